@@ -1,0 +1,26 @@
+/**
+ * What every adapter takes and gives.
+ *
+ * @module
+ */
+
+/** Where to listen. */
+export interface ListenOptions {
+  /** A host name or an IP literal without brackets. */
+  host: string;
+  /** 0 to 65535; 0 takes a free one. */
+  port: number;
+}
+
+/** A server that is listening. */
+export interface Listening {
+  /** Its address, such as `http://127.0.0.1:8080/`. */
+  url: string;
+  /** Stops listening and resolves when the last answer has been sent. */
+  close(): Promise<void>;
+}
+
+/** What an adapter serves; every `Nodeface` is one. */
+export interface App {
+  fetch(request: Request): Response | Promise<Response>;
+}

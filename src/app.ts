@@ -1,0 +1,164 @@
+/**
+ * The service as one function from `Request` to `Response`, the same on every runtime.
+ *
+ * A request passes the router and a handler that finds a representation; `respond` makes the
+ * answer. All that goes wrong leaves as problem details.
+ *
+ * @module
+ */
+import { type IRequestStrict, Router } from "itty-router";
+import { prepareCatalog } from "./description/catalog.ts";
+import { prepareDescription } from "./description/description.ts";
+import { createAssets, prepareFavicon } from "./explorer/assets.ts";
+import { readManifest } from "./explorer/manifest.ts";
+import { preparePage } from "./explorer/page.ts";
+import { guard } from "./http/guard.ts";
+import { notFound, unrouted } from "./http/methods.ts";
+import { problem } from "./http/problem.ts";
+import { redirect } from "./http/redirect.ts";
+import type { Representation } from "./http/representation.ts";
+import { respond } from "./http/respond.ts";
+import { prepareHealth } from "./info/health.ts";
+import { prepareServiceInfo } from "./info/service.ts";
+import { type Platform, platform as ownPlatform } from "./platform.ts";
+
+/** How a service is made. */
+export interface NodefaceOptions {
+  /**
+   * Reads this package's files and encodes brotli.
+   *
+   * @default the disk and the compression library of Node, Deno or Bun
+   */
+  platform?: Platform;
+  /**
+   * Is told of every error that is answered with 500; the client learns nothing of it.
+   *
+   * @default console.error
+   */
+  onError?: (error: unknown) => void;
+}
+
+/** A service: hand `fetch` to any server that speaks `Request` and `Response`. */
+export interface Nodeface {
+  /** Answers one request; never rejects. */
+  fetch(request: Request): Promise<Response>;
+  /**
+   * Prepares every answer, which the first request would do otherwise.
+   *
+   * @throws {Error} where one of this package's files is missing or broken
+   */
+  ready(): Promise<void>;
+  /** The method and the path of every route, as given to the router, such as `/assets/:folder/:file`. */
+  readonly routes: readonly { method: string; path: string }[];
+}
+
+/**
+ * Makes a service. Nothing is read before the first request or the call of `ready`.
+ *
+ * @param options all of them may be left out
+ * @example
+ * ```ts
+ * import { createNodeface } from "nodeface";
+ *
+ * // Deno, Bun and workers serve an object that has `fetch`.
+ * export default createNodeface();
+ * ```
+ */
+export function createNodeface(options: NodefaceOptions = {}): Nodeface {
+  const { platform = ownPlatform, onError = console.error } = options;
+  const prepared = once(() => prepare(platform, new Date()));
+
+  const router = Router<IRequestStrict, [], Response>({
+    before: [({ url }) => isSlashed(url) ? notFound() : undefined],
+    catch: (error: unknown) => {
+      onError(error);
+      return problem(500, "The service could not answer this request; its log says why");
+    },
+    finally: [
+      (answer: Answer, request: IRequestStrict) => {
+        if (answer instanceof Response) return answer;
+        if (answer) return respond(answer, request);
+        return unrouted(router.routes, request.method, pathOf(request.url));
+      },
+    ],
+  });
+
+  const get = (path: string, handler: Handler) => {
+    const handle = async (request: IRequestStrict) =>
+      await handler(await prepared(), request) ?? notFound();
+    router.get(path, handle).head(path, handle);
+  };
+  get("/v1/spec", ({ page }) => page);
+  get("/v1/info", ({ info }) => info);
+  get("/v1/health", ({ health }) => health);
+  get("/spec.json", ({ description }) => description.json);
+  get("/spec.yaml", ({ description }) => description.yaml);
+  get("/v1/spec.json", ({ description }) => description.json);
+  get("/v1/spec.yaml", ({ description }) => description.yaml);
+  get("/.well-known/api-catalog", ({ catalog }) => catalog);
+  get("/", () => redirect("v1/spec"));
+  get("/v1", (_, { url }) => redirect(pathOf(url).endsWith("/") ? "spec" : "v1/spec"));
+  get("/favicon.ico", ({ favicon }) => favicon);
+  get(
+    "/assets/:folder/:file",
+    ({ assets }, { params }) => assets(`${params.folder}/${params.file}`),
+  );
+  get(
+    "/assets/:folder/chunks/:file",
+    ({ assets }, { params }) => assets(`${params.folder}/chunks/${params.file}`),
+  );
+
+  return {
+    fetch: async (request) => guard(request) ?? await router.fetch(request),
+    ready: async () => void await prepared(),
+    routes: router.routes.map(([method, , , path = ""]) => ({ method, path })),
+  };
+}
+
+/** What the router has after a handler; nothing where no route matched. */
+type Answer = Representation | Response | undefined;
+
+/** Finds what to answer with; `undefined` where the path names nothing. */
+type Handler = (prepared: Prepared, request: IRequestStrict) => Answer | Promise<Answer>;
+
+/**
+ * Whether a path ends with a slash that it should not have. itty-router takes `/v1/spec/` for
+ * `/v1/spec`, but the links of the page, which are relative, would lead elsewhere from there.
+ */
+function isSlashed(url: string): boolean {
+  const pathname = pathOf(url);
+  return pathname.endsWith("/") && pathname !== "/" && pathname !== "/v1/";
+}
+
+/** The path of an absolute URL that `guard` has let through. */
+const pathOf = (url: string): string => new URL(url).pathname;
+
+/** Everything that is made before the first answer. */
+type Prepared = Awaited<ReturnType<typeof prepare>>;
+
+async function prepare(platform: Platform, startedAt: Date) {
+  const text = async (path: string) => new TextDecoder().decode(await platform.read(path));
+  const manifest = await readManifest(platform);
+  const [page, description, catalog, info, health, favicon] = await Promise.all([
+    preparePage(await text("static/explorer.html"), manifest, platform),
+    prepareDescription(await text("spec/openapi.yaml"), platform),
+    prepareCatalog(),
+    prepareServiceInfo(manifest.version, startedAt),
+    prepareHealth(),
+    prepareFavicon(await text("static/favicon.svg")),
+  ]);
+  const assets = createAssets(manifest, platform);
+  return { page, description, catalog, info, health, assets, favicon };
+}
+
+/** Does a piece of work when it is first asked for, again only where it failed. */
+function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined;
+  return () => {
+    result ??= work().catch((error) => {
+      result = undefined;
+      throw error;
+    });
+    return result;
+  };
+}

@@ -1,0 +1,161 @@
+/**
+ * `npm run assets`: prepares the explorer's files once, in every content coding, under
+ * `dist/assets/`. It takes Scalar's browser modules as they are published, without source maps,
+ * and the files of `static/`; where nothing of these has changed it does nothing.
+ *
+ * @module
+ */
+import { createHash } from "node:crypto";
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, extname, join } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { brotliCompress, constants, gzip } from "node:zlib";
+import { type Asset, fileName, MANIFEST, type Manifest } from "../explorer/manifest.ts";
+import type { ContentCoding } from "../http/representation.ts";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const SCALAR = "node_modules/@scalar/api-reference";
+
+/** The files of `static/` that the page loads; the page itself is prepared when it is served. */
+const OWN = ["explorer.js", "explorer.css", "favicon.svg"];
+
+const TYPES: Readonly<Record<string, string>> = {
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+};
+
+/** Contents by their path in a folder. */
+type Files = Map<string, Buffer>;
+
+await main();
+
+async function main() {
+  const { version } = await packageJson(".");
+  const scalarVersion = (await packageJson(SCALAR)).version;
+  const own = await readFiles(join(ROOT, "static"), OWN);
+  const scalar = await scalarFiles();
+  const explorerFolder = `explorer-${hash(own)}`;
+  const scalarFolder = `scalar-${scalarVersion}-${hash(scalar)}`;
+  const step = await readFiles(ROOT, ["src/build/assets.ts", "src/explorer/manifest.ts"]);
+  const inputs = [version, explorerFolder, scalarFolder, hash(step)].join(" ");
+  if (await isDone(inputs)) return;
+
+  const files: Files = new Map();
+  for (const [path, content] of own) files.set(`${explorerFolder}/${path}`, content);
+  for (const [path, content] of scalar) files.set(`${scalarFolder}/${path}`, content);
+
+  const target = join(ROOT, dirname(MANIFEST));
+  await mkdir(dirname(target), { recursive: true });
+  const folder = await mkdtemp(`${target}-`);
+  const manifest: Manifest = {
+    version,
+    inputs,
+    explorer: explorerFolder,
+    scalar: scalarFolder,
+    files: await prepare(files, folder),
+  };
+  await writeFile(join(folder, "manifest.json"), JSON.stringify(manifest, null, 1) + "\n");
+  await putInPlace(folder, target, inputs);
+}
+
+async function packageJson(folder: string): Promise<{ version: string }> {
+  return JSON.parse(await readFile(join(ROOT, folder, "package.json"), "utf8"));
+}
+
+/** Whether the last run made its files from the very same inputs. */
+async function isDone(inputs: string): Promise<boolean> {
+  try {
+    const manifest = JSON.parse(await readFile(join(ROOT, MANIFEST), "utf8")) as Manifest;
+    return manifest.inputs === inputs;
+  } catch {
+    return false;
+  }
+}
+
+async function readFiles(folder: string, paths: string[]): Promise<Files> {
+  const entries = paths.map(async (path) => [path, await readFile(join(folder, path))] as const);
+  return new Map(await Promise.all(entries));
+}
+
+/** Scalar's ES modules: the entry and what it loads when it is needed. */
+async function scalarFiles(): Promise<Files> {
+  const folder = join(ROOT, SCALAR, "dist/browser");
+  const chunks = (await readdir(join(folder, "chunks"))).filter((name) => name.endsWith(".js"));
+  const paths = ["standalone.esm.js", ...chunks.sort().map((name) => `chunks/${name}`)];
+  const files = await readFiles(folder, paths);
+  for (const [path, content] of files) files.set(path, withoutSourceMap(content));
+  return files;
+}
+
+/** Takes the reference to a source map off, which would be a 404 in a browser's tools. */
+function withoutSourceMap(content: Buffer): Buffer {
+  const comment = content.lastIndexOf("\n//# sourceMappingURL=");
+  return comment < 0 ? content : content.subarray(0, comment + 1);
+}
+
+function hash(files: Files): string {
+  const sum = createHash("sha256");
+  for (const [path, content] of files) sum.update(`${path}\0${content.length}\0`).update(content);
+  return sum.digest("hex").slice(0, 8);
+}
+
+/** Writes every file in every coding that makes it shorter, and says how far it is. */
+async function prepare(files: Files, folder: string): Promise<Record<string, Asset>> {
+  const assets: Record<string, Asset> = {};
+  const progress = showProgress(files.size);
+  const queue = [...files].sort(([, a], [, b]) => b.length - a.length);
+  const worker = async () => {
+    for (let next = queue.shift(); next; next = queue.shift()) {
+      const [path, content] = next;
+      assets[path] = await prepareFile(path, content, folder);
+      progress();
+    }
+  };
+  await Promise.all(Array.from({ length: 4 }, worker));
+  return Object.fromEntries([...files.keys()].map((path) => [path, assets[path]!]));
+}
+
+async function prepareFile(path: string, content: Buffer, folder: string): Promise<Asset> {
+  const type = TYPES[extname(path)];
+  if (!type) throw new Error(`No media type is known for ${path}`);
+  const params = { [constants.BROTLI_PARAM_SIZE_HINT]: content.length };
+  const encoded: [ContentCoding, Buffer][] = [
+    ["br", await promisify(brotliCompress)(content, { params })],
+    ["gzip", await promisify(gzip)(content, { level: 9 })],
+    ["identity", content],
+  ];
+  const kept = encoded.filter(([coding, bytes]) =>
+    coding === "identity" || (content.length > 1400 && bytes.length < content.length)
+  );
+  await mkdir(dirname(join(folder, path)), { recursive: true });
+  for (const [coding, bytes] of kept) await writeFile(join(folder, fileName(path, coding)), bytes);
+  return { type, codings: kept.map(([coding]) => coding) };
+}
+
+/** Moves the new files to where the service looks for them; a second run at once does no harm. */
+async function putInPlace(folder: string, target: string, inputs: string) {
+  try {
+    await rm(target, { recursive: true, force: true });
+    await rename(folder, target);
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    if (!await isDone(inputs)) throw error;
+  }
+}
+
+/** A line that is rewritten in a terminal, a line for each quarter elsewhere. */
+function showProgress(total: number): () => void {
+  const { stderr } = process;
+  let done = 0;
+  return () => {
+    done++;
+    const line = `Preparing the explorer's files: ${done} of ${total}`;
+    if (stderr.isTTY) stderr.write(`\r${line}${done === total ? "\n" : ""}`);
+    else if (Math.floor((4 * done) / total) > Math.floor((4 * (done - 1)) / total)) {
+      stderr.write(`${line}\n`);
+    }
+  };
+}

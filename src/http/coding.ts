@@ -1,0 +1,54 @@
+/**
+ * Chooses a content coding from `Accept-Encoding` (RFC 9110, section 12.5.3).
+ *
+ * @module
+ */
+import Negotiator from "negotiator";
+import {
+  CODINGS,
+  type ContentCoding,
+  type Representation,
+  type Variant,
+} from "./representation.ts";
+
+/**
+ * The best variant of a representation for a client.
+ *
+ * @param representation what there is
+ * @param accept the value of `Accept-Encoding`, or `null` where the request has none: any coding
+ * may then be sent, and `identity` is
+ * @returns the variant, or `undefined` where the client accepts none that is offered (406)
+ */
+export function chooseVariant(
+  representation: Representation,
+  accept: string | null,
+): Variant | undefined {
+  const { variants } = representation;
+  if (accept === null) return variants.identity;
+  for (const coding of acceptable(accept)) {
+    const variant = variants[coding];
+    if (variant) return variant;
+  }
+  return undefined;
+}
+
+/** What its types, written for 0.6, do not know of 1.1: on equal weights the preferred comes first. */
+type Preferring = Negotiator & {
+  encodings(available: readonly string[], options: { preferred: readonly string[] }): string[];
+};
+
+/** What browsers send is a handful of values: each is parsed once. Bounded against strangers'. */
+const parsed = new Map<string, readonly ContentCoding[]>();
+const PARSED_MAX = 64;
+
+/** The offered codings a client accepts, the one to be sent first. */
+function acceptable(accept: string): readonly ContentCoding[] {
+  let codings = parsed.get(accept);
+  if (!codings) {
+    const negotiator = new Negotiator({ headers: { "accept-encoding": accept } }) as Preferring;
+    codings = negotiator.encodings(CODINGS, { preferred: CODINGS }) as ContentCoding[];
+    if (parsed.size >= PARSED_MAX) parsed.clear();
+    parsed.set(accept, codings);
+  }
+  return codings;
+}

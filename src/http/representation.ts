@@ -1,0 +1,118 @@
+/**
+ * A representation (RFC 9110, section 3.2) prepared once: its bytes in every content coding it is
+ * offered in, each with the headers that go with it, made when the content changes and not when
+ * it is asked for.
+ *
+ * @module
+ */
+import type { Platform } from "../platform.ts";
+
+/** The content codings offered, best first (RFC 9110, section 8.4.1). */
+export const CODINGS = ["br", "gzip", "identity"] as const;
+
+/** One of the content codings offered. */
+export type ContentCoding = (typeof CODINGS)[number];
+
+/** The bytes of a representation in one coding, and the headers that go with exactly these. */
+export interface Variant {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** The strong validator, quotes included (RFC 9110, section 8.8.3). */
+  readonly etag: string;
+  /** Every header of a 200: names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The headers that a 304 repeats (RFC 9110, section 15.4.5). */
+  readonly validators: Readonly<Record<string, string>>;
+}
+
+/** A prepared answer: a status and the variants to choose from. */
+export interface Representation {
+  readonly status: number;
+  /** By coding; `identity` is always there. */
+  readonly variants: Readonly<Partial<Record<ContentCoding, Variant>>>;
+}
+
+/** What is known of a content apart from its bytes. */
+export interface RepresentationInit {
+  /** The media type, with its parameters. */
+  type: string;
+  /** The `Cache-Control` of an answer with this content. */
+  cache: string;
+  /** @default 200 */
+  status?: number;
+  /** Further headers, names in lower case. */
+  headers?: Record<string, string>;
+  /** The content already encoded; a coding that is here is not made again. */
+  encoded?: Partial<Record<ContentCoding, Uint8Array<ArrayBuffer>>>;
+}
+
+/** A content that fits in one packet gains nothing from being encoded. */
+const PACKET = 1400;
+
+const encoder = new TextEncoder();
+
+/**
+ * Prepares a representation.
+ *
+ * @param content the bytes, or text to be encoded as UTF-8
+ * @param init its media type, cache rule and further headers
+ * @param platform what encodes brotli, if anything does
+ */
+export async function represent(
+  content: string | Uint8Array<ArrayBuffer>,
+  init: RepresentationInit,
+  platform: Pick<Platform, "brotli"> = {},
+): Promise<Representation> {
+  const identity = typeof content === "string" ? encoder.encode(content) : content;
+  const encoded = init.encoded ?? await encode(identity, platform);
+  const hash = await digest(identity);
+  const variants: Partial<Record<ContentCoding, Variant>> = {};
+  for (const coding of CODINGS) {
+    const bytes = coding === "identity" ? identity : encoded[coding];
+    if (bytes) variants[coding] = variant(coding, bytes, hash, init);
+  }
+  return { status: init.status ?? 200, variants };
+}
+
+/** The first 128 bits of the SHA-256 of some bytes, as base64url. */
+export async function digest(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const sum = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).subarray(0, 16);
+  return btoa(String.fromCharCode(...sum)).replaceAll("+", "-").replaceAll("/", "_").slice(0, 22);
+}
+
+function variant(
+  coding: ContentCoding,
+  bytes: Uint8Array<ArrayBuffer>,
+  hash: string,
+  init: RepresentationInit,
+): Variant {
+  const etag = coding === "identity" ? `"${hash}"` : `"${hash}-${coding}"`;
+  const validators = { "cache-control": init.cache, etag, vary: "Accept-Encoding" };
+  const headers: Record<string, string> = {
+    "content-type": init.type,
+    "content-length": String(bytes.byteLength),
+    ...(coding === "identity" ? {} : { "content-encoding": coding }),
+    ...validators,
+    ...init.headers,
+  };
+  return { bytes, etag, headers, validators };
+}
+
+/** The codings worth offering: none for a content of one packet, none that makes it longer. */
+async function encode(
+  bytes: Uint8Array<ArrayBuffer>,
+  platform: Pick<Platform, "brotli">,
+): Promise<Partial<Record<ContentCoding, Uint8Array<ArrayBuffer>>>> {
+  if (bytes.byteLength <= PACKET) return {};
+  const [gz, br] = await Promise.all([gzip(bytes), platform.brotli?.(bytes)]);
+  const shorter = (encoded: Uint8Array | undefined) =>
+    encoded !== undefined && encoded.byteLength < bytes.byteLength;
+  return {
+    ...(br && shorter(br) ? { br } : {}),
+    ...(shorter(gz) ? { gzip: gz } : {}),
+  };
+}
+
+async function gzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+  const stream = new Blob([bytes]).stream().pipeThrough(new CompressionStream("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}

@@ -1,0 +1,40 @@
+/**
+ * The one module that reaches past web standards on behalf of the portable code: it reads the
+ * files this package carries, and encodes brotli, which `CompressionStream` does not offer
+ * everywhere. Bundles for places without a disk pass a {@linkcode Platform} of their own.
+ *
+ * @module
+ */
+
+/** What `createNodeface` needs from the machine it runs on. */
+export interface Platform {
+  /**
+   * Reads one of this package's own files.
+   *
+   * @param path its path from the package's root, such as `spec/openapi.yaml`; never taken from a
+   * request
+   * @returns the file's bytes; rejects where there is no such file
+   */
+  read(path: string): Promise<Uint8Array<ArrayBuffer>>;
+  /** Encodes bytes as brotli (RFC 7932); left out where the runtime has no encoder. */
+  brotli?(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>>;
+}
+
+/** The disk and the compression library of Node, Deno or Bun; nothing is loaded before it is used. */
+export const platform: Platform = {
+  async read(path) {
+    const { readFile } = await import("node:fs/promises");
+    return new Uint8Array(await readFile(new URL(`../${path}`, import.meta.url)));
+  },
+  async brotli(bytes) {
+    const { brotliCompress, constants } = await import("node:zlib");
+    return await new Promise((resolve, reject) => {
+      const params = { [constants.BROTLI_PARAM_QUALITY]: 5 };
+      brotliCompress(
+        bytes,
+        { params },
+        (error, encoded) => error ? reject(error) : resolve(new Uint8Array(encoded)),
+      );
+    });
+  },
+};

@@ -1,0 +1,22 @@
+/**
+ * Starts Scalar in place of the page's plain text, on this service's own description.
+ *
+ * Every address is resolved against the page's own, so that the page is right behind any prefix
+ * that a proxy puts before it, and nothing is asked of any other origin.
+ */
+const base = new URL("..", location.href);
+const { createApiReference } = await import(document.getElementById("scalar").href);
+
+const explorer = document.getElementById("explorer");
+explorer.replaceChildren();
+createApiReference(explorer, {
+  url: new URL("spec.json", base).href,
+  servers: [{ url: base.href.replace(/\/$/, ""), description: "This node" }],
+  // Each of these keeps Scalar from talking to its maker's hosts.
+  withDefaultFonts: false,
+  telemetry: false,
+  agent: { disabled: true },
+  mcp: { disabled: true },
+  showDeveloperTools: "never",
+  hideClientButton: true,
+});

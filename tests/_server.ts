@@ -1,0 +1,80 @@
+/** Starts the command as a process of its own, and stops it. */
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import process from "node:process";
+import { BUN, DENO, ROOT } from "./_paths.ts";
+
+/** How the command is started on each runtime, without what `npm` puts around it. */
+export const COMMANDS: Readonly<Record<"Node" | "Deno" | "Bun", readonly string[]>> = {
+  Node: [process.execPath, "--import", "tsx", "src/main.ts"],
+  Deno: [DENO, ...denoArguments()],
+  Bun: [BUN, "src/main.ts"],
+};
+
+/** A process that is running. */
+export interface Running {
+  /** Where it listens, read from the line it prints when it is ready. */
+  url: string;
+  /** Ends it by a signal; resolves to its exit code and what it printed on standard error. */
+  stop(signal?: NodeJS.Signals): Promise<Ended>;
+}
+
+/** What is left of a process. */
+export interface Ended {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs a command to its end. */
+export function run(
+  [program, ...args]: readonly string[],
+  env: Record<string, string> = {},
+): Promise<Ended> {
+  return launch(program!, args, env).ended;
+}
+
+/** Starts a command that serves, on a port of its own choice; rejects where it ends instead. */
+export async function start(
+  [program, ...args]: readonly string[],
+  env: Record<string, string> = {},
+): Promise<Running> {
+  const { child, ended, ready } = launch(program!, [...args, "--port", "0"], env);
+  const url = await Promise.race([ready, ended]);
+  if (typeof url !== "string") throw new Error(`It ended with ${url.code}: ${url.stderr}`);
+  return {
+    url,
+    stop(signal = "SIGTERM") {
+      child.kill(signal);
+      return ended;
+    },
+  };
+}
+
+function launch(program: string, args: string[], env: Record<string, string>) {
+  const { HOST: _host, PORT: _port, ...inherited } = process.env;
+  const child = spawn(program, args, {
+    cwd: ROOT,
+    env: { ...inherited, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const printed = { stdout: "", stderr: "" };
+  let becomeReady: (url: string) => void;
+  const ready = new Promise<string>((resolve) => becomeReady = resolve);
+  child.stdout.setEncoding("utf8").on("data", (text: string) => printed.stdout += text);
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    printed.stderr += text;
+    const url = /^nodeface \S+ on (http:\S+)/m.exec(printed.stderr)?.[1];
+    if (url) becomeReady(url);
+  });
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.on("error", reject).on("close", (code) => resolve({ code, ...printed }));
+  });
+  return { child, ended, ready };
+}
+
+/** What `deno task start` runs, from the one place that names its permissions. */
+function denoArguments(): string[] {
+  const { tasks } = JSON.parse(readFileSync(`${ROOT}deno.json`, "utf8"));
+  return tasks.start.command.split(" ").slice(1);
+}

@@ -1,0 +1,9 @@
+/** Runs the suites whose path under `tests/` matches a pattern, on whichever runtime this is. */
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { parse } from "uvu/parse";
+import { run } from "uvu/run";
+
+const folder = fileURLToPath(new URL(".", import.meta.url));
+const { suites } = await parse(folder, process.argv[2] ?? String.raw`\.test\.ts$`);
+await run(suites, { bail: false });

@@ -1,0 +1,63 @@
+/** A real Chromium from the test packages, watched for everything that should not happen. */
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import process from "node:process";
+import { pathToFileURL } from "node:url";
+import type { Browser, Page } from "playwright-core";
+
+const require = createRequire(new URL("../package.json", import.meta.url));
+const { chromium } = require("playwright-core") as typeof import("playwright-core");
+const CHROMIUM = require.resolve("@sparticuz/chromium");
+
+/** What a page did that an operator or a visitor would mind. */
+export interface Complaints {
+  /** Requests to any other origin than the page's own. */
+  outside: string[];
+  /** Errors and warnings on the console, uncaught errors, and reports of the content policy. */
+  console: string[];
+  /** Answers of 400 and above, and requests that failed. */
+  failed: string[];
+}
+
+/** Starts Chromium with what it needs beside it, so that the machine needs to have nothing. */
+export async function launch(): Promise<Browser> {
+  const { default: packaged, inflate } = await import(pathToFileURL(CHROMIUM).href);
+  await inflate(join(dirname(CHROMIUM), "../bin/al2023.tar.br"));
+  return await chromium.launch({
+    executablePath: await packaged.executablePath(),
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+    env: {
+      ...process.env as Record<string, string>,
+      LD_LIBRARY_PATH: join(tmpdir(), "al2023/lib"),
+      FONTCONFIG_PATH: join(tmpdir(), "fonts"),
+    },
+  });
+}
+
+/** Watches a page from now on. */
+export function watch(page: Page, origin: string): Complaints {
+  const complaints: Complaints = { outside: [], console: [], failed: [] };
+  page.on("request", (request) => {
+    const { protocol, origin: asked } = new URL(request.url());
+    if (protocol !== "data:" && protocol !== "blob:" && asked !== origin) {
+      complaints.outside.push(request.url());
+    }
+  });
+  page.on("response", (response) => {
+    if (response.status() >= 400) complaints.failed.push(`${response.status()} ${response.url()}`);
+  });
+  page.on("requestfailed", (request) => complaints.failed.push(request.url()));
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) complaints.console.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.console.push(error.message));
+  return complaints;
+}
