@@ -49,7 +49,7 @@ export interface Nodeface {
    */
   ready(): Promise<void>;
   /** The method and the path of every route, as given to the router, such as `/assets/:folder/:file`. */
-  readonly routes: readonly { method: string; path: string }[];
+  readonly routeTable: readonly { method: string; path: string }[];
 }
 
 /**
@@ -111,7 +111,7 @@ export function createNodeface(options: NodefaceOptions = {}): Nodeface {
   return {
     fetch: async (request) => guard(request) ?? await router.fetch(request),
     ready: async () => void await prepared(),
-    routes: router.routes.map(([method, , , path = ""]) => ({ method, path })),
+    routeTable: router.routes.map(([method, , , path = ""]) => ({ method, path })),
   };
 }
 

@@ -24,6 +24,7 @@ const LISTEN_FAILURES: Readonly<Record<string, string>> = {
   EACCES: "not allowed to listen there; ports below 1024 need privileges",
   ENOTFOUND: "the host name is unknown; see --host",
   EAI_AGAIN: "the host name is unknown; see --host",
+  EINVAL: "the host name is unknown; see --host",
 };
 
 process.exit(await main(process.argv.slice(2)));
@@ -54,8 +55,8 @@ async function run(version: string, options: ListenOptions): Promise<number> {
   await app.ready();
   const server = await listen(app, options);
   const stop = new Promise<void>((resolve) => {
-    // Heard once: a second signal ends the process at once.
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => resolve());
+    // A signal to the whole process group may come twice, the second time passed on by npm.
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => resolve());
   });
   process.stderr.write(`nodeface ${version} on ${server.url} (explorer: ${server.url}v1/spec)\n`);
   await stop;

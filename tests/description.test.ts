@@ -31,7 +31,7 @@ description("YAML is shown rather than downloaded", async () => {
 
 description("every route is described", async () => {
   const { paths } = await json("/spec.json");
-  for (const { method, path } of app.routes) {
+  for (const { method, path } of app.routeTable) {
     if (method !== "HEAD") assert.ok(paths[template(path)]?.get, `${method} ${path}`);
   }
 });

@@ -1,0 +1,67 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { ROOT } from "../_paths.ts";
+
+const tree = suite("the source tree");
+
+/** Each room may import from itself and from the rooms named here: imports point one way. */
+const ROOMS: Readonly<Record<string, readonly string[]>> = {
+  "main.ts": ["adapters", "app.ts", "config.ts", "explorer", "platform.ts"],
+  "index.ts": ["app.ts", "platform.ts"],
+  "app.ts": ["explorer", "description", "info", "http", "platform.ts"],
+  "config.ts": [],
+  "platform.ts": [],
+  adapters: ["app.ts"],
+  explorer: ["http", "platform.ts"],
+  description: ["http", "platform.ts"],
+  info: ["http", "platform.ts"],
+  http: ["platform.ts"],
+  build: ["main.ts", "adapters", "explorer", "http", "platform.ts"],
+};
+
+/** What may touch a runtime's own API; everything else runs wherever the web's standards do. */
+const NOT_PORTABLE = /^(main|config|platform)\.ts$|^adapters\/|^build\//;
+
+const SRC = join(ROOT, "src");
+const files = readdirSync(SRC, { recursive: true, encoding: "utf8" })
+  .filter((file) => file.endsWith(".ts"))
+  .map((file) => file.replaceAll("\\", "/"));
+const text = (file: string) => readFileSync(join(SRC, file), "utf8");
+const imports = (file: string) =>
+  [...text(file).matchAll(/(?:from |import\(|import )"([^"]+)"/g)].map(([, name]) => name!);
+
+for (const file of files) {
+  tree(`${file} imports only from the rooms below it`, () => {
+    const room = roomOf(file);
+    for (const name of imports(file).filter((name) => name.startsWith("."))) {
+      const imported = roomOf(relative(SRC, join(SRC, dirname(file), name)).replaceAll("\\", "/"));
+      assert.ok(imported === room || ROOMS[room]?.includes(imported), `${file} imports ${name}`);
+    }
+  });
+
+  tree(`${file} says what it is for, and is short`, () => {
+    const lines = text(file).split("\n");
+    assert.match(text(file), /^(#!.*\n)?\/\*\*[^]*?@module\n \*\/\n/);
+    assert.ok(lines.length <= 250, `${file} has ${lines.length} lines`);
+  });
+
+  if (NOT_PORTABLE.test(file)) continue;
+  tree(`${file} uses web standards only`, () => {
+    assert.not.match(
+      text(file).replaceAll(/\/\*[^]*?\*\/|\/\/.*/g, ""),
+      /\b(Deno|Bun|process|Buffer)\b|node:/,
+    );
+  });
+}
+
+tree("itty-router is imported in one place", () => {
+  assert.equal(files.filter((file) => imports(file).includes("itty-router")), ["app.ts"]);
+});
+
+function roomOf(file: string): string {
+  return file.split("/")[0]!;
+}
+
+tree.run();
