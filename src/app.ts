@@ -1,8 +1,8 @@
 /**
  * The service as one function from `Request` to `Response`, the same on every runtime.
  *
- * A request passes the router and a handler that finds a representation; `respond` makes the
- * answer. All that goes wrong leaves as problem details.
+ * A request passes the guard, the router and a handler that finds a representation; `respond` makes
+ * the answer and `finish` the response. All that goes wrong leaves the same way, as problem details.
  *
  * @module
  */
@@ -12,7 +12,10 @@ import { prepareDescription } from "./description/description.ts";
 import { createAssets, prepareFavicon } from "./explorer/assets.ts";
 import { readManifest } from "./explorer/manifest.ts";
 import { preparePage } from "./explorer/page.ts";
-import { guard } from "./http/guard.ts";
+import type { Answer } from "./http/answer.ts";
+import type { Cors } from "./http/cors.ts";
+import { createFinish } from "./http/finish.ts";
+import { createGuard, type Hosts } from "./http/guard.ts";
 import { notFound, unrouted } from "./http/methods.ts";
 import { problem } from "./http/problem.ts";
 import { redirect } from "./http/redirect.ts";
@@ -31,6 +34,20 @@ export interface NodefaceOptions {
    */
   platform?: Platform;
   /**
+   * The host names to answer for besides loopback names and IP literals; `"*"` for any. Others are
+   * refused with 421, since a page on another site could make its own name resolve to this service.
+   *
+   * @default []
+   */
+  hosts?: Hosts;
+  /**
+   * The origins whose pages may read the answers; `"*"` for any, `[]` for none. Credentials are never
+   * allowed.
+   *
+   * @default "*"
+   */
+  cors?: Cors;
+  /**
    * Is told of every error that is answered with 500; the client learns nothing of it.
    *
    * @default console.error
@@ -40,15 +57,15 @@ export interface NodefaceOptions {
 
 /** A service: hand `fetch` to any server that speaks `Request` and `Response`. */
 export interface Nodeface {
-  /** Answers one request; never rejects. */
-  fetch(request: Request): Promise<Response>;
+  /** Answers one request; never throws, never rejects. */
+  fetch(request: Request): Response | Promise<Response>;
   /**
    * Prepares every answer, which the first request would do otherwise.
    *
    * @throws {Error} where one of this package's files is missing or broken
    */
   ready(): Promise<void>;
-  /** The method and the path of every route, as given to the router, such as `/assets/:folder/:file`. */
+  /** The method and path of each route, as given to the router: `/assets/:folder/:file`. */
   readonly routeTable: readonly { method: string; path: string }[];
 }
 
@@ -65,27 +82,18 @@ export interface Nodeface {
  * ```
  */
 export function createNodeface(options: NodefaceOptions = {}): Nodeface {
-  const { platform = ownPlatform, onError = console.error } = options;
+  const { platform = ownPlatform, hosts = [], cors = "*", onError = console.error } = options;
   const prepared = once(() => prepare(platform, new Date()));
-
-  const router = Router<IRequestStrict, [], Response>({
-    before: [({ url }) => isSlashed(url) ? notFound() : undefined],
-    catch: (error: unknown) => {
-      onError(error);
-      return problem(500, "The service could not answer this request; its log says why");
-    },
-    finally: [
-      (answer: Answer, request: IRequestStrict) => {
-        if (answer instanceof Response) return answer;
-        if (answer) return respond(answer, request);
-        return unrouted(router.routes, request.method, pathOf(request.url));
-      },
-    ],
-  });
+  const guard = createGuard(hosts);
+  const finish = createFinish(cors);
+  const router = Router<RoutedRequest, [], Answer>();
 
   const get = (path: string, handler: Handler) => {
-    const handle = async (request: IRequestStrict) =>
-      await handler(await prepared(), request) ?? notFound();
+    const handle = async (request: RoutedRequest) => {
+      const found = await handler(await prepared(), request);
+      if (!found) return notFound();
+      return "variants" in found ? respond(found, request.headers) : found;
+    };
     router.get(path, handle).head(path, handle);
   };
   get("/v1/spec", ({ page }) => page);
@@ -97,7 +105,7 @@ export function createNodeface(options: NodefaceOptions = {}): Nodeface {
   get("/v1/spec.yaml", ({ description }) => description.yaml);
   get("/.well-known/api-catalog", ({ catalog }) => catalog);
   get("/", () => redirect("v1/spec"));
-  get("/v1", (_, { url }) => redirect(pathOf(url).endsWith("/") ? "spec" : "v1/spec"));
+  get("/v1", (_, { pathname }) => redirect(pathname.endsWith("/") ? "spec" : "v1/spec"));
   get("/favicon.ico", ({ favicon }) => favicon);
   get(
     "/assets/:folder/:file",
@@ -108,30 +116,44 @@ export function createNodeface(options: NodefaceOptions = {}): Nodeface {
     ({ assets }, { params }) => assets(`${params.folder}/chunks/${params.file}`),
   );
 
+  const answer = async (request: Request): Promise<Answer> => {
+    try {
+      const target = guard(request);
+      if ("status" in target) return target;
+      const { method, headers } = request;
+      const { pathname } = target;
+      if (isSlashed(pathname)) return notFound();
+      const routed = { method, headers, pathname, url: `http://localhost${pathname}` };
+      return await router.fetch(routed) ?? unrouted(router.routes, method, pathname);
+    } catch (error) {
+      onError(error);
+      return problem(500, "The service could not answer this request; its log says why");
+    }
+  };
+
   return {
-    fetch: async (request) => guard(request) ?? await router.fetch(request),
+    fetch: async (request) => finish(await answer(request), request),
     ready: async () => void await prepared(),
     routeTable: router.routes.map(([method, , , path = ""]) => ({ method, path })),
   };
 }
 
-/** What the router has after a handler; nothing where no route matched. */
-type Answer = Representation | Response | undefined;
+/** What the router and the handlers see of a request that the guard has let through. */
+type RoutedRequest = IRequestStrict & { pathname: string };
 
 /** Finds what to answer with; `undefined` where the path names nothing. */
-type Handler = (prepared: Prepared, request: IRequestStrict) => Answer | Promise<Answer>;
+type Handler = (
+  prepared: Prepared,
+  request: RoutedRequest,
+) => Representation | Answer | undefined | Promise<Representation> | Promise<Answer>;
 
 /**
  * Whether a path ends with a slash that it should not have. itty-router takes `/v1/spec/` for
  * `/v1/spec`, but the links of the page, which are relative, would lead elsewhere from there.
  */
-function isSlashed(url: string): boolean {
-  const pathname = pathOf(url);
+function isSlashed(pathname: string): boolean {
   return pathname.endsWith("/") && pathname !== "/" && pathname !== "/v1/";
 }
-
-/** The path of an absolute URL that `guard` has let through. */
-const pathOf = (url: string): string => new URL(url).pathname;
 
 /** Everything that is made before the first answer. */
 type Prepared = Awaited<ReturnType<typeof prepare>>;

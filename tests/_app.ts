@@ -4,8 +4,8 @@ import { createNodeface, type Nodeface } from "../src/index.ts";
 export const app: Nodeface = createNodeface();
 
 /** Asks the app in-process. */
-export function ask(path: string, init: RequestInit = {}): Promise<Response> {
-  return app.fetch(new Request(`http://localhost${path}`, init));
+export async function ask(path: string, init: RequestInit = {}): Promise<Response> {
+  return await app.fetch(new Request(`http://localhost${path}`, init));
 }
 
 /** Asks the app in-process, with these request headers. */

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { noneMatch } from "../src/http/conditions.ts";
+import { names } from "../src/http/conditions.ts";
 import { ask, askWith, PATHS } from "./_app.ts";
 
 const conditions = suite("conditions");
@@ -29,8 +29,7 @@ conditions("each coding has a validator of its own", async () => {
   assert.is(etags.size, 3);
 });
 
-const TABLE: [header: string | null, matches: boolean][] = [
-  [null, false],
+const TABLE: [header: string, matches: boolean][] = [
   ["", false],
   ["*", true],
   [" * ", true],
@@ -54,13 +53,28 @@ const TABLE: [header: string | null, matches: boolean][] = [
 
 for (const [header, matches] of TABLE) {
   conditions(`If-None-Match: ${header} ${matches ? "names" : "does not name"} "tag"`, () => {
-    assert.is(noneMatch(header, '"tag"'), matches);
+    assert.is(names(header, '"tag"', "weak"), matches);
   });
 }
 
 conditions("a tag with a comma in it is one tag", () => {
-  assert.ok(noneMatch('"x", "a,b"', '"a,b"'));
-  assert.not(noneMatch('"a,b"', '"a"'));
+  assert.ok(names('"x", "a,b"', '"a,b"', "weak"));
+  assert.not(names('"a,b"', '"a"', "weak"));
+});
+
+conditions("If-Match with another validator answers 412, with the current one 200", async () => {
+  const etag = (await ask("/spec.json")).headers.get("etag") ?? "";
+  for (
+    const [match, status] of [[etag, 200], ["*", 200], ['"x"', 412], [`W/${etag}`, 412]] as const
+  ) {
+    assert.is((await askWith({ "if-match": match }, "/spec.json")).status, status, match);
+  }
+});
+
+conditions("If-None-Match goes before If-Modified-Since", async () => {
+  const later = { "if-modified-since": "Fri, 31 Dec 2100 23:59:59 GMT" };
+  assert.is((await askWith(later, "/v1/info")).status, 200);
+  assert.is((await askWith({ ...later, "if-none-match": '"other"' }, "/v1/info")).status, 200);
 });
 
 conditions.run();

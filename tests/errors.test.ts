@@ -38,7 +38,15 @@ errors("a service that failed once answers as soon as it can", async () => {
 
 errors("a request whose address cannot be parsed is answered with 400", async () => {
   const { fetch } = createNodeface();
-  for (const url of ["/v1/info", "http://a b<>/v1/info", "http://[::1/v1/info", ""]) {
+  for (
+    const url of [
+      "v1/info",
+      "http://a b<>/v1/info",
+      "ftp://localhost/v1/info",
+      "http://[::1/v1/info",
+      "",
+    ]
+  ) {
     const response = await fetch({ url, method: "GET", headers: new Headers() } as Request);
     assert.is(response.status, 400);
     assert.is(response.headers.get("content-type"), "application/problem+json");

@@ -1,10 +1,14 @@
 /**
- * Serves an app on Bun.
+ * Serves an app on Bun, whose own server cuts clients that keep it waiting.
  *
  * @module
  */
 import { serve as listen } from "srvx/bun";
 import type { App, Listening, ListenOptions } from "./adapter.ts";
+import { LIMITS } from "./limits.ts";
+
+/** How often it is looked whether answers are through, in milliseconds. */
+const LOOK = 20;
 
 /**
  * Starts a server.
@@ -20,8 +24,25 @@ export async function serve(app: App, { host, port }: ListenOptions): Promise<Li
     port,
     silent: true,
     gracefulShutdown: false,
-    bun: { development: false },
+    bun: {
+      // Otherwise errors are answered with a page that shows the source.
+      development: false,
+      idleTimeout: LIMITS.silence / 1000,
+    },
   });
   await server.ready();
-  return { url: server.url ?? "", close: () => server.close() };
+  const own = server.bun?.server as { readonly pendingRequests: number };
+  return {
+    url: server.url ?? "",
+    async close() {
+      const stopped = server.close();
+      const until = performance.now() + LIMITS.grace;
+      // Half-sent requests would hold it up: only answers are waited for.
+      while (own.pendingRequests > 0 && performance.now() < until) {
+        await new Promise((resolve) => setTimeout(resolve, LOOK));
+      }
+      await server.close(true);
+      await stopped;
+    },
+  };
 }

@@ -1,10 +1,19 @@
 /**
- * Serves an app on Deno.
+ * Serves an app on Deno, with its `node:http`. `Deno.serve` is faster, but leaves silent clients
+ * connected for ever, cannot be told otherwise, and ends the process when descriptors run out.
  *
  * @module
  */
-import { serve as listen } from "srvx/deno";
+import type { Server } from "node:http";
+import { type AddressInfo, connect } from "node:net";
 import type { App, Listening, ListenOptions } from "./adapter.ts";
+import { createHttpServer, listen, urlOf } from "./node-http.ts";
+
+/** Fewer connections at a time than this do not make descriptors run out. */
+const MANY = 16;
+
+/** How often it is looked whether connections are still taken, in milliseconds. */
+const LOOK = 2000;
 
 /**
  * Starts a server.
@@ -13,15 +22,42 @@ import type { App, Listening, ListenOptions } from "./adapter.ts";
  * @param options where to listen
  * @returns the server, listening; rejects where it cannot listen there
  */
-export async function serve(app: App, { host, port }: ListenOptions): Promise<Listening> {
-  const server = listen({
-    fetch: (request) => app.fetch(request),
-    hostname: host,
-    port,
-    silent: true,
-    gracefulShutdown: false,
-    deno: { automaticCompression: false },
+export async function serve(app: App, options: ListenOptions): Promise<Listening> {
+  const { http, end } = createHttpServer(app);
+  await listen(http, options);
+  const watch = keepAccepting(http, options);
+  return {
+    url: urlOf(http),
+    close() {
+      clearInterval(watch);
+      return end();
+    },
+  };
+}
+
+/**
+ * Listens again where Deno has stopped to take connections, as it does without a word once
+ * descriptors have run out. To find out, a connection is made after there have been many.
+ */
+function keepAccepting(http: Server, { host }: ListenOptions): ReturnType<typeof setInterval> {
+  const { port } = http.address() as AddressInfo;
+  let most = 0;
+  let open = 0;
+  let accepted = false;
+  http.on("connection", (socket) => {
+    accepted = true;
+    most = Math.max(most, ++open);
+    socket.once("close", () => open--);
   });
-  await server.ready();
-  return { url: server.url ?? "", close: () => server.close() };
+  const look = () => {
+    if (most < MANY) return;
+    accepted = false;
+    const probe = connect(port, host).on("error", () => {});
+    setTimeout(() => {
+      probe.destroy();
+      if (accepted) most = open;
+      else http.close().listen(port, host);
+    }, LOOK / 2);
+  };
+  return setInterval(look, LOOK);
 }

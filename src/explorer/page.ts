@@ -39,6 +39,10 @@ export function preparePage(
   return represent(html, {
     type: "text/html; charset=utf-8",
     cache: "public, no-cache",
-    headers: { "content-security-policy": CONTENT_SECURITY_POLICY },
+    headers: {
+      "content-security-policy": CONTENT_SECURITY_POLICY,
+      "cross-origin-opener-policy": "same-origin",
+      "cross-origin-resource-policy": "same-origin",
+    },
   }, platform);
 }

@@ -4,6 +4,7 @@
  * @module
  */
 import Negotiator from "negotiator";
+import { bounded } from "./bounded.ts";
 import {
   CODINGS,
   type ContentCoding,
@@ -37,18 +38,8 @@ type Preferring = Negotiator & {
   encodings(available: readonly string[], options: { preferred: readonly string[] }): string[];
 };
 
-/** What browsers send is a handful of values: each is parsed once. Bounded against strangers'. */
-const parsed = new Map<string, readonly ContentCoding[]>();
-const PARSED_MAX = 64;
-
 /** The offered codings a client accepts, the one to be sent first. */
-function acceptable(accept: string): readonly ContentCoding[] {
-  let codings = parsed.get(accept);
-  if (!codings) {
-    const negotiator = new Negotiator({ headers: { "accept-encoding": accept } }) as Preferring;
-    codings = negotiator.encodings(CODINGS, { preferred: CODINGS }) as ContentCoding[];
-    if (parsed.size >= PARSED_MAX) parsed.clear();
-    parsed.set(accept, codings);
-  }
-  return codings;
-}
+const acceptable = bounded((accept): readonly ContentCoding[] => {
+  const negotiator = new Negotiator({ headers: { "accept-encoding": accept } }) as Preferring;
+  return negotiator.encodings(CODINGS, { preferred: CODINGS }) as ContentCoding[];
+});

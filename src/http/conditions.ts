@@ -8,21 +8,35 @@
 const MEMBER = /(?:"[^"]*"|[^",]+|")+/g;
 
 /** An entity tag, weak or strong (RFC 9110, section 8.8.3). */
-const ENTITY_TAG = /^(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")$/;
+const ENTITY_TAG = /^(W\/)?("[\x21\x23-\x7e\x80-\xff]*")$/;
 
 /**
- * Whether `If-None-Match` names the current validator, so that the answer is 304.
+ * Evaluates `If-Match` and `If-None-Match` in their order of precedence (section 13.2.2) for a GET or
+ * HEAD request. Conditions on dates are passed over: no answer here has a `Last-Modified`.
  *
- * The comparison is the weak one (RFC 9110, section 13.1.2). A malformed member never matches.
- *
- * @param header the value of `If-None-Match`, or `null` where the request has none
- * @param etag the current validator, quotes included
+ * @param headers those of the request
+ * @param etag the current strong validator, quotes included
+ * @returns the status to answer with
  */
-export function noneMatch(header: string | null, etag: string): boolean {
-  if (header === null) return false;
-  if (header.trim() === "*") return true;
-  for (const [member] of header.matchAll(MEMBER)) {
-    if (ENTITY_TAG.exec(member.trim())?.[1] === etag) return true;
+export function evaluate(headers: Headers, etag: string): 200 | 304 | 412 {
+  const match = headers.get("if-match");
+  if (match !== null && !names(match, etag, "strong")) return 412;
+  const noneMatch = headers.get("if-none-match");
+  return noneMatch !== null && names(noneMatch, etag, "weak") ? 304 : 200;
+}
+
+/**
+ * Whether a list of entity tags names a validator. A malformed member never matches.
+ *
+ * @param list the value of `If-Match` or `If-None-Match`: entity tags, or `*` for any
+ * @param etag the current strong validator, quotes included
+ * @param comparison in the strong one, a weak tag never matches (section 8.8.3.2)
+ */
+export function names(list: string, etag: string, comparison: "strong" | "weak"): boolean {
+  if (list === etag || list.trim() === "*") return true;
+  for (const [member] of list.matchAll(MEMBER)) {
+    const [, weak, tag] = ENTITY_TAG.exec(member.trim()) ?? [];
+    if (tag === etag && !(weak && comparison === "strong")) return true;
   }
   return false;
 }

@@ -1,18 +1,88 @@
 /**
- * What is asked of a request before anything else reads it.
+ * What is asked of a request before anything else reads it: that its address can be understood, and
+ * that its host is one this service answers for.
  *
  * @module
  */
+import type { Answer } from "./answer.ts";
+import { bounded } from "./bounded.ts";
 import { problem } from "./problem.ts";
 
+/** The host names answered besides loopback names and IP literals; `"*"` answers any. */
+export type Hosts = readonly string[] | "*";
+
+/** What the guard reads of a request. */
+export type Guarded = Pick<Request, "url" | "headers">;
+
+/** Lets a request through with its path, or refuses it. */
+export type Guard = (request: Guarded) => { pathname: string } | Answer;
+
+/** Longer targets are refused with 414; RFC 9110, section 4.1 asks for 8000 at least. */
+const LONGEST_TARGET = 8192;
+
 /**
- * Refuses a request whose address cannot be parsed: some runtimes hand on a `url` that is only a
- * path, or that has a broken `Host` in it.
+ * Makes a guard.
  *
- * @param request only its `url` is read
- * @returns the refusal, or `undefined` where the request may go on
+ * A page on any site can have its own name resolve to this machine and so ask this service as if it
+ * were the page's own origin (DNS rebinding). Its requests carry that name in `Host`, and are refused
+ * with 421 (RFC 9110, section 15.5.20). `Forwarded` and `X-Forwarded-*` are not read.
+ *
+ * @param hosts names in any letter case, without ports
  */
-export function guard(request: Pick<Request, "url">): Response | undefined {
-  if (URL.canParse(request.url)) return undefined;
-  return problem(400, "The request target or the Host header is not a valid URL");
+export function createGuard(hosts: Hosts): Guard {
+  const names = new Set(hosts === "*" ? [] : hosts.map((name) => name.toLowerCase()));
+  const isServed = bounded((host) =>
+    hosts === "*" || isIpLiteral(host) || isLoopbackName(host) || names.has(host)
+  );
+
+  return ({ url, headers }) => {
+    if (url.length > LONGEST_TARGET) {
+      return problem(414, `A request target has at most ${LONGEST_TARGET} characters here`);
+    }
+    const authority = headers.get("host");
+    const target = parseTarget(url);
+    const host = authority === null ? target?.host : parseAuthority(authority);
+    if (!target || !host) {
+      return problem(400, "The request target or the Host header cannot be understood");
+    }
+    // The host of the target is another one where the target is in absolute form.
+    if (!isServed(host) || (target.host !== host && !isServed(target.host))) {
+      return problem(
+        421,
+        'This service does not answer for that host name; the setting "hosts" names those it does',
+      );
+    }
+    return target;
+  };
 }
+
+/** A request's address, parsed; `undefined` where it cannot be. */
+interface Target {
+  pathname: string;
+  /** The host name in lower case, without a port. */
+  host: string;
+}
+
+/**
+ * Parses a request's `url`. Some runtimes give a bare path where the request has no `Host`, which is
+ * right in HTTP/1.0.
+ */
+const parseTarget = bounded((url): Target | null => {
+  const absolute = url.startsWith("/") ? `http://localhost${url}` : url;
+  if (!URL.canParse(absolute)) return null;
+  const { protocol, pathname, hostname } = new URL(absolute);
+  return /^https?:$/.test(protocol) ? { pathname, host: hostname } : null;
+});
+
+/** The host name of a `Host` header (RFC 9110, section 7.2); `null` where it is not one. */
+const parseAuthority = bounded((authority): string | null => {
+  if (!/^[\w.~!$&'()*+,;=%:[\]-]+$/.test(authority)) return null;
+  if (!URL.canParse(`http://${authority}`)) return null;
+  return new URL(`http://${authority}`).hostname;
+});
+
+/** What `URL` makes of every way to write an address: four numbers, or brackets. */
+const isIpLiteral = (host: string): boolean => /^(\d+\.){3}\d+$|^\[/.test(host);
+
+/** Names that always mean this machine (RFC 6761, section 6.3). */
+const isLoopbackName = (host: string): boolean => /(^|\.)localhost$/.test(host);

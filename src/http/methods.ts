@@ -4,10 +4,14 @@
  *
  * @module
  */
+import type { Answer } from "./answer.ts";
 import { problem } from "./problem.ts";
 
 /** What is read of a route of the table: its method and the pattern of its path. */
 export type RoutePattern = readonly [method: string, pattern: RegExp, ...rest: unknown[]];
+
+/** What runtimes make of the target `*`, which asks about the service as a whole. */
+const WHOLE_SERVICE = "/*";
 
 /**
  * Answers a request that no handler took.
@@ -20,16 +24,19 @@ export function unrouted(
   routes: readonly RoutePattern[],
   method: string,
   pathname: string,
-): Response {
+): Answer {
   const methods = new Set<string>();
-  for (const [routed, pattern] of routes) if (pattern.test(pathname)) methods.add(routed);
+  const whole = method === "OPTIONS" && pathname === WHOLE_SERVICE;
+  for (const [routed, pattern] of routes) {
+    if (whole || pattern.test(pathname)) methods.add(routed);
+  }
   if (methods.size === 0) return notFound();
   const allow = [...methods, "OPTIONS"].join(", ");
-  if (method === "OPTIONS") return new Response(null, { status: 204, headers: { allow } });
+  if (method === "OPTIONS") return { status: 204, headers: { allow }, body: null };
   return problem(405, `This path answers ${allow}`, { allow });
 }
 
 /** Answers that a path names nothing. */
-export function notFound(): Response {
+export function notFound(): Answer {
   return problem(404, "Nothing is served at this path; /v1/spec shows what is");
 }

@@ -6,6 +6,7 @@
  * @module
  */
 import type { Platform } from "../platform.ts";
+import type { Status } from "./status.ts";
 
 /** The content codings offered, best first (RFC 9110, section 8.4.1). */
 export const CODINGS = ["br", "gzip", "identity"] as const;
@@ -26,7 +27,7 @@ export interface Variant {
 
 /** A prepared answer: a status and the variants to choose from. */
 export interface Representation {
-  readonly status: number;
+  readonly status: Status;
   /** By coding; `identity` is always there. */
   readonly variants: Readonly<Partial<Record<ContentCoding, Variant>>>;
 }
@@ -38,7 +39,7 @@ export interface RepresentationInit {
   /** The `Cache-Control` of an answer with this content. */
   cache: string;
   /** @default 200 */
-  status?: number;
+  status?: Status;
   /** Further headers, names in lower case. */
   headers?: Record<string, string>;
   /** The content already encoded; a coding that is here is not made again. */

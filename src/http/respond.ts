@@ -1,37 +1,35 @@
 /**
- * Turns a prepared representation into the answer to one request: coding, conditions, HEAD.
+ * Answers one request with a prepared representation: coding and conditions.
  *
  * @module
  */
+import type { Answer } from "./answer.ts";
 import { chooseVariant } from "./coding.ts";
-import { noneMatch } from "./conditions.ts";
+import { evaluate } from "./conditions.ts";
 import { problem } from "./problem.ts";
-import { CODINGS, type Representation } from "./representation.ts";
-
-/** Tells workerd that the bytes are encoded already; it would encode them again. */
-const ENCODED = { encodeBody: "manual" };
+import type { Representation } from "./representation.ts";
 
 /**
- * Answers a GET or HEAD request with a representation.
+ * Answers a GET or HEAD request.
  *
  * @param representation what to answer with
- * @param request its method and headers are read, nothing else
+ * @param headers those of the request
  */
-export function respond(
-  representation: Representation,
-  request: Pick<Request, "method" | "headers">,
-): Response {
-  const { status, variants } = representation;
-  const variant = chooseVariant(representation, request.headers.get("accept-encoding"));
+export function respond(representation: Representation, headers: Headers): Answer {
+  const { status } = representation;
+  const variant = chooseVariant(representation, headers.get("accept-encoding"));
   if (!variant) {
-    const offered = CODINGS.filter((coding) => variants[coding]).join(", ");
-    return problem(406, `Accept-Encoding excludes every coding offered here: ${offered}`, {
+    return problem(406, "Accept-Encoding excludes every coding offered; identity always is one", {
       vary: "Accept-Encoding",
     });
   }
-  if (status === 200 && noneMatch(request.headers.get("if-none-match"), variant.etag)) {
-    return new Response(null, { status: 304, headers: variant.validators });
+  // Conditions are for what would be answered with 2xx (RFC 9110, section 13.2.1).
+  const verdict = status === 200 ? evaluate(headers, variant.etag) : status;
+  if (verdict === 304) return { status: 304, headers: variant.validators, body: null };
+  if (verdict === 412) {
+    return problem(412, "If-Match names none of the current validators of this path", {
+      vary: "Accept-Encoding",
+    });
   }
-  const body = request.method === "HEAD" ? null : variant.bytes;
-  return new Response(body, { ...ENCODED, status, headers: variant.headers });
+  return { status, headers: variant.headers, body: variant.bytes };
 }

@@ -13,7 +13,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "app.ts": ["explorer", "description", "info", "http", "platform.ts"],
   "config.ts": [],
   "platform.ts": [],
-  adapters: ["app.ts"],
+  adapters: ["app.ts", "http"],
   explorer: ["http", "platform.ts"],
   description: ["http", "platform.ts"],
   info: ["http", "platform.ts"],

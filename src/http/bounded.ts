@@ -1,0 +1,27 @@
+/**
+ * Remembers results of a pure function, for inputs that are few in honest use and endless in hostile.
+ *
+ * @module
+ */
+
+/** Longer inputs are not what honest clients send again and again. */
+const LONGEST = 512;
+
+/**
+ * Wraps a pure function of a string so that it runs once for an input that comes again.
+ *
+ * @param work the function
+ * @param most how many results are kept; when there are more, all are forgotten
+ */
+export function bounded<T>(work: (input: string) => T, most = 128): (input: string) => T {
+  const results = new Map<string, T>();
+  return (input) => {
+    const known = results.get(input);
+    if (known !== undefined) return known;
+    const result = work(input);
+    if (input.length > LONGEST) return result;
+    if (results.size >= most) results.clear();
+    results.set(input, result);
+    return result;
+  };
+}

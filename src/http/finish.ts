@@ -1,0 +1,48 @@
+/**
+ * The one way out: turns every answer into a `Response`, with the headers that all answers have.
+ *
+ * @module
+ */
+import type { Answer } from "./answer.ts";
+import { type Cors, createCors, preflight } from "./cors.ts";
+import { REASONS } from "./status.ts";
+
+/** Makes the response to one request of its answer. */
+export type Finish = (answer: Answer, request: Pick<Request, "method" | "headers">) => Response;
+
+/** What a browser is told with every answer. */
+export const SECURITY = {
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+};
+
+/** Tells workerd that the bytes are encoded already; it would encode them again. */
+const ENCODED = { encodeBody: "manual" };
+
+/**
+ * Makes the last step of every request.
+ *
+ * @param cors who may read the answers from a web page
+ */
+export function createFinish(cors: Cors): Finish {
+  const corsHeaders = createCors(cors);
+  // Whoever may read an answer may embed it as well; others only from this origin.
+  const resourcePolicy = {
+    "cross-origin-resource-policy": cors === "*" ? "cross-origin" : "same-origin",
+  };
+  return ({ status, headers, body }, request) => {
+    const shared = corsHeaders(request);
+    const all: Record<string, string> = { ...SECURITY, ...resourcePolicy, ...headers, ...shared };
+    if (headers.vary && shared.vary) all.vary = `${headers.vary}, ${shared.vary}`;
+    if (isPreflight(request) && headers.allow && shared["access-control-allow-origin"]) {
+      Object.assign(all, preflight(headers.allow));
+    }
+    const init = { ...ENCODED, status, statusText: REASONS[status], headers: all };
+    return new Response(request.method === "HEAD" ? null : body, init);
+  };
+}
+
+function isPreflight({ method, headers }: Pick<Request, "method" | "headers">): boolean {
+  return method === "OPTIONS" && headers.has("origin") &&
+    headers.has("access-control-request-method");
+}

@@ -1,0 +1,90 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { createNodeface, type NodefaceOptions } from "../src/index.ts";
+
+const cors = suite("cross-origin reading");
+
+const ORIGIN = "https://app.example";
+
+async function ask(
+  options: NodefaceOptions,
+  path: string,
+  headers: Record<string, string> = {},
+  method = "GET",
+): Promise<Headers> {
+  const request = {
+    url: `http://localhost${path}`,
+    method,
+    headers: new Headers(headers),
+  } as Request;
+  return (await createNodeface(options).fetch(request)).headers;
+}
+
+const PREFLIGHT = { origin: ORIGIN, "access-control-request-method": "GET" };
+
+cors("by default any origin may read, answers and errors, without credentials", async () => {
+  for (const path of ["/v1/info", "/spec.json", "/nope"]) {
+    const headers = await ask({}, path, { origin: ORIGIN });
+    assert.is(headers.get("access-control-allow-origin"), "*");
+    assert.is(headers.get("access-control-allow-credentials"), null);
+    assert.not.match(headers.get("vary") ?? "", "Origin");
+  }
+});
+
+cors("with a list only its origins may read, and Vary says that it depends", async () => {
+  const options = { cors: [ORIGIN, "https://other.example"] };
+  for (const path of ["/v1/info", "/nope"]) {
+    const listed = await ask(options, path, { origin: ORIGIN });
+    assert.is(listed.get("access-control-allow-origin"), ORIGIN);
+    assert.match(listed.get("vary") ?? "", "Origin");
+    const others: Record<string, string>[] = [{ origin: "https://evil.example" }, {}];
+    for (const other of others) {
+      const headers = await ask(options, path, other);
+      assert.is(headers.get("access-control-allow-origin"), null);
+      assert.match(headers.get("vary") ?? "", "Origin");
+    }
+  }
+  assert.is((await ask(options, "/v1/info")).get("vary"), "Accept-Encoding, Origin");
+});
+
+cors("a 304 to a listed origin may be read as well", async () => {
+  const options = { cors: [ORIGIN] };
+  const headers = await ask(options, "/v1/health", { origin: ORIGIN, "if-none-match": "*" });
+  assert.is(headers.get("access-control-allow-origin"), ORIGIN);
+  assert.is(headers.get("vary"), "Accept-Encoding, Origin");
+});
+
+cors("with an empty list nobody may read", async () => {
+  const headers = await ask({ cors: [] }, "/v1/info", { origin: ORIGIN });
+  assert.is(headers.get("access-control-allow-origin"), null);
+  assert.is(headers.get("vary"), "Accept-Encoding");
+});
+
+cors("a preflight of what exists says which methods there are", async () => {
+  const headers = await ask({}, "/v1/info", PREFLIGHT, "OPTIONS");
+  assert.is(headers.get("access-control-allow-methods"), "GET, HEAD, OPTIONS");
+  assert.is(headers.get("access-control-allow-headers"), "*");
+});
+
+cors(
+  "a preflight of what does not exist, or from an origin that may not read, says nothing",
+  async () => {
+    const unknown = await ask({}, "/nope", PREFLIGHT, "OPTIONS");
+    assert.is(unknown.get("access-control-allow-methods"), null);
+    const unlisted = await ask(
+      { cors: ["https://other.example"] },
+      "/v1/info",
+      PREFLIGHT,
+      "OPTIONS",
+    );
+    assert.is(unlisted.get("access-control-allow-methods"), null);
+  },
+);
+
+cors("OPTIONS that is no preflight is not answered as one", async () => {
+  const headers = await ask({}, "/v1/info", { origin: ORIGIN }, "OPTIONS");
+  assert.is(headers.get("allow"), "GET, HEAD, OPTIONS");
+  assert.is(headers.get("access-control-allow-methods"), null);
+});
+
+cors.run();

@@ -1,0 +1,57 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { ask, PATHS } from "./_app.ts";
+
+const headers = suite("headers");
+
+/** The cache rule of each path (RFC 9111, section 5.2.2). */
+const CACHE: Readonly<Record<string, string>> = {
+  "/v1/spec": "public, no-cache",
+  "/v1/info": "public, max-age=1",
+  "/v1/health": "no-store",
+  "/spec.json": "public, no-cache",
+  "/spec.yaml": "public, no-cache",
+  "/v1/spec.json": "public, no-cache",
+  "/v1/spec.yaml": "public, no-cache",
+  "/.well-known/api-catalog": "public, no-cache",
+  "/favicon.ico": "public, max-age=86400",
+};
+
+for (const [path] of PATHS) {
+  headers(`${path} says how long it may be used`, async () => {
+    assert.is((await ask(path)).headers.get("cache-control"), CACHE[path]);
+  });
+}
+
+headers(
+  "every answer is kept from being guessed at, and from telling where it was opened",
+  async () => {
+    for (const path of [...PATHS.map(([path]) => path), "/", "/nope"]) {
+      const answer = (await ask(path)).headers;
+      assert.is(answer.get("x-content-type-options"), "nosniff", path);
+      assert.is(answer.get("referrer-policy"), "no-referrer", path);
+      assert.ok(answer.get("cross-origin-resource-policy"), path);
+      assert.is(answer.get("server"), null);
+      assert.is(answer.get("x-powered-by"), null);
+    }
+  },
+);
+
+headers("the page is kept to itself", async () => {
+  const page = (await ask("/v1/spec")).headers;
+  assert.is(page.get("cross-origin-opener-policy"), "same-origin");
+  assert.is(page.get("cross-origin-resource-policy"), "same-origin");
+  const policy = page.get("content-security-policy") ?? "";
+  assert.not.match(policy, /script-src[^;]*'unsafe|eval|https?:|\*/);
+  for (const directive of ["default-src 'none'", "base-uri 'none'", "frame-ancestors 'none'"]) {
+    assert.match(policy, directive);
+  }
+});
+
+headers("errors are not stored", async () => {
+  for (const [path, method] of [["/nope", "GET"], ["/v1/info", "POST"]] as const) {
+    assert.is((await ask(path, { method })).headers.get("cache-control"), "no-store");
+  }
+});
+
+headers.run();

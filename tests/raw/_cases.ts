@@ -1,0 +1,269 @@
+/** What is sent, byte for byte, and the status it is answered with on every runtime. */
+
+import { ask } from "../_app.ts";
+
+/** One case of the table. */
+export interface Case {
+  name: string;
+  /** What is sent, as Latin-1. */
+  bytes: string;
+  status: number | "closed";
+  /** How many answers it gets; 1 if left out. */
+  answers?: number;
+  /** Whether the answers have no body though their length is given: those to HEAD. */
+  bodiless?: boolean;
+}
+
+const HOST = "Host: localhost\r\n";
+
+/** The validator of `/v1/health`, whose content is the same on every start. */
+const HEALTH = (await ask("/v1/health")).headers.get("etag");
+
+/** A request for a path with these header lines. */
+const get = (path: string, ...lines: string[]) => request("GET", path, ...lines);
+const request = (method: string, path: string, ...lines: string[]) =>
+  `${method} ${path} HTTP/1.1\r\n${HOST}${lines.map((line) => `${line}\r\n`).join("")}\r\n`;
+
+const hosts = (status: number, ...names: string[]): Case[] =>
+  names.map((name) => ({
+    name: `Host: ${JSON.stringify(name)}`,
+    bytes: `GET /v1/info HTTP/1.1\r\nHost: ${name}\r\n\r\n`,
+    status,
+  }));
+
+const paths = (status: number, ...targets: string[]): Case[] =>
+  targets.map((target) => ({ name: `GET ${target}`, bytes: get(target), status }));
+
+const codings = (status: number, ...values: string[]): Case[] =>
+  values.map((value) => ({
+    name: `Accept-Encoding: ${value}`,
+    bytes: get("/spec.json", `Accept-Encoding: ${value}`),
+    status,
+  }));
+
+const conditions = (status: number, ...lines: string[]): Case[] =>
+  lines.map((line) => ({ name: line, bytes: get("/v1/health", line), status }));
+
+const methods = (status: number | "closed", path: string, ...names: string[]): Case[] =>
+  names.map((name) => ({
+    name: `${name} ${path}`,
+    bytes: request(name, path),
+    status,
+    bodiless: name === "HEAD",
+  }));
+
+/** A request to `/v1/info` written out, for what `get` would write rightly. */
+const raw = (status: number | "closed", name: string, bytes: string, answers = 1): Case => ({
+  name,
+  bytes,
+  status,
+  answers,
+});
+
+export const CASES: readonly Case[] = [
+  ...paths(200, "/v1/spec", "/v1/info", "/v1/health", "/spec.json", "/spec.yaml", "/v1/spec.json"),
+  ...paths(200, "/v1/spec.yaml", "/.well-known/api-catalog", "/favicon.ico"),
+  ...paths(307, "/", "/v1", "/v1/", "/?a=b", "/v1?x=/"),
+  ...paths(
+    200,
+    "/v1/info?",
+    "/v1/info?%zz",
+    "/v1/info?a=1&a=2",
+    "/v1/info?a[b]=c",
+    "/v1/../v1/info",
+  ),
+  ...paths(200, "/./v1/info", "/v1/./info", "/v1/%2e%2e/v1/info", "/x/%2E%2e/v1/info"),
+  ...paths(
+    404,
+    "/nope",
+    "/V1/INFO",
+    "/v1/info/",
+    "/v1//info",
+    "//v1/info",
+    "//evil.example/v1/info",
+  ),
+  ...paths(404, "///evil.example", "/%zz", "/v1/info%", "/v1%2finfo", "/%2fv1/info", "/v1/info%00"),
+  ...paths(404, "/v1/info;a=b", "/v1/info.json", "/.env", "/package.json", "/../package.json"),
+  ...paths(404, "/assets", "/assets/", "/assets/x", "/assets/x/y", "/assets/x/chunks/y"),
+  ...paths(404, "/assets/manifest.json", "/assets/../package.json", "/assets/%2e%2e/manifest.json"),
+  ...paths(
+    404,
+    "/assets/..%2fmanifest.json",
+    "/assets/..%5cmanifest.json",
+    "/assets/x/..%2f..%2fy",
+  ),
+  ...paths(
+    404,
+    "/assets/%252e%252e/y",
+    "/assets/__proto__/constructor",
+    "/assets/x/%00",
+    "/assets/~/y",
+  ),
+  ...paths(404, "/v1/spec/..%2finfo", `/${"a".repeat(4000)}`, "/%E2%82%AC", "/*", "/:folder/:file"),
+  ...paths(414, `/${"a".repeat(8500)}`, `/v1/info?${"a".repeat(9000)}`),
+  ...methods(200, "/v1/info", "GET", "HEAD"),
+  ...methods(204, "/v1/info", "OPTIONS"),
+  ...methods(405, "/v1/info", "POST", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND"),
+  ...methods(404, "/nope", "GET", "HEAD", "OPTIONS", "POST", "DELETE", "TRACE"),
+  ...methods(405, "/", "POST"),
+  ...methods(405, "/v1/", "DELETE"),
+  ...hosts(200, "localhost", "LOCALHOST", "localhost:1", "a.localhost", "127.0.0.1"),
+  ...hosts(200, "127.1.2.3:8080", "[::1]", "[::1]:80", "10.0.0.1", "192.168.1.1:8080", "[fe80::1]"),
+  ...hosts(200, "[::ffff:127.0.0.1]", "2130706433", "0x7f.1"),
+  ...hosts(
+    421,
+    "evil.example",
+    "evil.example:8080",
+    "localhost.evil.example",
+    "notlocalhost",
+    "localhost.",
+  ),
+  ...hosts(421, "127.0.0.1.evil.example", "1.2.3.4.example", "xn--nxasmq6b.example"),
+  ...hosts(400, "a b", "[::1", "h/x?y", "localhost/", "user@localhost", "localhost:99999"),
+  ...hosts(400, "localhost:http", "a\\b", "a<b>", "[::1]x", "localhost, localhost", "%zz", "#"),
+  ...codings(
+    200,
+    "gzip",
+    "br",
+    "br, gzip",
+    "GZIP",
+    "gzip;q=0.5, br;q=1",
+    "*",
+    "identity",
+    "x-unknown",
+  ),
+  ...codings(200, "gzip;q=0", "gzip;q=x", ";;;", ",", "br;q=2", "*;q=0.1, identity;q=0"),
+  ...codings(
+    406,
+    "identity;q=0",
+    "*;q=0",
+    "identity;q=0, deflate",
+    "br;q=0, gzip;q=0, identity;q=0",
+  ),
+  ...conditions(200, "If-None-Match: abc", 'If-None-Match: "abc"', 'If-None-Match: W/"abc"'),
+  ...conditions(200, "If-None-Match: ", 'If-None-Match: "', "If-Modified-Since: nonsense"),
+  ...conditions(200, "If-Modified-Since: Fri, 31 Dec 2100 23:59:59 GMT", "If-Match: *"),
+  ...conditions(
+    304,
+    "If-None-Match: *",
+    `If-None-Match: "x", ${HEALTH}`,
+    `If-None-Match: W/${HEALTH}`,
+  ),
+  ...conditions(412, 'If-Match: "abc"', "If-Match: abc"),
+  ...conditions(
+    200,
+    "Range: bytes=0-1",
+    "Expect: 100-continue",
+    "Connection: Upgrade",
+    "TE: trailers",
+  ),
+  ...conditions(200, "X-Forwarded-Host: evil.example", "Forwarded: host=evil.example;proto=https"),
+  ...conditions(
+    200,
+    "Upgrade: websocket\r\nConnection: Upgrade",
+    "Origin: null",
+    "Origin: https://a.example",
+  ),
+  ...conditions(
+    200,
+    "Cookie: a=b",
+    "Authorization: Basic eDp5",
+    "X: é\xff",
+    `X: ${"a".repeat(4000)}`,
+  ),
+  {
+    name: "a preflight of a known path",
+    bytes: request(
+      "OPTIONS",
+      "/v1/info",
+      "Origin: https://a.example",
+      "Access-Control-Request-Method: GET",
+    ),
+    status: 204,
+  },
+  {
+    name: "a preflight of an unknown path",
+    bytes: request(
+      "OPTIONS",
+      "/nope",
+      "Origin: https://a.example",
+      "Access-Control-Request-Method: GET",
+    ),
+    status: 404,
+  },
+  raw(200, "HTTP/1.0 with a Host", `GET /v1/info HTTP/1.0\r\n${HOST}\r\n`),
+  raw(200, "HTTP/1.0 without a Host", "GET /v1/info HTTP/1.0\r\n\r\n"),
+  raw(400, "HTTP/1.1 without a Host", "GET /v1/info HTTP/1.1\r\n\r\n"),
+  raw(400, "two Host lines", `GET /v1/info HTTP/1.1\r\n${HOST}Host: evil.example\r\n\r\n`),
+  raw(400, "an empty Host", "GET /v1/info HTTP/1.1\r\nHost: \r\n\r\n"),
+  raw(200, "absolute form", `GET http://localhost/v1/info HTTP/1.1\r\n${HOST}\r\n`),
+  raw(
+    421,
+    "absolute form of another host",
+    `GET http://evil.example/v1/info HTTP/1.1\r\n${HOST}\r\n`,
+  ),
+  raw(
+    421,
+    "absolute form, another Host",
+    "GET http://localhost/v1/info HTTP/1.1\r\nHost: evil.example\r\n\r\n",
+  ),
+  raw(
+    400,
+    "absolute form of another scheme",
+    `GET ftp://localhost/v1/info HTTP/1.1\r\n${HOST}\r\n`,
+  ),
+  raw(400, "a target without a slash", `GET v1/info HTTP/1.1\r\n${HOST}\r\n`),
+  raw(400, "no target", `GET  HTTP/1.1\r\n${HOST}\r\n`),
+  raw(400, "a space in the target", `GET /v1/in fo HTTP/1.1\r\n${HOST}\r\n`),
+  raw(204, "OPTIONS *", `OPTIONS * HTTP/1.1\r\n${HOST}\r\n`),
+  raw(400, "CONNECT", `CONNECT localhost:80 HTTP/1.1\r\n${HOST}\r\n`),
+  raw(400, "an unknown method", `FOO /v1/info HTTP/1.1\r\n${HOST}\r\n`),
+  raw(400, "a method in lower case", `get /v1/info HTTP/1.1\r\n${HOST}\r\n`),
+  raw(505, "no version", `GET /v1/info\r\n${HOST}\r\n`),
+  raw(505, "HTTP/2.0 in the request line", `GET /v1/info HTTP/2.0\r\n${HOST}\r\n`),
+  raw(400, "HTTP/9.9", `GET /v1/info HTTP/9.9\r\n${HOST}\r\n`),
+  raw(400, "the preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
+  raw(400, "a TLS hello", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n"),
+  raw(400, "nonsense", "nonsense\r\n\r\n"),
+  raw(400, "a header line without a colon", `GET /v1/info HTTP/1.1\r\n${HOST}nocolon\r\n\r\n`),
+  raw(400, "a space before the colon", `GET /v1/info HTTP/1.1\r\n${HOST}X : y\r\n\r\n`),
+  raw(400, "a folded header line", `GET /v1/info HTTP/1.1\r\n${HOST}X: a\r\n b\r\n\r\n`),
+  raw(400, "a NUL in a header", `GET /v1/info HTTP/1.1\r\n${HOST}X: a\x00b\r\n\r\n`),
+  raw(400, "a bare CR in a header", `GET /v1/info HTTP/1.1\r\n${HOST}X: a\rb\r\n\r\n`),
+  raw(
+    400,
+    "two lengths",
+    `POST /v1/info HTTP/1.1\r\n${HOST}Content-Length: 1\r\nContent-Length: 2\r\n\r\nab`,
+  ),
+  raw(400, "a negative length", `POST /v1/info HTTP/1.1\r\n${HOST}Content-Length: -1\r\n\r\n`),
+  raw(400, "a length in words", `POST /v1/info HTTP/1.1\r\n${HOST}Content-Length: two\r\n\r\n`),
+  raw(
+    400,
+    "a length and chunks",
+    `POST /v1/info HTTP/1.1\r\n${HOST}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+  ),
+  raw(
+    400,
+    "chunked is not the last coding",
+    `POST /v1/info HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n`,
+  ),
+  raw(431, "a target of 70 kB", `GET /${"a".repeat(70_000)} HTTP/1.1\r\n${HOST}\r\n`),
+  raw(431, "a header of 70 kB", `GET /v1/info HTTP/1.1\r\n${HOST}X: ${"a".repeat(70_000)}\r\n\r\n`),
+  raw(405, "POST with a content", `POST /v1/info HTTP/1.1\r\n${HOST}Content-Length: 3\r\n\r\nabc`),
+  raw(
+    405,
+    "POST in chunks",
+    `POST /v1/info HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n`,
+  ),
+  raw(200, "GET with a content", `GET /v1/info HTTP/1.1\r\n${HOST}Content-Length: 3\r\n\r\nabc`),
+  raw(200, "an empty line before the request", `\r\n${get("/v1/info")}`),
+  raw(200, "two requests at once", get("/v1/info") + get("/v1/health"), 2),
+  raw(404, "two requests at once, the second unknown", get("/v1/info") + get("/nope"), 2),
+  raw(
+    200,
+    "a content, then a request",
+    `${request("POST", "/v1/info", "Content-Length: 3")}abc${get("/v1/health")}`,
+    2,
+  ),
+  raw(200, "Connection: close", get("/v1/info", "Connection: close")),
+];

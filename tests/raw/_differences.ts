@@ -1,0 +1,142 @@
+/**
+ * Where a runtime's own parser or server answers before any of this code, and differently: the only
+ * place that says so. Every other case of the table is the same on all of them.
+ */
+
+/** What one runtime does with some of the cases, and why. */
+export interface Difference {
+  runtime: string;
+  reason: string;
+  /** The status of each case; the rest of its answer is not compared. */
+  cases: Readonly<Record<string, number | "closed">>;
+}
+
+/** The same status for some cases. */
+const all = (status: number | "closed", ...names: string[]): Record<string, number | "closed"> =>
+  Object.fromEntries(names.map((name) => [name, status]));
+
+const GARBAGE = ["the preface of HTTP/2", "a TLS hello", "nonsense"];
+const BAD_FIELDS = ["a header line without a colon", "a NUL in a header", "a bare CR in a header"];
+const BAD_FRAMING = ["two lengths", "a negative length", "a length in words"];
+const HOSTS = [
+  "a b",
+  "h/x?y",
+  "localhost/",
+  "user@localhost",
+  "a\\b",
+  "a<b>",
+  "localhost, localhost",
+];
+
+export const DIFFERENCES: readonly Difference[] = [
+  {
+    runtime: "Bun",
+    reason: "its parser refuses without a content, so not as problem details",
+    cases: {
+      ...all(
+        400,
+        ...GARBAGE,
+        ...BAD_FIELDS,
+        ...BAD_FRAMING,
+        "HTTP/1.1 without a Host",
+        "no target",
+      ),
+      ...all(400, "a space before the colon", "a folded header line", "a length and chunks"),
+      ...all(400, "chunked is not the last coding", "CONNECT", "a target without a slash"),
+      ...all(400, "absolute form of another scheme"),
+      ...all(431, "a target of 70 kB", "a header of 70 kB"),
+      ...all(505, "no version", "HTTP/2.0 in the request line"),
+    },
+  },
+  {
+    runtime: "Bun",
+    reason: "its parser refuses what others take, or with another status",
+    cases: {
+      ...all(400, "OPTIONS *", "an empty line before the request"),
+      ...all(505, "a space in the target", "HTTP/9.9"),
+    },
+  },
+  {
+    runtime: "Bun",
+    reason: "it closes the connection on a method it does not know",
+    cases: all("closed", "an unknown method", "a method in lower case"),
+  },
+  {
+    runtime: "Bun",
+    reason: "it puts Host in place of the host of a target in absolute form",
+    cases: all(200, "absolute form of another host"),
+  },
+  {
+    runtime: "workerd",
+    reason: "it cannot make a URL of such a Host, and fails before the worker runs",
+    cases: all(
+      500,
+      ...[...HOSTS, "%zz", "#"].map((host) => `Host: ${JSON.stringify(host)}`),
+      "two Host lines",
+    ),
+  },
+  {
+    runtime: "workerd",
+    reason: "it takes targets in origin form only, and fails before the worker runs",
+    cases: {
+      ...all(500, "absolute form", "absolute form of another host", "absolute form, another Host"),
+      ...all(
+        500,
+        "absolute form of another scheme",
+        "a target without a slash",
+        "OPTIONS *",
+        "CONNECT",
+      ),
+    },
+  },
+  {
+    runtime: "workerd",
+    reason: "it fails on a framing that it does not understand, before the worker runs",
+    cases: all(500, ...BAD_FRAMING, "chunked is not the last coding"),
+  },
+  {
+    runtime: "workerd",
+    reason: "it knows no such method, whatever follows it",
+    cases: all(
+      501,
+      "an unknown method",
+      "a method in lower case",
+      "an empty line before the request",
+      ...GARBAGE,
+    ),
+  },
+  {
+    runtime: "workerd",
+    reason: "it refuses with a text of its own, a request without a Host even in HTTP/1.0",
+    cases: {
+      ...all(
+        400,
+        "HTTP/1.0 without a Host",
+        "HTTP/1.1 without a Host",
+        "an empty Host",
+        "no version",
+      ),
+      ...all(400, "no target", ...BAD_FIELDS),
+    },
+  },
+  {
+    runtime: "workerd",
+    reason: "its parser takes what RFC 9112 does not, and longer heads than others",
+    cases: {
+      ...all(200, "HTTP/2.0 in the request line", "HTTP/9.9", "a space before the colon"),
+      ...all(200, "a folded header line", "a header of 70 kB"),
+      ...all(404, "a space in the target"),
+      ...all(405, "a length and chunks"),
+      ...all(414, "a target of 70 kB"),
+    },
+  },
+  {
+    runtime: "workerd",
+    reason: "it has no encoder for brotli: what is made at run time is offered in gzip",
+    cases: Object.fromEntries(
+      ["br", "br, gzip", "gzip;q=0.5, br;q=1", "*", "br;q=2", "*;q=0.1, identity;q=0"].map(
+        (value) => [`Accept-Encoding: ${value}`, 200],
+      ),
+    ),
+  },
+];

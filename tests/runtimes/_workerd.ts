@@ -1,0 +1,25 @@
+/** Starts the worker bundle in workerd. */
+import { createRequire } from "node:module";
+import process from "node:process";
+import { ROOT } from "../_paths.ts";
+import { run } from "../_server.ts";
+import type { Server } from "./_suite.ts";
+
+const require = createRequire(new URL("../package.json", import.meta.url));
+const { Miniflare } = require("miniflare") as typeof import("miniflare");
+
+/** Bundles the worker and serves it, on a port of its own choice. */
+export async function startWorkerd(): Promise<Server> {
+  const { code, stderr } = await run([process.execPath, "--import", "tsx", "src/build/worker.ts"]);
+  if (code !== 0) throw new Error(stderr);
+  const worker = new Miniflare({
+    modules: true,
+    scriptPath: `${ROOT}dist/worker.js`,
+    // No compatibility flag, and no date that would switch Node's modules on.
+    compatibilityDate: "2026-01-01",
+    // Past Miniflare's own front, which would encode answers by itself.
+    unsafeDirectSockets: [{}],
+  });
+  await worker.ready;
+  return { url: String(await worker.unsafeGetDirectURL()), stop: () => worker.dispose() };
+}
