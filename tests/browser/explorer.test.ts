@@ -22,7 +22,7 @@ explorer.before.each(async () => {
   page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
   complaints = watch(page, new URL(server.url).origin);
   await page.goto(`${server.url}v1/spec`);
-  await page.getByRole("heading", { name: "Get the node's information" }).first().waitFor();
+  await page.locator("html.mounted").waitFor();
 });
 explorer.after.each(async () => {
   await page.close();
