@@ -25,6 +25,7 @@ const entry = document.querySelector("script[data-scalar]").dataset.scalar;
 const { createApiReference } = await import(new URL(entry, location.href));
 createApiReference(mount, {
   url: new URL("spec.json", base).href,
+  slug: "spec",
   servers: [{ url: origin + plain.dataset.basePath, description: "This node" }],
   // Each of these keeps Scalar from talking to its maker's hosts.
   withDefaultFonts: false,

@@ -54,6 +54,42 @@ const PATCHES: readonly Patch[] = [
     before: "},defaultLocale:`en`,rtlLocales",
     with: "",
   },
+  {
+    file: "chunks/workspace-events",
+    why: "A button to copy has its name only while the pointer is over it",
+    from: "A({type:`button`},E(n)(`group/copy-button relative",
+    with: 'A({type:`button`,"aria-label":t.value?`Copied`:`Copy`},E(n)(`group/copy-button relative',
+  },
+  {
+    file: "chunks/workspace-events",
+    why: "A combobox says whether it is expanded, also while it is not",
+    from: '"aria-expanded":he.value?`true`:void 0,"aria-invalid"',
+    with: '"aria-expanded":e.withVariables?he.value?`true`:`false`:void 0,"aria-invalid"',
+  },
+  {
+    file: "chunks/ScalarTextInput.vue",
+    why: "A button's name has in it what is written on it, `Show More`",
+    from: "showAllEndpoints:`Show all {name} endpoints`",
+    with: "showAllEndpoints:`Show More {name} endpoints`",
+  },
+  {
+    file: "chunks/modal",
+    why: "The editor of a request's or an answer's body has no name",
+    from: 'role:`textbox`,"aria-multiline":`true`}',
+    with: 'role:`textbox`,"aria-multiline":`true`,"aria-label":`Body`}',
+  },
+  {
+    file: "chunks/modal",
+    why: "A button with a name is a button",
+    from: "role:r.value?`alert`:`none`",
+    with: "role:r.value?`alert`:void 0",
+  },
+  {
+    file: "chunks/modal",
+    why: "A button to copy names as controlled what is not in the page",
+    from: '{"aria-controls":w(r),content:c()}',
+    with: "{content:c()}",
+  },
 ];
 
 /** The module that the page imports. */
