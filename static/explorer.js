@@ -7,8 +7,8 @@
  */
 import { refreshHeader } from "./header.js";
 
-/** How long nothing may change until Scalar is taken to be done, in milliseconds. */
-const SETTLED = 600;
+/** How long nothing changes once Scalar is done, in milliseconds; it gathers work for 300. */
+const SETTLED = 500;
 
 const base = new URL("..", location.href);
 const origin = base.href.replace(/\/$/, "");
@@ -35,17 +35,22 @@ createApiReference(mount, {
   showDeveloperTools: "never",
   hideClientButton: true,
 });
-await ready();
-takePlace();
+await until(() => mount.querySelector(".show-api-client-button"), () => mount.querySelector("h1"));
+await takePlace();
 
-/** Resolves when Scalar shows an operation that can be tried, or all that there is. */
-function ready() {
+/**
+ * Resolves when Scalar is far enough, or when nothing more changes in what it shows.
+ *
+ * @param isDone whether it is far enough
+ * @param isStarted whether it shows anything that may be all there is
+ */
+function until(isDone, isStarted) {
   return new Promise((resolve) => {
     let timer;
     const look = () => {
       clearTimeout(timer);
-      if (mount.querySelector(".show-api-client-button")) done();
-      else if (mount.querySelector("h1")) timer = setTimeout(done, SETTLED);
+      if (isDone()) done();
+      else if (isStarted()) timer = setTimeout(done, SETTLED);
     };
     const done = () => {
       observer.disconnect();
@@ -58,14 +63,39 @@ function ready() {
 }
 
 /** Shows Scalar where the reader is: at the same operation, with the focus. */
-function takePlace() {
+async function takePlace() {
+  const { classList } = document.documentElement;
   const place = placeOfReader();
   const focused = plain.contains(document.activeElement);
-  document.documentElement.classList.add("mounted");
+  restore(place);
+  if (place) {
+    // Scalar scrolls to the place unseen, below the plain content, which is held where it is.
+    hold(plain.querySelector("nav"), plain);
+    classList.add("mounting");
+    dispatchEvent(new PopStateEvent("popstate"));
+    await until(() => false, () => true);
+    restore(place);
+  }
+  classList.add("mounted");
+  if (focused || place) focus(document.getElementById(`spec/${decode(place.slice(1))}`));
+}
+
+/** Puts back into the address what Scalar took for the place while it started. */
+function restore(place) {
   history.replaceState(history.state, "", place || location.pathname + location.search);
-  if (place) dispatchEvent(new PopStateEvent("popstate"));
-  else scrollTo(0, 0);
-  if (focused) focusScalar();
+}
+
+/** Takes elements out of the flow, each where it is seen now. */
+function hold(...elements) {
+  const places = elements.map((element) => [element.style, element.getBoundingClientRect()]);
+  for (const [style, { left, top, width }] of places) {
+    Object.assign(style, {
+      position: "fixed",
+      left: `${left}px`,
+      top: `${top}px`,
+      width: `${width}px`,
+    });
+  }
 }
 
 /** The fragment of what is being read; what was asked for, while nothing has been scrolled. */
@@ -79,14 +109,23 @@ function placeOfReader() {
   return place;
 }
 
+function decode(fragment) {
+  try {
+    return decodeURIComponent(fragment);
+  } catch {
+    return fragment;
+  }
+}
+
 function skip(event) {
   if (!document.documentElement.classList.contains("mounted")) return;
   event.preventDefault();
-  focusScalar();
+  focus(null);
 }
 
-function focusScalar() {
-  const content = mount.querySelector("main") ?? mount;
-  content.tabIndex = -1;
-  content.focus();
+/** Moves the focus to an element of Scalar's, to its content where there is no such element. */
+function focus(element) {
+  const target = element ?? mount.querySelector("main") ?? mount;
+  target.tabIndex = -1;
+  target.focus({ preventScroll: element !== null });
 }
