@@ -14,8 +14,9 @@ const base = new URL("..", location.href);
 const origin = base.href.replace(/\/$/, "");
 const plain = document.getElementById("plain");
 const mount = document.getElementById("scalar");
-/** The place that was asked for, which Scalar overwrites while it starts. */
-const asked = location.hash;
+/** The place that was asked for last, since Scalar writes its own into the address. */
+let asked = location.hash;
+addEventListener("hashchange", () => asked = location.hash);
 
 for (const name of plain.querySelectorAll("var")) name.textContent = origin;
 document.querySelector(".skip").addEventListener("click", skip);
@@ -98,15 +99,14 @@ function hold(...elements) {
   }
 }
 
-/** The fragment of what is being read; what was asked for, while nothing has been scrolled. */
+/** The fragment of what is being read: what was asked for, as long as it is in view. */
 function placeOfReader() {
-  let place = asked;
-  if (scrollY === 0) return place;
-  for (const heading of plain.querySelectorAll("h2, h3")) {
-    if (heading.getBoundingClientRect().top > innerHeight / 3) break;
-    place = `#${heading.id}`;
-  }
-  return place;
+  const headings = [...plain.querySelectorAll("h2, h3")];
+  const top = (heading) => heading.getBoundingClientRect().top;
+  const target = headings.find(({ id }) => id === decode(asked.slice(1)));
+  if (scrollY === 0 || (target && top(target) >= 0 && top(target) < innerHeight)) return asked;
+  const heading = headings.findLast((heading) => top(heading) < innerHeight / 3);
+  return heading ? `#${heading.id}` : "";
 }
 
 function decode(fragment) {

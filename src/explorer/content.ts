@@ -6,7 +6,7 @@
  */
 import { escape, shorten } from "./html.ts";
 import type { Item, Operation, Outline, Section } from "./outline.ts";
-import { renderProse } from "./prose.ts";
+import { renderInline, renderProse } from "./prose.ts";
 
 /** How much is shown of each operation. */
 interface Detail {
@@ -108,7 +108,7 @@ function renderAbout({ title, version, summary, description }: Outline, detail: 
   return `<section class="about"><h1>${name(title)}</h1><p class="version">` +
     `${version ? `Version ${name(version)} · ` : ""}OpenAPI description: ` +
     `<a href="../spec.json" download>JSON</a>, <a href="../spec.yaml" download>YAML</a></p>` +
-    (summary ? `<p class="summary">${escape(shorten(summary, detail.note))}</p>` : "") +
+    (summary ? `<p class="summary">${renderInline(summary, detail.note)}</p>` : "") +
     renderProse(description, detail.about) + "</section>";
 }
 
@@ -137,7 +137,7 @@ function renderItems(title: string, items: Item[], { items: max, note }: Detail)
     html += `<dt><code>${name(term)}</code></dt><dd>`;
     const words = facts.slice(0, 6).map((fact) => name(fact)).join(", ");
     if (words) html += `<i>${words}</i> `;
-    html += `${escape(shorten(description, note))}</dd>`;
+    html += `${renderInline(description, note)}</dd>`;
   }
   const rest = items.length - max;
   return `${html}</dl>${rest > 0 ? `<p class="cut">… ${rest} more in the description</p>` : ""}`;

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { escape } from "./html.ts";
+import { escape, shorten } from "./html.ts";
 
 const ITEM = /^ {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+/;
 const HEADING = /^ {0,3}#{1,6}[ \t]+/;
@@ -63,6 +63,16 @@ function blocks(lines: string[]): string[] {
   }
   flush();
   return html;
+}
+
+/**
+ * Renders a text of one paragraph as HTML without the paragraph.
+ *
+ * @param text Markdown, whoever wrote it
+ * @param length how many characters of it are shown
+ */
+export function renderInline(text: string, length: number): string {
+  return inline(shorten(text, length));
 }
 
 function inline(text: string): string {
