@@ -22,10 +22,13 @@ for (const name of plain.querySelectorAll("var")) name.textContent = origin;
 document.querySelector(".skip").addEventListener("click", skip);
 refreshHeader();
 
+// Asked for beside the modules, which take longer.
+const description = fetch(new URL("spec.json", base)).then((answer) => answer.json());
+description.catch(() => {});
 const entry = document.querySelector("script[data-scalar]").dataset.scalar;
 const { createApiReference } = await import(new URL(entry, location.href));
 createApiReference(mount, {
-  url: new URL("spec.json", base).href,
+  content: await description,
   slug: "spec",
   servers: [{ url: origin + plain.dataset.basePath, description: "This node" }],
   // Each of these keeps Scalar from talking to its maker's hosts.

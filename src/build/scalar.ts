@@ -56,6 +56,20 @@ const PATCHES: readonly Patch[] = [
   },
   {
     file: "chunks/workspace-events",
+    why: "The logos of frameworks that Scalar's own site shows are 22 kB",
+    from: ",$S=Y({default:()=>nC,render:()=>tC})",
+    before: ',Nw=Object.assign({"../icons/Add.svg"',
+    with: "",
+  },
+  {
+    file: "chunks/workspace-events",
+    why: "The table of these logos",
+    from: 'Pw=Object.assign({"../logos/Adonisjs.svg":$S',
+    before: ",Fw=e=>",
+    with: "Pw={}",
+  },
+  {
+    file: "chunks/workspace-events",
     why: "A button to copy has its name only while the pointer is over it",
     from: "A({type:`button`},E(n)(`group/copy-button relative",
     with: 'A({type:`button`,"aria-label":t.value?`Copied`:`Copy`},E(n)(`group/copy-button relative',

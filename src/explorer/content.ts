@@ -16,7 +16,9 @@ interface Detail {
   about: number;
   /** Characters of each operation's description. */
   prose: number;
-  /** Characters of each summary and of each parameter's and answer's description. */
+  /** Characters of each summary. */
+  summary: number;
+  /** Characters of each parameter's and answer's description. */
   note: number;
   /** Parameters and answers of one operation. */
   items: number;
@@ -24,14 +26,15 @@ interface Detail {
 
 /** From everything to the least; the first that keeps the page within its bounds is taken. */
 const DETAILS: readonly Detail[] = [
-  { named: true, about: 4000, prose: 2000, note: 500, items: 100 },
-  { named: true, about: 2000, prose: 300, note: 120, items: 30 },
-  { named: false, about: 1000, prose: 0, note: 60, items: 12 },
-  { named: false, about: 300, prose: 0, note: 30, items: 5 },
+  { named: true, about: 4000, prose: 2000, summary: 300, note: 500, items: 100 },
+  { named: true, about: 2000, prose: 300, summary: 120, note: 120, items: 30 },
+  { named: false, about: 1000, prose: 0, summary: 80, note: 40, items: 12 },
+  { named: false, about: 300, prose: 0, summary: 60, note: 0, items: 8 },
+  { named: false, about: 300, prose: 0, summary: 30, note: 0, items: 3 },
 ];
 
 /** What the content may weigh: in gzip, and in characters to be read by the browser. */
-const GZIP_MAX = 48_000, LENGTH_MAX = 2_000_000;
+const GZIP_MAX = 55_000, LENGTH_MAX = 2_000_000;
 
 /** What a name may be long, such as a path or a media type. */
 const NAME_MAX = 200;
@@ -91,12 +94,12 @@ function render(outline: Outline, detail: Detail, shown: number, total: number):
   return `${html}</div>`;
 }
 
-function renderNavigation({ sections }: Outline, { named, note }: Detail): string {
+function renderNavigation({ sections }: Outline, { named, summary: length }: Detail): string {
   const link = (id: string, text: string) =>
     `<a href="#${escape(shorten(id, ID_MAX))}">${escape(text)}</a>`;
   const items = sections.slice(0, NAVIGATION_MAX).map(({ id, name, operations }) => {
     const summaries = named
-      ? operations.map(({ id, summary }) => `<li>${link(id, shorten(summary, note))}</li>`)
+      ? operations.map(({ id, summary }) => `<li>${link(id, shorten(summary, length))}</li>`)
       : [];
     const list = summaries.length ? `<ul>${summaries.join("")}</ul>` : "";
     return `<li>${link(id, shorten(name, NAME_MAX))}${list}</li>`;
@@ -108,7 +111,7 @@ function renderAbout({ title, version, summary, description }: Outline, detail: 
   return `<section class="about"><h1>${name(title)}</h1><p class="version">` +
     `${version ? `Version ${name(version)} · ` : ""}OpenAPI description: ` +
     `<a href="../spec.json" download>JSON</a>, <a href="../spec.yaml" download>YAML</a></p>` +
-    (summary ? `<p class="summary">${renderInline(summary, detail.note)}</p>` : "") +
+    (summary ? `<p class="summary">${renderInline(summary, detail.summary)}</p>` : "") +
     renderProse(description, detail.about) + "</section>";
 }
 
@@ -120,7 +123,7 @@ function renderOperation(operation: Operation, basePath: string, detail: Detail)
   const { method, path, parameters, answers } = operation;
   const id = escape(shorten(operation.id, ID_MAX));
   const address = name(path);
-  return `<article><h3 id="${id}">${escape(shorten(operation.summary, 2 * detail.note))}</h3>` +
+  return `<article><h3 id="${id}">${escape(shorten(operation.summary, detail.summary))}</h3>` +
     `<p class="line"><b class="${method.toLowerCase()}">${method}</b> <code>${address}</code>` +
     `${operation.deprecated ? " <em>deprecated</em>" : ""}</p>` +
     renderProse(operation.description, detail.prose) +
@@ -137,7 +140,7 @@ function renderItems(title: string, items: Item[], { items: max, note }: Detail)
     html += `<dt><code>${name(term)}</code></dt><dd>`;
     const words = facts.slice(0, 6).map((fact) => name(fact)).join(", ");
     if (words) html += `<i>${words}</i> `;
-    html += `${renderInline(description, note)}</dd>`;
+    html += note ? `${renderInline(description, note)}</dd>` : "</dd>";
   }
   const rest = items.length - max;
   return `${html}</dl>${rest > 0 ? `<p class="cut">… ${rest} more in the description</p>` : ""}`;

@@ -35,7 +35,9 @@ const own = await serveNode();
 const description = await (await fetch(`${own.url}spec.json`)).text();
 const peers = await servePeers(description);
 const browser = await launch();
-const explorers = [{ ...OWN, url: own.url }, ...PEERS.map((peer) => ({ ...peer, url: peers.url }))];
+const wanted = process.argv[3] ?? "";
+const explorers = [{ ...OWN, url: own.url }, ...PEERS.map((peer) => ({ ...peer, url: peers.url }))]
+  .filter(({ name }) => name.match(wanted));
 const visits = new Map(explorers.map(({ name }) => [name, [] as [Visit, Visit][]]));
 
 for (const explorer of explorers) await visitTwice(browser, explorer, false);
