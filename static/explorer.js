@@ -24,7 +24,7 @@ refreshHeader();
 
 // Asked for beside the modules, which take longer.
 const description = fetch(new URL("spec.json", base)).then((answer) => answer.json());
-description.catch(() => {});
+description.catch(() => {}); // It is waited for below, and may fail before that.
 const entry = document.querySelector("script[data-scalar]").dataset.scalar;
 const { createApiReference } = await import(new URL(entry, location.href));
 createApiReference(mount, {

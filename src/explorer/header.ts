@@ -8,13 +8,13 @@ import { escape, shorten } from "./html.ts";
 
 /** The keys that are shown where the info has them, the most wanted first, and their labels. */
 const FACTS = [
+  ["updated_at", "As of"],
   ["network", "Network"],
   ["chain_id", "Chain"],
   ["height", "Height"],
   ["peers", "Peers"],
   ["software", "Software"],
   ["version", "Version"],
-  ["updated_at", "As of"],
 ] as const;
 
 /** What a status is called, and what it means where that is not plain. */
@@ -24,6 +24,7 @@ const STATES = {
   syncing: ["Syncing", "catching up with its network"],
   stale: ["Not answering", "last known values"],
   unreachable: ["Unreachable", "the node does not answer"],
+  /** The page's own: the service cannot be reached. */
   silent: ["No connection", "last known values"],
 } as const;
 

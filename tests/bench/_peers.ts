@@ -109,7 +109,12 @@ export async function servePeers(description: string): Promise<{ url: string; cl
       const path = new URL(request.url ?? "", "http://x").pathname;
       const bytes = await encode(path);
       const type = path === "/spec.json" ? "application/json" : TYPES[extname(path)] ?? "text/html";
-      answer.writeHead(200, { "content-type": type, "content-encoding": "br" }).end(bytes);
+      const changing = PEERS.some(({ page }) => `/${page}` === path) || path === "/spec.json";
+      answer.writeHead(200, {
+        "content-type": type,
+        "content-encoding": "br",
+        "cache-control": changing ? "no-cache" : "public, max-age=31536000, immutable",
+      }).end(bytes);
     } catch {
       answer.writeHead(404).end();
     }

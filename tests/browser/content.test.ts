@@ -104,6 +104,8 @@ content(
       await page.emulateMedia({ media: "print" });
       await page.locator("#plain").getByText("/v1/health").first().waitFor();
       assert.not(await page.locator("#scalar").isVisible());
+      const light = await page.evaluate(() => getComputedStyle(document.body).colorScheme);
+      assert.is(light, "light");
       await picture(page, "print");
     }),
 );

@@ -9,7 +9,7 @@ const hostile = suite("the explorer of a hostile description");
 /** What would run, where a text of the description were taken for anything else than text. */
 const ATTACK = [
   `<script>globalThis.ran = true</script>`,
-  `<img src=x onerror="globalThis.ran = true">`,
+  `<img src="data:," onerror="globalThis.ran = true">`,
   `<svg onload="globalThis.ran = true"></svg>`,
   `<iframe srcdoc="<script>parent.ran = true</script>"></iframe>`,
   `<style>body { display: none }</style>`,
@@ -40,21 +40,16 @@ hostile("a text of 2 MB does not keep the page from being read", async () => {
   });
 });
 
-hostile(
-  "a schema as deep as a description can be does not keep the page from being read",
-  async () => {
+for (const depth of [300, 3000]) {
+  hostile(`a schema ${depth} levels deep does not keep the page from being read`, async () => {
     let schema: unknown = { type: "string" };
-    for (let depth = 0; depth < 1000; depth++) {
-      schema = {
-        type: "object",
-        properties: { a: schema },
-      };
-    }
+    for (let i = 0; i < depth; i++) schema = { type: "object", properties: { a: schema } };
     await inExplorer(describe("deep", schema), async (page) => {
-      assert.ok(await page.getByRole("heading", { name: "deep" }).first().isVisible());
+      // Where Scalar gives up, the plain page is what stays.
+      assert.ok(await page.locator("h1:visible", { hasText: "deep" }).isVisible());
     });
-  },
-);
+  });
+}
 
 function describe(text: string, schema: unknown = { type: "string", description: text }): unknown {
   return {
@@ -75,7 +70,7 @@ function describe(text: string, schema: unknown = { type: "string", description:
   };
 }
 
-/** Visits the explorer of a description; the plain page is there at once, Scalar within 30 s. */
+/** Visits the explorer of a description until Scalar has started, or has given up. */
 async function inExplorer(
   document: unknown,
   work: (
@@ -89,7 +84,10 @@ async function inExplorer(
     const complaints = await watch(page, new URL(server.url).origin);
     await page.goto(`${server.url}v1/spec`, { waitUntil: "commit" });
     await page.locator("#plain h1").waitFor();
-    await page.locator("html.mounted").waitFor({ timeout: 30_000 });
+    await Promise.race([
+      page.locator("html.mounted").waitFor({ timeout: 30_000 }),
+      page.waitForEvent("pageerror", { timeout: 30_000 }),
+    ]);
     await work(page, complaints);
   } finally {
     await page.close();
