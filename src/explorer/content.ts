@@ -36,6 +36,11 @@ const DETAILS: readonly Detail[] = [
 /** What the content may weigh: in gzip, and in characters to be read by the browser. */
 const GZIP_MAX = 55_000, LENGTH_MAX = 2_000_000;
 
+/** What the page's script does to the commands, said where it does not run. */
+const WITHOUT_SCRIPT =
+  "<noscript><p>In the commands below <code>$BASE_URL</code> is the address of " +
+  "this page up to <code>/v1/spec</code>. Trying an operation here needs JavaScript.</p></noscript>";
+
 /** What a name may be long, such as a path or a media type. */
 const NAME_MAX = 200;
 
@@ -112,7 +117,7 @@ function renderAbout({ title, version, summary, description }: Outline, detail: 
     `${version ? `Version ${name(version)} · ` : ""}OpenAPI description: ` +
     `<a href="../spec.json" download>JSON</a>, <a href="../spec.yaml" download>YAML</a></p>` +
     (summary ? `<p class="summary">${renderInline(summary, detail.summary)}</p>` : "") +
-    renderProse(description, detail.about) + "</section>";
+    renderProse(description, detail.about) + `${WITHOUT_SCRIPT}</section>`;
 }
 
 function renderTag({ id, name: tag, description }: Section, { about }: Detail): string {
