@@ -11,7 +11,7 @@ import { prepareCatalog } from "./description/catalog.ts";
 import { prepareDescription } from "./description/description.ts";
 import { createAssets, prepareFavicon } from "./explorer/assets.ts";
 import { readManifest } from "./explorer/manifest.ts";
-import { preparePage } from "./explorer/page.ts";
+import { createPage } from "./explorer/page.ts";
 import type { Answer } from "./http/answer.ts";
 import type { Cors } from "./http/cors.ts";
 import { createFinish } from "./http/finish.ts";
@@ -161,8 +161,7 @@ type Prepared = Awaited<ReturnType<typeof prepare>>;
 async function prepare(platform: Platform, startedAt: Date) {
   const text = async (path: string) => new TextDecoder().decode(await platform.read(path));
   const manifest = await readManifest(platform);
-  const [page, description, catalog, info, health, favicon] = await Promise.all([
-    preparePage(await text("static/explorer.html"), manifest, platform),
+  const [description, catalog, info, health, favicon] = await Promise.all([
     prepareDescription(await text("spec/openapi.yaml"), platform),
     prepareCatalog(),
     prepareServiceInfo(manifest.version, startedAt),
@@ -170,7 +169,15 @@ async function prepare(platform: Platform, startedAt: Date) {
     prepareFavicon(await text("static/favicon.svg")),
   ]);
   const assets = createAssets(manifest, platform);
+  const template = await text("static/explorer.html");
+  const explorer = await createPage(template, description.document, manifest, platform);
+  const page = await explorer.prepare(contentOf(info));
   return { page, description, catalog, info, health, assets, favicon };
+}
+
+/** The object of a prepared info. */
+function contentOf({ variants }: Representation): Record<string, unknown> {
+  return JSON.parse(new TextDecoder().decode(variants.identity?.bytes));
 }
 
 /** Does a piece of work when it is first asked for, again only where it failed. */

@@ -18,7 +18,7 @@ explorer("every reference of the page is relative and leads to an answer", async
 
 explorer("its files may be kept for a year, and are offered in brotli and gzip", async () => {
   const scripts = references.filter((reference) => reference.endsWith(".js"));
-  assert.is(scripts.length, 2);
+  assert.ok(scripts.length > 2);
   for (const reference of scripts) {
     const { pathname } = new URL(reference, "http://localhost/v1/spec");
     const { headers } = await askWith({ "accept-encoding": "gzip, br" }, pathname);
@@ -26,7 +26,7 @@ explorer("its files may be kept for a year, and are offered in brotli and gzip",
     assert.is(headers.get("content-type"), "text/javascript; charset=utf-8");
   }
   const scalar = new URL(
-    scripts.find((path) => path.includes("scalar"))!,
+    scripts.find((path) => path.endsWith("standalone.esm.js"))!,
     "http://localhost/v1/spec",
   );
   for (const coding of ["br", "gzip"]) {

@@ -1,12 +1,12 @@
 /**
  * `npm run assets`: prepares the explorer's files once, in every content coding, under
- * `dist/assets/`. It takes Scalar's browser modules as they are published, without source maps,
- * and the files of `static/`; where nothing of these has changed it does nothing.
+ * `dist/assets/`: Scalar's browser modules and the files of `static/`. Where nothing of these has
+ * changed it does nothing.
  *
  * @module
  */
 import { createHash } from "node:crypto";
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, extname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -14,12 +14,16 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { type Asset, fileName, MANIFEST, type Manifest } from "../explorer/manifest.ts";
 import type { ContentCoding } from "../http/representation.ts";
+import { readScalar, staticImports } from "./scalar.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const SCALAR = "node_modules/@scalar/api-reference";
 
 /** The files of `static/` that the page loads; the page itself is prepared when it is served. */
-const OWN = ["explorer.js", "explorer.css", "favicon.svg"];
+const OWN = ["explorer.js", "header.js", "explorer.css", "favicon.svg"];
+
+/** The code of this step, which makes other files where it changes. */
+const STEP = ["src/build/assets.ts", "src/build/scalar.ts", "src/explorer/manifest.ts"];
 
 const TYPES: Readonly<Record<string, string>> = {
   ".js": "text/javascript; charset=utf-8",
@@ -36,10 +40,10 @@ async function main() {
   const { version } = await packageJson(".");
   const scalarVersion = (await packageJson(SCALAR)).version;
   const own = await readFiles(join(ROOT, "static"), OWN);
-  const scalar = await scalarFiles();
+  const scalar = await readScalar(join(ROOT, SCALAR));
   const explorerFolder = `explorer-${hash(own)}`;
   const scalarFolder = `scalar-${scalarVersion}-${hash(scalar)}`;
-  const step = await readFiles(ROOT, ["src/build/assets.ts", "src/explorer/manifest.ts"]);
+  const step = await readFiles(ROOT, STEP);
   const inputs = [version, explorerFolder, scalarFolder, hash(step)].join(" ");
   if (await isDone(inputs)) return;
 
@@ -55,6 +59,10 @@ async function main() {
     inputs,
     explorer: explorerFolder,
     scalar: scalarFolder,
+    preload: [
+      `${explorerFolder}/header.js`,
+      ...staticImports(scalar).map((path) => `${scalarFolder}/${path}`),
+    ],
     files: await prepare(files, folder),
   };
   await writeFile(join(folder, "manifest.json"), JSON.stringify(manifest, null, 1) + "\n");
@@ -78,22 +86,6 @@ async function isDone(inputs: string): Promise<boolean> {
 async function readFiles(folder: string, paths: string[]): Promise<Files> {
   const entries = paths.map(async (path) => [path, await readFile(join(folder, path))] as const);
   return new Map(await Promise.all(entries));
-}
-
-/** Scalar's ES modules: the entry and what it loads when it is needed. */
-async function scalarFiles(): Promise<Files> {
-  const folder = join(ROOT, SCALAR, "dist/browser");
-  const chunks = (await readdir(join(folder, "chunks"))).filter((name) => name.endsWith(".js"));
-  const paths = ["standalone.esm.js", ...chunks.sort().map((name) => `chunks/${name}`)];
-  const files = await readFiles(folder, paths);
-  for (const [path, content] of files) files.set(path, withoutSourceMap(content));
-  return files;
-}
-
-/** Takes the reference to a source map off, which would be a 404 in a browser's tools. */
-function withoutSourceMap(content: Buffer): Buffer {
-  const comment = content.lastIndexOf("\n//# sourceMappingURL=");
-  return comment < 0 ? content : content.subarray(0, comment + 1);
 }
 
 function hash(files: Files): string {

@@ -27,6 +27,8 @@ export interface Manifest {
   explorer: string;
   /** The folder of Scalar's files, named after its version and their content. */
   scalar: string;
+  /** The scripts that the page always runs, in the order they are asked for. */
+  preload: string[];
   files: Record<string, Asset>;
 }
 

@@ -1,48 +1,107 @@
 /**
- * `GET /v1/spec`: the explorer page, from the static file `static/explorer.html`.
+ * `GET /v1/spec`: the explorer page, from the template `static/explorer.html`. What comes from the
+ * description is rendered once, and the header of the node put in for every state it is in.
  *
  * @module
  */
 import { represent, type Representation } from "../http/representation.ts";
 import type { Platform } from "../platform.ts";
+import { renderContent } from "./content.ts";
+import { type Info, nameOf, renderHeader, TABLES } from "./header.ts";
+import { escape, shorten } from "./html.ts";
 import type { Manifest } from "./manifest.ts";
+import { readOutline } from "./outline.ts";
 
-/** What the page may do: run this service's own files, and ask this service (CSP level 3). */
+/**
+ * What the page may do: run this service's own files, ask this service, and show what it was
+ * answered (CSP level 3). An image or a sound that was answered is shown from a `blob:` URL. What
+ * Scalar would do beyond this is taken out of it by `build/scalar.ts`.
+ */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self' 'unsafe-inline'",
   "connect-src 'self'",
-  "img-src 'self' data:",
+  "img-src 'self' data: blob:",
+  "media-src 'self' blob:",
   "font-src 'self' data:",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join("; ");
 
+/** The page of one description. */
+export interface Page {
+  /**
+   * Prepares the page for what is known of the node. Only the header is rendered; where it says
+   * what it said the last time, the representation is the last one too.
+   *
+   * @param info the object of `GET /v1/info`
+   */
+  prepare(info: Info): Promise<Representation>;
+}
+
 /**
- * Prepares the explorer page.
+ * Makes the page of a description.
  *
- * @param template the page, in which `{explorer}` and `{scalar}` stand for the folders of the
- * explorer's files
- * @param manifest names these folders
+ * @param template the page, with names between braces for what is put in
+ * @param document the OpenAPI document as JSON values, whoever wrote it
+ * @param manifest names the explorer's files
  * @param platform what encodes brotli, if anything does
  */
-export function preparePage(
+export async function createPage(
   template: string,
-  manifest: Pick<Manifest, "explorer" | "scalar">,
+  document: unknown,
+  manifest: Pick<Manifest, "explorer" | "scalar" | "preload">,
   platform: Platform,
-): Promise<Representation> {
-  const html = template
-    .replaceAll("{explorer}", manifest.explorer)
-    .replaceAll("{scalar}", manifest.scalar);
-  return represent(html, {
-    type: "text/html; charset=utf-8",
-    cache: "public, no-cache",
-    headers: {
-      "content-security-policy": CONTENT_SECURITY_POLICY,
-      "cross-origin-opener-policy": "same-origin",
-      "cross-origin-resource-policy": "same-origin",
+): Promise<Page> {
+  const outline = readOutline(document);
+  const lasting = {
+    explorer: manifest.explorer,
+    scalar: manifest.scalar,
+    preload: manifest.preload.map(preload).join("\n    "),
+    description: escape(shorten(outline.summary || outline.description, 200)),
+    base_path: escape(outline.basePath),
+    content: await renderContent(outline),
+    ...TABLES,
+  };
+  const title = shorten(outline.title, 100);
+  let last: { header: string; representation: Representation } | undefined;
+  return {
+    async prepare(info) {
+      const header = renderHeader(info);
+      if (last?.header === header) return last.representation;
+      const name = nameOf(info);
+      const same = name.toLowerCase() === title.toLowerCase();
+      const html = fill(template, {
+        ...lasting,
+        header,
+        title: escape(same ? title : `${name} · ${title}`),
+      });
+      const representation = await represent(html, {
+        type: "text/html; charset=utf-8",
+        cache: "public, no-cache",
+        headers: {
+          "content-security-policy": CONTENT_SECURITY_POLICY,
+          "cross-origin-opener-policy": "same-origin",
+          "cross-origin-resource-policy": "same-origin",
+        },
+      }, platform);
+      last = { header, representation };
+      return representation;
     },
-  }, platform);
+  };
+}
+
+/** Below the priority of the style sheet, without which nothing is shown. */
+const preload = (path: string) =>
+  `<link rel="modulepreload" href="../assets/${path}" fetchpriority="low">`;
+
+/** Puts values into a template in one pass: a brace in a value stands for nothing. */
+function fill(template: string, values: Readonly<Record<string, string>>): string {
+  return template.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = values[name];
+    if (value === undefined) throw new Error(`static/explorer.html: nothing is known as {${name}}`);
+    return value;
+  });
 }

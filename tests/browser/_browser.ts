@@ -18,7 +18,12 @@ export interface Complaints {
   console: string[];
   /** Answers of 400 and above, and requests that failed. */
   failed: string[];
+  /** What the content policy refused, though it may not be on the console. */
+  refused: string[];
 }
+
+/** No complaint at all. */
+export const QUIET: Complaints = { outside: [], console: [], failed: [], refused: [] };
 
 /** Starts Chromium with what it needs beside it, so that the machine needs to have nothing. */
 export async function launch(): Promise<Browser> {
@@ -42,9 +47,10 @@ export async function launch(): Promise<Browser> {
   });
 }
 
-/** Watches a page from now on. */
-export function watch(page: Page, origin: string): Complaints {
-  const complaints: Complaints = { outside: [], console: [], failed: [] };
+/** Watches a page from its next visit on. */
+export async function watch(page: Page, origin: string): Promise<Complaints> {
+  const complaints: Complaints = { outside: [], console: [], failed: [], refused: [] };
+  page.setDefaultTimeout(10_000);
   page.on("request", (request) => {
     const { protocol, origin: asked } = new URL(request.url());
     if (protocol !== "data:" && protocol !== "blob:" && asked !== origin) {
@@ -54,10 +60,20 @@ export function watch(page: Page, origin: string): Complaints {
   page.on("response", (response) => {
     if (response.status() >= 400) complaints.failed.push(`${response.status()} ${response.url()}`);
   });
-  page.on("requestfailed", (request) => complaints.failed.push(request.url()));
+  page.on("requestfailed", (request) => {
+    // A page that is left or closed gives up what it was still asking for.
+    if (request.failure()?.errorText !== "net::ERR_ABORTED") complaints.failed.push(request.url());
+  });
   page.on("console", (message) => {
     if (["error", "warning"].includes(message.type())) complaints.console.push(message.text());
   });
   page.on("pageerror", (error) => complaints.console.push(error.message));
+  await page.exposeFunction("reportRefusal", (text: string) => complaints.refused.push(text));
+  await page.addInitScript(() => {
+    const { reportRefusal } = globalThis as unknown as { reportRefusal(text: string): void };
+    addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI }) => {
+      reportRefusal(`${effectiveDirective} ${blockedURI}`);
+    });
+  });
   return complaints;
 }

@@ -1,8 +1,11 @@
+import { readFile } from "node:fs/promises";
 import type { Browser, Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { parse } from "yaml";
 import { COMMANDS, type Running, start } from "../_server.ts";
-import { type Complaints, launch, watch } from "./_browser.ts";
+import { type Complaints, launch, QUIET, watch } from "./_browser.ts";
+import { mounted, send, visit } from "./_page.ts";
 
 const explorer = suite("the explorer in Chromium");
 
@@ -20,13 +23,12 @@ explorer.after(async () => {
 });
 explorer.before.each(async () => {
   page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
-  complaints = watch(page, new URL(server.url).origin);
-  await page.goto(`${server.url}v1/spec`);
-  await page.getByRole("heading", { name: "Get the node's information" }).first().waitFor();
+  complaints = await watch(page, new URL(server.url).origin);
+  await visit(page, server.url);
 });
 explorer.after.each(async () => {
   await page.close();
-  assert.equal(complaints, { outside: [], console: [], failed: [] });
+  assert.equal(complaints, QUIET);
 });
 
 explorer("both operations of the node are there to see", async () => {
@@ -37,25 +39,66 @@ explorer("both operations of the node are there to see", async () => {
     ]]
   ) {
     await page.getByRole("heading", { name: name! }).first().waitFor();
-    await page.getByText(path!, { exact: true }).first().waitFor();
+    await page.locator("#scalar").getByText(path!, { exact: true }).first().waitFor();
   }
 });
 
 explorer("Test Request and Send give this service's own answer", async () => {
-  await page.getByRole("button", { name: /Test Request.*\/v1\/info/ }).click();
   const [answer] = await Promise.all([
     page.waitForResponse((response) => response.url() === `${server.url}v1/info`),
-    page.getByRole("button", { name: /Send get request/ }).click(),
+    send(page, "/v1/info"),
   ]);
   const info = await answer.json();
   assert.is(info.software, "nodeface");
   await page.getByText(info.started_at).waitFor();
 });
 
+explorer("an answer of HTML is shown as text, which no policy has to stop", async () => {
+  await send(page, "/v1/spec");
+  await page.getByText("<!DOCTYPE html>").first().waitFor();
+});
+
 explorer("search finds an operation", async () => {
   await page.getByRole("button", { name: /Search/ }).first().click();
   await page.getByRole("combobox", { name: "Enter search query" }).fill("explorer");
   await page.getByRole("option", { name: /Open the explorer/ }).first().waitFor();
+});
+
+explorer("both forms of the description can be downloaded", async () => {
+  const served = await (await fetch(`${server.url}spec.json`)).json();
+  const buttons = page.getByRole("button", { name: "Download OpenAPI Document" });
+  for (
+    const [form, read] of [["json", JSON.parse], ["yaml", (text: string) => parse(text)]] as const
+  ) {
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      buttons.filter({ hasText: form }).click(),
+    ]);
+    assert.is(download.suggestedFilename(), `spec.${form}`);
+    const { openapi, paths } = read(await readFile(await download.path(), "utf8"));
+    assert.equal([openapi, paths], [served.openapi, served.paths]);
+  }
+});
+
+explorer("a deep link is still followed after a reload", async () => {
+  const fragment = "#tag/description/GET/.well-known/api-catalog";
+  await visit(page, server.url, fragment);
+  const inView = (id: string) =>
+    page.waitForFunction((id) => {
+      const top = document.getElementById(id)?.getBoundingClientRect().top;
+      return top !== undefined && top >= 0 && top < innerHeight / 2;
+    }, id);
+  await inView(`spec/${fragment.slice(1)}`);
+  await page.reload();
+  await mounted(page);
+  await inView(`spec/${fragment.slice(1)}`);
+  assert.is(new URL(page.url()).hash, fragment);
+});
+
+explorer("the title and the icon are the node's", async () => {
+  assert.is(await page.title(), "Nodeface");
+  const icon = await page.locator("link[rel=icon]").getAttribute("href");
+  assert.is((await fetch(new URL(icon!, page.url()))).headers.get("content-type"), "image/svg+xml");
 });
 
 explorer.run();

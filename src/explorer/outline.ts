@@ -1,0 +1,224 @@
+/**
+ * What a reader wants to know of an OpenAPI description, taken out of a document that may hold
+ * anything anywhere: what is not of the expected shape is passed over. Nothing is copied and no
+ * depth is followed, so the cost is that of the operations alone.
+ *
+ * @module
+ */
+
+/** A description in the order it is read. */
+export interface Outline {
+  title: string;
+  version: string;
+  summary: string;
+  description: string;
+  /** The path of the first server, without a slash at the end: what comes before every path. */
+  basePath: string;
+  sections: Section[];
+}
+
+/** A tag with its operations. */
+export interface Section {
+  id: string;
+  name: string;
+  description: string;
+  operations: Operation[];
+}
+
+/** One operation. */
+export interface Operation {
+  /** The fragment by which Scalar links to it as well. */
+  id: string;
+  /** In upper case. */
+  method: string;
+  path: string;
+  summary: string;
+  description: string;
+  deprecated: boolean;
+  parameters: Item[];
+  answers: Item[];
+}
+
+/** A parameter, a content of the request or an answer. */
+export interface Item {
+  /** The name of a parameter, the status of an answer. */
+  name: string;
+  /** Where it goes, whether it must be there, its types: a few words. */
+  facts: string[];
+  description: string;
+}
+
+type Json = Record<string, unknown>;
+
+/** The methods an OpenAPI path item may have. */
+const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
+
+/** Scalar's name for the operations that have no tag. */
+const UNTAGGED = "default";
+
+/** How far a chain of references is followed, which a cycle would make endless. */
+const REFERENCES_MAX = 8;
+
+/**
+ * Reads the outline of a description.
+ *
+ * @param document an OpenAPI document as JSON values, whoever wrote it
+ */
+export function readOutline(document: unknown): Outline {
+  const root = object(document);
+  const info = object(root.info);
+  return {
+    title: text(info.title) || "API",
+    version: text(info.version),
+    summary: text(info.summary),
+    description: text(info.description),
+    basePath: basePath(object(list(root.servers)[0])),
+    sections: readSections(root),
+  };
+}
+
+/** The operations by tag: first the tags in the order they are declared, then the others. */
+function readSections(root: Json): Section[] {
+  const sections = new Map<string, Section>();
+  const hidden = new Set<string>();
+  const section = (name: string, description = "") => {
+    const id = `tag/${slug(name)}`;
+    sections.set(name, { id, name, description, operations: [] });
+  };
+  for (const tag of list(root.tags).map(object)) {
+    const name = text(tag.name);
+    if (isHidden(tag)) hidden.add(name);
+    else if (name && !sections.has(name)) section(name, text(tag.description));
+  }
+  for (const [path, value] of Object.entries(object(root.paths))) {
+    const item = resolve(root, value);
+    for (const method of METHODS) {
+      if (!Object.hasOwn(item, method)) continue;
+      const operation = object(item[method]);
+      const tag = text(list(operation.tags)[0]) || UNTAGGED;
+      if (isHidden(operation) || hidden.has(tag)) continue;
+      if (!sections.has(tag)) section(tag);
+      const { id, operations } = sections.get(tag)!;
+      operations.push(readOperation(root, item, operation, method.toUpperCase(), path, id));
+    }
+  }
+  return [...sections.values()].filter(({ operations }) => operations.length > 0);
+}
+
+function readOperation(
+  root: Json,
+  item: Json,
+  operation: Json,
+  method: string,
+  path: string,
+  tag: string,
+): Operation {
+  return {
+    id: `${tag}/${method}${path}`,
+    method,
+    path,
+    summary: text(operation.summary) || text(operation.operationId) || path,
+    description: text(operation.description),
+    deprecated: operation.deprecated === true,
+    parameters: [...readParameters(root, item, operation), ...readBody(root, operation)],
+    answers: Object.entries(object(operation.responses)).map(([status, value]) => {
+      const answer = resolve(root, value);
+      return {
+        name: status,
+        facts: Object.keys(object(answer.content)),
+        description: text(answer.description),
+      };
+    }),
+  };
+}
+
+/** The parameters of a path and of its operation, which replace those of the same name and place. */
+function readParameters(root: Json, item: Json, operation: Json): Iterable<Item> {
+  const parameters = new Map<string, Item>();
+  for (const value of [...list(item.parameters), ...list(operation.parameters)]) {
+    const parameter = resolve(root, value);
+    const [name, place] = [text(parameter.name), text(parameter.in)];
+    if (!name) continue;
+    const required = parameter.required === true ? ["required"] : [];
+    const type = typeOf(resolve(root, parameter.schema));
+    parameters.set(`${place} ${name}`, {
+      name,
+      facts: [place, ...type, ...required].filter(Boolean),
+      description: text(parameter.description),
+    });
+  }
+  return parameters.values();
+}
+
+function readBody(root: Json, operation: Json): Item[] {
+  const body = resolve(root, operation.requestBody);
+  const types = Object.keys(object(body.content));
+  if (types.length === 0) return [];
+  const required = body.required === true ? ["required"] : [];
+  return [{ name: "body", facts: [...types, ...required], description: text(body.description) }];
+}
+
+/** The type a schema names, with its format. */
+function typeOf(schema: Json): string[] {
+  const types = Array.isArray(schema.type) ? schema.type.map(text) : [text(schema.type)];
+  return [types.filter(Boolean).slice(0, 4).join(" or "), text(schema.format)].filter(Boolean);
+}
+
+/** Follows references within the document (RFC 6901); one that leads nowhere gives no members. */
+function resolve(root: Json, value: unknown): Json {
+  let found = object(value);
+  for (let i = 0; typeof found.$ref === "string"; i++) {
+    if (i === REFERENCES_MAX || !found.$ref.startsWith("#/")) return {};
+    let target: unknown = root;
+    for (const token of found.$ref.slice(2).split("/")) {
+      const key = unescape(token);
+      target = isObject(target) && Object.hasOwn(target, key) ? target[key] : undefined;
+    }
+    found = object(target);
+  }
+  return found;
+}
+
+/** Reads a token of a JSON Pointer in a URI fragment. */
+function unescape(token: string): string {
+  const key = token.includes("%") ? decode(token) : token;
+  return key.replaceAll("~1", "/").replaceAll("~0", "~");
+}
+
+function decode(token: string): string {
+  try {
+    return decodeURIComponent(token);
+  } catch {
+    return token;
+  }
+}
+
+/** The path of a server; its variables have their defaults, its host is not this service's. */
+function basePath(server: Json): string {
+  const variables = object(server.variables);
+  const address = text(server.url).replace(
+    /\{([^{}]*)\}/g,
+    (_, name) => Object.hasOwn(variables, name) ? text(object(variables[name]).default) : "",
+  );
+  try {
+    return new URL(address, "http://node/").pathname.replace(/\/+$/, "");
+  } catch {
+    return "";
+  }
+}
+
+/** Whether Scalar passes over a tag or an operation. */
+const isHidden = (value: Json) => Boolean(value["x-internal"] || value["x-scalar-ignore"]);
+
+/** A name as Scalar puts it in a fragment. */
+function slug(name: string): string {
+  return name.slice(0, 200).replace(/[^\p{L}\p{M}\p{N}\s_-]/gu, "").trim()
+    .replace(/[\s_-]+/g, "-").toLowerCase();
+}
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+const object = (value: unknown): Json => isObject(value) ? value : {};
+const list = (value: unknown): unknown[] => Array.isArray(value) ? value : [];
+const text = (value: unknown): string =>
+  typeof value === "string" ? value : typeof value === "number" ? String(value) : "";

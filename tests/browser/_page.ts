@@ -1,0 +1,44 @@
+/** What the browser suites do with the explorer page. */
+import { mkdirSync } from "node:fs";
+import type { Page } from "playwright-core";
+import { ROOT } from "../_paths.ts";
+
+/** Where the pictures of a test run are, which git ignores. */
+const SCREENSHOTS = `${ROOT}tests/.cache/screenshots/`;
+
+/** A node that is well. */
+export const NODE = {
+  name: "harbour-2",
+  software: "litecoind",
+  version: "0.21.4",
+  network: "main",
+  chain_id: "0xfbc0b6db",
+  height: 2941337,
+  synced: true,
+  peers: 42,
+  status: "ok",
+};
+
+/** Visits the explorer and waits for Scalar to have taken its place. */
+export async function visit(page: Page, url: string, fragment = ""): Promise<void> {
+  await page.goto(`${url}v1/spec${fragment}`);
+  await mounted(page);
+}
+
+/** Waits for Scalar to have taken its place. */
+export async function mounted(page: Page): Promise<void> {
+  await page.locator("html.mounted").waitFor();
+  await page.locator("#scalar h1").waitFor();
+}
+
+/** Keeps a picture of what is seen. */
+export async function picture(page: Page, name: string): Promise<void> {
+  mkdirSync(SCREENSHOTS, { recursive: true });
+  await page.screenshot({ path: `${SCREENSHOTS}${name}.png`, animations: "disabled" });
+}
+
+/** Opens the client on an operation and sends its request. */
+export async function send(page: Page, path: string): Promise<void> {
+  await page.getByRole("button", { name: new RegExp(`^Test Request.*get ${path}\\)`) }).click();
+  await page.getByRole("button", { name: /^Send get request/ }).click();
+}

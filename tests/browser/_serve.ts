@@ -1,0 +1,66 @@
+/** Services of this process for a browser to visit. */
+import { serve } from "../../src/adapters/node.ts";
+import { createPage } from "../../src/explorer/page.ts";
+import { readManifest } from "../../src/explorer/manifest.ts";
+import { createFinish } from "../../src/http/finish.ts";
+import { represent, type Representation } from "../../src/http/representation.ts";
+import { respond } from "../../src/http/respond.ts";
+import { createNodeface } from "../../src/index.ts";
+import { platform } from "../../src/platform.ts";
+
+/** A service that listens; its address ends with a slash. */
+export interface Served {
+  url: string;
+  close(): Promise<void>;
+}
+
+/** What a service shows. */
+export interface Shown {
+  /** The info object; `undefined` where asking for it is to fail. */
+  info?: () => Record<string, unknown> | undefined;
+  /** The OpenAPI description, instead of the service's own. */
+  document?: unknown;
+}
+
+/** Serves a whole service, with another node and another description than its own. */
+export function serveNode({ info, document }: Shown = {}): Promise<Served> {
+  const own = createNodeface();
+  const page = pageOf(document);
+  const replaced = async (request: Request) => {
+    const { pathname } = new URL(request.url);
+    const known = info?.();
+    if (pathname === "/v1/info" && info) {
+      if (!known) return new Response(null, { status: 503 });
+      return answer(await json(known, "public, max-age=1"), request);
+    }
+    if (pathname === "/v1/spec") {
+      return answer(await (await page).prepare(known ?? SELF), request);
+    }
+    if (pathname === "/spec.json" && document) return answer(await json(document), request);
+    return await own.fetch(request);
+  };
+  return serve({ fetch: replaced }, { host: "127.0.0.1", port: 0 });
+}
+
+const finish = createFinish("*");
+const answer = (representation: Representation, request: Request): Response =>
+  finish(respond(representation, request.headers), request);
+
+/** What a service without a node says of itself. */
+const SELF = { name: "nodeface", software: "nodeface", version: "0.1.0", status: "ok" };
+
+async function pageOf(document: unknown) {
+  const text = async (path: string) => new TextDecoder().decode(await platform.read(path));
+  const described = document ?? await (await createNodeface().fetch(
+    new Request("http://localhost/spec.json"),
+  )).json();
+  return await createPage(
+    await text("static/explorer.html"),
+    described,
+    await readManifest(platform),
+    platform,
+  );
+}
+
+const json = (value: unknown, cache = "public, no-cache") =>
+  represent(JSON.stringify(value), { type: "application/json", cache }, platform);

@@ -1,0 +1,151 @@
+import { readFileSync } from "node:fs";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { ROOT } from "../_paths.ts";
+import { launch } from "./_browser.ts";
+import { mounted, NODE, send, visit } from "./_page.ts";
+import { type Served, serveNode } from "./_serve.ts";
+
+const accessibility = suite("the explorer for everyone");
+
+/** axe is put in past the content policy, which would refuse it. */
+const AXE = readFileSync(`${ROOT}tests/node_modules/axe-core/axe.min.js`, "utf8");
+
+let server: Served;
+let browser: Browser;
+
+/** What the header says may be in any state: here in the one that has the most to say. */
+const INFO = { ...NODE, status: "stale", updated_at: "2026-01-31T08:15:00Z" };
+
+accessibility.before(async () => {
+  [server, browser] = await Promise.all([serveNode({ info: () => INFO }), launch()]);
+});
+accessibility.after(async () => {
+  await browser?.close();
+  await server?.close();
+});
+
+for (const colorScheme of ["light", "dark"] as const) {
+  for (const width of [1280, 390]) {
+    const options = { colorScheme, viewport: { width, height: 900 }, bypassCSP: true };
+
+    accessibility(
+      `axe finds nothing serious in the first HTML, ${colorScheme}, ${width} px`,
+      () =>
+        inPage(options, async (page) => {
+          await page.route("**/standalone.esm.js", () => {});
+          await page.goto(`${server.url}v1/spec`, { waitUntil: "commit" });
+          await page.locator("#plain h1").waitFor();
+          assert.equal(await serious(page), []);
+        }),
+    );
+
+    accessibility(
+      `axe finds nothing serious once Scalar is there, ${colorScheme}, ${width} px`,
+      () =>
+        inPage(options, async (page) => {
+          await visit(page, server.url);
+          assert.equal(await serious(page), []);
+          await send(page, "/v1/info");
+          await page.getByText("harbour-2").last().waitFor();
+          assert.equal(await serious(page), []);
+        }),
+    );
+  }
+}
+
+accessibility(
+  "with the keyboard alone an operation is reached, opened, sent and closed",
+  () =>
+    inPage({ viewport: { width: 1280, height: 900 } }, async (page) => {
+      await visit(page, server.url);
+      const dialog = page.getByRole("dialog");
+      await tabTo(page, /^Skip to the operations/);
+      await page.keyboard.press("Enter");
+      await tabTo(page, /Test Request.*\/v1\/info/);
+      await page.keyboard.press("Enter");
+      await dialog.waitFor();
+      await tabTo(page, /Send get request/);
+      const answer = page.waitForResponse((response) => response.url() === `${server.url}v1/info`);
+      await page.keyboard.press("Enter");
+      assert.is((await answer).status(), 200);
+      await page.keyboard.press("Escape");
+      await dialog.waitFor({ state: "hidden" });
+      await tabTo(page, /Test Request/);
+    }),
+);
+
+accessibility(
+  "the focus stays with what is read when Scalar takes its place",
+  () =>
+    inPage({ viewport: { width: 1280, height: 900 } }, async (page) => {
+      let release = () => {};
+      const held = new Promise<void>((resolve) => release = resolve);
+      await page.route("**/standalone.esm.js", async (route) => {
+        await held;
+        await route.continue();
+      });
+      await page.goto(`${server.url}v1/spec`, { waitUntil: "commit" });
+      await page.locator("#plain").getByRole("link", { name: "Probe the service" }).click();
+      release();
+      await mounted(page);
+      await page.waitForFunction(() =>
+        document.activeElement?.closest("#scalar") &&
+        document.activeElement.id.endsWith("/GET/v1/health")
+      );
+      assert.is(new URL(page.url()).hash, "#tag/operations/GET/v1/health");
+    }),
+);
+
+/** Works in a page of its own. */
+async function inPage(options: BrowserContextOptions, work: (page: Page) => Promise<void>) {
+  const context = await browser.newContext(options);
+  try {
+    const page = await context.newPage();
+    page.setDefaultTimeout(10_000);
+    await work(page);
+  } finally {
+    await context.close();
+  }
+}
+
+/** What axe calls serious or critical: the rule, the element and what is wrong with it. */
+async function serious(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  // What is still fading in has less contrast than it will have.
+  await page.evaluate(() =>
+    Promise.allSettled(document.getAnimations().map(({ finished }) => finished))
+  );
+  return await page.evaluate(async () => {
+    interface Violation {
+      id: string;
+      impact: string;
+      nodes: { html: string; failureSummary: string }[];
+    }
+    const { axe } = globalThis as unknown as {
+      axe: { run(root: Document): Promise<{ violations: Violation[] }> };
+    };
+    const { violations } = await axe.run(document);
+    return violations
+      .filter(({ impact }) => impact === "serious" || impact === "critical")
+      .flatMap(({ id, nodes }) =>
+        nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`)
+      );
+  });
+}
+
+/** Presses Tab until what has the focus has such a name. */
+async function tabTo(page: Page, name: RegExp): Promise<void> {
+  for (let presses = 0; presses < 80; presses++) {
+    await page.keyboard.press("Tab");
+    const text = await page.evaluate(() => {
+      const element = document.activeElement;
+      return element?.getAttribute("aria-label") ?? element?.textContent?.trim() ?? "";
+    });
+    if (name.test(text)) return;
+  }
+  throw new Error(`Nothing that can be reached with Tab is called ${name}`);
+}
+
+accessibility.run();

@@ -1,0 +1,98 @@
+import type { Browser } from "playwright-core";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { launch, watch } from "./_browser.ts";
+import { serveNode } from "./_serve.ts";
+
+const hostile = suite("the explorer of a hostile description");
+
+/** What would run, where a text of the description were taken for anything else than text. */
+const ATTACK = [
+  `<script>globalThis.ran = true</script>`,
+  `<img src="data:," onerror="globalThis.ran = true">`,
+  `<svg onload="globalThis.ran = true"></svg>`,
+  `<iframe srcdoc="<script>parent.ran = true</script>"></iframe>`,
+  `<style>body { display: none }</style>`,
+  `[follow](javascript:globalThis.ran=true)`,
+  `![seen](https://elsewhere.example/pixel.png)`,
+].join("\n\n");
+
+let browser: Browser;
+hostile.before(async () => void (browser = await launch()));
+hostile.after(async () => void await browser?.close());
+
+hostile("nothing of it runs, and nothing is asked of anyone else", async () => {
+  await inExplorer(describe(ATTACK), async (page, complaints) => {
+    for (const link of await page.locator("#scalar").getByText("follow").all()) {
+      if (await link.isVisible()) await link.click();
+    }
+    assert.ok(await page.locator("#scalar h1").first().isVisible());
+    assert.is(await page.evaluate(() => "ran" in globalThis), false);
+    // Chromium tells of a request before the policy refuses it: none was answered.
+    const answered = complaints.failed.filter((text) => /^\d+ /.test(text));
+    assert.equal(answered, []);
+  });
+});
+
+hostile("a text of 2 MB does not keep the page from being read", async () => {
+  await inExplorer(describe("word ".repeat(400_000)), async (page) => {
+    assert.ok(await page.locator("#scalar h1").first().isVisible());
+  });
+});
+
+for (const depth of [300, 3000]) {
+  hostile(`a schema ${depth} levels deep does not keep the page from being read`, async () => {
+    let schema: unknown = { type: "string" };
+    for (let i = 0; i < depth; i++) schema = { type: "object", properties: { a: schema } };
+    await inExplorer(describe("deep", schema), async (page) => {
+      // Where Scalar gives up, the plain page is what stays.
+      assert.ok(await page.locator("h1:visible", { hasText: "deep" }).isVisible());
+    });
+  });
+}
+
+function describe(text: string, schema: unknown = { type: "string", description: text }): unknown {
+  return {
+    openapi: "3.1.0",
+    info: { title: text.slice(0, 300), version: text.slice(0, 300), description: text },
+    tags: [{ name: "Tag", description: text }],
+    paths: {
+      "/v1/info": {
+        get: {
+          tags: ["Tag"],
+          summary: text.slice(0, 300),
+          description: text,
+          parameters: [{ name: "a", in: "query", description: text, schema }],
+          responses: { 200: { description: text, content: { "application/json": { schema } } } },
+        },
+      },
+    },
+  };
+}
+
+/** Visits the explorer of a description until Scalar has started, or has given up. */
+async function inExplorer(
+  document: unknown,
+  work: (
+    page: Awaited<ReturnType<Browser["newPage"]>>,
+    complaints: Awaited<ReturnType<typeof watch>>,
+  ) => Promise<void>,
+) {
+  const server = await serveNode({ document });
+  const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+  try {
+    const complaints = await watch(page, new URL(server.url).origin);
+    await page.goto(`${server.url}v1/spec`, { waitUntil: "commit" });
+    await page.locator("#plain h1").waitFor();
+    await Promise.race([
+      page.locator("html.mounted").waitFor({ timeout: 30_000 }),
+      page.waitForEvent("pageerror", { timeout: 30_000 }),
+    ]);
+    await work(page, complaints);
+  } finally {
+    await page.close();
+    await server.close();
+  }
+}
+
+hostile.run();

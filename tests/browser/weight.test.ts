@@ -1,0 +1,69 @@
+import type { Browser, BrowserContext } from "playwright-core";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { launch } from "./_browser.ts";
+import { mounted, NODE, send } from "./_page.ts";
+import { type Served, serveNode } from "./_serve.ts";
+
+const weight = suite("the weight of the explorer");
+
+let server: Served;
+let browser: Browser;
+
+weight.before(async () => {
+  [server, browser] = await Promise.all([serveNode({ info: () => NODE }), launch()]);
+});
+weight.after(async () => {
+  await browser?.close();
+  await server?.close();
+});
+
+weight(
+  "what is needed to try an operation is asked for at once, the client when it is used",
+  async () => {
+    const context = await browser.newContext();
+    const { page, asked } = await visit(context);
+    const preloaded = await page.locator("link[rel=modulepreload]").count();
+    assert.is(asked.filter(({ path }) => path.endsWith(".js")).length, preloaded + 1);
+    await send(page, "/v1/info");
+    await page.getByText(NODE.chain_id).last().waitFor();
+    assert.ok(asked.some(({ path }) => path.includes("/modal-")));
+    await context.close();
+  },
+);
+
+weight(
+  "a second visit asks for the page and the description alone, in less than 5 kB",
+  async () => {
+    const context = await browser.newContext();
+    await (await visit(context)).page.close();
+    const { asked } = await visit(context);
+    const onLine = asked.filter(({ bytes }) => bytes > 0);
+    assert.equal(onLine.map(({ path }) => path).sort(), ["/spec.json", "/v1/spec"]);
+    const bytes = onLine.reduce((sum, { bytes }) => sum + bytes, 0);
+    assert.ok(bytes < 5_000, `${bytes} bytes`);
+    await context.close();
+  },
+);
+
+/** Visits the explorer, and counts what is received from the line for each path. */
+async function visit(context: BrowserContext) {
+  const page = await context.newPage();
+  page.setDefaultTimeout(10_000);
+  const session = await context.newCDPSession(page);
+  const asked: { path: string; bytes: number }[] = [];
+  const paths = new Map<string, string>();
+  await session.send("Network.enable");
+  session.on("Network.requestWillBeSent", ({ requestId, request }) => {
+    if (request.url.startsWith("http")) paths.set(requestId, new URL(request.url).pathname);
+  });
+  session.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => {
+    const path = paths.get(requestId);
+    if (path) asked.push({ path, bytes: encodedDataLength });
+  });
+  await page.goto(`${server.url}v1/spec`);
+  await mounted(page);
+  return { page, asked };
+}
+
+weight.run();
