@@ -54,7 +54,7 @@ export function createAuth(
     hint: `what lies at ${nameOf(place)} is refused`,
     next,
   });
-  const none = async () => undefined;
+  const none = () => Promise.resolve(undefined);
 
   const first = async (place: Place): Promise<Attempt> => {
     const tried = await attempt(place, async () => {

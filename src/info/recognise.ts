@@ -47,7 +47,7 @@ export async function recognise(
         return undefined;
       }
       const value = outcome.taken.get(pointer);
-      if (typeof value !== "string" || !new RegExp(pattern).test(value)) return undefined;
+      if (value === undefined || !new RegExp(pattern).test(String(value))) return undefined;
       evidence.push(`${reference} is ${excerpt(formatJson(value))}`);
     }
     return { kind: name, because: evidence.join(", ") };
