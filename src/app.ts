@@ -53,6 +53,8 @@ export interface NodefaceOptions {
    * @default console.error
    */
   log?: (message: string) => void;
+  /** When the service started. @default now */
+  startedAt?: Date;
 }
 
 /** A service: hand `fetch` to any server that speaks `Request` and `Response`. */
@@ -83,7 +85,7 @@ export interface Nodeface {
  */
 export function createNodeface(options: NodefaceOptions = {}): Nodeface {
   const { platform = ownPlatform, onError = console.error, log = console.error } = options;
-  const startedAt = new Date();
+  const { startedAt = new Date() } = options;
   const prepared = once(async () => {
     const files = await prepare(platform);
     const service = {
