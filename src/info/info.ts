@@ -131,6 +131,10 @@ export function createInfo(options: InfoOptions): LiveInfo {
   };
 
   const refresher = createRefresher({ refresh, onError, ttl, stale, timeout, now, random });
+  if (isFound && subject.sources.size === 0) {
+    // Nothing is asked, so nothing ever changes.
+    return { current: () => snapshot ?? publish() };
+  }
   return {
     current() {
       const wait = refresher.wait();

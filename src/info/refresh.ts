@@ -11,6 +11,9 @@ const PATIENCE = 25;
 /** The first and the longest time between two tries of a node that does not answer, in ms. */
 const BACKOFF_FIRST = 1000, BACKOFF_MAX = 24_000;
 
+/** A refresh that takes longer than this is never going to end, in ms. */
+const LOST = 60_000;
+
 /** How a refresher works; all times are in milliseconds. */
 export interface RefreshOptions {
   /** Asks the node; resolves to whether it answered. */
@@ -41,9 +44,9 @@ export function createRefresher(options: RefreshOptions): Refresher {
   let failures = 0;
   /** When the last refresh ended. */
   let settled: number | undefined;
-  let running: { done: Promise<void>; patient: Promise<void> } | undefined;
+  let running: { done: Promise<void>; since: number } | undefined;
 
-  const run = async (started: number) => {
+  const run = async (since: number) => {
     const isUp = await refresh().catch((error) => {
       onError(error);
       return false;
@@ -51,20 +54,20 @@ export function createRefresher(options: RefreshOptions): Refresher {
     failures = isUp ? 0 : failures + 1;
     settled = now();
     const backoff = Math.min(BACKOFF_FIRST * 2 ** (failures - 1), BACKOFF_MAX);
-    next = isUp ? started + ttl : settled + backoff * (0.5 + random() / 2);
+    next = isUp ? since + ttl : settled + backoff * (0.5 + random() / 2);
     running = undefined;
   };
 
   return {
     wait() {
       const time = now();
-      if (!running && time >= next) {
-        const done = run(time);
-        running = { done, patient: within(done, PATIENCE) };
-      }
+      // A worker's runtime drops the work of a request that has gone away.
+      if (running && time - running.since > LOST) running = undefined;
+      if (!running && time >= next) running = { done: run(time), since: time };
       if (!running) return undefined;
       const isFresh = settled !== undefined && (failures > 0 || time - settled < stale);
-      return isFresh ? running.patient : within(running.done, timeout);
+      const left = running.since + (isFresh ? PATIENCE : timeout) - time;
+      return left > 0 ? within(running.done, left) : Promise.resolve();
     },
   };
 }

@@ -41,7 +41,10 @@ export async function readTextFile(path: string, timeout: number = TIMEOUT): Pro
 }
 
 async function read(path: string): Promise<string> {
-  const { open, stat } = await import("node:fs/promises");
+  // Bundlers for places without a disk leave an import alone whose failure is caught.
+  const { open, stat } = await import("node:fs/promises").catch(() => {
+    throw new SourceError("no file can be read here");
+  });
   const where = expandHome(path);
   // Neither a device nor a pipe, which would never end; asked before it is opened.
   if (!(await stat(where)).isFile()) throw new SourceError(`${path}: it is no regular file`);
