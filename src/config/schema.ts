@@ -161,7 +161,7 @@ export const Host: v.GenericSchema<string> = text(/^[^\s/[\]]+$/, "a host name o
 /** A port as it is written. */
 export const Port: v.GenericSchema<string, number> = v.pipe(
   text(/^\d{1,5}$/, "a whole number from 0 to 65535"),
-  v.check((port) => Number(port) <= 65535, "must be a whole number from 0 to 65535"),
+  v.check((port) => !(Number(port) > 65535), "must be a whole number from 0 to 65535"),
   v.transform(Number),
 );
 
