@@ -122,8 +122,11 @@ async function take(answer: Promise<unknown>, { source, pointers }: PlannedSourc
   try {
     const value = await answer;
     return { taken: new Map(pointers.map((p) => [p, resolvePointer(value, p)])) };
-  } catch (error) {
-    if (!(error instanceof SourceError)) throw error;
+  } catch (cause) {
+    // A runtime that does not allow something throws an error of its own.
+    const error = cause instanceof SourceError
+      ? cause
+      : new SourceError(`cannot be asked here (${(cause as Error).name})`);
     return source.optional && error.isRefusal ? { taken: new Map(), absent: error } : { error };
   }
 }

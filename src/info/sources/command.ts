@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { readVariable } from "./file.ts";
 import { excerpt, LIMIT, SourceError, TOO_LARGE } from "./source-error.ts";
 
 /** What a failure to start means, by its code. */
@@ -24,8 +25,14 @@ export async function runCommand(command: readonly string[], timeout: number): P
   const { spawn } = await import("node:child_process").catch(() => {
     throw new SourceError("no program can be run here");
   });
+  // Of the environment no more than programs need: it may hold secrets.
+  const env: Record<string, string> = {};
+  for (const name of ["PATH", "HOME", "LANG"]) {
+    const value = readVariable(name);
+    if (value !== undefined) env[name] = value;
+  }
   return await new Promise((resolve, reject) => {
-    const child = spawn(program, args, { stdio: ["ignore", "pipe", "ignore"] });
+    const child = spawn(program, args, { env, stdio: ["ignore", "pipe", "ignore"] });
     const chunks: Uint8Array[] = [];
     let length = 0;
     const give = (settle: () => void) => {

@@ -94,20 +94,24 @@ async function readText({ body }: Response): Promise<string> {
   return text + decoder.decode();
 }
 
-/** What the codes of the runtimes mean. */
+/** What the codes of the runtimes mean; Deno has none, but words. */
 const REASONS: readonly [code: RegExp, reason: string][] = [
-  [/ECONNREFUSED|ConnectionRefused/, "refuses connections"],
-  [/ENOTFOUND|EAI_AGAIN|FailedToOpenSocket/, "has a host name that is unknown"],
-  [/ECONNRESET|EPIPE|UND_ERR_SOCKET|ConnectionClosed/, "broke off its answer"],
+  [/ECONNREFUSED|Connection ?refused/i, "refuses connections"],
+  [/ENOTFOUND|EAI_AGAIN|FailedToOpenSocket|failed to lookup/, "has a host name that is unknown"],
+  [/ECONNRESET|EPIPE|UND_ERR_SOCKET|ConnectionClosed|reset by peer/, "broke off its answer"],
   [/ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT/, "cannot be reached"],
-  [/CERT|SSL|TLS/, "has a certificate that is not trusted"],
+  [/CERT|SSL|TLS|certificate/, "has a certificate that is not trusted"],
   [/HPE_|UND_ERR|Z_|Zlib|Malformed|InvalidHTTP/i, "does not answer in HTTP"],
 ];
 
-/** The runtimes' own messages may hold headers, so only their codes are passed on. */
+/** The runtimes' own messages may hold headers, so no more than a code is passed on. */
 function reasonOf(error: unknown): string {
-  const { code, cause } = (error ?? {}) as { code?: unknown; cause?: { code?: unknown } };
-  const known = String(cause?.code ?? code ?? "");
-  const reason = REASONS.find(([pattern]) => pattern.test(known))?.[1] ?? "cannot be reached";
-  return known ? `${reason} (${excerpt(known)})` : reason;
+  const { code, cause } = (error ?? {}) as {
+    code?: unknown;
+    cause?: { code?: unknown; message?: unknown };
+  };
+  const known = cause?.code ?? code;
+  const text = String(known ?? cause?.message);
+  const reason = REASONS.find(([pattern]) => pattern.test(text))?.[1] ?? "cannot be reached";
+  return known ? `${reason} (${excerpt(String(known))})` : reason;
 }
