@@ -171,7 +171,7 @@ sources("a program's arguments are read by no shell", async () => {
 
 sources("a program that takes too long or prints too much is killed", async () => {
   const forever = "setInterval(() => {}, 1000)";
-  const much = "for (;;) console.log('x'.repeat(99999))";
+  const much = "setInterval(() => console.log('x'.repeat(99999)), 0)";
   for (
     const [script, limit, reason] of [[forever, 300, "300 ms"], [much, 20_000, "1 MiB"]] as const
   ) {

@@ -83,14 +83,14 @@ export async function readConfig(
     const text = env[variable];
     if (text && !given.has(name)) given.set(name, { text, called: variable });
   }
-  const values: Partial<Record<Name, string | number>> = {};
+  const values: { -readonly [N in Name]?: v.InferOutput<(typeof SETTINGS)[N]["schema"]> } = {};
   for (const [name, { text, called }] of given) {
     const result = v.safeParse(SETTINGS[name].schema as Setting["schema"], text);
-    if (result.success) values[name] = result.output;
+    if (result.success) Object.assign(values, { [name]: result.output });
     else problems.push(...result.issues.map((issue) => describeIssue(issue, [], called)));
   }
   let file: FileConfig = {};
-  if (typeof values.config === "string") {
+  if (values.config !== undefined) {
     try {
       file = parseFile(await readFile(values.config), values.config);
     } catch (error) {
@@ -98,16 +98,16 @@ export async function readConfig(
     }
   }
   if (problems.length > 0) throw new ConfigError(problems);
-  const { config: _, url, kind, ...rest } = values;
+  const { host, port, log, url, kind } = values;
   return {
     command,
     ...(topic === undefined ? {} : { topic }),
-    ...{ host: "127.0.0.1", port: 8080, log: "off", ...file.listen },
-    ...(file.log ? { log: file.log } : {}),
-    ...rest,
-    node: { ...file.node, ...(url ? { url } : {}), ...(kind ? { kind } : {}) } as NodeSettings,
+    host: host ?? file.listen?.host ?? "127.0.0.1",
+    port: port ?? file.listen?.port ?? 8080,
+    log: log ?? file.log ?? "off",
+    node: { ...file.node, ...(url ? { url } : {}), ...(kind ? { kind } : {}) },
     info: file.info ?? {},
-  } as Config;
+  };
 }
 
 function readArguments(args: string[], problems: string[]): Arguments {

@@ -6,7 +6,7 @@
  */
 
 /** How long an answer waits for a refresh where there is something older to show, in ms. */
-const PATIENCE = 25;
+const PATIENCE = 20;
 
 /** The first and the longest time between two tries of a node that does not answer, in ms. */
 const BACKOFF_FIRST = 1000, BACKOFF_MAX = 24_000;

@@ -47,6 +47,9 @@ export async function askHttp(request: HttpRequest, context: HttpContext): Promi
     if (response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400)) {
       throw new SourceError(`redirects (${response.status}), which is not followed`);
     }
+    // Nothing was asked to be packed; what is may be a thousand times larger than it looks.
+    const coding = response.headers.get("content-encoding") ?? "identity";
+    if (coding !== "identity") throw new SourceError(`packs its answer (${excerpt(coding)})`);
     return { status: response.status, text: await readText(response) };
   } catch (error) {
     if (isLate) throw new SourceError(`gives no whole answer within ${request.timeout} ms`);
@@ -57,6 +60,9 @@ export async function askHttp(request: HttpRequest, context: HttpContext): Promi
   }
 }
 
+/** Keeps Bun from unpacking a whole answer before anybody can say that it is too large. */
+const PACKED = { decompress: false };
+
 /** Tries one secret after the other while the node refuses them. */
 async function send(
   { url, method, headers, body = null }: HttpRequest,
@@ -65,13 +71,15 @@ async function send(
 ): Promise<Response> {
   let attempt: Attempt | undefined = await auth.first(url);
   for (;;) {
-    const response = await fetch(url, {
+    const init = {
       method,
-      headers: { ...headers, ...attempt.headers },
+      headers: { "accept-encoding": "identity", ...headers, ...attempt.headers },
       body,
-      redirect: "manual",
+      redirect: "manual" as const,
       signal,
-    });
+      ...PACKED,
+    };
+    const response = await fetch(url, init);
     if (response.status !== 401 && response.status !== 403) return response;
     const next: Attempt | undefined = await attempt.next(response.headers);
     if (!next) throw new SourceError(`${SECRET} (${response.status}); ${attempt.hint}`);

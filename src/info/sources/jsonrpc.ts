@@ -64,8 +64,9 @@ export function createEndpoint(url: string): Endpoint {
   };
 }
 
-const requestOf = ({ jsonrpc, params = [] }: JsonRpcSource, id: number) => //
-({ jsonrpc: "2.0", id, method: jsonrpc, params });
+function requestOf({ jsonrpc: method, params = [] }: JsonRpcSource, id: number) {
+  return { jsonrpc: "2.0", id, method, params };
+}
 
 const byId = (answers: unknown[], id: number) =>
   answers.find((answer) => (answer as { id?: unknown } | null)?.id === id);
