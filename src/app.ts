@@ -21,8 +21,10 @@ import { problem } from "./http/problem.ts";
 import { redirect } from "./http/redirect.ts";
 import type { Representation } from "./http/representation.ts";
 import { respond } from "./http/respond.ts";
-import { prepareHealth } from "./info/health.ts";
-import { prepareServiceInfo } from "./info/service.ts";
+import { createInfo, type LiveInfo } from "./info/info.ts";
+import type { InfoSettings, NodeSettings } from "./info/settings.ts";
+import type { OwnInfo } from "./info/subject.ts";
+import { KINDS } from "./kinds/index.ts";
 import { type Platform, platform as ownPlatform } from "./platform.ts";
 
 /** How a service is made. */
@@ -53,6 +55,23 @@ export interface NodefaceOptions {
    * @default console.error
    */
   onError?: (error: unknown) => void;
+  /** The node to show, as the `node` part of the configuration file. */
+  node?: NodeSettings;
+  /**
+   * What to show of it, as the `info` part of the configuration file; or a function that tells it
+   * whenever the last answer is a second old.
+   *
+   * @default what its kind says
+   */
+  info?: InfoSettings | OwnInfo;
+  /**
+   * Is told what is wrong with the node, once when it begins and once when it ends.
+   *
+   * @default console.error
+   */
+  log?: (message: string) => void;
+  /** When the service started. @default now */
+  startedAt?: Date;
 }
 
 /** A service: hand `fetch` to any server that speaks `Request` and `Response`. */
@@ -83,7 +102,17 @@ export interface Nodeface {
  */
 export function createNodeface(options: NodefaceOptions = {}): Nodeface {
   const { platform = ownPlatform, hosts = [], cors = "*", onError = console.error } = options;
-  const prepared = once(() => prepare(platform, new Date()));
+  const { log = console.error, startedAt = new Date() } = options;
+  const prepared = once(async () => {
+    const files = await prepare(platform);
+    const service = {
+      software: "nodeface",
+      version: files.version,
+      started_at: startedAt.toISOString(),
+    };
+    const { node, info } = options;
+    return { ...files, live: createInfo({ service, node, info, kinds: KINDS, log, onError }) };
+  });
   const guard = createGuard(hosts);
   const finish = createFinish(cors);
   const router = Router<RoutedRequest, [], Answer>();
@@ -96,9 +125,9 @@ export function createNodeface(options: NodefaceOptions = {}): Nodeface {
     };
     router.get(path, handle).head(path, handle);
   };
-  get("/v1/spec", ({ page }) => page);
-  get("/v1/info", ({ info }) => info);
-  get("/v1/health", ({ health }) => health);
+  get("/v1/spec", async ({ page, live }) => page.prepare((await live.current()).info));
+  get("/v1/info", async ({ live }) => (await live.current()).representation);
+  get("/v1/health", async ({ live }) => (await live.current()).health);
   get("/spec.json", ({ description }) => description.json);
   get("/spec.yaml", ({ description }) => description.yaml);
   get("/v1/spec.json", ({ description }) => description.json);
@@ -156,28 +185,20 @@ function isSlashed(pathname: string): boolean {
 }
 
 /** Everything that is made before the first answer. */
-type Prepared = Awaited<ReturnType<typeof prepare>>;
+type Prepared = Awaited<ReturnType<typeof prepare>> & { live: LiveInfo };
 
-async function prepare(platform: Platform, startedAt: Date) {
+async function prepare(platform: Platform) {
   const text = async (path: string) => new TextDecoder().decode(await platform.read(path));
   const manifest = await readManifest(platform);
-  const [description, catalog, info, health, favicon] = await Promise.all([
+  const [description, catalog, favicon] = await Promise.all([
     prepareDescription(await text("spec/openapi.yaml"), platform),
     prepareCatalog(),
-    prepareServiceInfo(manifest.version, startedAt),
-    prepareHealth(),
     prepareFavicon(await text("static/favicon.svg")),
   ]);
   const assets = createAssets(manifest, platform);
   const template = await text("static/explorer.html");
-  const explorer = await createPage(template, description.document, manifest, platform);
-  const page = await explorer.prepare(contentOf(info));
-  return { page, description, catalog, info, health, assets, favicon };
-}
-
-/** The object of a prepared info. */
-function contentOf({ variants }: Representation): Record<string, unknown> {
-  return JSON.parse(new TextDecoder().decode(variants.identity?.bytes));
+  const page = await createPage(template, description.document, manifest, platform);
+  return { version: manifest.version, page, description, catalog, assets, favicon };
 }
 
 /** Does a piece of work when it is first asked for, again only where it failed. */

@@ -4,4 +4,6 @@
  * @module
  */
 export { createNodeface, type Nodeface, type NodefaceOptions } from "./app.ts";
+export type { InfoSettings, NodeSettings } from "./info/settings.ts";
+export type { OwnInfo } from "./info/subject.ts";
 export type { Platform } from "./platform.ts";

@@ -5,10 +5,18 @@
  * @module
  */
 import process from "node:process";
-import type { App, Listening, ListenOptions } from "./adapters/adapter.ts";
+import type { App, Listening } from "./adapters/adapter.ts";
 import { createNodeface } from "./app.ts";
-import { ConfigError, readConfig, USAGE } from "./config.ts";
+import { withAccessLog } from "./command/access-log.ts";
+import { formatReport, hasTrouble } from "./command/check.ts";
+import { listKinds, printKind } from "./command/kinds.ts";
+import { USAGE } from "./command/usage.ts";
+import { type Config, readConfig } from "./config/config.ts";
+import { ConfigError } from "./config/problem.ts";
 import { readManifest } from "./explorer/manifest.ts";
+import { inspect } from "./info/inspect.ts";
+import { readTextFile } from "./info/sources/file.ts";
+import { KINDS } from "./kinds/index.ts";
 import { platform } from "./platform.ts";
 
 /** Exit codes, for the scripts that start the service. */
@@ -27,36 +35,79 @@ const LISTEN_FAILURES: Readonly<Record<string, string>> = {
   EINVAL: "the host name is unknown; see --host",
 };
 
-process.exit(await main(process.argv.slice(2)));
+process.exit(await main());
 
 /** Runs the command and resolves to its exit code. */
-async function main(args: string[]): Promise<number> {
+async function main(): Promise<number> {
   try {
-    const config = readConfig(args, process.env);
-    if (config.help) {
-      process.stdout.write(USAGE);
-      return STOPPED;
+    const config = await read();
+    switch (config.command) {
+      case "help":
+        return print(USAGE);
+      case "kinds":
+        return kinds(config);
     }
     const { version } = await readManifest(platform);
-    if (config.version) {
-      process.stdout.write(`nodeface ${version}\n`);
-      return STOPPED;
+    switch (config.command) {
+      case "version":
+        return print(`nodeface ${version}\n`);
+      case "check":
+        return await check(version, config);
+      case "serve":
+        return await run(version, config);
     }
-    return await run(version, config);
   } catch (error) {
     complain(error instanceof Error ? error.message : String(error));
     return error instanceof ConfigError ? WRONG_USE : COULD_NOT_RUN;
   }
 }
 
+function read(): Promise<Config> {
+  return readConfig(process.argv.slice(2), process.env, readTextFile);
+}
+
+function kinds({ topic }: Config): number {
+  if (topic === undefined) return print(listKinds());
+  const text = printKind(topic);
+  if (text !== undefined) return print(text);
+  throw new ConfigError([`${JSON.stringify(topic)} is no kind known; see nodeface kinds`]);
+}
+
+async function check(version: string, { node, info }: Config): Promise<number> {
+  const service = { software: "nodeface", version, started_at: new Date().toISOString() };
+  const inspection = await inspect(service, node, info, KINDS);
+  print(formatReport(inspection));
+  return hasTrouble(inspection) ? COULD_NOT_RUN : STOPPED;
+}
+
 /** Serves until it is told to stop. */
-async function run(version: string, options: ListenOptions): Promise<number> {
-  const app = createNodeface();
-  await app.ready();
-  const server = await listen(app, options);
+async function run(version: string, config: Config): Promise<number> {
+  const startedAt = new Date();
+  const make = async ({ node, info, hosts, cors, log }: Config): Promise<App> => {
+    const app = createNodeface({ node, info, hosts, cors, startedAt, log: complain });
+    await app.ready();
+    // The first question to the node is the service's own: it says what kind of node it found.
+    app.fetch(new Request("http://localhost/v1/info"));
+    if (log === "off") return app;
+    return withAccessLog(app, log, (line) => process.stdout.write(line));
+  };
+  let app = await make(config);
+  const server = await listen({ fetch: (request) => app.fetch(request) }, config);
   const stop = new Promise<void>((resolve) => {
     // A signal to the whole process group may come twice, the second time passed on by npm.
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => resolve());
+  });
+  process.on("SIGHUP", async () => {
+    try {
+      const next = await read();
+      if (next.host !== config.host || next.port !== config.port) {
+        complain("another address to listen on is taken up when the service is started again");
+      }
+      app = await make(next);
+      complain("the configuration has been read again");
+    } catch (error) {
+      complain(`${(error as Error).message}\nthe configuration stays as it was`);
+    }
   });
   process.stderr.write(`nodeface ${version} on ${server.url} (explorer: ${server.url}v1/spec)\n`);
   await stop;
@@ -64,14 +115,14 @@ async function run(version: string, options: ListenOptions): Promise<number> {
   return STOPPED;
 }
 
-async function listen(app: App, options: ListenOptions): Promise<Listening> {
+async function listen(app: App, { host, port }: Config): Promise<Listening> {
   const { serve } = await adapter();
   try {
-    return await serve(app, options);
+    return await serve(app, { host, port });
   } catch (error) {
     const { code = "", message } = error as { code?: string; message: string };
     const reason = LISTEN_FAILURES[code] ?? message;
-    throw new Error(`cannot listen on ${options.host}, port ${options.port}: ${reason}`);
+    throw new Error(`cannot listen on ${host}, port ${port}: ${reason}`);
   }
 }
 
@@ -82,6 +133,11 @@ function adapter(): Promise<typeof import("./adapters/node.ts")> {
   return import("./adapters/node.ts");
 }
 
+function print(text: string): number {
+  process.stdout.write(text);
+  return STOPPED;
+}
+
 function complain(message: string): void {
-  process.stderr.write(`nodeface: ${message.replaceAll("\n", " ")}\n`);
+  process.stderr.write(message.replaceAll(/^/gm, "nodeface: ") + "\n");
 }

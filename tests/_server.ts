@@ -15,6 +15,9 @@ export const COMMANDS: Readonly<Record<"Node" | "Deno" | "Bun", readonly string[
 export interface Running {
   /** Where it listens, read from the line it prints when it is ready. */
   url: string;
+  pid: number;
+  /** What it has printed on standard error so far. */
+  stderr(): string;
   /** Ends it by a signal; resolves to its exit code and what it printed on standard error. */
   stop(signal?: NodeJS.Signals): Promise<Ended>;
 }
@@ -39,11 +42,13 @@ export async function start(
   [program, ...args]: readonly string[],
   env: Record<string, string> = {},
 ): Promise<Running> {
-  const { child, ended, ready } = launch(program!, [...args, "--port", "0"], env);
+  const { child, ended, ready, printed } = launch(program!, [...args, "--port", "0"], env);
   const url = await Promise.race([ready, ended]);
   if (typeof url !== "string") throw new Error(`It ended with ${url.code}: ${url.stderr}`);
   return {
     url,
+    pid: child.pid!,
+    stderr: () => printed.stderr,
     stop(signal = "SIGTERM") {
       child.kill(signal);
       return ended;
@@ -70,7 +75,7 @@ function launch(program: string, args: string[], env: Record<string, string>) {
   const ended = new Promise<Ended>((resolve, reject) => {
     child.on("error", reject).on("close", (code) => resolve({ code, ...printed }));
   });
-  return { child, ended, ready };
+  return { child, ended, ready, printed };
 }
 
 /** What `deno task start` runs, from the one place that names its permissions. */

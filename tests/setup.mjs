@@ -14,7 +14,9 @@ const wanted = createHash("sha256").update(readFileSync(`${folder}package-lock.j
 const commands = process.argv.slice(2);
 const suffices = commands.length > 0 && commands.every(isOnPath);
 if (!suffices && installed() !== wanted) {
-  console.error("Installing what the tests need: Deno, Bun, workerd, Chromium and a linter");
+  console.error(
+    "Installing what the tests need: Deno, Bun, workerd, Chromium, a linter, Anvil and hsd",
+  );
   const { status } = spawnSync("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], {
     cwd: folder,
     stdio: ["ignore", "inherit", "inherit"],

@@ -4,11 +4,13 @@
  * @module
  */
 import { represent, type Representation } from "../http/representation.ts";
+import type { Status } from "./compose.ts";
 
-/** Prepares the answer of a service that is well. */
-export function prepareHealth(): Promise<Representation> {
-  return represent(JSON.stringify({ status: "ok" }) + "\n", {
+/** Prepares the answer: 503 where nothing is known of the node. */
+export function prepareHealth(status: Status): Promise<Representation> {
+  return represent(JSON.stringify({ status }) + "\n", {
     type: "application/json",
     cache: "no-store",
+    status: status === "unreachable" ? 503 : 200,
   });
 }

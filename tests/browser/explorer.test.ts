@@ -38,6 +38,7 @@ explorer("both operations of the node are there to see", async () => {
       "/v1/spec",
     ]]
   ) {
+    await page.locator("#scalar").getByRole("link", { name: name! }).first().click();
     await page.getByRole("heading", { name: name! }).first().waitFor();
     await page.locator("#scalar").getByText(path!, { exact: true }).first().waitFor();
   }
@@ -54,6 +55,7 @@ explorer("Test Request and Send give this service's own answer", async () => {
 });
 
 explorer("an answer of HTML is shown as text, which no policy has to stop", async () => {
+  await page.locator("#scalar").getByRole("link", { name: "Open the explorer" }).first().click();
   await send(page, "/v1/spec");
   await page.getByText("<!DOCTYPE html>").first().waitFor();
 });

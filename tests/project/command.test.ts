@@ -14,7 +14,10 @@ const WRONG: [args: string[], env: Record<string, string>, complaint: string][] 
   [["--port"], {}, "--port needs a value; see nodeface --help"],
   [["--host", "a", "--host", "b"], {}, "--host is given twice"],
   [["--help=yes"], {}, "--help takes no value"],
-  [["x"], {}, 'unexpected argument "x"; see nodeface --help'],
+  [["http://a", "http://b"], {}, 'unexpected argument "http://b"; see nodeface --help'],
+  [["x"], {}, 'NODE_URL must be a URL such as http://127.0.0.1:8545, not "x"'],
+  [["kinds", "nope"], {}, '"nope" is no kind known; see nodeface kinds'],
+  [["--config", "/none"], {}, "/none: there is no such file"],
   [[], { PORT: "http" }, 'PORT must be a whole number from 0 to 65535, not "http"'],
 ];
 

@@ -1,0 +1,148 @@
+/**
+ * `GET /v1/info`: what the node is and how it is doing, prepared again when that changes.
+ *
+ * @module
+ */
+import { represent, type Representation } from "../http/representation.ts";
+import type { Kind } from "../kinds/kind.ts";
+import { createAsk } from "./ask.ts";
+import { createAuth } from "./auth.ts";
+import { compose, type Info, type Service } from "./compose.ts";
+import { prepareHealth } from "./health.ts";
+import { formatJson } from "./json.ts";
+import { createMemory } from "./memory.ts";
+import { makePlan } from "./plan.ts";
+import { recognise } from "./recognise.ts";
+import { createRefresher } from "./refresh.ts";
+import { createReport } from "./report.ts";
+import { DEFAULTS, type InfoSettings, milliseconds, type NodeSettings } from "./settings.ts";
+import { SourceError } from "./sources/source-error.ts";
+import { type OwnInfo, type Subject, subjectOfHost, subjectOfPlan } from "./subject.ts";
+
+/** What the info is made of. */
+export interface InfoOptions {
+  /** What the service says of itself. */
+  service: Service;
+  node?: NodeSettings | undefined;
+  /** What is shown, or a function that tells it. */
+  info?: InfoSettings | OwnInfo | undefined;
+  /** The kinds of node that are known. */
+  kinds: Readonly<Record<string, Kind>>;
+  /** Is told what is wrong with the node, once when it begins and once when it ends. */
+  log(message: string): void;
+  /** Is told of errors that are not the node's. */
+  onError(error: unknown): void;
+  /** @default the runtime's own */
+  fetch?: typeof fetch;
+  /** Milliseconds since 1970. @default Date.now */
+  now?: () => number;
+  /** From 0 to below 1. @default Math.random */
+  random?: () => number;
+}
+
+/** The info at a time: a new object, with new representations, only where anything changed. */
+export interface Snapshot {
+  info: Info;
+  representation: Representation;
+  health: Representation;
+}
+
+/** Gives the info. */
+export interface LiveInfo {
+  /** The latest snapshot; asks the node where the last one is too old, and waits at most briefly. */
+  current(): Snapshot | Promise<Snapshot>;
+}
+
+/**
+ * Makes the info. Nothing is asked before somebody asks.
+ *
+ * @throws {TypeError} where a setting cannot be understood
+ */
+export function createInfo(options: InfoOptions): LiveInfo {
+  const { service, node = {}, kinds, log, onError, now = Date.now, random = Math.random } = options;
+  const fetch = options.fetch ?? globalThis.fetch;
+  const own = typeof options.info === "function" ? options.info : undefined;
+  const settings: InfoSettings = typeof options.info === "function" ? {} : options.info ?? {};
+  const timeout = milliseconds(node.timeout ?? DEFAULTS.timeout);
+  const ttl = milliseconds(settings.ttl ?? DEFAULTS.ttl);
+  const stale = milliseconds(settings.stale ?? DEFAULTS.stale);
+  const isBesideNode = !!own || !!node.url || Object.keys(settings.sources ?? {}).length > 0;
+  const label = node.url ? `node ${new URL(node.url).origin}` : "node";
+  const report = createReport(log);
+
+  const subjectOf = (name: string | undefined): Subject => {
+    const kind = name === undefined || name === "none" ? undefined : kinds[name];
+    if (name && name !== "none" && !kind) throw new TypeError(`"${name}" is no kind of node`);
+    const auth = node.url ? createAuth(node.url, node.auth, kind?.auth) : undefined;
+    const plan = makePlan(kind, settings);
+    return subjectOfPlan(plan, createAsk({ url: node.url, auth, fetch, timeout }));
+  };
+  let isFound = !!own || !!node.kind || !node.url;
+  let subject = own ? subjectOfHost(own, timeout) : subjectOf(node.kind);
+  let memory = createMemory(subject, ttl, stale);
+
+  const find = async (url: string): Promise<void> => {
+    const { kind, because } = await recognise(url, kinds, node.auth, fetch);
+    if (kind) {
+      log(`${label} is of the kind ${kind}: ${because}`);
+      isFound = true;
+      subject = subjectOf(kind);
+      memory = createMemory(subject, ttl, stale);
+    } else {
+      const unknown = new SourceError(`${because}; asking again later`);
+      report(new Map([["kind unknown", unknown]]), label);
+    }
+  };
+
+  const refresh = async (): Promise<boolean> => {
+    if (!isFound) await find(node.url!);
+    const outcomes = await subject.ask(memory.due(now()));
+    memory.learn(outcomes, now());
+    await publish();
+    if (!isFound) return false;
+    const failures = new Map<string, SourceError>();
+    for (const [name, outcome] of outcomes) {
+      if ("error" in outcome) failures.set(name, outcome.error);
+    }
+    report(failures, label);
+    return !memory.isDown();
+  };
+
+  let snapshot: Snapshot & { text: string; until: number } | undefined;
+  /** Prepares the snapshot again where anything is different. */
+  const publish = async (): Promise<Snapshot> => {
+    const { until, ...known } = memory.know(now());
+    if (!isFound && subject.sources.size === 0) known.trouble = "unreachable";
+    const info = compose({ service, isBesideNode, hide: settings.hide ?? [], ...known });
+    const text = formatJson(info) + "\n";
+    if (snapshot?.text === text) snapshot.until = until;
+    else {
+      const isWell = info.status === "ok" || info.status === "syncing";
+      const [representation, health] = await Promise.all([
+        represent(text, {
+          type: "application/json",
+          cache: isWell ? `public, max-age=${Math.floor(ttl / 1000)}` : "public, no-cache",
+        }),
+        prepareHealth(info.status),
+      ]);
+      snapshot = { info, representation, health, text, until };
+    }
+    return snapshot;
+  };
+
+  const refresher = createRefresher({ refresh, onError, ttl, stale, timeout, now, random });
+  if (isFound && subject.sources.size === 0) {
+    // Nothing is asked, so nothing ever changes.
+    return { current: () => snapshot ?? publish() };
+  }
+  return {
+    current() {
+      const wait = refresher.wait();
+      if (!wait && snapshot && now() < snapshot.until) return snapshot;
+      return (async () => {
+        await wait;
+        return snapshot && now() < snapshot.until ? snapshot : await publish();
+      })();
+    },
+  };
+}

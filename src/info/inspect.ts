@@ -1,0 +1,63 @@
+/**
+ * Asks a node once, for those who want to see each step: `nodeface check`.
+ *
+ * @module
+ */
+import type { Kind, Source } from "../kinds/kind.ts";
+import { createAsk, type Outcome } from "./ask.ts";
+import { createAuth } from "./auth.ts";
+import { compose, type Info, type Service } from "./compose.ts";
+import { createMemory } from "./memory.ts";
+import { makePlan } from "./plan.ts";
+import { recognise, type Recognition } from "./recognise.ts";
+import { DEFAULTS, type InfoSettings, milliseconds, type NodeSettings } from "./settings.ts";
+import { subjectOfPlan } from "./subject.ts";
+
+/** What was seen. */
+export interface Inspection {
+  /** What kind of node it is and why; nothing where there is no node, or its kind was given. */
+  recognition: Recognition | undefined;
+  /** Each source, in the order of the plan. */
+  steps: readonly { name: string; source: Source; outcome: Outcome }[];
+  info: Info;
+}
+
+/** Asks every source once. */
+export async function inspect(
+  service: Service,
+  node: NodeSettings,
+  settings: InfoSettings,
+  kinds: Readonly<Record<string, Kind>>,
+): Promise<Inspection> {
+  const { url } = node;
+  const recognition = url && !node.kind
+    ? await recognise(url, kinds, node.auth, globalThis.fetch)
+    : undefined;
+  const kind = kinds[node.kind ?? recognition?.kind ?? ""];
+  const plan = makePlan(kind, settings);
+  const ask = createAsk({
+    url,
+    auth: url ? createAuth(url, node.auth, kind?.auth) : undefined,
+    fetch: globalThis.fetch,
+    timeout: milliseconds(node.timeout ?? DEFAULTS.timeout),
+  });
+  const outcomes = await ask(plan.sources);
+  const memory = createMemory(subjectOfPlan(plan, ask), Infinity, Infinity);
+  memory.learn(outcomes, Date.now());
+  const { values, trouble } = memory.know(Date.now());
+  return {
+    recognition,
+    steps: [...plan.sources].map(([name, { source }]) => ({
+      name,
+      source,
+      outcome: outcomes.get(name)!,
+    })),
+    info: compose({
+      service,
+      isBesideNode: !!url || plan.sources.size > 0,
+      values,
+      trouble: url && plan.sources.size === 0 ? "unreachable" : trouble,
+      hide: settings.hide ?? [],
+    }),
+  };
+}

@@ -1,0 +1,60 @@
+/**
+ * What an operator or a host may say of the node and its info: the `node` and the `info` part of
+ * the configuration file, in the same form.
+ *
+ * @module
+ */
+import type { AuthFile, Duration, Field, Source } from "../kinds/kind.ts";
+
+/** A secret in an environment variable. */
+export type AuthVariable =
+  | { basic_env: string }
+  | { bearer_env: string }
+  | { header_env: string; header?: string };
+
+/** The node that is shown. */
+export interface NodeSettings {
+  /** Where it answers, `http:` or `https:`. */
+  url?: string;
+  /** One of the kinds, or `none` for a node that only `info` describes. @default found by asking */
+  kind?: string;
+  /** Where the secret for it lies. It is sent to the origin of `url` and nowhere else. */
+  auth?: AuthFile | AuthVariable;
+  /** How long an answer may take. @default "2s" */
+  timeout?: Duration;
+}
+
+/** What is shown of the node. */
+export interface InfoSettings {
+  /** The node is asked at most once in this time. @default "1s" */
+  ttl?: Duration;
+  /** How long last known values are shown when the node stops answering. @default "60s" */
+  stale?: Duration;
+  /** Values that are always the same. */
+  static?: Readonly<Record<string, unknown>>;
+  /** Keys that are not shown. */
+  hide?: readonly string[];
+  /** What is asked, beside or instead of what the kind asks. */
+  sources?: Readonly<Record<string, Source>>;
+  /** Where the keys come from, beside or instead of those of the kind. */
+  fields?: Readonly<Record<string, Field>>;
+}
+
+/** The defaults, in the form of the file. */
+export const DEFAULTS = { timeout: "2s", ttl: "1s", stale: "60s" } as const;
+
+const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
+
+/** A span of time as text. */
+export const DURATION: RegExp = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/;
+
+/**
+ * A span of time in milliseconds.
+ *
+ * @throws {TypeError} where it has another form than `500ms`, `2s`, `1m` or `1h`
+ */
+export function milliseconds(duration: Duration): number {
+  const [, number, unit] = DURATION.exec(duration) ?? [];
+  if (!number) throw new TypeError(`"${duration}" is no duration such as "2s" or "500ms"`);
+  return Number(number) * UNITS[unit as keyof typeof UNITS];
+}

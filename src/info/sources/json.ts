@@ -1,0 +1,55 @@
+/**
+ * `get` and `post`: JSON over HTTP.
+ *
+ * @module
+ */
+import type { GetSource, PostSource } from "../../kinds/kind.ts";
+import { parseJson } from "../json.ts";
+import { askHttp, type HttpContext } from "./http.ts";
+import { excerpt, SourceError } from "./source-error.ts";
+
+/**
+ * Asks for JSON.
+ *
+ * @param source what to ask for
+ * @param url where
+ * @param timeout in milliseconds
+ * @throws {SourceError} where the answer is not JSON with a status of success
+ */
+export async function askJson(
+  source: GetSource | PostSource,
+  url: string,
+  timeout: number,
+  context: HttpContext,
+): Promise<unknown> {
+  const isGet = "get" in source;
+  const body = isGet || source.json === undefined ? null : JSON.stringify(source.json);
+  const { status, text } = await askHttp({
+    url,
+    method: isGet ? "GET" : "POST",
+    headers: {
+      accept: (isGet && source.accept) || "application/json",
+      ...(body === null ? {} : { "content-type": "application/json" }),
+    },
+    body,
+    timeout,
+  }, context);
+  if (status < 200 || status > 299) {
+    throw new SourceError(`answers with status ${status}`, status >= 400 && status < 500);
+  }
+  return parseAnswer(text);
+}
+
+/**
+ * Parses a node's answer.
+ *
+ * @throws {SourceError} where it is not JSON
+ */
+export function parseAnswer(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    const start = text.length === 0 ? "nothing" : `"${excerpt(text.slice(0, 40))}"`;
+    throw new SourceError(`gives something other than JSON: ${start}`);
+  }
+}

@@ -1,0 +1,52 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { readdirSync } from "node:fs";
+import { createInfo } from "../src/info/info.ts";
+import { recognise } from "../src/info/recognise.ts";
+import { KINDS } from "../src/kinds/index.ts";
+import { play, RECORDINGS } from "./nodes/_recorded.ts";
+
+const kinds = suite("kinds");
+
+/** When the recordings are played; their `started_at` is counted back from here where a node tells its uptime. */
+const NOW = Date.parse("2026-11-20T09:00:00Z");
+
+kinds("there are at least fourteen, each a file of its own", () => {
+  const files = readdirSync(new URL("../src/kinds/", import.meta.url)).sort();
+  assert.equal(
+    files.filter((file) => !["index.ts", "kind.ts"].includes(file)).map((f) => f.slice(0, -3)),
+    Object.keys(KINDS),
+  );
+  assert.ok(files.length - 2 >= 14);
+});
+
+kinds("every kind has an answer that was recorded, and it says where", () => {
+  const recorded = new Set([...RECORDINGS.values()].map(({ kind }) => kind));
+  assert.equal([...recorded].sort(), Object.keys(KINDS));
+  for (const { recorded } of RECORDINGS.values()) {
+    assert.match(recorded, /run here on|https:\/\//);
+  }
+});
+
+for (const [name, recording] of RECORDINGS) {
+  kinds(`${name} is recognised as ${recording.kind}, and as nothing else`, async () => {
+    const found = await recognise("http://node.example", KINDS, undefined, play(recording));
+    assert.is(found.kind, recording.kind, found.because);
+  });
+
+  kinds(`${name} gives its info`, async () => {
+    const { info } = await createInfo({
+      service: { software: "nodeface", version: "1", started_at: "" },
+      node: { url: "http://node.example", kind: recording.kind },
+      kinds: KINDS,
+      log: () => {},
+      onError: (error) => assert.unreachable(String(error)),
+      fetch: play(recording),
+      now: () => NOW,
+    }).current();
+    const { api: _api, links: _links, ...rest } = info;
+    assert.equal(rest, recording.info);
+  });
+}
+
+kinds.run();

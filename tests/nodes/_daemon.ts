@@ -1,0 +1,96 @@
+/** Starts real daemons, and asks the service about them. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { createServer } from "node:net";
+import process from "node:process";
+import * as assert from "uvu/assert";
+
+/** A daemon that answers. */
+export interface Daemon {
+  url: string;
+  /** Ends it by a signal; resolves when it is gone. */
+  stop(signal?: NodeJS.Signals): Promise<void>;
+}
+
+/** A port that was free a moment ago, for programs that cannot choose one themselves. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** Starts a daemon and waits until something answers at its port, whatever it says. */
+export async function startDaemon(
+  [program = "", ...args]: readonly string[],
+  port: number,
+  env: Record<string, string> = {},
+): Promise<Daemon> {
+  // In a group of its own: some daemons are a script that starts the program itself.
+  const child = spawn(program, args, {
+    env: { ...process.env, ...env },
+    stdio: "ignore",
+    detached: true,
+  });
+  const gone = new Promise<void>((resolve) => {
+    child.on("exit", () => resolve()).on("error", () => resolve());
+  });
+  const url = `http://127.0.0.1:${port}`;
+  await until(async () => {
+    if (isGone(child)) throw new Error(`${program} ended with ${child.exitCode}`);
+    return await fetch(url).then(() => true, () => false);
+  }, 60_000);
+  return {
+    url,
+    async stop(signal = "SIGTERM") {
+      if (!isGone(child)) process.kill(-child.pid!, signal);
+      await gone;
+    },
+  };
+}
+
+const isGone = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null;
+
+/** Asks again and again until a condition holds; rejects where it does not in time. */
+export async function until(holds: () => Promise<boolean>, ms: number): Promise<void> {
+  const end = performance.now() + ms;
+  while (!await holds()) {
+    if (performance.now() > end) throw new Error(`It did not come about within ${ms} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+/** Calls a method of a daemon directly, to hold the info against. */
+export async function call(url: string, method: string, params: unknown[] = []) {
+  const headers = { "content-type": "application/json" };
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+  return (await (await fetch(url, { method: "POST", headers, body })).json()).result;
+}
+
+/**
+ * What the service says of the node, and how many milliseconds longer that took than a file that
+ * is asked for at the same moment: on a busy machine both are slow.
+ */
+export async function infoOf(service: string) {
+  const started = performance.now();
+  const timed = async (path: string) => {
+    const response = await fetch(new URL(path, service));
+    const text = await response.text();
+    return { response, text, took: performance.now() - started };
+  };
+  const [asked, file] = await Promise.all([timed("v1/info"), timed("favicon.ico")]);
+  return {
+    status: asked.response.status,
+    info: JSON.parse(asked.text),
+    took: asked.took - file.took,
+  };
+}
+
+/**
+ * Every answer comes within 50 ms. One may not: a busy machine stalls now and then, while waiting
+ * for a node shows at every refresh.
+ */
+export function assertQuick(times: readonly number[]): void {
+  const slow = times.filter((ms) => ms >= 50);
+  assert.ok(slow.length <= 1, `answers took ${slow.join(", ")} ms`);
+}

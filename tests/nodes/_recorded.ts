@@ -1,0 +1,47 @@
+/** Plays a recorded node: its answers, by what was asked. */
+import { readdirSync, readFileSync } from "node:fs";
+import { formatJson, parseJson } from "../../src/info/json.ts";
+
+/** A node that was asked once. */
+export interface Recording {
+  kind: string;
+  /** Where: a daemon that ran here, or the public document that quotes it. */
+  recorded: string;
+  /** By `GET /path`, `POST /path`, or the name of the method for JSON-RPC. */
+  answers: Record<string, unknown>;
+  /** What the info says of it, without the service's own facts. */
+  info: Record<string, unknown>;
+}
+
+const FOLDER = new URL("recorded/", import.meta.url);
+
+/** Every recording, by the name of its file. */
+export const RECORDINGS: ReadonlyMap<string, Recording> = new Map(
+  readdirSync(FOLDER).sort().map((file) => [
+    file.replace(".json", ""),
+    parseJson(readFileSync(new URL(file, FOLDER), "utf8")) as Recording,
+  ]),
+);
+
+/** A `fetch` that answers as the recorded node did. */
+export function play({ answers }: Recording): typeof fetch {
+  return async (input, init) => {
+    const { pathname } = new URL(String(input));
+    const method = init?.method ?? "GET";
+    const body = init?.body ? JSON.parse(String(init.body)) : undefined;
+    const answer = answers[`${method} ${pathname}`];
+    if (answer !== undefined) return json(answer);
+    const calls = Array.isArray(body) ? body : [body];
+    if (!calls.every((call) => call?.jsonrpc)) return json({ error: "not found" }, 404);
+    const results = calls.map(({ id, method }) =>
+      method in answers
+        ? { jsonrpc: "2.0", id, result: answers[method] }
+        : { jsonrpc: "2.0", id, error: { code: -32601, message: "Method not found" } }
+    );
+    return await Promise.resolve(json(Array.isArray(body) ? results : results[0]));
+  };
+}
+
+function json(value: unknown, status = 200): Response {
+  return new Response(formatJson(value), { status });
+}

@@ -1,0 +1,101 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ROOT } from "../_paths.ts";
+import { COMMANDS, run, type Running, start } from "../_server.ts";
+import { assertQuick, call, type Daemon, freePort, infoOf, startDaemon, until } from "./_daemon.ts";
+
+const anvil = suite("anvil");
+
+const PROGRAM = `${ROOT}tests/node_modules/.bin/anvil`;
+let port: number;
+let daemon: Daemon;
+let service: Running;
+
+const startAnvil = () => startDaemon([PROGRAM, "--port", String(port)], port);
+const health = async () => (await fetch(new URL("v1/health", service.url))).status;
+
+anvil.before(async () => {
+  port = await freePort();
+  daemon = await startAnvil();
+  // Only the times are shorter than they are by default, so that the suite need not take minutes.
+  const file = join(await mkdtemp(join(tmpdir(), "nodeface-")), "nodeface.yaml");
+  await writeFile(file, "info: { ttl: 200ms, stale: 2s }\n");
+  service = await start([...COMMANDS.Node, daemon.url, "--config", file]);
+});
+
+anvil.after(async () => {
+  await service?.stop();
+  await daemon?.stop();
+});
+
+anvil("is recognised, and shown as its own API tells", async () => {
+  const { info } = await infoOf(service.url);
+  const client = await call(daemon.url, "web3_clientVersion");
+  assert.is(`${info.software}/v${info.version}`, client);
+  assert.is(info.chain_id, String(Number(await call(daemon.url, "eth_chainId"))));
+  assert.is(info.height, Number(await call(daemon.url, "eth_blockNumber")));
+  assert.is(info.synced, true);
+  assert.is(info.status, "ok");
+  assert.not("peers" in info, "net_peerCount is an error on anvil");
+  assert.is(info.api.software, "nodeface");
+});
+
+anvil("a new block is in the first info after the time to live", async () => {
+  const before = (await infoOf(service.url)).info.height;
+  await call(daemon.url, "anvil_mine", ["0x3"]);
+  await new Promise((resolve) => setTimeout(resolve, 250));
+  assert.is((await infoOf(service.url)).info.height, before + 3);
+});
+
+anvil("an unchanged node has an unchanged validator", async () => {
+  const etag = async () => (await fetch(new URL("v1/info", service.url))).headers.get("etag");
+  const first = await etag();
+  await new Promise((resolve) => setTimeout(resolve, 250));
+  assert.is(await etag(), first);
+});
+
+anvil("when it is killed and started again the service follows, and always answers", async () => {
+  const took: number[] = [];
+  const statuses = new Set<string>();
+  const seen = (status: string) => async () => {
+    const answer = await infoOf(service.url);
+    took.push(answer.took);
+    statuses.add(answer.info.status);
+    assert.is(answer.status, 200);
+    assert.is("updated_at" in answer.info, answer.info.status === "stale");
+    assert.is("height" in answer.info, answer.info.status !== "unreachable");
+    return answer.info.status === status;
+  };
+  assert.is(await health(), 200);
+  await daemon.stop("SIGKILL");
+  await until(seen("stale"), 5000);
+  assert.is(await health(), 200);
+  await until(seen("unreachable"), 5000);
+  assert.is(await health(), 503);
+  daemon = await startAnvil();
+  await until(seen("ok"), 30_000);
+  assert.is(await health(), 200);
+  assert.equal([...statuses], ["ok", "stale", "unreachable"]);
+  assertQuick(took);
+});
+
+anvil("is shown by nodeface check, which ends with 0", async () => {
+  const { code, stdout } = await run([...COMMANDS.Node, "check", daemon.url]);
+  assert.is(code, 0);
+  assert.match(stdout, /^SOURCE +ASKS +TOOK +GAVE$/m);
+  assert.match(stdout, /^chain +eth_chainId +\d+ ms +"0x7a69"$/m);
+  assert.match(stdout, /"chain_id": "31337"/);
+});
+
+anvil("what is wrong is said once, not once a request", async () => {
+  const { stderr } = await service.stop();
+  const complaints = stderr.split("\n").filter((line) => line.includes("ECONNREFUSED"));
+  assert.is(complaints.length, 1, stderr);
+  assert.is(stderr.split("all is well again").length, 2);
+  assert.is(stderr.split("is of the kind ethereum").length, 2);
+});
+
+anvil.run();

@@ -1,0 +1,87 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { execFileSync } from "node:child_process";
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createNodeface } from "../../src/index.ts";
+import { COMMANDS, type Running, start } from "../_server.ts";
+import { BADNESS, type BadNode, startBadNode } from "./_bad-node.ts";
+import { assertQuick, infoOf, until } from "./_daemon.ts";
+
+const bad = suite("bad nodes");
+
+const MEBIBYTE = 1024;
+
+let node: BadNode;
+let service: Running;
+
+/** The memory of the service, in KiB. */
+const memory = () => Number(execFileSync("ps", ["-o", "rss=", "-p", String(service.pid)]));
+
+/** Asks until the status is this; resolves to how long each answer took and the most memory. */
+async function watch(wanted: string): Promise<{ times: number[]; most: number }> {
+  const times: number[] = [];
+  let most = 0;
+  await until(async () => {
+    const { status, info, took } = await infoOf(service.url);
+    assert.is(status, 200);
+    times.push(took);
+    most = Math.max(most, memory());
+    return info.status === wanted;
+  }, 30_000);
+  return { times, most };
+}
+
+bad.before(async () => {
+  node = await startBadNode();
+  const file = join(await mkdtemp(join(tmpdir(), "nodeface-")), "nodeface.yaml");
+  await writeFile(file, "{ node: { timeout: 500ms }, info: { ttl: 100ms, stale: 1s } }\n");
+  service = await start([...COMMANDS.Node, node.url, "--config", file]);
+  for (let asked = 0; asked < 200; asked++) await infoOf(service.url);
+  await watch("ok");
+});
+
+bad.after(async () => {
+  await service?.stop();
+  await node?.close();
+});
+
+for (const behaviour of ["refuses", ...Object.keys(BADNESS)]) {
+  bad(`a node that ${behaviour} slows no answer, and is complained of once`, async () => {
+    const before = memory();
+    const said = service.stderr().length;
+    await node.be(behaviour);
+    const seen = [await watch("stale"), await watch("unreachable")];
+    const complaints = service.stderr().slice(said).trim().split("\n");
+    assert.is(complaints.length, 1, complaints.join("\n"));
+    await node.be("good");
+    seen.push(await watch("ok"));
+    assertQuick(seen.flatMap(({ times }) => times));
+    const more = (Math.max(...seen.map(({ most }) => most)) - before) / MEBIBYTE;
+    assert.ok(more < 20, `it took ${more} MiB more`);
+  });
+
+  bad(`a node that ${behaviour} from the start is waited for no longer than its time`, async () => {
+    await node.be(behaviour);
+    const said: string[] = [];
+    const app = createNodeface({
+      node: { url: node.url, kind: "ethereum", timeout: "500ms" },
+      log: (message) => said.push(message),
+    });
+    await app.ready();
+    const started = performance.now();
+    const response = await app.fetch(new Request("http://localhost/v1/info"));
+    const took = performance.now() - started;
+    assert.is(response.status, 200);
+    assert.is((await response.json()).status, "unreachable");
+    assert.ok(took < 600, `it took ${took} ms`);
+    assert.is((await app.fetch(new Request("http://localhost/v1/health"))).status, 503);
+    await until(() => Promise.resolve(said.length === 1), 1000);
+    assert.not.match(said[0]!, /secret|localhost:1|at /);
+    await node.be("good");
+    await watch("ok");
+  });
+}
+
+bad.run();

@@ -1,0 +1,147 @@
+/**
+ * Real daemons from Debian packages: `apt-get install litecoind monero etcd-server nats-server
+ * syncthing`, then `npm run test:debian`. A daemon that is not there fails.
+ */
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { execFileSync } from "node:child_process";
+import { mkdtemp, readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { COMMANDS, start } from "../_server.ts";
+import { freePort, infoOf, startDaemon, until } from "./_daemon.ts";
+
+/** How a daemon is started, and how its own tool or API is asked what it is. */
+interface Example {
+  /** The command; `other` is a second free port. */
+  command(port: number, home: string, other: number): string[];
+  /** What the info must say, from the daemon itself. */
+  expected(url: string, home: string): Promise<Record<string, unknown>>;
+  /** A path that answers once the daemon is ready to be asked. */
+  ready?: { path: string; method?: string };
+}
+
+const json = async (url: string, init?: RequestInit) => await (await fetch(url, init)).json();
+const post = (url: string, body: unknown) =>
+  json(url, { method: "POST", body: JSON.stringify(body) });
+
+const DAEMONS: Readonly<Record<string, Example>> = {
+  litecoind: {
+    command: (port) => [
+      // The program itself: Debian's wrapper configures a password.
+      "/usr/lib/litecoin/litecoind",
+      ...["-regtest", "-server", "-listen=0", `-rpcport=${port}`],
+    ],
+    async expected(url, home) {
+      const cookie = await readFile(join(home, ".litecoin/regtest/.cookie"), "utf8");
+      const headers = { authorization: `Basic ${btoa(cookie)}` };
+      const call = async (method: string) =>
+        (await json(url, { method: "POST", headers, body: JSON.stringify({ method, id: 1 }) }))
+          .result;
+      const [net, chain] = [await call("getnetworkinfo"), await call("getblockchaininfo")];
+      const [, software, version] = /^\/(.+):(.+)\/$/.exec(net.subversion)!;
+      return {
+        software,
+        version,
+        network: chain.chain,
+        height: chain.blocks,
+        synced: !chain.initialblockdownload,
+        peers: net.connections,
+      };
+    },
+  },
+  monerod: {
+    command: (port, home, other) => [
+      "monerod",
+      ...["--offline", "--non-interactive", "--no-zmq", "--data-dir", home],
+      ...["--rpc-bind-port", String(port), "--p2p-bind-ip", "127.0.0.1"],
+      ...["--p2p-bind-port", String(other)],
+    ],
+    async expected(url) {
+      const info = await json(`${url}/get_info`);
+      return {
+        software: "monerod",
+        version: info.version,
+        network: info.nettype,
+        height: info.height,
+        synced: info.synchronized,
+        peers: info.incoming_connections_count + info.outgoing_connections_count,
+      };
+    },
+    ready: { path: "/get_info" },
+  },
+  etcd: {
+    command: (port, home, other) => [
+      "etcd",
+      ...["--data-dir", join(home, "data"), "--listen-peer-urls", `http://127.0.0.1:${other}`],
+      ...["--listen-client-urls", `http://127.0.0.1:${port}`],
+      ...["--advertise-client-urls", `http://127.0.0.1:${port}`],
+    ],
+    async expected(url) {
+      const { version, header } = await post(`${url}/v3/maintenance/status`, {});
+      const { members } = await post(`${url}/v3/cluster/member/list`, {});
+      return {
+        software: "etcd",
+        version,
+        network: header.cluster_id,
+        node_id: header.member_id,
+        members: members.length,
+      };
+    },
+  },
+  "nats-server": {
+    command: (port, _, other) => [
+      "/usr/sbin/nats-server",
+      ...["-a", "127.0.0.1", "-p", String(other), "-m", String(port)],
+    ],
+    async expected(url) {
+      const varz = await json(`${url}/varz`);
+      const version = execFileSync("/usr/sbin/nats-server", ["--version"], { encoding: "utf8" });
+      return {
+        software: "nats-server",
+        version: /v(\d\S+)/.exec(version)![1],
+        node_id: varz.server_id,
+        peers: varz.remotes,
+        clients: varz.connections,
+      };
+    },
+  },
+  syncthing: {
+    command: (port) => ["syncthing", "--no-browser", `--gui-address=127.0.0.1:${port}`],
+    async expected(url, home) {
+      const config = await readFile(join(home, ".config/syncthing/config.xml"), "utf8");
+      const headers = { "x-api-key": /<apikey>(.+)<\/apikey>/.exec(config)![1]! };
+      const { version } = await json(`${url}/rest/system/version`, { headers });
+      const { myID } = await json(`${url}/rest/system/status`, { headers });
+      return { software: "syncthing", version: version.slice(1), node_id: myID, peers: 0 };
+    },
+  },
+};
+
+const daemons = suite("daemons from Debian");
+
+for (const [name, { command, expected, ready }] of Object.entries(DAEMONS)) {
+  daemons(`${name} is recognised by its URL alone, and shown as it tells itself`, async () => {
+    const home = await mkdtemp(join(tmpdir(), `nodeface-${name}-`));
+    const port = await freePort();
+    const env = { HOME: home, XDG_CONFIG_HOME: "", XDG_STATE_HOME: "" };
+    const daemon = await startDaemon(command(port, home, await freePort()), port, env);
+    const service = await start([...COMMANDS.Node, daemon.url], { HOME: home });
+    try {
+      if (ready) await until(async () => (await fetch(daemon.url + ready.path)).ok, 30_000);
+      await until(async () => (await infoOf(service.url)).info.software !== undefined, 30_000);
+      const { info } = await infoOf(service.url);
+      for (const [key, value] of Object.entries(await expected(daemon.url, home))) {
+        assert.equal(info[key], value, key);
+      }
+      assert.is(info.status, info.synced === false ? "syncing" : "ok");
+      assert.not.match(JSON.stringify(info), home);
+    } finally {
+      const { stderr } = await service.stop();
+      await daemon.stop("SIGKILL");
+      assert.match(stderr, "is of the kind");
+    }
+  });
+}
+
+daemons.run();

@@ -1,0 +1,44 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { ROOT } from "../_paths.ts";
+import { COMMANDS, type Running, start } from "../_server.ts";
+import { call, type Daemon, freePort, infoOf, startDaemon } from "./_daemon.ts";
+
+const hsd = suite("hsd");
+
+let daemon: Daemon;
+let service: Running;
+
+hsd.before(async () => {
+  const port = await freePort();
+  const home = await mkdtemp(join(tmpdir(), "nodeface-hsd-"));
+  const flags = ["--network=regtest", "--memory=true", "--no-dns", "--no-wallet", "--listen=false"];
+  const preload = ["--require", `${ROOT}tests/nodes/_hsd.cjs`];
+  const program = [process.execPath, ...preload, `${ROOT}tests/node_modules/hsd/bin/node`];
+  const env = { HOME: home, NODE_BACKEND: "js" };
+  daemon = await startDaemon([...program, ...flags, `--http-port=${port}`], port, env);
+  service = await start([...COMMANDS.Node, daemon.url]);
+});
+
+hsd.after(async () => {
+  await service?.stop();
+  await daemon?.stop("SIGKILL");
+});
+
+hsd("is recognised, and shown as its own API tells", async () => {
+  const { info } = await infoOf(service.url);
+  const net = await call(daemon.url, "getnetworkinfo");
+  const chain = await call(daemon.url, "getblockchaininfo");
+  assert.is(`/${info.software}:${info.version}/`, net.subversion);
+  assert.is(info.network, chain.chain);
+  assert.is(info.height, chain.blocks);
+  assert.is(info.peers, net.connections);
+  assert.ok(Date.now() - Date.parse(info.started_at) < 60_000);
+  assert.is(info.status, "ok");
+});
+
+hsd.run();

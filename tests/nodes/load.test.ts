@@ -1,0 +1,53 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { Agent, createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
+import { COMMANDS, start } from "../_server.ts";
+import { play, RECORDINGS } from "./_recorded.ts";
+
+const load = suite("load");
+
+load("200 clients for 10 s cost the node at most 11 refreshes", async () => {
+  const anvil = play(RECORDINGS.get("anvil")!);
+  let refreshes = 0;
+  const node = createServer(async (asked, response) => {
+    let body = "";
+    for await (const chunk of asked) body += chunk;
+    if (body.includes("eth_blockNumber")) refreshes++;
+    response.end(await (await anvil("http://node.example/", { method: "POST", body })).text());
+  });
+  await new Promise<void>((resolve) => node.listen(0, "127.0.0.1", resolve));
+  const { port } = node.address() as AddressInfo;
+  const service = await start([
+    ...COMMANDS.Node,
+    `http://127.0.0.1:${port}`,
+    "--kind",
+    "ethereum",
+  ]);
+  const agent = new Agent({ keepAlive: true, maxSockets: 200 });
+  const ask = () =>
+    new Promise<number>((resolve, reject) => {
+      request(new URL("v1/info", service.url), { agent }, (answer) => {
+        answer.resume().on("end", () => resolve(answer.statusCode ?? 0));
+      }).on("error", reject).end();
+    });
+  await ask();
+  refreshes = 0;
+  const end = performance.now() + 10_000;
+  const counts = new Map<number, number>();
+  const client = async () => {
+    while (performance.now() < end) {
+      const status = await ask();
+      counts.set(status, (counts.get(status) ?? 0) + 1);
+    }
+  };
+  await Promise.all(Array.from({ length: 200 }, client));
+  agent.destroy();
+  await service.stop();
+  node.close();
+  node.closeAllConnections();
+  assert.equal([...counts.keys()], [200]);
+  assert.ok(refreshes > 1 && refreshes <= 11, `the node saw ${refreshes} refreshes`);
+});
+
+load.run();

@@ -1,0 +1,70 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { infoOf, until } from "../nodes/_daemon.ts";
+import { COMMANDS, run, start } from "../_server.ts";
+
+const command = suite("the command beside a node");
+
+const nodeface = (...args: string[]) => run([...COMMANDS.Node, ...args]);
+const folder = await mkdtemp(join(tmpdir(), "nodeface-"));
+command.after(() => rm(folder, { recursive: true }));
+
+command("check ends with 1 where the node does not answer, and says why", async () => {
+  const { code, stdout } = await nodeface("check", "http://127.0.0.1:9", "--kind", "etcd");
+  assert.is(code, 1);
+  assert.match(stdout, /^version +GET \/version +\d+ ms +trouble: /m);
+  assert.match(stdout, '"status": "unreachable"');
+});
+
+command("check shows files and programs, and ends with 0 where all is well", async () => {
+  const file = join(folder, "build.json");
+  await writeFile(file, '{ "version": "1.10" }');
+  const config = join(folder, "check.yaml");
+  await writeFile(
+    config,
+    JSON.stringify({
+      info: {
+        sources: { build: { file }, run: { command: [process.execPath, "-e", "console.log(7)"] } },
+        fields: { version: "build#/version", height: "run#" },
+      },
+    }),
+  );
+  const { code, stdout } = await nodeface("check", "--config", config);
+  assert.is(code, 0);
+  assert.match(stdout, '"version": "1.10"');
+  assert.match(stdout, '"height": 7');
+});
+
+command("SIGHUP reads the configuration again, and keeps the old one if it is wrong", async () => {
+  const config = join(folder, "reload.yaml");
+  const write = (name: string) => writeFile(config, `info: { static: { name: ${name} } }\n`);
+  await write("first");
+  const service = await start([...COMMANDS.Node, "--config", config]);
+  const name = async () => (await infoOf(service.url)).info.name;
+  assert.is(await name(), "first");
+  await write("second");
+  process.kill(service.pid, "SIGHUP");
+  await until(async () => await name() === "second", 5000);
+  await writeFile(config, "info: { statics: {} }\n");
+  process.kill(service.pid, "SIGHUP");
+  await until(() => Promise.resolve(service.stderr().includes("stays as it was")), 5000);
+  assert.is(await name(), "second");
+  const { code, stderr } = await service.stop();
+  assert.is(code, 0);
+  assert.match(stderr, "reload.yaml:1:9: info.statics is no key here");
+});
+
+command("--log writes each request to standard output, without its query", async () => {
+  const service = await start([...COMMANDS.Node, "--log", "json"]);
+  await fetch(new URL("v1/health?token=hunter2", service.url));
+  const { stdout } = await service.stop();
+  const { method, path, status } = JSON.parse(stdout);
+  assert.equal([method, path, status], ["GET", "/v1/health", 200]);
+  assert.not.match(stdout, "hunter2");
+});
+
+command.run();
