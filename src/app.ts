@@ -14,7 +14,7 @@ import { readManifest } from "./explorer/manifest.ts";
 import { createPage } from "./explorer/page.ts";
 import type { Answer } from "./http/answer.ts";
 import type { Cors } from "./http/cors.ts";
-import { createFinish } from "./http/finish.ts";
+import { createFinish, toResponse } from "./http/finish.ts";
 import { createGuard, type Hosts } from "./http/guard.ts";
 import { notFound, unrouted } from "./http/methods.ts";
 import { problem } from "./http/problem.ts";
@@ -76,8 +76,13 @@ export interface NodefaceOptions {
 
 /** A service: hand `fetch` to any server that speaks `Request` and `Response`. */
 export interface Nodeface {
-  /** Answers one request; never throws, never rejects. */
-  fetch(request: Request): Response | Promise<Response>;
+  /** Answers one request; never rejects. */
+  fetch(request: Request): Promise<Response>;
+  /**
+   * Answers one request with plain data, for a server that writes it itself, as the adapter of Node
+   * does: no bytes are copied.
+   */
+  answer(request: Request): Promise<Answer>;
   /**
    * Prepares every answer, which the first request would do otherwise.
    *
@@ -145,6 +150,13 @@ export function createNodeface(options: NodefaceOptions = {}): Nodeface {
     ({ assets }, { params }) => assets(`${params.folder}/chunks/${params.file}`),
   );
 
+  const tell = (error: unknown) => {
+    try {
+      onError(error);
+    } catch {
+      // Whoever is told has no say in the answer.
+    }
+  };
   const answer = async (request: Request): Promise<Answer> => {
     try {
       const target = guard(request);
@@ -155,13 +167,14 @@ export function createNodeface(options: NodefaceOptions = {}): Nodeface {
       const routed = { method, headers, pathname, url: `http://localhost${pathname}` };
       return await router.fetch(routed) ?? unrouted(router.routes, method, pathname);
     } catch (error) {
-      onError(error);
+      tell(error);
       return problem(500, "The service could not answer this request; its log says why");
     }
   };
 
   return {
-    fetch: async (request) => finish(await answer(request), request),
+    fetch: async (request) => toResponse(finish(await answer(request), request)),
+    answer: async (request) => finish(await answer(request), request),
     ready: async () => void await prepared(),
     routeTable: router.routes.map(([method, , , path = ""]) => ({ method, path })),
   };

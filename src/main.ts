@@ -6,7 +6,7 @@
  */
 import process from "node:process";
 import type { App, Listening } from "./adapters/adapter.ts";
-import { createNodeface } from "./app.ts";
+import { createNodeface, type Nodeface } from "./app.ts";
 import { withAccessLog } from "./command/access-log.ts";
 import { formatReport, hasTrouble } from "./command/check.ts";
 import { listKinds, printKind } from "./command/kinds.ts";
@@ -21,9 +21,6 @@ import { platform } from "./platform.ts";
 
 /** Exit codes, for the scripts that start the service. */
 const STOPPED = 0, COULD_NOT_RUN = 1, WRONG_USE = 2;
-
-/** How long answers in flight may take to finish once the service is told to stop, in milliseconds. */
-const GRACE = 5000;
 
 /** What a failure to listen means, by its code. */
 const LISTEN_FAILURES: Readonly<Record<string, string>> = {
@@ -83,7 +80,9 @@ async function check(version: string, { node, info }: Config): Promise<number> {
 /** Serves until it is told to stop. */
 async function run(version: string, config: Config): Promise<number> {
   const startedAt = new Date();
-  const make = async ({ node, info, hosts, cors, log }: Config): Promise<App> => {
+  const make = async (
+    { node, info, hosts, cors, log }: Config,
+  ): Promise<Pick<Nodeface, "fetch" | "answer">> => {
     const app = createNodeface({ node, info, hosts, cors, startedAt, log: complain });
     await app.ready();
     // The first question to the node is the service's own: it says what kind of node it found.
@@ -92,7 +91,11 @@ async function run(version: string, config: Config): Promise<number> {
     return withAccessLog(app, log, (line) => process.stdout.write(line));
   };
   let app = await make(config);
-  const server = await listen({ fetch: (request) => app.fetch(request) }, config);
+  const current: App = {
+    fetch: (request) => app.fetch(request),
+    answer: (request) => app.answer(request),
+  };
+  const server = await listen(current, config);
   const stop = new Promise<void>((resolve) => {
     // A signal to the whole process group may come twice, the second time passed on by npm.
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => resolve());
@@ -111,7 +114,7 @@ async function run(version: string, config: Config): Promise<number> {
   });
   process.stderr.write(`nodeface ${version} on ${server.url} (explorer: ${server.url}v1/spec)\n`);
   await stop;
-  await Promise.race([server.close(), new Promise((resolve) => setTimeout(resolve, GRACE))]);
+  await server.close();
   return STOPPED;
 }
 

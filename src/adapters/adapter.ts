@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Answer } from "../http/answer.ts";
 
 /** Where to listen. */
 export interface ListenOptions {
@@ -23,4 +24,6 @@ export interface Listening {
 /** What an adapter serves; every `Nodeface` is one. */
 export interface App {
   fetch(request: Request): Response | Promise<Response>;
+  /** The same as plain data: a server that writes it itself copies no bytes for each request. */
+  answer?(request: Request): Answer | Response | Promise<Answer | Response>;
 }

@@ -25,11 +25,11 @@ const LOOK = 2000;
 export async function serve(app: App, options: ListenOptions): Promise<Listening> {
   const { http, end } = createHttpServer(app);
   await listen(http, options);
-  const watch = keepAccepting(http, options);
+  const stopWatching = keepAccepting(http, options);
   return {
     url: urlOf(http),
     close() {
-      clearInterval(watch);
+      stopWatching();
       return end();
     },
   };
@@ -39,11 +39,13 @@ export async function serve(app: App, options: ListenOptions): Promise<Listening
  * Listens again where Deno has stopped to take connections, as it does without a word once
  * descriptors have run out. To find out, a connection is made after there have been many.
  */
-function keepAccepting(http: Server, { host }: ListenOptions): ReturnType<typeof setInterval> {
+function keepAccepting(http: Server, { host }: ListenOptions): () => void {
   const { port } = http.address() as AddressInfo;
   let most = 0;
   let open = 0;
   let accepted = false;
+  let stopped = false;
+  http.on("error", () => {});
   http.on("connection", (socket) => {
     accepted = true;
     most = Math.max(most, ++open);
@@ -56,8 +58,12 @@ function keepAccepting(http: Server, { host }: ListenOptions): ReturnType<typeof
     setTimeout(() => {
       probe.destroy();
       if (accepted) most = open;
-      else http.close().listen(port, host);
+      else if (!stopped) http.close().listen(port, host);
     }, LOOK / 2);
   };
-  return setInterval(look, LOOK);
+  const watch = setInterval(look, LOOK);
+  return () => {
+    stopped = true;
+    clearInterval(watch);
+  };
 }

@@ -4,15 +4,14 @@
  * @module
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import type { Duplex } from "node:stream";
+import type { AddressInfo, Socket } from "node:net";
 import { NodeRequest, sendNodeResponse } from "srvx/node";
 import type { Answer } from "../http/answer.ts";
 import { SECURITY } from "../http/finish.ts";
 import { problem } from "../http/problem.ts";
 import { REASONS } from "../http/status.ts";
 import type { App, Listening, ListenOptions } from "./adapter.ts";
-import { createDrain } from "./drain.ts";
+import { createConnections } from "./connections.ts";
 import { LIMITS } from "./limits.ts";
 
 /**
@@ -30,7 +29,8 @@ export async function serve(app: App, options: ListenOptions): Promise<Listening
 
 /** Makes a server that does not listen yet, and what ends it and its connections. */
 export function createHttpServer(app: App): { http: Server; end: () => Promise<void> } {
-  const drain = createDrain(LIMITS.grace);
+  const connections = createConnections();
+  const answer = listener(app);
   const limits = {
     headersTimeout: LIMITS.head,
     requestTimeout: LIMITS.head + LIMITS.content,
@@ -40,22 +40,62 @@ export function createHttpServer(app: App): { http: Server; end: () => Promise<v
     requireHostHeader: false,
   };
   const http = createServer(limits, (message, response) => {
-    limitContent(message);
-    const refusal = invalid(message);
-    if (refusal) return write(response, refusal);
-    const answer = drain.count(app.fetch(new NodeRequest({ req: message, res: response })));
-    if (!(answer instanceof Promise)) return void sendNodeResponse(response, answer);
-    answer.then((answer) => sendNodeResponse(response, answer)).catch(() => response.destroy());
+    connections.begin(response);
+    limitContent(message, response);
+    answer(message, response);
   });
   http.timeout = LIMITS.silence;
-  http.on("connection", drain.watch);
-  http.on("clientError", (error: NodeJS.ErrnoException, socket) => refuse(socket, error.code));
-  http.on("connect", (_message, socket) => refuse(socket));
+  // Beyond its number of fields a server passes over them, be they the one that matters.
+  http.maxHeadersCount = 0;
+  // It takes an answer that is still being sent for idle; `connections` knows better.
+  http.closeIdleConnections = () => {};
+  http.on("connection", connections.watch);
+  // An expectation that is not known may be passed over (RFC 9110, section 10.1.1).
+  http.on("checkExpectation", (message, response) => http.emit("request", message, response));
+  const refuseAfterAnswers = (socket: Socket, code?: string) => {
+    const earlier = connections.underWay(socket);
+    if (earlier) earlier.once("finish", () => refuse(socket, code));
+    else refuse(socket, code);
+  };
+  http.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === "ECONNRESET") socket.destroy();
+    else refuseAfterAnswers(socket as Socket, error.code);
+  });
+  http.on("connect", (_message, stream) => {
+    const socket = stream as Socket;
+    // The server has given this socket away, and its limits and listeners with it.
+    socket.on("error", () => {}).resume().setTimeout(LIMITS.idle, () => socket.destroy());
+    refuseAfterAnswers(socket);
+  });
   const end = async () => {
     http.close();
-    await drain.end();
+    await connections.end();
   };
   return { http, end };
+}
+
+/**
+ * Makes the function that answers requests to a server of `node:http`.
+ *
+ * @param app what answers
+ */
+export function listener(
+  app: App,
+): (message: IncomingMessage, response: ServerResponse) => void {
+  const send = (response: ServerResponse, answer: Answer | Response) => {
+    if ("getSetCookie" in answer.headers) void sendNodeResponse(response, answer as Response);
+    else write(response, answer as Answer);
+  };
+  return (message, response) => {
+    const refusal = invalid(message);
+    if (refusal) {
+      return write(response, { ...refusal, headers: { ...SECURITY, ...refusal.headers } });
+    }
+    const request = new NodeRequest({ req: message, res: response });
+    const answer = app.answer ? app.answer(request) : app.fetch(request);
+    if (!(answer instanceof Promise)) return send(response, answer);
+    answer.then((answer) => send(response, answer)).catch(() => response.destroy());
+  };
 }
 
 /** Listens; rejects with the system's own error where it cannot. */
@@ -82,24 +122,26 @@ function invalid({ httpVersion, headers, url = "" }: IncomingMessage): Answer | 
   if (httpVersion === "1.1" && headers.host === undefined) {
     return problem(400, "A request of HTTP/1.1 has a Host header");
   }
-  if (!/^(\/|\*$|https?:\/\/)/i.test(url)) {
+  if (url.startsWith("/") || url === "*") return undefined;
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
     return problem(400, "A request target begins with a slash");
   }
 }
 
-/** Answers what never reaches the app. */
+/** Writes an answer as it is: what is prepared once is copied nowhere. */
 function write(response: ServerResponse, { status, headers, body }: Answer): void {
-  response.writeHead(status, REASONS[status], { ...SECURITY, ...headers }).end(body);
+  response.writeHead(status, REASONS[status], headers).end(body);
 }
 
 /** Answers what the parser refuses as every other error is answered, and closes the connection. */
-function refuse(socket: Duplex, code = ""): void {
-  if (!socket.writable || code === "ECONNRESET") return void socket.destroy();
+function refuse(socket: Socket, code = ""): void {
+  if (!socket.writable) return void socket.destroy();
   const { status, headers, body } = refusal(code);
   const fields = Object.entries({ ...SECURITY, ...headers, connection: "close" });
   const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`);
   socket.write(`HTTP/1.1 ${status} ${REASONS[status]}\r\n${lines.join("")}\r\n`);
-  socket.end(body);
+  if (body) socket.write(body);
+  socket.end();
 }
 
 /** What a refusal of the parser is in terms of HTTP, by its code. */
@@ -115,13 +157,16 @@ function refusal(code: string): Answer {
 }
 
 /**
- * Cuts a client that takes too long over a content that nothing here reads: the server's own limit
- * ends with the answer, which does not wait for it.
+ * Cuts a client that takes too long over its content: the server's own limit ends with the answer,
+ * which does not wait for it.
  */
-function limitContent(message: IncomingMessage): void {
+function limitContent(message: IncomingMessage, response: ServerResponse): void {
   const { headers } = message;
   if (!("content-length" in headers) && !("transfer-encoding" in headers)) return;
   const timer = setTimeout(() => message.socket.destroy(), LIMITS.content);
   timer.unref();
-  message.once("close", () => clearTimeout(timer));
+  const clear = () => clearTimeout(timer);
+  message.once("end", clear).once("close", clear);
+  // What nobody has read by then is passed over: Deno would wait for it.
+  response.once("finish", () => message.resume());
 }

@@ -6,7 +6,17 @@
  * @module
  */
 import { createHash } from "node:crypto";
-import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from "node:fs/promises";
 import { dirname, extname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -53,7 +63,10 @@ async function main() {
 
   const target = join(ROOT, dirname(MANIFEST));
   await mkdir(dirname(target), { recursive: true });
+  await removeAbandoned(dirname(target));
   const folder = await mkdtemp(`${target}-`);
+  // Whoever runs the service may read them, not only who builds it.
+  await chmod(folder, 0o755);
   const manifest: Manifest = {
     version,
     inputs,
@@ -67,6 +80,16 @@ async function main() {
   };
   await writeFile(join(folder, "manifest.json"), JSON.stringify(manifest, null, 1) + "\n");
   await putInPlace(folder, target, inputs);
+}
+
+/** Removes what runs that were interrupted have left; one that is under way is younger. */
+async function removeAbandoned(folder: string): Promise<void> {
+  const hourAgo = Date.now() - 3_600_000;
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name);
+    if (!name.startsWith("assets-") || (await stat(path)).mtimeMs > hourAgo) continue;
+    await rm(path, { recursive: true, force: true });
+  }
 }
 
 async function packageJson(folder: string): Promise<{ version: string }> {

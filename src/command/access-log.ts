@@ -3,19 +3,27 @@
  *
  * @module
  */
-import type { App } from "../adapters/adapter.ts";
+import type { Nodeface } from "../app.ts";
+
+/** What is logged of a service. */
+type Served = Pick<Nodeface, "fetch" | "answer">;
 
 /**
- * Wraps an app so that every answer is written down.
+ * Wraps a service so that every answer is written down.
  *
  * @param form what a line looks like
  * @param write takes a line with its line break
  */
-export function withAccessLog(app: App, form: "text" | "json", write: (line: string) => void): App {
-  return {
-    async fetch(request) {
+export function withAccessLog(
+  app: Served,
+  form: "text" | "json",
+  write: (line: string) => void,
+): Served {
+  const logged =
+    <T extends { readonly status: number }>(respond: (request: Request) => Promise<T>) =>
+    async (request: Request): Promise<T> => {
       const started = performance.now();
-      const response = await app.fetch(request);
+      const response = await respond(request);
       const entry = {
         time: new Date().toISOString(),
         method: request.method,
@@ -25,6 +33,6 @@ export function withAccessLog(app: App, form: "text" | "json", write: (line: str
       };
       write(form === "json" ? `${JSON.stringify(entry)}\n` : `${Object.values(entry).join(" ")}\n`);
       return response;
-    },
-  };
+    };
+  return { fetch: logged(app.fetch), answer: logged(app.answer) };
 }

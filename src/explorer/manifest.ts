@@ -41,7 +41,8 @@ export async function readManifest(platform: Platform): Promise<Manifest> {
   try {
     return JSON.parse(new TextDecoder().decode(await platform.read(MANIFEST))) as Manifest;
   } catch (cause) {
-    throw new Error(`${MANIFEST} cannot be read; "npm run assets" makes it`, { cause });
+    const { code = "it is not JSON" } = cause as { code?: string };
+    throw new Error(`${MANIFEST} cannot be read (${code}); "npm run assets" makes it`, { cause });
   }
 }
 

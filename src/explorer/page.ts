@@ -66,11 +66,15 @@ export async function createPage(
     ...TABLES,
   };
   const title = shorten(outline.title, 100);
-  let last: { header: string; representation: Representation } | undefined;
+  let last: { info: Info; header: string; representation: Representation } | undefined;
   return {
     async prepare(info) {
+      if (last?.info === info) return last.representation;
       const header = renderHeader(info);
-      if (last?.header === header) return last.representation;
+      if (last?.header === header) {
+        last.info = info;
+        return last.representation;
+      }
       const name = nameOf(info);
       const same = name.toLowerCase() === title.toLowerCase();
       const html = fill(template, {
@@ -87,7 +91,7 @@ export async function createPage(
           "cross-origin-resource-policy": "same-origin",
         },
       }, platform);
-      last = { header, representation };
+      last = { info, header, representation };
       return representation;
     },
   };

@@ -1,5 +1,5 @@
 /**
- * The one way out: turns every answer into a `Response`, with the headers that all answers have.
+ * The one way out: gives every answer the headers that all answers have, and makes a `Response` of it.
  *
  * @module
  */
@@ -7,8 +7,8 @@ import type { Answer } from "./answer.ts";
 import { type Cors, createCors, preflight } from "./cors.ts";
 import { REASONS } from "./status.ts";
 
-/** Makes the response to one request of its answer. */
-export type Finish = (answer: Answer, request: Pick<Request, "method" | "headers">) => Response;
+/** Completes the answer to one request: headers, and no body for HEAD. */
+export type Finish = (answer: Answer, request: Pick<Request, "method" | "headers">) => Answer;
 
 /** What a browser is told with every answer. */
 export const SECURITY = {
@@ -37,9 +37,13 @@ export function createFinish(cors: Cors): Finish {
     if (isPreflight(request) && headers.allow && shared["access-control-allow-origin"]) {
       Object.assign(all, preflight(headers.allow));
     }
-    const init = { ...ENCODED, status, statusText: REASONS[status], headers: all };
-    return new Response(request.method === "HEAD" ? null : body, init);
+    return { status, headers: all, body: request.method === "HEAD" ? null : body };
   };
+}
+
+/** Makes a `Response` of a completed answer. */
+export function toResponse({ status, headers, body }: Answer): Response {
+  return new Response(body, { ...ENCODED, status, statusText: REASONS[status], headers });
 }
 
 function isPreflight({ method, headers }: Pick<Request, "method" | "headers">): boolean {

@@ -17,6 +17,9 @@ export type Guarded = Pick<Request, "url" | "headers">;
 /** Lets a request through with its path, or refuses it. */
 export type Guard = (request: Guarded) => { pathname: string } | Answer;
 
+/** What srvx puts in place of a `Host` that it cannot parse; `parseAuthority` has a say in it too. */
+const UNPARSED = "_invalid_";
+
 /** Longer targets are refused with 414; RFC 9110, section 4.1 asks for 8000 at least. */
 const LONGEST_TARGET = 8192;
 
@@ -46,7 +49,8 @@ export function createGuard(hosts: Hosts): Guard {
       return problem(400, "The request target or the Host header cannot be understood");
     }
     // The host of the target is another one where the target is in absolute form.
-    if (!isServed(host) || (target.host !== host && !isServed(target.host))) {
+    const isElsewhere = target.host !== host && target.host !== UNPARSED;
+    if (!isServed(host) || (isElsewhere && !isServed(target.host))) {
       return problem(
         421,
         'This service does not answer for that host name; the setting "hosts" names those it does',
@@ -76,7 +80,7 @@ const parseTarget = bounded((url): Target | null => {
 
 /** The host name of a `Host` header (RFC 9110, section 7.2); `null` where it is not one. */
 const parseAuthority = bounded((authority): string | null => {
-  if (!/^[\w.~!$&'()*+,;=%:[\]-]+$/.test(authority)) return null;
+  if (!/^[\w.~!$&'()*+,;=:[\]-]+$/.test(authority)) return null;
   if (!URL.canParse(`http://${authority}`)) return null;
   return new URL(`http://${authority}`).hostname;
 });

@@ -65,11 +65,10 @@ export async function represent(
 ): Promise<Representation> {
   const identity = typeof content === "string" ? encoder.encode(content) : content;
   const encoded = init.encoded ?? await encode(identity, platform);
-  const hash = await digest(identity);
   const variants: Partial<Record<ContentCoding, Variant>> = {};
   for (const coding of CODINGS) {
     const bytes = coding === "identity" ? identity : encoded[coding];
-    if (bytes) variants[coding] = variant(coding, bytes, hash, init);
+    if (bytes) variants[coding] = await variant(coding, bytes, init);
   }
   return { status: init.status ?? 200, variants };
 }
@@ -80,12 +79,12 @@ export async function digest(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   return btoa(String.fromCharCode(...sum)).replaceAll("+", "-").replaceAll("/", "_").slice(0, 22);
 }
 
-function variant(
+async function variant(
   coding: ContentCoding,
   bytes: Uint8Array<ArrayBuffer>,
-  hash: string,
   init: RepresentationInit,
-): Variant {
+): Promise<Variant> {
+  const hash = await digest(bytes);
   const etag = coding === "identity" ? `"${hash}"` : `"${hash}-${coding}"`;
   const validators = { "cache-control": init.cache, etag, vary: "Accept-Encoding" };
   const headers: Record<string, string> = {

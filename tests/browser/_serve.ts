@@ -2,7 +2,7 @@
 import { serve } from "../../src/adapters/node.ts";
 import { createPage } from "../../src/explorer/page.ts";
 import { readManifest } from "../../src/explorer/manifest.ts";
-import { createFinish } from "../../src/http/finish.ts";
+import { createFinish, toResponse } from "../../src/http/finish.ts";
 import { represent, type Representation } from "../../src/http/representation.ts";
 import { respond } from "../../src/http/respond.ts";
 import { createNodeface } from "../../src/index.ts";
@@ -44,7 +44,7 @@ export function serveNode({ info, document }: Shown = {}): Promise<Served> {
 
 const finish = createFinish("*");
 const answer = (representation: Representation, request: Request): Response =>
-  finish(respond(representation, request.headers), request);
+  toResponse(finish(respond(representation, request.headers), request));
 
 /** What a service without a node says of itself. */
 const SELF = { name: "nodeface", software: "nodeface", version: "0.1.0", status: "ok" };

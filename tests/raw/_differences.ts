@@ -43,7 +43,7 @@ export const DIFFERENCES: readonly Difference[] = [
       ),
       ...all(400, "a space before the colon", "a folded header line", "a length and chunks"),
       ...all(400, "chunked is not the last coding", "CONNECT", "a target without a slash"),
-      ...all(400, "absolute form of another scheme"),
+      ...all(400, "absolute form of another scheme", "a request, then garbage"),
       ...all(431, "a target of 70 kB", "a header of 70 kB"),
       ...all(505, "no version", "HTTP/2.0 in the request line"),
     },
@@ -53,6 +53,7 @@ export const DIFFERENCES: readonly Difference[] = [
     reason: "its parser refuses what others take, or with another status",
     cases: {
       ...all(400, "OPTIONS *", "an empty line before the request"),
+      ...all(431, "the Host behind 2000 other fields"),
       ...all(505, "a space in the target", "HTTP/9.9"),
     },
   },
@@ -64,14 +65,20 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     runtime: "Bun",
     reason: "it puts Host in place of the host of a target in absolute form",
-    cases: all(200, "absolute form of another host"),
+    cases: all(
+      200,
+      "absolute form of another host",
+      "absolute form with half an address",
+      "absolute form with a port too high",
+      "absolute form without a host",
+    ),
   },
   {
     runtime: "workerd",
     reason: "it cannot make a URL of such a Host, and fails before the worker runs",
     cases: all(
       500,
-      ...[...HOSTS, "%zz", "#"].map((host) => `Host: ${JSON.stringify(host)}`),
+      ...[...HOSTS, "%zz", "#", "loc%61lhost"].map((host) => `Host: ${JSON.stringify(host)}`),
       "two Host lines",
     ),
   },
@@ -80,6 +87,8 @@ export const DIFFERENCES: readonly Difference[] = [
     reason: "it takes targets in origin form only, and fails before the worker runs",
     cases: {
       ...all(500, "absolute form", "absolute form of another host", "absolute form, another Host"),
+      ...all(500, "absolute form with half an address", "absolute form with a port too high"),
+      ...all(500, "absolute form without a host"),
       ...all(
         500,
         "absolute form of another scheme",
@@ -103,6 +112,7 @@ export const DIFFERENCES: readonly Difference[] = [
       "a method in lower case",
       "an empty line before the request",
       ...GARBAGE,
+      "a request, then garbage",
     ),
   },
   {
@@ -129,6 +139,11 @@ export const DIFFERENCES: readonly Difference[] = [
       ...all(405, "a length and chunks"),
       ...all(414, "a target of 70 kB"),
     },
+  },
+  {
+    runtime: "workerd",
+    reason: "it does not read on where a long content was not asked for",
+    cases: all(405, "a content of 200 kB, then a request"),
   },
   {
     runtime: "workerd",

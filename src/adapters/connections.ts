@@ -1,0 +1,83 @@
+/**
+ * The connections of a server of `node:http`: cuts those on which nothing is asked, and ends all of
+ * them without cutting an answer short.
+ *
+ * @module
+ */
+import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { LIMITS } from "./limits.ts";
+
+/** The connections a server has. */
+export interface Connections {
+  /** Takes up a new connection. */
+  watch(socket: Socket): void;
+  /** Takes up a request that has arrived whole or in part, until its answer is through. */
+  begin(response: ServerResponse): void;
+  /** The answer that is under way on a connection, the last one where there are several. */
+  underWay(socket: Socket): ServerResponse | undefined;
+  /**
+   * Ends all connections: those that are idle or half-sent at once, others after their answer, or
+   * when the grace period is over.
+   */
+  end(): Promise<void>;
+}
+
+/** What is known of a connection. */
+interface Connection {
+  /** Answers that are not through yet. */
+  open: number;
+  /** The last of them. */
+  last?: ServerResponse;
+  /** When the last answer was through, in milliseconds; nothing before the first. */
+  idleSince?: number;
+}
+
+/** How often it is looked whether answers are through, in milliseconds. */
+const LOOK = 20;
+
+/** Makes a server's connections. */
+export function createConnections(): Connections {
+  const connections = new Map<Socket, Connection>();
+
+  // Blank lines between requests begin no request, but keep the server's own limits from running out.
+  const cutIdle = setInterval(() => {
+    const now = performance.now();
+    for (const [socket, { open, idleSince = now }] of connections) {
+      if (open === 0 && now - idleSince > LIMITS.head) socket.destroy();
+    }
+  }, LIMITS.check);
+  cutIdle.unref();
+
+  return {
+    watch(socket) {
+      connections.set(socket, { open: 0 });
+      socket.once("close", () => connections.delete(socket));
+    },
+    begin(response) {
+      const connection = response.socket && connections.get(response.socket);
+      if (!connection) return;
+      connection.open++;
+      connection.last = response;
+      response.once("finish", () => {
+        connection.open--;
+        connection.idleSince = performance.now();
+      });
+    },
+    underWay(socket) {
+      const { open, last } = connections.get(socket) ?? {};
+      return open ? last : undefined;
+    },
+    async end() {
+      clearInterval(cutIdle);
+      const until = performance.now() + LIMITS.grace;
+      do {
+        await new Promise((resolve) => setTimeout(resolve, LOOK));
+        for (const [socket, { open }] of connections) {
+          if (open === 0 && socket.writableLength === 0) socket.destroy();
+        }
+      } while (connections.size > 0 && performance.now() < until);
+      for (const socket of connections.keys()) socket.destroy();
+    },
+  };
+}

@@ -1,0 +1,79 @@
+import { connect, type Socket } from "node:net";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { COMMANDS, start } from "../_server.ts";
+
+const drain = suite("told to stop");
+
+/** Serves 32 MiB, which no connection takes up without being read. */
+const LARGE = "tests/raw/_large.ts";
+const LENGTH = 32 * 1024 * 1024;
+
+for (const [runtime, command] of Object.entries(COMMANDS)) {
+  const large = command.map((part) => part === "src/main.ts" ? LARGE : part);
+
+  drain(
+    `an answer in flight is ended, and idle and half-sent connections with it, on ${runtime}`,
+    async () => {
+      const server = await start(large);
+      const [reader, half, idle] = await Promise.all([1, 2, 3].map(() => dial(server.url)));
+      half!.resume().write("GET / HTTP/1.1\r\nHost: loc");
+      idle!.write("HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+      await new Promise((resolve) => idle!.once("data", resolve));
+      let received = 0;
+      let head = 0;
+      reader!.on("data", (chunk: Buffer) => {
+        if (head === 0) head = chunk.indexOf("\r\n\r\n") + 4;
+        received += chunk.length;
+      });
+      reader!.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+      await new Promise((resolve) => reader!.once("data", resolve));
+      reader!.pause();
+      assert.ok(received < LENGTH);
+
+      const since = performance.now();
+      const stopped = server.stop();
+      await closed(idle!);
+      assert.ok(received < LENGTH, "the answer is still in flight");
+      reader!.resume();
+      await Promise.all([closed(reader!), closed(half!)]);
+      assert.is(received - head, LENGTH);
+      assert.is((await stopped).code, 0);
+      assert.ok(performance.now() - since < 7000);
+    },
+  );
+
+  drain(
+    `a reader that stands still holds it up for the grace period only, on ${runtime}`,
+    async () => {
+      const server = await start(large);
+      const reader = await dial(server.url);
+      reader.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+      await new Promise((resolve) => reader.once("data", resolve));
+      reader.pause();
+      const since = performance.now();
+      const { code } = await server.stop();
+      const taken = performance.now() - since;
+      reader.destroy();
+      assert.is(code, 0);
+      assert.ok(taken > 4000 && taken < 8000, `${taken} ms`);
+    },
+  );
+}
+
+function dial(url: string): Promise<Socket> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () => resolve(socket)).once("error", reject);
+    socket.on("error", () => {});
+  });
+}
+
+function closed(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    if (socket.destroyed) return resolve();
+    socket.on("close", () => resolve()).on("end", () => socket.destroy());
+  });
+}
+
+drain.run();
