@@ -21,7 +21,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "index.ts": ["app.ts", "info", "kinds", "platform.ts"],
   "app.ts": ["explorer", "description", "info", "kinds", "http", "platform.ts"],
   "platform.ts": [],
-  command: ["adapters", "info", "kinds"],
+  command: ["app.ts", "info", "kinds"],
   config: ["info", "kinds"],
   adapters: ["app.ts", "http"],
   explorer: ["http", "platform.ts"],
