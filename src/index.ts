@@ -3,5 +3,5 @@
  *
  * @module
  */
-export { createNodeface, type Nodeface, type NodefaceOptions } from "./app.ts";
+export { createNodeface, type Nodeface, type NodefaceOptions, type Operation } from "./app.ts";
 export type { Platform } from "./platform.ts";

@@ -37,9 +37,10 @@ async function main(args: string[]): Promise<number> {
       process.stdout.write(USAGE);
       return STOPPED;
     }
-    const { version } = await readManifest(platform);
+    const { version, commit } = await readManifest(platform);
     if (config.version) {
-      process.stdout.write(`nodeface ${version}\n`);
+      const built = commit ? `, built from ${commit}` : "";
+      process.stdout.write(`nodeface ${version} on ${runtime()}${built}\n`);
       return STOPPED;
     }
     return await run(version, config);
@@ -51,14 +52,12 @@ async function main(args: string[]): Promise<number> {
 
 /** Serves until it is told to stop. */
 async function run(version: string, options: ListenOptions): Promise<number> {
-  const app = createNodeface();
-  await app.ready();
-  const server = await listen(app, options);
+  const server = await listen(createNodeface(), options);
   const stop = new Promise<void>((resolve) => {
     // A signal to the whole process group may come twice, the second time passed on by npm.
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => resolve());
   });
-  process.stderr.write(`nodeface ${version} on ${server.url} (explorer: ${server.url}v1/spec)\n`);
+  console.error(`nodeface ${version} on ${server.url} (explorer: ${server.url}v1/spec)`);
   await stop;
   await Promise.race([server.close(), new Promise((resolve) => setTimeout(resolve, GRACE))]);
   return STOPPED;
@@ -82,6 +81,12 @@ function adapter(): Promise<typeof import("./adapters/node.ts")> {
   return import("./adapters/node.ts");
 }
 
+/** The runtime's name and version; Deno and Bun name a Node as well. */
+function runtime(): string {
+  const { deno, bun, node } = process.versions as Record<string, string | undefined>;
+  return deno ? `Deno ${deno}` : bun ? `Bun ${bun}` : `Node ${node}`;
+}
+
 function complain(message: string): void {
-  process.stderr.write(`nodeface: ${message.replaceAll("\n", " ")}\n`);
+  console.error(`nodeface: ${message.replaceAll("\n", " ")}`);
 }

@@ -1,11 +1,29 @@
 /**
- * Serves an app on Bun, whose own server cuts clients that keep it waiting.
+ * Serves an app on Bun with its own server, which cuts clients that keep it waiting.
  *
  * @module
  */
-import { serve as listen } from "srvx/bun";
 import type { App, Listening, ListenOptions } from "./adapter.ts";
 import { LIMITS } from "./limits.ts";
+
+/** What is used of Bun's server. */
+interface BunServer {
+  readonly hostname: string;
+  readonly port: number;
+  /** Requests whose answer is not through yet. */
+  readonly pendingRequests: number;
+  stop(closeActiveConnections: boolean): Promise<void>;
+}
+
+declare const Bun: {
+  serve(options: {
+    fetch: (request: Request) => Response | Promise<Response>;
+    hostname: string;
+    port: number;
+    development: boolean;
+    idleTimeout: number;
+  }): BunServer;
+};
 
 /** How often it is looked whether answers are through, in milliseconds. */
 const LOOK = 20;
@@ -17,31 +35,27 @@ const LOOK = 20;
  * @param options where to listen
  * @returns the server, listening; rejects where it cannot listen there
  */
+// deno-lint-ignore require-await -- that it cannot listen is a rejection, as on other runtimes
 export async function serve(app: App, { host, port }: ListenOptions): Promise<Listening> {
-  const server = listen({
+  const server = Bun.serve({
     fetch: (request) => app.fetch(request),
     hostname: host,
     port,
-    silent: true,
-    gracefulShutdown: false,
-    bun: {
-      // Otherwise errors are answered with a page that shows the source.
-      development: false,
-      idleTimeout: LIMITS.silence / 1000,
-    },
+    // Otherwise errors are answered with a page that shows the source.
+    development: false,
+    idleTimeout: LIMITS.silence / 1000,
   });
-  await server.ready();
-  const own = server.bun?.server as { readonly pendingRequests: number };
+  const { hostname } = server;
   return {
-    url: server.url ?? "",
+    url: `http://${/^[^[].*:/.test(hostname) ? `[${hostname}]` : hostname}:${server.port}/`,
     async close() {
-      const stopped = server.close();
+      const stopped = server.stop(false);
       const until = performance.now() + LIMITS.grace;
       // Half-sent requests would hold it up: only answers are waited for.
-      while (own.pendingRequests > 0 && performance.now() < until) {
+      while (server.pendingRequests > 0 && performance.now() < until) {
         await new Promise((resolve) => setTimeout(resolve, LOOK));
       }
-      await server.close(true);
+      await server.stop(true);
       await stopped;
     },
   };

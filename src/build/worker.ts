@@ -4,22 +4,8 @@
  *
  * @module
  */
-import { build } from "esbuild";
 import { fileURLToPath } from "node:url";
-import { embedFiles } from "./embed.ts";
+import { bundle } from "./bundle.ts";
 
-const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
-
-await build({
-  entryPoints: [path("../adapters/worker.ts")],
-  outfile: path("../../dist/worker.js"),
-  bundle: true,
-  format: "esm",
-  platform: "neutral",
-  mainFields: ["module", "main"],
-  conditions: ["worker", "import"],
-  target: "es2023",
-  minify: true,
-  plugins: [embedFiles],
-  logLevel: "warning",
-});
+const outfile = fileURLToPath(new URL("../../dist/worker.js", import.meta.url));
+await bundle({ runtime: "worker", carrier: "text" }, outfile);

@@ -7,8 +7,11 @@ import type { Answer } from "./answer.ts";
 import { type Cors, createCors, preflight } from "./cors.ts";
 import { REASONS } from "./status.ts";
 
-/** Makes the response to one request of its answer. */
-export type Finish = (answer: Answer, request: Pick<Request, "method" | "headers">) => Response;
+/** Makes the response to one request of its answer, or of the response that a host's handler gave. */
+export type Finish = (
+  answer: Answer | Response,
+  request: Pick<Request, "method" | "headers">,
+) => Response;
 
 /** What a browser is told with every answer. */
 export const SECURITY = {
@@ -30,7 +33,9 @@ export function createFinish(cors: Cors): Finish {
   const resourcePolicy = {
     "cross-origin-resource-policy": cors === "*" ? "cross-origin" : "same-origin",
   };
-  return ({ status, headers, body }, request) => {
+  return (answer, request) => {
+    if (answer instanceof Response) return finishOwn(answer, request);
+    const { status, headers, body } = answer;
     const shared = corsHeaders(request);
     const all: Record<string, string> = { ...SECURITY, ...resourcePolicy, ...headers, ...shared };
     if (headers.vary && shared.vary) all.vary = `${headers.vary}, ${shared.vary}`;
@@ -40,6 +45,19 @@ export function createFinish(cors: Cors): Finish {
     const init = { ...ENCODED, status, statusText: REASONS[status], headers: all };
     return new Response(request.method === "HEAD" ? null : body, init);
   };
+
+  /** What a handler has set itself stays as it is, `Vary` grows. */
+  function finishOwn(response: Response, request: Pick<Request, "method" | "headers">): Response {
+    const { vary, ...shared } = corsHeaders(request);
+    const headers = new Headers(response.headers);
+    for (const [name, value] of Object.entries({ ...SECURITY, ...resourcePolicy, ...shared })) {
+      if (!headers.has(name)) headers.set(name, value);
+    }
+    if (vary) headers.append("vary", vary);
+    const { status, statusText, body } = response;
+    const init = { status, statusText, headers };
+    return new Response(request.method === "HEAD" ? null : body, init);
+  }
 }
 
 function isPreflight({ method, headers }: Pick<Request, "method" | "headers">): boolean {

@@ -18,6 +18,21 @@ export interface Info {
   links: Record<string, string>;
 }
 
+/** A function of a host's own that says what its node is. */
+export type OwnInfo = () =>
+  | Readonly<Record<string, unknown>>
+  | Promise<Readonly<Record<string, unknown>>>;
+
+/**
+ * Prepares what a host tells of its node.
+ *
+ * @param own tells it
+ * @param version the version of the service, which moves under `api`
+ */
+export async function prepareHostInfo(own: OwnInfo, version: string): Promise<Representation> {
+  return form({ status: "ok", ...await own(), api: { software: "nodeface", version }, links });
+}
+
 /**
  * Prepares the description of the service itself.
  *
@@ -31,13 +46,20 @@ export function prepareServiceInfo(version: string, startedAt: Date): Promise<Re
     version,
     started_at: startedAt.toISOString(),
     status: "ok",
-    links: {
-      explorer: "spec",
-      description_json: "../spec.json",
-      description_yaml: "../spec.yaml",
-      health: "health",
-    },
+    links,
   };
+  return form(info);
+}
+
+/** Where the rest of the interface is. */
+const links = {
+  explorer: "spec",
+  description_json: "../spec.json",
+  description_yaml: "../spec.yaml",
+  health: "health",
+};
+
+function form(info: object): Promise<Representation> {
   return represent(JSON.stringify(info, null, 2) + "\n", {
     type: "application/json",
     cache: "public, max-age=1",
