@@ -75,7 +75,7 @@ async function listen(app: App, options: ListenOptions): Promise<Listening> {
 }
 
 /** The adapter of the runtime this runs on. */
-function adapter(): Promise<typeof import("./adapters/node.ts")> {
+function adapter(): Promise<Pick<typeof import("./adapters/node.ts"), "serve">> {
   if ("Deno" in globalThis) return import("./adapters/deno.ts");
   if ("Bun" in globalThis) return import("./adapters/bun.ts");
   return import("./adapters/node.ts");

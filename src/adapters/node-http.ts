@@ -39,14 +39,8 @@ export function createHttpServer(app: App): { http: Server; end: () => Promise<v
     // Refused by `invalid`, as every other error is.
     requireHostHeader: false,
   };
-  const http = createServer(limits, (message, response) => {
-    limitContent(message);
-    const refusal = invalid(message);
-    if (refusal) return write(response, refusal);
-    const answer = drain.count(app.fetch(new NodeRequest({ req: message, res: response })));
-    if (!(answer instanceof Promise)) return void sendNodeResponse(response, answer);
-    answer.then((answer) => sendNodeResponse(response, answer)).catch(() => response.destroy());
-  });
+  const counted = { fetch: (request: Request) => drain.count(app.fetch(request)) };
+  const http = createServer(limits, listener(counted));
   http.timeout = LIMITS.silence;
   http.on("connection", drain.watch);
   http.on("clientError", (error: NodeJS.ErrnoException, socket) => refuse(socket, error.code));
@@ -56,6 +50,24 @@ export function createHttpServer(app: App): { http: Server; end: () => Promise<v
     await drain.end();
   };
   return { http, end };
+}
+
+/**
+ * Makes the function that answers requests to a server of `node:http`.
+ *
+ * @param app what answers
+ */
+export function listener(
+  app: App,
+): (message: IncomingMessage, response: ServerResponse) => void {
+  return (message, response) => {
+    limitContent(message);
+    const refusal = invalid(message);
+    if (refusal) return write(response, refusal);
+    const answer = app.fetch(new NodeRequest({ req: message, res: response }));
+    if (!(answer instanceof Promise)) return void sendNodeResponse(response, answer);
+    answer.then((answer) => sendNodeResponse(response, answer)).catch(() => response.destroy());
+  };
 }
 
 /** Listens; rejects with the system's own error where it cannot. */

@@ -63,6 +63,7 @@ async function main(all: boolean) {
     if (!all) return await compile(join(ROOT, "dist", `nodeface${SUFFIX}`));
     await mkdir(ALL, { recursive: true });
     for (const [i, target] of TARGETS.entries()) {
+      // The runtimes of other machines come from the npm registry.
       process.stderr.write(`${i + 1} of ${TARGETS.length}: `);
       await compile(join(ALL, fileOf(target)), `--target=${target.bun}`);
     }

@@ -23,8 +23,13 @@ starting("its first answer comes within twice the time", async () => {
   for (let i = 0; i < STARTS; i++) {
     for (const [program, taken] of Object.entries(times)) taken.push(await firstAnswer(program));
   }
-  const [least, ours] = [median(times[bare]!), median(times[EXECUTABLE]!)];
-  console.log(`first answer: ${ours.toFixed(1)} ms; a bare server's: ${least.toFixed(1)} ms`);
+  // What else the machine does only adds: the quickest start of each is what it takes by itself.
+  const [least, ours] = [Math.min(...times[bare]!), Math.min(...times[EXECUTABLE]!)];
+  const medians = Object.values(times).map((taken) => median(taken).toFixed(1)).join(" and ");
+  console.log(
+    `first answer: ${ours.toFixed(1)} ms; a bare server's: ${least.toFixed(1)} ms; ` +
+      `medians: a bare server's and ours, ${medians} ms`,
+  );
   assert.ok(ours <= 2 * least, `${ours} ms, bare ${least} ms`);
 });
 
