@@ -1,18 +1,12 @@
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { BUN, DENO, ROOT } from "../_paths.ts";
-import { run, start } from "../_server.ts";
+import { start } from "../_server.ts";
 import { runtimeSuite } from "../runtimes/_suite.ts";
-
-/** A folder of somebody's own, with nothing in it but the package. */
-const home = mkdtempSync(join(tmpdir(), "package-"));
-const tarball = await ok(["npm", "pack", "--silent", "--pack-destination", home], ROOT);
-writeFileSync(join(home, "package.json"), '{ "type": "module" }\n');
-await ok(["npm", "install", "--no-audit", "--no-fund", "--silent", tarball.trim()], home);
+import { HOME, ok, TARBALL } from "./_package.ts";
 
 const PROGRAM = `
 import { createNodeface, type Nodeface, type NodefaceOptions, type Operation } from "nodeface";
@@ -37,21 +31,21 @@ console.log((await response.json()).height, await nodeface.ready());
 // @ts-expect-error: there is no such option
 createNodeface({ hots: [] });
 `;
-writeFileSync(join(home, "program.ts"), PROGRAM);
+writeFileSync(join(HOME, "program.ts"), PROGRAM);
 
 runtimeSuite(
   "the package",
-  () => start([join(home, "node_modules/.bin/nodeface")], {}, { cwd: home }),
+  () => start([join(HOME, "node_modules/.bin/nodeface")], {}, { cwd: HOME }),
 );
 
 const pack = suite("what is published");
 
 pack("npx runs it", async () => {
-  assert.match(await ok(["npx", "nodeface", "--version"], home), /^nodeface \d\S+ on Node /);
+  assert.match(await ok(["npx", "nodeface", "--version"], HOME), /^nodeface \d\S+ on Node /);
 });
 
 pack("it installs six packages at most", () => {
-  const lock = JSON.parse(readFileSync(join(home, "node_modules/.package-lock.json"), "utf8"));
+  const lock = JSON.parse(readFileSync(join(HOME, "node_modules/.package-lock.json"), "utf8"));
   const names = Object.keys(lock.packages);
   assert.ok(names.length <= 6, names.join(", "));
 });
@@ -60,7 +54,7 @@ for (
   const [resolution, module] of [["nodenext", "nodenext"], ["bundler", "esnext"]] as const
 ) {
   pack(`its types are understood under ${resolution}`, async () => {
-    const project = join(home, resolution);
+    const project = join(HOME, resolution);
     mkdirSync(project);
     const compilerOptions = {
       module,
@@ -74,41 +68,34 @@ for (
     };
     const config = { compilerOptions, files: ["../program.ts"] };
     writeFileSync(join(project, "tsconfig.json"), JSON.stringify(config));
-    await ok([process.execPath, `${ROOT}node_modules/.bin/tsc`, "--project", project], home);
+    await ok([process.execPath, `${ROOT}node_modules/.bin/tsc`, "--project", project], HOME);
   });
 }
 
 pack("Deno takes its types, and runs it", async () => {
-  const cached = { DENO_DIR: join(home, "deno") };
-  await ok([DENO, "check", "--node-modules-dir=manual", "program.ts"], home, cached);
+  const cached = { DENO_DIR: join(HOME, "deno") };
+  await ok([DENO, "check", "--node-modules-dir=manual", "program.ts"], HOME, cached);
   const flags = ["run", "--allow-read", "--allow-env", "--node-modules-dir=manual"];
-  assert.match(await ok([DENO, ...flags, "program.ts"], home, cached), /^7 undefined$/m);
+  assert.match(await ok([DENO, ...flags, "program.ts"], HOME, cached), /^7 undefined$/m);
 });
 
 pack("Bun and Node run it", async () => {
-  assert.match(await ok([BUN, "program.ts"], home), /^7 undefined$/m);
-  await ok([BUN, "build", "program.ts", "--target=bun", "--outfile=program.js"], home);
+  assert.match(await ok([BUN, "program.ts"], HOME), /^7 undefined$/m);
+  await ok([BUN, "build", "program.ts", "--target=bun", "--outfile=program.js"], HOME);
 });
 
 const NODE = `${ROOT}tests/node_modules/node24/bin/node`;
 
 pack("publint finds nothing", async () => {
   const publint = [NODE, `${ROOT}tests/node_modules/.bin/publint`, "run", "--strict"];
-  assert.match(await ok([...publint, join(home, "node_modules/nodeface")], home), "All good!");
+  assert.match(await ok([...publint, join(HOME, "node_modules/nodeface")], HOME), "All good!");
 });
 
 pack("Are the types wrong? finds nothing", async () => {
-  const attw = [NODE, `${ROOT}tests/node_modules/.bin/attw`, tarball.trim(), "--profile=esm-only"];
+  const attw = [NODE, `${ROOT}tests/node_modules/.bin/attw`, TARBALL, "--profile=esm-only"];
   // It is published as ES modules only: what CommonJS would make of it is left out.
-  const said = await ok([...attw, "--no-emoji"], home);
+  const said = await ok([...attw, "--no-emoji"], HOME);
   assert.is(said.match(/from ESM\): OK \(ESM\)\nbundler: OK/g)?.length, 5, said);
 });
 
 pack.run();
-
-/** Runs a command that must succeed, and gives what it printed. */
-async function ok(command: string[], cwd: string, env = {}): Promise<string> {
-  const { code, stdout, stderr } = await run(command, env, { cwd });
-  assert.is(code, 0, `${command.join(" ")}\n${stdout}\n${stderr}`);
-  return stdout;
-}
