@@ -1,6 +1,6 @@
 /**
  * `npm run build:exe`: one executable with everything inside, `dist/nodeface`, made by Bun.
- * With `--all` one for each of the machines in `targets.ts`, in `dist/executables/`, with their
+ * With `--all` one more for each of the machines in `targets.ts`, in `dist/executables/`, with their
  * checksums and the list of what is inside.
  *
  * @module
@@ -60,7 +60,10 @@ async function main(all: boolean) {
       const { size } = await stat(outfile);
       console.error(`${basename(outfile)}: ${Math.round(size / 1e6)} MB, ${seconds(since)}`);
     };
-    if (!all) return await compile(join(ROOT, "dist", `nodeface${SUFFIX}`));
+    await compile(join(ROOT, "dist", `nodeface${SUFFIX}`));
+    // Older ones are of other sources.
+    await rm(ALL, { recursive: true, force: true });
+    if (!all) return;
     await mkdir(ALL, { recursive: true });
     for (const [i, target] of TARGETS.entries()) {
       // The runtimes of other machines come from the npm registry.

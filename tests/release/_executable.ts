@@ -1,21 +1,20 @@
 /** The executable, away from the checkout. */
-import { chmodSync, copyFileSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { ROOT } from "../_paths.ts";
 import { type Running, start, type Surroundings } from "../_server.ts";
+import { makeFolder } from "./_folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
+const FILE = process.platform === "win32" ? "nodeface.exe" : "nodeface";
 
 /** A copy outside of the checkout. */
-export const EXECUTABLE: string = join(folder, "nodeface");
-chmodSync(folder, 0o755);
-copyFileSync(`${ROOT}dist/nodeface`, EXECUTABLE);
+export const EXECUTABLE: string = join(makeFolder(), FILE);
+copyFileSync(`${ROOT}dist/${FILE}`, EXECUTABLE);
 
 /** An empty folder, which it is started in, and no environment, so that it finds nothing. */
 export const NOWHERE: Surroundings = {
-  cwd: mkdtempSync(join(tmpdir(), "empty-")),
+  cwd: makeFolder(),
   bare: true,
 };
 

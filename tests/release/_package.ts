@@ -1,11 +1,11 @@
 /** A folder of somebody's own, with nothing in it but the package, installed as from a registry. */
-import { mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../_paths.ts";
 import { run } from "../_server.ts";
+import { makeFolder } from "./_folder.ts";
 
-export const HOME: string = mkdtempSync(join(tmpdir(), "package-"));
+export const HOME: string = makeFolder();
 
 /** The package as `npm pack` makes it. */
 export const TARBALL: string =

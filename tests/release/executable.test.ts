@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { suite } from "uvu";
@@ -12,6 +11,7 @@ import { COMMANDS, run, start } from "../_server.ts";
 import { rawSuite } from "../raw/_table.ts";
 import { runtimeSuite } from "../runtimes/_suite.ts";
 import { childrenOf, EXECUTABLE, NOT_ROOT, NOWHERE, startExecutable } from "./_executable.ts";
+import { makeFolder } from "./_folder.ts";
 import { testWhere } from "./_where.ts";
 
 runtimeSuite("the executable, in an empty folder with nothing around", startExecutable);
@@ -47,7 +47,7 @@ executable("it serves every file of the explorer in every coding", async () => {
 });
 
 executable("it reads no settings from the folder that it is started in", async () => {
-  const cwd = mkdtempSync(join(tmpdir(), "settings-"));
+  const cwd = makeFolder();
   writeFileSync(join(cwd, ".env"), "PORT=http\n");
   writeFileSync(join(cwd, "bunfig.toml"), 'preload = ["./missing.ts"]\n');
   const { stderr, code } = await run([EXECUTABLE, "--version"], {}, { cwd, bare: true });

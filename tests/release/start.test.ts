@@ -1,13 +1,15 @@
 import { spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { type AddressInfo, connect, createServer } from "node:net";
+import { readFileSync, rmSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { PATHS } from "../_app.ts";
-import { run, start } from "../_server.ts";
+import { start } from "../_server.ts";
 import { makeBare } from "./_bare.ts";
 import { childrenOf, EXECUTABLE, NOT_ROOT, NOWHERE, startExecutable } from "./_executable.ts";
+import { freePort } from "./_port.ts";
 import { testWhere, without } from "./_where.ts";
 
 const starting = suite("the executable beside a bare server's");
@@ -84,14 +86,6 @@ async function firstAnswer(program: string): Promise<number> {
   return taken;
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 function median(values: number[]): number {
   return values.toSorted((a, b) => a - b)[values.length >> 1]!;
 }
@@ -110,9 +104,10 @@ async function opens(program: string): Promise<Set<string>> {
   // The program, since strace lets no signal through.
   for (const traced of childrenOf(server.pid)) process.kill(traced, "SIGKILL");
   await server.ended;
-  const { stdout } = await run(["/bin/cat", "trace"], {}, NOWHERE);
-  await run(["/bin/rm", "trace"], {}, NOWHERE);
-  const paths = [...stdout.matchAll(/open(?:at2?)?\((?:AT_FDCWD, )?"([^"]*)".* = \d+/g)]
+  const trace = join(NOWHERE.cwd!, "trace");
+  const text = readFileSync(trace, "utf8");
+  rmSync(trace);
+  const paths = [...text.matchAll(/open(?:at2?)?\((?:AT_FDCWD, )?"([^"]*)".* = \d+/g)]
     .map(([, path]) => path!.replace(/\/proc\/\d+/, "/proc/self"));
   return new Set(paths.filter((path) => path !== program));
 }
