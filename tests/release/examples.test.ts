@@ -80,4 +80,12 @@ types("Deno takes them", async () => {
   await ok([...check, "examples/deno.ts", "examples/nodeface.ts"], HOME);
 });
 
+types("TypeScript takes those for Node", async () => {
+  const tsc = [process.execPath, `${ROOT}node_modules/.bin/tsc`];
+  const flags = ["--module", "nodenext", "--target", "es2023", "--strict", "--noEmit"];
+  const node = ["--types", "node", "--typeRoots", `${ROOT}node_modules/@types`];
+  const files = ["examples/node-http.ts", "examples/hono.ts"];
+  await ok([...tsc, ...flags, ...node, "--allowImportingTsExtensions", ...files], HOME);
+});
+
 types.run();
