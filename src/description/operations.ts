@@ -11,8 +11,7 @@ type PathItem = Record<string, unknown>;
 
 /** What the description needs of an operation. */
 export interface DescribedOperation {
-  /** The method, in upper case. */
-  method: string;
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** The path as OpenAPI writes it: `/v1/peers/{id}`. */
   path: string;
   /** The OpenAPI operation object. */

@@ -34,7 +34,7 @@ export function createFinish(cors: Cors): Finish {
     "cross-origin-resource-policy": cors === "*" ? "cross-origin" : "same-origin",
   };
   return (answer, request) => {
-    if (answer instanceof Response) return finishOwn(answer, request);
+    if (isResponse(answer)) return finishOwn(answer, request);
     const { status, headers, body } = answer;
     const shared = corsHeaders(request);
     const all: Record<string, string> = { ...SECURITY, ...resourcePolicy, ...headers, ...shared };
@@ -58,6 +58,11 @@ export function createFinish(cors: Cors): Finish {
     const init = { status, statusText, headers };
     return new Response(request.method === "HEAD" ? null : body, init);
   }
+}
+
+/** By its headers, since a framework may bring a class of its own. */
+function isResponse(answer: Answer | Response): answer is Response {
+  return typeof answer.headers.get === "function";
 }
 
 function isPreflight({ method, headers }: Pick<Request, "method" | "headers">): boolean {
