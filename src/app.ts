@@ -7,72 +7,18 @@
  * @module
  */
 import { type IRequestStrict, Router } from "itty-router";
-import { prepareCatalog } from "./description/catalog.ts";
-import { prepareDescription } from "./description/description.ts";
-import { createAssets, prepareFavicon } from "./explorer/assets.ts";
-import { readManifest } from "./explorer/manifest.ts";
-import { createPage } from "./explorer/page.ts";
 import type { Answer } from "./http/answer.ts";
-import type { Cors } from "./http/cors.ts";
 import { createFinish, toResponse } from "./http/finish.ts";
-import { createGuard, type Hosts } from "./http/guard.ts";
+import { createGuard } from "./http/guard.ts";
 import { notFound, unrouted } from "./http/methods.ts";
+import { createPrefix } from "./http/prefix.ts";
 import { problem } from "./http/problem.ts";
 import { redirect } from "./http/redirect.ts";
 import type { Representation } from "./http/representation.ts";
 import { respond } from "./http/respond.ts";
-import { createInfo, type LiveInfo } from "./info/info.ts";
-import type { InfoSettings, NodeSettings } from "./info/settings.ts";
-import type { OwnInfo } from "./info/subject.ts";
-import { KINDS } from "./kinds/index.ts";
-import { type Platform, platform as ownPlatform } from "./platform.ts";
-
-/** How a service is made. */
-export interface NodefaceOptions {
-  /**
-   * Reads this package's files and encodes brotli.
-   *
-   * @default the disk and the compression library of Node, Deno or Bun
-   */
-  platform?: Platform;
-  /**
-   * The host names to answer for besides loopback names and IP literals; `"*"` for any. Others are
-   * refused with 421, since a page on another site could make its own name resolve to this service.
-   *
-   * @default []
-   */
-  hosts?: Hosts;
-  /**
-   * The origins whose pages may read the answers; `"*"` for any, `[]` for none. Credentials are never
-   * allowed.
-   *
-   * @default "*"
-   */
-  cors?: Cors;
-  /**
-   * Is told of every error that is answered with 500; the client learns nothing of it.
-   *
-   * @default console.error
-   */
-  onError?: (error: unknown) => void;
-  /** The node to show, as the `node` part of the configuration file. */
-  node?: NodeSettings;
-  /**
-   * What to show of it, as the `info` part of the configuration file; or a function that tells it
-   * whenever the last answer is a second old.
-   *
-   * @default what its kind says
-   */
-  info?: InfoSettings | OwnInfo;
-  /**
-   * Is told what is wrong with the node, once when it begins and once when it ends.
-   *
-   * @default console.error
-   */
-  log?: (message: string) => void;
-  /** When the service started. @default now */
-  startedAt?: Date;
-}
+import type { NodefaceOptions } from "./options.ts";
+import { platform as ownPlatform } from "./platform.ts";
+import { prepare } from "./prepare.ts";
 
 /** A service: hand `fetch` to any server that speaks `Request` and `Response`. */
 export interface Nodeface {
@@ -80,9 +26,9 @@ export interface Nodeface {
   fetch(request: Request): Promise<Response>;
   /**
    * Answers one request with plain data, for a server that writes it itself, as the adapter of Node
-   * does: no bytes are copied.
+   * does: no bytes are copied. What a host's operation answers stays the `Response` it is.
    */
-  answer(request: Request): Promise<Answer>;
+  answer(request: Request): Promise<Answer | Response>;
   /**
    * Prepares every answer, which the first request would do otherwise.
    *
@@ -107,48 +53,55 @@ export interface Nodeface {
  */
 export function createNodeface(options: NodefaceOptions = {}): Nodeface {
   const { platform = ownPlatform, hosts = [], cors = "*", onError = console.error } = options;
-  const { log = console.error, startedAt = new Date() } = options;
-  const prepared = once(async () => {
-    const files = await prepare(platform);
-    const service = {
-      software: "nodeface",
-      version: files.version,
-      started_at: startedAt.toISOString(),
-    };
-    const { node, info } = options;
-    return { ...files, live: createInfo({ service, node, info, kinds: KINDS, log, onError }) };
-  });
+  const { operations = [] } = options;
+  const prefix = createPrefix(options.prefix ?? "");
+  const prepared = prepare(platform, options);
   const guard = createGuard(hosts);
   const finish = createFinish(cors);
-  const router = Router<RoutedRequest, [], Answer>();
+  const router = Router<RoutedRequest, [], Answer | Response>();
 
   const get = (path: string, handler: Handler) => {
     const handle = async (request: RoutedRequest) => {
-      const found = await handler(await prepared(), request);
+      const found = await handler(request);
       if (!found) return notFound();
       return "variants" in found ? respond(found, request.headers) : found;
     };
     router.get(path, handle).head(path, handle);
   };
-  get("/v1/spec", async ({ page, live }) => page.prepare((await live.current()).info));
-  get("/v1/info", async ({ live }) => (await live.current()).representation);
-  get("/v1/health", async ({ live }) => (await live.current()).health);
-  get("/spec.json", ({ description }) => description.json);
-  get("/spec.yaml", ({ description }) => description.yaml);
-  get("/v1/spec.json", ({ description }) => description.json);
-  get("/v1/spec.yaml", ({ description }) => description.yaml);
-  get("/.well-known/api-catalog", ({ catalog }) => catalog);
-  get("/", () => redirect("v1/spec"));
-  get("/v1", (_, { pathname }) => redirect(pathname.endsWith("/") ? "spec" : "v1/spec"));
-  get("/favicon.ico", ({ favicon }) => favicon);
-  get(
-    "/assets/:folder/:file",
-    ({ assets }, { params }) => assets(`${params.folder}/${params.file}`),
-  );
+  const current = async () => await (await prepared.live()).current();
+  const json = async () => (await prepared.description()).json;
+  const yaml = async () => (await prepared.description()).yaml;
+  const asset = async (path: string) => (await prepared.assets())(path);
+  get("/v1/spec", async () => {
+    const [page, { info }] = await Promise.all([prepared.page(), current()]);
+    return await page.prepare(info);
+  });
+  get("/v1/info", async () => (await current()).representation);
+  get("/v1/health", async () => (await current()).health);
+  get("/spec.json", json);
+  get("/spec.yaml", yaml);
+  get("/v1/spec.json", json);
+  get("/v1/spec.yaml", yaml);
+  get("/.well-known/api-catalog", prepared.catalog);
+  get("/", ({ requested }) => redirect(prefix.relative("v1/spec", requested)));
+  get("/v1", ({ pathname }) => redirect(pathname.endsWith("/") ? "spec" : "v1/spec"));
+  get("/favicon.ico", prepared.favicon);
+  get("/assets/:folder/:file", ({ params }) => asset(`${params.folder}/${params.file}`));
   get(
     "/assets/:folder/chunks/:file",
-    ({ assets }, { params }) => assets(`${params.folder}/chunks/${params.file}`),
+    ({ params }) => asset(`${params.folder}/chunks/${params.file}`),
   );
+  for (const { method, path, handle } of operations) {
+    const pattern = path.replaceAll(/\{(\w+)\}/g, ":$1");
+    if (router.routes.some(([other, , , taken]) => other === method && taken === pattern)) {
+      throw new TypeError(`${method} ${path} is served already`);
+    }
+    const methods = method === "GET" ? ["GET", "HEAD"] : [method];
+    // The router has a function for every method there is.
+    for (const each of methods.map((method) => method.toLowerCase() as "get")) {
+      router[each](pattern, ({ request, params }) => handle(request, params));
+    }
+  }
 
   const tell = (error: unknown) => {
     try {
@@ -157,14 +110,16 @@ export function createNodeface(options: NodefaceOptions = {}): Nodeface {
       // Whoever is told has no say in the answer.
     }
   };
-  const answer = async (request: Request): Promise<Answer> => {
+  const answer = async (request: Request): Promise<Answer | Response> => {
     try {
       const target = guard(request);
       if ("status" in target) return target;
       const { method, headers } = request;
-      const { pathname } = target;
-      if (isSlashed(pathname)) return notFound();
-      const routed = { method, headers, pathname, url: `http://localhost${pathname}` };
+      const requested = target.pathname;
+      const pathname = prefix.strip(requested);
+      if (pathname === undefined || isSlashed(pathname)) return notFound();
+      const url = `http://localhost${pathname}`;
+      const routed = { method, headers, pathname, url, request, requested };
       return await router.fetch(routed) ?? unrouted(router.routes, method, pathname);
     } catch (error) {
       tell(error);
@@ -175,19 +130,25 @@ export function createNodeface(options: NodefaceOptions = {}): Nodeface {
   return {
     fetch: async (request) => toResponse(finish(await answer(request), request)),
     answer: async (request) => finish(await answer(request), request),
-    ready: async () => void await prepared(),
+    ready: async () => void await Promise.all(Object.values(prepared).map((make) => make())),
     routeTable: router.routes.map(([method, , , path = ""]) => ({ method, path })),
   };
 }
 
 /** What the router and the handlers see of a request that the guard has let through. */
-type RoutedRequest = IRequestStrict & { pathname: string };
+type RoutedRequest = IRequestStrict & {
+  /** The path after the prefix. */
+  pathname: string;
+  /** The request as the server gave it. */
+  request: Request;
+  /** The whole path. */
+  requested: string;
+};
 
 /** Finds what to answer with; `undefined` where the path names nothing. */
-type Handler = (
-  prepared: Prepared,
-  request: RoutedRequest,
-) => Representation | Answer | undefined | Promise<Representation> | Promise<Answer>;
+type Handler = (request: RoutedRequest) => Found | Promise<Found>;
+
+type Found = Representation | Answer | undefined;
 
 /**
  * Whether a path ends with a slash that it should not have. itty-router takes `/v1/spec/` for
@@ -195,33 +156,4 @@ type Handler = (
  */
 function isSlashed(pathname: string): boolean {
   return pathname.endsWith("/") && pathname !== "/" && pathname !== "/v1/";
-}
-
-/** Everything that is made before the first answer. */
-type Prepared = Awaited<ReturnType<typeof prepare>> & { live: LiveInfo };
-
-async function prepare(platform: Platform) {
-  const text = async (path: string) => new TextDecoder().decode(await platform.read(path));
-  const manifest = await readManifest(platform);
-  const [description, catalog, favicon] = await Promise.all([
-    prepareDescription(await text("spec/openapi.yaml"), platform),
-    prepareCatalog(),
-    prepareFavicon(await text("static/favicon.svg")),
-  ]);
-  const assets = createAssets(manifest, platform);
-  const template = await text("static/explorer.html");
-  const page = await createPage(template, description.document, manifest, platform);
-  return { version: manifest.version, page, description, catalog, assets, favicon };
-}
-
-/** Does a piece of work when it is first asked for, again only where it failed. */
-function once<T>(work: () => Promise<T>): () => Promise<T> {
-  let result: Promise<T> | undefined;
-  return () => {
-    result ??= work().catch((error) => {
-      result = undefined;
-      throw error;
-    });
-    return result;
-  };
 }

@@ -3,7 +3,8 @@
  *
  * @module
  */
-export { createNodeface, type Nodeface, type NodefaceOptions } from "./app.ts";
+export { createNodeface, type Nodeface } from "./app.ts";
 export type { InfoSettings, NodeSettings } from "./info/settings.ts";
 export type { OwnInfo } from "./info/subject.ts";
+export type { NodefaceOptions, Operation } from "./options.ts";
 export type { Platform } from "./platform.ts";

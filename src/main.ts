@@ -8,15 +8,11 @@ import process from "node:process";
 import type { App, Listening } from "./adapters/adapter.ts";
 import { createNodeface, type Nodeface } from "./app.ts";
 import { withAccessLog } from "./command/access-log.ts";
-import { formatReport, hasTrouble } from "./command/check.ts";
-import { listKinds, printKind } from "./command/kinds.ts";
 import { USAGE } from "./command/usage.ts";
 import { type Config, readConfig } from "./config/config.ts";
 import { ConfigError } from "./config/problem.ts";
 import { readManifest } from "./explorer/manifest.ts";
-import { inspect } from "./info/inspect.ts";
 import { readTextFile } from "./info/sources/file.ts";
-import { KINDS } from "./kinds/index.ts";
 import { platform } from "./platform.ts";
 
 /** Exit codes, for the scripts that start the service. */
@@ -42,12 +38,14 @@ async function main(): Promise<number> {
       case "help":
         return print(USAGE);
       case "kinds":
-        return kinds(config);
+        return await kinds(config);
     }
-    const { version } = await readManifest(platform);
+    const { version, commit } = await readManifest(platform);
     switch (config.command) {
       case "version":
-        return print(`nodeface ${version}\n`);
+        return print(
+          `nodeface ${version} on ${runtime()}${commit ? `, built from ${commit}` : ""}\n`,
+        );
       case "check":
         return await check(version, config);
       case "serve":
@@ -63,7 +61,8 @@ function read(): Promise<Config> {
   return readConfig(process.argv.slice(2), process.env, readTextFile);
 }
 
-function kinds({ topic }: Config): number {
+async function kinds({ topic }: Config): Promise<number> {
+  const { listKinds, printKind } = await import("./command/kinds.ts");
   if (topic === undefined) return print(listKinds());
   const text = printKind(topic);
   if (text !== undefined) return print(text);
@@ -72,6 +71,9 @@ function kinds({ topic }: Config): number {
 
 async function check(version: string, { node, info }: Config): Promise<number> {
   const service = { software: "nodeface", version, started_at: new Date().toISOString() };
+  const { formatReport, hasTrouble } = await import("./command/check.ts");
+  const { inspect } = await import("./info/inspect.ts");
+  const { KINDS } = await import("./kinds/index.ts");
   const inspection = await inspect(service, node, info, KINDS);
   print(formatReport(inspection));
   return hasTrouble(inspection) ? COULD_NOT_RUN : STOPPED;
@@ -80,17 +82,12 @@ async function check(version: string, { node, info }: Config): Promise<number> {
 /** Serves until it is told to stop. */
 async function run(version: string, config: Config): Promise<number> {
   const startedAt = new Date();
-  const make = async (
-    { node, info, hosts, cors, log }: Config,
-  ): Promise<Pick<Nodeface, "fetch" | "answer">> => {
-    const app = createNodeface({ node, info, hosts, cors, startedAt, log: complain });
-    await app.ready();
-    // The first question to the node is the service's own: it says what kind of node it found.
-    app.fetch(new Request("http://localhost/v1/info"));
-    if (log === "off") return app;
-    return withAccessLog(app, log, (line) => process.stdout.write(line));
-  };
-  let app = await make(config);
+  const make = ({ node, info, hosts, cors }: Config): Nodeface =>
+    createNodeface({ node, info, hosts, cors, startedAt, log: complain });
+  const logged = (app: Nodeface, { log }: Config): Required<App> =>
+    log === "off" ? app : withAccessLog(app, log, (line) => process.stdout.write(line));
+  const first = make(config);
+  let app = logged(first, config);
   const current: App = {
     fetch: (request) => app.fetch(request),
     answer: (request) => app.answer(request),
@@ -106,16 +103,25 @@ async function run(version: string, config: Config): Promise<number> {
       if (next.host !== config.host || next.port !== config.port) {
         complain("another address to listen on is taken up when the service is started again");
       }
-      app = await make(next);
+      const made = make(next);
+      await made.ready();
+      askNode(made);
+      app = logged(made, next);
       complain("the configuration has been read again");
     } catch (error) {
       complain(`${(error as Error).message}\nthe configuration stays as it was`);
     }
   });
-  process.stderr.write(`nodeface ${version} on ${server.url} (explorer: ${server.url}v1/spec)\n`);
+  console.error(`nodeface ${version} on ${server.url} (explorer: ${server.url}v1/spec)`);
+  askNode(first);
   await stop;
   await server.close();
   return STOPPED;
+}
+
+/** The first question to the node is the service's own: it says what kind of node it found. */
+function askNode(app: Nodeface): void {
+  void app.fetch(new Request("http://localhost/v1/info"));
 }
 
 async function listen(app: App, { host, port }: Config): Promise<Listening> {
@@ -130,10 +136,16 @@ async function listen(app: App, { host, port }: Config): Promise<Listening> {
 }
 
 /** The adapter of the runtime this runs on. */
-function adapter(): Promise<typeof import("./adapters/node.ts")> {
+function adapter(): Promise<Pick<typeof import("./adapters/node.ts"), "serve">> {
   if ("Deno" in globalThis) return import("./adapters/deno.ts");
   if ("Bun" in globalThis) return import("./adapters/bun.ts");
   return import("./adapters/node.ts");
+}
+
+/** The runtime's name and version; Deno and Bun name a Node as well. */
+function runtime(): string {
+  const { deno, bun, node } = process.versions as Record<string, string | undefined>;
+  return deno ? `Deno ${deno}` : bun ? `Bun ${bun}` : `Node ${node}`;
 }
 
 function print(text: string): number {
@@ -142,5 +154,5 @@ function print(text: string): number {
 }
 
 function complain(message: string): void {
-  process.stderr.write(message.replaceAll(/^/gm, "nodeface: ") + "\n");
+  console.error(message.replaceAll(/^/gm, "nodeface: "));
 }

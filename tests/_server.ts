@@ -18,6 +18,8 @@ export interface Running {
   pid: number;
   /** What it has printed on standard error so far. */
   stderr(): string;
+  /** Resolves when it has ended, by itself or not. */
+  ended: Promise<Ended>;
   /** Ends it by a signal; resolves to its exit code and what it printed on standard error. */
   stop(signal?: NodeJS.Signals): Promise<Ended>;
 }
@@ -29,26 +31,44 @@ export interface Ended {
   stderr: string;
 }
 
+/** Where a command runs apart from the checkout, with the tests' own environment. */
+export interface Surroundings {
+  /** @default the root of the checkout */
+  cwd?: string;
+  /** Whether there is no environment but the one that is given. */
+  bare?: boolean;
+  /** The user it runs as, by number. */
+  uid?: number;
+}
+
 /** Runs a command to its end. */
 export function run(
   [program, ...args]: readonly string[],
   env: Record<string, string> = {},
+  surroundings: Surroundings = {},
 ): Promise<Ended> {
-  return launch(program!, args, env).ended;
+  return launch(program!, args, env, surroundings).ended;
 }
 
 /** Starts a command that serves, on a port of its own choice; rejects where it ends instead. */
 export async function start(
   [program, ...args]: readonly string[],
   env: Record<string, string> = {},
+  surroundings: Surroundings = {},
 ): Promise<Running> {
-  const { child, ended, ready, printed } = launch(program!, [...args, "--port", "0"], env);
+  const { child, ended, ready, printed } = launch(
+    program!,
+    [...args, "--port", "0"],
+    env,
+    surroundings,
+  );
   const url = await Promise.race([ready, ended]);
   if (typeof url !== "string") throw new Error(`It ended with ${url.code}: ${url.stderr}`);
   return {
     url,
     pid: child.pid!,
     stderr: () => printed.stderr,
+    ended,
     stop(signal = "SIGTERM") {
       child.kill(signal);
       return ended;
@@ -56,11 +76,17 @@ export async function start(
   };
 }
 
-function launch(program: string, args: string[], env: Record<string, string>) {
+function launch(
+  program: string,
+  args: string[],
+  env: Record<string, string>,
+  { cwd = ROOT, bare = false, uid }: Surroundings,
+) {
   const { HOST: _host, PORT: _port, ...inherited } = process.env;
   const child = spawn(program, args, {
-    cwd: ROOT,
-    env: { ...inherited, ...env },
+    cwd,
+    env: bare ? env : { ...inherited, ...env },
+    ...(uid !== undefined && { uid, gid: uid }),
     stdio: ["ignore", "pipe", "pipe"],
   });
   const printed = { stdout: "", stderr: "" };

@@ -1,11 +1,29 @@
 /**
- * Serves an app on Bun, whose own server cuts clients that keep it waiting.
+ * Serves an app on Bun with its own server, which cuts clients that keep it waiting.
  *
  * @module
  */
-import { serve as listen } from "srvx/bun";
 import type { App, Listening, ListenOptions } from "./adapter.ts";
 import { LIMITS } from "./limits.ts";
+
+/** What is used of Bun's server. */
+interface BunServer {
+  readonly hostname: string;
+  readonly port: number;
+  /** Requests whose answer is not through yet. */
+  readonly pendingRequests: number;
+  stop(closeActiveConnections: boolean): Promise<void>;
+}
+
+declare const Bun: {
+  serve(options: {
+    fetch: (request: Request) => Response | Promise<Response>;
+    hostname: string;
+    port: number;
+    development: boolean;
+    idleTimeout: number;
+  }): BunServer;
+};
 
 /**
  * Starts a server.
@@ -14,27 +32,24 @@ import { LIMITS } from "./limits.ts";
  * @param options where to listen
  * @returns the server, listening; rejects where it cannot listen there
  */
+// deno-lint-ignore require-await -- that it cannot listen is a rejection, as on other runtimes
 export async function serve(app: App, { host, port }: ListenOptions): Promise<Listening> {
-  const server = listen({
+  const server = Bun.serve({
     fetch: (request) => app.fetch(request),
     hostname: host,
     port,
-    silent: true,
-    gracefulShutdown: false,
-    bun: {
-      // Otherwise errors are answered with a page that shows the source.
-      development: false,
-      idleTimeout: LIMITS.silence / 1000,
-    },
+    // Otherwise errors are answered with a page that shows the source.
+    development: false,
+    idleTimeout: LIMITS.silence / 1000,
   });
-  await server.ready();
+  const { hostname } = server;
   return {
-    url: server.url ?? "",
+    url: `http://${/^[^[].*:/.test(hostname) ? `[${hostname}]` : hostname}:${server.port}/`,
     async close() {
       // Bun does not say which answers are still being sent: it is left to end them by itself.
       const grace = new Promise((resolve) => setTimeout(resolve, LIMITS.grace));
-      await Promise.race([server.close(), grace]);
-      await server.close(true);
+      await Promise.race([server.stop(false), grace]);
+      await server.stop(true);
     },
   };
 }

@@ -3,4 +3,4 @@
  *
  * @module
  */
-export { serve } from "./node-http.ts";
+export { listener, serve } from "./node-http.ts";

@@ -1,7 +1,7 @@
 /**
  * `npm run assets`: prepares the explorer's files once, in every content coding, under
- * `dist/assets/`: Scalar's browser modules and the files of `static/`. Where nothing of these has
- * changed it does nothing.
+ * `dist/assets/`: Scalar's browser modules, the files of `static/`, and both forms of the service's
+ * own description. Where nothing of these has changed it only notes the commit.
  *
  * @module
  */
@@ -21,19 +21,29 @@ import { dirname, extname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { parse } from "yaml";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { type Asset, fileName, MANIFEST, type Manifest } from "../explorer/manifest.ts";
 import type { ContentCoding } from "../http/representation.ts";
+import { shortCommit } from "./commit.ts";
 import { readScalar, staticImports } from "./scalar.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const SCALAR = "node_modules/@scalar/api-reference";
 
+/** This service's own description. */
+const DESCRIPTION = "spec/openapi.yaml";
+
 /** The files of `static/` that the page loads; the page itself is prepared when it is served. */
 const OWN = ["explorer.js", "header.js", "explorer.css", "favicon.svg"];
 
-/** The code of this step, which makes other files where it changes. */
-const STEP = ["src/build/assets.ts", "src/build/scalar.ts", "src/explorer/manifest.ts"];
+/** The code of this step and the description, which make other files where they change. */
+const STEP = [
+  "src/build/assets.ts",
+  "src/build/scalar.ts",
+  "src/explorer/manifest.ts",
+  DESCRIPTION,
+];
 
 const TYPES: Readonly<Record<string, string>> = {
   ".js": "text/javascript; charset=utf-8",
@@ -53,9 +63,11 @@ async function main() {
   const scalar = await readScalar(join(ROOT, SCALAR));
   const explorerFolder = `explorer-${hash(own)}`;
   const scalarFolder = `scalar-${scalarVersion}-${hash(scalar)}`;
+  const commit = shortCommit(ROOT);
   const step = await readFiles(ROOT, STEP);
   const inputs = [version, explorerFolder, scalarFolder, hash(step)].join(" ");
-  if (await isDone(inputs)) return;
+  const done = await lastRun();
+  if (done?.inputs === inputs) return await setCommit(done, commit);
 
   const files: Files = new Map();
   for (const [path, content] of own) files.set(`${explorerFolder}/${path}`, content);
@@ -76,9 +88,11 @@ async function main() {
       `${explorerFolder}/header.js`,
       ...staticImports(scalar).map((path) => `${scalarFolder}/${path}`),
     ],
+    ...(commit && { commit }),
     files: await prepare(files, folder),
+    description: await prepareDescription(folder),
   };
-  await writeFile(join(folder, "manifest.json"), JSON.stringify(manifest, null, 1) + "\n");
+  await writeFile(join(folder, "manifest.json"), textOf(manifest));
   await putInPlace(folder, target, inputs);
 }
 
@@ -96,14 +110,36 @@ async function packageJson(folder: string): Promise<{ version: string }> {
   return JSON.parse(await readFile(join(ROOT, folder, "package.json"), "utf8"));
 }
 
-/** Whether the last run made its files from the very same inputs. */
-async function isDone(inputs: string): Promise<boolean> {
+/** What the last run made; nothing where there was none. */
+async function lastRun(): Promise<Manifest | undefined> {
   try {
-    const manifest = JSON.parse(await readFile(join(ROOT, MANIFEST), "utf8")) as Manifest;
-    return manifest.inputs === inputs;
+    return JSON.parse(await readFile(join(ROOT, MANIFEST), "utf8")) as Manifest;
   } catch {
-    return false;
+    return undefined;
   }
+}
+
+/** Says in the manifest which commit the files are of now; they are the same ones. */
+async function setCommit(manifest: Manifest, commit: string | undefined): Promise<void> {
+  if (manifest.commit === commit) return;
+  const { commit: _, ...rest } = manifest;
+  const path = join(ROOT, MANIFEST);
+  await writeFile(`${path}.new`, textOf({ ...rest, ...(commit && { commit }) }));
+  await rename(`${path}.new`, path);
+}
+
+function textOf(manifest: Manifest): string {
+  return JSON.stringify(manifest, null, 1) + "\n";
+}
+
+/** Writes both forms of this service's own description. */
+async function prepareDescription(folder: string): Promise<Manifest["description"]> {
+  const yaml = await readFile(join(ROOT, DESCRIPTION));
+  const json = Buffer.from(JSON.stringify(parse(yaml.toString())));
+  return {
+    "spec.json": await writeEncoded("spec.json", json, folder),
+    "spec.yaml": await writeEncoded("spec.yaml", yaml, folder),
+  };
 }
 
 async function readFiles(folder: string, paths: string[]): Promise<Files> {
@@ -136,6 +172,14 @@ async function prepare(files: Files, folder: string): Promise<Record<string, Ass
 async function prepareFile(path: string, content: Buffer, folder: string): Promise<Asset> {
   const type = TYPES[extname(path)];
   if (!type) throw new Error(`No media type is known for ${path}`);
+  return { type, codings: await writeEncoded(path, content, folder) };
+}
+
+async function writeEncoded(
+  path: string,
+  content: Buffer,
+  folder: string,
+): Promise<ContentCoding[]> {
   const params = { [constants.BROTLI_PARAM_SIZE_HINT]: content.length };
   const encoded: [ContentCoding, Buffer][] = [
     ["br", await promisify(brotliCompress)(content, { params })],
@@ -147,7 +191,7 @@ async function prepareFile(path: string, content: Buffer, folder: string): Promi
   );
   await mkdir(dirname(join(folder, path)), { recursive: true });
   for (const [coding, bytes] of kept) await writeFile(join(folder, fileName(path, coding)), bytes);
-  return { type, codings: kept.map(([coding]) => coding) };
+  return kept.map(([coding]) => coding);
 }
 
 /** Moves the new files to where the service looks for them; a second run at once does no harm. */
@@ -157,7 +201,7 @@ async function putInPlace(folder: string, target: string, inputs: string) {
     await rename(folder, target);
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
-    if (!await isDone(inputs)) throw error;
+    if ((await lastRun())?.inputs !== inputs) throw error;
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Puts the files this package carries inside a bundle, for places without a disk: a plugin for
- * esbuild that replaces `platform.ts` by a module that has them in memory.
+ * Puts the files this package carries inside a bundle or an executable: a plugin for esbuild that
+ * replaces `platform.ts` by a module that reads them from there.
  *
  * @module
  */
@@ -12,36 +12,81 @@ import { fileName, MANIFEST, type Manifest } from "../explorer/manifest.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-/** Replaces `platform.ts` by one that reads from the bundle. The build step must have run. */
-export const embedFiles: Plugin = {
-  name: "embed-files",
-  setup(build) {
-    build.onLoad({ filter: /[\\/]src[\\/]platform\.ts$/ }, async () => ({
-      loader: "js",
-      contents: embeddedPlatform(await readEmbedded()),
-    }));
-  },
+/** Where a bundle has its files: in its own text, or in the executable that it is put into. */
+export type Carrier = "text" | "bun" | "sea";
+
+/** The function `read` of `platform.ts`, as each carrier has it. */
+const READ: Readonly<Record<Carrier, () => Promise<string>>> = {
+  text: async () => readFromText(await readEmbedded()),
+  bun: async () =>
+    await `async function read(path) {
+      return await Bun.file(import.meta.dir + "/" + path).bytes();
+    }`,
+  sea: async () =>
+    await `import { getAsset } from "node:sea";
+    async function read(path) {
+      return new Uint8Array(getAsset(path));
+    }`,
 };
+
+/**
+ * Replaces `platform.ts` by a module that reads what the bundle carries. The build step must have
+ * run.
+ *
+ * @param carrier where the files are
+ * @param brotli whether the runtime has the encoder that `platform.ts` uses
+ */
+export function embedFiles(carrier: Carrier, brotli: boolean): Plugin {
+  return {
+    name: "embed-files",
+    setup(build) {
+      build.onResolve(
+        { filter: /\/platform\.ts$/ },
+        ({ namespace }) =>
+          namespace === "file" ? { path: "platform.ts", namespace: "embedded" } : undefined,
+      );
+      build.onLoad({ filter: /./, namespace: "embedded" }, async () => ({
+        loader: "js",
+        resolveDir: join(ROOT, "src"),
+        contents: `
+          ${brotli ? 'import { platform as own } from "./platform.ts";' : ""}
+          ${await READ[carrier]()}
+          export const platform = { read, brotli: ${brotli ? "own.brotli" : "undefined"} };
+        `,
+      }));
+    },
+  };
+}
+
+/** The paths, from the package's root, of the files that the service reads. */
+export async function embeddedPaths(): Promise<string[]> {
+  const manifest = JSON.parse(await readFile(join(ROOT, MANIFEST), "utf8")) as Manifest;
+  const prepared = [
+    ...Object.entries(manifest.files).map(([path, { codings }]) => [path, codings] as const),
+    ...Object.entries(manifest.description),
+  ];
+  return [
+    MANIFEST,
+    "static/explorer.html",
+    "static/favicon.svg",
+    ...prepared.flatMap(([path, codings]) =>
+      codings.map((coding) => `${dirname(MANIFEST)}/${fileName(path, coding)}`)
+    ),
+  ];
+}
 
 /**
  * Reads what a bundle carries, as base64 by path. Of a file that is there in gzip the identity is
  * left out: it is unpacked when it is asked for.
  */
 async function readEmbedded(): Promise<Record<string, string>> {
-  const read = async (path: string, encoding: BufferEncoding) =>
-    await readFile(join(ROOT, path), encoding);
-  const manifest = JSON.parse(await read(MANIFEST, "utf8")) as Manifest;
-  const paths = [MANIFEST, "spec/openapi.yaml", "static/explorer.html", "static/favicon.svg"];
-  for (const [path, { codings }] of Object.entries(manifest.files)) {
-    const kept = codings.filter((coding) => coding !== "identity" || !codings.includes("gzip"));
-    for (const coding of kept) paths.push(`${dirname(MANIFEST)}/${fileName(path, coding)}`);
-  }
-  return Object.fromEntries(
-    await Promise.all(paths.map(async (path) => [path, await read(path, "base64")])),
-  );
+  const paths = await embeddedPaths();
+  const kept = paths.filter((path) => !paths.includes(`${path}.gz`));
+  const read = async (path: string) => [path, await readFile(join(ROOT, path), "base64")];
+  return Object.fromEntries(await Promise.all(kept.map(read)));
 }
 
-function embeddedPlatform(files: Record<string, string>): string {
+function readFromText(files: Record<string, string>): string {
   return `
 const files = new Map(Object.entries(${JSON.stringify(files)}));
 
@@ -54,14 +99,12 @@ const unpack = async (bytes) =>
     ).arrayBuffer(),
   );
 
-export const platform = {
-  async read(path) {
-    const file = files.get(path);
-    if (file !== undefined) return decode(file);
-    const packed = files.get(path + ".gz");
-    if (packed !== undefined) return await unpack(decode(packed));
-    throw new Error("This bundle carries no file " + path);
-  },
-};
+async function read(path) {
+  const file = files.get(path);
+  if (file !== undefined) return decode(file);
+  const packed = files.get(path + ".gz");
+  if (packed !== undefined) return await unpack(decode(packed));
+  throw new Error("This bundle carries no file " + path);
+}
 `;
 }

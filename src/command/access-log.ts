@@ -3,10 +3,10 @@
  *
  * @module
  */
-import type { Nodeface } from "../app.ts";
+import type { App } from "../adapters/adapter.ts";
 
 /** What is logged of a service. */
-type Served = Pick<Nodeface, "fetch" | "answer">;
+type Served = Required<App>;
 
 /**
  * Wraps a service so that every answer is written down.
@@ -20,7 +20,7 @@ export function withAccessLog(
   write: (line: string) => void,
 ): Served {
   const logged =
-    <T extends { readonly status: number }>(respond: (request: Request) => Promise<T>) =>
+    <T extends { readonly status: number }>(respond: (request: Request) => T | Promise<T>) =>
     async (request: Request): Promise<T> => {
       const started = performance.now();
       const response = await respond(request);

@@ -7,7 +7,6 @@
 import { parseArgs } from "node:util";
 import * as v from "valibot";
 import type { InfoSettings, NodeSettings } from "../info/settings.ts";
-import { parseFile } from "./file.ts";
 import { ConfigError, describeIssue } from "./problem.ts";
 import { type FileConfig, Host, KindName, Log, LOGS, NodeUrl, Port } from "./schema.ts";
 
@@ -96,7 +95,10 @@ export async function readConfig(
   let file: FileConfig = {};
   if (values.config !== undefined) {
     try {
-      file = parseFile(await readFile(values.config), values.config);
+      const text = await readFile(values.config);
+      // It brings YAML along, which takes longer to load than all else.
+      const { parseFile } = await import("./file.ts");
+      file = parseFile(text, values.config);
     } catch (error) {
       problems.push(...error instanceof ConfigError ? error.problems : [(error as Error).message]);
     }

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { parse } from "yaml";
-import { represent, type Representation } from "../http/representation.ts";
+import { type ContentCoding, represent, type Representation } from "../http/representation.ts";
 import type { Platform } from "../platform.ts";
+import { addOperations, type DescribedOperation, type Document } from "./operations.ts";
 
 /** A description may be kept, but is asked after at every use. */
 const REVALIDATE = "public, no-cache";
@@ -13,31 +13,62 @@ const REVALIDATE = "public, no-cache";
 /** The description, ready to be served. */
 export interface Description {
   /** The document as JSON values. */
-  readonly document: Record<string, unknown>;
+  readonly document: Document;
   readonly json: Representation;
   readonly yaml: Representation;
 }
 
+/** One form as the build step prepared it: its bytes and their encoded forms. */
+export type PreparedForm =
+  & { identity: Uint8Array<ArrayBuffer> }
+  & Partial<Record<ContentCoding, Uint8Array<ArrayBuffer>>>;
+
 /**
- * Prepares both forms of a description from its YAML text, which is served as it was written.
+ * Prepares both forms of the service's own description, from what the build step made of it.
  *
- * @param yaml an OpenAPI document as YAML 1.2
+ * @param forms the document as JSON, and as YAML as it was written
+ * @param operations further operations; with them both forms are made anew
  * @param platform what encodes brotli, if anything does
- * @throws {YAMLParseError} where the text is not YAML
  */
-export async function prepareDescription(yaml: string, platform: Platform): Promise<Description> {
-  const document = parse(yaml) as Record<string, unknown>;
-  const [jsonForm, yamlForm] = await Promise.all([
-    form(JSON.stringify(document), "application/json", "spec.json", platform),
-    form(yaml, "application/yaml", "spec.yaml", platform),
+export async function prepareDescription(
+  forms: { json: PreparedForm; yaml: PreparedForm },
+  operations: readonly DescribedOperation[],
+  platform: Platform,
+): Promise<Description> {
+  const document = JSON.parse(new TextDecoder().decode(forms.json.identity)) as Document;
+  if (operations.length > 0) {
+    return describe(addOperations(document, operations), platform);
+  }
+  const [json, yaml] = await Promise.all([
+    form(forms.json.identity, JSON_FORM, platform, forms.json),
+    form(forms.yaml.identity, YAML_FORM, platform, forms.yaml),
   ]);
-  return { document, json: jsonForm, yaml: yamlForm };
+  return { document, json, yaml };
 }
 
-function form(text: string, type: string, filename: string, platform: Platform) {
-  return represent(text, {
+/** Prepares both forms of a document. The YAML library is loaded where it is needed only. */
+async function describe(document: Document, platform: Platform): Promise<Description> {
+  const { stringify } = await import("yaml");
+  const [json, yaml] = await Promise.all([
+    form(JSON.stringify(document), JSON_FORM, platform),
+    form(stringify(document, { lineWidth: 100 }), YAML_FORM, platform),
+  ]);
+  return { document, json, yaml };
+}
+
+const JSON_FORM = { type: "application/json", filename: "spec.json" };
+const YAML_FORM = { type: "application/yaml", filename: "spec.yaml" };
+
+function form(
+  content: string | Uint8Array<ArrayBuffer>,
+  { type, filename }: typeof JSON_FORM,
+  platform: Platform,
+  prepared?: PreparedForm,
+) {
+  return represent(content, {
     type,
     cache: REVALIDATE,
     headers: { "content-disposition": `inline; filename="${filename}"` },
+    ...(prepared && { encoded: prepared }),
   }, platform);
 }

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { type ContentCoding, represent, type Representation } from "../http/representation.ts";
+import { represent, type Representation } from "../http/representation.ts";
 import type { Platform } from "../platform.ts";
-import { type Asset, fileName, MANIFEST, type Manifest } from "./manifest.ts";
+import { type Asset, type Manifest, readPrepared } from "./manifest.ts";
 
 /** The folder's name changes with its content, so a file never does (RFC 8246). */
 const IMMUTABLE = "public, max-age=31536000, immutable";
@@ -38,12 +38,7 @@ export function createAssets(manifest: Manifest, platform: Platform): Assets {
 }
 
 async function prepare(path: string, asset: Asset, platform: Platform): Promise<Representation> {
-  const folder = MANIFEST.slice(0, MANIFEST.lastIndexOf("/"));
-  const read = async (coding: ContentCoding) =>
-    [coding, await platform.read(`${folder}/${fileName(path, coding)}`)] as const;
-  const { identity, ...encoded } = Object.fromEntries(
-    await Promise.all(asset.codings.map(read)),
-  ) as Record<ContentCoding, Uint8Array<ArrayBuffer>>;
+  const { identity, ...encoded } = await readPrepared(platform, path, asset.codings);
   return represent(identity, { type: asset.type, cache: IMMUTABLE, encoded });
 }
 

@@ -6,6 +6,8 @@
 import type { ContentCoding } from "../http/representation.ts";
 import type { Platform } from "../platform.ts";
 
+type Bytes = Uint8Array<ArrayBuffer>;
+
 /** Where the manifest is, from the package's root; the files are beside it. */
 export const MANIFEST = "dist/assets/manifest.json";
 
@@ -21,6 +23,8 @@ export interface Asset {
 export interface Manifest {
   /** The version of this package. */
   version: string;
+  /** The commit it was built from, in short; left out where it is not known. */
+  commit?: string;
   /** A hash of all that the files were made from: the build step is skipped where it is equal. */
   inputs: string;
   /** The folder of the files in `static/`, named after their content. */
@@ -30,6 +34,8 @@ export interface Manifest {
   /** The scripts that the page always runs, in the order they are asked for. */
   preload: string[];
   files: Record<string, Asset>;
+  /** The codings of both forms of this service's own description, beside the manifest. */
+  description: Record<"spec.json" | "spec.yaml", ContentCoding[]>;
 }
 
 /**
@@ -44,6 +50,24 @@ export async function readManifest(platform: Platform): Promise<Manifest> {
     const { code = "it is not JSON" } = cause as { code?: string };
     throw new Error(`${MANIFEST} cannot be read (${code}); "npm run assets" makes it`, { cause });
   }
+}
+
+/**
+ * Reads a file that the build step prepared, in all its codings.
+ *
+ * @param platform reads the files
+ * @param path the file's path beside the manifest
+ * @param codings those the build step kept
+ */
+export async function readPrepared(
+  platform: Platform,
+  path: string,
+  codings: readonly ContentCoding[],
+): Promise<{ identity: Bytes } & Partial<Record<ContentCoding, Bytes>>> {
+  const folder = MANIFEST.slice(0, MANIFEST.lastIndexOf("/"));
+  const read = async (coding: ContentCoding) =>
+    [coding, await platform.read(`${folder}/${fileName(path, coding)}`)] as const;
+  return Object.fromEntries(await Promise.all(codings.map(read))) as Record<ContentCoding, Bytes>;
 }
 
 /** The name of a prepared file: the encoded forms lie beside the identity. */

@@ -7,8 +7,14 @@ import type { Answer } from "./answer.ts";
 import { type Cors, createCors, preflight } from "./cors.ts";
 import { REASONS } from "./status.ts";
 
-/** Completes the answer to one request: headers, and no body for HEAD. */
-export type Finish = (answer: Answer, request: Pick<Request, "method" | "headers">) => Answer;
+/**
+ * Completes the answer to one request, or the response that a host's handler gave: headers, and no
+ * body for HEAD.
+ */
+export type Finish = (
+  answer: Answer | Response,
+  request: Pick<Request, "method" | "headers">,
+) => Answer | Response;
 
 /** What a browser is told with every answer. */
 export const SECURITY = {
@@ -30,7 +36,9 @@ export function createFinish(cors: Cors): Finish {
   const resourcePolicy = {
     "cross-origin-resource-policy": cors === "*" ? "cross-origin" : "same-origin",
   };
-  return ({ status, headers, body }, request) => {
+  return (answer, request) => {
+    if (isResponse(answer)) return finishOwn(answer, request);
+    const { status, headers, body } = answer;
     const shared = corsHeaders(request);
     const all: Record<string, string> = { ...SECURITY, ...resourcePolicy, ...headers, ...shared };
     if (headers.vary && shared.vary) all.vary = `${headers.vary}, ${shared.vary}`;
@@ -39,10 +47,30 @@ export function createFinish(cors: Cors): Finish {
     }
     return { status, headers: all, body: request.method === "HEAD" ? null : body };
   };
+
+  /** What a handler has set itself stays as it is, `Vary` grows. */
+  function finishOwn(response: Response, request: Pick<Request, "method" | "headers">): Response {
+    const { vary, ...shared } = corsHeaders(request);
+    const headers = new Headers(response.headers);
+    for (const [name, value] of Object.entries({ ...SECURITY, ...resourcePolicy, ...shared })) {
+      if (!headers.has(name)) headers.set(name, value);
+    }
+    if (vary) headers.append("vary", vary);
+    const { status, statusText, body } = response;
+    const init = { status, statusText, headers };
+    return new Response(request.method === "HEAD" ? null : body, init);
+  }
+}
+
+/** By its headers, since a framework may bring a class of its own. */
+function isResponse(answer: Answer | Response): answer is Response {
+  return typeof answer.headers.get === "function";
 }
 
 /** Makes a `Response` of a completed answer. */
-export function toResponse({ status, headers, body }: Answer): Response {
+export function toResponse(answer: Answer | Response): Response {
+  if (isResponse(answer)) return answer;
+  const { status, headers, body } = answer;
   return new Response(body, { ...ENCODED, status, statusText: REASONS[status], headers });
 }
 

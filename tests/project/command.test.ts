@@ -21,6 +21,10 @@ const WRONG: [args: string[], env: Record<string, string>, complaint: string][] 
   [[], { PORT: "http" }, 'PORT must be a whole number from 0 to 65535, not "http"'],
 ];
 
+/** The service's version, the runtime's, and the commit where the build step knew one. */
+const VERSION =
+  /^nodeface \d+\.\d+\.\d+ on (Node|Deno|Bun) \d+\.\d+\.\d+(, built from [0-9a-f]+)?\n$/;
+
 for (const [runtime, command] of Object.entries(COMMANDS)) {
   const suiteOf = suite(`the command on ${runtime}`);
 
@@ -56,7 +60,8 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
 
   suiteOf("--version and --help print and stop", async () => {
     const version = await run([...command, "--version"]);
-    assert.match(version.stdout, /^nodeface \d+\.\d+\.\d+\n$/);
+    assert.match(version.stdout, VERSION);
+    assert.match(version.stdout, runtime);
     assert.is(version.code, 0);
     const help = await run([...command, "--help"]);
     assert.match(help.stdout, /^Usage: nodeface /);

@@ -1,48 +1,15 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import type { Server } from "../runtimes/_suite.ts";
 import { CASES } from "./_cases.ts";
 import { DIFFERENCES } from "./_differences.ts";
-import { type Exchange, exchange } from "./_exchange.ts";
 import { RUNTIMES } from "./_servers.ts";
+import { rawSuite } from "./_table.ts";
 
-const rawCases = suite("the same bytes on every runtime");
+rawSuite("the same bytes on every runtime", RUNTIMES);
 
-const servers = new Map<string, Server>();
-rawCases.before(async () => {
-  for (const [name, start] of RUNTIMES) servers.set(name, await start());
-});
-rawCases.after(async () => {
-  await Promise.all([...servers.values()].map((server) => server.stop()));
-});
+const differences = suite("the list of differences");
 
-/** Headers of the connection, and those whose value depends on the start or on the encoder. */
-const OWN = ["connection", "date", "keep-alive", "transfer-encoding"];
-const OF_THE_ENCODER = "content-length";
-const OF_THE_START = "etag";
-
-for (const { name, bytes, status, answers = 1, bodiless = false } of CASES) {
-  rawCases(`${name.slice(0, 80)}: ${status}`, async () => {
-    const exchanges = await Promise.all(
-      [...servers].map(async ([runtime, { url }]) =>
-        [runtime, await exchange(url, bytes, { answers, bodiless })] as const
-      ),
-    );
-    let first: ReturnType<typeof comparable> | undefined;
-    for (const [runtime, answer] of exchanges) {
-      const difference = DIFFERENCES.find((row) => row.runtime === runtime && name in row.cases);
-      assert.is(answer.status, difference?.cases[name] ?? status, runtime);
-      if (difference) continue;
-      assert.is(answer.answers, answers, `${runtime} gives ${answer.answers} answers`);
-      const compared = comparable(answer);
-      first ??= compared;
-      assert.equal(compared, first, `${runtime} differs`);
-    }
-  });
-}
-
-rawCases("every difference that is listed is there", () => {
+differences("every difference that is listed is there", () => {
   const names = new Set(CASES.map(({ name }) => name));
   for (const { runtime, cases } of DIFFERENCES) {
     assert.ok([...RUNTIMES.keys()].includes(runtime));
@@ -52,21 +19,4 @@ rawCases("every difference that is listed is there", () => {
   assert.ok(CASES.length >= 120);
 });
 
-/** What has to be the same: all but what is the connection's, the start's or the encoder's own. */
-function comparable({ status, headers, body }: Exchange) {
-  const compared = Object.entries(headers).filter(([name]) => !OWN.includes(name));
-  const text = decode(body, headers["content-encoding"]).replace(/"started_at": "[^"]*"/, "");
-  const isOwn = headers["cache-control"] === "public, max-age=1" || "content-encoding" in headers;
-  const fields = compared.filter(([name]) =>
-    !(name === OF_THE_ENCODER && headers["content-encoding"]) && !(name === OF_THE_START && isOwn)
-  );
-  return { status, headers: Object.fromEntries(fields), text };
-}
-
-function decode(body: string, coding: string | undefined): string {
-  if (coding === "gzip") return gunzipSync(Buffer.from(body, "latin1")).toString("latin1");
-  if (coding === "br") return brotliDecompressSync(Buffer.from(body, "latin1")).toString("latin1");
-  return body;
-}
-
-rawCases.run();
+differences.run();

@@ -1,0 +1,15 @@
+/** In `Deno.serve`: deno run --allow-net --allow-read --allow-env examples/deno.ts */
+import { nodeface } from "./nodeface.ts";
+
+const server = Deno.serve({
+  port: Number(Deno.env.get("PORT") ?? 8080),
+  hostname: "127.0.0.1",
+  // Nodeface has encoded what is worth it.
+  automaticCompression: false,
+  onListen: ({ port }) => console.error(`nodeface example on http://127.0.0.1:${port}/`),
+}, (request) => {
+  const isNode = /^\/node(\/|$)/.test(new URL(request.url).pathname);
+  return isNode ? nodeface.fetch(request) : new Response("The node's own page\n");
+});
+
+Deno.addSignalListener("SIGTERM", () => server.shutdown());

@@ -1,0 +1,16 @@
+/** In an app of Hono, here on Node, with its own adapter: node --import tsx examples/hono.ts */
+import { Hono } from "hono";
+import { serve } from "nodeface/node";
+import { nodeface } from "./nodeface.ts";
+
+const app = new Hono();
+app.get("/", (context) => context.text("The node's own page\n"));
+app.all("/node", (context) => nodeface.fetch(context.req.raw));
+app.all("/node/*", (context) => nodeface.fetch(context.req.raw));
+
+const port = Number(process.env.PORT ?? 8080);
+const { url } = await serve({ fetch: (request) => app.fetch(request) }, {
+  host: "127.0.0.1",
+  port,
+});
+console.error(`nodeface example on ${url}`);

@@ -1,0 +1,77 @@
+/**
+ * Makes one module of the service for one runtime, with everything it imports.
+ *
+ * @module
+ */
+import { build, type Plugin } from "esbuild";
+import { fileURLToPath } from "node:url";
+import { type Carrier, embedFiles } from "./embed.ts";
+
+const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
+
+/** What a bundle is for. */
+export interface BundleFor {
+  runtime: "node" | "deno" | "bun" | "worker";
+  carrier: Carrier;
+}
+
+/**
+ * Bundles the command, or the worker.
+ *
+ * @param bundleFor what it is for
+ * @param outfile where it is written
+ * @returns the names of the packages that are inside
+ */
+export async function bundle(
+  { runtime, carrier }: BundleFor,
+  outfile: string,
+): Promise<string[]> {
+  const isWorker = runtime === "worker";
+  const { metafile } = await build({
+    entryPoints: [path(isWorker ? "../adapters/worker.ts" : "../main.ts")],
+    outfile,
+    bundle: true,
+    format: "esm",
+    platform: isWorker ? "neutral" : "node",
+    mainFields: ["module", "main"],
+    conditions: [runtime, "import"],
+    target: "es2023",
+    minify: true,
+    metafile: true,
+    plugins: [
+      embedFiles(carrier, !isWorker),
+      ...(isWorker ? [withoutNode] : [onlyAdapter(runtime)]),
+    ],
+    logLevel: "warning",
+  });
+  const packages = Object.keys(metafile.inputs).map((input) => PACKAGE.exec(input)?.[1]);
+  return [...new Set(packages.filter((name) => name !== undefined))].sort();
+}
+
+/** The package that a file belongs to. */
+const PACKAGE = /node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules\/)/;
+
+/** Leaves the adapters of other runtimes out: what they import would be loaded at the start. */
+function onlyAdapter(runtime: string): Plugin {
+  return {
+    name: "only-adapter",
+    setup(build) {
+      build.onLoad(
+        { filter: /[\\/]adapters[\\/](node|deno|bun)\.ts$/ },
+        ({ path }) =>
+          path.endsWith(`${runtime}.ts`) ? undefined : { contents: "export const serve = null;" },
+      );
+    },
+  };
+}
+
+/** A worker has no disk and runs no programs: importing what has fails, which its callers expect. */
+const withoutNode: Plugin = {
+  name: "without-node",
+  setup(build) {
+    build.onResolve({ filter: /^node:/ }, ({ path }) => ({ path, namespace: "absent" }));
+    build.onLoad({ filter: /^/, namespace: "absent" }, ({ path }) => ({
+      contents: `throw new Error("There is no ${path} here");`,
+    }));
+  },
+};

@@ -1,0 +1,101 @@
+/**
+ * `npm run build:exe`: one executable with everything inside, `dist/nodeface`, made by Bun.
+ * With `--all` one more for each of the machines in `targets.ts`, in `dist/executables/`, with their
+ * checksums and the list of what is inside.
+ *
+ * @module
+ */
+import { createHash } from "node:crypto";
+import { copyFile, mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { bundle } from "./bundle.ts";
+import { embeddedPaths } from "./embed.ts";
+import { findProgram, runProgram } from "./program.ts";
+import { softwareBill } from "./sbom.ts";
+import { fileOf, TARGETS } from "./targets.ts";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const ALL = join(ROOT, "dist/executables");
+
+/** What executables of this machine end with. */
+const SUFFIX = process.platform === "win32" ? ".exe" : "";
+
+/** Nothing of the folder it is started in is read, and its code is compiled before. */
+const FLAGS = [
+  "--compile",
+  "--bytecode",
+  "--format=esm",
+  "--no-compile-autoload-dotenv",
+  "--no-compile-autoload-bunfig",
+];
+
+const seconds = (since: number) => `${((performance.now() - since) / 1000).toFixed(1)} s`;
+
+try {
+  await main(process.argv.includes("--all"));
+} catch (error) {
+  console.error(`build:exe: ${(error as Error).message}`);
+  process.exit(1);
+}
+
+async function main(all: boolean) {
+  const started = performance.now();
+  const bun = findProgram("bun", "bun/bin/bun.exe");
+  const stage = await mkdtemp(join(ROOT, "dist/stage-"));
+  try {
+    const packages = await bundle({ runtime: "bun", carrier: "bun" }, join(stage, "main.js"));
+    const assets = await copyFiles(stage);
+    const compile = async (outfile: string, ...flags: string[]) => {
+      const since = performance.now();
+      await runProgram(bun, [
+        "build",
+        ...FLAGS,
+        ...assets,
+        ...flags,
+        "main.js",
+        `--outfile=${outfile}`,
+      ], stage);
+      const { size } = await stat(outfile);
+      console.error(`${basename(outfile)}: ${Math.round(size / 1e6)} MB, ${seconds(since)}`);
+    };
+    await compile(join(ROOT, "dist", `nodeface${SUFFIX}`));
+    // Older ones are of other sources.
+    await rm(ALL, { recursive: true, force: true });
+    if (!all) return;
+    await mkdir(ALL, { recursive: true });
+    for (const [i, target] of TARGETS.entries()) {
+      // The runtimes of other machines come from the npm registry.
+      process.stderr.write(`${i + 1} of ${TARGETS.length}: `);
+      await compile(join(ALL, fileOf(target)), `--target=${target.bun}`);
+    }
+    const bill = await softwareBill(packages, { bun });
+    await writeFile(join(ALL, "nodeface.cdx.json"), bill);
+    await writeFile(join(ALL, "SHA256SUMS"), await checksums());
+    console.error(`All of them, checksums and bill of materials: ${seconds(started)}`);
+  } finally {
+    await rm(stage, { recursive: true });
+  }
+}
+
+/** Copies what is to be inside, and gives the flags that put it there. */
+async function copyFiles(stage: string): Promise<string[]> {
+  const paths = await embeddedPaths();
+  for (const path of paths) {
+    await mkdir(dirname(join(stage, path)), { recursive: true });
+    await copyFile(join(ROOT, path), join(stage, path));
+  }
+  const folders = new Set(paths.map((path) => path.slice(0, path.indexOf("/"))));
+  return [...folders].map((folder) => `--asset=${folder}`);
+}
+
+/** The checksums of all executables, as `sha256sum --check` reads them. */
+async function checksums(): Promise<string> {
+  const lines = [];
+  for (const name of [...TARGETS.map(fileOf), "nodeface.cdx.json"]) {
+    const sum = createHash("sha256").update(await readFile(join(ALL, name))).digest("hex");
+    lines.push(`${sum}  ${name}\n`);
+  }
+  return lines.join("");
+}

@@ -1,0 +1,76 @@
+/**
+ * The software bill of materials of an executable, as CycloneDX 1.6: what is really inside, which
+ * is less than what is installed to build it.
+ *
+ * @module
+ */
+import { execFileSync } from "node:child_process";
+import { readFile } from "node:fs/promises";
+
+const read = async (path: string) =>
+  JSON.parse(await readFile(new URL(`../../${path}`, import.meta.url), "utf8"));
+
+/** What is read of an entry of `package-lock.json`. */
+interface Locked {
+  version: string;
+  integrity?: string;
+  license?: string;
+}
+
+/**
+ * Writes the bill.
+ *
+ * @param packages the names of the packages in the bundle
+ * @param runtime the program of the runtime that is inside, by its name
+ * @returns the text of a CycloneDX document
+ */
+export async function softwareBill(
+  packages: readonly string[],
+  runtime: Readonly<Record<string, string>>,
+): Promise<string> {
+  const { name, version, license } = await read("package.json");
+  const lock = await read("package-lock.json");
+  const locked = [...packages, "@scalar/api-reference"].map((each) =>
+    library(each, lock.packages[`node_modules/${each}`])
+  );
+  const runtimes = Object.entries(runtime).map(([name, program]) => {
+    const version = /[\d.]+/.exec(execFileSync(program, ["--version"], { encoding: "utf8" }))?.[0];
+    return { type: "platform", "bom-ref": `${name}@${version}`, name, version };
+  });
+  const components = [...runtimes, ...locked];
+  const bill = {
+    bomFormat: "CycloneDX",
+    specVersion: "1.6",
+    version: 1,
+    metadata: {
+      component: {
+        type: "application",
+        "bom-ref": "nodeface",
+        name,
+        version,
+        licenses: [{ license: { id: license } }],
+      },
+    },
+    components,
+    dependencies: [
+      { ref: "nodeface", dependsOn: components.map((component) => component["bom-ref"]) },
+    ],
+  };
+  return JSON.stringify(bill, null, 2) + "\n";
+}
+
+function library(name: string, { version, integrity, license }: Locked) {
+  const purl = `pkg:npm/${name.replace("@", "%40")}@${version}`;
+  const [, sum] = /^sha512-(.+)$/.exec(integrity ?? "") ?? [];
+  return {
+    type: "library",
+    "bom-ref": purl,
+    name,
+    version,
+    purl,
+    ...(license && { licenses: [{ license: { id: license } }] }),
+    ...(sum && {
+      hashes: [{ alg: "SHA-512", content: Buffer.from(sum, "base64").toString("hex") }],
+    }),
+  };
+}

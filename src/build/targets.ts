@@ -1,0 +1,28 @@
+/**
+ * The machines that executables are made for.
+ *
+ * @module
+ */
+
+/** One of them. */
+export interface Target {
+  /** What its file's name ends with. */
+  name: string;
+  /** What Bun calls it. */
+  bun: string;
+  /** The platform and the architecture, as Node says them, of the machines that run it. */
+  runsOn: string;
+}
+
+/** The file of a target. */
+export const fileOf = ({ name }: Target): string => `nodeface-${name}`;
+
+export const TARGETS: readonly Target[] = [
+  { name: "linux-x64", bun: "bun-linux-x64", runsOn: "linux-x64" },
+  { name: "linux-arm64", bun: "bun-linux-arm64", runsOn: "linux-arm64" },
+  { name: "linux-x64-musl", bun: "bun-linux-x64-musl", runsOn: "musl-x64" },
+  { name: "linux-arm64-musl", bun: "bun-linux-arm64-musl", runsOn: "musl-arm64" },
+  { name: "macos-x64", bun: "bun-darwin-x64", runsOn: "darwin-x64" },
+  { name: "macos-arm64", bun: "bun-darwin-arm64", runsOn: "darwin-arm64" },
+  { name: "windows-x64.exe", bun: "bun-windows-x64", runsOn: "win32-x64" },
+];

@@ -1,0 +1,71 @@
+/**
+ * What is answered with, each part made when it is first asked for.
+ *
+ * @module
+ */
+import { prepareCatalog } from "./description/catalog.ts";
+import { type Description, prepareDescription } from "./description/description.ts";
+import { type Assets, createAssets, prepareFavicon } from "./explorer/assets.ts";
+import { readManifest, readPrepared } from "./explorer/manifest.ts";
+import { createPage, type Page } from "./explorer/page.ts";
+import type { Representation } from "./http/representation.ts";
+import { createInfo, type LiveInfo } from "./info/info.ts";
+import { KINDS } from "./kinds/index.ts";
+import type { NodefaceOptions } from "./options.ts";
+import type { Platform } from "./platform.ts";
+
+/** Everything there is to answer with; each rejects where one of this package's files is missing. */
+export interface Prepared {
+  page(): Promise<Page>;
+  description(): Promise<Description>;
+  live(): Promise<LiveInfo>;
+  catalog(): Promise<Representation>;
+  favicon(): Promise<Representation>;
+  assets(): Promise<Assets>;
+}
+
+/**
+ * Makes what is answered with. Nothing is read before it is asked for.
+ *
+ * @param platform reads this package's files
+ * @param options what the service was made with
+ */
+export function prepare(platform: Platform, options: NodefaceOptions): Prepared {
+  const { startedAt = new Date(), log = console.error, onError = console.error } = options;
+  const { node, info, operations = [] } = options;
+  const text = async (path: string) => new TextDecoder().decode(await platform.read(path));
+  const manifest = once(() => readManifest(platform));
+  const own = async (form: "spec.json" | "spec.yaml") =>
+    await readPrepared(platform, form, (await manifest()).description[form]);
+  const description = once(async () => {
+    const [json, yaml] = await Promise.all([own("spec.json"), own("spec.yaml")]);
+    return prepareDescription({ json, yaml }, operations, platform);
+  });
+  return {
+    page: once(async () => {
+      const template = await text("static/explorer.html");
+      return createPage(template, (await description()).document, await manifest(), platform);
+    }),
+    description,
+    live: once(async () => {
+      const { version } = await manifest();
+      const service = { software: "nodeface", version, started_at: startedAt.toISOString() };
+      return createInfo({ service, node, info, kinds: KINDS, log, onError });
+    }),
+    catalog: once(prepareCatalog),
+    favicon: once(async () => prepareFavicon(await text("static/favicon.svg"))),
+    assets: once(async () => createAssets(await manifest(), platform)),
+  };
+}
+
+/** Does a piece of work when it is first asked for, again only where it failed. */
+function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | undefined;
+  return () => {
+    result ??= work().catch((error) => {
+      result = undefined;
+      throw error;
+    });
+    return result;
+  };
+}

@@ -1,0 +1,37 @@
+/** The executable, away from the checkout. */
+import { copyFileSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { ROOT } from "../_paths.ts";
+import { type Running, start, type Surroundings } from "../_server.ts";
+import { makeFolder } from "./_folder.ts";
+
+const FILE = process.platform === "win32" ? "nodeface.exe" : "nodeface";
+
+/** A copy outside of the checkout. */
+export const EXECUTABLE: string = join(makeFolder(), FILE);
+copyFileSync(`${ROOT}dist/${FILE}`, EXECUTABLE);
+
+/** An empty folder, which it is started in, and no environment, so that it finds nothing. */
+export const NOWHERE: Surroundings = {
+  cwd: makeFolder(),
+  bare: true,
+};
+
+/** Why a test needs the superuser of a Linux, where there is none. */
+export const NOT_ROOT: string | undefined = process.getuid?.() === 0 && process.platform === "linux"
+  ? undefined
+  : "needs root on Linux";
+
+/** Starts it as an operator would on a machine that has nothing. */
+export function startExecutable(): Promise<Running> {
+  return start([EXECUTABLE], {}, NOWHERE);
+}
+
+/** The processes that a process has started. */
+export function childrenOf(pid: number): number[] {
+  return readdirSync(`/proc/${pid}/task`).flatMap((task) =>
+    readFileSync(`/proc/${pid}/task/${task}/children`, "utf8").split(" ").filter(Boolean)
+      .map(Number)
+  );
+}

@@ -1,0 +1,13 @@
+/** Folders outside of the checkout, for as long as the tests run. */
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+
+/** Makes an empty folder, which everybody may read. */
+export function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
+  chmodSync(folder, 0o755);
+  process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}

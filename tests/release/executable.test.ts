@@ -1,0 +1,82 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { MANIFEST, type Manifest } from "../../src/explorer/manifest.ts";
+import { ask } from "../_app.ts";
+import { send } from "../_http.ts";
+import { ROOT } from "../_paths.ts";
+import { COMMANDS, run, start } from "../_server.ts";
+import { rawSuite } from "../raw/_table.ts";
+import { runtimeSuite } from "../runtimes/_suite.ts";
+import { childrenOf, EXECUTABLE, NOT_ROOT, NOWHERE, startExecutable } from "./_executable.ts";
+import { makeFolder } from "./_folder.ts";
+import { testWhere } from "./_where.ts";
+
+runtimeSuite("the executable, in an empty folder with nothing around", startExecutable);
+
+rawSuite(
+  "the same bytes from the executable",
+  new Map([["Node", () => start(COMMANDS.Node)], ["Bun", startExecutable]]),
+);
+
+const executable = suite("the executable");
+const manifest: Manifest = JSON.parse(readFileSync(ROOT + MANIFEST, "utf8"));
+const nodeface = /^nodeface \S+ on Bun \S+, built from [0-9a-f]{7,}\n$/;
+
+executable("--version says its version, the runtime's and the commit", async () => {
+  const { stdout, code } = await run([EXECUTABLE, "--version"], {}, NOWHERE);
+  assert.match(stdout, nodeface);
+  assert.match(stdout, manifest.commit!);
+  assert.is(code, 0);
+});
+
+executable("it serves every file of the explorer in every coding", async () => {
+  const server = await startExecutable();
+  for (const [file, { codings }] of Object.entries(manifest.files)) {
+    for (const coding of codings) {
+      const headers = { "accept-encoding": coding };
+      const path = `/assets/${file}`;
+      const answer = await send(new URL(path, server.url), { headers });
+      assert.is(answer.headers.get("content-encoding") ?? "identity", coding);
+      assert.equal(await answer.bytes(), await (await ask(path, { headers })).bytes());
+    }
+  }
+  await server.stop();
+});
+
+executable("it reads no settings from the folder that it is started in", async () => {
+  const cwd = makeFolder();
+  writeFileSync(join(cwd, ".env"), "PORT=http\n");
+  writeFileSync(join(cwd, "bunfig.toml"), 'preload = ["./missing.ts"]\n');
+  const { stderr, code } = await run([EXECUTABLE, "--version"], {}, { cwd, bare: true });
+  assert.is(stderr, "");
+  assert.is(code, 0);
+});
+
+testWhere(executable, NOT_ROOT, "it runs as any user, on a read-only file system", async () => {
+  const readOnly = "mount --bind / /mnt && mount -o remount,ro,bind /mnt && " +
+    'mount -t proc proc /mnt/proc && exec chroot --userspec=65534:65534 /mnt "$@"';
+  const command = ["/usr/bin/unshare", "--mount", "/bin/sh", "-c", readOnly, "sh", EXECUTABLE];
+  const server = await start(command, { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" }, NOWHERE);
+  assert.is((await fetch(`${server.url}v1/spec`)).status, 200);
+  const { code } = await server.stop();
+  assert.is(code, 0);
+});
+
+testWhere(
+  executable,
+  NOT_ROOT,
+  "as the first process of a container it stops on SIGTERM",
+  async () => {
+    const server = await start(["/usr/bin/unshare", "--pid", "--fork", EXECUTABLE], {}, NOWHERE);
+    const [first] = childrenOf(server.pid);
+    assert.match(readFileSync(`/proc/${first}/status`, "utf8"), /^NSpid:\t\d+\t1$/m);
+    process.kill(first!, "SIGTERM");
+    const { code } = await server.ended;
+    assert.is(code, 0);
+  },
+);
+
+executable.run();

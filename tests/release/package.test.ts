@@ -1,0 +1,101 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { BUN, DENO, ROOT } from "../_paths.ts";
+import { start } from "../_server.ts";
+import { runtimeSuite } from "../runtimes/_suite.ts";
+import { HOME, ok, TARBALL } from "./_package.ts";
+
+const PROGRAM = `
+import { createNodeface, type Nodeface, type NodefaceOptions, type Operation } from "nodeface";
+import { listener, serve as serveOnNode } from "nodeface/node";
+import { serve as serveOnDeno } from "nodeface/deno";
+import { serve as serveOnBun } from "nodeface/bun";
+import worker from "nodeface/worker";
+
+const operation: Operation = {
+  method: "GET",
+  path: "/v1/peers",
+  operation: { summary: "List peers", responses: { 200: { description: "All of them" } } },
+  handle: () => Response.json([]),
+};
+const options: NodefaceOptions = { prefix: "/a", info: () => ({ height: 7 }), operations: [operation] };
+const nodeface: Nodeface = createNodeface(options);
+const served: Nodeface[] = [nodeface, worker];
+export const all = [serveOnNode, serveOnDeno, serveOnBun, listener, served];
+
+const response: Response = await nodeface.fetch(new Request("http://localhost/a/v1/info"));
+console.log((await response.json()).height, await nodeface.ready());
+// @ts-expect-error: there is no such option
+createNodeface({ hots: [] });
+`;
+writeFileSync(join(HOME, "program.ts"), PROGRAM);
+
+runtimeSuite(
+  "the package",
+  () => start([join(HOME, "node_modules/.bin/nodeface")], {}, { cwd: HOME }),
+);
+
+const pack = suite("what is published");
+
+pack("npx runs it", async () => {
+  assert.match(await ok(["npx", "nodeface", "--version"], HOME), /^nodeface \d\S+ on Node /);
+});
+
+pack("it installs six packages at most", () => {
+  const lock = JSON.parse(readFileSync(join(HOME, "node_modules/.package-lock.json"), "utf8"));
+  const names = Object.keys(lock.packages);
+  assert.ok(names.length <= 6, names.join(", "));
+});
+
+for (
+  const [resolution, module] of [["nodenext", "nodenext"], ["bundler", "esnext"]] as const
+) {
+  pack(`its types are understood under ${resolution}`, async () => {
+    const project = join(HOME, resolution);
+    mkdirSync(project);
+    const compilerOptions = {
+      module,
+      moduleResolution: resolution,
+      target: "es2023",
+      lib: ["ES2023", "DOM", "DOM.Iterable"],
+      types: ["node"],
+      typeRoots: [`${ROOT}node_modules/@types`],
+      strict: true,
+      noEmit: true,
+    };
+    const config = { compilerOptions, files: ["../program.ts"] };
+    writeFileSync(join(project, "tsconfig.json"), JSON.stringify(config));
+    await ok([process.execPath, `${ROOT}node_modules/.bin/tsc`, "--project", project], HOME);
+  });
+}
+
+pack("Deno takes its types, and runs it", async () => {
+  const cached = { DENO_DIR: join(HOME, "deno") };
+  await ok([DENO, "check", "--node-modules-dir=manual", "program.ts"], HOME, cached);
+  const flags = ["run", "--allow-read", "--allow-env", "--node-modules-dir=manual"];
+  assert.match(await ok([DENO, ...flags, "program.ts"], HOME, cached), /^7 undefined$/m);
+});
+
+pack("Bun and Node run it", async () => {
+  assert.match(await ok([BUN, "program.ts"], HOME), /^7 undefined$/m);
+  await ok([BUN, "build", "program.ts", "--target=bun", "--outfile=program.js"], HOME);
+});
+
+const NODE = `${ROOT}tests/node_modules/node24/bin/node`;
+
+pack("publint finds nothing", async () => {
+  const publint = [NODE, `${ROOT}tests/node_modules/.bin/publint`, "run", "--strict"];
+  assert.match(await ok([...publint, join(HOME, "node_modules/nodeface")], HOME), "All good!");
+});
+
+pack("Are the types wrong? finds nothing", async () => {
+  const attw = [NODE, `${ROOT}tests/node_modules/.bin/attw`, TARBALL, "--profile=esm-only"];
+  // It is published as ES modules only: what CommonJS would make of it is left out.
+  const said = await ok([...attw, "--no-emoji"], HOME);
+  assert.is(said.match(/from ESM\): OK \(ESM\)\nbundler: OK/g)?.length, 5, said);
+});
+
+pack.run();

@@ -1,0 +1,114 @@
+import { spawn } from "node:child_process";
+import { readFileSync, rmSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
+import process from "node:process";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { PATHS } from "../_app.ts";
+import { start } from "../_server.ts";
+import { makeBare } from "./_bare.ts";
+import { childrenOf, EXECUTABLE, NOT_ROOT, NOWHERE, startExecutable } from "./_executable.ts";
+import { freePort } from "./_port.ts";
+import { testWhere, without } from "./_where.ts";
+
+const starting = suite("the executable beside a bare server's");
+
+let bare = "";
+starting.before(async () => void (bare = await makeBare()));
+
+/** How often each is started. */
+const STARTS = 15;
+
+starting("its first answer comes within twice the time", async () => {
+  const times: Record<string, number[]> = { [bare]: [], [EXECUTABLE]: [] };
+  for (let i = 0; i < STARTS; i++) {
+    for (const [program, taken] of Object.entries(times)) taken.push(await firstAnswer(program));
+  }
+  // What else the machine does only adds: the quickest start of each is what it takes by itself.
+  const [least, ours] = [Math.min(...times[bare]!), Math.min(...times[EXECUTABLE]!)];
+  const medians = Object.values(times).map((taken) => median(taken).toFixed(1)).join(" and ");
+  console.log(
+    `first answer: ${ours.toFixed(1)} ms; a bare server's: ${least.toFixed(1)} ms; ` +
+      `medians: a bare server's and ours, ${medians} ms`,
+  );
+  assert.ok(ours <= 2 * least, `${ours} ms, bare ${least} ms`);
+});
+
+starting("at rest it takes no more than 25 MiB on top", async () => {
+  const servers = [await start([bare], {}, NOWHERE), await startExecutable()];
+  const [least = 0, ours = 0] = servers.map(({ pid }) => resident(pid));
+  for (const [path] of PATHS) await fetch(new URL(path, servers[1]!.url));
+  const asked = resident(servers[1]!.pid);
+  await Promise.all(servers.map((server) => server.stop("SIGKILL")));
+  const [a, b, c] = [ours, least, asked].map((size) => size.toFixed(1));
+  console.log(`resident: ${a} MiB, asked for every path ${c} MiB; a bare server's: ${b} MiB`);
+  assert.ok(ours <= least + 25, `${ours} MiB, bare ${least} MiB`);
+});
+
+testWhere(
+  starting,
+  NOT_ROOT ?? without("/usr/bin/strace"),
+  "it opens no file that a bare server does not open",
+  async () => {
+    const [expected, opened] = [await opens(bare), await opens(EXECUTABLE)];
+    assert.ok(expected.size > 0);
+    assert.equal([...opened].filter((path) => !expected.has(path)), []);
+  },
+);
+
+starting.run();
+
+/** The time from the start of a program to its first answer, in milliseconds. */
+async function firstAnswer(program: string): Promise<number> {
+  const port = await freePort();
+  const since = performance.now();
+  const child = spawn(program, ["--port", String(port)], {
+    cwd: NOWHERE.cwd,
+    env: {},
+    stdio: "ignore",
+  });
+  await new Promise<void>((resolve) => {
+    const ask = () => {
+      const socket = connect(port, "127.0.0.1");
+      // Not at once again, which would take the processor from what is measured.
+      socket.on("error", () => setTimeout(ask, 1)).on("connect", () => {
+        socket.write("GET /v1/info HTTP/1.1\r\nHost: localhost\r\n\r\n");
+      }).once("data", () => {
+        socket.destroy();
+        resolve();
+      });
+    };
+    ask();
+  });
+  const taken = performance.now() - since;
+  child.kill("SIGKILL");
+  await new Promise((resolve) => child.once("exit", resolve));
+  return taken;
+}
+
+function median(values: number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1]!;
+}
+
+/** The resident memory of a process, in MiB. */
+function resident(pid: number): number {
+  const [, size] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  return Number(size) / 1024;
+}
+
+/** The files that a server opens from its start until it has answered every path. */
+async function opens(program: string): Promise<Set<string>> {
+  const strace = ["/usr/bin/strace", "--follow-forks", "--trace=open,openat,openat2"];
+  const server = await start([...strace, "--output=trace", program], {}, NOWHERE);
+  for (const [path] of PATHS) await (await fetch(new URL(path, server.url))).arrayBuffer();
+  // The program, since strace lets no signal through.
+  for (const traced of childrenOf(server.pid)) process.kill(traced, "SIGKILL");
+  await server.ended;
+  const trace = join(NOWHERE.cwd!, "trace");
+  const text = readFileSync(trace, "utf8");
+  rmSync(trace);
+  const paths = [...text.matchAll(/open(?:at2?)?\((?:AT_FDCWD, )?"([^"]*)".* = \d+/g)]
+    .map(([, path]) => path!.replace(/\/proc\/\d+/, "/proc/self"));
+  return new Set(paths.filter((path) => path !== program));
+}

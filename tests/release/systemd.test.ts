@@ -1,0 +1,76 @@
+import { readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { PATHS } from "../_app.ts";
+import { ROOT } from "../_paths.ts";
+import { run, start } from "../_server.ts";
+import { childrenOf, EXECUTABLE, NOT_ROOT, NOWHERE } from "./_executable.ts";
+import { testWhere, without } from "./_where.ts";
+
+const systemd = suite("the systemd unit");
+
+const ANALYZE = "/usr/bin/systemd-analyze";
+const UNIT = `${ROOT}deploy/nodeface.service`;
+
+testWhere(systemd, without(ANALYZE), "systemd-analyze rates its exposure below 2.0", async () => {
+  const { stdout, code } = await run([
+    ANALYZE,
+    "security",
+    "--offline=true",
+    "--threshold=19",
+    UNIT,
+  ]);
+  const [, level] = /exposure level for nodeface.service: ([\d.]+)/.exec(stdout) ?? [];
+  console.log(`exposure: ${level}`);
+  assert.ok(Number(level) < 2);
+  assert.is(code, 0);
+});
+
+testWhere(
+  systemd,
+  NOT_ROOT ?? without(ANALYZE, "/usr/bin/strace"),
+  "it allows every system call that the executable makes",
+  async () => {
+    const { stdout } = await run([ANALYZE, "syscall-filter"], { SYSTEMD_COLORS: "0" });
+    const allowed = allowedCalls(stdout, readFileSync(UNIT, "utf8"));
+    assert.ok(allowed.has("openat") && !allowed.has("mount"));
+    const made = await callsMade();
+    assert.ok(made.has("openat"));
+    assert.equal([...made].filter((call) => !allowed.has(call)), []);
+  },
+);
+
+systemd.run();
+
+/** What the filters of a unit leave, by what systemd says is in its sets. */
+function allowedCalls(said: string, unit: string): Set<string> {
+  const sets = new Map<string, string[]>();
+  for (const line of said.split("\n")) {
+    if (line.startsWith("@")) sets.set(line.trim(), []);
+    else if (/^ +[@\w]/.test(line)) [...sets.values()].at(-1)?.push(line.trim());
+  }
+  const members = (name: string): string[] => sets.get(name)?.flatMap(members) ?? [name];
+  const allowed = new Set<string>();
+  for (const [, not, names] of unit.matchAll(/^SystemCallFilter=(~?)(.+)$/gm)) {
+    for (const call of names!.split(" ").flatMap(members)) {
+      if (not) allowed.delete(call);
+      else allowed.add(call);
+    }
+  }
+  return allowed;
+}
+
+/** The system calls from the start of the executable until it has answered every path. */
+async function callsMade(): Promise<Set<string>> {
+  const strace = ["/usr/bin/strace", "--follow-forks", "--quiet=all", "--output=calls"];
+  const server = await start([...strace, EXECUTABLE], {}, NOWHERE);
+  for (const [path] of PATHS) await (await fetch(new URL(path, server.url))).arrayBuffer();
+  for (const traced of childrenOf(server.pid)) process.kill(traced, "SIGTERM");
+  await server.ended;
+  const calls = join(NOWHERE.cwd!, "calls");
+  const text = readFileSync(calls, "utf8");
+  rmSync(calls);
+  return new Set([...text.matchAll(/^\d+ +(\w+)\(/gm)].map(([, call]) => call!));
+}

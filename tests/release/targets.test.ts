@@ -1,0 +1,72 @@
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import process from "node:process";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { fileOf, type Target, TARGETS } from "../../src/build/targets.ts";
+import { ROOT } from "../_paths.ts";
+import { start } from "../_server.ts";
+import { runtimeSuite } from "../runtimes/_suite.ts";
+import { NOWHERE } from "./_executable.ts";
+import { testWhere } from "./_where.ts";
+
+const FOLDER = `${ROOT}dist/executables/`;
+const isBuilt = existsSync(`${FOLDER}SHA256SUMS`);
+
+/** What runs programs of another architecture here, with the libraries of that one. */
+const EMULATORS: Readonly<Record<string, readonly string[]>> = {
+  "linux-arm64": ["/usr/bin/qemu-aarch64-static", "-L", "/usr/aarch64-linux-gnu"],
+};
+
+for (const target of isBuilt ? TARGETS : []) {
+  const command = commandFor(target);
+  if (command) runtimeSuite(`the executable for ${target.name}`, () => start(command, {}, NOWHERE));
+  else console.log(`Not run here: ${fileOf(target)}`);
+}
+
+const targets = suite("the executables for all machines");
+const notBuilt = isBuilt ? undefined : 'are made by "npm run build:exe -- --all"';
+
+testWhere(targets, notBuilt, "each has the checksum that is listed", async () => {
+  const lines = await readFileSync(`${FOLDER}SHA256SUMS`, "utf8").trimEnd().split("\n");
+  assert.is(lines.length, TARGETS.length + 1);
+  for (const line of lines) {
+    const [sum, name] = line.split("  ");
+    const content = readFileSync(FOLDER + name);
+    assert.is(createHash("sha256").update(content).digest("hex"), sum, name);
+  }
+});
+
+testWhere(
+  targets,
+  notBuilt,
+  "their bill of materials lists what is inside, and only that",
+  async () => {
+    const bill = await JSON.parse(readFileSync(`${FOLDER}nodeface.cdx.json`, "utf8"));
+    const names = bill.components.map(({ name }: { name: string }) => name);
+    assert.equal(names, [
+      "bun",
+      "content-type",
+      "itty-router",
+      "negotiator",
+      "valibot",
+      "yaml",
+      "@scalar/api-reference",
+    ]);
+    for (const { name, version, hashes } of bill.components) {
+      assert.match(version, /^\d+\.\d+\.\d+$/);
+      if (name !== "bun") assert.match(hashes[0].content, /^[0-9a-f]{128}$/, name);
+    }
+  },
+);
+
+targets.run();
+
+function commandFor(target: Target): readonly string[] | undefined {
+  const program = FOLDER + fileOf(target);
+  if (target.runsOn === `${process.platform}-${process.arch}`) return [program];
+  const emulator = EMULATORS[target.runsOn];
+  return emulator?.every((part) => !part.startsWith("/") || existsSync(part))
+    ? [...emulator, program]
+    : undefined;
+}
