@@ -23,7 +23,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "prepare.ts": ["options.ts", "explorer", "description", "info", "kinds", "http", "platform.ts"],
   "options.ts": ["description", "info", "http", "platform.ts"],
   "platform.ts": [],
-  command: ["app.ts", "info", "kinds"],
+  command: ["adapters", "app.ts", "info", "kinds"],
   config: ["info", "kinds"],
   adapters: ["app.ts", "http"],
   explorer: ["http", "platform.ts"],
