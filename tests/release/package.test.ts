@@ -92,7 +92,13 @@ pack("publint finds nothing", async () => {
 });
 
 pack("Are the types wrong? finds nothing", async () => {
-  const attw = [NODE, `${ROOT}tests/node_modules/.bin/attw`, TARBALL, "--profile=esm-only"];
+  const attw = [
+    NODE,
+    `${ROOT}tests/node_modules/.bin/attw`,
+    TARBALL,
+    "--profile=esm-only",
+    "--format=ascii",
+  ];
   // It is published as ES modules only: what CommonJS would make of it is left out.
   const said = await ok([...attw, "--no-emoji"], HOME);
   assert.is(said.match(/from ESM\): OK \(ESM\)\nbundler: OK/g)?.length, 5, said);
