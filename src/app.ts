@@ -8,7 +8,8 @@
  */
 import { type IRequestStrict, Router } from "itty-router";
 import { prepareCatalog } from "./description/catalog.ts";
-import { prepareDescription } from "./description/description.ts";
+import { formatFinding } from "./description/finding.ts";
+import { type DescriptionPlace, type DescriptionReport, keepCurrent } from "./description/live.ts";
 import { createAssets, prepareFavicon } from "./explorer/assets.ts";
 import { readManifest } from "./explorer/manifest.ts";
 import { preparePage } from "./explorer/page.ts";
@@ -48,6 +49,23 @@ export interface NodefaceOptions {
    */
   cors?: Cors;
   /**
+   * The node's own OpenAPI description, to which this service's operations are added: the path or the
+   * URL of a file, or its text.
+   *
+   * @default this service's operations alone
+   */
+  description?: DescriptionPlace;
+  /** What the servers of a description that was read from a file are relative to. */
+  nodeUrl?: string;
+  /** Where the node is reached from outside; takes the place of the servers of its description. */
+  publicUrl?: string;
+  /**
+   * Is told what is wrong with the description, each time that it has been read.
+   *
+   * @default one line for each finding to console.error
+   */
+  onDescription?: (report: DescriptionReport) => void;
+  /**
    * Is told of every error that is answered with 500; the client learns nothing of it.
    *
    * @default console.error
@@ -65,6 +83,11 @@ export interface Nodeface {
    * @throws {Error} where one of this package's files is missing or broken
    */
   ready(): Promise<void>;
+  /**
+   * Looks whether the node's description has changed and, if so, shows the new one; to be called every
+   * few seconds. A version that cannot be shown leaves the old one where it is.
+   */
+  refresh(): Promise<void>;
   /** The method and path of each route, as given to the router: `/assets/:folder/:file`. */
   readonly routeTable: readonly { method: string; path: string }[];
 }
@@ -83,7 +106,7 @@ export interface Nodeface {
  */
 export function createNodeface(options: NodefaceOptions = {}): Nodeface {
   const { platform = ownPlatform, hosts = [], cors = "*", onError = console.error } = options;
-  const prepared = once(() => prepare(platform, new Date()));
+  const prepared = once(() => prepare(options, platform, new Date()));
   const guard = createGuard(hosts);
   const finish = createFinish(cors);
   const router = Router<RoutedRequest, [], Answer>();
@@ -96,13 +119,13 @@ export function createNodeface(options: NodefaceOptions = {}): Nodeface {
     };
     router.get(path, handle).head(path, handle);
   };
-  get("/v1/spec", ({ page }) => page);
+  get("/v1/spec", ({ live }) => live.current.page);
   get("/v1/info", ({ info }) => info);
   get("/v1/health", ({ health }) => health);
-  get("/spec.json", ({ description }) => description.json);
-  get("/spec.yaml", ({ description }) => description.yaml);
-  get("/v1/spec.json", ({ description }) => description.json);
-  get("/v1/spec.yaml", ({ description }) => description.yaml);
+  get("/spec.json", ({ live }) => live.current.json);
+  get("/spec.yaml", ({ live }) => live.current.yaml);
+  get("/v1/spec.json", ({ live }) => live.current.json);
+  get("/v1/spec.yaml", ({ live }) => live.current.yaml);
   get("/.well-known/api-catalog", ({ catalog }) => catalog);
   get("/", () => redirect("v1/spec"));
   get("/v1", (_, { pathname }) => redirect(pathname.endsWith("/") ? "spec" : "v1/spec"));
@@ -134,6 +157,7 @@ export function createNodeface(options: NodefaceOptions = {}): Nodeface {
   return {
     fetch: async (request) => finish(await answer(request), request),
     ready: async () => void await prepared(),
+    refresh: async () => await (await prepared()).live.refresh(),
     routeTable: router.routes.map(([method, , , path = ""]) => ({ method, path })),
   };
 }
@@ -158,19 +182,31 @@ function isSlashed(pathname: string): boolean {
 /** Everything that is made before the first answer. */
 type Prepared = Awaited<ReturnType<typeof prepare>>;
 
-async function prepare(platform: Platform, startedAt: Date) {
+async function prepare(options: NodefaceOptions, platform: Platform, startedAt: Date) {
   const text = async (path: string) => new TextDecoder().decode(await platform.read(path));
   const manifest = await readManifest(platform);
-  const [page, description, catalog, info, health, favicon] = await Promise.all([
-    preparePage(await text("static/explorer.html"), manifest, platform),
-    prepareDescription(await text("spec/openapi.yaml"), platform),
+  const template = await text("static/explorer.html");
+  const { description: place, nodeUrl: base, publicUrl, onDescription: report = complain } =
+    options;
+  const own = await text("spec/openapi.yaml");
+  const [live, catalog, info, health, favicon] = await Promise.all([
+    keepCurrent({ place, base, publicUrl, own, platform, report }, async (description) => ({
+      json: description.json,
+      yaml: description.yaml,
+      page: await preparePage(template, manifest, description, platform),
+    })),
     prepareCatalog(),
     prepareServiceInfo(manifest.version, startedAt),
     prepareHealth(),
     prepareFavicon(await text("static/favicon.svg")),
   ]);
   const assets = createAssets(manifest, platform);
-  return { page, description, catalog, info, health, assets, favicon };
+  return { live, catalog, info, health, assets, favicon };
+}
+
+/** Says what is wrong with a description where nobody else does. */
+function complain({ findings }: DescriptionReport): void {
+  for (const finding of findings) console.error(formatFinding(finding));
 }
 
 /** Does a piece of work when it is first asked for, again only where it failed. */

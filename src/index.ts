@@ -4,4 +4,6 @@
  * @module
  */
 export { createNodeface, type Nodeface, type NodefaceOptions } from "./app.ts";
-export type { Platform } from "./platform.ts";
+export type { Finding } from "./description/finding.ts";
+export type { DescriptionPlace, DescriptionReport } from "./description/live.ts";
+export type { Disk, Platform } from "./platform.ts";

@@ -10,8 +10,7 @@ const { createApiReference } = await import(document.getElementById("scalar").hr
 const explorer = document.getElementById("explorer");
 explorer.replaceChildren();
 createApiReference(explorer, {
-  url: new URL("spec.json", base).href,
-  servers: [{ url: base.href.replace(/\/$/, ""), description: "This node" }],
+  content: located(await (await fetch(new URL("spec.json", base))).json()),
   // Each of these keeps Scalar from talking to its maker's hosts.
   withDefaultFonts: false,
   telemetry: false,
@@ -20,3 +19,16 @@ createApiReference(explorer, {
   showDeveloperTools: "never",
   hideClientButton: true,
 });
+
+/** The description with the servers that are relative, which mean this service, where it is now. */
+function located(description) {
+  const origin = base.href.replace(/\/$/, "");
+  const place = (holder) => {
+    for (const server of holder.servers ?? []) {
+      if (server.url?.startsWith("/")) server.url = origin + server.url.replace(/\/$/, "");
+    }
+  };
+  place(description);
+  Object.values(description.paths ?? {}).forEach(place);
+  return description;
+}

@@ -6,32 +6,46 @@
 import { parse } from "yaml";
 import { represent, type Representation } from "../http/representation.ts";
 import type { Platform } from "../platform.ts";
+import type { Merged } from "./load.ts";
+import type { Json } from "./values.ts";
 
 /** A description may be kept, but is asked after at every use. */
 const REVALIDATE = "public, no-cache";
 
-/** The description, ready to be served. */
+/** The description, ready to be served. All of it changes together. */
 export interface Description {
-  /** The document as JSON values. */
-  readonly document: Record<string, unknown>;
+  /** The document as JSON values; a whole number too large for `number` is a `bigint`. */
+  readonly document: Json;
   readonly json: Representation;
   readonly yaml: Representation;
+  /** The origins that its servers name, which the page may ask. */
+  readonly origins: readonly string[];
+  /** What a reader of the page should know of the description; for people, without a period. */
+  readonly notice: string | undefined;
+}
+
+/** This service's own description as it is read from its file. */
+export function ownDescription(yaml: string): Merged {
+  const document = parse(yaml) as Json;
+  return { document, json: JSON.stringify(document), yaml, origins: [] };
 }
 
 /**
- * Prepares both forms of a description from its YAML text, which is served as it was written.
+ * Prepares both forms of a description.
  *
- * @param yaml an OpenAPI document as YAML 1.2
+ * @param merged the description
+ * @param notice what a reader of the page should know of it
  * @param platform what encodes brotli, if anything does
- * @throws {YAMLParseError} where the text is not YAML
  */
-export async function prepareDescription(yaml: string, platform: Platform): Promise<Description> {
-  const document = parse(yaml) as Record<string, unknown>;
-  const [jsonForm, yamlForm] = await Promise.all([
-    form(JSON.stringify(document), "application/json", "spec.json", platform),
-    form(yaml, "application/yaml", "spec.yaml", platform),
-  ]);
-  return { document, json: jsonForm, yaml: yamlForm };
+export async function prepareDescription(
+  { document, json, yaml, origins }: Merged,
+  notice: string | undefined,
+  platform: Platform,
+): Promise<Description> {
+  // One after the other: a large text takes several times its size while it is encoded.
+  const jsonForm = await form(json, "application/json", "spec.json", platform);
+  const yamlForm = await form(yaml, "application/yaml", "spec.yaml", platform);
+  return { document, json: jsonForm, yaml: yamlForm, origins, notice };
 }
 
 function form(text: string, type: string, filename: string, platform: Platform) {
