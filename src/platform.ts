@@ -43,15 +43,15 @@ export const platform: Platform = {
     return new Uint8Array(await readFile(new URL(`../${path}`, import.meta.url)));
   },
   async brotli(bytes) {
-    const { brotliCompress, constants } = await import("node:zlib");
-    return await new Promise((resolve, reject) => {
-      const params = { [constants.BROTLI_PARAM_QUALITY]: 5 };
-      brotliCompress(
-        bytes,
-        { params },
-        (error, encoded) => error ? reject(error) : resolve(new Uint8Array(encoded)),
-      );
-    });
+    const { constants, createBrotliCompress } = await import("node:zlib");
+    const params = { [constants.BROTLI_PARAM_QUALITY]: 5 };
+    const encoder = createBrotliCompress({ params });
+    const encoded: Uint8Array[] = [];
+    encoder.on("data", (chunk: Uint8Array) => encoded.push(chunk));
+    const ended = new Promise((resolve, reject) => encoder.on("end", resolve).on("error", reject));
+    encoder.end(bytes);
+    await ended;
+    return new Uint8Array(await new Blob(encoded as BlobPart[]).arrayBuffer());
   },
   disk: {
     async urlOf(path) {

@@ -42,6 +42,8 @@ function* checkDocument(document: unknown): Generator<Complaint> {
     };
   }
   yield* checkVersion(document);
+  // Of something else altogether, it is enough to say that it is that.
+  if (document.openapi === undefined && document.swagger === undefined) return;
   const { info, paths } = document;
   if (!isObject(info)) yield { path: ["info"], message: 'the description has no "info"' };
   else {

@@ -27,7 +27,8 @@ export interface Description {
 /** This service's own description as it is read from its file. */
 export function ownDescription(yaml: string): Merged {
   const document = parse(yaml) as Json;
-  return { document, json: JSON.stringify(document), yaml, origins: [] };
+  const encode = (text: string) => new TextEncoder().encode(text);
+  return { document, json: encode(JSON.stringify(document)), yaml: encode(yaml), origins: [] };
 }
 
 /**
@@ -48,8 +49,8 @@ export async function prepareDescription(
   return { document, json: jsonForm, yaml: yamlForm, origins, notice };
 }
 
-function form(text: string, type: string, filename: string, platform: Platform) {
-  return represent(text, {
+function form(bytes: Uint8Array<ArrayBuffer>, type: string, filename: string, platform: Platform) {
+  return represent(bytes, {
     type,
     cache: REVALIDATE,
     headers: { "content-disposition": `inline; filename="${filename}"` },

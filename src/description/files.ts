@@ -127,12 +127,12 @@ function createBounds(entry: URL): Bounds {
     },
     refuse(url) {
       const { root } = this;
-      if (root.protocol === "file:") {
-        const isInside = url.protocol === "file:" && url.pathname.startsWith(folderOf(root)) &&
-          !/%2f|%5c/i.test(url.pathname);
-        return isInside ? undefined : "leads out of the description's folder and is not followed";
+      if (url.protocol !== root.protocol || url.host !== root.host) {
+        return "leads to another origin and is not followed";
       }
-      return url.origin === root.origin ? undefined : "leads to another origin and is not followed";
+      if (root.protocol !== "file:") return undefined;
+      const isInside = url.pathname.startsWith(folderOf(root)) && !/%2f|%5c/i.test(url.pathname);
+      return isInside ? undefined : "leads out of the description's folder and is not followed";
     },
     nameOf({ pathname }) {
       const folder = folderOf(this.root);

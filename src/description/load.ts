@@ -19,11 +19,14 @@ import { isEqual, type Json, setMember } from "./values.ts";
 import { writeYaml } from "./write.ts";
 import { parseYaml } from "./yaml.ts";
 
+const encoder = new TextEncoder();
+
 /** A description in both forms, not yet ready to be served. */
 export interface Merged {
   readonly document: Json;
-  readonly json: string;
-  readonly yaml: string;
+  /** In UTF-8, as texts of this size are better not kept twice. */
+  readonly json: Uint8Array<ArrayBuffer>;
+  readonly yaml: Uint8Array<ArrayBuffer>;
   /** The origins of its servers. */
   readonly origins: readonly string[];
 }
@@ -70,8 +73,8 @@ export async function load(
   return {
     merged: {
       document: merged,
-      json: formatJson(merged),
-      yaml: all && await insert(source, all, merged) || await writeYaml(merged),
+      json: encoder.encode(formatJson(merged)),
+      yaml: encoder.encode(all && await insert(source, all, merged) || await writeYaml(merged)),
       origins: originsOf(merged),
     },
     findings,

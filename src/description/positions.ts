@@ -71,20 +71,20 @@ function parsePart(text: string, start: number, end: number): Node | null {
   return document.contents;
 }
 
-function locateNode(node: Node | null | undefined, wanted: Wanted, base: number): void {
-  if (!node?.range) return;
+function locateNode(part: Node | null | undefined, wanted: Wanted, base: number): void {
+  if (!part?.range) return;
   // The value of a block collection begins where its first key does.
-  tell(wanted, base + node.range[0], base + node.range[1]);
-  if (isAlias(node)) return;
+  tell(wanted, base + part.range[0], base + part.range[1]);
+  if (isAlias(part)) return;
   for (const [key, inner] of wanted.members) {
-    if (isMap(node)) {
-      const pair = node.items.findLast((item) =>
+    if (isMap(part)) {
+      const pair = part.items.findLast((item) =>
         isScalar(item.key) && String(item.key.value) === key
       );
       const name = pair?.key as Node | undefined;
       if (name?.range) tell(inner, base + name.range[0], base + name.range[1]);
       locateNode(pair?.value as Node | undefined, inner, base);
-    } else if (isSeq(node)) locateNode(node.items[Number(key)] as Node | undefined, inner, base);
+    } else if (isSeq(part)) locateNode(part.items[Number(key)] as Node | undefined, inner, base);
   }
 }
 

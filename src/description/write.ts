@@ -51,7 +51,9 @@ export async function writeYaml(document: Json): Promise<string> {
   return pieces.length > 0 ? pieces.join("") : "{}\n";
 }
 
-/** Puts spaces before every line with a content. */
+/** Puts spaces before every line with a content; `^` would find lines that YAML has not (U+2028). */
 function shift(text: string, indent: number): string {
-  return indent === 0 ? text : text.replaceAll(/^(?=[^\n])/gm, " ".repeat(indent));
+  if (indent === 0) return text;
+  const spaces = " ".repeat(indent);
+  return spaces + text.replaceAll(/\n(?=[^\n])/g, `\n${spaces}`);
 }
