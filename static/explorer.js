@@ -29,6 +29,6 @@ function located(description) {
     }
   };
   place(description);
-  Object.values(description.paths ?? {}).forEach(place);
+  for (const path of Object.values(description.paths ?? {})) [path, path.get ?? {}].forEach(place);
   return description;
 }

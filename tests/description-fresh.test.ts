@@ -155,7 +155,8 @@ const findings = () => reports.flatMap(({ findings }) => findings.map(formatFind
 remote("it is asked for again with its ETag, and its servers are relative to it", async () => {
   answers["/api/spec.json"] = {
     headers: { etag: '"1"' },
-    body: '{"openapi":"3.0.3","info":{"title":"One","version":"1"},"servers":[{"url":"/v1"}],"paths":{}}',
+    body:
+      '{"openapi":"3.0.3","info":{"title":"One","version":"1"},"servers":[{"url":"/v1"}],"paths":{}}',
   };
   const app = await create(`${origin}/api/spec.json`);
   const { servers } = await (await ask(app, "/spec.json")).json();

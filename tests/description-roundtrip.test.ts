@@ -86,9 +86,13 @@ const description = fc.record({
   tags: fc.array(fc.record({ name: text }), { maxLength: 2 }),
   components: fc.dictionary(
     fc.constantFrom("schemas", "responses", "parameters", "headers", "examples"),
-    fc.dictionary(fc.constantFrom("NodefaceInfo", "NodefaceETag", "A", "b-c"), object),
+    fc.dictionary(fc.constantFrom("NodefaceInfo", "NodefaceETag", "A", "b-c"), object, {
+      maxKeys: 2,
+    }),
   ),
-  paths: fc.dictionary(path, fc.dictionary(fc.constantFrom("get", "post", "summary"), operation)),
+  paths: fc.dictionary(path, fc.dictionary(fc.constantFrom("get", "post", "summary"), operation), {
+    maxKeys: 3,
+  }),
   "x-more": value,
 }, { requiredKeys: ["openapi", "info", "paths"] });
 

@@ -39,7 +39,9 @@ export function ownEdits(own: Json, document: Json): Edit[] {
     const { get } = item as { get: Json };
     if (get["x-internal"] || described.has(path)) continue;
     const operationId = free(`nodeface${capital(String(get.operationId))}`, operationIds);
-    paths[path] = { servers: SERVERS, get: { ...get, operationId, tags: [TAG], security: [] } };
+    // Scalar looks for servers at the operation, not at the path.
+    const operation = { ...get, operationId, tags: [TAG], security: [], servers: SERVERS };
+    paths[path] = { servers: SERVERS, get: operation };
   }
   if (Object.keys(paths).length === 0) return [];
   const components = usedComponents(own, paths);
