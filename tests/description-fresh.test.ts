@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -35,6 +35,9 @@ function write(path: string, text: string) {
   writeFileSync(path, text);
   utimesSync(path, ++time, time);
 }
+
+/** Everything that has been said to be wrong. */
+const findings = () => reports.flatMap(({ findings }) => findings.map(formatFinding));
 
 async function create(description: string | URL): Promise<Nodeface> {
   const app = createNodeface({ description, onDescription: (report) => reports.push(report) });
@@ -112,6 +115,17 @@ fresh("what cannot be shown leaves this service's own, and the page says so", as
   assert.not.match(await (await ask(app, "/v1/spec")).text(), "cannot be shown");
 });
 
+fresh("a link out of the folder is not followed", async () => {
+  const outside = mkdtempSync(join(tmpdir(), "nodeface-"));
+  writeFileSync(join(outside, "secret.yaml"), "a: secret\n");
+  symlinkSync(join(outside, "secret.yaml"), join(folder, "link.yaml"));
+  write(file, `${describe("One")}x-more: { $ref: link.yaml }\n`);
+  const app = await create(file);
+  rmSync(outside, { recursive: true });
+  assert.match(findings().join(), "leads out of the description's folder");
+  assert.not.match(await (await ask(app, "/spec.json")).text(), "secret");
+});
+
 fresh("a change of any of its files counts", async () => {
   write(file, `${describe("One")}x-more: { $ref: "more.yaml#/a" }\n`);
   write(join(folder, "more.yaml"), "a: { b: 1 }\n");
@@ -149,8 +163,6 @@ remote.after(() => void server.close());
 remote.before.each(() => {
   [answers, asked, reports] = [{}, [], []];
 });
-
-const findings = () => reports.flatMap(({ findings }) => findings.map(formatFinding));
 
 remote("it is asked for again with its ETag, and its servers are relative to it", async () => {
   answers["/api/spec.json"] = {

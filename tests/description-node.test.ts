@@ -154,6 +154,20 @@ paths: { /a: { servers: [{ url: "http://c.example" }], get: { servers: [{ url: "
   ]);
 });
 
+node("no server can say more in the content policy than its own origin", async () => {
+  for (
+    const url of [
+      "http://*",
+      "https://*.example",
+      "https://a;script-src",
+      "https://'unsafe-inline'",
+    ]
+  ) {
+    const text = `openapi: 3.1.1\ninfo: { title: x, version: "1" }\nservers: [{ url: "${url}" }]\n`;
+    assert.equal((await load({ text })).origins, [], url);
+  }
+});
+
 node("this service's own description says nothing that OpenAPI 3.0 has no word for", () => {
   const { paths, components } = parseYaml(OWN);
   const visit = (value: unknown, key = "") => {

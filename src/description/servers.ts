@@ -9,6 +9,12 @@ import { isObject, type Json, listOf, METHODS, objectOf, type Path } from "./val
 /** How many values of variables are tried for one server. */
 const COMBINATIONS_MAX = 64;
 
+/**
+ * An origin that means itself in a content policy: hosts may have characters, such as `*` and `;`, that
+ * mean something else there.
+ */
+const ORIGIN = /^https?:\/\/(?:[a-z\d._-]+|\[[a-f\d:.]+\])(?::\d+)?$/;
+
 /** A list of servers and where it stands: below the document, a path or an operation. */
 interface Servers {
   readonly path: Path;
@@ -55,7 +61,9 @@ export function originsOf(document: Json): string[] {
   for (const { servers } of serversOf(document)) {
     for (const server of servers) {
       for (const url of expand(server)) {
-        if (/^https?:\/\//i.test(url) && URL.canParse(url)) origins.add(new URL(url).origin);
+        if (!URL.canParse(url)) continue;
+        const { origin } = new URL(url);
+        if (ORIGIN.test(origin)) origins.add(origin);
       }
     }
   }

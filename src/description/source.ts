@@ -116,9 +116,9 @@ function countKeys(value: unknown): number {
 }
 
 function countWrittenKeys(text: string): number {
-  const string = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?/g;
+  const string = /"[^"\\]*(?:\\.[^"\\]*)*"(?:\s*:)?/g;
   let count = 0;
-  for (let match = string.exec(text); match; match = string.exec(text)) if (match[1]) count++;
+  while (string.test(text)) if (text[string.lastIndex - 1] === ":") count++;
   return count;
 }
 
