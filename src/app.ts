@@ -30,6 +30,11 @@ export interface Nodeface {
    */
   answer(request: Request): Promise<Answer | Response>;
   /**
+   * Looks whether the node's description has changed and, if so, shows the new one; to be called
+   * every few seconds. A version that cannot be shown leaves the old one where it is.
+   */
+  refresh(): Promise<void>;
+  /**
    * Prepares every answer, which the first request would do otherwise.
    *
    * @throws {Error} where one of this package's files is missing or broken
@@ -69,11 +74,12 @@ export function createNodeface(options: NodefaceOptions = {}): Nodeface {
     router.get(path, handle).head(path, handle);
   };
   const current = async () => await (await prepared.live()).current();
-  const json = async () => (await prepared.description()).json;
-  const yaml = async () => (await prepared.description()).yaml;
+  const shown = async () => (await prepared.description()).current;
+  const json = async () => (await shown()).json;
+  const yaml = async () => (await shown()).yaml;
   const asset = async (path: string) => (await prepared.assets())(path);
   get("/v1/spec", async () => {
-    const [page, { info }] = await Promise.all([prepared.page(), current()]);
+    const [page, { info }] = await Promise.all([shown().then(({ page }) => page()), current()]);
     return await page.prepare(info);
   });
   get("/v1/info", async () => (await current()).representation);
@@ -130,7 +136,11 @@ export function createNodeface(options: NodefaceOptions = {}): Nodeface {
   return {
     fetch: async (request) => toResponse(finish(await answer(request), request)),
     answer: async (request) => finish(await answer(request), request),
-    ready: async () => void await Promise.all(Object.values(prepared).map((make) => make())),
+    refresh: async () => await (await prepared.description()).refresh(),
+    ready: async () => {
+      await Promise.all(Object.values(prepared).map((make) => make()));
+      await (await shown()).page();
+    },
     routeTable: router.routes.map(([method, , , path = ""]) => ({ method, path })),
   };
 }

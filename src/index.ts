@@ -6,5 +6,7 @@
 export { createNodeface, type Nodeface } from "./app.ts";
 export type { InfoSettings, NodeSettings } from "./info/settings.ts";
 export type { OwnInfo } from "./info/subject.ts";
+export type { Finding } from "./description/finding.ts";
+export type { DescriptionPlace, DescriptionReport } from "./description/live.ts";
 export type { NodefaceOptions, Operation } from "./options.ts";
-export type { Platform } from "./platform.ts";
+export type { Disk, Platform } from "./platform.ts";

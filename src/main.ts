@@ -11,12 +11,17 @@ import { withAccessLog } from "./command/access-log.ts";
 import { USAGE } from "./command/usage.ts";
 import { type Config, readConfig } from "./config/config.ts";
 import { ConfigError } from "./config/problem.ts";
-import { readManifest } from "./explorer/manifest.ts";
+import { formatFinding } from "./description/finding.ts";
+import type { DescriptionReport } from "./description/live.ts";
+import { readManifest, readPrepared } from "./explorer/manifest.ts";
 import { readTextFile } from "./info/sources/file.ts";
 import { platform } from "./platform.ts";
 
 /** Exit codes, for the scripts that start the service. */
 const STOPPED = 0, COULD_NOT_RUN = 1, WRONG_USE = 2;
+
+/** How often it is looked whether the node's description has changed, in milliseconds. */
+const LOOK_AT = { file: 2000, url: 30_000 } as const;
 
 /** What a failure to listen means, by its code. */
 const LISTEN_FAILURES: Readonly<Record<string, string>> = {
@@ -69,25 +74,43 @@ async function kinds({ topic }: Config): Promise<number> {
   throw new ConfigError([`${JSON.stringify(topic)} is no kind known; see nodeface kinds`]);
 }
 
-async function check(version: string, { node, info }: Config): Promise<number> {
+async function check(version: string, { node, info, description }: Config): Promise<number> {
   const service = { software: "nodeface", version, started_at: new Date().toISOString() };
   const { formatReport, hasTrouble } = await import("./command/check.ts");
   const { inspect } = await import("./info/inspect.ts");
   const { KINDS } = await import("./kinds/index.ts");
   const inspection = await inspect(service, node, info, KINDS);
   print(formatReport(inspection));
-  return hasTrouble(inspection) ? COULD_NOT_RUN : STOPPED;
+  const isShown = description === undefined || await checkDescription(description, node);
+  return hasTrouble(inspection) || !isShown ? COULD_NOT_RUN : STOPPED;
+}
+
+/** Prints what is wrong with the node's description; resolves to whether it can be shown. */
+async function checkDescription(place: string, node: Config["node"]): Promise<boolean> {
+  const { inspectDescription } = await import("./description/live.ts");
+  const { description: codings } = await readManifest(platform);
+  const { identity } = await readPrepared(platform, "spec.json", codings["spec.json"]);
+  const own = JSON.parse(new TextDecoder().decode(identity));
+  const where = { base: node.url, publicUrl: node.public_url };
+  const { findings, merged } = await inspectDescription({ place, own, platform, ...where });
+  print(["", ...findings.map(formatFinding), ""].join("\n"));
+  print(merged ? "The description can be shown\n" : "The description cannot be shown\n");
+  return merged !== undefined;
 }
 
 /** Serves until it is told to stop. */
 async function run(version: string, config: Config): Promise<number> {
   const startedAt = new Date();
-  const make = ({ node, info, hosts, cors }: Config): Nodeface =>
-    createNodeface({ node, info, hosts, cors, startedAt, log: complain });
+  const make = ({ node, info, hosts, cors, description }: Config): Nodeface => {
+    const onDescription = tellDescription;
+    const log = complain;
+    return createNodeface({ node, info, hosts, cors, description, onDescription, startedAt, log });
+  };
   const logged = (app: Nodeface, { log }: Config): Required<App> =>
     log === "off" ? app : withAccessLog(app, log, (line) => process.stdout.write(line));
   const first = make(config);
   let app = logged(first, config);
+  let stopWatching = () => {};
   const current: App = {
     fetch: (request) => app.fetch(request),
     answer: (request) => app.answer(request),
@@ -107,6 +130,8 @@ async function run(version: string, config: Config): Promise<number> {
       await made.ready();
       askNode(made);
       app = logged(made, next);
+      stopWatching();
+      stopWatching = watchDescription(made, next);
       complain("the configuration has been read again");
     } catch (error) {
       complain(`${(error as Error).message}\nthe configuration stays as it was`);
@@ -114,6 +139,7 @@ async function run(version: string, config: Config): Promise<number> {
   });
   console.error(`nodeface ${version} on ${server.url} (explorer: ${server.url}v1/spec)`);
   askNode(first);
+  stopWatching = watchDescription(first, config);
   await stop;
   await server.close();
   return STOPPED;
@@ -122,6 +148,23 @@ async function run(version: string, config: Config): Promise<number> {
 /** The first question to the node is the service's own: it says what kind of node it found. */
 function askNode(app: Nodeface): void {
   void app.fetch(new Request("http://localhost/v1/info"));
+}
+
+/** Reads the node's description, and again when it changes; gives what ends that. */
+function watchDescription(app: Nodeface, { description }: Config): () => void {
+  if (description === undefined) return () => {};
+  const look = () => app.refresh().catch((error) => complain((error as Error).message));
+  void look();
+  const timer = setInterval(look, /^https?:/i.test(description) ? LOOK_AT.url : LOOK_AT.file);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+/** Says what is wrong with the node's description, and what is shown where that is another one. */
+function tellDescription({ findings, shown }: DescriptionReport): void {
+  for (const finding of findings) complain(formatFinding(finding));
+  if (shown === "older") complain("the version of the description before is still shown");
+  if (shown === "own") complain("only this service's own operations are shown");
 }
 
 async function listen(app: App, { host, port }: Config): Promise<Listening> {

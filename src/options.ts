@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { DescriptionPlace, DescriptionReport } from "./description/live.ts";
 import type { DescribedOperation } from "./description/operations.ts";
 import type { Cors } from "./http/cors.ts";
 import type { Hosts } from "./http/guard.ts";
@@ -38,6 +39,20 @@ export interface NodefaceOptions {
    * @default ""
    */
   prefix?: string;
+  /**
+   * The node's own OpenAPI description, to which this service's operations are added: the path or
+   * the URL of a file, or its text. `node.url` is what its servers are relative to,
+   * `node.public_url` takes their place.
+   *
+   * @default this service's operations alone
+   */
+  description?: DescriptionPlace | undefined;
+  /**
+   * Is told what is wrong with the description, each time that it has been read.
+   *
+   * @default one line for each finding to console.error
+   */
+  onDescription?: (report: DescriptionReport) => void;
   /**
    * Further operations, which the description and the explorer show as well.
    *

@@ -18,6 +18,22 @@ export interface Platform {
   read(path: string): Promise<Uint8Array<ArrayBuffer>>;
   /** Encodes bytes as brotli (RFC 7932); left out where the runtime has no encoder. */
   brotli?(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>>;
+  /** The files of the operator; left out where there is no disk. */
+  disk?: Disk;
+}
+
+/** Reads the files that an operator names; never one that a request names. */
+export interface Disk {
+  /** The URL of a path, relative to where the service was started. */
+  urlOf(path: string): Promise<URL>;
+  /**
+   * Looks at a file; rejects where there is none.
+   *
+   * @returns its own URL, after links; its size in bytes; and a text that changes with its content
+   */
+  find(url: URL): Promise<{ url: URL; size: number; stamp: string }>;
+  /** Reads a file. */
+  read(url: URL): Promise<Uint8Array<ArrayBuffer>>;
 }
 
 /** The disk and the compression library of Node, Deno or Bun; nothing is loaded before it is used. */
@@ -27,14 +43,32 @@ export const platform: Platform = {
     return new Uint8Array(await readFile(new URL(`../${path}`, import.meta.url)));
   },
   async brotli(bytes) {
-    const { brotliCompress, constants } = await import("node:zlib");
-    return await new Promise((resolve, reject) => {
-      const params = { [constants.BROTLI_PARAM_QUALITY]: 5 };
-      brotliCompress(
-        bytes,
-        { params },
-        (error, encoded) => error ? reject(error) : resolve(new Uint8Array(encoded)),
-      );
-    });
+    const { constants, createBrotliCompress } = await import("node:zlib");
+    const params = { [constants.BROTLI_PARAM_QUALITY]: 5 };
+    const encoder = createBrotliCompress({ params });
+    const encoded: Uint8Array[] = [];
+    encoder.on("data", (chunk: Uint8Array) => encoded.push(chunk));
+    const ended = new Promise((resolve, reject) => encoder.on("end", resolve).on("error", reject));
+    encoder.end(bytes);
+    await ended;
+    return new Uint8Array(await new Blob(encoded as BlobPart[]).arrayBuffer());
+  },
+  disk: {
+    async urlOf(path) {
+      return (await import("node:url")).pathToFileURL(path);
+    },
+    async find(url) {
+      const { realpath, stat } = await import("node:fs/promises");
+      const { fileURLToPath, pathToFileURL } = await import("node:url");
+      const path = await realpath(fileURLToPath(url));
+      const found = await stat(path);
+      if (!found.isFile()) throw new Error("it is no file");
+      const { size, mtimeMs, ino } = found;
+      return { url: pathToFileURL(path), size, stamp: `${mtimeMs}-${ino}-${size}` };
+    },
+    async read(url) {
+      const { readFile } = await import("node:fs/promises");
+      return new Uint8Array(await readFile(url));
+    },
   },
 };

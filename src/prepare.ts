@@ -4,7 +4,9 @@
  * @module
  */
 import { prepareCatalog } from "./description/catalog.ts";
-import { type Description, prepareDescription } from "./description/description.ts";
+import { type Description, prepareOwn } from "./description/description.ts";
+import { type DescriptionReport, keepCurrent, type Live } from "./description/live.ts";
+import { formatFinding } from "./description/finding.ts";
 import { type Assets, createAssets, prepareFavicon } from "./explorer/assets.ts";
 import { readManifest, readPrepared } from "./explorer/manifest.ts";
 import { createPage, type Page } from "./explorer/page.ts";
@@ -14,10 +16,16 @@ import { KINDS } from "./kinds/index.ts";
 import type { NodefaceOptions } from "./options.ts";
 import type { Platform } from "./platform.ts";
 
+/** What is made of a description. All of it changes together. */
+export interface Shown {
+  readonly json: Representation;
+  readonly yaml: Representation;
+  page(): Promise<Page>;
+}
+
 /** Everything there is to answer with; each rejects where one of this package's files is missing. */
 export interface Prepared {
-  page(): Promise<Page>;
-  description(): Promise<Description>;
+  description(): Promise<Live<Shown>>;
   live(): Promise<LiveInfo>;
   catalog(): Promise<Representation>;
   favicon(): Promise<Representation>;
@@ -32,20 +40,31 @@ export interface Prepared {
  */
 export function prepare(platform: Platform, options: NodefaceOptions): Prepared {
   const { startedAt = new Date(), log = console.error, onError = console.error } = options;
-  const { node, info, operations = [] } = options;
+  const { node, info, operations = [], description: place, onDescription: report = complain } =
+    options;
   const text = async (path: string) => new TextDecoder().decode(await platform.read(path));
   const manifest = once(() => readManifest(platform));
   const own = async (form: "spec.json" | "spec.yaml") =>
     await readPrepared(platform, form, (await manifest()).description[form]);
-  const description = once(async () => {
+  const pageOf = async ({ document, origins, notice }: Description) => {
+    const template = await text("static/explorer.html");
+    return await createPage(template, document, await manifest(), platform, { origins, notice });
+  };
+  const description = once(async (): Promise<Live<Shown>> => {
     const [json, yaml] = await Promise.all([own("spec.json"), own("spec.yaml")]);
-    return prepareDescription({ json, yaml }, operations, platform);
+    const alone = await prepareOwn({ json, yaml }, operations, platform);
+    if (place === undefined) {
+      const current = { json: alone.json, yaml: alone.yaml, page: once(() => pageOf(alone)) };
+      return { current, refresh: () => Promise.resolve() };
+    }
+    const document = JSON.parse(new TextDecoder().decode(json.identity));
+    const where = { base: node?.url, publicUrl: node?.public_url };
+    return await keepCurrent(
+      { place, alone, own: document, operations, platform, report, ...where },
+      async (description) => show(description, await pageOf(description)),
+    );
   });
   return {
-    page: once(async () => {
-      const template = await text("static/explorer.html");
-      return createPage(template, (await description()).document, await manifest(), platform);
-    }),
     description,
     live: once(async () => {
       const { version } = await manifest();
@@ -56,6 +75,16 @@ export function prepare(platform: Platform, options: NodefaceOptions): Prepared 
     favicon: once(async () => prepareFavicon(await text("static/favicon.svg"))),
     assets: once(async () => createAssets(await manifest(), platform)),
   };
+}
+
+/** What is shown of a description, which is not kept: it may be large. */
+function show({ json, yaml }: Description, page: Page): Shown {
+  return { json, yaml, page: () => Promise.resolve(page) };
+}
+
+/** Says what is wrong with a description where nobody else does. */
+function complain({ findings }: DescriptionReport): void {
+  for (const finding of findings) console.error(formatFinding(finding));
 }
 
 /** Does a piece of work when it is first asked for, again only where it failed. */

@@ -28,9 +28,8 @@ description.catch(() => {}); // It is waited for below, and may fail before that
 const entry = document.querySelector("script[data-scalar]").dataset.scalar;
 const { createApiReference } = await import(new URL(entry, location.href));
 createApiReference(mount, {
-  content: await description,
+  content: located(await description),
   slug: "spec",
-  servers: [{ url: origin + plain.dataset.basePath, description: "This node" }],
   // Each of these keeps Scalar from talking to its maker's hosts.
   withDefaultFonts: false,
   telemetry: false,
@@ -41,6 +40,23 @@ createApiReference(mount, {
 });
 await until(() => mount.querySelector(".show-api-client-button"), () => mount.querySelector("h1"));
 await takePlace();
+
+/** The description with the servers that are relative, which mean this service, where it is now. */
+function located(description) {
+  const place = (holder) => {
+    if (!Array.isArray(holder?.servers)) return;
+    for (const server of holder.servers) {
+      if (server?.url?.startsWith?.("/")) server.url = origin + server.url.replace(/\/$/, "");
+    }
+  };
+  // Without any, Scalar would ask the root of this origin, whatever the prefix.
+  if (!description.servers?.length) description.servers = [{ url: "/" }];
+  place(description);
+  for (const path of Object.values(description.paths ?? {})) {
+    [path, ...Object.values(path ?? {})].forEach(place);
+  }
+  return description;
+}
 
 /**
  * Resolves when Scalar is far enough, or when nothing more changes in what it shows.

@@ -29,7 +29,9 @@ config("the example of every key is right", () => {
   const text = `
 listen: "[::1]:8080"
 log: json
+description: openapi.yaml
 node:
+  public_url: https://node.example/rpc
   url: http://127.0.0.1:9332
   kind: bitcoin
   auth: { basic_file: ~/.litecoin/.cookie }
@@ -78,7 +80,7 @@ info:
   const found = problems(text);
   for (
     const [place, what] of [
-      ["1:1", "prot is no key here; there are listen, log, hosts, cors, node, info"],
+      ["1:1", "prot is no key here; there are listen, log, hosts, cors, description, node, info"],
       ["2:9", "listen must be an address and a port, as in 127.0.0.1:8080"],
       ["3:14", "node.url must be a URL such as"],
       ["3:29", "node.kind must be one of"],
@@ -101,6 +103,25 @@ info:
   }
   assert.is(found.length, 14);
 });
+
+config(
+  "a description of a file stands beside it, one of a flag where the command runs",
+  async () => {
+    const of = async (args: string[], file: string) =>
+      (await read(["--config", "etc/nodeface.yaml", ...args], { HOME: "/home/a" }, file))
+        .description;
+    assert.is(await of([], "description: api/openapi.yaml"), "etc/api/openapi.yaml");
+    assert.is(await of([], "description: /api/openapi.yaml"), "/api/openapi.yaml");
+    assert.is(await of([], "description: ~/openapi.yaml"), "/home/a/openapi.yaml");
+    assert.is(await of([], "description: http://a.example/x"), "http://a.example/x");
+    assert.is(await of(["--spec", "my.yaml"], "description: api.yaml"), "my.yaml");
+    assert.is(await of([], ""), undefined);
+    assert.match(
+      problems("description: 'http://['")[0]!,
+      "1:14: description must be a path or a URL",
+    );
+  },
+);
 
 config("what is not YAML is said with its place", () => {
   assert.match(problems("a: [1\nb: }")[0]!, /^nodeface\.yaml:2:1: /);

@@ -95,6 +95,23 @@ embedding("both forms of the description have the operations, and what was there
   assert.ok(json.paths["/v1/info"].get);
 });
 
+embedding("a node's own description has the operations too, answered here", async () => {
+  const text = 'openapi: 3.1.1\ninfo: { title: A node, version: "1" }\npaths: {}\n';
+  const app = createNodeface({
+    description: { text },
+    operations: [peer, ban],
+    onDescription() {},
+  });
+  const json = await (await ask("/spec.json", {}, app)).json();
+  assert.equal(parse(await (await ask("/spec.yaml", {}, app)).text()), json);
+  assert.is(json.info.title, "A node");
+  const { get, post } = json.paths[peer.path];
+  assert.is(get.operationId, "getPeer");
+  assert.is(post.operationId, "banPeer");
+  assert.is(get.servers[0].url, "/");
+  assert.ok(json.paths["/v1/info"].get);
+});
+
 embedding("an operation that fails is answered with 500 and told to the host", async () => {
   const errors: unknown[] = [];
   const failing = { ...peer, handle: () => Promise.reject(new Error("the disk is full")) };

@@ -86,21 +86,38 @@ page("what is internal is left out, as Scalar leaves it out", async () => {
   assert.not.match(html, "hidden<");
 });
 
-page("the path of the server comes before every path, its host is this service's", async () => {
+page("the server that is nearest to an operation comes before its path", async () => {
+  const here = "<var>$BASE_URL</var>";
   for (
-    const [url, path] of [
-      ["https://elsewhere.example/v2/", "/v2/a"],
-      ["/v{n}", "/v3/a"],
-      ["", "/a"],
-      ["http://[", "/a"],
+    const [url, address] of [
+      ["https://elsewhere.example/v2/", "https://elsewhere.example/v2/a"],
+      ["/v{n}", `${here}/v3/a`],
+      ["", `${here}/a`],
+      ["http://[", `${here}/a`],
+      ["javascript:run()", `${here}`],
     ]
   ) {
     const html = await render({
       servers: [{ url, variables: { n: { default: "3" } } }],
-      paths: { "/a": { get: {} } },
+      paths: { "/a": { get: {} }, "/b": { servers: [{ url: "/" }], get: {} } },
     });
-    assert.match(html, `curl <var>$BASE_URL</var>${path}<`);
+    assert.match(html, `curl ${address}`, url);
+    assert.match(html, `curl ${here}/b<`, url);
   }
+});
+
+page("what is to be known of the description is in the header, as text", async () => {
+  const notice = { origins: ["http://a.example"], notice: "It is <b>broken</b>" };
+  const made = await createPage(template, {}, MANIFEST, platform, notice);
+  const { variants } = await made.prepare({ name: "a node" });
+  assert.match(JSON.stringify(variants), "connect-src 'self' http://a.example;");
+  const html = new TextDecoder().decode(variants.identity!.bytes);
+  assert.match(html, /<header[^]*It is &lt;b&gt;broken[^]*<\/header>/);
+});
+
+page("a number that is too large for others is shown with its digits", async () => {
+  const html = await render({ info: { version: 12345678901234567890n }, paths: {} });
+  assert.match(html, "Version 12345678901234567890");
 });
 
 for (const danger of DANGERS) {

@@ -34,9 +34,9 @@ const READ: Readonly<Record<Carrier, () => Promise<string>>> = {
  * run.
  *
  * @param carrier where the files are
- * @param brotli whether the runtime has the encoder that `platform.ts` uses
+ * @param hasDisk whether the runtime has all that `platform.ts` uses
  */
-export function embedFiles(carrier: Carrier, brotli: boolean): Plugin {
+export function embedFiles(carrier: Carrier, hasDisk: boolean): Plugin {
   return {
     name: "embed-files",
     setup(build) {
@@ -49,9 +49,9 @@ export function embedFiles(carrier: Carrier, brotli: boolean): Plugin {
         loader: "js",
         resolveDir: join(ROOT, "src"),
         contents: `
-          ${brotli ? 'import { platform as own } from "./platform.ts";' : ""}
+          ${hasDisk ? 'import { platform as own } from "./platform.ts";' : ""}
           ${await READ[carrier]()}
-          export const platform = { read, brotli: ${brotli ? "own.brotli" : "undefined"} };
+          export const platform = ${hasDisk ? "{ ...own, read }" : "{ read }"};
         `,
       }));
     },

@@ -11,10 +11,16 @@ import { fileURLToPath } from "node:url";
 const DIST = fileURLToPath(new URL("../../dist/", import.meta.url));
 
 /** The compiled modules that import such packages. */
-const MODULES = ["config/config.js", "config/file.js", "config/schema.js"];
+const MODULES = [
+  "config/config.js",
+  "config/file.js",
+  "config/schema.js",
+  "description/bundle.js",
+  "description/load.js",
+];
 
 /** The packages that go inside. */
-const INSIDE = /^valibot$/;
+const INSIDE = /^(valibot$|@scalar\/)/;
 
 /** What else a module imports stays where it is, so that nothing is there twice. */
 const onlyInside: Plugin = {

@@ -4,11 +4,12 @@
  *
  * @module
  */
+import { dirname, isAbsolute, join } from "node:path";
 import { parseArgs } from "node:util";
 import * as v from "valibot";
 import type { InfoSettings, NodeSettings } from "../info/settings.ts";
 import { ConfigError, describeIssue } from "./problem.ts";
-import { type FileConfig, Host, KindName, Log, LOGS, NodeUrl, Port } from "./schema.ts";
+import { type FileConfig, Host, KindName, Log, LOGS, NodeUrl, Place, Port } from "./schema.ts";
 
 /** What the command is to do. */
 export interface Config {
@@ -25,6 +26,8 @@ export interface Config {
   hosts: readonly string[] | "*";
   /** The origins whose pages may read the answers; `"*"` for any. */
   cors: readonly string[] | "*";
+  /** Where the node's own description is: a path as the process sees it, or a URL. */
+  description?: string;
   node: NodeSettings;
   info: InfoSettings;
 }
@@ -44,6 +47,7 @@ const SETTINGS = {
   host: { env: "HOST", schema: Host },
   port: { env: "PORT", schema: Port },
   kind: { env: "NODEFACE_KIND", schema: KindName },
+  spec: { env: "NODEFACE_SPEC", schema: Place },
   log: { env: "NODEFACE_LOG", schema: Log },
   url: { env: "NODEFACE_URL", schema: NodeUrl },
 } as const satisfies Readonly<Record<string, Setting>>;
@@ -55,6 +59,7 @@ const FLAGS = {
   host: { type: "string" },
   port: { type: "string" },
   kind: { type: "string" },
+  spec: { type: "string" },
   log: { type: "string" },
   version: { type: "boolean" },
   help: { type: "boolean" },
@@ -104,7 +109,8 @@ export async function readConfig(
     }
   }
   if (problems.length > 0) throw new ConfigError(problems);
-  const { host, port, log, url, kind } = values;
+  const { host, port, log, url, kind, spec } = values;
+  const description = spec ?? placeOf(file.description, values.config, env.HOME);
   return {
     command,
     ...(topic === undefined ? {} : { topic }),
@@ -113,9 +119,16 @@ export async function readConfig(
     log: log ?? file.log ?? "off",
     hosts: file.hosts ?? [],
     cors: file.cors ?? "*",
+    ...(description === undefined ? {} : { description }),
     node: { ...file.node, ...(url ? { url } : {}), ...(kind ? { kind } : {}) },
     info: file.info ?? {},
   };
+}
+
+/** A place that a configuration file names: it stands beside the file, wherever the command runs. */
+function placeOf(place: string | undefined, file = "", home = ""): string | undefined {
+  if (place === undefined || isAbsolute(place) || /^(https?|file):/i.test(place)) return place;
+  return place.startsWith("~/") && home ? home + place.slice(1) : join(dirname(file), place);
 }
 
 function readArguments(args: string[], problems: string[]): Arguments {

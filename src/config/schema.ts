@@ -19,6 +19,7 @@ export interface FileConfig {
   log?: (typeof LOGS)[number];
   hosts?: readonly string[] | "*";
   cors?: readonly string[] | "*";
+  description?: string;
   node?: NodeSettings;
   info?: InfoSettings;
 }
@@ -145,6 +146,15 @@ export const NodeUrl: v.GenericSchema<string> = v.pipe(
   ),
 );
 
+/** Where a description is. */
+export const Place: v.GenericSchema<string> = v.pipe(
+  line,
+  v.check(
+    (place) => !/^(https?|file):/i.test(place) || URL.canParse(place),
+    "must be a path or a URL",
+  ),
+);
+
 /** The name of a kind of node. */
 export const KindName: v.GenericSchema<string> = v.picklist(
   [...Object.keys(KINDS), "none"],
@@ -201,8 +211,10 @@ export const FileSchema: v.GenericSchema<unknown, FileConfig> = object({
   log: v.exactOptional(Log),
   hosts: v.exactOptional(hosts),
   cors: v.exactOptional(cors),
+  description: v.exactOptional(Place),
   node: v.exactOptional(object({
     url: v.exactOptional(NodeUrl),
+    public_url: v.exactOptional(NodeUrl),
     kind: v.exactOptional(KindName),
     auth: v.exactOptional(auth),
     timeout: v.exactOptional(duration),

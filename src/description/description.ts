@@ -5,17 +5,23 @@
  */
 import { type ContentCoding, represent, type Representation } from "../http/representation.ts";
 import type { Platform } from "../platform.ts";
+import type { Merged } from "./load.ts";
 import { addOperations, type DescribedOperation, type Document } from "./operations.ts";
+import type { Json } from "./values.ts";
 
 /** A description may be kept, but is asked after at every use. */
 const REVALIDATE = "public, no-cache";
 
-/** The description, ready to be served. */
+/** The description, ready to be served. All of it changes together. */
 export interface Description {
-  /** The document as JSON values. */
-  readonly document: Document;
+  /** The document as JSON values; a whole number too large for `number` is a `bigint`. */
+  readonly document: Json;
   readonly json: Representation;
   readonly yaml: Representation;
+  /** The origins that its servers name, which the page may ask. */
+  readonly origins: readonly string[];
+  /** What a reader of the page should know of the description; for people, without a period. */
+  readonly notice: string | undefined;
 }
 
 /** One form as the build step prepared it: its bytes and their encoded forms. */
@@ -30,7 +36,7 @@ export type PreparedForm =
  * @param operations further operations; with them both forms are made anew
  * @param platform what encodes brotli, if anything does
  */
-export async function prepareDescription(
+export async function prepareOwn(
   forms: { json: PreparedForm; yaml: PreparedForm },
   operations: readonly DescribedOperation[],
   platform: Platform,
@@ -43,7 +49,7 @@ export async function prepareDescription(
     form(forms.json.identity, JSON_FORM, platform, forms.json),
     form(forms.yaml.identity, YAML_FORM, platform, forms.yaml),
   ]);
-  return { document, json, yaml };
+  return { document, json, yaml, origins: [], notice: undefined };
 }
 
 /** Prepares both forms of a document. The YAML library is loaded where it is needed only. */
@@ -53,7 +59,23 @@ async function describe(document: Document, platform: Platform): Promise<Descrip
     form(JSON.stringify(document), JSON_FORM, platform),
     form(stringify(document, { lineWidth: 100 }), YAML_FORM, platform),
   ]);
-  return { document, json, yaml };
+  return { document, json, yaml, origins: [], notice: undefined };
+}
+
+/**
+ * Prepares both forms of a node's description.
+ *
+ * @param merged the description with this service's operations
+ * @param platform what encodes brotli, if anything does
+ */
+export async function prepareMerged(
+  { document, json, yaml, origins }: Merged,
+  platform: Platform,
+): Promise<Description> {
+  // One after the other: a large text takes several times its size while it is encoded.
+  const jsonForm = await form(json, JSON_FORM, platform);
+  const yamlForm = await form(yaml, YAML_FORM, platform);
+  return { document, json: jsonForm, yaml: yamlForm, origins, notice: undefined };
 }
 
 const JSON_FORM = { type: "application/json", filename: "spec.json" };

@@ -87,7 +87,7 @@ function render(outline: Outline, detail: Detail, shown: number, total: number):
     if (left <= 0 || html.length > LENGTH_MAX) break;
     html += `<section aria-labelledby="${escape(section.id)}">${renderTag(section, detail)}`;
     for (const operation of section.operations.slice(0, left)) {
-      html += renderOperation(operation, outline.basePath, detail);
+      html += renderOperation(operation, detail);
       if (html.length > LENGTH_MAX) break;
     }
     html += "</section>";
@@ -124,8 +124,9 @@ function renderTag({ id, name: tag, description }: Section, { about }: Detail): 
   return `<h2 id="${escape(id)}">${name(tag)}</h2>${renderProse(description, about)}`;
 }
 
-function renderOperation(operation: Operation, basePath: string, detail: Detail): string {
-  const { method, path, parameters, answers } = operation;
+function renderOperation(operation: Operation, detail: Detail): string {
+  const { method, path, server, parameters, answers } = operation;
+  const base = /^https?:/.test(server) ? "" : "<var>$BASE_URL</var>";
   const id = escape(shorten(operation.id, ID_MAX));
   const address = name(path);
   return `<article><h3 id="${id}">${escape(shorten(operation.summary, detail.summary))}</h3>` +
@@ -135,7 +136,7 @@ function renderOperation(operation: Operation, basePath: string, detail: Detail)
     renderItems("Parameters", parameters, detail) +
     renderItems("Answers", answers, detail) +
     `<pre><code>curl ${method === "GET" ? "" : `-X ${method} `}` +
-    `<var>$BASE_URL</var>${name(basePath)}${address}</code></pre></article>`;
+    `${base}${name(server)}${address}</code></pre></article>`;
 }
 
 function renderItems(title: string, items: Item[], { items: max, note }: Detail): string {

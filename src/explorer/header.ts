@@ -74,6 +74,8 @@ function stateOf({ status, synced }: Info): { state: string; label: string; note
 
 /** A value as text: digits in groups; nothing for what is no single value. */
 function show(value: unknown): string {
-  if (typeof value === "number") return String(value).replace(/\B(?=(?:\d{3})+$)/g, "\u202f");
+  if (typeof value === "number" || typeof value === "bigint") {
+    return String(value).replace(/\B(?=(?:\d{3})+$)/g, "\u202f");
+  }
   return typeof value === "string" ? shorten(value, VALUE_MAX) : "";
 }

@@ -12,8 +12,6 @@ export interface Outline {
   version: string;
   summary: string;
   description: string;
-  /** The path of the first server, without a slash at the end: what comes before every path. */
-  basePath: string;
   sections: Section[];
 }
 
@@ -32,6 +30,10 @@ export interface Operation {
   /** In upper case. */
   method: string;
   path: string;
+  /**
+   * Its first server without a slash at the end: a URL, or a path where it is answered here.
+   */
+  server: string;
   summary: string;
   description: string;
   deprecated: boolean;
@@ -56,6 +58,9 @@ const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "tr
 /** Scalar's name for the operations that have no tag. */
 const UNTAGGED = "default";
 
+/** Stands for this service, which does not know its own address. */
+const HERE = "http://here.invalid";
+
 /** How far a chain of references is followed, which a cycle would make endless. */
 const REFERENCES_MAX = 8;
 
@@ -72,7 +77,6 @@ export function readOutline(document: unknown): Outline {
     version: text(info.version),
     summary: text(info.summary),
     description: text(info.description),
-    basePath: basePath(object(list(root.servers)[0])),
     sections: readSections(root),
   };
 }
@@ -117,6 +121,7 @@ function readOperation(
     id: `${tag}/${method}${path}`,
     method,
     path,
+    server: serverOf([operation, item, root]),
     summary: text(operation.summary) || text(operation.operationId) || path,
     description: text(operation.description),
     deprecated: operation.deprecated === true,
@@ -193,15 +198,22 @@ function decode(token: string): string {
   }
 }
 
-/** The path of a server; its variables have their defaults, its host is not this service's. */
-function basePath(server: Json): string {
-  const variables = object(server.variables);
-  const address = text(server.url).replace(
+/**
+ * The first server of the nearest that has any. Its variables have their defaults; a URL that no
+ * page could ask says nothing of where the operation is.
+ */
+function serverOf(holders: Json[]): string {
+  const [server] = holders.map(({ servers }) => list(servers)).find(({ length }) => length > 0) ??
+    [];
+  const variables = object(object(server).variables);
+  const address = text(object(server).url).replace(
     /\{([^{}]*)\}/g,
     (_, name) => Object.hasOwn(variables, name) ? text(object(variables[name]).default) : "",
   );
   try {
-    return new URL(address, "http://node/").pathname.replace(/\/+$/, "");
+    const { protocol, origin, pathname } = new URL(address, HERE);
+    const path = pathname.replace(/\/+$/, "");
+    return origin === HERE || !/^https?:$/.test(protocol) ? path : origin + path;
   } catch {
     return "";
   }
@@ -221,4 +233,4 @@ const isObject = (value: unknown): value is Json =>
 const object = (value: unknown): Json => isObject(value) ? value : {};
 const list = (value: unknown): unknown[] => Array.isArray(value) ? value : [];
 const text = (value: unknown): string =>
-  typeof value === "string" ? value : typeof value === "number" ? String(value) : "";
+  typeof value === "string" ? value : /^(number|bigint)$/.test(typeof value) ? String(value) : "";

@@ -13,22 +13,31 @@ import type { Manifest } from "./manifest.ts";
 import { readOutline } from "./outline.ts";
 
 /**
- * What the page may do: run this service's own files, ask this service, and show what it was
- * answered (CSP level 3). An image or a sound that was answered is shown from a `blob:` URL. What
- * Scalar would do beyond this is taken out of it by `build/scalar.ts`.
+ * What the page may do: run this service's own files, ask this service and the servers of the
+ * description, and show what it was answered (CSP level 3). An image or a sound that was answered is
+ * shown from a `blob:` URL. What Scalar would do beyond this is taken out of it by `build/scalar.ts`.
  */
-const CONTENT_SECURITY_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "connect-src 'self'",
-  "img-src 'self' data: blob:",
-  "media-src 'self' blob:",
-  "font-src 'self' data:",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
+const contentSecurityPolicy = (origins: readonly string[]) =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self' 'unsafe-inline'",
+    ["connect-src 'self'", ...origins].join(" "),
+    "img-src 'self' data: blob:",
+    "media-src 'self' blob:",
+    "font-src 'self' data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+
+/** What is known of a description besides what it says. */
+export interface Described {
+  /** The origins of its servers, which the page may ask. */
+  readonly origins: readonly string[];
+  /** What a reader should know of it, as plain text. */
+  readonly notice: string | undefined;
+}
 
 /** The page of one description. */
 export interface Page {
@@ -48,12 +57,14 @@ export interface Page {
  * @param document the OpenAPI document as JSON values, whoever wrote it
  * @param manifest names the explorer's files
  * @param platform what encodes brotli, if anything does
+ * @param described what else is known of the document
  */
 export async function createPage(
   template: string,
   document: unknown,
   manifest: Pick<Manifest, "explorer" | "scalar" | "preload">,
   platform: Platform,
+  { origins, notice }: Described = { origins: [], notice: undefined },
 ): Promise<Page> {
   const outline = readOutline(document);
   const lasting = {
@@ -61,7 +72,7 @@ export async function createPage(
     scalar: manifest.scalar,
     preload: manifest.preload.map(preload).join("\n    "),
     description: escape(shorten(outline.summary || outline.description, 200)),
-    base_path: escape(outline.basePath),
+    notice: notice ? `<p class="notice" role="alert">${escape(notice)}</p>` : "",
     content: await renderContent(outline),
     ...TABLES,
   };
@@ -86,7 +97,7 @@ export async function createPage(
         type: "text/html; charset=utf-8",
         cache: "public, no-cache",
         headers: {
-          "content-security-policy": CONTENT_SECURITY_POLICY,
+          "content-security-policy": contentSecurityPolicy(origins),
           "cross-origin-opener-policy": "same-origin",
           "cross-origin-resource-policy": "same-origin",
         },

@@ -49,6 +49,9 @@ export interface RepresentationInit {
 /** A content that fits in one packet gains nothing from being encoded. */
 const PACKET = 1400;
 
+/** How much is encoded at a time, in bytes. */
+const PIECE = 65_536;
+
 const encoder = new TextEncoder();
 
 /**
@@ -113,6 +116,14 @@ async function encode(
 }
 
 async function gzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
-  const stream = new Blob([bytes]).stream().pipeThrough(new CompressionStream("gzip"));
+  let at = 0;
+  // A `Blob` would be a copy of the whole.
+  const pieces = new ReadableStream<BufferSource>({
+    pull(controller) {
+      if (at >= bytes.byteLength) return controller.close();
+      controller.enqueue(bytes.subarray(at, at += PIECE));
+    },
+  });
+  const stream = pieces.pipeThrough(new CompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }

@@ -16,6 +16,8 @@ export type AuthVariable =
 export interface NodeSettings {
   /** Where it answers, `http:` or `https:`. */
   url?: string;
+  /** Where pages reach it; takes the place of the servers of its description. */
+  public_url?: string;
   /** One of the kinds, or `none` for a node that only `info` describes. @default found by asking */
   kind?: string;
   /** Where the secret for it lies. It is sent to the origin of `url` and nowhere else. */

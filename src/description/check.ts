@@ -1,0 +1,134 @@
+/**
+ * Checks a description for what would keep it, or a part of it, from being shown and tried.
+ *
+ * @module
+ */
+import type { Files, Link, Member } from "./files.ts";
+import type { Finding } from "./finding.ts";
+import { anchorsOf, resolveFragment, splitReference } from "./references.ts";
+import { complain, type Complaint } from "./source.ts";
+import { isObject, METHODS, objectOf } from "./values.ts";
+
+/** The versions that are shown. */
+const VERSION = /^3\.[012](?:\.|$)/;
+
+/**
+ * Everything that is wrong with a description.
+ *
+ * @returns findings by file, the root first, and in the order of each text
+ */
+export function check(files: Files): Finding[] {
+  const { root, members } = files;
+  const findings: Finding[] = [];
+  for (const member of members.values()) {
+    const { source, complaints } = member;
+    const isRoot = member === root;
+    const all = [...complaints, ...checkLinks(files, member)];
+    if (isRoot && source.value !== undefined) all.push(...checkDocument(source.value));
+    const found = [...source.findings, ...complain(source, all)]
+      .map((finding) => isRoot ? finding : { ...finding, isFatal: false })
+      .sort((a, b) => a.line - b.line || a.column - b.column);
+    findings.push(...found);
+  }
+  return findings;
+}
+
+function* checkDocument(document: unknown): Generator<Complaint> {
+  if (!isObject(document)) {
+    return yield {
+      path: [],
+      message: "is no OpenAPI description, but a single value",
+      isFatal: true,
+    };
+  }
+  yield* checkVersion(document);
+  // Of something else altogether, it is enough to say that it is that.
+  if (document.openapi === undefined && document.swagger === undefined) return;
+  const { info, paths } = document;
+  if (!isObject(info)) yield { path: ["info"], message: 'the description has no "info"' };
+  else {
+    for (const key of ["title", "version"].filter((key) => !Object.hasOwn(info, key))) {
+      yield { path: ["info"], message: `"info" has no ${JSON.stringify(key)}` };
+    }
+  }
+  const needsPaths = !["components", "webhooks"].some((key) => Object.hasOwn(document, key)) ||
+    !/^3\.[12]/.test(String(document.openapi));
+  if (paths === undefined && needsPaths) {
+    yield { path: ["paths"], message: 'the description has no "paths", so no operation is shown' };
+  } else if (paths !== undefined && !isObject(paths)) {
+    yield { path: ["paths"], message: '"paths" must be an object; no operation is shown' };
+  }
+  yield* checkOperations(objectOf(paths));
+}
+
+function* checkVersion({ openapi, swagger }: Record<string, unknown>): Generator<Complaint> {
+  if (swagger === "2.0" || (typeof openapi === "string" && VERSION.test(openapi))) return;
+  const known = 'there are "openapi" 3.0, 3.1 and 3.2, and "swagger" 2.0, as strings';
+  const path = [openapi === undefined && swagger !== undefined ? "swagger" : "openapi"];
+  const message = openapi === undefined && swagger === undefined
+    ? `says nowhere that it is an OpenAPI description; ${known}`
+    : `${JSON.stringify(openapi ?? swagger)} is no version that is known; ${known}`;
+  yield { path, message, isFatal: true };
+}
+
+function* checkOperations(paths: Record<string, unknown>): Generator<Complaint> {
+  const first = new Map<string, string>();
+  for (const [path, item] of Object.entries(paths)) {
+    if (!path.startsWith("/") && !path.startsWith("x-")) {
+      yield {
+        path: ["paths", path],
+        message: `the path ${JSON.stringify(path)} must begin with /`,
+      };
+    }
+    for (const method of METHODS) {
+      const { operationId } = objectOf(objectOf(item)[method]);
+      if (typeof operationId !== "string") continue;
+      const at = `${method.toUpperCase()} ${path}`;
+      const other = first.get(operationId);
+      first.set(operationId, other ?? at);
+      if (other === undefined) continue;
+      yield {
+        path: ["paths", path, method, "operationId"],
+        message: `the operationId ${JSON.stringify(operationId)} is that of ${other} as well`,
+      };
+    }
+  }
+}
+
+/** Where the references of a file lead: to nothing, or in a circle. */
+function* checkLinks({ members }: Files, { source, links }: Member): Generator<Complaint> {
+  let anchors: Set<string> | undefined;
+  const follow = (link: Link): unknown =>
+    link.target && resolveFragment(members.get(link.target)?.source.value, link.fragment);
+  for (const link of links) {
+    const { path, ref, target, fragment } = link;
+    if (!target) continue;
+    if (fragment !== "" && !fragment.startsWith("/")) {
+      anchors ??= anchorsOf(source.value);
+      if (anchors.has(fragment)) continue;
+    }
+    const reached = follow(link);
+    if (reached === undefined && members.get(target)?.source.value !== undefined) {
+      yield { path, message: `the reference to ${JSON.stringify(ref)} leads nowhere` };
+    } else if (isCircle(members, link, reached)) {
+      yield { path, message: `the reference to ${JSON.stringify(ref)} leads in a circle` };
+    }
+  }
+}
+
+/** Whether following a reference leads to nothing but references, and back. */
+function isCircle(members: Files["members"], start: Link, reached: unknown): boolean {
+  const visited = new Set<unknown>();
+  let [url, value] = [start.target!, reached];
+  while (isObject(value) && typeof value.$ref === "string") {
+    if (visited.has(value)) return true;
+    visited.add(value);
+    const [file, fragment] = splitReference(value.$ref);
+    if (file !== "") {
+      if (!URL.canParse(file, url)) return false;
+      url = new URL(file, url).href;
+    }
+    value = resolveFragment(members.get(url)?.source.value, fragment);
+  }
+  return false;
+}

@@ -1,0 +1,142 @@
+/**
+ * Keeps what is shown of a node's description current: read when the service starts, and again when a
+ * file of it has changed. A new version that is broken leaves the old one where it is.
+ *
+ * @module
+ */
+import type { Platform } from "../platform.ts";
+import { type Description, prepareMerged } from "./description.ts";
+import type { Finding } from "./finding.ts";
+import type { Outcome } from "./load.ts";
+import type { DescribedOperation } from "./operations.ts";
+import type { Reader } from "./reader.ts";
+import type { Whereabouts } from "./servers.ts";
+import type { Json } from "./values.ts";
+
+/** Where a node's description is: a file's path or URL, or the text itself. */
+export type DescriptionPlace = string | URL | { readonly text: string; readonly name?: string };
+
+/** What has become of a description that was read. */
+export interface DescriptionReport {
+  readonly findings: readonly Finding[];
+  /** What is shown: the description, an older version of it, or this service's own alone. */
+  readonly shown: "current" | "older" | "own";
+}
+
+/** Where a description is, and what goes into it. */
+export interface PlaceOptions extends Whereabouts {
+  readonly place: DescriptionPlace;
+  /** This service's own description, whose operations are added. */
+  readonly own: Json;
+  /** Further operations of a host, which are added as they are. */
+  readonly operations?: readonly DescribedOperation[];
+  readonly platform: Platform;
+}
+
+/** How a description is kept current. */
+export interface LiveOptions extends PlaceOptions {
+  /** What is shown where the description cannot be: this service's own with a host's operations. */
+  readonly alone: Description;
+  /** Is told what has become of the description, each time that it was read. */
+  readonly report: (report: DescriptionReport) => void;
+}
+
+/** What is made of a description, as long as it is current. */
+export interface Live<T> {
+  /** All of it was made of the same version. */
+  readonly current: T;
+  /** Looks whether the description has changed and, if so, reads it again. Never rejects for that. */
+  refresh(): Promise<void>;
+}
+
+/** What the page says where the node's description cannot be shown. */
+const NOTICE = "The node's own description cannot be shown; the log of this service says why";
+
+/**
+ * Reads a description and keeps it current.
+ *
+ * @param options where it is, and what is known of the node
+ * @param make makes what is shown, all at once
+ */
+export async function keepCurrent<T>(
+  { alone, report, ...options }: LiveOptions,
+  make: (description: Description) => Promise<T>,
+): Promise<Live<T>> {
+  const { platform } = options;
+  const { again, read } = await open(options);
+  const first = await again();
+  const prepared = first.merged && await prepareMerged(first.merged, platform);
+  const live = { current: await make(prepared ?? { ...alone, notice: NOTICE }), refresh };
+  let shows: "own" | "older" = first.merged ? "older" : "own";
+  let { stamps } = first;
+  report({ findings: first.findings, shown: first.merged ? "current" : "own" });
+  let running: Promise<void> | undefined;
+
+  function refresh(): Promise<void> {
+    running ??= look().finally(() => running = undefined);
+    return running;
+  }
+
+  async function look() {
+    if (!await hasChanged(stamps, read)) return;
+    const { merged, findings, stamps: next } = await again();
+    if (merged) {
+      live.current = await make(await prepareMerged(merged, platform));
+      shows = "older";
+    }
+    stamps = next;
+    report({ findings, shown: merged ? "current" : shows });
+  }
+  return live;
+}
+
+/** Reads a description and says what is wrong with it. */
+export async function inspectDescription(options: PlaceOptions): Promise<Outcome> {
+  const { again } = await open(options);
+  return await again();
+}
+
+/** What reads a description, and its files one by one. All that it takes is loaded here. */
+async function open(
+  { place, own, operations = [], platform, ...where }: PlaceOptions,
+): Promise<{ again: () => Promise<Outcome>; read: Reader }> {
+  const { createReader } = await import("./reader.ts");
+  const { load } = await import("./load.ts");
+  const { entry, read } = await openPlace(place, platform, createReader);
+  return { again: () => load(entry, read, own, operations, where), read };
+}
+
+async function openPlace(
+  place: DescriptionPlace,
+  { disk }: Platform,
+  createReader: typeof import("./reader.ts").createReader,
+): Promise<{ entry: URL; read: Reader }> {
+  if (typeof place === "object" && "text" in place) {
+    const entry = new URL(encodeURI(place.name ?? "openapi.yaml"), "file:///description/");
+    const bytes = new TextEncoder().encode(place.text);
+    const readNothing = createReader(undefined, fetch);
+    const read: Reader = (url, stamp) => {
+      if (url.href !== entry.href) return readNothing(url);
+      return Promise.resolve(stamp === undefined ? { url, bytes, stamp: "text" } : undefined);
+    };
+    return { entry, read };
+  }
+  const read = createReader(disk, (input, init) => fetch(input, init));
+  if (place instanceof URL) return { entry: place, read };
+  if (/^(?:https?|file):\/\//i.test(place)) return { entry: new URL(place), read };
+  if (!disk) throw new Error(`${place} is a file, and there is no disk here`);
+  return { entry: await disk.urlOf(place), read };
+}
+
+/** Whether one of the files is another one than it was. */
+async function hasChanged(stamps: Outcome["stamps"], read: Reader): Promise<boolean> {
+  for (const [url, stamp] of stamps) {
+    try {
+      if (await read(new URL(url), stamp)) return true;
+    } catch {
+      // What could not be read before is no news.
+      if (stamp !== "") return true;
+    }
+  }
+  return false;
+}

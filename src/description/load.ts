@@ -1,0 +1,120 @@
+/**
+ * From the place of a node's description to what is served: read, check, bundle, merge, write.
+ *
+ * @module
+ */
+import { upgradeFromTwoToThree } from "@scalar/openapi-upgrader/2.0-to-3.0";
+import { bundleFiles, bundlingEdits } from "./bundle.ts";
+import { check } from "./check.ts";
+import { applyEdits, type Edit } from "./edits.ts";
+import { type Files, gather } from "./files.ts";
+import type { Finding } from "./finding.ts";
+import { insertEdits } from "./insert.ts";
+import { formatJson, parseJson } from "./json.ts";
+import type { DescribedOperation } from "./operations.ts";
+import { ownEdits } from "./own.ts";
+import type { Reader } from "./reader.ts";
+import { isAstray, originsOf, serverEdits, type Whereabouts } from "./servers.ts";
+import type { Source } from "./source.ts";
+import { isEqual, type Json, setMember } from "./values.ts";
+import { writeYaml } from "./write.ts";
+import { parseYaml } from "./yaml.ts";
+
+const encoder = new TextEncoder();
+
+/** A description in both forms, not yet ready to be served. */
+export interface Merged {
+  readonly document: Json;
+  /** In UTF-8, as texts of this size are better not kept twice. */
+  readonly json: Uint8Array<ArrayBuffer>;
+  readonly yaml: Uint8Array<ArrayBuffer>;
+  /** The origins of its servers. */
+  readonly origins: readonly string[];
+}
+
+/** What came of reading a description. */
+export interface Outcome {
+  /** `undefined` where a finding is fatal. */
+  readonly merged: Merged | undefined;
+  readonly findings: readonly Finding[];
+  /** The stamp of each file by its URL, to see whether it has changed. */
+  readonly stamps: ReadonlyMap<string, string>;
+}
+
+/**
+ * Loads a description.
+ *
+ * @param entry where it is
+ * @param read reads its files
+ * @param own this service's own description, whose operations are added
+ * @param operations further operations of a host
+ * @param where what is known of where the node is
+ */
+export async function load(
+  entry: URL,
+  read: Reader,
+  own: Json,
+  operations: readonly DescribedOperation[],
+  where: Whereabouts,
+): Promise<Outcome> {
+  const files = await gather(entry, read);
+  const { stamps, root } = files;
+  const findings = check(files);
+  if (findings.some(({ isFatal }) => isFatal)) return { merged: undefined, findings, stamps };
+  const near = { ...where, base: /^http/.test(root.url) ? root.url : where.base };
+  const { source } = root;
+  const { document, edits } = await single(files);
+  if (isAstray(document, near)) {
+    const message = "where the node is reached is not said; operations are tried at this service";
+    findings.push({ file: source.name, line: 1, column: 1, message, isFatal: false });
+  }
+  const located = serverEdits(document, near);
+  const placed = applyEdits(document, located);
+  const added = ownEdits(own, placed, operations);
+  const merged = applyEdits(placed, added);
+  const all = edits && [...edits, ...located, ...added];
+  return {
+    merged: {
+      document: merged,
+      json: encoder.encode(formatJson(merged)),
+      yaml: encoder.encode(all && await insert(source, all, merged) || await writeYaml(merged)),
+      origins: originsOf(merged),
+    },
+    findings,
+    stamps,
+  };
+}
+
+/** One document of OpenAPI 3, and how its text is changed to say so, where that can be done. */
+async function single(files: Files): Promise<{ document: Json; edits: Edit[] | undefined }> {
+  const { root } = files;
+  const { source, links } = root;
+  const isAlone = links.every(({ target }) => target === root.url);
+  const document = isAlone ? source.value as Json : await bundleFiles(files);
+  if (document.swagger === undefined) {
+    return { document, edits: isAlone ? [] : bundlingEdits(document, links) };
+  }
+  // It changes what it is given, of which parts may be shared.
+  const copy = parseJson(formatJson(document)) as Json;
+  return { document: firstVersion(upgradeFromTwoToThree(copy) as Json), edits: undefined };
+}
+
+/** Puts the version where a reader looks for it; the library puts it last. */
+function firstVersion({ openapi, ...rest }: Json): Json {
+  const document: Json = { openapi };
+  for (const key of Object.keys(rest)) setMember(document, key, rest[key]);
+  return document;
+}
+
+/** The source's own text with the changes made, where that says what it should. */
+async function insert(
+  { text, isJson, isFaithful, known }: Source,
+  edits: readonly Edit[],
+  merged: Json,
+): Promise<string | undefined> {
+  if (isJson || !isFaithful) return undefined;
+  const edited = insertEdits(text, edits, merged);
+  if (edited === undefined) return undefined;
+  const { value, problems } = await parseYaml(edited, known);
+  return problems.length === 0 && isEqual(value, merged) ? edited : undefined;
+}

@@ -1,0 +1,133 @@
+/**
+ * This service's own operations, as they stand in the description of a node.
+ *
+ * @module
+ */
+import type { Edit } from "./edits.ts";
+import { addOperations, type DescribedOperation, type Document } from "./operations.ts";
+import { referencesOf } from "./references.ts";
+import { basePathsOf } from "./servers.ts";
+import { isObject, type Json, listOf, METHODS, objectOf } from "./values.ts";
+
+/** The tag that all of them have, and what stands before the names of their components. */
+const TAG = "Nodeface";
+
+/** Its answers come from here, whatever the servers of the node are. */
+const SERVERS = [{ url: "/", description: "The service that shows this description" }];
+
+/**
+ * The changes that add this service's operations to a description.
+ *
+ * What the description says of one of the same paths stays. Operations that are of no use to anyone
+ * but the explorer's page are left out.
+ *
+ * @param own this service's own description, which says nothing that OpenAPI 3.0 has no word for
+ * @param document the node's
+ * @param operations further ones of a host, which are added as they are, whatever the node's says
+ */
+export function ownEdits(
+  own: Json,
+  document: Json,
+  operations: readonly DescribedOperation[] = [],
+): Edit[] {
+  const described = new Set(
+    basePathsOf(document).flatMap((base) =>
+      Object.keys(objectOf(document.paths)).map((path) => base + path)
+    ),
+  );
+  const operationIds = new Set(
+    Object.values(objectOf(document.paths)).flatMap((item) =>
+      METHODS.map((method) => objectOf(objectOf(item)[method]).operationId)
+    ),
+  );
+  const paths: Json = {};
+  for (const [path, item] of Object.entries(objectOf(own.paths))) {
+    const { get } = item as { get: Json };
+    if (get["x-internal"] || described.has(path)) continue;
+    const operationId = free(`nodeface${capital(String(get.operationId))}`, operationIds);
+    // Scalar looks for servers at the operation, not at the path.
+    const operation = { ...get, operationId, tags: [TAG], security: [], servers: SERVERS };
+    paths[path] = { servers: SERVERS, get: operation };
+  }
+  const ofHost = operations.map((added) => ({
+    ...added,
+    operation: { servers: SERVERS, ...added.operation },
+  }));
+  if (Object.keys(paths).length + ofHost.length === 0) return [];
+  const components = usedComponents(own, paths);
+  const names = rename(components, objectOf(document.components));
+  const edits: Edit[] = [{
+    kind: "members",
+    path: ["paths"],
+    value: objectOf(addOperations({ paths: withNames(paths, names) } as Document, ofHost).paths),
+  }];
+  for (const [section, members] of Object.entries(components)) {
+    const renamed = Object.entries(members as Json).map(([name, value]) => [
+      names.get(`#/components/${section}/${name}`)!.split("/").at(-1)!,
+      withNames(value as Json, names),
+    ]);
+    edits.push({
+      kind: "members",
+      path: ["components", section],
+      value: Object.fromEntries(renamed) as Json,
+    });
+  }
+  const tags = listOf(document.tags).map((tag) => objectOf(tag).name);
+  // Where no tag is declared, they are shown as they come: the only one declared would go first.
+  if (tags.length > 0 && !tags.includes(TAG)) {
+    const description = "What this node is and how it is doing, and this description of it.";
+    edits.push({ kind: "items", path: ["tags"], value: [{ name: TAG, description }] });
+  }
+  return edits;
+}
+
+/** The components that some values refer to, and those that these refer to. */
+function usedComponents(own: Json, values: Json): Record<string, Json> {
+  const used: Record<string, Json> = {};
+  const queue: Json[] = [values];
+  for (let value = queue.shift(); value; value = queue.shift()) {
+    for (const { ref } of referencesOf(value)) {
+      const [section = "", name = ""] = ref.split("/").slice(2);
+      const component = objectOf(objectOf(own.components)[section])[name] as Json;
+      if (used[section]?.[name]) continue;
+      (used[section] ??= {})[name] = component;
+      queue.push(component);
+    }
+  }
+  return used;
+}
+
+/** A new reference for each old one, to a name that the document has not taken. */
+function rename(components: Record<string, Json>, taken: Json): Map<string, string> {
+  const names = new Map<string, string>();
+  for (const [section, members] of Object.entries(components)) {
+    const others = new Set<unknown>(Object.keys(objectOf(taken[section])));
+    for (const name of Object.keys(members)) {
+      const to = free(`${TAG}${name}`, others);
+      names.set(`#/components/${section}/${name}`, `#/components/${section}/${to}`);
+    }
+  }
+  return names;
+}
+
+/** A copy in which the references have their new names. */
+function withNames<T>(value: T, names: ReadonlyMap<string, string>): T {
+  if (Array.isArray(value)) return value.map((item) => withNames(item, names)) as T;
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [
+      key,
+      key === "$ref" ? names.get(String(member)) ?? member : withNames(member, names),
+    ]),
+  ) as T;
+}
+
+/** A name that is not taken yet, which it is from now on. */
+function free(name: string, taken: Set<unknown>): string {
+  let found = name;
+  for (let i = 2; taken.has(found); i++) found = `${name}${i}`;
+  taken.add(found);
+  return found;
+}
+
+const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);

@@ -1,0 +1,138 @@
+/**
+ * Finds where values stand in the text they were read from. It is done when something is wrong with
+ * them, so that a right description never pays for it.
+ *
+ * @module
+ */
+import { isAlias, isMap, isScalar, isSeq, type Node, parseDocument } from "yaml";
+import { contentStart, nameOf, splitBlock } from "./blocks.ts";
+import type { Path } from "./values.ts";
+import { parsingOptions } from "./yaml.ts";
+
+/** Where a value stands: the offset of its first character, and of the one after its last. */
+export type Range = readonly [start: number, end: number];
+
+/** What is looked for within a value: the members, and what is to be told of its own place. */
+interface Wanted {
+  readonly found: ((range: Range) => void)[];
+  readonly members: Map<string, Wanted>;
+}
+
+/**
+ * Finds the values at some paths; of a path that leads nowhere, the nearest value that is there.
+ *
+ * @param text JSON or YAML
+ * @param isJson which of both it is
+ * @param paths where the values are
+ * @returns the ranges in the order of the paths
+ */
+export function locate(text: string, isJson: boolean, paths: readonly Path[]): Range[] {
+  const ranges: Range[] = paths.map(() => [0, 0]);
+  const root: Wanted = { found: [], members: new Map() };
+  paths.forEach((path, i) => {
+    let wanted = root;
+    for (const key of path) {
+      wanted.found.push((range) => ranges[i] = range);
+      const next = wanted.members.get(key) ?? { found: [], members: new Map() };
+      wanted.members.set(key, next);
+      wanted = next;
+    }
+    wanted.found.push((range) => ranges[i] = range);
+  });
+  if (isJson) locateJson(text, 0, root);
+  else locateYaml(text, contentStart(text), text.length, root);
+  return ranges;
+}
+
+function tell({ found }: Wanted, start: number, end: number): void {
+  for (const each of found) each([start, end]);
+}
+
+/** Looks in a part of a YAML text, and has only the smallest entries read by the library. */
+function locateYaml(text: string, start: number, end: number, wanted: Wanted): void {
+  const block = splitBlock(text, start, end);
+  if (!block) return locateNode(parsePart(text, start, end), wanted, start);
+  for (const entry of block.entries) {
+    const inner = wanted.members.get(nameOf(entry));
+    if (!inner) continue;
+    tell(inner, entry.keyStart, entry.keyStart + entry.key.length);
+    if (entry.isBare && inner.members.size > 0) {
+      locateYaml(text, entry.bodyStart, entry.end, inner);
+      continue;
+    }
+    const members = new Map([[nameOf(entry), inner]]);
+    locateNode(parsePart(text, entry.start, entry.end), { found: [], members }, entry.start);
+  }
+}
+
+function parsePart(text: string, start: number, end: number): Node | null {
+  const part = text.slice(start, end);
+  const document = parseDocument(part, parsingOptions(part));
+  return document.contents;
+}
+
+function locateNode(part: Node | null | undefined, wanted: Wanted, base: number): void {
+  if (!part?.range) return;
+  // The value of a block collection begins where its first key does.
+  tell(wanted, base + part.range[0], base + part.range[1]);
+  if (isAlias(part)) return;
+  for (const [key, inner] of wanted.members) {
+    if (isMap(part)) {
+      const pair = part.items.findLast((item) =>
+        isScalar(item.key) && String(item.key.value) === key
+      );
+      const name = pair?.key as Node | undefined;
+      if (name?.range) tell(inner, base + name.range[0], base + name.range[1]);
+      locateNode(pair?.value as Node | undefined, inner, base);
+    } else if (isSeq(part)) locateNode(part.items[Number(key)] as Node | undefined, inner, base);
+  }
+}
+
+const GAP = /[\s,:]*/y;
+const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/y;
+const LITERAL = /[^\s,\]}]+/y;
+const INSIDE = /[^"{}[\]]*/y;
+
+/** Looks in a JSON text from a value on; returns the offset after it. */
+function locateJson(text: string, at: number, wanted: Wanted | undefined): number {
+  const start = skip(GAP, text, at);
+  const opened = text[start];
+  if (opened !== "{" && opened !== "[") {
+    const end = skip(opened === '"' ? STRING : LITERAL, text, start);
+    if (wanted) tell(wanted, start, end);
+    return end;
+  }
+  // The place of what is inside is told after this, and counts where it is there.
+  if (wanted) tell(wanted, start, start + 1);
+  if (!wanted?.members.size) return skipNested(text, start);
+  for (let index = 0, at = start + 1;; index++) {
+    const from = skip(GAP, text, at);
+    if (from >= text.length || text[from] === "}" || text[from] === "]") return from + 1;
+    at = opened === "{" ? skip(STRING, text, from) : from;
+    const key = opened === "{" ? JSON.parse(text.slice(from, at)) as string : String(index);
+    const inner = wanted.members.get(key);
+    if (inner) tell(inner, from, at);
+    at = locateJson(text, at, inner);
+  }
+}
+
+/** The offset after an object or a list, into which nobody looks. */
+function skipNested(text: string, start: number): number {
+  let depth = 0, at = start;
+  do {
+    const code = text[at];
+    if (code === '"') at = skip(STRING, text, at);
+    else {
+      at++;
+      if (code === "{" || code === "[") depth++;
+      else depth--;
+    }
+    at = skip(INSIDE, text, at);
+  } while (depth > 0 && at < text.length);
+  return at;
+}
+
+function skip(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at;
+  return pattern.test(text) ? pattern.lastIndex : at;
+}

@@ -1,0 +1,137 @@
+/**
+ * Fetches the files of a description from a disk or over HTTP, within bounds.
+ *
+ * @module
+ */
+import type { Disk } from "../platform.ts";
+
+/** A file as it was at one time. */
+export interface File {
+  /** Where it is: its own URL, after links and redirects. */
+  readonly url: URL;
+  readonly bytes: Uint8Array;
+  /** Differs where the content does: of a file its time and size, of a URL its `ETag`. */
+  readonly stamp: string;
+}
+
+/** Reads a file; `undefined` where it is still the one with that stamp. */
+export type Reader = (url: URL, stamp?: string) => Promise<File | undefined>;
+
+/** Why a file cannot be had, as the end of a sentence about it. */
+export class ReadError extends Error {
+  override name = "ReadError";
+}
+
+/** What a file may be large, in bytes. */
+const SIZE_MAX = 32 * 1024 * 1024;
+
+/** How long a server has for the whole of its answer, in milliseconds. */
+const TIMEOUT = 10_000;
+
+/** How many redirects are followed. */
+const REDIRECTS_MAX = 5;
+
+const TOO_LARGE = `is larger than ${SIZE_MAX / 1024 / 1024} MiB`;
+
+/** What the errors of a disk mean, by their code. */
+const DISK_FAILURES: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file",
+  ENOTDIR: "there is no such file",
+  EACCES: "it may not be read",
+  EPERM: "it may not be read",
+};
+
+/**
+ * Makes a reader.
+ *
+ * @param disk reads `file:` URLs; where there is none, they are refused
+ * @param fetch asks for the others
+ */
+export function createReader(disk: Disk | undefined, fetch: typeof globalThis.fetch): Reader {
+  return async (url, stamp) => {
+    if (url.protocol === "file:") return await readFile(disk, url, stamp);
+    if (/^https?:$/.test(url.protocol)) return await readUrl(fetch, url, stamp);
+    throw new ReadError(`${url.protocol} is neither a file nor HTTP`);
+  };
+}
+
+async function readFile(disk: Disk | undefined, path: URL, stamp?: string) {
+  if (!disk) throw new ReadError("there is no disk here");
+  try {
+    const { url, size, stamp: current } = await disk.find(path);
+    if (current === stamp) return undefined;
+    if (size > SIZE_MAX) throw new ReadError(TOO_LARGE);
+    return { url, bytes: await disk.read(url), stamp: current };
+  } catch (error) {
+    if (error instanceof ReadError) throw error;
+    const { code = "", message } = error as Error & { code?: string };
+    throw new ReadError(DISK_FAILURES[code] ?? (code ? code : message));
+  }
+}
+
+async function readUrl(
+  fetch: typeof globalThis.fetch,
+  asked: URL,
+  stamp?: string,
+): Promise<File | undefined> {
+  const signal = AbortSignal.timeout(TIMEOUT);
+  const accept = "application/json, application/yaml;q=0.9, */*;q=0.5";
+  const condition: Record<string, string> = stamp?.includes('"') ? { "if-none-match": stamp } : {};
+  let url = asked;
+  try {
+    for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
+      const headers = { accept, ...condition };
+      const answer = await fetch(url, { headers, redirect: "manual", signal });
+      const location = answer.headers.get("location");
+      if (answer.status >= 300 && answer.status < 400 && location) {
+        await answer.body?.cancel();
+        const next = new URL(location, url);
+        if (next.origin !== asked.origin) {
+          throw new ReadError(
+            `it redirects to another origin, ${next.origin}, and is not followed`,
+          );
+        }
+        url = next;
+        continue;
+      }
+      if (answer.status === 304) return undefined;
+      if (!answer.ok) {
+        await answer.body?.cancel();
+        throw new ReadError(`the server answers ${answer.status}`);
+      }
+      const bytes = await readBounded(answer);
+      const current = answer.headers.get("etag") ?? await digest(bytes);
+      return current === stamp ? undefined : { url, bytes, stamp: current };
+    }
+  } catch (error) {
+    if (error instanceof ReadError) throw error;
+    const isLate = (error as Error).name === "TimeoutError";
+    throw new ReadError(
+      isLate ? `the server takes longer than ${TIMEOUT / 1000} s` : "the server cannot be reached",
+      { cause: error },
+    );
+  }
+  throw new ReadError(`it redirects more than ${REDIRECTS_MAX} times`);
+}
+
+async function readBounded(answer: Response): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of answer.body ?? []) {
+    size += chunk.byteLength;
+    if (size > SIZE_MAX) throw new ReadError(TOO_LARGE);
+    chunks.push(chunk);
+  }
+  const bytes = new Uint8Array(size);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.byteLength;
+  }
+  return bytes;
+}
+
+async function digest(bytes: Uint8Array): Promise<string> {
+  const sum = await crypto.subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>);
+  return Array.from(new Uint8Array(sum), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

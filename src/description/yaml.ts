@@ -1,0 +1,186 @@
+/**
+ * Reads YAML 1.2 by the core schema: dates and `yes` are strings, `<<` is a key like any other.
+ *
+ * A large text is read in pieces, an entry of a block mapping after the other, since the library
+ * needs twenty times the size of a text to read it at once. Where a piece is not plainly right, the
+ * text is read as a whole, and that says what is wrong.
+ *
+ * @module
+ */
+import {
+  type Document,
+  parseDocument,
+  type ParseOptions,
+  type SchemaOptions,
+  type YAMLError,
+} from "yaml";
+import { type Block, contentStart, type Entry, nameOf, splitBlock } from "./blocks.ts";
+import type { Problem } from "./finding.ts";
+import { exact, mayHoldLarge } from "./json.ts";
+import { isObject, type Json, setMember } from "./values.ts";
+import { breathe } from "./breathe.ts";
+
+/** What a text says, and what is wrong with it. */
+export interface Parsed {
+  /** `undefined` where a problem is fatal. */
+  readonly value: unknown;
+  readonly problems: readonly Problem[];
+}
+
+/** The values of pieces that have been read, by their text. */
+export type Known = Map<string, unknown>;
+
+/** How long a piece is at least, in characters, unless the text ends. */
+const PIECE = 65_536;
+
+/** How many values aliases may stand for: so many, or ten for each that is written. */
+const EXPANDED_MIN = 100_000, EXPANDED_RATIO = 10;
+
+/** What the library says of an error where there is something better to say. */
+const MESSAGES: Readonly<Record<string, string>> = {
+  DUPLICATE_KEY: "the same key stands here a second time; the last one counts",
+  MULTIPLE_DOCS: "a second document begins here; a description is a single one",
+};
+
+/**
+ * Reads a text.
+ *
+ * @param text YAML 1.2
+ * @param known pieces that have been read before; those read now are added
+ */
+export async function parseYaml(text: string, known: Known = new Map()): Promise<Parsed> {
+  const pieces = await parsePieces(text, contentStart(text), text.length, known);
+  const parsed = pieces ? { value: pieces.value, problems: [] } : parseWhole(text);
+  const excess = hasAnchor(text) ? excessOf(parsed.value) : undefined;
+  if (!excess) return parsed;
+  const offset = Math.max(text.search(ANCHOR), 0);
+  return { value: undefined, problems: [{ offset, message: excess, isFatal: true }] };
+}
+
+/** How the library reads a piece. */
+export function parsingOptions(text: string): ParseOptions & SchemaOptions {
+  return {
+    prettyErrors: false,
+    resolveKnownTags: false,
+    intAsBigInt: mayHoldLarge(text),
+    logLevel: "error",
+  } as ParseOptions & SchemaOptions;
+}
+
+/** Reads a part entry by entry; `undefined` where that is not certain to be right. */
+async function parsePieces(
+  text: string,
+  start: number,
+  end: number,
+  known: Known,
+): Promise<{ value: Json } | undefined> {
+  const block = splitBlock(text, start, end);
+  if (!block) return undefined;
+  const value: Json = {};
+  for (const { from, to, entry } of groupsOf(block)) {
+    await breathe();
+    const inner = entry && await parsePieces(text, entry.bodyStart, entry.end, known);
+    const members = inner
+      ? { [nameOf(entry)]: inner.value }
+      : parsePiece(text.slice(from, to), known);
+    if (!isObject(members)) return undefined;
+    for (const key of Object.keys(members)) {
+      if (Object.hasOwn(value, key)) return undefined;
+      setMember(value, key, members[key]);
+    }
+  }
+  return { value };
+}
+
+/** A part of a text that is read at once. */
+interface Group {
+  from: number;
+  to: number;
+  /** The only entry of a group, where it is large enough to be read in pieces itself. */
+  entry?: Entry;
+}
+
+/** Puts small entries together, and leaves large ones alone. */
+function groupsOf({ entries }: Block): Group[] {
+  const groups: Group[] = [];
+  let open: Group | undefined;
+  for (const entry of entries) {
+    const { start: from, end: to, isBare } = entry;
+    if (isBare && to - from > PIECE) {
+      groups.push({ from, to, entry });
+      open = undefined;
+    } else if (open && open.to - open.from < PIECE) open.to = to;
+    else groups.push(open = { from, to });
+  }
+  return groups;
+}
+
+function parsePiece(text: string, known: Known): unknown {
+  if (known.has(text)) return known.get(text);
+  const document = parseDocument(text, parsingOptions(text));
+  if (document.errors.length > 0 || document.warnings.length > 0) return undefined;
+  const value = valueOf(document, text);
+  known.set(text, value);
+  return value;
+}
+
+function parseWhole(text: string): Parsed {
+  const document = parseDocument(text, { ...parsingOptions(text), uniqueKeys: true });
+  const problems = [...document.errors, ...document.warnings].map(problemOf);
+  const isFatal = problems.some((problem) => problem.isFatal);
+  return { value: isFatal ? undefined : valueOf(document, text), problems };
+}
+
+function valueOf(document: Document, text: string): unknown {
+  // Aliases are bounded by what they stand for, not by how many there are.
+  const value: unknown = document.toJS({ maxAliasCount: -1 });
+  return mayHoldLarge(text) ? withExactNumbers(value) : value;
+}
+
+function problemOf({ code, message, name, pos }: YAMLError): Problem {
+  return {
+    offset: pos[0],
+    message: MESSAGES[code] ?? `is not YAML: ${message}`,
+    isFatal: name === "YAMLParseError" && code !== "DUPLICATE_KEY",
+  };
+}
+
+/** Makes numbers of the whole numbers that a number can hold. */
+function withExactNumbers(value: unknown, done: Set<unknown> = new Set()): unknown {
+  if (typeof value === "bigint") return exact(value);
+  if (typeof value !== "object" || value === null || done.has(value)) return value;
+  done.add(value);
+  for (const [key, member] of Object.entries(value)) {
+    const number = withExactNumbers(member, done);
+    if (number !== member) setMember(value as Json, key, number);
+  }
+  return value;
+}
+
+const ANCHOR = /(?:^|[\s[{,:-])&[^\s,[\]{}]/m;
+const hasAnchor = (text: string) => ANCHOR.test(text);
+
+/** What is wrong with the aliases in a value, whose members may be shared. */
+function excessOf(value: unknown): string | undefined {
+  const sizes = new Map<unknown, number>();
+  let written = 0;
+  /** Counts the values that a value stands for; 0 while it is being counted. */
+  const count = (value: unknown): number => {
+    written++;
+    if (typeof value !== "object" || value === null) return 1;
+    const known = sizes.get(value);
+    if (known === 0) throw new RangeError();
+    if (known !== undefined) return known;
+    sizes.set(value, 0);
+    let size = 1;
+    for (const member of Object.values(value)) size += count(member);
+    sizes.set(value, size);
+    return size;
+  };
+  try {
+    if (count(value) <= Math.max(EXPANDED_MIN, EXPANDED_RATIO * written)) return undefined;
+    return `the aliases stand for more than ${EXPANDED_RATIO} times what is written`;
+  } catch {
+    return "an alias stands for a value that it is a part of";
+  }
+}

@@ -1,0 +1,127 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Browser, Page } from "playwright-core";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { parse } from "yaml";
+import { readFileSync } from "node:fs";
+import type { Listening } from "../../src/adapters/adapter.ts";
+import { serve } from "../../src/adapters/node.ts";
+import { createNodeface } from "../../src/index.ts";
+import { pathOf } from "../description/_load.ts";
+import { type Complaints, launch, watch } from "./_browser.ts";
+
+const explorer = suite("a node's own interface in Chromium");
+
+const ERGO = readFileSync(pathOf("ergo-openapi.yaml"), "utf8");
+
+/** The same address as another origin. */
+const otherName = (url: string) => url.replace("127.0.0.1", "localhost");
+
+let node: Server;
+let nodeUrl: string;
+let asked: string[];
+let server: Listening;
+let browser: Browser;
+let page: Page;
+let complaints: Complaints;
+
+explorer.before(async () => {
+  // A node that lets pages ask it, as one must that is to be tried from a page.
+  node = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`);
+    response.writeHead(200, {
+      "content-type": "application/json",
+      "access-control-allow-origin": "*",
+      "access-control-allow-headers": "*",
+    }).end('{"name":"the node itself"}');
+  });
+  await new Promise<void>((resolve) => node.listen(0, resolve));
+  nodeUrl = `http://127.0.0.1:${(node.address() as AddressInfo).port}`;
+  // The public server that the description names is this one by its other name.
+  const text = ERGO.replace("http://213.239.193.208:9053", otherName(nodeUrl));
+  const app = createNodeface({ description: { text }, node: { url: nodeUrl, kind: "none" } });
+  await app.ready();
+  [server, browser] = await Promise.all([serve(app, { host: "127.0.0.1", port: 0 }), launch()]);
+});
+explorer.after(async () => {
+  await browser?.close();
+  await server?.close();
+  node.closeAllConnections();
+  node.close();
+});
+explorer.before.each(async () => {
+  asked = [];
+  page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+  complaints = await watch(page, new URL(server.url).origin);
+});
+explorer.after.each(async () => {
+  await page.close();
+});
+
+/** Opens the explorer at an operation and waits until it can be tried. */
+async function open(name: string, fragment: string) {
+  await page.goto(`${server.url}v1/spec#${fragment}`);
+  await page.getByRole("heading", { name }).first().waitFor();
+}
+
+/** Opens the dialogue in which an operation is tried. */
+async function tryOut(button: RegExp) {
+  await page.getByRole("button", { name: button }).first().click();
+}
+
+/** Sends the request of the dialogue; resolves to the URL that was asked. */
+async function send(): Promise<string> {
+  const [answer] = await Promise.all([
+    page.waitForResponse((response) => response.request().resourceType() === "fetch"),
+    page.getByRole("button", { name: /Send get request/ }).click(),
+  ]);
+  return answer.url();
+}
+
+explorer("every tag of the node's description is shown, and this service's", async () => {
+  await open("Ergo Node API", "");
+  const { paths } = parse(ERGO);
+  const tags = new Set<string>(["Nodeface"]);
+  for (const item of Object.values<Record<string, { tags?: string[] }>>(paths)) {
+    for (const { tags: names = [] } of Object.values(item)) names.forEach((tag) => tags.add(tag));
+  }
+  assert.ok(tags.size > 10);
+  const navigation = page.locator("aside").first();
+  for (const tag of tags) await navigation.getByText(tag, { exact: true }).first().waitFor();
+  assert.equal(complaints, { outside: [], console: [], failed: [], refused: [] });
+});
+
+explorer("Send of one of the node's operations asks the node", async () => {
+  await open("Get the information about the Node", "tag/info/GET/info");
+  await tryOut(/Test Request.*get \/info/);
+  assert.is(await send(), `${nodeUrl}/info`);
+  assert.equal(asked, ["GET /info"]);
+  await page.getByText("the node itself").first().waitFor();
+  assert.equal(complaints, { outside: [`${nodeUrl}/info`], console: [], failed: [], refused: [] });
+});
+
+explorer("Send asks another server of the description where that is chosen", async () => {
+  await open("Get the information about the Node", "tag/info/GET/info");
+  await tryOut(/Test Request.*get \/info/);
+  await page.getByRole("dialog").getByText(nodeUrl).first().click();
+  await page.getByText(otherName(nodeUrl)).first().click();
+  assert.is(await send(), `${otherName(nodeUrl)}/info`);
+  assert.equal(asked, ["GET /info"]);
+  assert.equal(complaints, {
+    outside: [`${otherName(nodeUrl)}/info`],
+    console: [],
+    failed: [],
+    refused: [],
+  });
+});
+
+explorer("Send of one of this service's operations asks this service", async () => {
+  await open("Get the node's information", "tag/nodeface/GET/v1/info");
+  await tryOut(/Test Request.*get \/v1\/info/);
+  assert.is(await send(), `${server.url}v1/info`);
+  assert.equal(asked, []);
+  assert.equal(complaints, { outside: [], console: [], failed: [], refused: [] });
+});
+
+explorer.run();

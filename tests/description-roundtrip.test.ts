@@ -1,0 +1,160 @@
+import fc from "fast-check";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { parse, parseDocument, stringify } from "yaml";
+import { applyEdits } from "../src/description/edits.ts";
+import { formatJson, parseJson } from "../src/description/json.ts";
+import { ownEdits } from "../src/description/own.ts";
+import { serverEdits } from "../src/description/servers.ts";
+import { isEqual, type Json } from "../src/description/values.ts";
+import { load, parseYaml } from "./description/_load.ts";
+
+const roundTrip = suite("whatever a description says");
+
+/** Texts that YAML, JSON or the text of a document could take for something else. */
+const text = fc.oneof(
+  fc.constantFrom(
+    ..."yes|no|~|null|0x1F|1e3|.inf|12345678901234567890|2020-01-01|<<|- a|a: b|a #b|# a|---|..."
+      .split("|"),
+    ...[
+      "",
+      " ",
+      "\n",
+      "a\n\n  b\n",
+      " a\nb",
+      "a\n",
+      "a\n\n",
+      "\ttab",
+      "'",
+      '"',
+      "{",
+      "*a",
+      "&a",
+      "!t",
+    ],
+    ...[
+      "%",
+      "@",
+      "`",
+      "a: |\n  b",
+      "paths:\n  /a:\n",
+      'key: "\n"',
+      "é\u2028x",
+      "\\n",
+      "a\r\nb",
+      "\u0085",
+    ],
+  ),
+  fc.string({ unit: "grapheme", maxLength: 12 }),
+  fc.lorem({ maxCount: 30 }),
+);
+const scalar = fc.oneof(
+  text,
+  fc.integer(),
+  fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value === 0 ? 0 : value),
+  fc.boolean(),
+  fc.constant(null),
+  fc.bigInt({ min: 2n ** 53n, max: 2n ** 200n }),
+);
+const name = fc.oneof(text, fc.constantFrom("__proto__", "constructor", "200", "type"));
+const { value } = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 4, withCrossShrink: true },
+    scalar,
+    fc.array(tie("value"), { maxLength: 3 }),
+    fc.dictionary(name, tie("value"), { maxKeys: 4, noNullPrototype: true }),
+  ),
+}));
+const object = fc.dictionary(name, value, { maxKeys: 4, noNullPrototype: true });
+const path = fc.oneof(
+  fc.constantFrom("/v1/info", "/v1/spec", "/a/{b}", "/x: y", "/#"),
+  fc.string({ maxLength: 8 }).map((name) => `/${name}`),
+);
+const operation = fc.record({ operationId: text, description: text, responses: object }, {
+  requiredKeys: [],
+});
+const server = fc.record({
+  url: fc.constantFrom("/", "/v1/", "https://{a}.example", "x"),
+  note: text,
+}, {
+  requiredKeys: ["url"],
+});
+const description = fc.record({
+  openapi: fc.constantFrom("3.0.3", "3.1.0", "3.2.0"),
+  info: fc.record({ title: text, version: text }),
+  servers: fc.array(server, { maxLength: 2 }),
+  tags: fc.array(fc.record({ name: text }), { maxLength: 2 }),
+  components: fc.dictionary(
+    fc.constantFrom("schemas", "responses", "parameters", "headers", "examples"),
+    fc.dictionary(fc.constantFrom("NodefaceInfo", "NodefaceETag", "A", "b-c"), object, {
+      maxKeys: 2,
+    }),
+  ),
+  paths: fc.dictionary(path, fc.dictionary(fc.constantFrom("get", "post", "summary"), operation), {
+    maxKeys: 3,
+  }),
+  "x-more": value,
+}, { requiredKeys: ["openapi", "info", "paths"] });
+
+/** A service's own description that is soon merged. */
+const OWN = `
+paths:
+  /v1/info: { get: { operationId: getInfo, responses: { "200": { $ref: "#/components/responses/Info" } } } }
+  /v1/spec: { get: { operationId: getExplorer, responses: {} } }
+components:
+  responses: { Info: { description: "", headers: { ETag: { $ref: "#/components/headers/ETag" } } } }
+  headers: { ETag: { description: "One\\n\\nvalidator\\n" } }
+  schemas: { Info: {} }
+`;
+
+/** The ways in which the same description is written. */
+const layout = fc.record({
+  indent: fc.integer({ min: 1, max: 5 }),
+  indentSeq: fc.boolean(),
+  lineWidth: fc.constantFrom(0, 40, 80),
+  collectionStyle: fc.constantFrom("any", "block", "flow"),
+  defaultStringType: fc.constantFrom("PLAIN", "QUOTE_DOUBLE", "QUOTE_SINGLE", "BLOCK_LITERAL"),
+  blockQuote: fc.constantFrom(true, false, "folded"),
+  isJson: fc.boolean(),
+  isCommented: fc.boolean(),
+  newline: fc.constantFrom("\n", "\r\n"),
+});
+
+roundTrip(
+  "both forms say what was merged, however it is written (1,000 descriptions)",
+  async () => {
+    const own = parseYaml(OWN);
+    const where = { base: "http://127.0.0.1:9053" };
+    await fc.assert(
+      fc.asyncProperty(description, layout, async (description, layout) => {
+        // Members that are there and hold nothing are not written.
+        const document = parseJson(formatJson(description)) as Json;
+        const { isJson, isCommented, newline, ...options } = layout;
+        const yaml = stringify(document, { ...options, aliasDuplicateObjects: false } as object);
+        const commented = isCommented
+          ? `# First\n${yaml.replace(/^(?=paths:)/m, "# Paths\n")}`
+          : yaml;
+        const written = newline === "\n" || /\r/.test(yaml)
+          ? commented
+          : commented.replaceAll("\n", newline);
+        // Some layouts are beyond the library that writes them here.
+        fc.pre(isJson || isEqual(exactly(written), document));
+        const loaded = await load({ text: isJson ? formatJson(document) : written }, where, OWN);
+        const placed = applyEdits(document, serverEdits(document, where));
+        const merged = applyEdits(placed, ownEdits(own, placed));
+        assert.ok(isEqual(parseJson(loaded.json), merged), "JSON");
+        assert.ok(isEqual(exactly(loaded.yaml), merged), "YAML");
+      }),
+      { numRuns: 1000 },
+    );
+  },
+);
+
+/** The YAML form as values, in which large numbers have all of their digits. */
+function exactly(yaml: string): unknown {
+  const { errors } = parseDocument(yaml);
+  if (errors.length > 0) return undefined;
+  return parseJson(formatJson(parse(yaml, { intAsBigInt: true })));
+}
+
+roundTrip.run();

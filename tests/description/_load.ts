@@ -1,0 +1,53 @@
+/** Loads the descriptions beside this file, and others from a text. */
+import { fileURLToPath } from "node:url";
+import { parse } from "yaml";
+import type { Finding } from "../../src/description/finding.ts";
+import { type DescriptionPlace, inspectDescription } from "../../src/description/live.ts";
+import type { Whereabouts } from "../../src/description/servers.ts";
+import type { Json } from "../../src/description/values.ts";
+import { platform } from "../../src/platform.ts";
+
+/** The path of a file in this folder. */
+export const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+
+/** The text of this service's own description. */
+export const OWN: string = new TextDecoder().decode(await platform.read("spec/openapi.yaml"));
+
+/** What is said of a description, and both forms of what is shown of it. */
+export interface Loaded {
+  findings: readonly Finding[];
+  origins: readonly string[];
+  document: Json | undefined;
+  json: string;
+  yaml: string;
+}
+
+/** Loads one of the files of this folder, or a text, and merges the service's own description. */
+export async function load(
+  place: DescriptionPlace,
+  where: Whereabouts = NEAR,
+  own: string = OWN,
+): Promise<Loaded> {
+  const found = typeof place === "string" ? pathOf(place) : place;
+  const { merged, findings } = await inspectDescription({
+    place: found,
+    own: parse(own),
+    platform,
+    ...where,
+  });
+  const text = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes);
+  return {
+    findings,
+    origins: merged?.origins ?? [],
+    document: merged?.document,
+    json: text(merged?.json),
+    yaml: text(merged?.yaml),
+  };
+}
+
+/** The YAML form as values. */
+export function parseYaml(yaml: string): Json {
+  return parse(yaml, { maxAliasCount: -1, intAsBigInt: false }) as Json;
+}
+
+const NEAR = { base: "http://127.0.0.1:9053" };

@@ -1,0 +1,49 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { COMMANDS, run, start } from "../_server.ts";
+import { until } from "../nodes/_daemon.ts";
+
+const right = (title: string) =>
+  `openapi: 3.1.1\ninfo: { title: ${title}, version: "1" }\npaths: {}\n`;
+
+for (const [runtime, command] of Object.entries(COMMANDS)) {
+  const described = suite(`a node's description on ${runtime}`);
+  let folder: string;
+  let file: string;
+  described.before.each(() => {
+    folder = mkdtempSync(join(tmpdir(), "nodeface-"));
+    file = join(folder, "openapi.yaml");
+  });
+  described.after.each(() => rmSync(folder, { recursive: true }));
+
+  described("--spec shows it, reads it again, and says what is wrong with it", async () => {
+    writeFileSync(file, right("One"));
+    const server = await start([...command, "--spec", file]);
+    const title = async () => (await (await fetch(`${server.url}spec.json`)).json()).info.title;
+    assert.is(await title(), "One");
+    writeFileSync(file, right("Number two"));
+    await until(async () => await title() === "Number two", 10_000);
+    writeFileSync(file, "openapi: [\n");
+    await until(() => Promise.resolve(/is still shown$/m.test(server.stderr())), 10_000);
+    assert.match(server.stderr(), /^nodeface: openapi\.yaml:2:1 is not YAML/m);
+    assert.is(await title(), "Number two");
+    const { code } = await server.stop();
+    assert.is(code, 0);
+  });
+
+  described("check says whether it can be shown, and ends with 1 where it cannot", async () => {
+    writeFileSync(file, right("One"));
+    const shown = await run([...command, "check", "--spec", file]);
+    assert.match(shown.stdout, /^The description can be shown$/m);
+    assert.is(shown.code, 0);
+    writeFileSync(file, "openapi: 4.0.0\n");
+    const broken = await run([...command, "check", "--spec", file]);
+    assert.match(broken.stdout, /^openapi\.yaml:1:10 "4\.0\.0" is no version/m);
+    assert.is(broken.code, 1);
+  });
+
+  described.run();
+}
