@@ -20,7 +20,7 @@ export interface BundleFor {
  *
  * @param bundleFor what it is for
  * @param outfile where it is written
- * @returns the names of the packages that are inside
+ * @returns the packages that are inside, each as its folder in the root, as a lock file names it
  */
 export async function bundle(
   { runtime, carrier }: BundleFor,
@@ -35,6 +35,8 @@ export async function bundle(
     platform: isWorker ? "neutral" : "node",
     mainFields: ["module", "main"],
     conditions: [runtime, "import"],
+    // What it has for Node is CommonJS, whose `require` a module has not.
+    alias: { yaml: path("../../node_modules/yaml/browser/index.js") },
     target: "es2023",
     minify: true,
     metafile: true,
@@ -44,12 +46,12 @@ export async function bundle(
     ],
     logLevel: "warning",
   });
-  const packages = Object.keys(metafile.inputs).map((input) => PACKAGE.exec(input)?.[1]);
+  const packages = Object.keys(metafile.inputs).map((input) => PACKAGE.exec(input)?.[0]);
   return [...new Set(packages.filter((name) => name !== undefined))].sort();
 }
 
-/** The package that a file belongs to. */
-const PACKAGE = /node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules\/)/;
+/** The folder of the package that a file belongs to: one may lie in that of another. */
+const PACKAGE = /node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+(?=\/)/;
 
 /** Leaves the adapters of other runtimes out: what they import would be loaded at the start. */
 function onlyAdapter(runtime: string): Plugin {

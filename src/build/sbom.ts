@@ -20,7 +20,7 @@ interface Locked {
 /**
  * Writes the bill.
  *
- * @param packages the names of the packages in the bundle
+ * @param packages the folders of the packages in the bundle, as a lock file names them
  * @param runtime the program of the runtime that is inside, by its name
  * @returns the text of a CycloneDX document
  */
@@ -30,8 +30,8 @@ export async function softwareBill(
 ): Promise<string> {
   const { name, version, license } = await read("package.json");
   const lock = await read("package-lock.json");
-  const locked = [...packages, "@scalar/api-reference"].map((each) =>
-    library(each, lock.packages[`node_modules/${each}`])
+  const locked = [...packages, "node_modules/@scalar/api-reference"].map((folder) =>
+    library(folder.slice(folder.lastIndexOf("node_modules/") + 13), lock.packages[folder])
   );
   const runtimes = Object.entries(runtime).map(([name, program]) => {
     const version = /[\d.]+/.exec(execFileSync(program, ["--version"], { encoding: "utf8" }))?.[0];

@@ -46,6 +46,15 @@ executable("it serves every file of the explorer in every coding", async () => {
   await server.stop();
 });
 
+executable("it shows a node's own description", async () => {
+  for (const file of ["petstore-2.0.json", "three/openapi.yaml"]) {
+    const command = [EXECUTABLE, "check", "--spec", `${ROOT}tests/description/${file}`];
+    const { stdout, code } = await run(command, {}, NOWHERE);
+    assert.match(stdout, "The description can be shown");
+    assert.is(code, 0);
+  }
+});
+
 executable("it reads no settings from the folder that it is started in", async () => {
   const cwd = makeFolder();
   writeFileSync(join(cwd, ".env"), "PORT=http\n");

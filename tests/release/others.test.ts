@@ -32,6 +32,18 @@ others("each says its version and commit", async () => {
   }
 });
 
+others("each shows a node's own description", async () => {
+  // The one module reads nothing but what it is allowed to.
+  const [deno, ...rest] = ONE_MODULE;
+  const module = [deno!, rest[0]!, "--allow-read", ...rest.slice(1)];
+  for (const command of [NODE, module]) {
+    const spec = `${ROOT}tests/description/three/openapi.yaml`;
+    const { stdout, stderr, code } = await run([...command, "check", "--spec", spec], {}, NOWHERE);
+    assert.match(stdout, "The description can be shown", stderr);
+    assert.is(code, 0);
+  }
+});
+
 others("the worker with its files is under 3 MiB gzipped", () => {
   const size = gzipSync(readFileSync(`${ROOT}dist/worker.js`)).length / 2 ** 20;
   assert.ok(size < 3, `${size} MiB`);

@@ -44,6 +44,19 @@ pack("npx runs it", async () => {
   assert.match(await ok(["npx", "nodeface", "--version"], HOME), /^nodeface \d\S+ on Node /);
 });
 
+pack("it shows a node's own description", async () => {
+  for (const file of ["petstore-2.0.json", "three/openapi.yaml"]) {
+    const command = ["npx", "nodeface", "check", "--spec", `${ROOT}tests/description/${file}`];
+    assert.match(await ok(command, HOME), "The description can be shown");
+  }
+});
+
+pack("it reads a configuration", async () => {
+  writeFileSync(join(HOME, "nodeface.yaml"), "info: { static: { name: here } }\n");
+  const command = ["npx", "nodeface", "check", "--config", "nodeface.yaml"];
+  assert.match(await ok(command, HOME), '"name": "here"');
+});
+
 pack("it installs six packages at most", () => {
   const lock = JSON.parse(readFileSync(join(HOME, "node_modules/.package-lock.json"), "utf8"));
   const names = Object.keys(lock.packages);

@@ -46,9 +46,13 @@ testWhere(
     const names = bill.components.map(({ name }: { name: string }) => name);
     assert.equal(names, [
       "bun",
+      "@scalar/json-magic",
+      "@scalar/helpers",
+      "@scalar/openapi-upgrader",
       "content-type",
       "itty-router",
       "negotiator",
+      "pathe",
       "valibot",
       "yaml",
       "@scalar/api-reference",
