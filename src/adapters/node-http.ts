@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from "node:net";
 import { NodeRequest, sendNodeResponse } from "srvx/node";
 import type { Answer } from "../http/answer.ts";
-import { SECURITY } from "../http/finish.ts";
+import { isResponse, SECURITY } from "../http/finish.ts";
 import { problem } from "../http/problem.ts";
 import { REASONS } from "../http/status.ts";
 import type { App, Listening, ListenOptions } from "./adapter.ts";
@@ -83,8 +83,8 @@ export function listener(
   app: App,
 ): (message: IncomingMessage, response: ServerResponse) => void {
   const send = (response: ServerResponse, answer: Answer | Response) => {
-    if ("getSetCookie" in answer.headers) void sendNodeResponse(response, answer as Response);
-    else write(response, answer as Answer);
+    if (isResponse(answer)) void sendNodeResponse(response, answer);
+    else write(response, answer);
   };
   return (message, response) => {
     const refusal = invalid(message);

@@ -62,8 +62,8 @@ export function createFinish(cors: Cors): Finish {
   }
 }
 
-/** By its headers, since a framework may bring a class of its own. */
-function isResponse(answer: Answer | Response): answer is Response {
+/** Whether this is a `Response`, by its headers: a framework may bring a class of its own. */
+export function isResponse(answer: Answer | Response): answer is Response {
   return typeof answer.headers.get === "function";
 }
 

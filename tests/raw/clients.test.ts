@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
-import { connect, type Socket } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { platform } from "../../src/platform.ts";
 import { readManifest } from "../../src/explorer/manifest.ts";
 import { COMMANDS, type Running, start } from "../_server.ts";
+import { closed, dial } from "./_socket.ts";
 
 /** Clients that keep a server waiting: what they send first, and what they send on and on. */
 const STUCK: readonly [kind: string, first: string, drip?: string][] = [
@@ -114,27 +114,6 @@ async function hang(url: string, kind: string, first: string, drip?: string): Pr
     clearInterval(dripping || undefined);
     clearTimeout(late);
   }
-}
-
-function dial(url: string): Promise<Socket> {
-  const { hostname, port } = new URL(url);
-  return new Promise((resolve, reject) => {
-    const socket = connect(Number(port), hostname, () => resolve(socket)).once("error", reject);
-    // To be cut may come as a reset, or as the end of what the other side sends.
-    socket.on("error", () => {});
-  });
-}
-
-function closed(socket: Socket): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (socket.destroyed) return resolve();
-    socket.on("close", () => {
-      const { errored } = socket;
-      if (errored && /not cut/.test(errored.message)) reject(errored);
-      else resolve();
-    });
-    socket.on("end", () => socket.destroy());
-  });
 }
 
 /** Asks for a content that is more than one read of a connection brings. */

@@ -1,7 +1,7 @@
-import { connect, type Socket } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { COMMANDS, start } from "../_server.ts";
+import { closed, dial } from "./_socket.ts";
 
 const drain = suite("told to stop");
 
@@ -59,21 +59,6 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
       assert.ok(taken > 4000 && taken < 8000, `${taken} ms`);
     },
   );
-}
-
-function dial(url: string): Promise<Socket> {
-  const { hostname, port } = new URL(url);
-  return new Promise((resolve, reject) => {
-    const socket = connect(Number(port), hostname, () => resolve(socket)).once("error", reject);
-    socket.on("error", () => {});
-  });
-}
-
-function closed(socket: Socket): Promise<void> {
-  return new Promise((resolve) => {
-    if (socket.destroyed) return resolve();
-    socket.on("close", () => resolve()).on("end", () => socket.destroy());
-  });
 }
 
 drain.run();
