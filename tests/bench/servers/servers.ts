@@ -1,0 +1,97 @@
+/** Every server that is measured, as data: Nodeface, what is bare of everything, and the peers. */
+import { readFileSync } from "node:fs";
+import { ROOT } from "../../_paths.ts";
+import { NEWEST, NODES, ON_BUN, ON_DENO } from "./runtimes.ts";
+
+/** A server. */
+export interface Server {
+  id: string;
+  /** As tables have it. */
+  name: string;
+  /**
+   * `bare` writes what the one it is beside was seen to send, and nothing else; `other` does so with
+   * another interface of the runtime, for information; a `peer` shows the same description.
+   */
+  role: "nodeface" | "bare" | "other" | "peer";
+  /** The server whose answers a bare one repeats; of all others the bare server beside them. */
+  beside: string;
+  /** What starts it; a bare server has a port for each answer in the file. */
+  command(ports: readonly number[], answers: string): readonly string[];
+}
+
+const HERE = `${ROOT}tests/bench/servers/`;
+
+/** The bare server as an executable, made by the run. */
+export const BARE_EXECUTABLE: string = `${ROOT}dist/bench/bare`;
+export const BARE_BUN: string = `${HERE}bare-bun.mjs`;
+
+const { tasks } = JSON.parse(readFileSync(`${ROOT}deno.json`, "utf8"));
+/** What `deno task start` runs, on the built package. */
+const DENO_ARGUMENTS: string[] = tasks.start.command.split(" ").slice(1, -1);
+
+const texts = (numbers: readonly number[]) => numbers.map(String);
+const bare = (
+  id: string,
+  name: string,
+  beside: string,
+  command: readonly string[],
+): Server => ({
+  id,
+  name,
+  role: "bare",
+  beside,
+  command: (ports, answers) => [...command, answers, ...texts(ports)],
+});
+const nodeface = (
+  id: string,
+  name: string,
+  beside: string,
+  command: readonly string[],
+): Server => ({
+  id,
+  name: `Nodeface, ${name}`,
+  role: "nodeface",
+  beside,
+  command: ([port]) => [...command, "--port", String(port)],
+});
+
+/** In the order in which they are measured: each beside what it is held against. */
+export const SERVERS: readonly Server[] = [
+  ...NODES.flatMap(({ id, name, program }) => [
+    nodeface(id, name, `bare-${id}`, [program, "dist/main.js"]),
+    bare(`bare-${id}`, `node:http, ${name}`, id, [
+      program,
+      `${HERE}bare-http.mjs`,
+    ]),
+  ]),
+  nodeface("deno", "Deno", "bare-deno", [
+    ON_DENO.program,
+    ...DENO_ARGUMENTS,
+    "dist/main.js",
+  ]),
+  bare("bare-deno", "node:http, Deno", "deno", [
+    ...[ON_DENO.program, "run", "--no-prompt", "--allow-net", "--allow-read"],
+    `${HERE}bare-http.mjs`,
+  ]),
+  {
+    ...bare("deno-serve", "Deno.serve", "deno", [
+      ...[ON_DENO.program, "run", "--no-prompt", "--allow-net", "--allow-read"],
+      `${HERE}bare-deno.mjs`,
+    ]),
+    role: "other",
+  },
+  nodeface("bun", "Bun", "bare-bun", [ON_BUN.program, "dist/main.js"]),
+  bare("bare-bun", "Bun.serve", "bun", [ON_BUN.program, BARE_BUN]),
+  nodeface("exe", "executable", "bare-exe", [`${ROOT}dist/nodeface`]),
+  bare("bare-exe", "Bun.serve, executable", "exe", [BARE_EXECUTABLE]),
+];
+
+/** The server that the peers are held against. */
+export const PEERS_BESIDE: string = `bare-${NEWEST.id}`;
+
+/** Finds a server by its id. */
+export function serverOf(id: string): Server {
+  const found = SERVERS.find((server) => server.id === id);
+  if (!found) throw new Error(`"${id}" is no server`);
+  return found;
+}
