@@ -71,9 +71,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
   const isPart = (name: string): name is PartId => (PARTS as readonly string[]).includes(name);
   const unknown = positionals.find((name) => !isPart(name));
   if (unknown) {
-    throw new TypeError(
-      `"${unknown}" is no part; there are ${PARTS.join(", ")}`,
-    );
+    throw new TypeError(`"${unknown}" is no part; there are ${PARTS.join(", ")}`);
   }
   return {
     parts: positionals.length ? PARTS.filter((part) => positionals.includes(part)) : PARTS,
@@ -89,9 +87,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
 }
 
 /** Whether only a part of a part is measured, which is no report. */
-export function isPartial(
-  { only, paths, connections, rounds, seconds }: Options,
-): boolean {
+export function isPartial({ only, paths, connections, rounds, seconds }: Options): boolean {
   return only.length > 0 || paths.length > 0 ||
     !!(connections ?? rounds ?? seconds);
 }

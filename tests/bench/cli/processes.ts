@@ -9,8 +9,10 @@ export interface Started {
   pid: number;
   /** The ports it listens on, as they were given to it. */
   ports: readonly number[];
-  /** From the start of its process to its first answer of 200, in milliseconds. */
+  /** From the start of its process to its first answer, in milliseconds. */
   took: number;
+  /** What it has printed lately. */
+  printed(): string;
   stop(): Promise<void>;
 }
 
@@ -23,11 +25,7 @@ process.on("exit", () => children.forEach((child) => child.kill("SIGKILL")));
 /** Starts a program that is stopped at the end, whatever happens. */
 export function launch([program, ...args]: readonly string[]): ChildProcess {
   const { HOST: _host, PORT: _port, NODE_OPTIONS: _options, ...env } = process.env;
-  const child = spawn(program!, args, {
-    cwd: ROOT,
-    env,
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const child = spawn(program!, args, { cwd: ROOT, env, stdio: ["ignore", "pipe", "pipe"] });
   children.add(child);
   child.once("close", () => children.delete(child));
   return child;
@@ -58,18 +56,16 @@ export async function startServer(
   }
   const ended = new Promise<never>((_, reject) => {
     child.once("error", reject);
-    child.once(
-      "close",
-      (code) => reject(new Error(`It ended with ${code}: ${printed}`)),
-    );
+    child.once("close", (code) => reject(new Error(`It ended with ${code}: ${printed}`)));
   });
   ended.catch(() => {});
   await Promise.race([answers(ports[0]!, path, since), ended]);
   const took = performance.now() - since;
-  return { pid: child.pid!, ports, took, stop: () => stop(child) };
+  const { pid = 0 } = child;
+  return { pid, ports, took, printed: () => printed, stop: () => stop(child) };
 }
 
-/** Resolves when a request to a port has been answered with 200. */
+/** Resolves when a request to a port has been answered, and not with an error. */
 function answers(port: number, path: string, since: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const ask = () => {
@@ -84,13 +80,18 @@ function answers(port: number, path: string, since: number): Promise<void> {
       socket.once("error", again).once("connect", () => {
         socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`);
       }).once("data", (bytes) => {
-        if (!bytes.toString("latin1", 0, 12).endsWith(" 200")) return again();
+        if (!/ (200|304)$/.test(bytes.toString("latin1", 0, 12))) return again();
         socket.destroy();
         resolve();
       });
     };
     ask();
   });
+}
+
+/** Stops whatever is still running. */
+export async function stopAll(): Promise<void> {
+  await Promise.all([...children].map(stop));
 }
 
 async function stop(child: ChildProcess): Promise<void> {
@@ -103,13 +104,9 @@ async function stop(child: ChildProcess): Promise<void> {
 /** A port that nothing listens on. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
-    const server = createServer().once("error", reject).listen(
-      0,
-      "127.0.0.1",
-      () => {
-        const { port } = server.address() as { port: number };
-        server.close(() => resolve(port));
-      },
-    );
+    const server = createServer().once("error", reject).listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
   });
 }

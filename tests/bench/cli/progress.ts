@@ -8,6 +8,8 @@ const SELDOM = 10_000;
 export interface Progress {
   /** Says what is begun; `seconds` is about how long it takes, of those planned. */
   step(what: string, seconds: number): void;
+  /** Says what is done between two steps, where that can be overwritten. */
+  note(what: string): void;
   /** Writes a line that stays. */
   say(text: string): void;
   end(): void;
@@ -35,13 +37,14 @@ export function createProgress(steps: number, planned: number): Progress {
       const left = Math.max(0, planned - done) * pace;
       const line = `[${number}/${steps}, ${duration(left)} left] ${what}`;
       if (isTTY) {
-        return void process.stderr.write(
-          `\r\x1b[K${line.slice(0, columns - 1)}`,
-        );
+        return void process.stderr.write(`\r\x1b[K${line.slice(0, columns - 1)}`);
       }
       if (now - last < SELDOM) return;
       last = now;
       process.stderr.write(`${line}\n`);
+    },
+    note(what) {
+      if (isTTY) process.stderr.write(`\r\x1b[K${what.slice(0, columns - 1)}`);
     },
     say(text) {
       clear();

@@ -21,27 +21,16 @@ export interface RawAnswer {
 const PATIENCE = 10_000;
 
 /** Asks once, on a connection that may stay open, as those of clients under load do. */
-export function exchange(
-  port: number,
-  { path, headers }: Question,
-): Promise<RawAnswer> {
+export function exchange(port: number, { path, headers }: Question): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     let bytes = Buffer.alloc(0);
     const socket = connect(port, "127.0.0.1", () => {
       const fields = Object.entries({ Host: `127.0.0.1:${port}`, ...headers });
-      const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`).join(
-        "",
-      );
+      const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`).join("");
       socket.write(`GET ${path} HTTP/1.1\r\n${lines}\r\n`);
     });
-    socket.setTimeout(
-      PATIENCE,
-      () => socket.destroy(new Error(`No whole answer to ${path}`)),
-    );
-    socket.on("error", reject).on(
-      "close",
-      () => reject(new Error(`${path} was cut`)),
-    );
+    socket.setTimeout(PATIENCE, () => socket.destroy(new Error(`No whole answer to ${path}`)));
+    socket.on("error", reject).on("close", () => reject(new Error(`${path} was cut`)));
     socket.on("data", (chunk) => {
       bytes = Buffer.concat([bytes, chunk]);
       const answer = parse(bytes);
@@ -53,10 +42,7 @@ export function exchange(
 }
 
 /** The value of a header, by its name in lower case. */
-export function header(
-  { headers }: RawAnswer,
-  name: string,
-): string | undefined {
+export function header({ headers }: RawAnswer, name: string): string | undefined {
   return headers.find(([each]) => each.toLowerCase() === name)?.[1];
 }
 

@@ -1,5 +1,6 @@
 /** What makes load on a server, and what it says afterwards. */
 import { spawnSync } from "node:child_process";
+import { processorTime } from "./usage.ts";
 import { wrk } from "./wrk.ts";
 
 /** How a server is asked. */
@@ -32,13 +33,26 @@ export interface Generator {
   generate: Generate;
 }
 
-/** The best tool there is on this machine. */
+/**
+ * The tool that makes load.
+ *
+ * @throws {Error} where it is missing. There is no other: what npm has for it, autocannon, is slower
+ * than the servers, which would then all look the same.
+ */
 export function findGenerator(): Generator {
-  const { stdout, error } = spawnSync("wrk", ["--version"], {
-    encoding: "utf8",
-  });
-  if (!error) {
-    return { name: /^wrk \S+/.exec(stdout)?.[0] ?? "wrk", generate: wrk };
-  }
-  throw new Error("wrk is not on the PATH: apt install wrk");
+  const { stdout, error } = spawnSync("wrk", ["--version"], { encoding: "utf8" });
+  if (!error) return { name: /^wrk [^ \n]+/.exec(stdout)?.[0] ?? "wrk", generate: wrk };
+  throw new Error("wrk is not on the PATH; apt install wrk, or brew install wrk, brings it");
+}
+
+/** Makes load on a process; `cpu` is the processor time it used, in microseconds, where known. */
+export async function loadOn(
+  pid: number,
+  generate: Generate,
+  load: Load,
+): Promise<Measured & { cpu: number | undefined }> {
+  const before = processorTime(pid);
+  const measured = await generate(load);
+  const after = processorTime(pid);
+  return { ...measured, cpu: before === undefined ? undefined : after! - before };
 }

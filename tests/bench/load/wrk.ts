@@ -7,20 +7,12 @@ const SCRIPT = fileURLToPath(new URL("wrk.lua", import.meta.url));
 
 /** One thread: where there are two processors, the other one is the server's. */
 export const wrk: Generate = async ({ url, headers, connections, seconds }) => {
-  const fields = Object.entries(headers).flatMap((
-    field,
-  ) => ["-H", field.join(": ")]);
+  const fields = Object.entries(headers).flatMap((field) => ["-H", field.join(": ")]);
   const size = ["-t1", `-c${connections}`, `-d${seconds}s`];
   const child = launch(["wrk", ...size, "-s", SCRIPT, ...fields, url]);
   let printed = "";
-  child.stdout!.setEncoding("utf8").on(
-    "data",
-    (text: string) => printed += text,
-  );
-  child.stderr!.setEncoding("utf8").on(
-    "data",
-    (text: string) => printed += text,
-  );
+  child.stdout!.setEncoding("utf8").on("data", (text: string) => printed += text);
+  child.stderr!.setEncoding("utf8").on("data", (text: string) => printed += text);
   await new Promise((resolve, reject) => child.once("error", reject).once("close", resolve));
   const found = /^bench (\d+) (\d+) (\d+) (\d+) (\d+) (\d+)$/m.exec(printed);
   if (!found) throw new Error(`wrk did not measure ${url}: ${printed}`);

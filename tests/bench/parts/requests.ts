@@ -1,7 +1,7 @@
 /** Part 1: requests a second and the slowest hundredth, all servers in turn. */
 import { type Options } from "../cli/options.ts";
-import { findGenerator } from "../load/load.ts";
-import { CASES } from "../servers/answers.ts";
+import { findGenerator, loadOn } from "../load/load.ts";
+import { type Case, CASES } from "../servers/answers.ts";
 import { chosenServers, type Field, type Offer, startField } from "../servers/field.ts";
 import type { Part } from "./part.ts";
 
@@ -16,6 +16,8 @@ export interface Sample {
   /** Milliseconds. */
   p50: number;
   p99: number;
+  /** Processor time of the server for one request, in microseconds; where the machine tells. */
+  cpu?: number | undefined;
   failed: number;
 }
 
@@ -30,16 +32,16 @@ export interface RequestsResult {
 
 /** The runs of each mode; requests that have a target are measured more often. */
 const MODES = {
-  full: {
-    connections: [1, 32, 256],
-    rounds: { target: 5, other: 3 },
-    seconds: 1,
-  },
-  quick: { connections: [32], rounds: { target: 3, other: 1 }, seconds: 1 },
+  full: { connections: [1, 32, 256], rounds: { target: 5, other: 3 }, seconds: 1 },
+  quick: { connections: [32], rounds: { target: 2, other: 1 }, seconds: 1 },
 };
 
-/** Before it is measured, each server answers each request for this long, in seconds. */
+/** Before it is measured, each server answers for this long, in seconds. */
 const WARM_UP = 1;
+
+/** Warm for each request, or in a quick run for the first of them. */
+const isWarmedUp = ({ quick }: Options, cases: readonly Case[], each: Case) =>
+  !quick || each === cases[0];
 
 function modeOf({ quick, connections, rounds, seconds, paths }: Options) {
   const mode = quick ? MODES.quick : MODES.full;
@@ -56,11 +58,12 @@ export const requests: Part<RequestsResult> = {
     const { connections, rounds, seconds, cases } = modeOf(options);
     const servers = chosenServers(options.only).length;
     let steps = 0, time = servers;
-    for (const { isTarget } of cases) {
-      const runs = (isTarget ? rounds.target : rounds.other) *
+    for (const each of cases) {
+      const runs = (each.isTarget ? rounds.target : rounds.other) *
         connections.length;
-      steps += servers * (runs + 1);
-      time += servers * (runs * (seconds + 0.1) + WARM_UP + 0.1);
+      const warmUps = isWarmedUp(options, cases, each) ? 1 : 0;
+      steps += servers * (runs + warmUps);
+      time += servers * (runs * (seconds + 0.1) + warmUps * (WARM_UP + 0.1));
     }
     return { steps, seconds: time };
   },
@@ -69,70 +72,44 @@ export const requests: Part<RequestsResult> = {
     const { connections, rounds, seconds, cases } = modeOf(options);
     const { name, generate } = findGenerator();
     const field = await startField(options.only, cases, progress);
+    progress.say("Every bare server sends, but for the date, what the Nodeface beside it sends");
     const samples: Sample[] = [];
     for (const each of cases) {
       const entered = field.entrants.filter(({ offers }) => offers[each.id]?.load);
-      for (const { server, offers } of entered) {
+      for (const { server, offers } of isWarmedUp(options, cases, each) ? entered : []) {
         progress.step(`warming up ${server.name}, ${each.name}`, WARM_UP + 0.1);
-        await generate({
-          ...offers[each.id]!.load!,
-          connections: 32,
-          seconds: WARM_UP,
-        });
+        await generate({ ...offers[each.id]!.load!, connections: 32, seconds: WARM_UP });
       }
-      for (const count of connections) {
-        const times = each.isTarget ? rounds.target : rounds.other;
-        for (let round = 0; round < times; round++) {
-          for (const { server, offers } of inTurn(entered, round)) {
-            progress.step(
-              `${each.name}, ${count} connections: ${server.name}`,
-              seconds + 0.1,
-            );
-            const load = {
-              ...offers[each.id]!.load!,
-              connections: count,
-              seconds,
-            };
-            const { rate, p50, p99, failed } = await generate(load);
-            const [id, connections] = [server.id, count];
-            samples.push({
-              server: id,
-              case: each.id,
-              connections,
-              round,
-              rate,
-              p50,
-              p99,
-              failed,
-            });
-          }
+      const times = each.isTarget ? rounds.target : rounds.other;
+      for (const [count, round] of connections.flatMap((count) => upTo(times, count))) {
+        for (const { server, started, offers } of inTurn(entered, round)) {
+          progress.step(`${each.name}, ${count} connections: ${server.name}`, seconds + 0.1);
+          const load = { ...offers[each.id]!.load!, connections: count, seconds };
+          const { requests, cpu, ...measured } = await loadOn(started.pid, generate, load);
+          const perRequest = cpu === undefined ? undefined : cpu / requests;
+          const of = { server: server.id, case: each.id, connections: count, round };
+          samples.push({ ...of, ...measured, cpu: perRequest });
         }
       }
     }
     await field.stop();
-    return {
-      generator: name,
-      seconds,
-      connections,
-      offers: offersOf(field),
-      samples,
-    };
+    return { generator: name, seconds, connections, offers: offersOf(field), samples };
   },
 };
 
+const upTo = (times: number, count: number) =>
+  Array.from({ length: times }, (_, round) => [count, round] as const);
+
 /** Every second round in reverse, so that neither of a pair always comes first. */
-function inTurn<T>(entrants: readonly T[], round: number): readonly T[] {
+export function inTurn<T>(entrants: readonly T[], round: number): readonly T[] {
   return round % 2 ? entrants.toReversed() : entrants;
 }
 
 function offersOf({ entrants }: Field): RequestsResult["offers"] {
-  return Object.fromEntries(entrants.map(({ server, offers }) => [
-    server.id,
-    Object.fromEntries(
-      Object.entries(offers).map(([id, { status, bytes, coding, note }]) => [
-        id,
-        { status, bytes, coding, note },
-      ]),
-    ),
-  ]));
+  const offers: Record<string, Record<string, Offer>> = {};
+  for (const { server, offers: all } of entrants) {
+    const own: Record<string, Offer> = offers[server.id] = {};
+    for (const [id, { load: _, ...offer }] of Object.entries(all)) own[id] = offer;
+  }
+  return offers;
 }

@@ -9,19 +9,13 @@ export type Cell = string | number;
  * @param head the names of its columns; those whose cells are numbers are set to the right
  * @param rows as many cells as there are columns
  */
-export function table(
-  head: readonly string[],
-  rows: readonly (readonly Cell[])[],
-): string {
+export function table(head: readonly string[], rows: readonly (readonly Cell[])[]): string {
   const isRight = head.map((_, column) =>
     column > 0 &&
     rows.every((row) => /^[-–~≥≤]?\d|^[–-]?$/.test(String(row[column])))
   );
   const widths = head.map((name, column) =>
-    Math.max(
-      3,
-      ...[name, ...rows.map((row) => String(row[column] ?? ""))].map(width),
-    )
+    Math.max(3, ...[name, ...rows.map((row) => String(row[column] ?? ""))].map(width))
   );
   const pad = (cell: Cell, column: number) => {
     const space = " ".repeat(widths[column]! - width(String(cell)));

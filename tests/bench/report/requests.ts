@@ -1,89 +1,82 @@
-/** What part 1 says, in ratios first. */
+/** What part 1 says: ratios first. */
 import type { RequestsResult } from "../parts/requests.ts";
-import { CASES } from "../servers/answers.ts";
-import { serverOf } from "../servers/servers.ts";
+import { type Case, CASES } from "../servers/answers.ts";
+import { type Server, serverOf } from "../servers/servers.ts";
+import type { Chart } from "./chart.ts";
+import { figuresOf } from "./figures.ts";
+import { short, times, whole } from "./format.ts";
 import { table } from "./markdown.ts";
-import { median, ratio } from "./statistics.ts";
 
-/** A server's figures for one request at a number of connections. */
-export interface Figures {
-  server: string;
-  case: string;
-  connections: number;
-  rate: number;
-  p99: number;
-  /** To the server it is beside; nothing for that one itself. */
-  rateRatio?: number;
-  p99Ratio?: number;
-  failed: number;
+/** The number of connections that charts show. */
+const SHOWN = 32;
+
+const serversOf = ({ offers }: RequestsResult): Server[] => Object.keys(offers).map(serverOf);
+
+/** For each request a table of ratios: a line for each server that is no bare one. */
+export function ratioTable(result: RequestsResult, { id }: Case): string {
+  const { connections, offers } = result;
+  const rows = serversOf(result).filter(({ role }) => role !== "bare").map((server) => {
+    const figures = connections.map((count) => figuresOf(result, server.id, id, count)?.ratios);
+    const { bytes, note } = offers[server.id]![id]!;
+    return [
+      server.name,
+      serverOf(server.beside).name,
+      ...figures.map((ratios) => times(ratios?.rate)),
+      ...figures.map((ratios) => times(ratios?.p99)),
+      bytes ? whole(bytes) : "",
+      note ?? "",
+    ];
+  });
+  const of = (what: string) => connections.map((count) => `${what}, ${count}`);
+  return table(["server", "beside", ...of("rate"), ...of("p99"), "bytes", ""], rows);
 }
 
-/** The figures of a server; `undefined` where it was not measured so. */
-export function figuresOf(
-  { samples }: Pick<RequestsResult, "samples">,
-  server: string,
-  id: string,
-  connections: number,
-): Figures | undefined {
-  const of = (name: string) =>
-    samples.filter((sample) =>
-      sample.server === name && sample.case === id &&
-      sample.connections === connections
-    ).sort((a, b) => a.round - b.round);
-  const own = of(server);
-  if (own.length === 0) return undefined;
-  const figures: Figures = {
-    server,
-    case: id,
-    connections,
-    rate: median(own.map(({ rate }) => rate)),
-    p99: median(own.map(({ p99 }) => p99)),
-    failed: own.reduce((sum, { failed }) => sum + failed, 0),
-  };
-  const { role, beside } = serverOf(server);
-  const other = role === "bare" ? [] : of(role === "other" ? `bare-${beside}` : beside);
-  if (other.length === 0) return figures;
-  return {
-    ...figures,
-    rateRatio: ratio(
-      own.map(({ rate }) => rate),
-      other.map(({ rate }) => rate),
-    ),
-    p99Ratio: ratio(own.map(({ p99 }) => p99), other.map(({ p99 }) => p99)),
-  };
-}
-
-/** A table for the terminal: a line for each server, request and number of connections. */
-export function requestsTable(result: RequestsResult): string {
+/** Every figure as it was on this machine. */
+export function absoluteTable(result: RequestsResult): string {
   const rows = CASES.flatMap(({ id, name }) =>
-    result.connections.flatMap((connections) =>
-      Object.keys(result.offers).flatMap((server) => {
-        const figures = figuresOf(result, server, id, connections);
+    serversOf(result).flatMap((server) =>
+      result.connections.flatMap((count) => {
+        const figures = figuresOf(result, server.id, id, count);
         if (!figures) return [];
-        const { rate, p99, rateRatio, p99Ratio, failed } = figures;
-        const ratios = [
-          rateRatio?.toFixed(2) ?? "",
-          p99Ratio?.toFixed(2) ?? "",
-        ];
-        const row = [
-          name,
-          connections,
-          serverOf(server).name,
-          ...ratios,
-          Math.round(rate),
-        ];
-        return [[...row, p99.toFixed(2), failed]];
+        const { rate, p99, cpu, ratios, failed } = figures;
+        const rest = [whole(rate), short(p99), short(cpu), times(ratios?.cpu), failed];
+        return [[name, server.name, count, ...rest]];
       })
     )
   );
-  const head = [
-    "request",
-    "connections",
-    "server",
-    "of bare",
-    "p99 of bare",
-    "a second",
-    "p99, ms",
-  ];
+  return table(
+    ["request", "server", "connections", "a second", "p99, ms", "CPU, µs", "of bare", "failed"],
+    rows,
+  );
+}
+
+/** A table for the terminal. */
+export function requestsTable(result: RequestsResult): string {
+  const rows = CASES.flatMap(({ id, name }) =>
+    result.connections.flatMap((count) =>
+      serversOf(result).flatMap((server) => {
+        const figures = figuresOf(result, server.id, id, count);
+        if (!figures) return [];
+        const { rate, p99, cpu, ratios, failed } = figures;
+        const all = [times(ratios?.rate), times(ratios?.p99), times(ratios?.cpu)];
+        return [[name, count, server.name, ...all, whole(rate), short(p99), short(cpu), failed]];
+      })
+    )
+  );
+  const ratios = ["rate/bare", "p99/bare", "CPU/bare"];
+  const head = ["request", "connections", "server", ...ratios, "a second", "p99, ms", "CPU, µs"];
   return table([...head, "failed"], rows);
+}
+
+/** How each server's rate compares with the bare one beside it. */
+export function requestsChart(result: RequestsResult, { id, name }: Case): Chart {
+  const count = result.connections.includes(SHOWN) ? SHOWN : result.connections[0]!;
+  const bars = serversOf(result).flatMap((server) => {
+    const value = figuresOf(result, server.id, id, count)?.ratios?.rate;
+    if (!value || server.role === "other") return [];
+    const tone = server.role === "peer" ? "peer" as const : "own" as const;
+    return [{ label: server.name, value, text: times(value), tone }];
+  });
+  const title = `${name.replaceAll("`", "")}: rate beside a bare server, ${count} connections`;
+  return { title, bars, mark: { value: 1, text: "bare" } };
 }

@@ -9,9 +9,6 @@ export function median(values: readonly number[]): number {
 }
 
 /** The median of the ratios round by round, so that what changes from round to round cancels out. */
-export function ratio(
-  values: readonly number[],
-  to: readonly number[],
-): number {
+export function ratio(values: readonly number[], to: readonly number[]): number {
   return median(values.map((value, round) => value / (to[round] ?? NaN)));
 }

@@ -1,5 +1,5 @@
 /** What is asked of the servers, and what Nodeface was seen to answer, for others to repeat. */
-import { type Question, type RawAnswer } from "../load/exchange.ts";
+import type { RawAnswer } from "../load/exchange.ts";
 
 /** A request that is measured. */
 export interface Case {
@@ -35,32 +35,9 @@ export const CASES: readonly Case[] = [
     status: 304,
     isTarget: true,
   },
-  {
-    id: "spec",
-    name: "`/spec.json`, gzip",
-    path: "/spec.json",
-    headers: GZIP,
-    status: 200,
-  },
-  {
-    id: "page",
-    name: "`/v1/spec`, gzip",
-    path: "/v1/spec",
-    headers: GZIP,
-    status: 200,
-  },
+  { id: "spec", name: "`/spec.json`, gzip", path: "/spec.json", headers: GZIP, status: 200 },
+  { id: "page", name: "`/v1/spec`, gzip", path: "/v1/spec", headers: GZIP, status: 200 },
 ];
-
-/** The question of a case, where it depends on a validator with that one. */
-export function questionOf(
-  { path, headers, isKnown }: Case,
-  etag: string | undefined,
-): Question {
-  return {
-    path,
-    headers: isKnown && etag ? { ...headers, "If-None-Match": etag } : headers,
-  };
-}
 
 /** An answer as the bare servers read it. */
 export interface ReadyAnswer {

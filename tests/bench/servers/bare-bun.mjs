@@ -1,10 +1,10 @@
 // The least that a handler of `Bun.serve` does: answers whose bytes and headers are ready.
-// `bare-bun.mjs ANSWERS PORT…`: a server for each answer, on the ports in turn.
+// `bare-bun.mjs FILE PORT…`: a server for each answer, on the ports in turn.
 import { readFileSync } from "node:fs";
 import process from "node:process";
 
 const [, , file, ...ports] = process.argv;
-const answers = JSON.parse(readFileSync(file, "utf8"));
+const { answers } = JSON.parse(readFileSync(file, "utf8"));
 
 ports.forEach((port, index) => {
   const { status, headers, body } = answers[index];

@@ -1,11 +1,11 @@
 // The least that a server of `node:http` does: answers that are ready, written as they are. On Node
-// and on Deno. `bare-http.mjs ANSWERS PORT…`: a server for each answer, on the ports in turn.
+// and on Deno. `bare-http.mjs FILE PORT…`: a server for each answer, on the ports in turn.
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import process from "node:process";
 
 const [, , file, ...ports] = process.argv;
-const answers = JSON.parse(readFileSync(file, "utf8"));
+const { answers } = JSON.parse(readFileSync(file, "utf8"));
 
 ports.forEach((port, index) => {
   const { status, headers, body } = answers[index];

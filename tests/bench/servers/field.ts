@@ -7,7 +7,7 @@ import { type Started, startServer } from "../cli/processes.ts";
 import type { Progress } from "../cli/progress.ts";
 import { exchange, header, type Question, type RawAnswer } from "../load/exchange.ts";
 import type { Load } from "../load/load.ts";
-import { type Case, meaning, questionOf, readyAnswer, withoutDate } from "./answers.ts";
+import { type Case, meaning, readyAnswer, withoutDate } from "./answers.ts";
 import { type Server, serverOf, SERVERS } from "./servers.ts";
 
 /** What a server gives to a request. */
@@ -35,15 +35,17 @@ export interface Field {
   stop(): Promise<void>;
 }
 
-/** Where bare servers find what they write. */
-const folder = mkdtempSync(join(tmpdir(), "nodeface-bench-"));
-process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+/** Where servers find what they show; removed at the end. */
+export const FOLDER: string = mkdtempSync(join(tmpdir(), "nodeface-bench-"));
+process.on("exit", () => rmSync(FOLDER, { recursive: true, force: true }));
 
-/** The servers named and those they are beside, in the order of the table; all where none is named. */
+/** The servers named and those they need, in the order of the table; all where none is named. */
 export function chosenServers(only: readonly string[]): readonly Server[] {
   const chosen = new Set<Server>(only.length ? only.map(serverOf) : SERVERS);
   // A set that grows is gone through to its end.
-  for (const { beside } of chosen) chosen.add(serverOf(beside));
+  for (const { beside, source = beside } of chosen) {
+    chosen.add(serverOf(beside)).add(serverOf(source));
+  }
   return SERVERS.filter((server) => chosen.has(server));
 }
 
@@ -58,99 +60,98 @@ export async function startField(
   progress: Progress,
 ): Promise<Field> {
   const entrants: Entrant[] = [];
-  const seen = new Map<string, readonly RawAnswer[]>();
-  const questions = new Map<string, readonly Question[]>();
+  const seen = new Map<string, Seen>();
   for (const server of chosenServers(only)) {
-    const { id, role, beside } = server;
+    progress.note(`starting ${server.name}`);
+    const { id, role, source = id } = server;
     const isBare = role === "bare" || role === "other";
-    if (isBare) writeAnswers(beside, seen.get(beside)!);
     const started = await startServer(
-      (ports) => server.command(ports, answersOf(beside)),
-      cases[0]!.isKnown ? "/v1/info" : cases[0]!.path,
+      (ports) => server.command(ports, fileOf(source)),
+      FIRST,
       isBare ? cases.length : 1,
     );
-    const asked = isBare ? questions.get(beside)! : await questionsOf(cases, started);
+    const portOf = (index: number) => started.ports[isBare ? index : 0]!;
+    const questions = isBare
+      ? seen.get(source)!.questions
+      : await questionsOf(server, cases, started);
     const answers: RawAnswer[] = [];
-    for (const [index, question] of asked.entries()) {
-      answers.push(
-        await exchange(started.ports[isBare ? index : 0]!, question),
-      );
+    for (const [index, question] of questions.entries()) {
+      answers.push(await exchange(portOf(index), question));
     }
-    questions.set(id, asked);
-    seen.set(id, answers);
-    if (isBare) compare(server, answers, seen.get(beside)!, cases);
-    entrants.push({
-      server,
-      started,
-      offers: offersOf(cases, asked, answers, started, isBare),
-    });
+    if (isBare) compare(server, answers, seen.get(source)!.answers, cases);
+    if (role === "nodeface") {
+      seen.set(id, { questions, answers });
+      await writeFor(id, started, answers);
+    }
+    const offers = Object.fromEntries(cases.map((each, index) => {
+      const offer = offerOf(each, answers[index]!);
+      const { path, headers } = questions[index]!;
+      const load = { url: `http://127.0.0.1:${portOf(index)}${path}`, headers };
+      return [each.id, offer.status === each.status ? { ...offer, load } : offer];
+    }));
+    entrants.push({ server, started, offers });
   }
-  progress.say(
-    "every bare server sends, but for the date, the bytes of the Nodeface beside it",
-  );
   return {
     entrants,
     stop: async () => void await Promise.all(entrants.map(({ started }) => started.stop())),
   };
 }
 
-const answersOf = (id: string) => join(folder, `${id}.json`);
+/** What every server answers when it has started. */
+export const FIRST = "/v1/info";
 
-function writeAnswers(id: string, answers: readonly RawAnswer[]): void {
-  writeFileSync(answersOf(id), JSON.stringify(answers.map(readyAnswer)));
+/** Starts one server again, as it was started in a field. */
+export function startAlone({ id, source = id, command }: Server): Promise<Started> {
+  return startServer((ports) => command(ports, fileOf(source)), FIRST);
+}
+
+/** What was asked of a Nodeface, and what it answered. */
+interface Seen {
+  questions: readonly Question[];
+  answers: readonly RawAnswer[];
+}
+
+const fileOf = (id: string) => join(FOLDER, `${id}.json`);
+
+/** Writes what bare servers repeat and peers show. */
+async function writeFor(id: string, { ports }: Started, answers: readonly RawAnswer[]) {
+  const text = async (path: string) => {
+    const { body } = await exchange(ports[0]!, { path, headers: {} });
+    return body.toString();
+  };
+  const [info, description] = [await text("/v1/info"), JSON.parse(await text("/spec.json"))];
+  writeFileSync(
+    fileOf(id),
+    JSON.stringify({ answers: answers.map(readyAnswer), info, description }),
+  );
 }
 
 async function questionsOf(
+  { page }: Server,
   cases: readonly Case[],
   { ports }: Started,
 ): Promise<Question[]> {
   const questions: Question[] = [];
   for (const each of cases) {
-    const { path, headers } = each;
-    const known = each.isKnown &&
-      header(await exchange(ports[0]!, { path, headers }), "etag");
-    questions.push(questionOf(each, known || undefined));
+    const path = each.id === "page" && page ? page : each.path;
+    const { headers } = each;
+    const known = each.isKnown && header(await exchange(ports[0]!, { path, headers }), "etag");
+    questions.push({ path, headers: known ? { ...headers, "If-None-Match": known } : headers });
   }
   return questions;
 }
 
-function offersOf(
-  cases: readonly Case[],
-  questions: readonly Question[],
-  answers: readonly RawAnswer[],
-  { ports }: Started,
-  isBare: boolean,
-): Entrant["offers"] {
-  return Object.fromEntries(cases.map((each, index) => {
-    const { path, headers } = questions[index]!;
-    const { status, body } = answers[index]!;
-    const coding = header(answers[index]!, "content-encoding");
-    const offer = {
-      status,
-      bytes: body.length,
-      coding,
-      note: noteOf(each, answers[index]!),
-    };
-    const load = {
-      url: `http://127.0.0.1:${ports[isBare ? index : 0]}${path}`,
-      headers,
-    };
-    return [each.id, status === each.status ? { ...offer, load } : offer];
-  }));
-}
-
-/** What an answer is not that was asked for. */
-function noteOf(
-  { status, headers }: Case,
-  answer: RawAnswer,
-): string | undefined {
-  if (answer.status !== status) return "not offered";
-  const isCoded = status !== 200 || header(answer, "content-encoding");
-  return headers["Accept-Encoding"] && !isCoded ? "not compressed" : undefined;
+/** What an answer offers, and what it is not that was asked for. */
+function offerOf({ status: expected, headers }: Case, answer: RawAnswer): Offer {
+  const { status, body: { length: bytes } } = answer;
+  const coding = header(answer, "content-encoding");
+  if (status !== expected) return { status, bytes, coding, note: "not offered" };
+  const isPlain = headers["Accept-Encoding"] && status === 200 && !coding;
+  return { status, bytes, coding, note: isPlain ? "not compressed" : undefined };
 }
 
 function compare(
-  { name, role, beside }: Server,
+  { name, role, source }: Server,
   answers: readonly RawAnswer[],
   expected: readonly RawAnswer[],
   cases: readonly Case[],
@@ -159,12 +160,10 @@ function compare(
   for (const [index, answer] of answers.entries()) {
     const [ours, bare] = [form(expected[index]!), form(answer)];
     if (ours === bare) continue;
-    const heads = [ours, bare].map((text) => text.split("\r\n\r\n")[0]).join(
-      "\n--\n",
-    );
+    const heads = [ours, bare].map((text) => text.split("\r\n\r\n")[0]).join("\n--\n");
     throw new Error(
-      `${name} does not send what ${serverOf(beside).name} sends for ${cases[index]!.name}, ` +
-        `so they are not measured:\n${heads}`,
+      `${name} does not send what ${serverOf(source!).name} sends for ${cases[index]!.name}, ` +
+        `so nothing is measured:\n${heads}`,
     );
   }
 }

@@ -35,12 +35,8 @@ export const ON_BUN: Runtime = { id: "bun", name: "Bun", program: BUN };
 
 /** What each runtime says of its version. */
 export function runtimeVersions(): Record<string, string> {
-  return Object.fromEntries(
-    [...NODES, ON_DENO, ON_BUN].map(({ name, program }) => {
-      const printed = execFileSync(program, ["--version"], {
-        encoding: "utf8",
-      });
-      return [name, /\d+\.\d+\.\d+/.exec(printed)?.[0] ?? printed.trim()];
-    }),
-  );
+  return Object.fromEntries([...NODES, ON_DENO, ON_BUN].map(({ name, program }) => {
+    const printed = execFileSync(program, ["--version"], { encoding: "utf8" });
+    return [name, /\d+\.\d+\.\d+/.exec(printed)?.[0] ?? printed.trim()];
+  }));
 }

@@ -13,13 +13,18 @@ export interface Server {
    * another interface of the runtime, for information; a `peer` shows the same description.
    */
   role: "nodeface" | "bare" | "other" | "peer";
-  /** The server whose answers a bare one repeats; of all others the bare server beside them. */
+  /** The bare server that it is held against; of a bare one the Nodeface that is held against it. */
   beside: string;
-  /** What starts it; a bare server has a port for each answer in the file. */
-  command(ports: readonly number[], answers: string): readonly string[];
+  /** The Nodeface whose answers it repeats, or whose content it shows. */
+  source?: string;
+  /** Where its page is, if not where Nodeface has it. */
+  page?: string;
+  /** What starts it; a bare server has a port for each answer in the file that its source wrote. */
+  command(ports: readonly number[], file: string): readonly string[];
 }
 
 const HERE = `${ROOT}tests/bench/servers/`;
+const PEERS = `${ROOT}tests/bench/peers/`;
 
 /** The bare server as an executable, made by the run. */
 export const BARE_EXECUTABLE: string = `${ROOT}dist/bench/bare`;
@@ -30,17 +35,13 @@ const { tasks } = JSON.parse(readFileSync(`${ROOT}deno.json`, "utf8"));
 const DENO_ARGUMENTS: string[] = tasks.start.command.split(" ").slice(1, -1);
 
 const texts = (numbers: readonly number[]) => numbers.map(String);
-const bare = (
-  id: string,
-  name: string,
-  beside: string,
-  command: readonly string[],
-): Server => ({
+const bare = (id: string, name: string, beside: string, command: readonly string[]): Server => ({
   id,
   name,
   role: "bare",
   beside,
-  command: (ports, answers) => [...command, answers, ...texts(ports)],
+  source: beside,
+  command: (ports, file) => [...command, file, ...texts(ports)],
 });
 const nodeface = (
   id: string,
@@ -55,39 +56,51 @@ const nodeface = (
   command: ([port]) => [...command, "--port", String(port)],
 });
 
+const peer = (id: string, name: string, page = "/v1/spec"): Server => ({
+  id,
+  name: `${name}, ${NEWEST.name}`,
+  role: "peer",
+  beside: `bare-${NEWEST.id}`,
+  source: NEWEST.id,
+  page,
+  command: ([port], file) => [NEWEST.program, `${PEERS}${id}.mjs`, file, String(port)],
+});
+
 /** In the order in which they are measured: each beside what it is held against. */
 export const SERVERS: readonly Server[] = [
-  ...NODES.flatMap(({ id, name, program }) => [
+  ...NODES.flatMap((
+    { id, name, program },
+  ) => [
     nodeface(id, name, `bare-${id}`, [program, "dist/main.js"]),
-    bare(`bare-${id}`, `node:http, ${name}`, id, [
-      program,
-      `${HERE}bare-http.mjs`,
-    ]),
+    bare(`bare-${id}`, `node:http, ${name}`, id, [program, `${HERE}bare-http.mjs`]),
   ]),
-  nodeface("deno", "Deno", "bare-deno", [
+  nodeface("deno", "Deno", "bare-deno", [ON_DENO.program, ...DENO_ARGUMENTS, "dist/main.js"]),
+  bare("bare-deno", "node:http, Deno", "deno", [...[
     ON_DENO.program,
-    ...DENO_ARGUMENTS,
-    "dist/main.js",
-  ]),
-  bare("bare-deno", "node:http, Deno", "deno", [
-    ...[ON_DENO.program, "run", "--no-prompt", "--allow-net", "--allow-read"],
-    `${HERE}bare-http.mjs`,
-  ]),
+    "run",
+    "--no-prompt",
+    "--allow-net",
+    "--allow-read",
+  ], `${HERE}bare-http.mjs`]),
   {
-    ...bare("deno-serve", "Deno.serve", "deno", [
-      ...[ON_DENO.program, "run", "--no-prompt", "--allow-net", "--allow-read"],
-      `${HERE}bare-deno.mjs`,
-    ]),
+    ...bare("deno-serve", "Deno.serve", "deno", [...[
+      ON_DENO.program,
+      "run",
+      "--no-prompt",
+      "--allow-net",
+      "--allow-read",
+    ], `${HERE}bare-deno.mjs`]),
     role: "other",
+    beside: "bare-deno",
   },
   nodeface("bun", "Bun", "bare-bun", [ON_BUN.program, "dist/main.js"]),
   bare("bare-bun", "Bun.serve", "bun", [ON_BUN.program, BARE_BUN]),
   nodeface("exe", "executable", "bare-exe", [`${ROOT}dist/nodeface`]),
   bare("bare-exe", "Bun.serve, executable", "exe", [BARE_EXECUTABLE]),
+  peer("hono", "Hono"),
+  peer("fastify", "Fastify", "/v1/spec/"),
+  peer("express", "Express", "/v1/spec/"),
 ];
-
-/** The server that the peers are held against. */
-export const PEERS_BESIDE: string = `bare-${NEWEST.id}`;
 
 /** Finds a server by its id. */
 export function serverOf(id: string): Server {
