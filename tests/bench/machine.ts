@@ -1,6 +1,6 @@
 /** The machine a run is made on, and the versions of everything. */
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { availableParallelism, cpus, loadavg, release, totalmem, type } from "node:os";
 import process from "node:process";
 import { ROOT } from "../_paths.ts";
@@ -19,18 +19,28 @@ export interface Machine {
   versions: Readonly<Record<string, string>>;
 }
 
-/** Describes this machine. */
-export function describeMachine(): Machine {
+/** How many processes wanted a processor in the last minute; to be asked before a run adds its own. */
+export function currentLoad(): number {
+  return loadavg()[0]!;
+}
+
+/**
+ * Describes this machine.
+ *
+ * @param busy its load before the run
+ */
+export function describeMachine(busy: number): Machine {
   return {
     processor: cpus()[0]?.model ?? process.arch,
     cores: availableParallelism(),
     memory: Math.round(totalmem() / 2 ** 30),
-    system: `${type()} ${release()} ${process.arch}`,
-    busy: loadavg()[0]!,
+    system: `${type()} ${/^\d+\.\d+/.exec(release())?.[0] ?? ""}, ${process.arch}`,
+    busy,
     versions: {
       Nodeface: ownVersion(),
       ...runtimeVersions(),
       ...generatorVersion(),
+      ...packageVersions(ROOT, ["@scalar/api-reference"]),
       ...packageVersions(`${ROOT}tests/bench/peers/`),
     },
   };
@@ -59,14 +69,13 @@ function generatorVersion(): Record<string, string> {
   }
 }
 
-/** The packages of a folder, as they are installed. */
-function packageVersions(folder: string): Record<string, string> {
-  const { dependencies } = JSON.parse(readFileSync(`${folder}package.json`, "utf8"));
+/** Packages of a folder, all that it asks for itself where none are named, as they are installed. */
+function packageVersions(folder: string, names?: readonly string[]): Record<string, string> {
+  const read = (path: string) => JSON.parse(readFileSync(`${folder}${path}package.json`, "utf8"));
   return Object.fromEntries(
-    Object.keys(dependencies).flatMap((name) => {
-      const manifest = `${folder}node_modules/${name}/package.json`;
-      if (!existsSync(manifest)) return [];
-      return [[name, JSON.parse(readFileSync(manifest, "utf8")).version]];
-    }),
+    (names ?? Object.keys(read("").dependencies)).map((name) => [
+      name,
+      read(`node_modules/${name}/`).version,
+    ]),
   );
 }

@@ -8,7 +8,7 @@ import { stopAll } from "./cli/processes.ts";
 import { createProgress, duration } from "./cli/progress.ts";
 import { build, installPeers, requireBuilt } from "./cli/setup.ts";
 import { findGenerator } from "./load/load.ts";
-import { describeMachine } from "./machine.ts";
+import { currentLoad, describeMachine } from "./machine.ts";
 import { explorer } from "./parts/explorer.ts";
 import { growth } from "./parts/growth.ts";
 import type { Part } from "./parts/part.ts";
@@ -40,7 +40,10 @@ async function main(): Promise<void> {
 }
 
 async function measure(options: Options): Promise<void> {
-  const { parts, quick } = options;
+  const { quick } = options;
+  // Of what is named with --only, a part may have nothing.
+  const parts = options.parts.filter((part) => MEASURES[part].plan(options).steps > 0);
+  const busy = currentLoad();
   if (parts.some((part) => part !== "explorer")) findGenerator();
   installPeers(say);
   if (options.build) build(say);
@@ -51,8 +54,8 @@ async function measure(options: Options): Promise<void> {
   say(`measuring ${parts.join(", ")}: about ${duration(total("seconds"))}`);
   const progress = createProgress(total("steps"), total("seconds"));
   const results: Results = readResults();
+  const machine = describeMachine(busy);
   for (const part of parts) {
-    const machine = describeMachine();
     const since = performance.now();
     try {
       const result = await MEASURES[part].measure(options, progress);

@@ -56,7 +56,7 @@ report("a target is judged by the figure that is farthest from it", () => {
     const result = { generator: "wrk", seconds: 1, connections: [1, 32], offers, samples };
     const requests = { ...MEASURED, quick: false, result };
     const { text } = writeDocument({ requests }, "docs");
-    return text.split("\n").find((line) => line.includes("on Deno: rate")) ?? "";
+    return text.split("\n").find((line) => line.includes("304, Deno: rate")) ?? "";
   };
   assert.match(seen({ 1: 95, 32: 90 }), /0\.90 \(`\/v1\/info`, Deno, 32\) +\| reached/);
   assert.match(seen({ 1: 95, 32: 89 }), /0\.89 .*1 of 2 not reached +\| \*\*not reached\*\*/);

@@ -1,5 +1,8 @@
 /** What `npm run bench` was told. */
 import { parseArgs } from "node:util";
+import { EXPLORERS } from "../explorers/explorers.ts";
+import { CASES } from "../servers/answers.ts";
+import { SERVERS } from "../servers/servers.ts";
 
 export const PARTS = ["requests", "start", "explorer", "growth"] as const;
 export type PartId = (typeof PARTS)[number];
@@ -20,20 +23,25 @@ export interface Options {
   seconds: number | undefined;
 }
 
+const idsOf = (all: readonly { id: string }[]) => all.map(({ id }) => id);
+const PATHS = idsOf(CASES);
+const NAMES = { servers: idsOf(SERVERS), explorers: idsOf(EXPLORERS) };
+
 export const USAGE = `Usage: npm run bench -- [PART…] [options]
 
 Measures Nodeface on this machine beside bare servers and its peers, and writes BENCHMARKS.md.
 
   PART               ${PARTS.join(", ")}; all of them where none is named
   --quick            a few minutes: fewer rounds and sizes, figures that only show it works
-  --report           measure nothing, write the report again from dist/bench.json
+  --report           measure nothing, write the report again from dist/bench/results.json
   --no-build         take dist/ as it is
 
 A part of a part, printed and not written to the report:
 
-  --only NAME,…      these servers with the bare ones beside them (node20, node26, deno, bun, exe,
-                     hono, fastify, express), or these explorers
-  --paths NAME,…     these requests: info, spec-304, spec, page
+  --only NAME,…      these servers with the bare ones beside them, or these explorers:
+                     ${NAMES.servers.filter((id) => !id.startsWith("bare-")).join(", ")};
+                     ${NAMES.explorers.join(", ")}
+  --paths NAME,…     these requests: ${PATHS.join(", ")}
   --connections N,…  instead of 1,32,256
   --rounds N         how often each is measured
   --seconds N        how long each time, a whole number
@@ -62,7 +70,12 @@ export function readOptions(args: readonly string[]): Options | undefined {
     },
   });
   if (values.help) return undefined;
-  const list = (text: string | undefined) => text?.split(",").filter(Boolean) ?? [];
+  const list = (text: string | undefined, known?: readonly string[]) => {
+    const names = text?.split(",").filter(Boolean) ?? [];
+    const unknown = known && names.find((name) => !known.includes(name));
+    if (unknown) throw new TypeError(`"${unknown}" is none of ${known.join(", ")}`);
+    return names;
+  };
   const number = (text: string) => {
     if (/^[1-9]\d*$/.test(text)) return Number(text);
     throw new TypeError(`"${text}" is no whole number above 0`);
@@ -78,8 +91,8 @@ export function readOptions(args: readonly string[]): Options | undefined {
     quick: values.quick ?? false,
     report: values.report ?? false,
     build: !values["no-build"],
-    only: list(values.only),
-    paths: list(values.paths),
+    only: list(values.only, [...NAMES.servers, ...NAMES.explorers]),
+    paths: list(values.paths, PATHS),
     connections: values.connections ? list(values.connections).map(number) : undefined,
     rounds: maybe(values.rounds),
     seconds: maybe(values.seconds),

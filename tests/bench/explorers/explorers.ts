@@ -2,6 +2,7 @@
 
 /** An explorer. */
 export interface Explorer {
+  id: string;
   name: string;
   /** The path of its page. */
   page: string;
@@ -19,12 +20,14 @@ const RAPIDOC = `document.querySelector("rapi-doc")?.shadowRoot`;
 
 export const EXPLORERS: readonly Explorer[] = [
   {
+    id: "nodeface",
     name: "Nodeface",
     page: "v1/spec",
     readable: has("#plain h3"),
     ready: has("html.mounted .show-api-client-button"),
   },
   {
+    id: "scalar-modules",
     name: "Scalar, ES modules",
     page: "scalar-modules",
     readable: has(".show-api-client-button"),
@@ -35,6 +38,7 @@ export const EXPLORERS: readonly Explorer[] = [
     </script>`,
   },
   {
+    id: "scalar",
     name: "Scalar",
     page: "scalar-script",
     readable: has(".show-api-client-button"),
@@ -43,6 +47,7 @@ export const EXPLORERS: readonly Explorer[] = [
     <script>Scalar.createApiReference("#app", { url: "spec.json" })</script>`,
   },
   {
+    id: "swagger-ui",
     name: "Swagger UI",
     page: "swagger-ui",
     readable: has(".opblock-summary-path"),
@@ -52,6 +57,7 @@ export const EXPLORERS: readonly Explorer[] = [
     <script>SwaggerUIBundle({ url: "spec.json", dom_id: "#app" })</script>`,
   },
   {
+    id: "redoc",
     name: "Redoc",
     page: "redoc-page",
     readable: has(`[data-section-id^="tag/"] h2`),
@@ -60,6 +66,7 @@ export const EXPLORERS: readonly Explorer[] = [
     <script src="./redoc/bundles/redoc.standalone.js"></script>`,
   },
   {
+    id: "rapidoc",
     name: "RapiDoc",
     page: "rapidoc-page",
     readable: has(".nav-bar-path", RAPIDOC),
@@ -68,6 +75,7 @@ export const EXPLORERS: readonly Explorer[] = [
     <script type="module" src="./rapidoc/dist/rapidoc-min.js"></script>`,
   },
   {
+    id: "elements",
     name: "Stoplight Elements",
     page: "elements-page",
     readable: has(`a[href^="#/schemas/"]`),

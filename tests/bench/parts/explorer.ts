@@ -31,18 +31,18 @@ const MODES = { full: { rounds: 3 }, quick: { rounds: 1 } };
 /** Elements shows nothing where the language is that of a machine without one. */
 const WINDOW = { viewport: { width: 1280, height: 900 }, locale: "en-US" };
 
-/** About what both visits take, in seconds, for the plan. */
-const TAKES: Readonly<Record<string, number>> = { fast: 3, slow: 11 };
+/** About what the visits take, in seconds, for the plan. */
+const takes = ({ slower }: Line, { quick }: Options) => slower === 1 ? 2 : quick ? 5 : 9;
 
 const chosen = ({ only }: Options): readonly Explorer[] =>
-  only.length ? EXPLORERS.filter(({ name }) => only.includes(name)) : EXPLORERS;
+  only.length ? EXPLORERS.filter(({ id }) => only.includes(id)) : EXPLORERS;
 
 export const explorer: Part<ExplorerResult> = {
   plan(options) {
     const rounds = options.rounds ?? (options.quick ? MODES.quick : MODES.full).rounds;
     const steps = chosen(options).length * LINES.length * rounds;
-    const perRound = LINES.reduce((sum, { name }) => sum + TAKES[name]!, TAKES.fast!);
-    return { steps, seconds: chosen(options).length * (rounds * perRound + TAKES.fast!) };
+    const perRound = LINES.reduce((sum, line) => sum + takes(line, options), 0);
+    return { steps, seconds: chosen(options).length * (rounds * perRound + 2) };
   },
 
   async measure(options, progress) {
@@ -68,7 +68,7 @@ export const explorer: Part<ExplorerResult> = {
     for (let round = 0; round < rounds; round++) {
       for (const line of LINES) {
         for (const explorer of chosen(options)) {
-          progress.step(`${explorer.name} on a ${line.name} line`, TAKES[line.name]!);
+          progress.step(`${explorer.name} on a ${line.name} line`, takes(line, options));
           const isOnce = options.quick && line.slower > 1;
           const pair = await visitTwice(explorer, line, isOnce);
           visits.push({ explorer: explorer.name, line: line.name, round, ...pair });

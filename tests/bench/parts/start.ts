@@ -37,7 +37,7 @@ const MODES = {
 const FEW = 10_000;
 
 /** About what a start takes, and requests a second, for the plan. */
-const START = 0.25, RATE = 35_000;
+const START = 0.25, RATE = 45_000;
 
 export const start: Part<StartResult> = {
   plan({ quick, rounds, only }) {

@@ -65,7 +65,7 @@ function warnings(results: Results): string[] {
   const commits = new Set(parts.map(([, { machine }]) => machine.versions.Nodeface));
   return [
     quick && `**Quick:** few rounds and sizes (${quick}). These figures only show that it works.`,
-    busy && `**Not quiet:** the machine had other work when these parts began (${busy}).`,
+    busy && `**Not quiet:** the machine had other work before these parts were measured (${busy}).`,
     commits.size > 1 && "**Not of one commit:** the parts were measured at different times.",
   ].filter((line) => !!line).map((line) => `> ${line}`);
 }
@@ -78,8 +78,8 @@ function requestsBlocks({ requests }: Results, show: Show): string[] {
     "## Requests a second",
     "Each Nodeface beside a bare server that repeats what it sends: status, headers and content " +
     "are the same bytes but for the date, which the run checks before it measures. Columns are " +
-    "ratios to the bare server at 1, 32 and 256 connections: of the rate more is better, of the " +
-    "99th percentile of the time less is.",
+    `ratios to the bare server at ${result.connections.join(", ")} connections: of the rate more ` +
+    "is better, of the 99th percentile of the time less is.",
     "Hono, Fastify and Express show the same info and the same description with the plugins that " +
     "are usual for them, each as its documentation has it. They compress nothing and, but for " +
     "Express, know no validators; their page is a short one that loads everything else by script, " +
@@ -116,8 +116,9 @@ function explorerBlocks({ explorer }: Results, show: Show): string[] {
     `Each explorer with the same description in Chromium ${explorer.result.browser}, with its ` +
     "default settings and an empty cache, and once more with what is in the cache then. The slow " +
     "line has 1.6 Mbit/s and 150 ms, and the processor is slowed down four times. All files are " +
-    "served in brotli. An operation is readable when it is on the screen with its method and path, " +
-    "and ready to try when its form, or what opens it, is. Redoc cannot try anything. " +
+    "served in brotli. An operation is readable when its path is on the screen, and ready to try " +
+    "when its form or what opens it is; of Stoplight Elements, which shows operations after a " +
+    "click, the list that leads to them counts as both. Redoc cannot try anything. " +
     "*Outside* counts requests to other hosts until then.",
     show("explorer", explorerChart(explorer.result)),
     ...LINES.flatMap(({ name }) => [

@@ -16,7 +16,9 @@ const serversOf = ({ offers }: RequestsResult): Server[] => Object.keys(offers).
 export function ratioTable(result: RequestsResult, { id }: Case): string {
   const { connections, offers } = result;
   const rows = serversOf(result).filter(({ role }) => role !== "bare").map((server) => {
-    const figures = connections.map((count) => figuresOf(result, server.id, id, count)?.ratios);
+    const all = connections.map((count) => figuresOf(result, server.id, id, count));
+    const figures = all.map((each) => each?.ratios);
+    const failed = all.reduce((sum, each) => sum + (each?.failed ?? 0), 0);
     const { bytes, note } = offers[server.id]![id]!;
     return [
       server.name,
@@ -24,7 +26,7 @@ export function ratioTable(result: RequestsResult, { id }: Case): string {
       ...figures.map((ratios) => times(ratios?.rate)),
       ...figures.map((ratios) => times(ratios?.p99)),
       bytes ? whole(bytes) : "",
-      note ?? "",
+      [note, failed && `${whole(failed)} failed`].filter((each) => !!each).join(", "),
     ];
   });
   const of = (what: string) => connections.map((count) => `${what}, ${count}`);

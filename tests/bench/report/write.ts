@@ -1,6 +1,7 @@
 /** Writes BENCHMARKS.md and its charts. */
+import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { ROOT } from "../../_paths.ts";
+import { DENO, ROOT } from "../../_paths.ts";
 import type { Results } from "../results.ts";
 import { drawChart } from "./chart.ts";
 import { writeDocument } from "./document.ts";
@@ -14,5 +15,7 @@ export function writeReport(results: Results): string[] {
   mkdirSync(`${ROOT}${FOLDER}`, { recursive: true });
   for (const [name, chart] of charts) writeFileSync(`${ROOT}${FOLDER}/${name}`, drawChart(chart));
   writeFileSync(`${ROOT}BENCHMARKS.md`, text);
-  return ["BENCHMARKS.md", ...[...charts.keys()].map((name) => `${FOLDER}/${name}`)];
+  const files = ["BENCHMARKS.md", ...[...charts.keys()].map((name) => `${FOLDER}/${name}`)];
+  execFileSync(DENO, ["fmt", "--quiet", ...files], { cwd: ROOT });
+  return files;
 }

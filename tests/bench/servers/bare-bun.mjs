@@ -8,7 +8,7 @@ const { answers } = JSON.parse(readFileSync(file, "utf8"));
 
 ports.forEach((port, index) => {
   const { status, headers, body } = answers[index];
-  const init = { status, headers: Object.fromEntries(headers) };
+  const init = { status, headers: new Headers(headers) };
   const bytes = body === null ? null : Buffer.from(body, "base64");
   Bun.serve({
     hostname: "127.0.0.1",

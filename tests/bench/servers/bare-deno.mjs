@@ -7,7 +7,7 @@ const { answers } = JSON.parse(Deno.readTextFileSync(file));
 
 ports.forEach((port, index) => {
   const { status, headers, body } = answers[index];
-  const init = { status, headers: Object.fromEntries(headers) };
+  const init = { status, headers: new Headers(headers) };
   const bytes = body === null ? null : Buffer.from(body, "base64");
   const options = { hostname: "127.0.0.1", port: Number(port), onListen() {} };
   Deno.serve({ ...options, automaticCompression: false }, () => new Response(bytes, init));

@@ -41,7 +41,7 @@ process.on("exit", () => rmSync(FOLDER, { recursive: true, force: true }));
 
 /** The servers named and those they need, in the order of the table; all where none is named. */
 export function chosenServers(only: readonly string[]): readonly Server[] {
-  const chosen = new Set<Server>(only.length ? only.map(serverOf) : SERVERS);
+  const chosen = new Set(SERVERS.filter(({ id }) => only.length === 0 || only.includes(id)));
   // A set that grows is gone through to its end.
   for (const { beside, source = beside } of chosen) {
     chosen.add(serverOf(beside)).add(serverOf(source));

@@ -74,6 +74,9 @@ export const SERVERS: readonly Server[] = [
     nodeface(id, name, `bare-${id}`, [program, "dist/main.js"]),
     bare(`bare-${id}`, `node:http, ${name}`, id, [program, `${HERE}bare-http.mjs`]),
   ]),
+  peer("hono", "Hono"),
+  peer("fastify", "Fastify", "/v1/spec/"),
+  peer("express", "Express", "/v1/spec/"),
   nodeface("deno", "Deno", "bare-deno", [ON_DENO.program, ...DENO_ARGUMENTS, "dist/main.js"]),
   bare("bare-deno", "node:http, Deno", "deno", [...[
     ON_DENO.program,
@@ -97,9 +100,6 @@ export const SERVERS: readonly Server[] = [
   bare("bare-bun", "Bun.serve", "bun", [ON_BUN.program, BARE_BUN]),
   nodeface("exe", "executable", "bare-exe", [`${ROOT}dist/nodeface`]),
   bare("bare-exe", "Bun.serve, executable", "exe", [BARE_EXECUTABLE]),
-  peer("hono", "Hono"),
-  peer("fastify", "Fastify", "/v1/spec/"),
-  peer("express", "Express", "/v1/spec/"),
 ];
 
 /** Finds a server by its id. */
