@@ -43,7 +43,7 @@ A part of a part, printed and not written to the report:
                      ${NAMES.explorers.join(", ")}
   --paths NAME,…     these requests: ${PATHS.join(", ")}
   --connections N,…  instead of 1,32,256
-  --rounds N         how often each is measured
+  --rounds N         how often each is measured; 3 and more are written to the report
   --seconds N        how long each time, a whole number
 `;
 
@@ -99,8 +99,11 @@ export function readOptions(args: readonly string[]): Options | undefined {
   };
 }
 
+/** Fewer rounds than this are no report, unless it is said to be a quick one. */
+const FEW_ROUNDS = 3;
+
 /** Whether only a part of a part is measured, which is no report. */
 export function isPartial({ only, paths, connections, rounds, seconds }: Options): boolean {
-  return only.length > 0 || paths.length > 0 ||
-    !!(connections ?? rounds ?? seconds);
+  const isChosen = only.length > 0 || paths.length > 0;
+  return isChosen || !!(connections ?? seconds) || (rounds ?? FEW_ROUNDS) < FEW_ROUNDS;
 }

@@ -49,10 +49,9 @@ export async function startServer(
   const child = launch(line);
   let printed = "";
   for (const stream of [child.stdout!, child.stderr!]) {
-    stream.setEncoding("utf8").on(
-      "data",
-      (text: string) => printed = (printed + text).slice(-4000),
-    );
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      printed = (printed + text).slice(-4000);
+    });
   }
   const ended = new Promise<never>((_, reject) => {
     child.once("error", reject);
@@ -73,9 +72,8 @@ function answers(port: number, path: string, since: number): Promise<void> {
       // Not at once again, which would take the processor from what is measured.
       const again = () => {
         socket.destroy();
-        if (performance.now() - since > PATIENCE) {
-          reject(new Error(`Nothing answers ${path}`));
-        } else setTimeout(ask, 1);
+        if (performance.now() - since < PATIENCE) setTimeout(ask, 1);
+        else reject(new Error(`Nothing answers ${path}`));
       };
       socket.once("error", again).once("connect", () => {
         socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`);
@@ -102,7 +100,7 @@ async function stop(child: ChildProcess): Promise<void> {
 }
 
 /** A port that nothing listens on. */
-export function freePort(): Promise<number> {
+function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer().once("error", reject).listen(0, "127.0.0.1", () => {
       const { port } = server.address() as { port: number };

@@ -19,18 +19,13 @@ export function installPeers(say: (text: string) => void): void {
   writeFileSync(stamp, wanted);
 }
 
+const COMPILE = [ON_BUN.program, "build", "--compile", "--bytecode", "--format=esm"];
+
 /** The builds, as commands. */
 const BUILDS: readonly (readonly [name: string, command: readonly string[]])[] = [
   ["the package", ["npm", "run", "--silent", "build"]],
   ["the executable", ["npm", "run", "--silent", "build:exe"]],
-  ["a bare executable", [...[
-    ON_BUN.program,
-    "build",
-    "--compile",
-    "--bytecode",
-    "--format=esm",
-    BARE_BUN,
-  ], `--outfile=${BARE_EXECUTABLE}`]],
+  ["a bare executable", [...COMPILE, BARE_BUN, `--outfile=${BARE_EXECUTABLE}`]],
 ];
 
 /** Builds, unless it is there and is to be taken as it is. */
@@ -43,16 +38,8 @@ export function build(say: (text: string) => void): void {
 
 /** @throws {Error} where there is nothing that could be measured */
 export function requireBuilt(): void {
-  for (
-    const path of [
-      `${ROOT}dist/main.js`,
-      `${ROOT}dist/nodeface`,
-      BARE_EXECUTABLE,
-    ]
-  ) {
-    if (!existsSync(path)) {
-      throw new Error(`${path} is missing: leave out --no-build`);
-    }
+  for (const path of [`${ROOT}dist/main.js`, `${ROOT}dist/nodeface`, BARE_EXECUTABLE]) {
+    if (!existsSync(path)) throw new Error(`${path} is missing: leave out --no-build`);
   }
 }
 

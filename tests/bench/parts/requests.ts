@@ -1,8 +1,9 @@
 /** Part 1: requests a second and the slowest hundredth, all servers in turn. */
-import { type Options } from "../cli/options.ts";
+import type { Options } from "../cli/options.ts";
 import { findGenerator, loadOn } from "../load/load.ts";
 import { type Case, CASES } from "../servers/answers.ts";
 import { chosenServers, type Field, type Offer, startField } from "../servers/field.ts";
+import type { Server } from "../servers/servers.ts";
 import type { Part } from "./part.ts";
 
 /** One measurement. */
@@ -43,6 +44,9 @@ const WARM_UP = 1;
 const isWarmedUp = ({ quick }: Options, cases: readonly Case[], each: Case) =>
   !quick || each === cases[0];
 
+/** What is there for information only is not measured with every request. */
+const isMeasured = ({ role }: Server, { isTarget }: Case) => role !== "other" || isTarget;
+
 function modeOf({ quick, connections, rounds, seconds, paths }: Options) {
   const mode = quick ? MODES.quick : MODES.full;
   return {
@@ -56,11 +60,11 @@ function modeOf({ quick, connections, rounds, seconds, paths }: Options) {
 export const requests: Part<RequestsResult> = {
   plan(options) {
     const { connections, rounds, seconds, cases } = modeOf(options);
-    const servers = chosenServers(options.only).length;
-    let steps = 0, time = servers;
+    const chosen = chosenServers(options.only);
+    let steps = 0, time = chosen.length;
     for (const each of cases) {
-      const runs = (each.isTarget ? rounds.target : rounds.other) *
-        connections.length;
+      const servers = chosen.filter((server) => isMeasured(server, each)).length;
+      const runs = (each.isTarget ? rounds.target : rounds.other) * connections.length;
       const warmUps = isWarmedUp(options, cases, each) ? 1 : 0;
       steps += servers * (runs + warmUps);
       time += servers * (runs * (seconds + 0.1) + warmUps * (WARM_UP + 0.1));
@@ -75,7 +79,9 @@ export const requests: Part<RequestsResult> = {
     progress.say("Every bare server sends, but for the date, what the Nodeface beside it sends");
     const samples: Sample[] = [];
     for (const each of cases) {
-      const entered = field.entrants.filter(({ offers }) => offers[each.id]?.load);
+      const entered = field.entrants.filter(({ server, offers }) =>
+        offers[each.id]?.load && isMeasured(server, each)
+      );
       for (const { server, offers } of isWarmedUp(options, cases, each) ? entered : []) {
         progress.step(`warming up ${server.name}, ${each.name}`, WARM_UP + 0.1);
         await generate({ ...offers[each.id]!.load!, connections: 32, seconds: WARM_UP });

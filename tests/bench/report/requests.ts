@@ -15,19 +15,20 @@ const serversOf = ({ offers }: RequestsResult): Server[] => Object.keys(offers).
 /** For each request a table of ratios: a line for each server that is no bare one. */
 export function ratioTable(result: RequestsResult, { id }: Case): string {
   const { connections, offers } = result;
-  const rows = serversOf(result).filter(({ role }) => role !== "bare").map((server) => {
+  const rows = serversOf(result).filter(({ role }) => role !== "bare").flatMap((server) => {
     const all = connections.map((count) => figuresOf(result, server.id, id, count));
+    if (server.role === "other" && !all.some((figures) => figures)) return [];
     const figures = all.map((each) => each?.ratios);
     const failed = all.reduce((sum, each) => sum + (each?.failed ?? 0), 0);
     const { bytes, note } = offers[server.id]![id]!;
-    return [
+    return [[
       server.name,
       serverOf(server.beside).name,
       ...figures.map((ratios) => times(ratios?.rate)),
       ...figures.map((ratios) => times(ratios?.p99)),
       bytes ? whole(bytes) : "",
       [note, failed && `${whole(failed)} failed`].filter((each) => !!each).join(", "),
-    ];
+    ]];
   });
   const of = (what: string) => connections.map((count) => `${what}, ${count}`);
   return table(["server", "beside", ...of("rate"), ...of("p99"), "bytes", ""], rows);
