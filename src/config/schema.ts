@@ -167,8 +167,11 @@ export const Log: v.GenericSchema<(typeof LOGS)[number]> = v.picklist(
   `must be one of ${LOGS.join(", ")}`,
 );
 
-/** A host name, or an IP literal without brackets. */
-export const Host: v.GenericSchema<string> = text(/^[^\s/[\]]+$/, "a host name or an address");
+/** A host name or an IP literal, which loses its brackets: `[::1]` is `::1`. */
+export const Host: v.GenericSchema<string> = v.pipe(
+  text(/^(\[[\da-fA-F:.]+\]|[^\s/[\]]+)$/, "a host name or an address"),
+  v.transform(withoutBrackets),
+);
 
 /** A port as it is written. */
 export const Port: v.GenericSchema<string, number> = v.pipe(
@@ -181,7 +184,7 @@ const listen = v.pipe(
   text(/^(\[[\da-fA-F:.]+\]|[^\s/[\]:]+):\d{1,5}$/, "an address and a port, as in 127.0.0.1:8080"),
   v.transform((address) => {
     const colon = address.lastIndexOf(":");
-    const host = address.slice(0, colon).replace(/^\[(.*)\]$/, "$1");
+    const host = withoutBrackets(address.slice(0, colon));
     return { host, port: Number(address.slice(colon + 1)) };
   }),
   v.check(({ port }) => port <= 65535, "must have a port from 0 to 65535"),
@@ -228,6 +231,10 @@ export const FileSchema: v.GenericSchema<unknown, FileConfig> = object({
     fields: v.exactOptional(v.record(key, field)),
   })),
 }) as v.GenericSchema<unknown, FileConfig>;
+
+function withoutBrackets(host: string): string {
+  return host.replace(/^\[(.*)\]$/, "$1");
+}
 
 function isExpression(pattern: string): boolean {
   try {
