@@ -48,6 +48,7 @@ export interface Nodeface {
  * Makes a service. Nothing is read before the first request or the call of `ready`.
  *
  * @param options all of them may be left out
+ * @throws {TypeError} where `hosts`, `cors`, `prefix` or `operations` cannot be
  * @example
  * ```ts
  * import { createNodeface } from "nodeface";

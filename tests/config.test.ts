@@ -153,6 +153,8 @@ config("hosts and origins are lists, or * for any", async () => {
       "{ hosts: ['a:80'] }",
       "{ hosts: b }",
       "{ cors: ['https://a/b'] }",
+      "{ cors: ['https://a:99999'] }",
+      "{ cors: ['https://*.a'] }",
       "{ cors: x }",
     ]
   ) {

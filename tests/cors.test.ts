@@ -47,6 +47,42 @@ cors("with a list only its origins may read, and Vary says that it depends", asy
   assert.is((await ask(options, "/v1/info")).get("vary"), "Accept-Encoding, Origin");
 });
 
+cors(
+  "an origin may be listed in any letter case and with the port that it has anyway",
+  async () => {
+    for (const listed of ["https://APP.example", "https://app.example:443"]) {
+      const headers = await ask({ cors: [listed] }, "/v1/info", { origin: ORIGIN });
+      assert.is(headers.get("access-control-allow-origin"), ORIGIN, listed);
+    }
+    const headers = await ask({ cors: ["http://bücher.example:80"] }, "/v1/info", {
+      origin: "http://xn--bcher-kva.example",
+    });
+    assert.ok(headers.has("access-control-allow-origin"));
+  },
+);
+
+cors("what is no origin is refused when the service is made", () => {
+  for (
+    const origin of [
+      "https://a.example/",
+      "a.example",
+      "null",
+      "*",
+      "https://*.example",
+      "https://a:99999",
+      "https://u@a",
+    ]
+  ) {
+    assert.throws(
+      () => createNodeface({ cors: [origin] }),
+      (error: unknown) =>
+        error instanceof TypeError &&
+        error.message === "cors[0] must be an origin such as https://app.example, or " +
+            `"*" in place of the list, not ${JSON.stringify(origin)}`,
+    );
+  }
+});
+
 cors("a 304 to a listed origin may be read as well", async () => {
   const options = { cors: [ORIGIN] };
   const headers = await ask(options, "/v1/health", { origin: ORIGIN, "if-none-match": "*" });

@@ -5,6 +5,7 @@
  * @module
  */
 import * as v from "valibot";
+import { HOST_NAMES, ORIGINS, type Rule } from "../http/allowed.ts";
 import { REFERENCE } from "../info/reference.ts";
 import { DURATION, type InfoSettings, type NodeSettings } from "../info/settings.ts";
 import { KINDS } from "../kinds/index.ts";
@@ -190,30 +191,22 @@ const listen = v.pipe(
   v.check(({ port }) => port <= 65535, "must have a port from 0 to 65535"),
 );
 
-const name = text(
-  /^[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?$/,
-  'a host name without a port, or "*" in place of the list',
-);
-const hosts = v.union(
-  [v.literal("*"), v.array(name)],
-  'must be a list of host names, or "*" for any',
-);
-
-const origin = text(
-  /^https?:\/\/[^\s\/?#@]+$/,
-  'an origin such as https://app.example, or "*" in place of the list',
-);
-const cors = v.union(
-  [v.literal("*"), v.array(origin)],
-  'must be a list of origins, or "*" for any',
-);
+/** A list of those who are let in, or `"*"`. */
+function allowed({ pattern, right, normal }: Rule, entries: string) {
+  const entry = v.pipe(
+    text(pattern, right),
+    // What breaks the pattern has been said by then.
+    v.check((entry) => !pattern.test(entry) || normal(entry) !== undefined, `must be ${right}`),
+  );
+  return v.union([v.literal("*"), v.array(entry)], `must be a list of ${entries}, or "*" for any`);
+}
 
 /** What the configuration file may say. */
 export const FileSchema: v.GenericSchema<unknown, FileConfig> = object({
   listen: v.exactOptional(listen),
   log: v.exactOptional(Log),
-  hosts: v.exactOptional(hosts),
-  cors: v.exactOptional(cors),
+  hosts: v.exactOptional(allowed(HOST_NAMES, "host names")),
+  cors: v.exactOptional(allowed(ORIGINS, "origins")),
   description: v.exactOptional(Place),
   node: v.exactOptional(object({
     url: v.exactOptional(NodeUrl),

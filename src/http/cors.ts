@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { ORIGINS, readList } from "./allowed.ts";
 
 /** `"*"` for any origin, or a list of origins such as `https://app.example`; `[]` for none. */
 export type Cors = readonly string[] | "*";
@@ -23,6 +24,7 @@ const PREFLIGHT = { "access-control-allow-headers": "*", "access-control-max-age
  * Makes the function that says which headers a request's answer gets.
  *
  * @param cors who may read
+ * @throws {TypeError} where one of them is no origin
  */
 export function createCors(cors: Cors): CorsHeaders {
   if (cors === "*") {
@@ -33,7 +35,7 @@ export function createCors(cors: Cors): CorsHeaders {
     const none = {};
     return () => none;
   }
-  const origins = new Set(cors);
+  const origins = new Set(readList(ORIGINS, cors));
   const other = { vary: "Origin" };
   return ({ headers }) => {
     const origin = headers.get("origin");

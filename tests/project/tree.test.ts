@@ -25,7 +25,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "options.ts": ["description", "info", "http", "platform.ts"],
   "platform.ts": [],
   command: ["adapters", "app.ts", "info", "kinds"],
-  config: ["info", "kinds"],
+  config: ["info", "kinds", "http"],
   adapters: ["app.ts", "http"],
   explorer: ["http", "platform.ts"],
   description: ["http", "platform.ts"],
