@@ -35,7 +35,7 @@ export interface Nodeface {
    */
   refresh(): Promise<void>;
   /**
-   * Prepares every answer, which the first request would do otherwise.
+   * Prepares every answer but the explorer's files, which the first request would do otherwise.
    *
    * @throws {Error} where one of this package's files is missing or broken
    */

@@ -105,6 +105,7 @@ export const CASES: readonly Case[] = [
   ...methods(204, "/v1/info", "OPTIONS"),
   ...methods(405, "/v1/info", "POST", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND"),
   ...methods(404, "/nope", "GET", "HEAD", "OPTIONS", "POST", "DELETE", "TRACE"),
+  ...methods(404, "/*", "OPTIONS", "POST"),
   ...methods(405, "/", "POST"),
   ...methods(405, "/v1/", "DELETE"),
   ...hosts(200, "localhost", "LOCALHOST", "localhost:1", "a.localhost", "127.0.0.1"),
