@@ -27,6 +27,7 @@ cors("by default any origin may read, answers and errors, without credentials", 
     const headers = await ask({}, path, { origin: ORIGIN });
     assert.is(headers.get("access-control-allow-origin"), "*");
     assert.is(headers.get("access-control-allow-credentials"), null);
+    assert.is(headers.get("access-control-expose-headers"), "etag, allow, link");
     assert.not.match(headers.get("vary") ?? "", "Origin");
   }
 });
@@ -36,6 +37,7 @@ cors("with a list only its origins may read, and Vary says that it depends", asy
   for (const path of ["/v1/info", "/nope"]) {
     const listed = await ask(options, path, { origin: ORIGIN });
     assert.is(listed.get("access-control-allow-origin"), ORIGIN);
+    assert.is(listed.get("access-control-expose-headers"), "etag, allow, link");
     assert.match(listed.get("vary") ?? "", "Origin");
     const others: Record<string, string>[] = [{ origin: "https://evil.example" }, {}];
     for (const other of others) {
@@ -96,10 +98,26 @@ cors("with an empty list nobody may read", async () => {
   assert.is(headers.get("vary"), "Accept-Encoding");
 });
 
+cors("who may not read may not embed either, unless from the same origin", async () => {
+  for (const path of ["/v1/info", "/nope"]) {
+    for (
+      const [options, policy] of [
+        [{}, "cross-origin"],
+        [{ cors: [ORIGIN] }, "same-origin"],
+        [{ cors: [] }, "same-origin"],
+      ] as const
+    ) {
+      const headers = await ask(options, path);
+      assert.is(headers.get("cross-origin-resource-policy"), policy, path);
+    }
+  }
+});
+
 cors("a preflight of what exists says which methods there are", async () => {
   const headers = await ask({}, "/v1/info", PREFLIGHT, "OPTIONS");
   assert.is(headers.get("access-control-allow-methods"), "GET, HEAD, OPTIONS");
   assert.is(headers.get("access-control-allow-headers"), "*");
+  assert.is(headers.get("access-control-max-age"), "86400");
 });
 
 cors(
