@@ -40,7 +40,7 @@ export interface Nodeface {
    */
   refresh(): Promise<void>;
   /**
-   * Prepares every answer, which the first request would do otherwise.
+   * Prepares every answer but the explorer's files, which the first request would do otherwise.
    *
    * @throws {Error} where one of this package's files is missing or broken
    */
@@ -53,6 +53,7 @@ export interface Nodeface {
  * Makes a service. Nothing is read before the first request or the call of `ready`.
  *
  * @param options all of them may be left out
+ * @throws {TypeError} where `hosts`, `cors`, `prefix` or `operations` cannot be
  * @example
  * ```ts
  * import { createNodeface } from "nodeface";

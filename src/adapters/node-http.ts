@@ -90,10 +90,8 @@ export function listener(
     else write(response, answer);
   };
   return (message, response) => {
-    const refusal = invalid(message);
-    if (refusal) {
-      return write(response, { ...refusal, headers: { ...SECURITY, ...refusal.headers } });
-    }
+    const own = invalid(message) ?? ping(message);
+    if (own) return write(response, { ...own, headers: { ...SECURITY, ...own.headers } });
     const whole = () => new NodeRequest({ req: message, res: response });
     const answer = app.answer ? app.answer(new MessageHead(message), whole) : app.fetch(whole());
     if (!isPromise(answer)) return send(response, answer);
@@ -129,6 +127,11 @@ function invalid({ httpVersion, headers, url = "" }: IncomingMessage): Answer | 
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
     return problem(400, "A request target begins with a slash");
   }
+}
+
+/** Answers the target `*`, which is no path: it only asks for an answer (RFC 9110, section 9.3.7). */
+function ping({ method, url }: IncomingMessage): Answer | undefined {
+  return method === "OPTIONS" && url === "*" ? { status: 204, headers: {}, body: null } : undefined;
 }
 
 /** Names and values in turn, which are written faster than an object. */

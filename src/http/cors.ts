@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { ORIGINS, readList } from "./allowed.ts";
 import type { RequestHead } from "./head.ts";
 
 /** `"*"` for any origin, or a list of origins such as `https://app.example`; `[]` for none. */
@@ -22,6 +23,7 @@ const PREFLIGHT = { "access-control-allow-headers": "*", "access-control-max-age
  * Makes the function that says which headers a request's answer gets.
  *
  * @param cors who may read
+ * @throws {TypeError} where one of them is no origin
  */
 export function createCors(cors: Cors): CorsHeaders {
   if (cors === "*") {
@@ -33,9 +35,12 @@ export function createCors(cors: Cors): CorsHeaders {
     return () => none;
   }
   const other = { vary: "Origin" };
-  const origins = new Map(
-    cors.map((origin) => [origin, { "access-control-allow-origin": origin, ...EXPOSED, ...other }]),
-  );
+  const allow = (origin: string) => ({
+    "access-control-allow-origin": origin,
+    ...EXPOSED,
+    ...other,
+  });
+  const origins = new Map(readList(ORIGINS, cors).map((origin) => [origin, allow(origin)]));
   return ({ headers }) => origins.get(headers.get("origin") ?? "") ?? other;
 }
 

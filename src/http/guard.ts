@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { HOST_NAMES, readList } from "./allowed.ts";
 import type { Answer } from "./answer.ts";
 import { bounded } from "./bounded.ts";
 import type { RequestHead } from "./head.ts";
@@ -29,9 +30,10 @@ const LONGEST_TARGET = 8192;
  * with 421 (RFC 9110, section 15.5.20). `Forwarded` and `X-Forwarded-*` are not read.
  *
  * @param hosts names in any letter case, without ports
+ * @throws {TypeError} where one of them is no host name
  */
 export function createGuard(hosts: Hosts): Guard {
-  const names = new Set(hosts === "*" ? [] : hosts.map((name) => name.toLowerCase()));
+  const names = new Set(hosts === "*" ? [] : readList(HOST_NAMES, hosts));
   const isServed = (host: string) =>
     hosts === "*" || isIpLiteral(host) || isLoopbackName(host) || names.has(host);
   const judge = bounded((authority) => {

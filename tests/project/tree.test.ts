@@ -35,7 +35,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   "once.ts": [],
   "platform.ts": [],
   command: ["adapters", "app.ts", "info", "kinds", "http", "once.ts"],
-  config: ["info", "kinds"],
+  config: ["info", "kinds", "http"],
   adapters: ["app.ts", "http", "once.ts"],
   explorer: ["http", "platform.ts"],
   description: ["http", "platform.ts"],
