@@ -113,7 +113,7 @@ async function run(version: string, config: Config): Promise<number> {
   let stopWatching = () => {};
   const current: App = {
     fetch: (request) => app.fetch(request),
-    answer: (request) => app.answer(request),
+    answer: (head, whole) => app.answer(head, whole),
   };
   const server = await listen(current, config);
   const stop = new Promise<void>((resolve) => {

@@ -13,6 +13,7 @@ import { createPage, type Page } from "./explorer/page.ts";
 import type { Representation } from "./http/representation.ts";
 import { createInfo, type LiveInfo } from "./info/info.ts";
 import { KINDS } from "./kinds/index.ts";
+import { type Awaitable, once } from "./once.ts";
 import type { NodefaceOptions } from "./options.ts";
 import type { Platform } from "./platform.ts";
 
@@ -20,16 +21,16 @@ import type { Platform } from "./platform.ts";
 export interface Shown {
   readonly json: Representation;
   readonly yaml: Representation;
-  page(): Promise<Page>;
+  page(): Awaitable<Page>;
 }
 
 /** Everything there is to answer with; each rejects where one of this package's files is missing. */
 export interface Prepared {
-  description(): Promise<Live<Shown>>;
-  live(): Promise<LiveInfo>;
-  catalog(): Promise<Representation>;
-  favicon(): Promise<Representation>;
-  assets(): Promise<Assets>;
+  description(): Awaitable<Live<Shown>>;
+  live(): Awaitable<LiveInfo>;
+  catalog(): Awaitable<Representation>;
+  favicon(): Awaitable<Representation>;
+  assets(): Awaitable<Assets>;
 }
 
 /**
@@ -79,22 +80,10 @@ export function prepare(platform: Platform, options: NodefaceOptions): Prepared 
 
 /** What is shown of a description, which is not kept: it may be large. */
 function show({ json, yaml }: Description, page: Page): Shown {
-  return { json, yaml, page: () => Promise.resolve(page) };
+  return { json, yaml, page: () => page };
 }
 
 /** Says what is wrong with a description where nobody else does. */
 function complain({ findings }: DescriptionReport): void {
   for (const finding of findings) console.error(formatFinding(finding));
-}
-
-/** Does a piece of work when it is first asked for, again only where it failed. */
-function once<T>(work: () => Promise<T>): () => Promise<T> {
-  let result: Promise<T> | undefined;
-  return () => {
-    result ??= work().catch((error) => {
-      result = undefined;
-      throw error;
-    });
-    return result;
-  };
 }

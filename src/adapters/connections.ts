@@ -25,11 +25,9 @@ export interface Connections {
 
 /** What is known of a connection. */
 interface Connection {
-  /** Answers that are not through yet. */
-  open: number;
-  /** The last of them. */
-  last?: ServerResponse;
-  /** When the last answer was through, in milliseconds; nothing before the first. */
+  /** The last answer, until it is seen to be through; those before it were through before. */
+  last?: ServerResponse | undefined;
+  /** When that was seen, in milliseconds; nothing before the first. */
   idleSince?: number;
 }
 
@@ -40,44 +38,50 @@ const LOOK = 20;
 export function createConnections(): Connections {
   const connections = new Map<Socket, Connection>();
 
-  // Blank lines between requests begin no request, but keep the server's own limits from running out.
+  // Blank lines between requests begin no request, but keep the server's own limits from running out;
+  // and the server has no limit for a client that does not read its answer.
   const cutIdle = setInterval(() => {
     const now = performance.now();
-    for (const [socket, { open, idleSince = now }] of connections) {
-      if (open === 0 && now - idleSince > LIMITS.head) socket.destroy();
+    for (const [socket, connection] of connections) {
+      if (isBusy(connection)) {
+        // Only here: a limit on every connection costs every request.
+        if (socket.timeout !== LIMITS.silence) socket.setTimeout(LIMITS.silence);
+      } else if (connection.last) {
+        connection.last = undefined;
+        connection.idleSince = now;
+      } else if (now - (connection.idleSince ?? now) > LIMITS.head) socket.destroy();
     }
   }, LIMITS.check);
   cutIdle.unref();
 
   return {
     watch(socket) {
-      connections.set(socket, { open: 0 });
+      connections.set(socket, {});
       socket.once("close", () => connections.delete(socket));
     },
     begin(response) {
       const connection = response.socket && connections.get(response.socket);
-      if (!connection) return;
-      connection.open++;
-      connection.last = response;
-      response.once("finish", () => {
-        connection.open--;
-        connection.idleSince = performance.now();
-      });
+      if (connection) connection.last = response;
     },
     underWay(socket) {
-      const { open, last } = connections.get(socket) ?? {};
-      return open ? last : undefined;
+      const connection = connections.get(socket);
+      return connection && isBusy(connection) ? connection.last : undefined;
     },
     async end() {
       clearInterval(cutIdle);
       const until = performance.now() + LIMITS.grace;
       do {
         await new Promise((resolve) => setTimeout(resolve, LOOK));
-        for (const [socket, { open }] of connections) {
-          if (open === 0 && socket.writableLength === 0) socket.destroy();
+        for (const [socket, connection] of connections) {
+          if (!isBusy(connection) && socket.writableLength === 0) socket.destroy();
         }
       } while (connections.size > 0 && performance.now() < until);
       for (const socket of connections.keys()) socket.destroy();
     },
   };
+}
+
+/** Whether an answer is not through yet. */
+function isBusy({ last }: Connection): boolean {
+  return last !== undefined && !last.writableFinished;
 }

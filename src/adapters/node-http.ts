@@ -3,16 +3,20 @@
  *
  * @module
  */
+import { Buffer } from "node:buffer";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { NodeRequest, sendNodeResponse } from "srvx/node";
 import type { Answer } from "../http/answer.ts";
 import { isResponse, SECURITY } from "../http/finish.ts";
+import { remember } from "../http/remember.ts";
+import { isPromise } from "../once.ts";
 import { problem } from "../http/problem.ts";
 import { REASONS } from "../http/status.ts";
 import type { App, Listening, ListenOptions } from "./adapter.ts";
 import { createConnections } from "./connections.ts";
 import { LIMITS } from "./limits.ts";
+import { MessageHead } from "./message-head.ts";
 
 /**
  * Starts a server.
@@ -44,7 +48,6 @@ export function createHttpServer(app: App): { http: Server; end: () => Promise<v
     limitContent(message, response);
     answer(message, response);
   });
-  http.timeout = LIMITS.silence;
   // Beyond its number of fields a server passes over them, be they the one that matters.
   http.maxHeadersCount = 0;
   // It takes an answer that is still being sent for idle; `connections` knows better.
@@ -87,13 +90,11 @@ export function listener(
     else write(response, answer);
   };
   return (message, response) => {
-    const refusal = invalid(message);
-    if (refusal) {
-      return write(response, { ...refusal, headers: { ...SECURITY, ...refusal.headers } });
-    }
-    const request = new NodeRequest({ req: message, res: response });
-    const answer = app.answer ? app.answer(request) : app.fetch(request);
-    if (!(answer instanceof Promise)) return send(response, answer);
+    const own = invalid(message) ?? ping(message);
+    if (own) return write(response, { ...own, headers: { ...SECURITY, ...own.headers } });
+    const whole = () => new NodeRequest({ req: message, res: response });
+    const answer = app.answer ? app.answer(new MessageHead(message), whole) : app.fetch(whole());
+    if (!isPromise(answer)) return send(response, answer);
     answer.then((answer) => send(response, answer)).catch(() => response.destroy());
   };
 }
@@ -128,9 +129,25 @@ function invalid({ httpVersion, headers, url = "" }: IncomingMessage): Answer | 
   }
 }
 
-/** Writes an answer as it is: what is prepared once is copied nowhere. */
+/** Answers the target `*`, which is no path: it only asks for an answer (RFC 9110, section 9.3.7). */
+function ping({ method, url }: IncomingMessage): Answer | undefined {
+  return method === "OPTIONS" && url === "*" ? { status: 204, headers: {}, body: null } : undefined;
+}
+
+/** Names and values in turn, which are written faster than an object. */
+const linesOf = remember((headers: Answer["headers"]) => Object.entries(headers).flat());
+
+/** A byte in each character: a text goes out with its headers in one piece. */
+const textOf = remember((bytes: Uint8Array) => Buffer.from(bytes).toString("latin1"));
+
+/** Longer contents are written as bytes, which are copied nowhere. */
+const TEXT_MAX = 16_384;
+
+/** Writes an answer as it is. */
 function write(response: ServerResponse, { status, headers, body }: Answer): void {
-  response.writeHead(status, REASONS[status], headers).end(body);
+  response.writeHead(status, REASONS[status], linesOf(headers));
+  if (!body || body.byteLength > TEXT_MAX) response.end(body);
+  else response.end(textOf(body), "latin1");
 }
 
 /** Answers what the parser refuses as every other error is answered, and closes the connection. */

@@ -54,6 +54,17 @@ const SETTINGS = {
 
 type Name = keyof typeof SETTINGS;
 
+/** What holds where nobody says otherwise. */
+const DEFAULTS = {
+  host: "127.0.0.1",
+  port: 8080,
+  log: "off",
+  hosts: [],
+  cors: "*",
+  node: {},
+  info: {},
+} as const satisfies Omit<Config, "command">;
+
 const FLAGS = {
   config: { type: "string" },
   host: { type: "string" },
@@ -87,6 +98,11 @@ export async function readConfig(
 ): Promise<Config> {
   const problems: string[] = [];
   const { command, topic, given } = readArguments(args, problems);
+  const asked = { command, ...(topic === undefined ? {} : { topic }) };
+  // What only prints has no use for anything else, right or wrong.
+  const isPrinting = command === "help" || command === "version" ||
+    (command === "kinds" && problems.length === 0);
+  if (isPrinting) return { ...DEFAULTS, ...asked };
   for (const [name, { env: variable }] of Object.entries(SETTINGS) as [Name, Setting][]) {
     const text = env[variable];
     if (text && !given.has(name)) given.set(name, { text, called: variable });
@@ -112,16 +128,15 @@ export async function readConfig(
   const { host, port, log, url, kind, spec } = values;
   const description = spec ?? placeOf(file.description, values.config, env.HOME);
   return {
-    command,
-    ...(topic === undefined ? {} : { topic }),
-    host: host ?? file.listen?.host ?? "127.0.0.1",
-    port: port ?? file.listen?.port ?? 8080,
-    log: log ?? file.log ?? "off",
-    hosts: file.hosts ?? [],
-    cors: file.cors ?? "*",
+    ...asked,
+    host: host ?? file.listen?.host ?? DEFAULTS.host,
+    port: port ?? file.listen?.port ?? DEFAULTS.port,
+    log: log ?? file.log ?? DEFAULTS.log,
+    hosts: file.hosts ?? DEFAULTS.hosts,
+    cors: file.cors ?? DEFAULTS.cors,
     ...(description === undefined ? {} : { description }),
     node: { ...file.node, ...(url ? { url } : {}), ...(kind ? { kind } : {}) },
-    info: file.info ?? {},
+    info: file.info ?? DEFAULTS.info,
   };
 }
 
@@ -151,7 +166,7 @@ function readArguments(args: string[], problems: string[]): Arguments {
     } else if (seen.has(name)) problems.push(`${rawName} is given twice`);
     else if (name === "version" || name === "help") {
       if (value !== undefined) problems.push(`${rawName} takes no value`);
-      if (found.command !== "help") found.command = name;
+      else if (found.command !== "help") found.command = name;
     } else if (!value) problems.push(`${rawName} needs a value; see nodeface --help`);
     else found.given.set(name as Name, { text: value, called: rawName });
     seen.add(name);

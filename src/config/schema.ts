@@ -5,6 +5,7 @@
  * @module
  */
 import * as v from "valibot";
+import { HOST_NAMES, ORIGINS, type Rule } from "../http/allowed.ts";
 import { REFERENCE } from "../info/reference.ts";
 import { DURATION, type InfoSettings, type NodeSettings } from "../info/settings.ts";
 import { KINDS } from "../kinds/index.ts";
@@ -167,8 +168,11 @@ export const Log: v.GenericSchema<(typeof LOGS)[number]> = v.picklist(
   `must be one of ${LOGS.join(", ")}`,
 );
 
-/** A host name, or an IP literal without brackets. */
-export const Host: v.GenericSchema<string> = text(/^[^\s/[\]]+$/, "a host name or an address");
+/** A host name or an IP literal, which loses its brackets: `[::1]` is `::1`. */
+export const Host: v.GenericSchema<string> = v.pipe(
+  text(/^(\[[\da-fA-F:.]+\]|[^\s/[\]]+)$/, "a host name or an address"),
+  v.transform(withoutBrackets),
+);
 
 /** A port as it is written. */
 export const Port: v.GenericSchema<string, number> = v.pipe(
@@ -181,36 +185,28 @@ const listen = v.pipe(
   text(/^(\[[\da-fA-F:.]+\]|[^\s/[\]:]+):\d{1,5}$/, "an address and a port, as in 127.0.0.1:8080"),
   v.transform((address) => {
     const colon = address.lastIndexOf(":");
-    const host = address.slice(0, colon).replace(/^\[(.*)\]$/, "$1");
+    const host = withoutBrackets(address.slice(0, colon));
     return { host, port: Number(address.slice(colon + 1)) };
   }),
   v.check(({ port }) => port <= 65535, "must have a port from 0 to 65535"),
 );
 
-const name = text(
-  /^[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?$/,
-  'a host name without a port, or "*" in place of the list',
-);
-const hosts = v.union(
-  [v.literal("*"), v.array(name)],
-  'must be a list of host names, or "*" for any',
-);
-
-const origin = text(
-  /^https?:\/\/[^\s\/?#@]+$/,
-  'an origin such as https://app.example, or "*" in place of the list',
-);
-const cors = v.union(
-  [v.literal("*"), v.array(origin)],
-  'must be a list of origins, or "*" for any',
-);
+/** A list of those who are let in, or `"*"`. */
+function allowed({ pattern, right, normal }: Rule, entries: string) {
+  const entry = v.pipe(
+    text(pattern, right),
+    // What breaks the pattern has been said by then.
+    v.check((entry) => !pattern.test(entry) || normal(entry) !== undefined, `must be ${right}`),
+  );
+  return v.union([v.literal("*"), v.array(entry)], `must be a list of ${entries}, or "*" for any`);
+}
 
 /** What the configuration file may say. */
 export const FileSchema: v.GenericSchema<unknown, FileConfig> = object({
   listen: v.exactOptional(listen),
   log: v.exactOptional(Log),
-  hosts: v.exactOptional(hosts),
-  cors: v.exactOptional(cors),
+  hosts: v.exactOptional(allowed(HOST_NAMES, "host names")),
+  cors: v.exactOptional(allowed(ORIGINS, "origins")),
   description: v.exactOptional(Place),
   node: v.exactOptional(object({
     url: v.exactOptional(NodeUrl),
@@ -228,6 +224,10 @@ export const FileSchema: v.GenericSchema<unknown, FileConfig> = object({
     fields: v.exactOptional(v.record(key, field)),
   })),
 }) as v.GenericSchema<unknown, FileConfig>;
+
+function withoutBrackets(host: string): string {
+  return host.replace(/^\[(.*)\]$/, "$1");
+}
 
 function isExpression(pattern: string): boolean {
   try {
