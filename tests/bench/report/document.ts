@@ -80,7 +80,8 @@ function requestsBlocks({ requests }: Results, show: Show): string[] {
     "are the same bytes but for the date, which the run checks before it measures. Columns are " +
     `ratios to the bare server at ${result.connections.join(", ")} connections: of the rate more ` +
     "is better, of the 99th percentile of the time less is. One bare server is measured again as " +
-    "if it were another: what its ratios are away from 1 is chance.",
+    "if it were another: what its ratios are away from 1 is chance. Another, for information, " +
+    "writes its content as text, which Node sends a little faster than ready bytes.",
     "Hono, Fastify and Express show the same info and the same description with the plugins that " +
     "are usual for them, each as its documentation has it. They compress nothing and, but for " +
     "Express, know no validators; their page is a short one that loads everything else by script, " +

@@ -80,6 +80,10 @@ const onNode = ({ id, name, program }: Runtime): readonly Server[] => [
 export const SERVERS: readonly Server[] = [
   ...NODES.flatMap(onNode),
   other("again", `node:http, ${NEWEST.name}, again`, NEWEST.id, [NEWEST.program, BARE_HTTP]),
+  other("text", `node:http, ${NEWEST.name}, text`, NEWEST.id, [
+    NEWEST.program,
+    `${HERE}bare-text.mjs`,
+  ]),
   peer("hono", "Hono"),
   peer("fastify", "Fastify", "/v1/spec/"),
   peer("express", "Express", "/v1/spec/"),
