@@ -44,7 +44,7 @@ report("a chart is well-formed, whatever its labels say", () => {
 report("a target is judged by the figure that is farthest from it", () => {
   const seen = (rates: Record<string, number>) => {
     const offers = Object.fromEntries(
-      ["deno", "bare-deno"].map((id) => [id, { info: { status: 200, bytes: 2 } }]),
+      ["deno", "bare-deno"].map((id) => [id, { info: { status: 200, fields: 9, bytes: 2 } }]),
     );
     const samples = Object.entries({ deno: rates, "bare-deno": { 1: 100, 32: 100 } })
       .flatMap(([server, rates]) =>

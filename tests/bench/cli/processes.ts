@@ -31,6 +31,9 @@ export function launch([program, ...args]: readonly string[]): ChildProcess {
   return child;
 }
 
+/** What servers print where another process was quicker to take a port. */
+const TAKEN = /EADDRINUSE|address (already )?in use|in use\?/i;
+
 /**
  * Starts a server and waits until it answers a request.
  *
@@ -43,10 +46,23 @@ export async function startServer(
   path: string,
   count = 1,
 ): Promise<Started> {
-  const ports = await Promise.all(Array.from({ length: count }, freePort));
-  const line = command(ports);
+  for (let attempt = 1;; attempt++) {
+    const ports = await Promise.all(Array.from({ length: count }, freePort));
+    try {
+      return await startOn(ports, command(ports), path);
+    } catch (error) {
+      if (attempt === 3 || !TAKEN.test((error as Error).message)) throw error;
+    }
+  }
+}
+
+async function startOn(
+  ports: readonly number[],
+  command: readonly string[],
+  path: string,
+): Promise<Started> {
   const since = performance.now();
-  const child = launch(line);
+  const child = launch(command);
   let printed = "";
   for (const stream of [child.stdout!, child.stderr!]) {
     stream.setEncoding("utf8").on("data", (text: string) => {
@@ -60,8 +76,7 @@ export async function startServer(
   ended.catch(() => {});
   await Promise.race([answers(ports[0]!, path, since), ended]);
   const took = performance.now() - since;
-  const { pid = 0 } = child;
-  return { pid, ports, took, printed: () => printed, stop: () => stop(child) };
+  return { pid: child.pid!, ports, took, printed: () => printed, stop: () => stop(child) };
 }
 
 /** Resolves when a request to a port has been answered, and not with an error. */

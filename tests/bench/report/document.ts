@@ -79,12 +79,13 @@ function requestsBlocks({ requests }: Results, show: Show): string[] {
     "Each Nodeface beside a bare server that repeats what it sends: status, headers and content " +
     "are the same bytes but for the date, which the run checks before it measures. Columns are " +
     `ratios to the bare server at ${result.connections.join(", ")} connections: of the rate more ` +
-    "is better, of the 99th percentile of the time less is. One bare server is measured again as " +
+    "is better, of the 99th percentile of the time and of the processor time of a request less " +
+    "is; the last varies least where the machine has other work. One bare server is measured again as " +
     "if it were another: what its ratios are away from 1 is chance. Another, for information, " +
     "writes its content as text, which Node sends a little faster than ready bytes.",
     "Hono, Fastify and Express show the same info and the same description with the plugins that " +
-    "are usual for them, each as its documentation has it. They compress nothing and, but for " +
-    "Express, know no validators; their page is a short one that loads everything else by script, " +
+    "are usual for them, each as its documentation has it. They send fewer headers, compress " +
+    "nothing and, but for Express, know no validators; their page is a short one that loads everything else by script, " +
     "with Hono from another host, where Nodeface's holds every operation as text.",
     ...cases.filter(({ isTarget }) => isTarget).map((each) =>
       show(`requests-${each.id}`, requestsChart(result, each))

@@ -7,8 +7,11 @@ import { figuresOf } from "./figures.ts";
 import { short, times, whole } from "./format.ts";
 import { table } from "./markdown.ts";
 
-/** The number of connections that charts show. */
+/** The number of connections that charts show, where it was measured. */
 const SHOWN = 32;
+
+const shown = ({ connections }: RequestsResult): number =>
+  connections.includes(SHOWN) ? SHOWN : connections[0]!;
 
 const serversOf = ({ offers }: RequestsResult): Server[] => Object.keys(offers).map(serverOf);
 
@@ -20,18 +23,24 @@ export function ratioTable(result: RequestsResult, { id }: Case): string {
     if (server.role === "other" && !all.some((figures) => figures)) return [];
     const figures = all.map((each) => each?.ratios);
     const failed = all.reduce((sum, each) => sum + (each?.failed ?? 0), 0);
-    const { bytes, note } = offers[server.id]![id]!;
+    const { fields, bytes, note } = offers[server.id]![id]!;
     return [[
       server.name,
       serverOf(server.beside).name,
       ...figures.map((ratios) => times(ratios?.rate)),
       ...figures.map((ratios) => times(ratios?.p99)),
+      times(figuresOf(result, server.id, id, shown(result))?.ratios?.cpu),
+      fields,
       bytes ? whole(bytes) : "",
       [note, failed && `${whole(failed)} failed`].filter((each) => !!each).join(", "),
     ]];
   });
   const of = (what: string) => connections.map((count) => `${what}, ${count}`);
-  return table(["server", "beside", ...of("rate"), ...of("p99"), "bytes", ""], rows);
+  const cpu = `CPU, ${shown(result)}`;
+  return table(
+    ["server", "beside", ...of("rate"), ...of("p99"), cpu, "headers", "bytes", ""],
+    rows,
+  );
 }
 
 /** Every figure as it was on this machine. */
@@ -73,7 +82,7 @@ export function requestsTable(result: RequestsResult): string {
 
 /** How each server's rate compares with the bare one beside it. */
 export function requestsChart(result: RequestsResult, { id, name }: Case): Chart {
-  const count = result.connections.includes(SHOWN) ? SHOWN : result.connections[0]!;
+  const count = shown(result);
   const bars = serversOf(result).flatMap((server) => {
     const value = figuresOf(result, server.id, id, count)?.ratios?.rate;
     if (!value || server.role === "other") return [];

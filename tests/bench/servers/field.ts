@@ -13,6 +13,8 @@ import { type Server, serverOf, SERVERS } from "./servers.ts";
 /** What a server gives to a request. */
 export interface Offer {
   status: number;
+  /** How many header fields it has. */
+  fields: number;
   /** The size of its content. */
   bytes: number;
   /** Its content coding. */
@@ -143,11 +145,12 @@ async function questionsOf(
 
 /** What an answer offers, and what it is not that was asked for. */
 function offerOf({ status: expected, headers }: Case, answer: RawAnswer): Offer {
-  const { status, body: { length: bytes } } = answer;
+  const { status } = answer;
   const coding = header(answer, "content-encoding");
-  if (status !== expected) return { status, bytes, coding, note: "not offered" };
+  const sizes = { fields: answer.headers.length, bytes: answer.body.length };
+  if (status !== expected) return { status, coding, ...sizes, note: "not offered" };
   const isPlain = headers["Accept-Encoding"] && status === 200 && !coding;
-  return { status, bytes, coding, note: isPlain ? "not compressed" : undefined };
+  return { status, coding, ...sizes, note: isPlain ? "not compressed" : undefined };
 }
 
 function compare(
