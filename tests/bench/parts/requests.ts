@@ -31,18 +31,17 @@ export interface RequestsResult {
   samples: readonly Sample[];
 }
 
-/** The runs of each mode; requests that have a target are measured more often. */
+/**
+ * The runs of each mode; requests that have a target are measured more often. Before it is measured,
+ * each server answers each request for as long as `warmUp`: Node is at full speed after a second.
+ */
 const MODES = {
-  full: { connections: [1, 32, 256], rounds: { target: 5, other: 3 }, seconds: 1 },
-  quick: { connections: [32], rounds: { target: 2, other: 1 }, seconds: 1 },
+  full: { connections: [1, 32, 256], rounds: { target: 5, other: 3 }, seconds: 1, warmUp: 2 },
+  quick: { connections: [32], rounds: { target: 2, other: 1 }, seconds: 1, warmUp: 1 },
 };
 
-/** Before it is measured, each server answers for this long, in seconds. */
-const WARM_UP = 1;
-
-/** Warm for each request, or in a quick run for the first of them. */
-const isWarmedUp = ({ quick }: Options, cases: readonly Case[], each: Case) =>
-  !quick || each === cases[0];
+/** In a quick run, only what has a target is warmed up. */
+const isWarmedUp = ({ quick }: Options, { isTarget }: Case) => !quick || isTarget;
 
 /** What is there for information only is not measured with every request. */
 const isMeasured = ({ role }: Server, { isTarget }: Case) => role !== "other" || isTarget;
@@ -53,27 +52,28 @@ function modeOf({ quick, connections, rounds, seconds, paths }: Options) {
     connections: connections ?? mode.connections,
     rounds: rounds ? { target: rounds, other: rounds } : mode.rounds,
     seconds: seconds ?? mode.seconds,
+    warmUp: mode.warmUp,
     cases: CASES.filter(({ id }) => paths.length === 0 || paths.includes(id)),
   };
 }
 
 export const requests: Part<RequestsResult> = {
   plan(options) {
-    const { connections, rounds, seconds, cases } = modeOf(options);
+    const { connections, rounds, seconds, warmUp, cases } = modeOf(options);
     const chosen = chosenServers(options.only);
     let steps = 0, time = chosen.length;
     for (const each of cases) {
       const servers = chosen.filter((server) => isMeasured(server, each)).length;
       const runs = (each.isTarget ? rounds.target : rounds.other) * connections.length;
-      const warmUps = isWarmedUp(options, cases, each) ? 1 : 0;
+      const warmUps = isWarmedUp(options, each) ? 1 : 0;
       steps += servers * (runs + warmUps);
-      time += servers * (runs * (seconds + 0.1) + warmUps * (WARM_UP + 0.1));
+      time += servers * (runs * (seconds + 0.1) + warmUps * (warmUp + 0.1));
     }
     return { steps, seconds: time };
   },
 
   async measure(options, progress) {
-    const { connections, rounds, seconds, cases } = modeOf(options);
+    const { connections, rounds, seconds, warmUp, cases } = modeOf(options);
     const { name, generate } = findGenerator();
     const field = await startField(options.only, cases, progress);
     progress.say("Every bare server sends, but for the date, what the Nodeface beside it sends");
@@ -82,9 +82,9 @@ export const requests: Part<RequestsResult> = {
       const entered = field.entrants.filter(({ server, offers }) =>
         offers[each.id]?.load && isMeasured(server, each)
       );
-      for (const { server, offers } of isWarmedUp(options, cases, each) ? entered : []) {
-        progress.step(`warming up ${server.name}, ${each.name}`, WARM_UP + 0.1);
-        await generate({ ...offers[each.id]!.load!, connections: 32, seconds: WARM_UP });
+      for (const { server, offers } of isWarmedUp(options, each) ? entered : []) {
+        progress.step(`warming up ${server.name}, ${each.name}`, warmUp + 0.1);
+        await generate({ ...offers[each.id]!.load!, connections: 32, seconds: warmUp });
       }
       const times = each.isTarget ? rounds.target : rounds.other;
       for (const [count, round] of connections.flatMap((count) => upTo(times, count))) {

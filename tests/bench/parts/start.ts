@@ -39,10 +39,14 @@ const FEW = 10_000;
 /** About what a start takes, and requests a second, for the plan. */
 const START = 0.25, RATE = 45_000;
 
+/** Other interfaces of a runtime are of interest for their rates only. */
+const subjectsOf = (only: readonly string[]) =>
+  chosenServers(only).filter(({ role }) => role !== "other");
+
 export const start: Part<StartResult> = {
   plan({ quick, rounds, only }) {
     const mode = quick ? MODES.quick : MODES.full;
-    const servers = chosenServers(only).length;
+    const servers = subjectsOf(only).length;
     const times = rounds ?? mode.rounds;
     return {
       steps: servers * (times + 1),
@@ -56,7 +60,7 @@ export const start: Part<StartResult> = {
     // Bare servers repeat what has been seen before; then all of them start one by one.
     const field = await startField(only, CASES.filter(({ id }) => id === "info"), progress);
     await field.stop();
-    const servers = chosenServers(only);
+    const servers = subjectsOf(only);
     const took = new Map(servers.map(({ id }) => [id, [] as number[]]));
     for (let round = 0; round < (rounds ?? mode.rounds); round++) {
       for (const server of inTurn(servers, round)) {
