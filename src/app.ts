@@ -33,7 +33,7 @@ export interface Nodeface {
    * @param head what there is of the request
    * @param whole makes all of it, for a host's operation
    */
-  answer(head: RequestHead, whole: () => Request): Awaitable<Answer | Response>;
+  answer(head: RequestHead, whole: () => Awaitable<Request>): Awaitable<Answer | Response>;
   /**
    * Looks whether the node's description has changed and, if so, shows the new one; to be called
    * every few seconds. A version that cannot be shown leaves the old one where it is.
@@ -116,7 +116,13 @@ export function createNodeface(options: NodefaceOptions = {}): Nodeface {
       throw new TypeError(`${method} ${path} is served already`);
     }
     const methods = method === "GET" ? ["GET", "HEAD"] : [method];
-    for (const each of methods) add(each, pattern, ({ whole, params }) => handle(whole(), params));
+    for (const each of methods) {
+      add(
+        each,
+        pattern,
+        ({ whole, params }) => after(whole(), (request) => handle(request, params)),
+      );
+    }
   }
 
   const tell = (error: unknown) => {
@@ -131,7 +137,7 @@ export function createNodeface(options: NodefaceOptions = {}): Nodeface {
     const detail = "The service could not answer this request; its log says why";
     return finish(problem(500, detail), head);
   };
-  const route = (head: RequestHead, whole: () => Request): Awaitable<Answer | Response> => {
+  const route = (head: RequestHead, whole: Whole): Awaitable<Answer | Response> => {
     const target = guard(head);
     if ("status" in target) return target;
     const { method, headers } = head;
@@ -144,7 +150,7 @@ export function createNodeface(options: NodefaceOptions = {}): Nodeface {
     const answered = handle ? handle(routed) : router.fetch(routed);
     return after(answered, (answer) => answer ?? unrouted(router.routes, method, pathname));
   };
-  const answer = (head: RequestHead, whole: () => Request): Awaitable<Answer | Response> => {
+  const answer = (head: RequestHead, whole: Whole): Awaitable<Answer | Response> => {
     try {
       const answered = after(route(head, whole), (answer) => finish(answer, head));
       if (!isPromise(answered)) return answered;
@@ -166,12 +172,14 @@ export function createNodeface(options: NodefaceOptions = {}): Nodeface {
   };
 }
 
+type Whole = () => Awaitable<Request>;
+
 /** What the router and the handlers see of a request that the guard has let through. */
 interface Routed extends RequestHead {
   /** The path after the prefix. */
   pathname: string;
   /** Makes the whole request, as a host's operation is given it. */
-  whole: () => Request;
+  whole: Whole;
   /** The whole path. */
   requested: string;
   /** The values of the path's parameters. */

@@ -4,7 +4,6 @@
  *
  * @module
  */
-import process from "node:process";
 import type { App, Listening } from "./adapters/adapter.ts";
 import { createNodeface, type Nodeface } from "./app.ts";
 import { withAccessLog } from "./command/access-log.ts";
@@ -147,7 +146,11 @@ async function run(version: string, config: Config): Promise<number> {
 
 /** The first question to the node is the service's own: it says what kind of node it found. */
 function askNode(app: Nodeface): void {
-  void app.fetch(new Request("http://localhost/v1/info"));
+  const headers = { get: () => null, has: () => false };
+  void app.answer(
+    { method: "GET", url: "/v1/info", headers },
+    () => new Request("http://localhost/v1/info"),
+  );
 }
 
 /** Reads the node's description, and again when it changes; gives what ends that. */

@@ -9,7 +9,7 @@ import { type DescriptionReport, keepCurrent, type Live } from "./description/li
 import { formatFinding } from "./description/finding.ts";
 import { type Assets, createAssets, prepareFavicon } from "./explorer/assets.ts";
 import { readManifest, readPrepared } from "./explorer/manifest.ts";
-import { createPage, type Page } from "./explorer/page.ts";
+import type { Page } from "./explorer/page.ts";
 import type { Representation } from "./http/representation.ts";
 import { createInfo, type LiveInfo } from "./info/info.ts";
 import { KINDS } from "./kinds/index.ts";
@@ -48,6 +48,7 @@ export function prepare(platform: Platform, options: NodefaceOptions): Prepared 
   const own = async (form: "spec.json" | "spec.yaml") =>
     await readPrepared(platform, form, (await manifest()).description[form]);
   const pageOf = async ({ document, origins, notice }: Description) => {
+    const { createPage } = await import("./explorer/page.ts");
     const template = await text("static/explorer.html");
     return await createPage(template, document, await manifest(), platform, { origins, notice });
   };

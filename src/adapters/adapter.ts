@@ -27,5 +27,5 @@ export interface Listening {
 export interface App {
   fetch(request: Request): Awaitable<Response>;
   /** The same as plain data: a server that writes it itself copies no bytes for each request. */
-  answer?(head: RequestHead, whole: () => Request): Awaitable<Answer | Response>;
+  answer?(head: RequestHead, whole: () => Awaitable<Request>): Awaitable<Answer | Response>;
 }

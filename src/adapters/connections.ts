@@ -25,8 +25,12 @@ export interface Connections {
 
 /** What is known of a connection. */
 interface Connection {
-  /** The last answer, until it is seen to be through; those before it were through before. */
+  /** Answers that are not through yet. */
+  open: number;
+  /** The last of them; one that is through is let go of, or it would grow old in memory. */
   last?: ServerResponse | undefined;
+  /** Whether an answer was through since it was last looked. */
+  isFresh?: boolean;
   /** When that was seen, in milliseconds; nothing before the first. */
   idleSince?: number;
 }
@@ -43,45 +47,47 @@ export function createConnections(): Connections {
   const cutIdle = setInterval(() => {
     const now = performance.now();
     for (const [socket, connection] of connections) {
-      if (isBusy(connection)) {
+      if (connection.open > 0) {
         // Only here: a limit on every connection costs every request.
         if (socket.timeout !== LIMITS.silence) socket.setTimeout(LIMITS.silence);
-      } else if (connection.last) {
-        connection.last = undefined;
+      } else if (connection.isFresh) {
+        connection.isFresh = false;
         connection.idleSince = now;
       } else if (now - (connection.idleSince ?? now) > LIMITS.head) socket.destroy();
     }
   }, LIMITS.check);
   cutIdle.unref();
 
+  function through(this: ServerResponse) {
+    const connection = connections.get(this.req.socket);
+    if (!connection) return;
+    connection.isFresh = true;
+    if (--connection.open === 0) connection.last = undefined;
+  }
+
   return {
     watch(socket) {
-      connections.set(socket, {});
+      connections.set(socket, { open: 0 });
       socket.once("close", () => connections.delete(socket));
     },
     begin(response) {
       const connection = response.socket && connections.get(response.socket);
-      if (connection) connection.last = response;
+      if (!connection) return;
+      connection.open++;
+      connection.last = response;
+      response.on("finish", through);
     },
-    underWay(socket) {
-      const connection = connections.get(socket);
-      return connection && isBusy(connection) ? connection.last : undefined;
-    },
+    underWay: (socket) => connections.get(socket)?.last,
     async end() {
       clearInterval(cutIdle);
       const until = performance.now() + LIMITS.grace;
       do {
         await new Promise((resolve) => setTimeout(resolve, LOOK));
-        for (const [socket, connection] of connections) {
-          if (!isBusy(connection) && socket.writableLength === 0) socket.destroy();
+        for (const [socket, { open }] of connections) {
+          if (open === 0 && socket.writableLength === 0) socket.destroy();
         }
       } while (connections.size > 0 && performance.now() < until);
       for (const socket of connections.keys()) socket.destroy();
     },
   };
-}
-
-/** Whether an answer is not through yet. */
-function isBusy({ last }: Connection): boolean {
-  return last !== undefined && !last.writableFinished;
 }

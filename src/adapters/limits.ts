@@ -10,7 +10,7 @@ export const LIMITS = {
   /** From a request's head to the end of its content, which nothing here reads. */
   content: 10_000,
   /** Between the bytes of a connection; `node:http` cuts one that does not read after twice that. */
-  silence: 14_000,
+  silence: 13_000,
   /** From an answer to the next request on the same connection. */
   idle: 5_000,
   /** How often the first of these is looked at. */

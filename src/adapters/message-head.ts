@@ -15,7 +15,7 @@ export class MessageHead implements RequestHead {
   constructor(message: IncomingMessage) {
     const { method = "GET", url = "/" } = message;
     this.method = method;
-    // The target of `OPTIONS *` has no path; every runtime gives it this one.
+    // The target `*` has no path; every runtime gives it this one.
     this.url = url === "*" ? "/*" : url;
     this.#message = message;
   }

@@ -4,19 +4,24 @@
  * @module
  */
 import { Buffer } from "node:buffer";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { NodeRequest, sendNodeResponse } from "srvx/node";
 import type { Answer } from "../http/answer.ts";
 import { isResponse, SECURITY } from "../http/finish.ts";
 import { remember } from "../http/remember.ts";
-import { isPromise } from "../once.ts";
+import { after, isPromise, once } from "../once.ts";
 import { problem } from "../http/problem.ts";
 import { REASONS } from "../http/status.ts";
 import type { App, Listening, ListenOptions } from "./adapter.ts";
 import { createConnections } from "./connections.ts";
 import { LIMITS } from "./limits.ts";
 import { MessageHead } from "./message-head.ts";
+
+// An import would have newer Nodes load all of `fetch` as well, a third of the time to start.
+const { createServer } = process.getBuiltinModule?.("node:http") ?? await import("node:http");
+
+/** Between `node:http` and `Request` and `Response`, which most requests have no need of. */
+const bridge = once(() => import("srvx/node"));
 
 /**
  * Starts a server.
@@ -85,17 +90,20 @@ export function createHttpServer(app: App): { http: Server; end: () => Promise<v
 export function listener(
   app: App,
 ): (message: IncomingMessage, response: ServerResponse) => void {
-  const send = (response: ServerResponse, answer: Answer | Response) => {
-    if (isResponse(answer)) void sendNodeResponse(response, answer);
-    else write(response, answer);
-  };
+  const send = (response: ServerResponse, answer: Answer | Response): unknown =>
+    isResponse(answer)
+      ? after(bridge(), ({ sendNodeResponse }) => sendNodeResponse(response, answer))
+      : write(response, answer);
   return (message, response) => {
     const own = invalid(message) ?? ping(message);
     if (own) return write(response, { ...own, headers: { ...SECURITY, ...own.headers } });
-    const whole = () => new NodeRequest({ req: message, res: response });
-    const answer = app.answer ? app.answer(new MessageHead(message), whole) : app.fetch(whole());
-    if (!isPromise(answer)) return send(response, answer);
-    answer.then((answer) => send(response, answer)).catch(() => response.destroy());
+    const whole = () =>
+      after(bridge(), ({ NodeRequest }) => new NodeRequest({ req: message, res: response }));
+    const answer = app.answer
+      ? app.answer(new MessageHead(message), whole)
+      : after(whole(), (request) => app.fetch(request));
+    const sent = after(answer, (answer) => send(response, answer));
+    if (isPromise(sent)) sent.catch(() => response.destroy());
   };
 }
 

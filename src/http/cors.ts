@@ -40,7 +40,7 @@ export function createCors(cors: Cors): CorsHeaders {
     ...EXPOSED,
     ...other,
   });
-  const origins = new Map(readList(ORIGINS, cors).map((origin) => [origin, allow(origin)]));
+  const origins = new Map(readList("cors", ORIGINS, cors).map((origin) => [origin, allow(origin)]));
   return ({ headers }) => origins.get(headers.get("origin") ?? "") ?? other;
 }
 

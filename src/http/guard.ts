@@ -33,7 +33,7 @@ const LONGEST_TARGET = 8192;
  * @throws {TypeError} where one of them is no host name
  */
 export function createGuard(hosts: Hosts): Guard {
-  const names = new Set(hosts === "*" ? [] : readList(HOST_NAMES, hosts));
+  const names = new Set(hosts === "*" ? [] : readList("hosts", HOST_NAMES, hosts));
   const isServed = (host: string) =>
     hosts === "*" || isIpLiteral(host) || isLoopbackName(host) || names.has(host);
   const judge = bounded((authority) => {

@@ -47,7 +47,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
 
 /** What may touch a runtime's own API; everything else runs wherever the web's standards do. */
 const NOT_PORTABLE =
-  /^(main|platform)\.ts$|^(adapters|build)\/|^config\/config|^info\/sources\/(file|command)\.ts$/;
+  /^(main|platform)\.ts$|^(adapters|build)\/|^config\/file|^info\/sources\/(file|command)\.ts$/;
 
 /** A kind is data, and begins with where it was read. */
 const KIND = /^kinds\/(?!kind\.ts|index\.ts)/;
