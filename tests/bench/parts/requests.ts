@@ -1,0 +1,121 @@
+/** Part 1: requests a second and the slowest hundredth, all servers in turn. */
+import type { Options } from "../cli/options.ts";
+import { findGenerator, loadOn } from "../load/load.ts";
+import { type Case, CASES } from "../servers/answers.ts";
+import { chosenServers, type Field, type Offer, startField } from "../servers/field.ts";
+import type { Server } from "../servers/servers.ts";
+import type { Part } from "./part.ts";
+
+/** One measurement. */
+export interface Sample {
+  server: string;
+  case: string;
+  connections: number;
+  round: number;
+  /** Requests a second. */
+  rate: number;
+  /** Milliseconds. */
+  p50: number;
+  p99: number;
+  /** Processor time of the server for one request, in microseconds; where the machine tells. */
+  cpu?: number | undefined;
+  failed: number;
+}
+
+export interface RequestsResult {
+  generator: string;
+  seconds: number;
+  connections: readonly number[];
+  /** What each server gives to each request, by their ids. */
+  offers: Readonly<Record<string, Readonly<Record<string, Offer>>>>;
+  samples: readonly Sample[];
+}
+
+/**
+ * The runs of each mode; requests that have a target are measured more often. Before it is measured,
+ * each server answers each request for as long as `warmUp`: Node is at full speed after a second.
+ */
+const MODES = {
+  full: { connections: [1, 32, 256], rounds: { target: 5, other: 3 }, seconds: 1, warmUp: 2 },
+  quick: { connections: [32], rounds: { target: 2, other: 1 }, seconds: 1, warmUp: 1 },
+};
+
+/** In a quick run, only what has a target is warmed up. */
+const isWarmedUp = ({ quick }: Options, { isTarget }: Case) => !quick || isTarget;
+
+/** What is there for information only is not measured with every request. */
+const isMeasured = ({ role }: Server, { isTarget }: Case) => role !== "other" || isTarget;
+
+function modeOf({ quick, connections, rounds, seconds, paths }: Options) {
+  const mode = quick ? MODES.quick : MODES.full;
+  return {
+    connections: connections ?? mode.connections,
+    rounds: rounds ? { target: rounds, other: rounds } : mode.rounds,
+    seconds: seconds ?? mode.seconds,
+    warmUp: mode.warmUp,
+    cases: CASES.filter(({ id }) => paths.length === 0 || paths.includes(id)),
+  };
+}
+
+export const requests: Part<RequestsResult> = {
+  plan(options) {
+    const { connections, rounds, seconds, warmUp, cases } = modeOf(options);
+    const chosen = chosenServers(options.only);
+    let steps = 0, time = chosen.length;
+    for (const each of cases) {
+      const servers = chosen.filter((server) => isMeasured(server, each)).length;
+      const runs = (each.isTarget ? rounds.target : rounds.other) * connections.length;
+      const warmUps = isWarmedUp(options, each) ? 1 : 0;
+      steps += servers * (runs + warmUps);
+      time += servers * (runs * (seconds + 0.1) + warmUps * (warmUp + 0.1));
+    }
+    return { steps, seconds: time };
+  },
+
+  async measure(options, progress) {
+    const { connections, rounds, seconds, warmUp, cases } = modeOf(options);
+    const { name, generate } = findGenerator();
+    const field = await startField(options.only, cases, progress);
+    progress.say("Every bare server sends, but for the date, what the Nodeface beside it sends");
+    const samples: Sample[] = [];
+    for (const each of cases) {
+      const entered = field.entrants.filter(({ server, offers }) =>
+        offers[each.id]?.load && isMeasured(server, each)
+      );
+      for (const { server, offers } of isWarmedUp(options, each) ? entered : []) {
+        progress.step(`warming up ${server.name}, ${each.name}`, warmUp + 0.1);
+        await generate({ ...offers[each.id]!.load!, connections: 32, seconds: warmUp });
+      }
+      const times = each.isTarget ? rounds.target : rounds.other;
+      for (const [count, round] of connections.flatMap((count) => upTo(times, count))) {
+        for (const { server, started, offers } of inTurn(entered, round)) {
+          progress.step(`${each.name}, ${count} connections: ${server.name}`, seconds + 0.1);
+          const load = { ...offers[each.id]!.load!, connections: count, seconds };
+          const { requests, cpu, ...measured } = await loadOn(started.pid, generate, load);
+          const perRequest = cpu === undefined ? undefined : cpu / requests;
+          const of = { server: server.id, case: each.id, connections: count, round };
+          samples.push({ ...of, ...measured, cpu: perRequest });
+        }
+      }
+    }
+    await field.stop();
+    return { generator: name, seconds, connections, offers: offersOf(field), samples };
+  },
+};
+
+const upTo = (times: number, count: number) =>
+  Array.from({ length: times }, (_, round) => [count, round] as const);
+
+/** Every second round in reverse, so that neither of a pair always comes first. */
+export function inTurn<T>(entrants: readonly T[], round: number): readonly T[] {
+  return round % 2 ? entrants.toReversed() : entrants;
+}
+
+function offersOf({ entrants }: Field): RequestsResult["offers"] {
+  const offers: Record<string, Record<string, Offer>> = {};
+  for (const { server, offers: all } of entrants) {
+    const own: Record<string, Offer> = offers[server.id] = {};
+    for (const [id, { load: _, ...offer }] of Object.entries(all)) own[id] = offer;
+  }
+  return offers;
+}
