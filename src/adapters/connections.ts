@@ -12,8 +12,8 @@ import { LIMITS } from "./limits.ts";
 export interface Connections {
   /** Takes up a new connection. */
   watch(socket: Socket): void;
-  /** Takes up a request that has arrived whole or in part, until its answer is through. */
-  begin(response: ServerResponse): void;
+  /** Takes up an answer, begun or not, until it is through. */
+  watchAnswer(response: ServerResponse): void;
   /** The answer that is under way on a connection, the last one where there are several. */
   underWay(socket: Socket): ServerResponse | undefined;
   /**
@@ -70,9 +70,11 @@ export function createConnections(): Connections {
       connections.set(socket, { open: 0 });
       socket.once("close", () => connections.delete(socket));
     },
-    begin(response) {
-      const connection = response.socket && connections.get(response.socket);
+    watchAnswer(response) {
+      const connection = connections.get(response.req.socket);
       if (!connection) return;
+      // Most are: the system has taken them as they were written.
+      if (response.writableFinished) return void (connection.isFresh = true);
       connection.open++;
       connection.last = response;
       response.on("finish", through);

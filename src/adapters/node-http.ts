@@ -49,9 +49,9 @@ export function createHttpServer(app: App): { http: Server; end: () => Promise<v
     requireHostHeader: false,
   };
   const http = createServer(limits, (message, response) => {
-    connections.begin(response);
     limitContent(message, response);
     answer(message, response);
+    connections.watchAnswer(response);
   });
   // Beyond its number of fields a server passes over them, be they the one that matters.
   http.maxHeadersCount = 0;
@@ -153,7 +153,7 @@ const TEXT_MAX = 16_384;
 
 /** Writes an answer as it is. */
 function write(response: ServerResponse, { status, headers, body }: Answer): void {
-  response.writeHead(status, REASONS[status], linesOf(headers));
+  response.writeHead(status, linesOf(headers));
   if (!body || body.byteLength > TEXT_MAX) response.end(body);
   else response.end(textOf(body), "latin1");
 }
