@@ -3,7 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse, parseDocument, stringify } from "yaml";
 import { applyEdits } from "../src/description/edits.ts";
-import { formatJson, parseJson } from "../src/description/json.ts";
+import { formatJson, parseJson } from "../src/json.ts";
 import { ownEdits } from "../src/description/own.ts";
 import { serverEdits } from "../src/description/servers.ts";
 import { isEqual, type Json } from "../src/description/values.ts";
@@ -51,12 +51,17 @@ const text = fc.oneof(
 const scalar = fc.oneof(
   text,
   fc.integer(),
-  fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value === 0 ? 0 : value),
+  fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) =>
+    value === 0 ? 0 : value
+  ),
   fc.boolean(),
   fc.constant(null),
   fc.bigInt({ min: 2n ** 53n, max: 2n ** 200n }),
 );
-const name = fc.oneof(text, fc.constantFrom("__proto__", "constructor", "200", "type"));
+const name = fc.oneof(
+  text,
+  fc.constantFrom("__proto__", "constructor", "200", "type"),
+);
 const { value } = fc.letrec((tie) => ({
   value: fc.oneof(
     { maxDepth: 4, withCrossShrink: true },
@@ -65,12 +70,19 @@ const { value } = fc.letrec((tie) => ({
     fc.dictionary(name, tie("value"), { maxKeys: 4, noNullPrototype: true }),
   ),
 }));
-const object = fc.dictionary(name, value, { maxKeys: 4, noNullPrototype: true });
+const object = fc.dictionary(name, value, {
+  maxKeys: 4,
+  noNullPrototype: true,
+});
 const path = fc.oneof(
   fc.constantFrom("/v1/info", "/v1/spec", "/a/{b}", "/x: y", "/#"),
   fc.string({ maxLength: 8 }).map((name) => `/${name}`),
 );
-const operation = fc.record({ operationId: text, description: text, responses: object }, {
+const operation = fc.record({
+  operationId: text,
+  description: text,
+  responses: object,
+}, {
   requiredKeys: [],
 });
 const server = fc.record({
@@ -85,14 +97,28 @@ const description = fc.record({
   servers: fc.array(server, { maxLength: 2 }),
   tags: fc.array(fc.record({ name: text }), { maxLength: 2 }),
   components: fc.dictionary(
-    fc.constantFrom("schemas", "responses", "parameters", "headers", "examples"),
-    fc.dictionary(fc.constantFrom("NodefaceInfo", "NodefaceETag", "A", "b-c"), object, {
-      maxKeys: 2,
-    }),
+    fc.constantFrom(
+      "schemas",
+      "responses",
+      "parameters",
+      "headers",
+      "examples",
+    ),
+    fc.dictionary(
+      fc.constantFrom("NodefaceInfo", "NodefaceETag", "A", "b-c"),
+      object,
+      {
+        maxKeys: 2,
+      },
+    ),
   ),
-  paths: fc.dictionary(path, fc.dictionary(fc.constantFrom("get", "post", "summary"), operation), {
-    maxKeys: 3,
-  }),
+  paths: fc.dictionary(
+    path,
+    fc.dictionary(fc.constantFrom("get", "post", "summary"), operation),
+    {
+      maxKeys: 3,
+    },
+  ),
   "x-more": value,
 }, { requiredKeys: ["openapi", "info", "paths"] });
 
@@ -113,7 +139,12 @@ const layout = fc.record({
   indentSeq: fc.boolean(),
   lineWidth: fc.constantFrom(0, 40, 80),
   collectionStyle: fc.constantFrom("any", "block", "flow"),
-  defaultStringType: fc.constantFrom("PLAIN", "QUOTE_DOUBLE", "QUOTE_SINGLE", "BLOCK_LITERAL"),
+  defaultStringType: fc.constantFrom(
+    "PLAIN",
+    "QUOTE_DOUBLE",
+    "QUOTE_SINGLE",
+    "BLOCK_LITERAL",
+  ),
   blockQuote: fc.constantFrom(true, false, "folded"),
   isJson: fc.boolean(),
   isCommented: fc.boolean(),
@@ -130,7 +161,10 @@ roundTrip(
         // Members that are there and hold nothing are not written.
         const document = parseJson(formatJson(description)) as Json;
         const { isJson, isCommented, newline, ...options } = layout;
-        const yaml = stringify(document, { ...options, aliasDuplicateObjects: false } as object);
+        const yaml = stringify(
+          document,
+          { ...options, aliasDuplicateObjects: false } as object,
+        );
         const commented = isCommented
           ? `# First\n${yaml.replace(/^(?=paths:)/m, "# Paths\n")}`
           : yaml;
@@ -138,8 +172,14 @@ roundTrip(
           ? commented
           : commented.replaceAll("\n", newline);
         // Some layouts are beyond the library that writes them here.
-        fc.pre(isJson || isEqual(exactly(written), document));
-        const loaded = await load({ text: isJson ? formatJson(document) : written }, where, OWN);
+        fc.pre(
+          isJson || (isText(written) && isEqual(exactly(written), document)),
+        );
+        const loaded = await load(
+          { text: isJson ? formatJson(document) : written },
+          where,
+          OWN,
+        );
         const placed = applyEdits(document, serverEdits(document, where));
         const merged = applyEdits(placed, ownEdits(own, placed));
         assert.ok(isEqual(parseJson(loaded.json), merged), "JSON");
@@ -149,6 +189,11 @@ roundTrip(
     );
   },
 );
+
+/** Whether a text survives UTF-8: the library may fold a line between two halves of a character. */
+function isText(text: string): boolean {
+  return new TextDecoder().decode(new TextEncoder().encode(text)) === text;
+}
 
 /** The YAML form as values, in which large numbers have all of their digits. */
 function exactly(yaml: string): unknown {

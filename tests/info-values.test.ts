@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { convert, isKnown } from "../src/info/convert.ts";
-import { formatJson, parseJson } from "../src/info/json.ts";
+import { formatJson, parseJson } from "../src/json.ts";
 import { resolvePointer } from "../src/info/reference.ts";
 import { milliseconds } from "../src/info/settings.ts";
 import { readFields } from "../src/info/values.ts";
@@ -17,7 +17,10 @@ for (
   ]
 ) {
   values(`the digits of ${text} are kept`, () => {
-    assert.is(formatJson(parseJson(text)).replaceAll(/\n\s*|(?<=:) /g, ""), text);
+    assert.is(
+      formatJson(parseJson(text), 2).replaceAll(/\n\s*|(?<=:) /g, ""),
+      text,
+    );
   });
 }
 
@@ -44,74 +47,88 @@ for (
 }
 
 const NOW = Date.parse("2026-01-02T00:00:00Z");
-const TABLE: [conversion: Conversion, values: unknown[], expected: unknown][] = [
-  ["hex", ["0x7a69"], 31337],
-  ["hex", ["0xffffffffffffffff"], 18446744073709551615n],
-  ["hex", [0xf9beb4d9], "0xf9beb4d9"],
-  ["hex", ["7a69"], undefined],
-  ["not", [false], true],
-  ["not", [{ startingBlock: "0x0" }], false],
-  ["not", [0], true],
-  ["count", [[1, 2]], 2],
-  ["count", [{ a: 1 }], 1],
-  ["count", [5], undefined],
-  [{ count: "/up" }, [{ a: { up: true }, b: { up: false } }], 1],
-  [{ match: "^Geth/v([^-]+)" }, ["Geth/v1.2.3-stable"], "1.2.3"],
-  [{ match: "[0-9]+" }, ["a12"], "12"],
-  [{ match: "x" }, ["y"], undefined],
-  ["time", [1767312000], "2026-01-02T00:00:00.000Z"],
-  ["time", [1767312000000], "2026-01-02T00:00:00.000Z"],
-  ["time", ["1767312000000000"], "2026-01-02T00:00:00.000Z"],
-  ["time", ["2026-01-02T01:00:00+01:00"], "2026-01-02T00:00:00.000Z"],
-  ["time", [0], undefined],
-  ["time", ["0001-01-01T00:00:00Z"], undefined],
-  ["time", ["soon"], undefined],
-  ["uptime", [86400], "2026-01-01T00:00:00.000Z"],
-  ["uptime", ["x"], undefined],
-  ["sum", [1, 2], 3],
-  ["sum", [1, "x"], undefined],
-  [{ join: "." }, [1, 2, 3], "1.2.3"],
-];
+const TABLE: [conversion: Conversion, values: unknown[], expected: unknown][] =
+  [
+    ["hex", ["0x7a69"], 31337],
+    ["hex", ["0xffffffffffffffff"], 18446744073709551615n],
+    ["hex", [0xf9beb4d9], "0xf9beb4d9"],
+    ["hex", ["7a69"], undefined],
+    ["not", [false], true],
+    ["not", [{ startingBlock: "0x0" }], false],
+    ["not", [0], true],
+    ["count", [[1, 2]], 2],
+    ["count", [{ a: 1 }], 1],
+    ["count", [5], undefined],
+    [{ count: "/up" }, [{ a: { up: true }, b: { up: false } }], 1],
+    [{ match: "^Geth/v([^-]+)" }, ["Geth/v1.2.3-stable"], "1.2.3"],
+    [{ match: "[0-9]+" }, ["a12"], "12"],
+    [{ match: "x" }, ["y"], undefined],
+    ["time", [1767312000], "2026-01-02T00:00:00.000Z"],
+    ["time", [1767312000000], "2026-01-02T00:00:00.000Z"],
+    ["time", ["1767312000000000"], "2026-01-02T00:00:00.000Z"],
+    ["time", ["2026-01-02T01:00:00+01:00"], "2026-01-02T00:00:00.000Z"],
+    ["time", [0], undefined],
+    ["time", ["0001-01-01T00:00:00Z"], undefined],
+    ["time", ["soon"], undefined],
+    ["uptime", [86400], "2026-01-01T00:00:00.000Z"],
+    ["uptime", ["x"], undefined],
+    ["sum", [1, 2], 3],
+    ["sum", [1, "x"], undefined],
+    [{ join: "." }, [1, 2, 3], "1.2.3"],
+  ];
 for (const [conversion, given, expected] of TABLE) {
-  values(`${JSON.stringify(conversion)} makes ${String(expected)} of ${String(given)}`, () => {
-    assert.equal(convert(given, conversion, { now: NOW }), expected);
-  });
+  values(
+    `${JSON.stringify(conversion)} makes ${String(expected)} of ${
+      String(given)
+    }`,
+    () => {
+      assert.equal(convert(given, conversion, { now: NOW }), expected);
+    },
+  );
 }
 
 values("a start that is computed from an uptime stays as it was", () => {
   const previous = "2026-01-01T00:00:00.000Z";
   assert.is(convert([86399], "uptime", { now: NOW, previous }), previous);
-  assert.is(convert([60], "uptime", { now: NOW, previous }), "2026-01-01T23:59:00.000Z");
+  assert.is(
+    convert([60], "uptime", { now: NOW, previous }),
+    "2026-01-01T23:59:00.000Z",
+  );
 });
 
 values("placeholders for what is hidden are not known", () => {
-  for (const value of [undefined, null, "", 18446744073709551615n]) assert.not(isKnown(value));
+  for (const value of [undefined, null, "", 18446744073709551615n]) {
+    assert.not(isKnown(value));
+  }
   for (const value of [0, false, "0"]) assert.ok(isKnown(value));
 });
 
-values("identifiers are strings, height and peers are numbers, synced is true or false", () => {
-  const fields: Record<string, FieldOptions> = {
-    chain_id: { from: "s#/id" },
-    version: { from: "s#/id" },
-    height: { from: "s#/height" },
-    peers: { from: "s#/name" },
-    synced: { from: "s#/name" },
-    other: { from: ["s#/none", "s#/height"] },
-    hidden: { from: "s#/id", unless: "s#/yes" },
-  };
-  const taken = new Map<string, unknown>([
-    ["/id", 1],
-    ["/height", "18446744073709551614"],
-    ["/name", "many"],
-    ["/yes", true],
-  ]);
-  assert.equal(readFields(fields, new Map([["s", taken]]), {}, NOW), {
-    chain_id: "1",
-    version: "1",
-    height: 18446744073709551614n,
-    other: "18446744073709551614",
-  });
-});
+values(
+  "identifiers are strings, height and peers are numbers, synced is true or false",
+  () => {
+    const fields: Record<string, FieldOptions> = {
+      chain_id: { from: "s#/id" },
+      version: { from: "s#/id" },
+      height: { from: "s#/height" },
+      peers: { from: "s#/name" },
+      synced: { from: "s#/name" },
+      other: { from: ["s#/none", "s#/height"] },
+      hidden: { from: "s#/id", unless: "s#/yes" },
+    };
+    const taken = new Map<string, unknown>([
+      ["/id", 1],
+      ["/height", "18446744073709551614"],
+      ["/name", "many"],
+      ["/yes", true],
+    ]);
+    assert.equal(readFields(fields, new Map([["s", taken]]), {}, NOW), {
+      chain_id: "1",
+      version: "1",
+      height: 18446744073709551614n,
+      other: "18446744073709551614",
+    });
+  },
+);
 
 values("durations have a unit", () => {
   assert.is(milliseconds("1.5s"), 1500);

@@ -14,7 +14,9 @@ const NOW = Date.parse("2026-11-20T09:00:00Z");
 kinds("there are at least fourteen, each a file of its own", () => {
   const files = readdirSync(new URL("../src/kinds/", import.meta.url)).sort();
   assert.equal(
-    files.filter((file) => !["index.ts", "kind.ts"].includes(file)).map((f) => f.slice(0, -3)),
+    files.filter((file) => !["index.ts", "kind.ts"].includes(file)).map((f) =>
+      f.slice(0, -3)
+    ),
     Object.keys(KINDS),
   );
   assert.ok(files.length - 2 >= 14);
@@ -29,10 +31,18 @@ kinds("every kind has an answer that was recorded, and it says where", () => {
 });
 
 for (const [name, recording] of RECORDINGS) {
-  kinds(`${name} is recognised as ${recording.kind}, and as nothing else`, async () => {
-    const found = await recognise("http://node.example", KINDS, undefined, play(recording));
-    assert.is(found.kind, recording.kind, found.because);
-  });
+  kinds(
+    `${name} is recognised as ${recording.kind}, and as nothing else`,
+    async () => {
+      const found = await recognise(
+        "http://node.example",
+        KINDS,
+        undefined,
+        play(recording),
+      );
+      assert.is(found.kind, recording.kind, found.because);
+    },
+  );
 
   kinds(`${name} gives its info`, async () => {
     const { info } = await createInfo({

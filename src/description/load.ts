@@ -5,19 +5,20 @@
  */
 import { upgradeFromTwoToThree } from "@scalar/openapi-upgrader/2.0-to-3.0";
 import { bundleFiles, bundlingEdits } from "./bundle.ts";
+import { joinPieces } from "./bytes.ts";
 import { check } from "./check.ts";
 import { applyEdits, type Edit } from "./edits.ts";
 import { type Files, gather } from "./files.ts";
 import type { Finding } from "./finding.ts";
 import { insertEdits } from "./insert.ts";
-import { formatJson, parseJson } from "./json.ts";
+import { formatJson, parseJson } from "../json.ts";
 import type { DescribedOperation } from "./operations.ts";
 import { ownEdits } from "./own.ts";
 import type { Reader } from "./reader.ts";
 import { isAstray, originsOf, serverEdits, type Whereabouts } from "./servers.ts";
 import type { Source } from "./source.ts";
 import { isEqual, type Json, setMember } from "./values.ts";
-import { writeYaml } from "./write.ts";
+import { jsonPieces, yamlPieces } from "./write.ts";
 import { parseYaml } from "./yaml.ts";
 
 const encoder = new TextEncoder();
@@ -76,8 +77,8 @@ export async function load(
   return {
     merged: {
       document: merged,
-      json: encoder.encode(formatJson(merged)),
-      yaml: encoder.encode(all && await insert(source, all, merged) || await writeYaml(merged)),
+      json: await joinPieces(jsonPieces(merged)),
+      yaml: all && await insert(source, all, merged) || await joinPieces(yamlPieces(merged)),
       origins: originsOf(merged),
     },
     findings,
@@ -111,10 +112,10 @@ async function insert(
   { text, isJson, isFaithful, known }: Source,
   edits: readonly Edit[],
   merged: Json,
-): Promise<string | undefined> {
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
   if (isJson || !isFaithful) return undefined;
   const edited = insertEdits(text, edits, merged);
   if (edited === undefined) return undefined;
   const { value, problems } = await parseYaml(edited, known);
-  return problems.length === 0 && isEqual(value, merged) ? edited : undefined;
+  return problems.length === 0 && isEqual(value, merged) ? encoder.encode(edited) : undefined;
 }

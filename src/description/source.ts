@@ -4,7 +4,7 @@
  * @module
  */
 import { type Finding, findingsOf, type Problem } from "./finding.ts";
-import { parseJson } from "./json.ts";
+import { parseJson } from "../json.ts";
 import { locate, type Range } from "./positions.ts";
 import { isObject, type Json, type Path, setMember } from "./values.ts";
 import { type Known, parseYaml } from "./yaml.ts";

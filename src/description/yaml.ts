@@ -16,7 +16,7 @@ import {
 } from "yaml";
 import { type Block, contentStart, type Entry, nameOf, splitBlock } from "./blocks.ts";
 import type { Problem } from "./finding.ts";
-import { exact, mayHoldLarge } from "./json.ts";
+import { exact, mayHoldLarge } from "../json.ts";
 import { isObject, type Json, setMember } from "./values.ts";
 import { breathe } from "./breathe.ts";
 

@@ -9,7 +9,7 @@ import { createAsk } from "./ask.ts";
 import { createAuth } from "./auth.ts";
 import { compose, type Info, type Service } from "./compose.ts";
 import { prepareHealth } from "./health.ts";
-import { formatJson } from "./json.ts";
+import { formatJson } from "../json.ts";
 import { createMemory } from "./memory.ts";
 import { makePlan } from "./plan.ts";
 import { recognise } from "./recognise.ts";
@@ -114,7 +114,7 @@ export function createInfo(options: InfoOptions): LiveInfo {
     const { until, ...known } = memory.know(now());
     if (!isFound && subject.sources.size === 0) known.trouble = "unreachable";
     const info = compose({ service, isBesideNode, hide: settings.hide ?? [], ...known });
-    const text = formatJson(info) + "\n";
+    const text = formatJson(info, 2) + "\n";
     if (snapshot?.text === text) snapshot.until = until;
     else {
       const isWell = info.status === "ok" || info.status === "syncing";
