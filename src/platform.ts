@@ -68,7 +68,8 @@ export const platform: Platform = {
     },
     async read(url) {
       const { readFile } = await import("node:fs/promises");
-      return new Uint8Array(await readFile(url));
+      // A buffer of its own, as large as the file.
+      return await readFile(url) as Uint8Array<ArrayBuffer>;
     },
   },
 };

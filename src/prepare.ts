@@ -16,16 +16,9 @@ import { KINDS } from "./kinds/index.ts";
 import type { NodefaceOptions } from "./options.ts";
 import type { Platform } from "./platform.ts";
 
-/** What is made of a description. All of it changes together. */
-export interface Shown {
-  readonly json: Representation;
-  readonly yaml: Representation;
-  page(): Promise<Page>;
-}
-
 /** Everything there is to answer with; each rejects where one of this package's files is missing. */
 export interface Prepared {
-  description(): Promise<Live<Shown>>;
+  description(): Promise<Live<() => Promise<Page>>>;
   live(): Promise<LiveInfo>;
   catalog(): Promise<Representation>;
   favicon(): Promise<Representation>;
@@ -46,11 +39,11 @@ export function prepare(platform: Platform, options: NodefaceOptions): Prepared 
   const manifest = once(() => readManifest(platform));
   const own = async (form: "spec.json" | "spec.yaml") =>
     await readPrepared(platform, form, (await manifest()).description[form]);
-  const pageOf = async ({ document, origins, notice }: Description) => {
+  const pageOf = async ({ document, origins, notice }: Omit<Description, "json" | "yaml">) => {
     const template = await text("static/explorer.html");
     return await createPage(template, document, await manifest(), platform, { origins, notice });
   };
-  const description = once(async (): Promise<Live<Shown>> => {
+  const description = once(async (): Promise<Live<() => Promise<Page>>> => {
     const [json, yaml] = await Promise.all([own("spec.json"), own("spec.yaml")]);
     const alone = await prepareOwn({ json, yaml }, operations, platform);
     if (place === undefined) {
@@ -61,7 +54,10 @@ export function prepare(platform: Platform, options: NodefaceOptions): Prepared 
     const where = { base: node?.url, publicUrl: node?.public_url };
     return await keepCurrent(
       { place, alone, own: document, operations, platform, report, ...where },
-      async (description) => show(description, await pageOf(description)),
+      async (description) => {
+        const page = await pageOf(description);
+        return () => Promise.resolve(page);
+      },
     );
   });
   return {
@@ -75,11 +71,6 @@ export function prepare(platform: Platform, options: NodefaceOptions): Prepared 
     favicon: once(async () => prepareFavicon(await text("static/favicon.svg"))),
     assets: once(async () => createAssets(await manifest(), platform)),
   };
-}
-
-/** What is shown of a description, which is not kept: it may be large. */
-function show({ json, yaml }: Description, page: Page): Shown {
-  return { json, yaml, page: () => Promise.resolve(page) };
 }
 
 /** Says what is wrong with a description where nobody else does. */

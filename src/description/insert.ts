@@ -47,14 +47,16 @@ export function insertEdits(
     }
     place.edit = edit;
   }
-  let result = "", at = 0;
+  const pieces: string[] = [];
+  let at = 0;
   for (const { start, end, text: inserted } of changesOf(text, block, root, edited)) {
-    result += text.slice(at, start);
-    if (result !== "" && !result.endsWith("\n")) result += "\n";
-    result += inserted;
+    pieces.push(text.slice(at, start));
+    const last = pieces.findLast((piece) => piece !== "");
+    if (last?.endsWith("\n") === false) pieces.push("\n");
+    pieces.push(inserted);
     at = end;
   }
-  return result + text.slice(at);
+  return [...pieces, text.slice(at)].join("");
 }
 
 /** The changes within a block mapping, in the order of the text. */

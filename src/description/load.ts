@@ -21,47 +21,82 @@ import { isEqual, type Json, setMember } from "./values.ts";
 import { jsonPieces, yamlPieces } from "./write.ts";
 import { parseYaml } from "./yaml.ts";
 
-const encoder = new TextEncoder();
-
 /** A description in both forms, not yet ready to be served. */
-export interface Merged {
-  readonly document: Json;
+export interface Merged<T> {
+  /** What was made of the document, which is not kept itself: it may be large. */
+  readonly made: T;
   /** In UTF-8, as texts of this size are better not kept twice. */
   readonly json: Uint8Array<ArrayBuffer>;
   readonly yaml: Uint8Array<ArrayBuffer>;
-  /** The origins of its servers. */
-  readonly origins: readonly string[];
 }
 
 /** What came of reading a description. */
-export interface Outcome {
+export interface Outcome<T> {
   /** `undefined` where a finding is fatal. */
-  readonly merged: Merged | undefined;
+  readonly merged: Merged<T> | undefined;
   readonly findings: readonly Finding[];
   /** The stamp of each file by its URL, to see whether it has changed. */
   readonly stamps: ReadonlyMap<string, string>;
 }
 
+/** What a description says. */
+export interface Said {
+  /** The document as JSON values; a whole number too large for `number` is a `bigint`. */
+  readonly document: Json;
+  /** The origins of its servers. */
+  readonly origins: readonly string[];
+}
+
 /**
- * Loads a description.
+ * Loads a description. Each step leaves to the next what that needs and nothing else, so that a large
+ * description is there in two or three forms at a time.
  *
  * @param entry where it is
  * @param read reads its files
  * @param own this service's own description, whose operations are added
  * @param operations further operations of a host
  * @param where what is known of where the node is
+ * @param make makes what is kept of the document
  */
-export async function load(
+export async function load<T>(
   entry: URL,
   read: Reader,
   own: Json,
   operations: readonly DescribedOperation[],
   where: Whereabouts,
-): Promise<Outcome> {
+  make: (said: Said) => Promise<T>,
+): Promise<Outcome<T>> {
+  const { findings, stamps, said, yaml } = await merge(entry, read, own, operations, where)
+    .then(({ text, ...merged }) => ({ ...merged, yaml: text && new TextEncoder().encode(text) }));
+  if (!said) return { merged: undefined, findings, stamps };
+  const { document } = said;
+  const merged = {
+    made: await make(said),
+    json: await joinPieces(jsonPieces(document)),
+    yaml: yaml || await joinPieces(yamlPieces(document)),
+  };
+  return { merged, findings, stamps };
+}
+
+/** What came of merging a description with this service's operations. */
+interface Joined extends Pick<Outcome<never>, "findings" | "stamps"> {
+  /** `undefined` where a finding is fatal. */
+  said?: Said;
+  /** The YAML that says so, where it could be made of the source's own text. */
+  text?: string | undefined;
+}
+
+async function merge(
+  entry: URL,
+  read: Reader,
+  own: Json,
+  operations: readonly DescribedOperation[],
+  where: Whereabouts,
+): Promise<Joined> {
   const files = await gather(entry, read);
   const { stamps, root } = files;
   const findings = check(files);
-  if (findings.some(({ isFatal }) => isFatal)) return { merged: undefined, findings, stamps };
+  if (findings.some(({ isFatal }) => isFatal)) return { findings, stamps };
   const near = { ...where, base: /^http/.test(root.url) ? root.url : where.base };
   const { source } = root;
   const { document, edits } = await single(files);
@@ -73,17 +108,8 @@ export async function load(
   const placed = applyEdits(document, located);
   const added = ownEdits(own, placed, operations);
   const merged = applyEdits(placed, added);
-  const all = edits && [...edits, ...located, ...added];
-  return {
-    merged: {
-      document: merged,
-      json: await joinPieces(jsonPieces(merged)),
-      yaml: all && await insert(source, all, merged) || await joinPieces(yamlPieces(merged)),
-      origins: originsOf(merged),
-    },
-    findings,
-    stamps,
-  };
+  const text = edits && await insert(source, [...edits, ...located, ...added], merged);
+  return { findings, stamps, said: { document: merged, origins: originsOf(merged) }, text };
 }
 
 /** One document of OpenAPI 3, and how its text is changed to say so, where that can be done. */
@@ -112,10 +138,10 @@ async function insert(
   { text, isJson, isFaithful, known }: Source,
   edits: readonly Edit[],
   merged: Json,
-): Promise<Uint8Array<ArrayBuffer> | undefined> {
+): Promise<string | undefined> {
   if (isJson || !isFaithful) return undefined;
   const edited = insertEdits(text, edits, merged);
   if (edited === undefined) return undefined;
   const { value, problems } = await parseYaml(edited, known);
-  return problems.length === 0 && isEqual(value, merged) ? encoder.encode(edited) : undefined;
+  return problems.length === 0 && isEqual(value, merged) ? edited : undefined;
 }

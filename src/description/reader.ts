@@ -4,12 +4,14 @@
  * @module
  */
 import type { Disk } from "../platform.ts";
+import { joinBytes } from "./bytes.ts";
 
 /** A file as it was at one time. */
 export interface File {
   /** Where it is: its own URL, after links and redirects. */
   readonly url: URL;
-  readonly bytes: Uint8Array;
+  /** `undefined` where it is not in UTF-8. */
+  readonly text: string | undefined;
   /** Differs where the content does: of a file its time and size, of a URL its `ETag`. */
   readonly stamp: string;
 }
@@ -61,7 +63,7 @@ async function readFile(disk: Disk | undefined, path: URL, stamp?: string) {
     const { url, size, stamp: current } = await disk.find(path);
     if (current === stamp) return undefined;
     if (size > SIZE_MAX) throw new ReadError(TOO_LARGE);
-    return { url, bytes: await disk.read(url), stamp: current };
+    return { url, text: decode(await disk.read(url)), stamp: current };
   } catch (error) {
     if (error instanceof ReadError) throw error;
     const { code = "", message } = error as Error & { code?: string };
@@ -101,7 +103,7 @@ async function readUrl(
       }
       const bytes = await readBounded(answer);
       const current = answer.headers.get("etag") ?? await digest(bytes);
-      return current === stamp ? undefined : { url, bytes, stamp: current };
+      return current === stamp ? undefined : { url, text: decode(bytes), stamp: current };
     }
   } catch (error) {
     if (error instanceof ReadError) throw error;
@@ -114,7 +116,7 @@ async function readUrl(
   throw new ReadError(`it redirects more than ${REDIRECTS_MAX} times`);
 }
 
-async function readBounded(answer: Response): Promise<Uint8Array> {
+async function readBounded(answer: Response): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of answer.body ?? []) {
@@ -122,16 +124,18 @@ async function readBounded(answer: Response): Promise<Uint8Array> {
     if (size > SIZE_MAX) throw new ReadError(TOO_LARGE);
     chunks.push(chunk);
   }
-  const bytes = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.byteLength;
-  }
-  return bytes;
+  return joinBytes(chunks);
 }
 
-async function digest(bytes: Uint8Array): Promise<string> {
-  const sum = await crypto.subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>);
+function decode(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+async function digest(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const sum = await crypto.subtle.digest("SHA-256", bytes);
   return Array.from(new Uint8Array(sum), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

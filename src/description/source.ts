@@ -7,7 +7,7 @@ import { type Finding, findingsOf, type Problem } from "./finding.ts";
 import { parseJson } from "../json.ts";
 import { locate, type Range } from "./positions.ts";
 import { isObject, type Json, type Path, setMember } from "./values.ts";
-import { type Known, parseYaml } from "./yaml.ts";
+import { type Known, parseYaml, UNWRITABLE } from "./yaml.ts";
 
 /** A file that has been read. */
 export interface Source {
@@ -36,12 +36,11 @@ export interface Complaint {
  * Reads a file.
  *
  * @param name what the file is called in findings
- * @param bytes JSON or YAML in UTF-8
+ * @param text JSON or YAML; `undefined` where the file is not in UTF-8
  */
-export async function readSource(name: string, bytes: Uint8Array): Promise<Source> {
-  const text = decode(bytes);
+export async function readSource(name: string, text: string | undefined): Promise<Source> {
   const known: Known = new Map();
-  if (typeof text !== "string") return unreadable(name, "is not text in UTF-8");
+  if (text === undefined) return unreadable(name, "is not text in UTF-8");
   if (text.includes("\0")) return unreadable(name, "is binary, not text");
   if (text.trim() === "") return unreadable(name, "is empty");
   if (/^\s*[{[]/.test(text)) {
@@ -52,7 +51,7 @@ export async function readSource(name: string, bytes: Uint8Array): Promise<Sourc
   }
   const { value, problems } = await parseYaml(text, known);
   const source = { name, text, isJson: false, value, known, findings: [] };
-  const unwritable = /\.(?:inf|nan)\b/i.test(text) ? replaceInfinities(value) : [];
+  const unwritable = UNWRITABLE.test(text) ? replaceInfinities(value) : [];
   const findings = [
     ...findingsOf(name, text, problems),
     ...complain(source, [...unwritable, ...mergeKeys(text, value)]),
@@ -87,14 +86,6 @@ export function unreadable(name: string, message: string): Source {
     known: new Map(),
     isFaithful: false,
   };
-}
-
-function decode(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The value of a text that is JSON and in which no key stands twice. */

@@ -29,7 +29,7 @@ const NOT_LINES = /^[^\n]*$|\n[ \t]+(?:\n|$)/;
 const UNPRINTABLE = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g;
 
 /** Writes JSON in one line, piece by piece. */
-export function* jsonPieces(value: unknown, depth = DEPTH): Generator<string> {
+export function* jsonPieces(value: unknown, depth: number = DEPTH): Generator<string> {
   if (depth === 0 || !isObject(value)) return yield formatJson(value);
   let before = "{";
   for (const key of Object.keys(value)) {
@@ -42,7 +42,7 @@ export function* jsonPieces(value: unknown, depth = DEPTH): Generator<string> {
 }
 
 /** Writes a whole document of YAML for people to read, piece by piece. */
-export function* yamlPieces(document: Json, depth = DEPTH, pad = ""): Generator<string> {
+export function* yamlPieces(document: Json, depth: number = DEPTH, pad = ""): Generator<string> {
   const keys = Object.keys(document);
   if (keys.length === 0) yield "{}\n";
   for (const key of keys) {

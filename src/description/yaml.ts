@@ -16,7 +16,7 @@ import {
 } from "yaml";
 import { type Block, contentStart, type Entry, nameOf, splitBlock } from "./blocks.ts";
 import type { Problem } from "./finding.ts";
-import { exact, mayHoldLarge } from "../json.ts";
+import { exact, formatJson, mayHoldLarge, parseJson } from "../json.ts";
 import { isObject, type Json, setMember } from "./values.ts";
 import { breathe } from "./breathe.ts";
 
@@ -134,6 +134,9 @@ function parseWhole(text: string): Parsed {
 function valueOf(document: Document, text: string): unknown {
   // Aliases are bounded by what they stand for, not by how many there are.
   const value: unknown = document.toJS({ maxAliasCount: -1 });
+  // The strings that the library puts together take up to thirty times their size, those it cuts out
+  // keep the whole text; JSON makes new ones of them.
+  if (!hasAnchor(text) && !UNWRITABLE.test(text)) return parseJson(formatJson(value));
   return mayHoldLarge(text) ? withExactNumbers(value) : value;
 }
 
@@ -156,6 +159,9 @@ function withExactNumbers(value: unknown, done: Set<unknown> = new Set()): unkno
   }
   return value;
 }
+
+/** A number that JSON has no form for. */
+export const UNWRITABLE: RegExp = /\.(?:inf|nan)\b/i;
 
 const ANCHOR = /(?:^|[\s[{,:-])&[^\s,[\]{}]/m;
 const hasAnchor = (text: string) => ANCHOR.test(text);
