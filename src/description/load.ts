@@ -72,8 +72,8 @@ export async function load<T>(
   const { document } = said;
   const merged = {
     made: await make(said),
-    json: await joinPieces(jsonPieces(document)),
-    yaml: yaml || await joinPieces(yamlPieces(document)),
+    json: await joinPieces(() => jsonPieces(document)),
+    yaml: yaml || await joinPieces(() => yamlPieces(document)),
   };
   return { merged, findings, stamps };
 }
