@@ -31,7 +31,7 @@ export interface Parsed {
 export type Known = Map<string, unknown>;
 
 /** How long a piece is at least, in characters, unless the text ends. */
-const PIECE = 65_536;
+const PIECE = 4096;
 
 /** How many values aliases may stand for: so many, or ten for each that is written. */
 const EXPANDED_MIN = 100_000, EXPANDED_RATIO = 10;
