@@ -16,9 +16,7 @@ export function send(
         "end",
         () => {
           const status = answer.statusCode ?? 0;
-          const body = method === "HEAD" || [204, 304].includes(status)
-            ? null
-            : new Blob(chunks);
+          const body = method === "HEAD" || [204, 304].includes(status) ? null : new Blob(chunks);
           const fields: [string, string][] = [];
           for (let i = 0; i < answer.rawHeaders.length; i += 2) {
             fields.push([answer.rawHeaders[i]!, answer.rawHeaders[i + 1]!]);

@@ -114,9 +114,7 @@ info:
       ]
     ) {
       assert.ok(
-        found.some((line) =>
-          line.startsWith(`nodeface.yaml:${place}: ${what}`)
-        ),
+        found.some((line) => line.startsWith(`nodeface.yaml:${place}: ${what}`)),
         `${place} ${what} is not in\n${found.join("\n")}`,
       );
     }
@@ -165,8 +163,7 @@ config("what is not YAML is said with its place", () => {
 });
 
 config("a field that names no source is wrong", () => {
-  const wrong = (kind: string) =>
-    `node: { kind: ${kind} }\ninfo: { fields: { a: block# } }`;
+  const wrong = (kind: string) => `node: { kind: ${kind} }\ninfo: { fields: { a: block# } }`;
   assert.equal(problems(wrong("ethereum")), []);
   assert.match(
     problems(wrong("none"))[0]!,
@@ -183,8 +180,7 @@ config("a secret in a wrong place is not repeated", () => {
 });
 
 config("hosts and origins are lists, or * for any", async () => {
-  const file =
-    "{ hosts: [node.example, Other_1], cors: ['https://a.example', 'http://b:8080'] }";
+  const file = "{ hosts: [node.example, Other_1], cors: ['https://a.example', 'http://b:8080'] }";
   const { hosts, cors } = await read(["--config", "x"], {}, file);
   assert.equal(hosts, ["node.example", "Other_1"]);
   assert.equal(cors, ["https://a.example", "http://b:8080"]);
@@ -208,8 +204,7 @@ config("hosts and origins are lists, or * for any", async () => {
 config(
   "flags win over the environment, that over the file, that over the defaults",
   async () => {
-    const file =
-      "{ listen: 'h:1', log: text, node: { url: 'http://f', kind: etcd } }";
+    const file = "{ listen: 'h:1', log: text, node: { url: 'http://f', kind: etcd } }";
     const env = { PORT: "2", NODEFACE_KIND: "nats", NODEFACE_CONFIG: "x" };
     const found = await read(["http://a", "--port", "3"], env, file);
     assert.equal(found, {

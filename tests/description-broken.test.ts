@@ -51,6 +51,7 @@ const FILES: Readonly<
     false,
     "4:5 the aliases stand for more than 10 times what is written",
   ],
+  "no-anchor.yaml": [false, "4:9 the alias *none has no anchor before it"],
   "alias-circle.yaml": [
     false,
     "4:7 an alias stands for a value that it is a part of",
@@ -126,8 +127,7 @@ broken("findings in JSON have their places as well", async () => {
 });
 
 broken("a key that stands twice in JSON is found", async () => {
-  const text =
-    '{"openapi":"3.1.1","info":{"title":"x","version":"1","title":"y"},"paths":{}}';
+  const text = '{"openapi":"3.1.1","info":{"title":"x","version":"1","title":"y"},"paths":{}}';
   const { findings, document } = await load({ text });
   assert.match(
     findings.map(formatFinding).join(),

@@ -1,10 +1,4 @@
-import {
-  mkdtempSync,
-  rmSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -12,11 +6,7 @@ import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { formatFinding } from "../src/description/finding.ts";
-import {
-  createNodeface,
-  type DescriptionReport,
-  type Nodeface,
-} from "../src/index.ts";
+import { createNodeface, type DescriptionReport, type Nodeface } from "../src/index.ts";
 
 const fresh = suite("a description that changes");
 
@@ -47,8 +37,7 @@ function write(path: string, text: string) {
 }
 
 /** Everything that has been said to be wrong. */
-const findings = () =>
-  reports.flatMap(({ findings }) => findings.map(formatFinding));
+const findings = () => reports.flatMap(({ findings }) => findings.map(formatFinding));
 
 async function create(description: string | URL): Promise<Nodeface> {
   const app = createNodeface({
@@ -59,10 +48,8 @@ async function create(description: string | URL): Promise<Nodeface> {
   return app;
 }
 
-const ask = (app: Nodeface, path: string) =>
-  app.fetch(new Request(`http://localhost${path}`));
-const title = async (app: Nodeface) =>
-  (await (await ask(app, "/spec.json")).json()).info.title;
+const ask = (app: Nodeface, path: string) => app.fetch(new Request(`http://localhost${path}`));
+const title = async (app: Nodeface) => (await (await ask(app, "/spec.json")).json()).info.title;
 const etags = (app: Nodeface) =>
   Promise.all(
     PATHS.map(async (path) => (await ask(app, path)).headers.get("etag")),
@@ -82,8 +69,7 @@ fresh(
     assert.is(await title(app), "Two");
     const after = await etags(app);
     for (const i of [1, 2]) assert.is.not(after[i], before[i], PATHS[i]);
-    const policy =
-      (await ask(app, "/v1/spec")).headers.get("content-security-policy") ?? "";
+    const policy = (await ask(app, "/v1/spec")).headers.get("content-security-policy") ?? "";
     assert.match(policy, "connect-src 'self' http://b.example;");
     assert.not.match(policy, "a.example");
   },
@@ -258,8 +244,7 @@ remote("redirects are followed within the origin only", async () => {
 });
 
 remote("its references are followed within the origin only", async () => {
-  const refs =
-    'x-a: { $ref: "b.yaml#/a" }\nx-b: { $ref: "http://localhost:1/b.yaml" }\n';
+  const refs = 'x-a: { $ref: "b.yaml#/a" }\nx-b: { $ref: "http://localhost:1/b.yaml" }\n';
   answers["/spec/a.yaml"] = { body: describe("One") + refs };
   answers["/spec/b.yaml"] = { body: "a: 1\n" };
   const app = await create(`${origin}/spec/a.yaml`);

@@ -57,9 +57,7 @@ node("comments stay in a description of several files", async () => {
 
 node("several files become one, whose references stay within it", async () => {
   const { document, json } = await load("three/openapi.yaml");
-  const references = [...json.matchAll(/"\$ref":"([^"]*)"/g)].map(([, ref]) =>
-    ref!
-  );
+  const references = [...json.matchAll(/"\$ref":"([^"]*)"/g)].map(([, ref]) => ref!);
   for (const ref of references) assert.match(ref, /^#\/(components|x-ext)\//);
   const paths = objectOf(
     objectOf(objectOf(document?.["x-ext"]).shared_paths).things,
@@ -104,6 +102,17 @@ x-same: *info
   assert.match(yaml, "x-same: *info\n");
 });
 
+node("an anchor in one place of a long text stands for an alias in another", async () => {
+  const paths = Array.from({ length: 300 }, (_, i) => `  /${i}: { summary: ${"x".repeat(50)} }\n`);
+  const text = `openapi: 3.1.1
+info: &info { title: x, version: "1" }
+paths:
+${paths.join("")}x-same: *info
+`;
+  const { json, findings } = await load({ text });
+  assert.equal([JSON.parse(json)["x-same"].title, findings], ["x", []]);
+});
+
 node("this service's operations are tried here, and need no key", async () => {
   const { document } = await load("petstore-3.0.yaml");
   const own = Object.entries(objectOf(document?.paths)).filter(([path]) =>
@@ -125,9 +134,7 @@ node(
     const { schemas } = document?.components as { schemas: Json };
     assert.equal(schemas.NodefaceInfo, { type: "string" });
     assert.is(objectOf(schemas.NodefaceInfo2).type, "object");
-    const ids = [...json.matchAll(/"operationId":"(\w+)"/g)].map(([, id]) =>
-      id
-    );
+    const ids = [...json.matchAll(/"operationId":"(\w+)"/g)].map(([, id]) => id);
     assert.is(new Set(ids).size, ids.length);
   },
 );

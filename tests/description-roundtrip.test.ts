@@ -51,9 +51,7 @@ const text = fc.oneof(
 const scalar = fc.oneof(
   text,
   fc.integer(),
-  fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) =>
-    value === 0 ? 0 : value
-  ),
+  fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => value === 0 ? 0 : value),
   fc.boolean(),
   fc.constant(null),
   fc.bigInt({ min: 2n ** 53n, max: 2n ** 200n }),

@@ -10,8 +10,7 @@ const description = suite("description");
 type Operation = { operationId: string; responses: Record<string, unknown> };
 type Description = { paths: Record<string, { get: Operation }> };
 
-const json = async (path: string) =>
-  await (await ask(path)).json() as Description;
+const json = async (path: string) => await (await ask(path)).json() as Description;
 
 description("both forms say the same", async () => {
   assert.equal(
@@ -50,15 +49,12 @@ description(
   async () => {
     const { paths } = await json("/spec.json");
     const manifest = await readManifest(platform);
-    const chunk =
-      Object.keys(manifest.files).find((file) => file.includes("/chunks/")) ??
-        "";
+    const chunk = Object.keys(manifest.files).find((file) => file.includes("/chunks/")) ??
+      "";
     const file = (path: string) =>
       path.includes("/chunks/") ? chunk : `${manifest.explorer}/explorer.js`;
     for (const [path, { get }] of Object.entries(paths)) {
-      const served = path.startsWith("/assets/")
-        ? `/assets/${file(path)}`
-        : path;
+      const served = path.startsWith("/assets/") ? `/assets/${file(path)}` : path;
       const { status } = await ask(served);
       assert.ok(
         status < 400 && get.responses[status],

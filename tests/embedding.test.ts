@@ -12,8 +12,7 @@ const peer: Operation = {
     operationId: "getPeer",
     responses: { 200: { description: "The peer" } },
   },
-  handle: (request, { id }) =>
-    Response.json({ id, accept: request.headers.get("accept") }),
+  handle: (request, { id }) => Response.json({ id, accept: request.headers.get("accept") }),
 };
 const ban: Operation = {
   method: "POST",
@@ -154,8 +153,7 @@ embedding(
 embedding(
   "a node's own description has the operations too, answered here",
   async () => {
-    const text =
-      'openapi: 3.1.1\ninfo: { title: A node, version: "1" }\npaths: {}\n';
+    const text = 'openapi: 3.1.1\ninfo: { title: A node, version: "1" }\npaths: {}\n';
     const app = createNodeface({
       description: { text },
       operations: [peer, ban],

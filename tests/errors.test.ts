@@ -33,8 +33,7 @@ errors("a service that failed once answers as soon as it can", async () => {
   const { platform } = await import("../src/platform.ts");
   const app = createNodeface({
     platform: {
-      read: (path) =>
-        broken ? Promise.reject(new Error("not yet")) : platform.read(path),
+      read: (path) => broken ? Promise.reject(new Error("not yet")) : platform.read(path),
     },
     onError: () => {},
   });

@@ -342,9 +342,7 @@ function manyOperations(count: number, words: number): unknown {
 
 /** The names of a page's elements and of their attributes, in their order. */
 function tagsOf(html: string): string[] {
-  return [...html.matchAll(/<[^>]*>/g)].map(([tag]) =>
-    tag.replaceAll(/"[^"]*"/g, '""')
-  );
+  return [...html.matchAll(/<[^>]*>/g)].map(([tag]) => tag.replaceAll(/"[^"]*"/g, '""'));
 }
 
 async function prepare(document: unknown, info = {}): Promise<Representation> {

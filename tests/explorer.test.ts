@@ -57,8 +57,7 @@ explorer(
   async () => {
     assert.not.match(html, /<script(?![^>]*\bsrc=)/);
     assert.not.match(html, /\son\w+=/);
-    const policy =
-      (await ask("/v1/spec")).headers.get("content-security-policy") ?? "";
+    const policy = (await ask("/v1/spec")).headers.get("content-security-policy") ?? "";
     assert.match(policy, "default-src 'none'; script-src 'self';");
   },
 );

@@ -37,9 +37,7 @@ const reply = ({ id, method }: Call) => ({ id, result: method });
 sources(
   "calls travel in one batch, whatever the order of the answers",
   async () => {
-    const { sent, context } = rpc((body) =>
-      Response.json([body].flat().map(reply).reverse())
-    );
+    const { sent, context } = rpc((body) => Response.json([body].flat().map(reply).reverse()));
     const outcomes = await createEndpoint(NODE)(calls, 1000, context);
     assert.equal(outcomes, [{ value: "a" }, { value: "b" }]);
     assert.is(sent.length, 1);
@@ -52,8 +50,7 @@ sources(
     for (
       const refusal of [
         () => new Response("no", { status: 400 }),
-        () =>
-          Response.json({ error: { code: -32600, message: "no" }, id: null }),
+        () => Response.json({ error: { code: -32600, message: "no" }, id: null }),
       ]
     ) {
       const { sent, context } = rpc((body) =>
@@ -73,9 +70,7 @@ sources(
   "a call may fail alone, and an error is read whatever its status",
   async () => {
     const error = { code: -32601, message: "Method\nnot found" };
-    const { context } = rpc(() =>
-      Response.json([{ id: 0, error }, { id: 1, result: 0 }])
-    );
+    const { context } = rpc(() => Response.json([{ id: 0, error }, { id: 1, result: 0 }]));
     const [first, second] = await createEndpoint(NODE)(calls, 1000, context);
     assert.match(
       (first as { error: Error }).error.message,
@@ -211,9 +206,7 @@ sources(
   },
 );
 
-const PRINT = "Deno" in globalThis
-  ? [process.execPath, "eval"]
-  : [process.execPath, "-e"];
+const PRINT = "Deno" in globalThis ? [process.execPath, "eval"] : [process.execPath, "-e"];
 
 sources("a program's arguments are read by no shell", async () => {
   const output = await runCommand(

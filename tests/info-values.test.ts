@@ -47,40 +47,37 @@ for (
 }
 
 const NOW = Date.parse("2026-01-02T00:00:00Z");
-const TABLE: [conversion: Conversion, values: unknown[], expected: unknown][] =
-  [
-    ["hex", ["0x7a69"], 31337],
-    ["hex", ["0xffffffffffffffff"], 18446744073709551615n],
-    ["hex", [0xf9beb4d9], "0xf9beb4d9"],
-    ["hex", ["7a69"], undefined],
-    ["not", [false], true],
-    ["not", [{ startingBlock: "0x0" }], false],
-    ["not", [0], true],
-    ["count", [[1, 2]], 2],
-    ["count", [{ a: 1 }], 1],
-    ["count", [5], undefined],
-    [{ count: "/up" }, [{ a: { up: true }, b: { up: false } }], 1],
-    [{ match: "^Geth/v([^-]+)" }, ["Geth/v1.2.3-stable"], "1.2.3"],
-    [{ match: "[0-9]+" }, ["a12"], "12"],
-    [{ match: "x" }, ["y"], undefined],
-    ["time", [1767312000], "2026-01-02T00:00:00.000Z"],
-    ["time", [1767312000000], "2026-01-02T00:00:00.000Z"],
-    ["time", ["1767312000000000"], "2026-01-02T00:00:00.000Z"],
-    ["time", ["2026-01-02T01:00:00+01:00"], "2026-01-02T00:00:00.000Z"],
-    ["time", [0], undefined],
-    ["time", ["0001-01-01T00:00:00Z"], undefined],
-    ["time", ["soon"], undefined],
-    ["uptime", [86400], "2026-01-01T00:00:00.000Z"],
-    ["uptime", ["x"], undefined],
-    ["sum", [1, 2], 3],
-    ["sum", [1, "x"], undefined],
-    [{ join: "." }, [1, 2, 3], "1.2.3"],
-  ];
+const TABLE: [conversion: Conversion, values: unknown[], expected: unknown][] = [
+  ["hex", ["0x7a69"], 31337],
+  ["hex", ["0xffffffffffffffff"], 18446744073709551615n],
+  ["hex", [0xf9beb4d9], "0xf9beb4d9"],
+  ["hex", ["7a69"], undefined],
+  ["not", [false], true],
+  ["not", [{ startingBlock: "0x0" }], false],
+  ["not", [0], true],
+  ["count", [[1, 2]], 2],
+  ["count", [{ a: 1 }], 1],
+  ["count", [5], undefined],
+  [{ count: "/up" }, [{ a: { up: true }, b: { up: false } }], 1],
+  [{ match: "^Geth/v([^-]+)" }, ["Geth/v1.2.3-stable"], "1.2.3"],
+  [{ match: "[0-9]+" }, ["a12"], "12"],
+  [{ match: "x" }, ["y"], undefined],
+  ["time", [1767312000], "2026-01-02T00:00:00.000Z"],
+  ["time", [1767312000000], "2026-01-02T00:00:00.000Z"],
+  ["time", ["1767312000000000"], "2026-01-02T00:00:00.000Z"],
+  ["time", ["2026-01-02T01:00:00+01:00"], "2026-01-02T00:00:00.000Z"],
+  ["time", [0], undefined],
+  ["time", ["0001-01-01T00:00:00Z"], undefined],
+  ["time", ["soon"], undefined],
+  ["uptime", [86400], "2026-01-01T00:00:00.000Z"],
+  ["uptime", ["x"], undefined],
+  ["sum", [1, 2], 3],
+  ["sum", [1, "x"], undefined],
+  [{ join: "." }, [1, 2, 3], "1.2.3"],
+];
 for (const [conversion, given, expected] of TABLE) {
   values(
-    `${JSON.stringify(conversion)} makes ${String(expected)} of ${
-      String(given)
-    }`,
+    `${JSON.stringify(conversion)} makes ${String(expected)} of ${String(given)}`,
     () => {
       assert.equal(convert(given, conversion, { now: NOW }), expected);
     },

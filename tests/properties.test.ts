@@ -37,9 +37,7 @@ properties(
     fc.assert(
       fc.property(members, (members) => {
         const header = members.map(([name, weight]) =>
-          weight === undefined
-            ? name
-            : `${name};q=${(weight / 1000).toFixed(3)}`
+          weight === undefined ? name : `${name};q=${(weight / 1000).toFixed(3)}`
         ).join(", ");
         const weights = new Map(
           members.map(([name, weight = 1000]) => [name.toLowerCase(), weight]),
@@ -53,8 +51,7 @@ properties(
         );
         const variant = chooseVariant(three, header);
         if (best === 0) return assert.is(variant, undefined, header);
-        const chosen =
-          (variant?.headers["content-encoding"] ?? "identity") as ContentCoding;
+        const chosen = (variant?.headers["content-encoding"] ?? "identity") as ContentCoding;
         assert.is(weightOf(chosen), best, header);
       }),
       RUNS,
@@ -77,9 +74,7 @@ properties(
         fc.array(entityTag, { maxLength: 5 }),
         tagText,
         (members, tag) => {
-          const list = members.map(([weak, text]) =>
-            `${weak ? "W/" : ""}"${text}"`
-          ).join(" , ");
+          const list = members.map(([weak, text]) => `${weak ? "W/" : ""}"${text}"`).join(" , ");
           assert.is(
             names(list, `"${tag}"`, "weak"),
             members.some(([, text]) => text === tag),
@@ -140,9 +135,7 @@ const segment = fc.oneof(
   ),
   fc.string({ maxLength: 12 }),
 );
-const target = fc.array(segment, { maxLength: 8 }).map((segments) =>
-  `/${segments.join("/")}`
-);
+const target = fc.array(segment, { maxLength: 8 }).map((segments) => `/${segments.join("/")}`);
 const host = fc.oneof(
   fc.constantFrom(
     "localhost",

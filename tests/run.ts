@@ -20,13 +20,11 @@ const onNode = (
 ): Run => ["Node", process.execPath, ["--import", "tsx", UVU, suites]];
 
 const folder = process.argv[2];
-const RUNS: Run[] = folder
-  ? [onNode(String.raw`^${folder}[/\\].*\.test\.ts$`)]
-  : [
-    onNode(EVERY_SUITE),
-    ["Deno", DENO, ["run", "--allow-all", UVU, PORTABLE_SUITES]],
-    ["Bun", BUN, [UVU, PORTABLE_SUITES]],
-  ];
+const RUNS: Run[] = folder ? [onNode(String.raw`^${folder}[/\\].*\.test\.ts$`)] : [
+  onNode(EVERY_SUITE),
+  ["Deno", DENO, ["run", "--allow-all", UVU, PORTABLE_SUITES]],
+  ["Bun", BUN, [UVU, PORTABLE_SUITES]],
+];
 
 let passed = 0;
 let failed = 0;

@@ -119,16 +119,28 @@ function parsePiece(text: string, known: Known): unknown {
   if (known.has(text)) return known.get(text);
   const document = parseDocument(text, parsingOptions(text));
   if (document.errors.length > 0 || document.warnings.length > 0) return undefined;
-  const value = valueOf(document, text);
-  known.set(text, value);
-  return value;
+  try {
+    const value = valueOf(document, text);
+    known.set(text, value);
+    return value;
+  } catch {
+    // An alias, whose anchor is in another piece.
+    return undefined;
+  }
 }
 
 function parseWhole(text: string): Parsed {
   const document = parseDocument(text, { ...parsingOptions(text), uniqueKeys: true });
   const problems = [...document.errors, ...document.warnings].map(problemOf);
-  const isFatal = problems.some((problem) => problem.isFatal);
-  return { value: isFatal ? undefined : valueOf(document, text), problems };
+  if (problems.some((problem) => problem.isFatal)) return { value: undefined, problems };
+  try {
+    return { value: valueOf(document, text), problems };
+  } catch (error) {
+    const name = /: (\S+)$/.exec((error as Error).message)?.[1] ?? "";
+    const offset = Math.max(text.indexOf(` *${name}`) + 1, 0);
+    const message = `the alias *${name} has no anchor before it`;
+    return { value: undefined, problems: [...problems, { offset, message, isFatal: true }] };
+  }
 }
 
 function valueOf(document: Document, text: string): unknown {
