@@ -7,6 +7,7 @@ import { prepareCatalog } from "./description/catalog.ts";
 import { type Description, prepareOwn } from "./description/description.ts";
 import { type DescriptionReport, keepCurrent, type Live } from "./description/live.ts";
 import { formatFinding } from "./description/finding.ts";
+import { keepFound } from "./description/found.ts";
 import { type Assets, createAssets, prepareFavicon } from "./explorer/assets.ts";
 import { readManifest, readPrepared } from "./explorer/manifest.ts";
 import { createPage, type Page } from "./explorer/page.ts";
@@ -46,27 +47,30 @@ export function prepare(platform: Platform, options: NodefaceOptions): Prepared 
   const description = once(async (): Promise<Live<() => Promise<Page>>> => {
     const [json, yaml] = await Promise.all([own("spec.json"), own("spec.yaml")]);
     const alone = await prepareOwn({ json, yaml }, operations, platform);
-    if (place === undefined) {
-      const current = { json: alone.json, yaml: alone.yaml, page: once(() => pageOf(alone)) };
+    const current = { json: alone.json, yaml: alone.yaml, page: once(() => pageOf(alone)) };
+    const url = node?.url;
+    if (place === "none" || (place === undefined && url === undefined)) {
       return { current, refresh: () => Promise.resolve() };
     }
     const document = JSON.parse(new TextDecoder().decode(json.identity));
-    const where = { base: node?.url, publicUrl: node?.public_url };
-    return await keepCurrent(
-      { place, alone, own: document, operations, platform, report, ...where },
-      async (description) => {
-        const page = await pageOf(description);
-        return () => Promise.resolve(page);
-      },
-    );
+    const where = { base: url, publicUrl: node?.public_url };
+    const options = { alone, own: document, operations, platform, report, ...where };
+    const make = async (said: Omit<Description, "json" | "yaml">) => {
+      const page = await pageOf(said);
+      return () => Promise.resolve(page);
+    };
+    if (place !== undefined) return await keepCurrent({ place, ...options }, make);
+    const path = async () => KINDS[(await live()).kind ?? ""]?.description;
+    return keepFound({ url: url!, path, log, ...options }, current, make);
+  });
+  const live = once(async () => {
+    const { version } = await manifest();
+    const service = { software: "nodeface", version, started_at: startedAt.toISOString() };
+    return createInfo({ service, node, info, kinds: KINDS, log, onError });
   });
   return {
     description,
-    live: once(async () => {
-      const { version } = await manifest();
-      const service = { software: "nodeface", version, started_at: startedAt.toISOString() };
-      return createInfo({ service, node, info, kinds: KINDS, log, onError });
-    }),
+    live,
     catalog: once(prepareCatalog),
     favicon: once(async () => prepareFavicon(await text("static/favicon.svg"))),
     assets: once(async () => createAssets(await manifest(), platform)),

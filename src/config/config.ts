@@ -26,7 +26,7 @@ export interface Config {
   hosts: readonly string[] | "*";
   /** The origins whose pages may read the answers; `"*"` for any. */
   cors: readonly string[] | "*";
-  /** Where the node's own description is: a path as the process sees it, or a URL. */
+  /** Where the node's own description is: a path as the process sees it, a URL, or `none`. */
   description?: string;
   node: NodeSettings;
   info: InfoSettings;
@@ -127,7 +127,9 @@ export async function readConfig(
 
 /** A place that a configuration file names: it stands beside the file, wherever the command runs. */
 function placeOf(place: string | undefined, file = "", home = ""): string | undefined {
-  if (place === undefined || isAbsolute(place) || /^(https?|file):/i.test(place)) return place;
+  if (
+    place === undefined || place === "none" || isAbsolute(place) || /^(https?|file):/i.test(place)
+  ) return place;
   return place.startsWith("~/") && home ? home + place.slice(1) : join(dirname(file), place);
 }
 

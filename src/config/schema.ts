@@ -146,7 +146,7 @@ export const NodeUrl: v.GenericSchema<string> = v.pipe(
   ),
 );
 
-/** Where a description is. */
+/** Where a description is; `none` is nowhere. */
 export const Place: v.GenericSchema<string> = v.pipe(
   line,
   v.check(

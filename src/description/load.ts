@@ -15,8 +15,8 @@ import { formatJson, parseJson } from "../json.ts";
 import type { DescribedOperation } from "./operations.ts";
 import { ownEdits } from "./own.ts";
 import type { Reader } from "./reader.ts";
-import { isAstray, originsOf, serverEdits, type Whereabouts } from "./servers.ts";
-import type { Source } from "./source.ts";
+import { isAstray, openServers, originsOf, serverEdits, type Whereabouts } from "./servers.ts";
+import { complain, type Source } from "./source.ts";
 import { isEqual, type Json, setMember } from "./values.ts";
 import { jsonPieces, yamlPieces } from "./write.ts";
 import { parseYaml } from "./yaml.ts";
@@ -97,7 +97,7 @@ async function merge(
   const { stamps, root } = files;
   const findings = check(files);
   if (findings.some(({ isFatal }) => isFatal)) return { findings, stamps };
-  const near = { ...where, base: /^http/.test(root.url) ? root.url : where.base };
+  const near = nearOf(root.url, where);
   const { source } = root;
   const { document, edits } = await single(files);
   if (isAstray(document, near)) {
@@ -106,10 +106,18 @@ async function merge(
   }
   const located = serverEdits(document, near);
   const placed = applyEdits(document, located);
+  findings.push(...complain(source, [...openServers(placed)]));
   const added = ownEdits(own, placed, operations);
   const merged = applyEdits(placed, added);
   const text = edits && await insert(source, [...edits, ...located, ...added], merged);
   return { findings, stamps, said: { document: merged, origins: originsOf(merged) }, text };
+}
+
+/** Where servers are when a document comes from a URL: they are relative to that. */
+function nearOf(url: string, where: Whereabouts): Whereabouts {
+  if (!/^http/.test(url)) return where;
+  const { itself: home = new URL("/", url).href } = where;
+  return { ...where, base: new URL(".", url).href, home };
 }
 
 /** One document of OpenAPI 3, and how its text is changed to say so, where that can be done. */
