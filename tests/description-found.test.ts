@@ -110,7 +110,7 @@ found("a description that is named wins, and none means none", async () => {
 found("it is taken up when it is there, and looked at again later", async () => {
   delete answers["GET /swagger.json"];
   let now = 0;
-  let path: string | undefined;
+  let path: string | undefined = undefined;
   const own = { openapi: "3.1.1", info: { title: "Own", version: "1" }, paths: {} };
   const form = { identity: new TextEncoder().encode(JSON.stringify(own)) };
   const alone = await prepareOwn({ json: form, yaml: form }, [], platform);

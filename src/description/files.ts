@@ -58,7 +58,7 @@ export async function gather(entry: URL, read: Reader): Promise<Files> {
       const refusal = isRoot ? undefined : within.refuse(file.url);
       if (refusal) throw new ReadError(refusal);
       if (isRoot) within.take(file.url);
-      return await readSource(within.nameOf(file.url), file.text);
+      return await readSource(within.nameOf(file.url), file);
     } catch (error) {
       if (!(error instanceof ReadError)) throw error;
       if (!stamps.has(url.href)) stamps.set(url.href, "");

@@ -127,11 +127,14 @@ async function openPlace(
 ): Promise<{ entry: URL; read: Reader }> {
   if (typeof place === "object" && "text" in place) {
     const entry = new URL(encodeURI(place.name ?? "openapi.yaml"), "file:///description/");
+    const isJson = entry.pathname.endsWith(".json");
     const text = place.text.replace(/^\ufeff/, "");
     const readNothing = createReader(undefined, fetch);
     const read: Reader = (url, stamp) => {
       if (url.href !== entry.href) return readNothing(url);
-      return Promise.resolve(stamp === undefined ? { url, text, stamp: "text" } : undefined);
+      return Promise.resolve(
+        stamp === undefined ? { url, text, isJson, stamp: "text" } : undefined,
+      );
     };
     return { entry, read };
   }

@@ -12,6 +12,8 @@ export interface File {
   readonly url: URL;
   /** `undefined` where it is not in UTF-8. */
   readonly text: string | undefined;
+  /** Whether it says of itself that it is JSON, by its name or its media type. */
+  readonly isJson: boolean;
   /** Differs where the content does: of a file its time and size, of a URL its `ETag`. */
   readonly stamp: string;
 }
@@ -32,6 +34,9 @@ const TIMEOUT = 10_000;
 
 /** How many redirects are followed. */
 const REDIRECTS_MAX = 5;
+
+const JSON_NAME = /\.json$/i;
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i;
 
 const TOO_LARGE = `is larger than ${SIZE_MAX / 1024 / 1024} MiB`;
 
@@ -63,7 +68,8 @@ async function readFile(disk: Disk | undefined, path: URL, stamp?: string) {
     const { url, size, stamp: current } = await disk.find(path);
     if (current === stamp) return undefined;
     if (size > SIZE_MAX) throw new ReadError(TOO_LARGE);
-    return { url, text: decode(await disk.read(url)), stamp: current };
+    const text = decode(await disk.read(url));
+    return { url, text, isJson: JSON_NAME.test(url.pathname), stamp: current };
   } catch (error) {
     if (error instanceof ReadError) throw error;
     const { code = "", message } = error as Error & { code?: string };
@@ -103,7 +109,10 @@ async function readUrl(
       }
       const bytes = await readBounded(answer);
       const current = answer.headers.get("etag") ?? await digest(bytes);
-      return current === stamp ? undefined : { url, text: decode(bytes), stamp: current };
+      if (current === stamp) return undefined;
+      const type = answer.headers.get("content-type") ?? "";
+      const isJson = JSON_TYPE.test(type) || JSON_NAME.test(url.pathname);
+      return { url, text: decode(bytes), isJson, stamp: current };
     }
   } catch (error) {
     if (error instanceof ReadError) throw error;

@@ -5,7 +5,9 @@
  */
 import { type Finding, findingsOf, type Problem } from "./finding.ts";
 import { parseJson } from "../json.ts";
+import { findMistake } from "./json-mistake.ts";
 import { locate, type Range } from "./positions.ts";
+import type { File } from "./reader.ts";
 import { isObject, type Json, type Path, setMember } from "./values.ts";
 import { type Known, parseYaml, UNWRITABLE } from "./yaml.ts";
 
@@ -36,16 +38,26 @@ export interface Complaint {
  * Reads a file.
  *
  * @param name what the file is called in findings
- * @param text JSON or YAML; `undefined` where the file is not in UTF-8
+ * @param file JSON or YAML
  */
-export async function readSource(name: string, text: string | undefined): Promise<Source> {
+export async function readSource(
+  name: string,
+  { text, isJson }: Pick<File, "text" | "isJson">,
+): Promise<Source> {
   const known: Known = new Map();
   if (text === undefined) return unreadable(name, "is not text in UTF-8");
   if (text.includes("\0")) return unreadable(name, "is binary, not text");
   if (text.trim() === "") return unreadable(name, "is empty");
+  // Some call everything JSON.
   if (/^\s*[{[]/.test(text)) {
-    const value = parseStrictly(text);
-    if (value !== undefined) {
+    const value = tryJson(text);
+    if (value === undefined && isJson) {
+      const { offset, message } = findMistake(text);
+      const problem = { offset, message: `is not JSON: ${message}`, isFatal: true };
+      return { ...unreadable(name, ""), findings: findingsOf(name, text, [problem]) };
+    }
+    // Where a key stands twice, YAML says so.
+    if (value !== undefined && countKeys(value) === countWrittenKeys(text)) {
       return { name, text, isJson: true, value, findings: [], known, isFaithful: true };
     }
   }
@@ -88,11 +100,10 @@ export function unreadable(name: string, message: string): Source {
   };
 }
 
-/** The value of a text that is JSON and in which no key stands twice. */
-function parseStrictly(text: string): unknown {
+/** The value of a text that is JSON. */
+function tryJson(text: string): unknown {
   try {
-    const value = parseJson(text);
-    return countKeys(value) === countWrittenKeys(text) ? value : undefined;
+    return parseJson(text);
   } catch {
     return undefined;
   }
