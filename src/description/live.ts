@@ -128,12 +128,12 @@ async function openPlace(
   if (typeof place === "object" && "text" in place) {
     const entry = new URL(encodeURI(place.name ?? "openapi.yaml"), "file:///description/");
     const isJson = entry.pathname.endsWith(".json");
-    const text = place.text.replace(/^\ufeff/, "");
+    const bytes = new TextEncoder().encode(place.text);
     const readNothing = createReader(undefined, fetch);
     const read: Reader = (url, stamp) => {
       if (url.href !== entry.href) return readNothing(url);
       return Promise.resolve(
-        stamp === undefined ? { url, text, isJson, stamp: "text" } : undefined,
+        stamp === undefined ? { url, bytes, isJson, stamp: "text" } : undefined,
       );
     };
     return { entry, read };

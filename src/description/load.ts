@@ -66,8 +66,7 @@ export async function load<T>(
   where: Whereabouts,
   make: (said: Said) => Promise<T>,
 ): Promise<Outcome<T>> {
-  const { findings, stamps, said, yaml } = await merge(entry, read, own, operations, where)
-    .then(({ text, ...merged }) => ({ ...merged, yaml: text && new TextEncoder().encode(text) }));
+  const { findings, stamps, said, yaml } = await merge(entry, read, own, operations, where);
   if (!said) return { merged: undefined, findings, stamps };
   const { document } = said;
   const merged = {
@@ -83,7 +82,7 @@ interface Joined extends Pick<Outcome<never>, "findings" | "stamps"> {
   /** `undefined` where a finding is fatal. */
   said?: Said;
   /** The YAML that says so, where it could be made of the source's own text. */
-  text?: string | undefined;
+  yaml?: Uint8Array<ArrayBuffer> | undefined;
 }
 
 async function merge(
@@ -109,8 +108,8 @@ async function merge(
   findings.push(...complain(source, [...openServers(placed)]));
   const added = ownEdits(own, placed, operations);
   const merged = applyEdits(placed, added);
-  const text = edits && await insert(source, [...edits, ...located, ...added], merged);
-  return { findings, stamps, said: { document: merged, origins: originsOf(merged) }, text };
+  const yaml = edits && await insert(source, [...edits, ...located, ...added], merged);
+  return { findings, stamps, said: { document: merged, origins: originsOf(merged) }, yaml };
 }
 
 /** Where servers are when a document comes from a URL: they are relative to that. */
@@ -143,12 +142,12 @@ function firstVersion({ openapi, ...rest }: Json): Json {
 
 /** The source's own text with the changes made, where that says what it should. */
 async function insert(
-  { text, isJson, isFaithful, known }: Source,
+  { bytes, isJson, isFaithful, known }: Source,
   edits: readonly Edit[],
   merged: Json,
-): Promise<string | undefined> {
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
   if (isJson || !isFaithful) return undefined;
-  const edited = insertEdits(text, edits, merged);
+  const edited = insertEdits(bytes, edits, merged);
   if (edited === undefined) return undefined;
   const { value, problems } = await parseYaml(edited, known);
   return problems.length === 0 && isEqual(value, merged) ? edited : undefined;

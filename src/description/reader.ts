@@ -10,8 +10,7 @@ import { joinBytes } from "./bytes.ts";
 export interface File {
   /** Where it is: its own URL, after links and redirects. */
   readonly url: URL;
-  /** `undefined` where it is not in UTF-8. */
-  readonly text: string | undefined;
+  readonly bytes: Uint8Array;
   /** Whether it says of itself that it is JSON, by its name or its media type. */
   readonly isJson: boolean;
   /** Differs where the content does: of a file its time and size, of a URL its `ETag`. */
@@ -68,8 +67,8 @@ async function readFile(disk: Disk | undefined, path: URL, stamp?: string) {
     const { url, size, stamp: current } = await disk.find(path);
     if (current === stamp) return undefined;
     if (size > SIZE_MAX) throw new ReadError(TOO_LARGE);
-    const text = decode(await disk.read(url));
-    return { url, text, isJson: JSON_NAME.test(url.pathname), stamp: current };
+    const isJson = JSON_NAME.test(url.pathname);
+    return { url, bytes: await disk.read(url), isJson, stamp: current };
   } catch (error) {
     if (error instanceof ReadError) throw error;
     const { code = "", message } = error as Error & { code?: string };
@@ -112,7 +111,7 @@ async function readUrl(
       if (current === stamp) return undefined;
       const type = answer.headers.get("content-type") ?? "";
       const isJson = JSON_TYPE.test(type) || JSON_NAME.test(url.pathname);
-      return { url, text: decode(bytes), isJson, stamp: current };
+      return { url, bytes, isJson, stamp: current };
     }
   } catch (error) {
     if (error instanceof ReadError) throw error;
@@ -134,14 +133,6 @@ async function readBounded(answer: Response): Promise<Uint8Array<ArrayBuffer>> {
     chunks.push(chunk);
   }
   return joinBytes(chunks);
-}
-
-function decode(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
 }
 
 async function digest(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
