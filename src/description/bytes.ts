@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { breathe } from "./breathe.ts";
+import { breathe, isDue } from "./breathe.ts";
 
 /** How much of a text is encoded at a time while it is measured, in bytes. */
 const PART = 65_536;
@@ -49,13 +49,13 @@ export async function joinPieces(make: () => Iterable<string>): Promise<Uint8Arr
       size += written;
       rest = rest.slice(read);
     }
-    await breathe();
+    if (isDue()) await breathe();
   }
   const bytes = new Uint8Array(size);
   let at = 0;
   for (const piece of make()) {
     at += encoder.encodeInto(piece, bytes.subarray(at)).written;
-    await breathe();
+    if (isDue()) await breathe();
   }
   return bytes;
 }
