@@ -6,7 +6,8 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { formatFinding } from "../src/description/finding.ts";
 import { findMistake } from "../src/description/json-mistake.ts";
-import { load, pathOf } from "./description/_load.ts";
+import { isEqual } from "../src/description/values.ts";
+import { load, parseYaml, pathOf } from "./description/_load.ts";
 
 const broken = suite("a broken description");
 
@@ -142,6 +143,12 @@ broken("a mistake in JSON is found wherever it is, and nowhere else", () => {
     const broken = findMistake(`${text.slice(0, offset)}\x01${text.slice(offset)}`);
     assert.ok(broken.offset <= offset && !broken.message.includes("ends"));
   }));
+});
+
+broken("what is not followed is an empty object, in both forms alike", async () => {
+  const { json, yaml } = await load("broken/origin.yaml");
+  assert.ok(isEqual(parseYaml(yaml), JSON.parse(json)));
+  assert.equal(Object.values(JSON.parse(json)["x-ext"]), [{}]);
 });
 
 broken("nothing of a file outside the folder is shown", async () => {

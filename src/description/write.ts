@@ -48,7 +48,8 @@ export function* yamlPieces(document: Json, depth: number = DEPTH, pad = ""): Ge
   for (const key of keys) {
     const value = document[key];
     if (value === undefined) continue;
-    if (depth === 1 || !isObject(value) || Object.keys(value).length === 0) {
+    const hasMembers = isObject(value) && Object.values(value).some((each) => each !== undefined);
+    if (depth === 1 || !hasMembers) {
       yield formatMember(pad, key, value, pad);
       continue;
     }
