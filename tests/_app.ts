@@ -4,18 +4,12 @@ import { createNodeface, type Nodeface } from "../src/index.ts";
 export const app: Nodeface = createNodeface();
 
 /** Asks the app in-process. */
-export async function ask(
-  path: string,
-  init: RequestInit = {},
-): Promise<Response> {
+export async function ask(path: string, init: RequestInit = {}): Promise<Response> {
   return await app.fetch(new Request(`http://localhost${path}`, init));
 }
 
 /** Asks the app in-process, with these request headers. */
-export function askWith(
-  headers: Record<string, string>,
-  path: string,
-): Promise<Response> {
+export function askWith(headers: Record<string, string>, path: string): Promise<Response> {
   return ask(path, { headers });
 }
 

@@ -5,9 +5,7 @@ import process from "node:process";
 import { BUN, DENO, ROOT } from "./_paths.ts";
 
 /** How the command is started on each runtime, without what `npm` puts around it. */
-export const COMMANDS: Readonly<
-  Record<"Node" | "Deno" | "Bun", readonly string[]>
-> = {
+export const COMMANDS: Readonly<Record<"Node" | "Deno" | "Bun", readonly string[]>> = {
   Node: [process.execPath, "--import", "tsx", "src/main.ts"],
   Deno: [DENO, ...denoArguments()],
   Bun: [BUN, "src/main.ts"],
@@ -65,9 +63,7 @@ export async function start(
     surroundings,
   );
   const url = await Promise.race([ready, ended]);
-  if (typeof url !== "string") {
-    throw new Error(`It ended with ${url.code}: ${url.stderr}`);
-  }
+  if (typeof url !== "string") throw new Error(`It ended with ${url.code}: ${url.stderr}`);
   return {
     url,
     pid: child.pid!,
@@ -96,20 +92,14 @@ function launch(
   const printed = { stdout: "", stderr: "" };
   let becomeReady: (url: string) => void;
   const ready = new Promise<string>((resolve) => becomeReady = resolve);
-  child.stdout.setEncoding("utf8").on(
-    "data",
-    (text: string) => printed.stdout += text,
-  );
+  child.stdout.setEncoding("utf8").on("data", (text: string) => printed.stdout += text);
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     printed.stderr += text;
     const url = /^nodeface \S+ on (http:\S+)/m.exec(printed.stderr)?.[1];
     if (url) becomeReady(url);
   });
   const ended = new Promise<Ended>((resolve, reject) => {
-    child.on("error", reject).on(
-      "close",
-      (code) => resolve({ code, ...printed }),
-    );
+    child.on("error", reject).on("close", (code) => resolve({ code, ...printed }));
   });
   return { child, ended, ready, printed };
 }

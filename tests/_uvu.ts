@@ -5,10 +5,7 @@ import { parse } from "uvu/parse";
 import { run } from "uvu/run";
 
 const folder = fileURLToPath(new URL(".", import.meta.url));
-const { suites } = await parse(
-  folder,
-  process.argv[2] ?? String.raw`\.test\.ts$`,
-);
+const { suites } = await parse(folder, process.argv[2] ?? String.raw`\.test\.ts$`);
 await run(suites, { bail: false });
 // A runtime that keeps a connection of its own open would hold up all that comes after.
 process.exit(process.exitCode ?? 0);

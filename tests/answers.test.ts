@@ -8,15 +8,9 @@ const answers = suite("every answer is as described");
 
 type Reference = { $ref: string };
 type Media = { schema?: object };
-type Response_ = {
-  headers?: Record<string, unknown>;
-  content?: Record<string, Media>;
-};
+type Response_ = { headers?: Record<string, unknown>; content?: Record<string, Media> };
 type Description = {
-  paths: Record<
-    string,
-    { get: { responses: Record<string, Response_ | Reference> } }
-  >;
+  paths: Record<string, { get: { responses: Record<string, Response_ | Reference> } }>;
 };
 
 const description: Description = await (await ask("/spec.json")).json();
@@ -25,11 +19,7 @@ const ajv = new Ajv2020.default({ strict: false, validateFormats: false });
 ajv.addSchema(description, "description");
 
 /** Requests that get every status a path with a representation can answer, but 500. */
-const REQUESTS: readonly [
-  status: number,
-  query: string,
-  headers: Record<string, string>,
-][] = [
+const REQUESTS: readonly [status: number, query: string, headers: Record<string, string>][] = [
   [200, "", {}],
   [200, "", { "accept-encoding": "gzip" }],
   [304, "", { "if-none-match": "*" }],
@@ -44,22 +34,15 @@ for (const [path, { get }] of Object.entries(description.paths)) {
   const asset = path.startsWith("/assets/");
   if (asset || !get.responses["304"]) continue;
   for (const [status, query, headers] of REQUESTS) {
-    answers(
-      `GET ${path} ${JSON.stringify(headers)}${query.slice(0, 2)}: ${status}`,
-      async () => {
-        // Made by hand: `Request` would not let a test set Host.
-        const request = {
-          url: `http://localhost${path}${query}`,
-          method: "GET",
-          headers: new Headers(headers),
-        };
-        await check(
-          await createNodeface().fetch(request as Request),
-          get.responses,
-          status,
-        );
-      },
-    );
+    answers(`GET ${path} ${JSON.stringify(headers)}${query.slice(0, 2)}: ${status}`, async () => {
+      // Made by hand: `Request` would not let a test set Host.
+      const request = {
+        url: `http://localhost${path}${query}`,
+        method: "GET",
+        headers: new Headers(headers),
+      };
+      await check(await createNodeface().fetch(request as Request), get.responses, status);
+    });
   }
 }
 

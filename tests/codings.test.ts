@@ -36,15 +36,11 @@ const representation = await represent("x".repeat(9), {
 });
 
 for (const [accept, coding] of TABLE) {
-  codings(
-    `Accept-Encoding: ${accept} is answered with ${coding ?? "406"}`,
-    () => {
-      const variant = chooseVariant(representation, accept);
-      const chosen = variant &&
-        (variant.headers["content-encoding"] ?? "identity");
-      assert.is(chosen, coding);
-    },
-  );
+  codings(`Accept-Encoding: ${accept} is answered with ${coding ?? "406"}`, () => {
+    const variant = chooseVariant(representation, accept);
+    const chosen = variant && (variant.headers["content-encoding"] ?? "identity");
+    assert.is(chosen, coding);
+  });
 }
 
 codings("a request without Accept-Encoding gets the identity", async () => {
@@ -66,10 +62,7 @@ codings("what fits in a packet is not encoded", async () => {
 });
 
 codings("406 says what is offered, as problem details", async () => {
-  const response = await askWith(
-    { "accept-encoding": "identity;q=0, deflate" },
-    "/v1/info",
-  );
+  const response = await askWith({ "accept-encoding": "identity;q=0, deflate" }, "/v1/info");
   assert.is(response.status, 406);
   assert.is(response.headers.get("vary"), "Accept-Encoding");
   assert.match((await response.json()).detail, "identity always is one");

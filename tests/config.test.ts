@@ -62,10 +62,8 @@ info:
   assert.equal(parseFile("", ""), {});
 });
 
-config(
-  "everything that is wrong is said at once, with its place and what would be right",
-  () => {
-    const text = `prot: 1
+config("everything that is wrong is said at once, with its place and what would be right", () => {
+  const text = `prot: 1
 listen: 127.0.0.1
 node: { url: ftp://x, kind: bitcion, timeout: fast }
 info:
@@ -79,77 +77,44 @@ info:
     version: a/subversion
     q: { from: "a#/~3", as: { match: "(" } }
 `;
-    const found = problems(text);
-    for (
-      const [place, what] of [
-        [
-          "1:1",
-          "prot is no key here; there are listen, log, hosts, cors, description, node, info",
-        ],
-        ["2:9", "listen must be an address and a port, as in 127.0.0.1:8080"],
-        ["3:14", "node.url must be a URL such as"],
-        ["3:29", "node.kind must be one of"],
-        [
-          "3:47",
-          'node.timeout must be a duration such as "2s", "500ms" or "1m", not "fast"',
-        ],
-        [
-          "5:8",
-          'info.ttl must be a duration such as "2s", "500ms" or "1m", not 5',
-        ],
-        ["7:15", "info.sources.a.get must be a path"],
-        ["8:19", "info.sources.b.jsonrpc must be"],
-        [
-          "8:22",
-          "info.sources.b.foo is no key here; there are jsonrpc, params",
-        ],
-        [
-          "9:5",
-          "info.sources.c must have one of jsonrpc, get, post, file, command",
-        ],
-        ["11:5", "info.fields.Height must be a key in snake_case"],
-        ["12:14", "info.fields.version must be a source, # and a JSON Pointer"],
-        ["13:16", "info.fields.q.from must be"],
-        ["13:38", "info.fields.q.as.match must be a regular expression"],
-      ]
-    ) {
-      assert.ok(
-        found.some((line) => line.startsWith(`nodeface.yaml:${place}: ${what}`)),
-        `${place} ${what} is not in\n${found.join("\n")}`,
-      );
-    }
-    assert.is(found.length, 14);
-  },
-);
+  const found = problems(text);
+  for (
+    const [place, what] of [
+      ["1:1", "prot is no key here; there are listen, log, hosts, cors, description, node, info"],
+      ["2:9", "listen must be an address and a port, as in 127.0.0.1:8080"],
+      ["3:14", "node.url must be a URL such as"],
+      ["3:29", "node.kind must be one of"],
+      ["3:47", 'node.timeout must be a duration such as "2s", "500ms" or "1m", not "fast"'],
+      ["5:8", 'info.ttl must be a duration such as "2s", "500ms" or "1m", not 5'],
+      ["7:15", "info.sources.a.get must be a path"],
+      ["8:19", "info.sources.b.jsonrpc must be"],
+      ["8:22", "info.sources.b.foo is no key here; there are jsonrpc, params"],
+      ["9:5", "info.sources.c must have one of jsonrpc, get, post, file, command"],
+      ["11:5", "info.fields.Height must be a key in snake_case"],
+      ["12:14", "info.fields.version must be a source, # and a JSON Pointer"],
+      ["13:16", "info.fields.q.from must be"],
+      ["13:38", "info.fields.q.as.match must be a regular expression"],
+    ]
+  ) {
+    assert.ok(
+      found.some((line) => line.startsWith(`nodeface.yaml:${place}: ${what}`)),
+      `${place} ${what} is not in\n${found.join("\n")}`,
+    );
+  }
+  assert.is(found.length, 14);
+});
 
 config(
   "a description of a file stands beside it, one of a flag where the command runs",
   async () => {
     const of = async (args: string[], file: string) =>
-      (await read(["--config", "etc/nodeface.yaml", ...args], {
-        HOME: "/home/a",
-      }, file))
+      (await read(["--config", "etc/nodeface.yaml", ...args], { HOME: "/home/a" }, file))
         .description;
-    assert.is(
-      await of([], "description: api/openapi.yaml"),
-      "etc/api/openapi.yaml",
-    );
-    assert.is(
-      await of([], "description: /api/openapi.yaml"),
-      "/api/openapi.yaml",
-    );
-    assert.is(
-      await of([], "description: ~/openapi.yaml"),
-      "/home/a/openapi.yaml",
-    );
-    assert.is(
-      await of([], "description: http://a.example/x"),
-      "http://a.example/x",
-    );
-    assert.is(
-      await of(["--spec", "my.yaml"], "description: api.yaml"),
-      "my.yaml",
-    );
+    assert.is(await of([], "description: api/openapi.yaml"), "etc/api/openapi.yaml");
+    assert.is(await of([], "description: /api/openapi.yaml"), "/api/openapi.yaml");
+    assert.is(await of([], "description: ~/openapi.yaml"), "/home/a/openapi.yaml");
+    assert.is(await of([], "description: http://a.example/x"), "http://a.example/x");
+    assert.is(await of(["--spec", "my.yaml"], "description: api.yaml"), "my.yaml");
     assert.is(await of([], ""), undefined);
     assert.match(
       problems("description: 'http://['")[0]!,
@@ -165,10 +130,7 @@ config("what is not YAML is said with its place", () => {
 config("a field that names no source is wrong", () => {
   const wrong = (kind: string) => `node: { kind: ${kind} }\ninfo: { fields: { a: block# } }`;
   assert.equal(problems(wrong("ethereum")), []);
-  assert.match(
-    problems(wrong("none"))[0]!,
-    'nodeface.yaml:2:22: info.fields.a names the source "',
-  );
+  assert.match(problems(wrong("none"))[0]!, 'nodeface.yaml:2:22: info.fields.a names the source "');
 });
 
 config("a secret in a wrong place is not repeated", () => {
@@ -201,54 +163,35 @@ config("hosts and origins are lists, or * for any", async () => {
   }
 });
 
-config(
-  "flags win over the environment, that over the file, that over the defaults",
-  async () => {
-    const file = "{ listen: 'h:1', log: text, node: { url: 'http://f', kind: etcd } }";
-    const env = { PORT: "2", NODEFACE_KIND: "nats", NODEFACE_CONFIG: "x" };
-    const found = await read(["http://a", "--port", "3"], env, file);
-    assert.equal(found, {
-      command: "serve",
-      host: "h",
-      port: 3,
-      log: "text",
-      hosts: [],
-      cors: "*",
-      node: { url: "http://a", kind: "nats" },
-      info: {},
-    });
-    const { host, port, log } = await read([]);
-    assert.equal([host, port, log], ["127.0.0.1", 8080, "off"]);
-  },
-);
+config("flags win over the environment, that over the file, that over the defaults", async () => {
+  const file = "{ listen: 'h:1', log: text, node: { url: 'http://f', kind: etcd } }";
+  const env = { PORT: "2", NODEFACE_KIND: "nats", NODEFACE_CONFIG: "x" };
+  const found = await read(["http://a", "--port", "3"], env, file);
+  assert.equal(found, {
+    command: "serve",
+    host: "h",
+    port: 3,
+    log: "text",
+    hosts: [],
+    cors: "*",
+    node: { url: "http://a", kind: "nats" },
+    info: {},
+  });
+  const { host, port, log } = await read([]);
+  assert.equal([host, port, log], ["127.0.0.1", 8080, "off"]);
+});
 
-config(
-  "wrong arguments, environment and file are all reported together",
-  async () => {
-    try {
-      await read(["--prot", "1", "x", "--port=70000", "--config", "f"], {
-        HOST: "a b",
-      }, "y: 1");
-      assert.unreachable();
-    } catch (error) {
-      const lines = (error as ConfigError).problems;
-      for (
-        const part of [
-          "--prot",
-          "NODE_URL",
-          "--port must be",
-          "HOST must be",
-          "f:1:1: y is no",
-        ]
-      ) {
-        assert.ok(
-          lines.some((line) => line.includes(part)),
-          `${part} in ${lines.join("\n")}`,
-        );
-      }
+config("wrong arguments, environment and file are all reported together", async () => {
+  try {
+    await read(["--prot", "1", "x", "--port=70000", "--config", "f"], { HOST: "a b" }, "y: 1");
+    assert.unreachable();
+  } catch (error) {
+    const lines = (error as ConfigError).problems;
+    for (const part of ["--prot", "NODE_URL", "--port must be", "HOST must be", "f:1:1: y is no"]) {
+      assert.ok(lines.some((line) => line.includes(part)), `${part} in ${lines.join("\n")}`);
     }
-  },
-);
+  }
+});
 
 config("commands come first, and take what they take", async () => {
   assert.equal((await read(["check", "http://a"])).command, "check");
@@ -258,25 +201,16 @@ config("commands come first, and take what they take", async () => {
 });
 
 for (const [name, kind] of Object.entries(KINDS)) {
-  config(
-    `nodeface kinds ${name} prints a configuration that means the same`,
-    () => {
-      const { node, info } = parseFile(printKind(name)!, "");
-      assert.equal(node, { url: kind.url, kind: name });
-      assert.equal(makePlan(undefined, info!), makePlan(kind, {}));
-      assert.match(
-        listKinds(),
-        new RegExp(`^${name} +${kind.title.replaceAll(/[()]/g, ".")}`, "m"),
-      );
-    },
-  );
+  config(`nodeface kinds ${name} prints a configuration that means the same`, () => {
+    const { node, info } = parseFile(printKind(name)!, "");
+    assert.equal(node, { url: kind.url, kind: name });
+    assert.equal(makePlan(undefined, info!), makePlan(kind, {}));
+    assert.match(listKinds(), new RegExp(`^${name} +${kind.title.replaceAll(/[()]/g, ".")}`, "m"));
+  });
 }
 
 config("the JSON Schema that is shipped is current", () => {
-  const shipped = readFileSync(
-    new URL("../spec/nodeface.schema.json", import.meta.url),
-    "utf8",
-  );
+  const shipped = readFileSync(new URL("../spec/nodeface.schema.json", import.meta.url), "utf8");
   assert.is(shipped, fileSchema(), "npm run schema writes it");
 });
 

@@ -12,9 +12,7 @@ import { load, parseYaml, pathOf } from "./description/_load.ts";
 const broken = suite("a broken description");
 
 /** What is said of each file, and whether it is shown all the same. */
-const FILES: Readonly<
-  Record<string, [isShown: boolean, ...findings: string[]]>
-> = {
+const FILES: Readonly<Record<string, [isShown: boolean, ...findings: string[]]>> = {
   "bad-yaml.yaml": [
     false,
     "6:1 is not YAML: Flow map in block collection must be sufficiently indented and end with a }",
@@ -23,23 +21,14 @@ const FILES: Readonly<
     false,
     "1:51 is not JSON: a string stands where a comma or } should be",
   ],
-  "no-paths.yaml": [
-    true,
-    '1:1 the description has no "paths", so no operation is shown',
-  ],
-  "dangling.yaml": [
-    true,
-    '8:17 the reference to "#/components/responses/None" leads nowhere',
-  ],
+  "no-paths.yaml": [true, '1:1 the description has no "paths", so no operation is shown'],
+  "dangling.yaml": [true, '8:17 the reference to "#/components/responses/None" leads nowhere'],
   "circular.yaml": [
     true,
     '6:16 the reference to "#/components/schemas/B" leads in a circle',
     '7:16 the reference to "#/components/schemas/A" leads in a circle',
   ],
-  "same-id.yaml": [
-    true,
-    '7:25 the operationId "same" is that of GET /a as well',
-  ],
+  "same-id.yaml": [true, '7:25 the operationId "same" is that of GET /a as well'],
   "passwd.yaml": [
     true,
     '5:11 the reference to "/etc/passwd" leads out of the description\'s folder and is not followed',
@@ -51,25 +40,13 @@ const FILES: Readonly<
     '5:11 the reference to "https://elsewhere.example/a.yaml" leads to another origin and is not ' +
     "followed",
   ],
-  "alias-bomb.yaml": [
-    false,
-    "4:5 the aliases stand for more than 10 times what is written",
-  ],
+  "alias-bomb.yaml": [false, "4:5 the aliases stand for more than 10 times what is written"],
   "no-anchor.yaml": [false, "4:9 the alias *none has no anchor before it"],
-  "alias-circle.yaml": [
-    false,
-    "4:7 an alias stands for a value that it is a part of",
-  ],
+  "alias-circle.yaml": [false, "4:7 an alias stands for a value that it is a part of"],
   "empty.yaml": [false, "1:1 is empty"],
   "binary.yaml": [false, "1:1 is not text in UTF-8"],
-  "same-key.yaml": [
-    true,
-    "6:3 the same key stands here a second time; the last one counts",
-  ],
-  "two.yaml": [
-    false,
-    "4:1 a second document begins here; a description is a single one",
-  ],
+  "same-key.yaml": [true, "6:3 the same key stands here a second time; the last one counts"],
+  "two.yaml": [false, "4:1 a second document begins here; a description is a single one"],
   "not-1.1.yaml": [
     true,
     "5:7 YAML 1.2 has no merge keys: this is a key called <<, and nothing is merged",
@@ -88,18 +65,12 @@ const FILES: Readonly<
 };
 
 for (const [name, [isShown, ...findings]] of Object.entries(FILES)) {
-  broken(
-    `${name} is ${isShown ? "shown" : "not shown"}, and what is wrong is said`,
-    async () => {
-      const loaded = await load(`broken/${name}`);
-      assert.equal(
-        loaded.findings.map(formatFinding),
-        findings.map((line) => `${name}:${line}`),
-      );
-      assert.is(loaded.document !== undefined, isShown);
-      assert.is(loaded.findings.some(({ isFatal }) => isFatal), !isShown);
-    },
-  );
+  broken(`${name} is ${isShown ? "shown" : "not shown"}, and what is wrong is said`, async () => {
+    const loaded = await load(`broken/${name}`);
+    assert.equal(loaded.findings.map(formatFinding), findings.map((line) => `${name}:${line}`));
+    assert.is(loaded.document !== undefined, isShown);
+    assert.is(loaded.findings.some(({ isFatal }) => isFatal), !isShown);
+  });
 }
 
 broken("every file of the folder is in the table", () => {
@@ -156,15 +127,12 @@ broken("nothing of a file outside the folder is shown", async () => {
   assert.not.match(json + yaml, /root:|listPets/);
 });
 
-broken(
-  "a file that is not there is said to be so, without its path",
-  async () => {
-    const { findings } = await load("broken/none.yaml");
-    assert.equal(findings.map(formatFinding), [
-      "none.yaml:1:1 cannot be read: there is no such file",
-    ]);
-  },
-);
+broken("a file that is not there is said to be so, without its path", async () => {
+  const { findings } = await load("broken/none.yaml");
+  assert.equal(findings.map(formatFinding), [
+    "none.yaml:1:1 cannot be read: there is no such file",
+  ]);
+});
 
 broken("findings in JSON have their places as well", async () => {
   const text = `{ "openapi": "3.1.1", "info": { "title": "x", "version": "1" },
@@ -178,10 +146,7 @@ broken("findings in JSON have their places as well", async () => {
 broken("a key that stands twice in JSON is found", async () => {
   const text = '{"openapi":"3.1.1","info":{"title":"x","version":"1","title":"y"},"paths":{}}';
   const { findings, document } = await load({ text });
-  assert.match(
-    findings.map(formatFinding).join(),
-    "1:54 the same key stands here a second time",
-  );
+  assert.match(findings.map(formatFinding).join(), "1:54 the same key stands here a second time");
   assert.is((document?.info as { title: string }).title, "y");
 });
 

@@ -40,10 +40,7 @@ function write(path: string, text: string) {
 const findings = () => reports.flatMap(({ findings }) => findings.map(formatFinding));
 
 async function create(description: string | URL): Promise<Nodeface> {
-  const app = createNodeface({
-    description,
-    onDescription: (report) => reports.push(report),
-  });
+  const app = createNodeface({ description, onDescription: (report) => reports.push(report) });
   await app.ready();
   return app;
 }
@@ -51,92 +48,72 @@ async function create(description: string | URL): Promise<Nodeface> {
 const ask = (app: Nodeface, path: string) => app.fetch(new Request(`http://localhost${path}`));
 const title = async (app: Nodeface) => (await (await ask(app, "/spec.json")).json()).info.title;
 const etags = (app: Nodeface) =>
-  Promise.all(
-    PATHS.map(async (path) => (await ask(app, path)).headers.get("etag")),
-  );
+  Promise.all(PATHS.map(async (path) => (await ask(app, path)).headers.get("etag")));
 
-fresh(
-  "a file is read again when it has changed, and all that is made of it changes",
-  async () => {
-    write(file, describe("One"));
-    const app = await create(file);
-    const before = await etags(app);
-    await app.refresh();
-    assert.equal(await etags(app), before);
-    assert.is(reports.length, 1);
-    write(file, describe("Two", "http://b.example"));
-    await app.refresh();
-    assert.is(await title(app), "Two");
-    const after = await etags(app);
-    for (const i of [1, 2]) assert.is.not(after[i], before[i], PATHS[i]);
-    const policy = (await ask(app, "/v1/spec")).headers.get("content-security-policy") ?? "";
-    assert.match(policy, "connect-src 'self' http://b.example;");
-    assert.not.match(policy, "a.example");
-  },
-);
+fresh("a file is read again when it has changed, and all that is made of it changes", async () => {
+  write(file, describe("One"));
+  const app = await create(file);
+  const before = await etags(app);
+  await app.refresh();
+  assert.equal(await etags(app), before);
+  assert.is(reports.length, 1);
+  write(file, describe("Two", "http://b.example"));
+  await app.refresh();
+  assert.is(await title(app), "Two");
+  const after = await etags(app);
+  for (const i of [1, 2]) assert.is.not(after[i], before[i], PATHS[i]);
+  const policy = (await ask(app, "/v1/spec")).headers.get("content-security-policy") ?? "";
+  assert.match(policy, "connect-src 'self' http://b.example;");
+  assert.not.match(policy, "a.example");
+});
 
-fresh(
-  "while it is being read, everything is still of the old version",
-  async () => {
-    write(file, describe("One"));
-    const app = await create(file);
-    const old = await etags(app);
-    write(file, describe("Two", "http://b.example"));
-    let isDone = false;
-    const refreshed = app.refresh().then(() => isDone = true);
-    const seen = new Set<string>();
-    while (!isDone) {
-      seen.add(JSON.stringify(await etags(app)));
-      await new Promise((resolve) => setTimeout(resolve));
-    }
-    await refreshed;
-    seen.delete(JSON.stringify(old));
-    seen.delete(JSON.stringify(await etags(app)));
-    assert.equal([...seen], []);
-  },
-);
+fresh("while it is being read, everything is still of the old version", async () => {
+  write(file, describe("One"));
+  const app = await create(file);
+  const old = await etags(app);
+  write(file, describe("Two", "http://b.example"));
+  let isDone = false;
+  const refreshed = app.refresh().then(() => isDone = true);
+  const seen = new Set<string>();
+  while (!isDone) {
+    seen.add(JSON.stringify(await etags(app)));
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+  await refreshed;
+  seen.delete(JSON.stringify(old));
+  seen.delete(JSON.stringify(await etags(app)));
+  assert.equal([...seen], []);
+});
 
-fresh(
-  "a broken version leaves the old one, is told once, and is mended by the next",
-  async () => {
-    write(file, describe("One"));
-    const app = await create(file);
-    write(file, "openapi: [\n");
-    await app.refresh();
-    await app.refresh();
-    assert.is(await title(app), "One");
-    assert.equal(reports.map(({ shown }) => shown), ["current", "older"]);
-    rmSync(file);
-    await app.refresh();
-    await app.refresh();
-    assert.is(await title(app), "One");
-    assert.equal(reports.length, 3);
-    write(file, describe("Two"));
-    await app.refresh();
-    assert.is(await title(app), "Two");
-  },
-);
+fresh("a broken version leaves the old one, is told once, and is mended by the next", async () => {
+  write(file, describe("One"));
+  const app = await create(file);
+  write(file, "openapi: [\n");
+  await app.refresh();
+  await app.refresh();
+  assert.is(await title(app), "One");
+  assert.equal(reports.map(({ shown }) => shown), ["current", "older"]);
+  rmSync(file);
+  await app.refresh();
+  await app.refresh();
+  assert.is(await title(app), "One");
+  assert.equal(reports.length, 3);
+  write(file, describe("Two"));
+  await app.refresh();
+  assert.is(await title(app), "Two");
+});
 
-fresh(
-  "what cannot be shown leaves this service's own, and the page says so",
-  async () => {
-    write(file, "openapi: [\n");
-    const app = await create(file);
-    assert.is(await title(app), "Nodeface");
-    assert.match(
-      await (await ask(app, "/v1/spec")).text(),
-      "own description cannot be shown",
-    );
-    assert.is(reports[0]?.shown, "own");
-    write(file, describe("One"));
-    await app.refresh();
-    assert.is(await title(app), "One");
-    assert.not.match(
-      await (await ask(app, "/v1/spec")).text(),
-      "cannot be shown",
-    );
-  },
-);
+fresh("what cannot be shown leaves this service's own, and the page says so", async () => {
+  write(file, "openapi: [\n");
+  const app = await create(file);
+  assert.is(await title(app), "Nodeface");
+  assert.match(await (await ask(app, "/v1/spec")).text(), "own description cannot be shown");
+  assert.is(reports[0]?.shown, "own");
+  write(file, describe("One"));
+  await app.refresh();
+  assert.is(await title(app), "One");
+  assert.not.match(await (await ask(app, "/v1/spec")).text(), "cannot be shown");
+});
 
 fresh("a link out of the folder is not followed", async () => {
   const outside = mkdtempSync(join(tmpdir(), "nodeface-"));
@@ -166,10 +143,7 @@ fresh.run();
 const remote = suite("a description at a URL");
 
 /** What the server answers next, by path. */
-let answers: Record<
-  string,
-  { status?: number; headers?: Record<string, string>; body?: string }
->;
+let answers: Record<string, { status?: number; headers?: Record<string, string>; body?: string }>;
 let asked: { path: string; noneMatch: string | undefined }[];
 let server: Server;
 let origin: string;
@@ -178,13 +152,9 @@ remote.before(async () => {
   server = createServer((request, response) => {
     const path = request.url ?? "";
     asked.push({ path, noneMatch: request.headers["if-none-match"] });
-    const { status = 200, headers = {}, body = "" } = answers[path] ??
-      { status: 404 };
-    const isKnown = headers.etag !== undefined &&
-      headers.etag === request.headers["if-none-match"];
-    response.writeHead(isKnown ? 304 : status, headers).end(
-      isKnown ? undefined : body,
-    );
+    const { status = 200, headers = {}, body = "" } = answers[path] ?? { status: 404 };
+    const isKnown = headers.etag !== undefined && headers.etag === request.headers["if-none-match"];
+    response.writeHead(isKnown ? 304 : status, headers).end(isKnown ? undefined : body);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -194,28 +164,22 @@ remote.before.each(() => {
   [answers, asked, reports] = [{}, [], []];
 });
 
-remote(
-  "it is asked for again with its ETag, and its servers are relative to it",
-  async () => {
-    answers["/api/spec.json"] = {
-      headers: { etag: '"1"' },
-      body:
-        '{"openapi":"3.0.3","info":{"title":"One","version":"1"},"servers":[{"url":"/v1"}],"paths":{}}',
-    };
-    const app = await create(`${origin}/api/spec.json`);
-    const { servers } = await (await ask(app, "/spec.json")).json();
-    assert.equal(servers, [{ url: `${origin}/v1` }]);
-    await app.refresh();
-    assert.equal(asked.map(({ noneMatch }) => noneMatch), [undefined, '"1"']);
-    assert.is(reports.length, 1);
-    answers["/api/spec.json"] = {
-      headers: { etag: '"2"' },
-      body: describe("Two"),
-    };
-    await app.refresh();
-    assert.is(await title(app), "Two");
-  },
-);
+remote("it is asked for again with its ETag, and its servers are relative to it", async () => {
+  answers["/api/spec.json"] = {
+    headers: { etag: '"1"' },
+    body:
+      '{"openapi":"3.0.3","info":{"title":"One","version":"1"},"servers":[{"url":"/v1"}],"paths":{}}',
+  };
+  const app = await create(`${origin}/api/spec.json`);
+  const { servers } = await (await ask(app, "/spec.json")).json();
+  assert.equal(servers, [{ url: `${origin}/v1` }]);
+  await app.refresh();
+  assert.equal(asked.map(({ noneMatch }) => noneMatch), [undefined, '"1"']);
+  assert.is(reports.length, 1);
+  answers["/api/spec.json"] = { headers: { etag: '"2"' }, body: describe("Two") };
+  await app.refresh();
+  assert.is(await title(app), "Two");
+});
 
 remote("of a document that names no server, it is the one it came from", async () => {
   answers["/api/spec.yaml"] = {
@@ -246,10 +210,7 @@ remote("redirects are followed within the origin only", async () => {
   answers["/a"] = { status: 302, headers: { location: "/b" } };
   answers["/b"] = { body: describe("One") };
   assert.is(await title(await create(`${origin}/a`)), "One");
-  answers["/c"] = {
-    status: 302,
-    headers: { location: "http://localhost:1/x" },
-  };
+  answers["/c"] = { status: 302, headers: { location: "http://localhost:1/x" } };
   assert.is(await title(await create(`${origin}/c`)), "Nodeface");
   assert.equal(findings(), [
     "c:1:1 cannot be read: it redirects to another origin, http://localhost:1, and is not followed",
@@ -265,22 +226,17 @@ remote("its references are followed within the origin only", async () => {
   assert.equal(findings(), [
     'a.yaml:6:14 the reference to "http://localhost:1/b.yaml" leads to another origin and is not followed',
   ]);
-  assert.equal((await (await ask(app, "/spec.json")).json())["x-ext"].b, {
-    a: 1,
-  });
+  assert.equal((await (await ask(app, "/spec.json")).json())["x-ext"].b, { a: 1 });
 });
 
-remote(
-  "what is too large, and what cannot be reached, is said to be so",
-  async () => {
-    answers["/large"] = { body: " ".repeat(33 * 1024 * 1024) };
-    await create(`${origin}/large`);
-    await create("http://127.0.0.1:1/x.yaml");
-    assert.equal(findings(), [
-      "large:1:1 cannot be read: is larger than 32 MiB",
-      "x.yaml:1:1 cannot be read: the server cannot be reached",
-    ]);
-  },
-);
+remote("what is too large, and what cannot be reached, is said to be so", async () => {
+  answers["/large"] = { body: " ".repeat(33 * 1024 * 1024) };
+  await create(`${origin}/large`);
+  await create("http://127.0.0.1:1/x.yaml");
+  assert.equal(findings(), [
+    "large:1:1 cannot be read: is larger than 32 MiB",
+    "x.yaml:1:1 cannot be read: the server cannot be reached",
+  ]);
+});
 
 remote.run();

@@ -17,79 +17,58 @@ const FILES = [
 ];
 
 for (const file of FILES) {
-  node(
-    `${file} is shown without a finding, the same in both forms`,
-    async () => {
-      const { findings, document, json, yaml } = await load(file);
-      assert.equal(findings.map(formatFinding), []);
-      assert.ok(isEqual(parseYaml(yaml), JSON.parse(json)));
-      const paths = Object.keys(objectOf(document?.paths));
-      for (const path of ["/v1/info", "/v1/spec", "/spec.json"]) {
-        assert.ok(paths.includes(path), path);
-      }
-    },
-  );
+  node(`${file} is shown without a finding, the same in both forms`, async () => {
+    const { findings, document, json, yaml } = await load(file);
+    assert.equal(findings.map(formatFinding), []);
+    assert.ok(isEqual(parseYaml(yaml), JSON.parse(json)));
+    const paths = Object.keys(objectOf(document?.paths));
+    for (const path of ["/v1/info", "/v1/spec", "/spec.json"]) {
+      assert.ok(paths.includes(path), path);
+    }
+  });
 }
 
-node(
-  "the comments and the order of its YAML stay, and every line of it",
-  async () => {
-    for (const file of FILES.filter((file) => file.includes("petstore-3"))) {
-      const { yaml } = await load(file);
-      let at = 0;
-      for (
-        const line of readFileSync(pathOf(file), "utf8").trimEnd().split("\n")
-      ) {
-        const found = yaml.indexOf(`${line}\n`, at);
-        assert.ok(found >= 0, `${file}: ${line}`);
-        at = found + line.length + 1;
-      }
+node("the comments and the order of its YAML stay, and every line of it", async () => {
+  for (const file of FILES.filter((file) => file.includes("petstore-3"))) {
+    const { yaml } = await load(file);
+    let at = 0;
+    for (const line of readFileSync(pathOf(file), "utf8").trimEnd().split("\n")) {
+      const found = yaml.indexOf(`${line}\n`, at);
+      assert.ok(found >= 0, `${file}: ${line}`);
+      at = found + line.length + 1;
     }
-  },
-);
+  }
+});
 
 node("comments stay in a description of several files", async () => {
   const { yaml } = await load("three/openapi.yaml");
-  for (const comment of ["# Three files", "# the paths are elsewhere"]) {
-    assert.match(yaml, comment);
-  }
+  for (const comment of ["# Three files", "# the paths are elsewhere"]) assert.match(yaml, comment);
 });
 
 node("several files become one, whose references stay within it", async () => {
   const { document, json } = await load("three/openapi.yaml");
   const references = [...json.matchAll(/"\$ref":"([^"]*)"/g)].map(([, ref]) => ref!);
   for (const ref of references) assert.match(ref, /^#\/(components|x-ext)\//);
-  const paths = objectOf(
-    objectOf(objectOf(document?.["x-ext"]).shared_paths).things,
-  );
+  const paths = objectOf(objectOf(objectOf(document?.["x-ext"]).shared_paths).things);
   assert.match(JSON.stringify(paths), '{"$ref":"#/components/schemas/Thing"}');
 });
 
-node(
-  "Swagger 2.0 becomes OpenAPI 3.0, and large numbers keep their digits",
-  async () => {
-    const { document, json, yaml } = await load("petstore-2.0.json");
-    assert.is(document?.openapi, "3.0.4");
-    assert.equal(document?.servers, [{ url: "https://pets.example/v1" }]);
-    for (const text of [json, yaml]) assert.match(text, "18446744073709551615");
-  },
-);
+node("Swagger 2.0 becomes OpenAPI 3.0, and large numbers keep their digits", async () => {
+  const { document, json, yaml } = await load("petstore-2.0.json");
+  assert.is(document?.openapi, "3.0.4");
+  assert.equal(document?.servers, [{ url: "https://pets.example/v1" }]);
+  for (const text of [json, yaml]) assert.match(text, "18446744073709551615");
+});
 
-node(
-  "others keep their version, and large numbers of YAML their digits",
-  async () => {
-    const text = `openapi: 3.2.0
+node("others keep their version, and large numbers of YAML their digits", async () => {
+  const text = `openapi: 3.2.0
 info: { title: x, version: "1", x-large: 12345678901234567890, x-date: 2020-01-01, x-no: no }
 paths: {}
 `;
-    const { json, document } = await load({ text });
-    assert.is(document?.openapi, "3.2.0");
-    assert.match(
-      json,
-      '"x-large":12345678901234567890,"x-date":"2020-01-01","x-no":"no"',
-    );
-  },
-);
+  const { json, document } = await load({ text });
+  assert.is(document?.openapi, "3.2.0");
+  assert.match(json, '"x-large":12345678901234567890,"x-date":"2020-01-01","x-no":"no"');
+});
 
 node("anchors stand for what they name, and stay in YAML", async () => {
   const text = `openapi: 3.1.1
@@ -145,140 +124,98 @@ node("this service's operations are tried here, and need no key", async () => {
     !path.startsWith("/pets")
   );
   assert.is(own.length, 8);
-  for (
-    const [path, item] of own as [string, { servers: Json[]; get: Json }][]
-  ) {
+  for (const [path, item] of own as [string, { servers: Json[]; get: Json }][]) {
     assert.is(item.servers[0]?.url, "/", path);
     assert.equal([item.get.tags, item.get.security], [["Nodeface"], []]);
   }
 });
 
-node(
-  "names never collide: neither of components nor of operations",
-  async () => {
-    const { document, json } = await load("petstore-3.0.yaml");
-    const { schemas } = document?.components as { schemas: Json };
-    assert.equal(schemas.NodefaceInfo, { type: "string" });
-    assert.is(objectOf(schemas.NodefaceInfo2).type, "object");
-    const ids = [...json.matchAll(/"operationId":"(\w+)"/g)].map(([, id]) => id);
-    assert.is(new Set(ids).size, ids.length);
-  },
-);
+node("names never collide: neither of components nor of operations", async () => {
+  const { document, json } = await load("petstore-3.0.yaml");
+  const { schemas } = document?.components as { schemas: Json };
+  assert.equal(schemas.NodefaceInfo, { type: "string" });
+  assert.is(objectOf(schemas.NodefaceInfo2).type, "object");
+  const ids = [...json.matchAll(/"operationId":"(\w+)"/g)].map(([, id]) => id);
+  assert.is(new Set(ids).size, ids.length);
+});
 
-node(
-  "every reference of this service's operations leads somewhere",
-  async () => {
-    const { yaml } = await load("petstore-3.0.yaml");
-    assert.equal((await load({ text: yaml })).findings, []);
-  },
-);
+node("every reference of this service's operations leads somewhere", async () => {
+  const { yaml } = await load("petstore-3.0.yaml");
+  assert.equal((await load({ text: yaml })).findings, []);
+});
 
-node(
-  "what it says of /v1/info stays, also below the path of its servers",
-  async () => {
-    const head = 'openapi: 3.1.1\ninfo: { title: x, version: "1" }\n';
-    const item = "{ get: { summary: theirs, responses: {} } }";
-    for (
-      const [path, text] of [
-        ["/v1/info", `${head}paths: { /v1/info: ${item} }\n`],
-        [
-          "/info",
-          `${head}servers: [{ url: "http://node.example/v1" }]\npaths: { /info: ${item} }\n`,
-        ],
-      ]
-    ) {
-      const paths = objectOf((await load({ text: text! })).document?.paths);
-      assert.is(objectOf(objectOf(paths[path!]).get).summary, "theirs");
-      assert.is(Object.hasOwn(paths, "/v1/info"), path === "/v1/info");
-      assert.ok(Object.hasOwn(paths, "/v1/spec"));
-    }
-  },
-);
+node("what it says of /v1/info stays, also below the path of its servers", async () => {
+  const head = 'openapi: 3.1.1\ninfo: { title: x, version: "1" }\n';
+  const item = "{ get: { summary: theirs, responses: {} } }";
+  for (
+    const [path, text] of [
+      ["/v1/info", `${head}paths: { /v1/info: ${item} }\n`],
+      ["/info", `${head}servers: [{ url: "http://node.example/v1" }]\npaths: { /info: ${item} }\n`],
+    ]
+  ) {
+    const paths = objectOf((await load({ text: text! })).document?.paths);
+    assert.is(objectOf(objectOf(paths[path!]).get).summary, "theirs");
+    assert.is(Object.hasOwn(paths, "/v1/info"), path === "/v1/info");
+    assert.ok(Object.hasOwn(paths, "/v1/spec"));
+  }
+});
 
-node(
-  "relative servers lead to the node, and a public URL takes the place of all",
-  async () => {
-    const { document } = await load("ergo-openapi.yaml");
-    const urls = (document?.servers as Json[]).map(({ url }) => url);
-    assert.equal(urls, [
-      "http://127.0.0.1:9053",
-      "http://213.239.193.208:9053",
-    ]);
-    const { document: open, origins } = await load("ergo-openapi.yaml", {
-      publicUrl: "https://ergo.example/node",
-    });
-    assert.equal(open?.servers, [{ url: "https://ergo.example/node" }]);
-    assert.equal(origins, ["https://ergo.example"]);
-  },
-);
+node("relative servers lead to the node, and a public URL takes the place of all", async () => {
+  const { document } = await load("ergo-openapi.yaml");
+  const urls = (document?.servers as Json[]).map(({ url }) => url);
+  assert.equal(urls, ["http://127.0.0.1:9053", "http://213.239.193.208:9053"]);
+  const { document: open, origins } = await load("ergo-openapi.yaml", {
+    publicUrl: "https://ergo.example/node",
+  });
+  assert.equal(open?.servers, [{ url: "https://ergo.example/node" }]);
+  assert.equal(origins, ["https://ergo.example"]);
+});
 
-node(
-  "where the node is reached is asked for where nothing says it",
-  async () => {
-    const { findings } = await load("ergo-openapi.yaml", {});
-    assert.match(
-      findings.map(formatFinding).join(),
-      "where the node is reached is not said",
-    );
-  },
-);
+node("where the node is reached is asked for where nothing says it", async () => {
+  const { findings } = await load("ergo-openapi.yaml", {});
+  assert.match(findings.map(formatFinding).join(), "where the node is reached is not said");
+});
 
-node(
-  "the origins are those of its servers, whatever their variables may be",
-  async () => {
-    const { origins } = await load("petstore-3.1.yaml");
-    assert.equal(origins, [
-      "https://eu.pets.example",
-      "https://us.pets.example",
-    ]);
-    const text = `openapi: 3.1.1
+node("the origins are those of its servers, whatever their variables may be", async () => {
+  const { origins } = await load("petstore-3.1.yaml");
+  assert.equal(origins, ["https://eu.pets.example", "https://us.pets.example"]);
+  const text = `openapi: 3.1.1
 info: { title: x, version: "1" }
 servers: [{ url: "https://a.example:8443/x" }, { url: "ftp://b.example" }, { url: "https://c;d e" }]
 paths: { /a: { servers: [{ url: "http://c.example" }], get: { servers: [{ url: "http://d.example" }] } } }
 `;
-    assert.equal((await load({ text })).origins, [
-      "https://a.example:8443",
-      "http://c.example",
-      "http://d.example",
-    ]);
-  },
-);
+  assert.equal((await load({ text })).origins, [
+    "https://a.example:8443",
+    "http://c.example",
+    "http://d.example",
+  ]);
+});
 
-node(
-  "no server can say more in the content policy than its own origin",
-  async () => {
-    for (
-      const url of [
-        "http://*",
-        "https://*.example",
-        "https://a;script-src",
-        "https://'unsafe-inline'",
-      ]
-    ) {
-      const text =
-        `openapi: 3.1.1\ninfo: { title: x, version: "1" }\nservers: [{ url: "${url}" }]\n`;
-      assert.equal((await load({ text })).origins, [], url);
+node("no server can say more in the content policy than its own origin", async () => {
+  for (
+    const url of [
+      "http://*",
+      "https://*.example",
+      "https://a;script-src",
+      "https://'unsafe-inline'",
+    ]
+  ) {
+    const text = `openapi: 3.1.1\ninfo: { title: x, version: "1" }\nservers: [{ url: "${url}" }]\n`;
+    assert.equal((await load({ text })).origins, [], url);
+  }
+});
+
+node("this service's own description says nothing that OpenAPI 3.0 has no word for", () => {
+  const { paths, components } = parseYaml(OWN);
+  const visit = (value: unknown, key = "") => {
+    if (key === "schema" || key === "schemas") {
+      assert.not.match(JSON.stringify(value), /"(examples|const|\$defs)":|"type":\[/);
     }
-  },
-);
-
-node(
-  "this service's own description says nothing that OpenAPI 3.0 has no word for",
-  () => {
-    const { paths, components } = parseYaml(OWN);
-    const visit = (value: unknown, key = "") => {
-      if (key === "schema" || key === "schemas") {
-        assert.not.match(
-          JSON.stringify(value),
-          /"(examples|const|\$defs)":|"type":\[/,
-        );
-      }
-      if (typeof value !== "object" || value === null) return;
-      for (const [key, member] of Object.entries(value)) visit(member, key);
-    };
-    visit(paths);
-    visit(components);
-  },
-);
+    if (typeof value !== "object" || value === null) return;
+    for (const [key, member] of Object.entries(value)) visit(member, key);
+  };
+  visit(paths);
+  visit(components);
+});
 
 node.run();

@@ -56,10 +56,7 @@ const scalar = fc.oneof(
   fc.constant(null),
   fc.bigInt({ min: 2n ** 53n, max: 2n ** 200n }),
 );
-const name = fc.oneof(
-  text,
-  fc.constantFrom("__proto__", "constructor", "200", "type"),
-);
+const name = fc.oneof(text, fc.constantFrom("__proto__", "constructor", "200", "type"));
 const { value } = fc.letrec((tie) => ({
   value: fc.oneof(
     { maxDepth: 4, withCrossShrink: true },
@@ -68,19 +65,12 @@ const { value } = fc.letrec((tie) => ({
     fc.dictionary(name, tie("value"), { maxKeys: 4, noNullPrototype: true }),
   ),
 }));
-const object = fc.dictionary(name, value, {
-  maxKeys: 4,
-  noNullPrototype: true,
-});
+const object = fc.dictionary(name, value, { maxKeys: 4, noNullPrototype: true });
 const path = fc.oneof(
   fc.constantFrom("/v1/info", "/v1/spec", "/a/{b}", "/x: y", "/#"),
   fc.string({ maxLength: 8 }).map((name) => `/${name}`),
 );
-const operation = fc.record({
-  operationId: text,
-  description: text,
-  responses: object,
-}, {
+const operation = fc.record({ operationId: text, description: text, responses: object }, {
   requiredKeys: [],
 });
 const server = fc.record({
@@ -95,28 +85,14 @@ const description = fc.record({
   servers: fc.array(server, { maxLength: 2 }),
   tags: fc.array(fc.record({ name: text }), { maxLength: 2 }),
   components: fc.dictionary(
-    fc.constantFrom(
-      "schemas",
-      "responses",
-      "parameters",
-      "headers",
-      "examples",
-    ),
-    fc.dictionary(
-      fc.constantFrom("NodefaceInfo", "NodefaceETag", "A", "b-c"),
-      object,
-      {
-        maxKeys: 2,
-      },
-    ),
+    fc.constantFrom("schemas", "responses", "parameters", "headers", "examples"),
+    fc.dictionary(fc.constantFrom("NodefaceInfo", "NodefaceETag", "A", "b-c"), object, {
+      maxKeys: 2,
+    }),
   ),
-  paths: fc.dictionary(
-    path,
-    fc.dictionary(fc.constantFrom("get", "post", "summary"), operation),
-    {
-      maxKeys: 3,
-    },
-  ),
+  paths: fc.dictionary(path, fc.dictionary(fc.constantFrom("get", "post", "summary"), operation), {
+    maxKeys: 3,
+  }),
   "x-more": value,
 }, { requiredKeys: ["openapi", "info", "paths"] });
 
@@ -137,12 +113,7 @@ const layout = fc.record({
   indentSeq: fc.boolean(),
   lineWidth: fc.constantFrom(0, 40, 80),
   collectionStyle: fc.constantFrom("any", "block", "flow"),
-  defaultStringType: fc.constantFrom(
-    "PLAIN",
-    "QUOTE_DOUBLE",
-    "QUOTE_SINGLE",
-    "BLOCK_LITERAL",
-  ),
+  defaultStringType: fc.constantFrom("PLAIN", "QUOTE_DOUBLE", "QUOTE_SINGLE", "BLOCK_LITERAL"),
   blockQuote: fc.constantFrom(true, false, "folded"),
   isJson: fc.boolean(),
   isCommented: fc.boolean(),
@@ -159,10 +130,7 @@ roundTrip(
         // Members that are there and hold nothing are not written.
         const document = parseJson(formatJson(description)) as Json;
         const { isJson, isCommented, newline, ...options } = layout;
-        const yaml = stringify(
-          document,
-          { ...options, aliasDuplicateObjects: false } as object,
-        );
+        const yaml = stringify(document, { ...options, aliasDuplicateObjects: false } as object);
         const commented = isCommented
           ? `# First\n${yaml.replace(/^(?=paths:)/m, "# Paths\n")}`
           : yaml;
@@ -170,14 +138,8 @@ roundTrip(
           ? commented
           : commented.replaceAll("\n", newline);
         // Some layouts are beyond the library that writes them here.
-        fc.pre(
-          isJson || (isText(written) && isEqual(exactly(written), document)),
-        );
-        const loaded = await load(
-          { text: isJson ? formatJson(document) : written },
-          where,
-          OWN,
-        );
+        fc.pre(isJson || (isText(written) && isEqual(exactly(written), document)));
+        const loaded = await load({ text: isJson ? formatJson(document) : written }, where, OWN);
         const placed = applyEdits(document, serverEdits(document, where));
         const merged = applyEdits(placed, ownEdits(own, placed));
         assert.ok(isEqual(parseJson(loaded.json), merged), "JSON");

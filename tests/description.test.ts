@@ -13,18 +13,12 @@ type Description = { paths: Record<string, { get: Operation }> };
 const json = async (path: string) => await (await ask(path)).json() as Description;
 
 description("both forms say the same", async () => {
-  assert.equal(
-    parse(await (await ask("/spec.yaml")).text()),
-    await json("/spec.json"),
-  );
+  assert.equal(parse(await (await ask("/spec.yaml")).text()), await json("/spec.json"));
 });
 
 description("the forms under /v1 are the same bytes", async () => {
   for (const form of ["spec.json", "spec.yaml"]) {
-    const [plain, versioned] = [
-      await ask(`/${form}`),
-      await ask(`/v1/${form}`),
-    ];
+    const [plain, versioned] = [await ask(`/${form}`), await ask(`/v1/${form}`)];
     assert.equal([...plain.headers], [...versioned.headers]);
     assert.is(await plain.text(), await versioned.text());
   }
@@ -38,44 +32,27 @@ description("YAML is shown rather than downloaded", async () => {
 description("every route is described", async () => {
   const { paths } = await json("/spec.json");
   for (const { method, path } of app.routeTable) {
-    if (method !== "HEAD") {
-      assert.ok(paths[template(path)]?.get, `${method} ${path}`);
-    }
+    if (method !== "HEAD") assert.ok(paths[template(path)]?.get, `${method} ${path}`);
   }
 });
 
-description(
-  "everything described is served, with a status that is described",
-  async () => {
-    const { paths } = await json("/spec.json");
-    const manifest = await readManifest(platform);
-    const chunk = Object.keys(manifest.files).find((file) => file.includes("/chunks/")) ??
-      "";
-    const file = (path: string) =>
-      path.includes("/chunks/") ? chunk : `${manifest.explorer}/explorer.js`;
-    for (const [path, { get }] of Object.entries(paths)) {
-      const served = path.startsWith("/assets/") ? `/assets/${file(path)}` : path;
-      const { status } = await ask(served);
-      assert.ok(
-        status < 400 && get.responses[status],
-        `GET ${served} answers ${status}`,
-      );
-    }
-  },
-);
+description("everything described is served, with a status that is described", async () => {
+  const { paths } = await json("/spec.json");
+  const manifest = await readManifest(platform);
+  const chunk = Object.keys(manifest.files).find((file) => file.includes("/chunks/")) ?? "";
+  const file = (path: string) =>
+    path.includes("/chunks/") ? chunk : `${manifest.explorer}/explorer.js`;
+  for (const [path, { get }] of Object.entries(paths)) {
+    const served = path.startsWith("/assets/") ? `/assets/${file(path)}` : path;
+    const { status } = await ask(served);
+    assert.ok(status < 400 && get.responses[status], `GET ${served} answers ${status}`);
+  }
+});
 
-description(
-  "every operation has a name of its own and says what it is",
-  async () => {
-    const operations = Object.values((await json("/spec.json")).paths).map((
-      { get },
-    ) => get);
-    assert.is(
-      new Set(operations.map(({ operationId }) => operationId)).size,
-      operations.length,
-    );
-  },
-);
+description("every operation has a name of its own and says what it is", async () => {
+  const operations = Object.values((await json("/spec.json")).paths).map(({ get }) => get);
+  assert.is(new Set(operations.map(({ operationId }) => operationId)).size, operations.length);
+});
 
 /** A path as the description writes it. */
 function template(path: string): string {

@@ -8,19 +8,13 @@ const embedding = suite("in a server of one's own");
 const peer: Operation = {
   method: "GET",
   path: "/v1/peers/{id}",
-  operation: {
-    operationId: "getPeer",
-    responses: { 200: { description: "The peer" } },
-  },
+  operation: { operationId: "getPeer", responses: { 200: { description: "The peer" } } },
   handle: (request, { id }) => Response.json({ id, accept: request.headers.get("accept") }),
 };
 const ban: Operation = {
   method: "POST",
   path: "/v1/peers/{id}",
-  operation: {
-    operationId: "banPeer",
-    responses: { 200: { description: "Done" } },
-  },
+  operation: { operationId: "banPeer", responses: { 200: { description: "Done" } } },
   handle: async (request) => new Response(`banned for ${await request.text()}`),
 };
 
@@ -32,21 +26,11 @@ const host = createNodeface({
   cors: ["https://app.example"],
 });
 
-const ask = async (
-  path: string,
-  init: RequestInit = {},
-  app: Nodeface = host,
-) => await app.fetch(new Request(`http://localhost${path}`, init));
+const ask = async (path: string, init: RequestInit = {}, app: Nodeface = host) =>
+  await app.fetch(new Request(`http://localhost${path}`, init));
 
 embedding("every path is behind the prefix and nowhere else", async () => {
-  for (
-    const path of [
-      "/v1/spec",
-      "/v1/info",
-      "/spec.json",
-      "/.well-known/api-catalog",
-    ]
-  ) {
+  for (const path of ["/v1/spec", "/v1/info", "/spec.json", "/.well-known/api-catalog"]) {
     assert.is((await ask(`/a/node${path}`)).status, 200, path);
     for (const other of ["", "/a", "/a/nodes", "/a/node/a/node"]) {
       assert.is((await ask(other + path)).status, 404, other + path);
@@ -54,37 +38,25 @@ embedding("every path is behind the prefix and nowhere else", async () => {
   }
 });
 
-embedding(
-  "the prefix leads to the explorer, with a slash after it or not",
-  async () => {
-    for (const path of ["/a/node", "/a/node/", "/a/node/v1", "/a/node/v1/"]) {
-      const { status, headers } = await ask(path);
-      assert.is(status, 307, path);
-      const { pathname } = new URL(
-        headers.get("location") ?? "",
-        `http://localhost${path}`,
-      );
-      assert.is(pathname, "/a/node/v1/spec", path);
-    }
-  },
-);
+embedding("the prefix leads to the explorer, with a slash after it or not", async () => {
+  for (const path of ["/a/node", "/a/node/", "/a/node/v1", "/a/node/v1/"]) {
+    const { status, headers } = await ask(path);
+    assert.is(status, 307, path);
+    const { pathname } = new URL(headers.get("location") ?? "", `http://localhost${path}`);
+    assert.is(pathname, "/a/node/v1/spec", path);
+  }
+});
 
 embedding("a prefix that no path begins with is refused", () => {
   for (const prefix of ["node", "/node/", "/", "/n de", "/%20"]) {
-    assert.throws(
-      () => createNodeface({ prefix }),
-      /A prefix looks like "\/node1"/,
-    );
+    assert.throws(() => createNodeface({ prefix }), /A prefix looks like "\/node1"/);
   }
 });
 
 embedding(
   "the host's own function is asked for the info, once for all who ask at a time",
   async () => {
-    const [first, second] = await Promise.all([
-      ask("/a/node/v1/info"),
-      ask("/a/node/v1/info"),
-    ]);
+    const [first, second] = await Promise.all([ask("/a/node/v1/info"), ask("/a/node/v1/info")]);
     const info = await first.json();
     assert.is(info.software, "exampled");
     assert.is(info.api.software, "nodeface");
@@ -93,101 +65,62 @@ embedding(
   },
 );
 
-embedding(
-  "an operation is answered by its handler, with what every answer has",
-  async () => {
-    const headers = {
-      accept: "application/json",
-      origin: "https://app.example",
-    };
-    const response = await ask("/a/node/v1/peers/b2", { headers });
-    assert.equal(await response.json(), {
-      id: "b2",
-      accept: "application/json",
-    });
-    assert.is(response.headers.get("x-content-type-options"), "nosniff");
-    assert.is(
-      response.headers.get("access-control-allow-origin"),
-      "https://app.example",
-    );
-    assert.is(response.headers.get("vary"), "Origin");
-  },
-);
+embedding("an operation is answered by its handler, with what every answer has", async () => {
+  const headers = { accept: "application/json", origin: "https://app.example" };
+  const response = await ask("/a/node/v1/peers/b2", { headers });
+  assert.equal(await response.json(), { id: "b2", accept: "application/json" });
+  assert.is(response.headers.get("x-content-type-options"), "nosniff");
+  assert.is(response.headers.get("access-control-allow-origin"), "https://app.example");
+  assert.is(response.headers.get("vary"), "Origin");
+});
 
 embedding("an operation reads the content of its request", async () => {
-  const response = await ask("/a/node/v1/peers/b2", {
-    method: "POST",
-    body: "7 days",
-  });
+  const response = await ask("/a/node/v1/peers/b2", { method: "POST", body: "7 days" });
   assert.is(await response.text(), "banned for 7 days");
 });
 
-embedding(
-  "HEAD, OPTIONS and other methods are answered for an operation as well",
-  async () => {
-    const head = await ask("/a/node/v1/peers/b2", { method: "HEAD" });
-    assert.is(head.status, 200);
-    assert.is(await head.text(), "");
-    const options = await ask("/a/node/v1/peers/b2", { method: "OPTIONS" });
-    assert.is(options.headers.get("allow"), "GET, HEAD, POST, OPTIONS");
-    assert.is(
-      (await ask("/a/node/v1/peers/b2", { method: "PUT" })).status,
-      405,
-    );
-  },
-);
+embedding("HEAD, OPTIONS and other methods are answered for an operation as well", async () => {
+  const head = await ask("/a/node/v1/peers/b2", { method: "HEAD" });
+  assert.is(head.status, 200);
+  assert.is(await head.text(), "");
+  const options = await ask("/a/node/v1/peers/b2", { method: "OPTIONS" });
+  assert.is(options.headers.get("allow"), "GET, HEAD, POST, OPTIONS");
+  assert.is((await ask("/a/node/v1/peers/b2", { method: "PUT" })).status, 405);
+});
 
-embedding(
-  "both forms of the description have the operations, and what was there",
-  async () => {
-    const json = await (await ask("/a/node/spec.json")).json();
-    assert.equal(parse(await (await ask("/a/node/spec.yaml")).text()), json);
-    assert.equal(json.paths[peer.path], {
-      get: peer.operation,
-      post: ban.operation,
-    });
-    assert.ok(json.paths["/v1/info"].get);
-  },
-);
+embedding("both forms of the description have the operations, and what was there", async () => {
+  const json = await (await ask("/a/node/spec.json")).json();
+  assert.equal(parse(await (await ask("/a/node/spec.yaml")).text()), json);
+  assert.equal(json.paths[peer.path], { get: peer.operation, post: ban.operation });
+  assert.ok(json.paths["/v1/info"].get);
+});
 
-embedding(
-  "a node's own description has the operations too, answered here",
-  async () => {
-    const text = 'openapi: 3.1.1\ninfo: { title: A node, version: "1" }\npaths: {}\n';
-    const app = createNodeface({
-      description: { text },
-      operations: [peer, ban],
-      onDescription() {},
-    });
-    const json = await (await ask("/spec.json", {}, app)).json();
-    assert.equal(parse(await (await ask("/spec.yaml", {}, app)).text()), json);
-    assert.is(json.info.title, "A node");
-    const { get, post } = json.paths[peer.path];
-    assert.is(get.operationId, "getPeer");
-    assert.is(post.operationId, "banPeer");
-    assert.is(get.servers[0].url, "/");
-    assert.ok(json.paths["/v1/info"].get);
-  },
-);
+embedding("a node's own description has the operations too, answered here", async () => {
+  const text = 'openapi: 3.1.1\ninfo: { title: A node, version: "1" }\npaths: {}\n';
+  const app = createNodeface({
+    description: { text },
+    operations: [peer, ban],
+    onDescription() {},
+  });
+  const json = await (await ask("/spec.json", {}, app)).json();
+  assert.equal(parse(await (await ask("/spec.yaml", {}, app)).text()), json);
+  assert.is(json.info.title, "A node");
+  const { get, post } = json.paths[peer.path];
+  assert.is(get.operationId, "getPeer");
+  assert.is(post.operationId, "banPeer");
+  assert.is(get.servers[0].url, "/");
+  assert.ok(json.paths["/v1/info"].get);
+});
 
-embedding(
-  "an operation that fails is answered with 500 and told to the host",
-  async () => {
-    const errors: unknown[] = [];
-    const failing = {
-      ...peer,
-      handle: () => Promise.reject(new Error("the disk is full")),
-    };
-    const app = createNodeface({
-      operations: [failing],
-      onError: (error) => errors.push(error),
-    });
-    const response = await ask("/v1/peers/b2", {}, app);
-    assert.is(response.status, 500);
-    assert.not.match(await response.text(), "disk");
-    assert.is(String(errors[0]), "Error: the disk is full");
-  },
-);
+embedding("an operation that fails is answered with 500 and told to the host", async () => {
+  const errors: unknown[] = [];
+  const failing = { ...peer, handle: () => Promise.reject(new Error("the disk is full")) };
+  const app = createNodeface({ operations: [failing], onError: (error) => errors.push(error) });
+  const response = await ask("/v1/peers/b2", {}, app);
+  assert.is(response.status, 500);
+  assert.not.match(await response.text(), "disk");
+  assert.is(String(errors[0]), "Error: the disk is full");
+});
 
 embedding("an operation in place of what is served already is refused", () => {
   for (const path of ["/v1/info", "/assets/{folder}/{file}"]) {
@@ -196,10 +129,7 @@ embedding("an operation in place of what is served already is refused", () => {
       (error: Error) => error.message === `GET ${path} is served already`,
     );
   }
-  assert.throws(
-    () => createNodeface({ operations: [peer, peer] }),
-    /is served already/,
-  );
+  assert.throws(() => createNodeface({ operations: [peer, peer] }), /is served already/);
 });
 
 embedding.run();

@@ -5,28 +5,21 @@ import { ask } from "./_app.ts";
 
 const errors = suite("errors");
 
-errors(
-  "a thrown error is answered with 500 and nothing of the inside",
-  async () => {
-    const told: unknown[] = [];
-    const broken = createNodeface({
-      platform: {
-        read: (path) => Promise.reject(new Error(`no ${path} in /home/secret`)),
-      },
-      onError: (error) => told.push(error),
-    });
-    const response = await broken.fetch(
-      new Request("http://localhost/v1/info"),
-    );
-    assert.is(response.status, 500);
-    assert.is(response.headers.get("content-type"), "application/problem+json");
-    assert.is(response.headers.get("cache-control"), "no-store");
-    const text = await response.text();
-    assert.not.match(text, /secret|manifest|at /);
-    assert.is(JSON.parse(text).title, "Internal Server Error");
-    assert.is(told.length, 1);
-  },
-);
+errors("a thrown error is answered with 500 and nothing of the inside", async () => {
+  const told: unknown[] = [];
+  const broken = createNodeface({
+    platform: { read: (path) => Promise.reject(new Error(`no ${path} in /home/secret`)) },
+    onError: (error) => told.push(error),
+  });
+  const response = await broken.fetch(new Request("http://localhost/v1/info"));
+  assert.is(response.status, 500);
+  assert.is(response.headers.get("content-type"), "application/problem+json");
+  assert.is(response.headers.get("cache-control"), "no-store");
+  const text = await response.text();
+  assert.not.match(text, /secret|manifest|at /);
+  assert.is(JSON.parse(text).title, "Internal Server Error");
+  assert.is(told.length, 1);
+});
 
 errors("a service that failed once answers as soon as it can", async () => {
   let broken = true;
@@ -43,30 +36,22 @@ errors("a service that failed once answers as soon as it can", async () => {
   assert.is((await request()).status, 200);
 });
 
-errors(
-  "a request whose address cannot be parsed is answered with 400",
-  async () => {
-    const { fetch } = createNodeface();
-    for (
-      const url of [
-        "v1/info",
-        "http://a b<>/v1/info",
-        "ftp://localhost/v1/info",
-        "http://[::1/v1/info",
-        "",
-      ]
-    ) {
-      const response = await fetch(
-        { url, method: "GET", headers: new Headers() } as Request,
-      );
-      assert.is(response.status, 400);
-      assert.is(
-        response.headers.get("content-type"),
-        "application/problem+json",
-      );
-    }
-  },
-);
+errors("a request whose address cannot be parsed is answered with 400", async () => {
+  const { fetch } = createNodeface();
+  for (
+    const url of [
+      "v1/info",
+      "http://a b<>/v1/info",
+      "ftp://localhost/v1/info",
+      "http://[::1/v1/info",
+      "",
+    ]
+  ) {
+    const response = await fetch({ url, method: "GET", headers: new Headers() } as Request);
+    assert.is(response.status, 400);
+    assert.is(response.headers.get("content-type"), "application/problem+json");
+  }
+});
 
 errors("HEAD of an unknown path has the headers of the problem", async () => {
   const get = await ask("/nope");

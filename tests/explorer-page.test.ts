@@ -6,14 +6,8 @@ import { platform } from "../src/platform.ts";
 
 const page = suite("the first HTML of the explorer");
 
-const MANIFEST = {
-  explorer: "explorer-1",
-  scalar: "scalar-1",
-  preload: ["scalar-1/a.js"],
-};
-const template = new TextDecoder().decode(
-  await platform.read("static/explorer.html"),
-);
+const MANIFEST = { explorer: "explorer-1", scalar: "scalar-1", preload: ["scalar-1/a.js"] };
+const template = new TextDecoder().decode(await platform.read("static/explorer.html"));
 
 /** What may not be in a page, whatever a description says. */
 const DANGERS = [
@@ -38,43 +32,25 @@ page(
       info: { title: "A node", version: "7" },
       paths: {
         "/v1/blocks/{height}": {
-          parameters: [{
-            name: "height",
-            in: "path",
-            required: true,
-            schema: { type: "integer" },
-          }],
+          parameters: [{ name: "height", in: "path", required: true, schema: { type: "integer" } }],
           get: {
             tags: ["Chain"],
             summary: "Get a block",
             description: "By its `height`.",
             parameters: [{ $ref: "#/components/parameters/Full" }],
-            responses: {
-              200: { $ref: "#/components/responses/Block" },
-              default: {},
-            },
+            responses: { 200: { $ref: "#/components/responses/Block" }, default: {} },
           },
           post: {
             tags: ["Chain"],
             operationId: "putBlock",
             deprecated: true,
-            requestBody: {
-              required: true,
-              content: { "application/json": {} },
-            },
+            requestBody: { required: true, content: { "application/json": {} } },
           },
         },
       },
       components: {
-        parameters: {
-          Full: { name: "full", in: "query", description: "With transactions" },
-        },
-        responses: {
-          Block: {
-            description: "The block",
-            content: { "application/json": {} },
-          },
-        },
+        parameters: { Full: { name: "full", in: "query", description: "With transactions" } },
+        responses: { Block: { description: "The block", content: { "application/json": {} } } },
       },
     });
     for (
@@ -110,86 +86,56 @@ page("what is internal is left out, as Scalar leaves it out", async () => {
   assert.not.match(html, "hidden<");
 });
 
-page(
-  "the server that is nearest to an operation comes before its path",
-  async () => {
-    const here = "<var>$BASE_URL</var>";
-    for (
-      const [url, address] of [
-        ["https://elsewhere.example/v2/", "https://elsewhere.example/v2/a"],
-        ["/v{n}", `${here}/v3/a`],
-        ["", `${here}/a`],
-        ["http://[", `${here}/a`],
-        ["javascript:run()", `${here}`],
-      ]
-    ) {
-      const html = await render({
-        servers: [{ url, variables: { n: { default: "3" } } }],
-        paths: {
-          "/a": { get: {} },
-          "/b": { servers: [{ url: "/" }], get: {} },
-        },
-      });
-      assert.match(html, `curl ${address}`, url);
-      assert.match(html, `curl ${here}/b<`, url);
-    }
-  },
-);
-
-page(
-  "what is to be known of the description is in the header, as text",
-  async () => {
-    const notice = {
-      origins: ["http://a.example"],
-      notice: "It is <b>broken</b>",
-    };
-    const made = await createPage(template, {}, MANIFEST, platform, notice);
-    const { variants } = await made.prepare({ name: "a node" });
-    assert.match(
-      JSON.stringify(variants),
-      "connect-src 'self' http://a.example;",
-    );
-    const html = new TextDecoder().decode(variants.identity!.bytes);
-    assert.match(html, /<header[^]*It is &lt;b&gt;broken[^]*<\/header>/);
-  },
-);
-
-page(
-  "a number that is too large for others is shown with its digits",
-  async () => {
+page("the server that is nearest to an operation comes before its path", async () => {
+  const here = "<var>$BASE_URL</var>";
+  for (
+    const [url, address] of [
+      ["https://elsewhere.example/v2/", "https://elsewhere.example/v2/a"],
+      ["/v{n}", `${here}/v3/a`],
+      ["", `${here}/a`],
+      ["http://[", `${here}/a`],
+      ["javascript:run()", `${here}`],
+    ]
+  ) {
     const html = await render({
-      info: { version: 12345678901234567890n },
-      paths: {},
+      servers: [{ url, variables: { n: { default: "3" } } }],
+      paths: { "/a": { get: {} }, "/b": { servers: [{ url: "/" }], get: {} } },
     });
-    assert.match(html, "Version 12345678901234567890");
-  },
-);
+    assert.match(html, `curl ${address}`, url);
+    assert.match(html, `curl ${here}/b<`, url);
+  }
+});
+
+page("what is to be known of the description is in the header, as text", async () => {
+  const notice = { origins: ["http://a.example"], notice: "It is <b>broken</b>" };
+  const made = await createPage(template, {}, MANIFEST, platform, notice);
+  const { variants } = await made.prepare({ name: "a node" });
+  assert.match(JSON.stringify(variants), "connect-src 'self' http://a.example;");
+  const html = new TextDecoder().decode(variants.identity!.bytes);
+  assert.match(html, /<header[^]*It is &lt;b&gt;broken[^]*<\/header>/);
+});
+
+page("a number that is too large for others is shown with its digits", async () => {
+  const html = await render({ info: { version: 12345678901234567890n }, paths: {} });
+  assert.match(html, "Version 12345678901234567890");
+});
 
 for (const danger of DANGERS) {
   page(`${JSON.stringify(danger)} is text wherever it is`, async () => {
     const html = await render(everywhere(danger), everywhereInInfo(danger));
-    const plain = await render(
-      everywhere("harmless"),
-      everywhereInInfo("harmless"),
-    );
+    const plain = await render(everywhere("harmless"), everywhereInInfo("harmless"));
     assert.equal(tagsOf(html), tagsOf(plain));
     assert.not.match(html, /href="(?!\.\.\/|#|info)/);
   });
 }
 
-page(
-  "a link to a page elsewhere, or beside this one, can be followed",
-  async () => {
-    const html = await render({
-      info: { description: "[a](https://a.example/x?y=1&z=2) and [b](docs/b)" },
-    });
-    assert.match(
-      html,
-      `<a href="https://a.example/x?y=1&amp;z=2" rel="noreferrer">a</a>`,
-    );
-    assert.match(html, `<a href="docs/b" rel="noreferrer">b</a>`);
-  },
-);
+page("a link to a page elsewhere, or beside this one, can be followed", async () => {
+  const html = await render({
+    info: { description: "[a](https://a.example/x?y=1&z=2) and [b](docs/b)" },
+  });
+  assert.match(html, `<a href="https://a.example/x?y=1&amp;z=2" rel="noreferrer">a</a>`);
+  assert.match(html, `<a href="docs/b" rel="noreferrer">b</a>`);
+});
 
 page("whatever is not of the right shape is passed over", async () => {
   const cycle = { $ref: "#/paths/~1a" };
@@ -199,23 +145,9 @@ page("whatever is not of the right shape is passed over", async () => {
       const document of [
         value,
         { info: value, tags: value, servers: value, paths: value },
-        {
-          paths: { "/a": value, "/b": { get: value } },
-          tags: [value],
-          servers: [value],
-        },
-        {
-          paths: {
-            "/a": {
-              get: { tags: [value], parameters: value, responses: value },
-            },
-          },
-        },
-        {
-          paths: {
-            "/a": { get: { parameters: [value], responses: { 200: value } } },
-          },
-        },
+        { paths: { "/a": value, "/b": { get: value } }, tags: [value], servers: [value] },
+        { paths: { "/a": { get: { tags: [value], parameters: value, responses: value } } } },
+        { paths: { "/a": { get: { parameters: [value], responses: { 200: value } } } } },
       ]
     ) assert.match(await render(document), "<h1>API</h1>");
   }
@@ -227,19 +159,16 @@ page("a long text is cut, and says so", async () => {
   assert.match(html, "1996000 characters more in the description");
 });
 
-page(
-  "1,000 operations take less than 60 kB, whatever is said of them",
-  async () => {
-    for (const words of [0, 20, 2000]) {
-      const { variants } = await prepare(manyOperations(1000, words));
-      assert.ok(variants.gzip!.bytes.byteLength < 60_000);
-      const html = new TextDecoder().decode(variants.identity!.bytes);
-      assert.is(html.match(/<article>/g)?.length, 1000);
-      assert.is(html.match(/curl /g)?.length, 1000);
-      assert.match(html, "<h4>Answers</h4>");
-    }
-  },
-);
+page("1,000 operations take less than 60 kB, whatever is said of them", async () => {
+  for (const words of [0, 20, 2000]) {
+    const { variants } = await prepare(manyOperations(1000, words));
+    assert.ok(variants.gzip!.bytes.byteLength < 60_000);
+    const html = new TextDecoder().decode(variants.identity!.bytes);
+    assert.is(html.match(/<article>/g)?.length, 1000);
+    assert.is(html.match(/curl /g)?.length, 1000);
+    assert.match(html, "<h4>Answers</h4>");
+  }
+});
 
 page("more operations than there is room for are counted", async () => {
   const { variants } = await prepare(manyOperations(20_000, 5));
@@ -250,20 +179,16 @@ page("more operations than there is room for are counted", async () => {
 
 page("the work grows with the description and no faster", async () => {
   const time = async (size: number) => {
-    const nasty = ["[", "`", "**a", "[a](", "- ", "\n", "#", "a ", "$", "{"]
-      .map((text) => text.repeat(size / text.length));
+    const nasty = ["[", "`", "**a", "[a](", "- ", "\n", "#", "a ", "$", "{"].map((text) =>
+      text.repeat(size / text.length)
+    );
     const started = performance.now();
-    for (const text of nasty) {
-      await render(everywhere(text), everywhereInInfo(text));
-    }
+    for (const text of nasty) await render(everywhere(text), everywhereInInfo(text));
     return performance.now() - started;
   };
   await time(20_000);
   const [small, large] = [await time(200_000), await time(2_000_000)];
-  assert.ok(
-    large < 2 * 10 * small,
-    `${small} ms for 200 kB, ${large} ms for 2 MB`,
-  );
+  assert.ok(large < 2 * 10 * small, `${small} ms for 200 kB, ${large} ms for 2 MB`);
 });
 
 page("only a change of the header makes another representation", async () => {
@@ -274,12 +199,7 @@ page("only a change of the header makes another representation", async () => {
 });
 
 function everywhere(text: string): unknown {
-  const item = {
-    name: text,
-    in: text,
-    description: text,
-    schema: { type: text, format: text },
-  };
+  const item = { name: text, in: text, description: text, schema: { type: text, format: text } };
   return {
     info: { title: text, version: text, summary: text, description: text },
     servers: [{ url: text }],
@@ -300,16 +220,7 @@ function everywhere(text: string): unknown {
 }
 
 function everywhereInInfo(text: string): Record<string, unknown> {
-  const keys = [
-    "name",
-    "software",
-    "version",
-    "network",
-    "chain_id",
-    "height",
-    "status",
-    "peers",
-  ];
+  const keys = ["name", "software", "version", "network", "chain_id", "height", "status", "peers"];
   return Object.fromEntries(keys.map((key) => [key, text]));
 }
 
@@ -328,9 +239,7 @@ function manyOperations(count: number, words: number): unknown {
       description: `${word()} ${text}`,
     })),
     responses: Object.fromEntries(
-      [200, 400, 404, 500].map((
-        status,
-      ) => [status, { description: `${word()} ${text}` }]),
+      [200, 400, 404, 500].map((status) => [status, { description: `${word()} ${text}` }]),
     ),
   });
   const paths = Array.from(
@@ -346,14 +255,11 @@ function tagsOf(html: string): string[] {
 }
 
 async function prepare(document: unknown, info = {}): Promise<Representation> {
-  return await (await createPage(template, document, MANIFEST, platform))
-    .prepare(info);
+  return await (await createPage(template, document, MANIFEST, platform)).prepare(info);
 }
 
 async function render(document: unknown, info = {}): Promise<string> {
-  return new TextDecoder().decode(
-    (await prepare(document, info)).variants.identity!.bytes,
-  );
+  return new TextDecoder().decode((await prepare(document, info)).variants.identity!.bytes);
 }
 
 page.run();

@@ -5,83 +5,59 @@ import { ask, askWith } from "./_app.ts";
 const explorer = suite("explorer");
 
 const html = await (await ask("/v1/spec")).text();
-const references = [...html.matchAll(/(?:href|src)="([^"]+)"/g)].map((
-  [, reference],
-) => reference!);
+const references = [...html.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, reference]) => reference!);
 
-explorer(
-  "every reference of the page is relative and leads to an answer",
-  async () => {
-    assert.ok(references.length > 4);
-    for (const reference of references) {
-      assert.not.match(reference, /^(\w+:|\/)/);
-      const { pathname } = new URL(reference, "http://localhost/v1/spec");
-      assert.is((await ask(pathname)).status, 200, pathname);
-    }
-  },
-);
+explorer("every reference of the page is relative and leads to an answer", async () => {
+  assert.ok(references.length > 4);
+  for (const reference of references) {
+    assert.not.match(reference, /^(\w+:|\/)/);
+    const { pathname } = new URL(reference, "http://localhost/v1/spec");
+    assert.is((await ask(pathname)).status, 200, pathname);
+  }
+});
 
-explorer(
-  "its files may be kept for a year, and are offered in brotli and gzip",
-  async () => {
-    const scripts = references.filter((reference) => reference.endsWith(".js"));
-    assert.ok(scripts.length > 2);
-    for (const reference of scripts) {
-      const { pathname } = new URL(reference, "http://localhost/v1/spec");
-      const { headers } = await askWith(
-        { "accept-encoding": "gzip, br" },
-        pathname,
-      );
-      assert.is(
-        headers.get("cache-control"),
-        "public, max-age=31536000, immutable",
-      );
-      assert.is(headers.get("content-type"), "text/javascript; charset=utf-8");
-    }
-    const scalar = new URL(
-      scripts.find((path) => path.endsWith("standalone.esm.js"))!,
-      "http://localhost/v1/spec",
-    );
-    for (const coding of ["br", "gzip"]) {
-      const response = await askWith(
-        { "accept-encoding": coding },
-        scalar.pathname,
-      );
-      assert.is(response.headers.get("content-encoding"), coding);
-    }
-  },
-);
+explorer("its files may be kept for a year, and are offered in brotli and gzip", async () => {
+  const scripts = references.filter((reference) => reference.endsWith(".js"));
+  assert.ok(scripts.length > 2);
+  for (const reference of scripts) {
+    const { pathname } = new URL(reference, "http://localhost/v1/spec");
+    const { headers } = await askWith({ "accept-encoding": "gzip, br" }, pathname);
+    assert.is(headers.get("cache-control"), "public, max-age=31536000, immutable");
+    assert.is(headers.get("content-type"), "text/javascript; charset=utf-8");
+  }
+  const scalar = new URL(
+    scripts.find((path) => path.endsWith("standalone.esm.js"))!,
+    "http://localhost/v1/spec",
+  );
+  for (const coding of ["br", "gzip"]) {
+    const response = await askWith({ "accept-encoding": coding }, scalar.pathname);
+    assert.is(response.headers.get("content-encoding"), coding);
+  }
+});
 
-explorer(
-  "the page carries no script of its own and a policy that allows none",
-  async () => {
-    assert.not.match(html, /<script(?![^>]*\bsrc=)/);
-    assert.not.match(html, /\son\w+=/);
-    const policy = (await ask("/v1/spec")).headers.get("content-security-policy") ?? "";
-    assert.match(policy, "default-src 'none'; script-src 'self';");
-  },
-);
+explorer("the page carries no script of its own and a policy that allows none", async () => {
+  assert.not.match(html, /<script(?![^>]*\bsrc=)/);
+  assert.not.match(html, /\son\w+=/);
+  const policy = (await ask("/v1/spec")).headers.get("content-security-policy") ?? "";
+  assert.match(policy, "default-src 'none'; script-src 'self';");
+});
 
-explorer(
-  "no path under /assets/ names anything but the explorer's files",
-  async () => {
-    const folder = references.find((path) => path.endsWith("explorer.js"))!
-      .split("/").at(-2);
-    for (
-      const path of [
-        "/assets/",
-        `/assets/${folder}/`,
-        `/assets/${folder}/package.json`,
-        `/assets/${folder}/..%2fmanifest.json`,
-        `/assets/${folder}/%2e%2e%2fmanifest.json`,
-        `/assets/${folder}/..%5cmanifest.json`,
-        `/assets/${folder}/explorer.js.br`,
-        "/assets/manifest.json",
-        "/assets/__proto__/x",
-        "/assets/constructor/chunks/x",
-      ]
-    ) assert.is((await ask(path)).status, 404, path);
-  },
-);
+explorer("no path under /assets/ names anything but the explorer's files", async () => {
+  const folder = references.find((path) => path.endsWith("explorer.js"))!.split("/").at(-2);
+  for (
+    const path of [
+      "/assets/",
+      `/assets/${folder}/`,
+      `/assets/${folder}/package.json`,
+      `/assets/${folder}/..%2fmanifest.json`,
+      `/assets/${folder}/%2e%2e%2fmanifest.json`,
+      `/assets/${folder}/..%5cmanifest.json`,
+      `/assets/${folder}/explorer.js.br`,
+      "/assets/manifest.json",
+      "/assets/__proto__/x",
+      "/assets/constructor/chunks/x",
+    ]
+  ) assert.is((await ask(path)).status, 404, path);
+});
 
 explorer.run();

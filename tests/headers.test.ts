@@ -43,25 +43,14 @@ headers("the page is kept to itself", async () => {
   assert.is(page.get("cross-origin-resource-policy"), "same-origin");
   const policy = page.get("content-security-policy") ?? "";
   assert.not.match(policy, /script-src[^;]*'unsafe|eval|https?:|\*/);
-  for (
-    const directive of [
-      "default-src 'none'",
-      "base-uri 'none'",
-      "frame-ancestors 'none'",
-    ]
-  ) {
+  for (const directive of ["default-src 'none'", "base-uri 'none'", "frame-ancestors 'none'"]) {
     assert.match(policy, directive);
   }
 });
 
 headers("errors are not stored", async () => {
-  for (
-    const [path, method] of [["/nope", "GET"], ["/v1/info", "POST"]] as const
-  ) {
-    assert.is(
-      (await ask(path, { method })).headers.get("cache-control"),
-      "no-store",
-    );
+  for (const [path, method] of [["/nope", "GET"], ["/v1/info", "POST"]] as const) {
+    assert.is((await ask(path, { method })).headers.get("cache-control"), "no-store");
   }
 });
 

@@ -26,66 +26,45 @@ function rpc(answer: (body: Call | Call[]) => Response) {
     sent.push(JSON.parse(String(init.body)));
     return Promise.resolve(answer(sent.at(-1)!));
   }) as typeof globalThis.fetch;
-  return {
-    sent,
-    context: { fetch, auth: createAuth(NODE, undefined, undefined) },
-  };
+  return { sent, context: { fetch, auth: createAuth(NODE, undefined, undefined) } };
 }
 
 const reply = ({ id, method }: Call) => ({ id, result: method });
 
-sources(
-  "calls travel in one batch, whatever the order of the answers",
-  async () => {
-    const { sent, context } = rpc((body) => Response.json([body].flat().map(reply).reverse()));
-    const outcomes = await createEndpoint(NODE)(calls, 1000, context);
-    assert.equal(outcomes, [{ value: "a" }, { value: "b" }]);
-    assert.is(sent.length, 1);
-  },
-);
+sources("calls travel in one batch, whatever the order of the answers", async () => {
+  const { sent, context } = rpc((body) => Response.json([body].flat().map(reply).reverse()));
+  const outcomes = await createEndpoint(NODE)(calls, 1000, context);
+  assert.equal(outcomes, [{ value: "a" }, { value: "b" }]);
+  assert.is(sent.length, 1);
+});
 
-sources(
-  "a node that takes no batches is called singly, and not offered one again",
-  async () => {
-    for (
-      const refusal of [
-        () => new Response("no", { status: 400 }),
-        () => Response.json({ error: { code: -32600, message: "no" }, id: null }),
-      ]
-    ) {
-      const { sent, context } = rpc((body) =>
-        Array.isArray(body) ? refusal() : Response.json(reply(body))
-      );
-      const endpoint = createEndpoint(NODE);
-      assert.equal(await endpoint(calls, 1000, context), [{ value: "a" }, {
-        value: "b",
-      }]);
-      await endpoint(calls, 1000, context);
-      assert.is(sent.length, 5);
-    }
-  },
-);
+sources("a node that takes no batches is called singly, and not offered one again", async () => {
+  for (
+    const refusal of [
+      () => new Response("no", { status: 400 }),
+      () => Response.json({ error: { code: -32600, message: "no" }, id: null }),
+    ]
+  ) {
+    const { sent, context } = rpc((body) =>
+      Array.isArray(body) ? refusal() : Response.json(reply(body))
+    );
+    const endpoint = createEndpoint(NODE);
+    assert.equal(await endpoint(calls, 1000, context), [{ value: "a" }, { value: "b" }]);
+    await endpoint(calls, 1000, context);
+    assert.is(sent.length, 5);
+  }
+});
 
-sources(
-  "a call may fail alone, and an error is read whatever its status",
-  async () => {
-    const error = { code: -32601, message: "Method\nnot found" };
-    const { context } = rpc(() => Response.json([{ id: 0, error }, { id: 1, result: 0 }]));
-    const [first, second] = await createEndpoint(NODE)(calls, 1000, context);
-    assert.match(
-      (first as { error: Error }).error.message,
-      "Method not found (-32601)",
-    );
-    assert.equal(second, { value: 0 });
-    const broken = rpc(() => Response.json({ id: 1, error }, { status: 404 }));
-    const [only] = await createEndpoint(NODE)(
-      [calls[0]!],
-      1000,
-      broken.context,
-    );
-    assert.match((only as { error: Error }).error.message, "-32601");
-  },
-);
+sources("a call may fail alone, and an error is read whatever its status", async () => {
+  const error = { code: -32601, message: "Method\nnot found" };
+  const { context } = rpc(() => Response.json([{ id: 0, error }, { id: 1, result: 0 }]));
+  const [first, second] = await createEndpoint(NODE)(calls, 1000, context);
+  assert.match((first as { error: Error }).error.message, "Method not found (-32601)");
+  assert.equal(second, { value: 0 });
+  const broken = rpc(() => Response.json({ id: 1, error }, { status: 404 }));
+  const [only] = await createEndpoint(NODE)([calls[0]!], 1000, broken.context);
+  assert.match((only as { error: Error }).error.message, "-32601");
+});
 
 /** A `fetch` that wants a password, and keeps what it was shown. */
 function guarded(right: () => string, refusal: Record<string, string> = {}) {
@@ -93,32 +72,24 @@ function guarded(right: () => string, refusal: Record<string, string> = {}) {
   const fetch = ((_: unknown, init: RequestInit) => {
     shown.push(new Headers(init.headers).get("authorization"));
     const isRight = shown.at(-1) === `Basic ${btoa(right())}`;
-    return Promise.resolve(
-      new Response("", { status: isRight ? 200 : 401, headers: refusal }),
-    );
+    return Promise.resolve(new Response("", { status: isRight ? 200 : 401, headers: refusal }));
   }) as typeof globalThis.fetch;
   return { shown, fetch };
 }
 
-const ask = (
-  url: string,
-  fetch: typeof globalThis.fetch,
-  auth: ReturnType<typeof createAuth>,
-) => askHttp({ url, method: "GET", timeout: 1000 }, { fetch, auth });
+const ask = (url: string, fetch: typeof globalThis.fetch, auth: ReturnType<typeof createAuth>) =>
+  askHttp({ url, method: "GET", timeout: 1000 }, { fetch, auth });
 
-sources(
-  "a secret is read again at every use, since a daemon may write a new one",
-  async () => {
-    const file = join(folder, "cookie");
-    const auth = createAuth(NODE, { basic_file: file }, undefined);
-    for (const secret of ["user:one", "user:two"]) {
-      await writeFile(file, `${secret}\n`);
-      const { fetch, shown } = guarded(() => secret);
-      assert.is((await ask(NODE, fetch, auth)).status, 200);
-      assert.is(shown.length, 1);
-    }
-  },
-);
+sources("a secret is read again at every use, since a daemon may write a new one", async () => {
+  const file = join(folder, "cookie");
+  const auth = createAuth(NODE, { basic_file: file }, undefined);
+  for (const secret of ["user:one", "user:two"]) {
+    await writeFile(file, `${secret}\n`);
+    const { fetch, shown } = guarded(() => secret);
+    assert.is((await ask(NODE, fetch, auth)).status, 200);
+    assert.is(shown.length, 1);
+  }
+});
 
 sources("a secret that is refused is not told", async () => {
   const file = join(folder, "wrong");
@@ -153,21 +124,11 @@ sources(
     await writeFile(file, "user:one");
     const asks = { "www-authenticate": 'Basic realm="jsonrpc"' };
     const node = guarded(() => "user:one", asks);
-    assert.is(
-      (await ask(NODE, node.fetch, createAuth(NODE, undefined, usual))).status,
-      200,
-    );
+    assert.is((await ask(NODE, node.fetch, createAuth(NODE, undefined, usual))).status, 200);
     assert.is(node.shown[0], null);
-    for (
-      const [url, headers] of [[NODE, {}], [
-        "http://node.example",
-        asks,
-      ]] as const
-    ) {
+    for (const [url, headers] of [[NODE, {}], ["http://node.example", asks]] as const) {
       const stranger = guarded(() => "user:one", headers);
-      await ask(url, stranger.fetch, createAuth(url, undefined, usual)).catch(
-        () => {},
-      );
+      await ask(url, stranger.fetch, createAuth(url, undefined, usual)).catch(() => {});
       assert.equal(stranger.shown, [null], url);
     }
   },
@@ -178,9 +139,7 @@ sources("a redirect is not followed", async () => {
   const fetch = ((url: string, init: RequestInit) => {
     asked.push(url);
     assert.is(init.redirect, "manual");
-    return Promise.resolve(
-      new Response(null, { status: 302, headers: { location: "http://x/" } }),
-    );
+    return Promise.resolve(new Response(null, { status: 302, headers: { location: "http://x/" } }));
   }) as typeof globalThis.fetch;
   try {
     await ask(NODE, fetch, createAuth(NODE, undefined, undefined));
@@ -191,52 +150,39 @@ sources("a redirect is not followed", async () => {
   assert.is(asked.length, 1);
 });
 
-sources(
-  "a file is read as far as the limit, and only if it is one",
-  async () => {
-    const file = join(folder, "file");
-    await writeFile(file, "text");
-    assert.is(await readTextFile(file), "text");
-    await writeFile(file, "x".repeat(1024 * 1024 + 1));
-    for (const path of [file, folder, join(folder, "none")]) {
-      await readTextFile(path).then(() => assert.unreachable(), ({ name }) => {
-        assert.is(name, "SourceError");
-      });
-    }
-  },
-);
+sources("a file is read as far as the limit, and only if it is one", async () => {
+  const file = join(folder, "file");
+  await writeFile(file, "text");
+  assert.is(await readTextFile(file), "text");
+  await writeFile(file, "x".repeat(1024 * 1024 + 1));
+  for (const path of [file, folder, join(folder, "none")]) {
+    await readTextFile(path).then(() => assert.unreachable(), ({ name }) => {
+      assert.is(name, "SourceError");
+    });
+  }
+});
 
 const PRINT = "Deno" in globalThis ? [process.execPath, "eval"] : [process.execPath, "-e"];
 
 sources("a program's arguments are read by no shell", async () => {
-  const output = await runCommand(
-    [...PRINT, "console.log('$HOME; `id` > x')"],
-    10_000,
-  );
+  const output = await runCommand([...PRINT, "console.log('$HOME; `id` > x')"], 10_000);
   assert.is(output.trim(), "$HOME; `id` > x");
 });
 
-sources(
-  "a program that takes too long or prints too much is killed",
-  async () => {
-    const forever = "setInterval(() => {}, 1000)";
-    const much = "setInterval(() => console.log('x'.repeat(99999)), 0)";
-    for (
-      const [script, limit, reason] of [[forever, 300, "300 ms"], [
-        much,
-        20_000,
-        "1 MiB",
-      ]] as const
-    ) {
-      try {
-        await runCommand([...PRINT, script], limit);
-        assert.unreachable();
-      } catch (error) {
-        assert.match((error as Error).message, reason);
-      }
+sources("a program that takes too long or prints too much is killed", async () => {
+  const forever = "setInterval(() => {}, 1000)";
+  const much = "setInterval(() => console.log('x'.repeat(99999)), 0)";
+  for (
+    const [script, limit, reason] of [[forever, 300, "300 ms"], [much, 20_000, "1 MiB"]] as const
+  ) {
+    try {
+      await runCommand([...PRINT, script], limit);
+      assert.unreachable();
+    } catch (error) {
+      assert.match((error as Error).message, reason);
     }
-  },
-);
+  }
+});
 
 sources("a program that is not there, or fails, is said to be so", async () => {
   for (

@@ -17,10 +17,7 @@ for (
   ]
 ) {
   values(`the digits of ${text} are kept`, () => {
-    assert.is(
-      formatJson(parseJson(text), 2).replaceAll(/\n\s*|(?<=:) /g, ""),
-      text,
-    );
+    assert.is(formatJson(parseJson(text), 2).replaceAll(/\n\s*|(?<=:) /g, ""), text);
   });
 }
 
@@ -76,56 +73,45 @@ const TABLE: [conversion: Conversion, values: unknown[], expected: unknown][] = 
   [{ join: "." }, [1, 2, 3], "1.2.3"],
 ];
 for (const [conversion, given, expected] of TABLE) {
-  values(
-    `${JSON.stringify(conversion)} makes ${String(expected)} of ${String(given)}`,
-    () => {
-      assert.equal(convert(given, conversion, { now: NOW }), expected);
-    },
-  );
+  values(`${JSON.stringify(conversion)} makes ${String(expected)} of ${String(given)}`, () => {
+    assert.equal(convert(given, conversion, { now: NOW }), expected);
+  });
 }
 
 values("a start that is computed from an uptime stays as it was", () => {
   const previous = "2026-01-01T00:00:00.000Z";
   assert.is(convert([86399], "uptime", { now: NOW, previous }), previous);
-  assert.is(
-    convert([60], "uptime", { now: NOW, previous }),
-    "2026-01-01T23:59:00.000Z",
-  );
+  assert.is(convert([60], "uptime", { now: NOW, previous }), "2026-01-01T23:59:00.000Z");
 });
 
 values("placeholders for what is hidden are not known", () => {
-  for (const value of [undefined, null, "", 18446744073709551615n]) {
-    assert.not(isKnown(value));
-  }
+  for (const value of [undefined, null, "", 18446744073709551615n]) assert.not(isKnown(value));
   for (const value of [0, false, "0"]) assert.ok(isKnown(value));
 });
 
-values(
-  "identifiers are strings, height and peers are numbers, synced is true or false",
-  () => {
-    const fields: Record<string, FieldOptions> = {
-      chain_id: { from: "s#/id" },
-      version: { from: "s#/id" },
-      height: { from: "s#/height" },
-      peers: { from: "s#/name" },
-      synced: { from: "s#/name" },
-      other: { from: ["s#/none", "s#/height"] },
-      hidden: { from: "s#/id", unless: "s#/yes" },
-    };
-    const taken = new Map<string, unknown>([
-      ["/id", 1],
-      ["/height", "18446744073709551614"],
-      ["/name", "many"],
-      ["/yes", true],
-    ]);
-    assert.equal(readFields(fields, new Map([["s", taken]]), {}, NOW), {
-      chain_id: "1",
-      version: "1",
-      height: 18446744073709551614n,
-      other: "18446744073709551614",
-    });
-  },
-);
+values("identifiers are strings, height and peers are numbers, synced is true or false", () => {
+  const fields: Record<string, FieldOptions> = {
+    chain_id: { from: "s#/id" },
+    version: { from: "s#/id" },
+    height: { from: "s#/height" },
+    peers: { from: "s#/name" },
+    synced: { from: "s#/name" },
+    other: { from: ["s#/none", "s#/height"] },
+    hidden: { from: "s#/id", unless: "s#/yes" },
+  };
+  const taken = new Map<string, unknown>([
+    ["/id", 1],
+    ["/height", "18446744073709551614"],
+    ["/name", "many"],
+    ["/yes", true],
+  ]);
+  assert.equal(readFields(fields, new Map([["s", taken]]), {}, NOW), {
+    chain_id: "1",
+    version: "1",
+    height: 18446744073709551614n,
+    other: "18446744073709551614",
+  });
+});
 
 values("durations have a unit", () => {
   assert.is(milliseconds("1.5s"), 1500);

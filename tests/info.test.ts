@@ -9,28 +9,18 @@ const info = suite("info");
 info("with nothing configured it describes the service itself", async () => {
   const { version } = await readManifest(platform);
   const { started_at, links, ...rest } = await (await ask("/v1/info")).json();
-  assert.equal(rest, {
-    name: "nodeface",
-    software: "nodeface",
-    version,
-    status: "ok",
-  });
+  assert.equal(rest, { name: "nodeface", software: "nodeface", version, status: "ok" });
   assert.is(new Date(started_at).toISOString(), started_at);
   assert.ok(links);
 });
 
-info(
-  "every link leads to an answer, relative to the info's own address",
-  async () => {
-    const { links } = await (await ask("/v1/info")).json() as {
-      links: Record<string, string>;
-    };
-    for (const link of Object.values(links)) {
-      const { pathname } = new URL(link, "http://localhost/v1/info");
-      assert.is((await ask(pathname)).status, 200, pathname);
-    }
-  },
-);
+info("every link leads to an answer, relative to the info's own address", async () => {
+  const { links } = await (await ask("/v1/info")).json() as { links: Record<string, string> };
+  for (const link of Object.values(links)) {
+    const { pathname } = new URL(link, "http://localhost/v1/info");
+    assert.is((await ask(pathname)).status, 200, pathname);
+  }
+});
 
 info("it says nothing of the machine", async () => {
   const text = await (await ask("/v1/info")).text();
@@ -38,23 +28,11 @@ info("it says nothing of the machine", async () => {
 });
 
 info("the catalogue's references lead to answers", async () => {
-  const { linkset: [context] } = await (await ask("/.well-known/api-catalog"))
-    .json();
+  const { linkset: [context] } = await (await ask("/.well-known/api-catalog")).json();
   const { anchor, ...relations } = context;
-  const references = Object.values(relations).flat() as {
-    href: string;
-    type: string;
-  }[];
-  for (
-    const { href, type } of [
-      { href: anchor, type: "application/json" },
-      ...references,
-    ]
-  ) {
-    const { pathname } = new URL(
-      href,
-      "http://localhost/.well-known/api-catalog",
-    );
+  const references = Object.values(relations).flat() as { href: string; type: string }[];
+  for (const { href, type } of [{ href: anchor, type: "application/json" }, ...references]) {
+    const { pathname } = new URL(href, "http://localhost/.well-known/api-catalog");
     const response = await ask(pathname);
     assert.is(response.status, 200, pathname);
     assert.match(response.headers.get("content-type") ?? "", type);

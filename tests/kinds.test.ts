@@ -29,18 +29,10 @@ kinds("every kind has an answer that was recorded, and it says where", () => {
 });
 
 for (const [name, recording] of RECORDINGS) {
-  kinds(
-    `${name} is recognised as ${recording.kind}, and as nothing else`,
-    async () => {
-      const found = await recognise(
-        "http://node.example",
-        KINDS,
-        undefined,
-        play(recording),
-      );
-      assert.is(found.kind, recording.kind, found.because);
-    },
-  );
+  kinds(`${name} is recognised as ${recording.kind}, and as nothing else`, async () => {
+    const found = await recognise("http://node.example", KINDS, undefined, play(recording));
+    assert.is(found.kind, recording.kind, found.because);
+  });
 
   kinds(`${name} gives its info`, async () => {
     const { info } = await createInfo({

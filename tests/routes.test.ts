@@ -13,24 +13,13 @@ for (const [path, type] of PATHS) {
   });
 }
 
-for (
-  const [path, location] of [["/", "v1/spec"], ["/v1", "v1/spec"], [
-    "/v1/",
-    "spec",
-  ]] as const
-) {
-  routes(
-    `GET ${path} leads to the explorer by a relative reference`,
-    async () => {
-      const response = await ask(path);
-      assert.is(response.status, 307);
-      assert.is(response.headers.get("location"), location);
-      assert.is(
-        new URL(location, `http://localhost${path}`).pathname,
-        "/v1/spec",
-      );
-    },
-  );
+for (const [path, location] of [["/", "v1/spec"], ["/v1", "v1/spec"], ["/v1/", "spec"]] as const) {
+  routes(`GET ${path} leads to the explorer by a relative reference`, async () => {
+    const response = await ask(path);
+    assert.is(response.status, 307);
+    assert.is(response.headers.get("location"), location);
+    assert.is(new URL(location, `http://localhost${path}`).pathname, "/v1/spec");
+  });
 }
 
 routes("a query does not change what a path answers", async () => {
@@ -39,27 +28,14 @@ routes("a query does not change what a path answers", async () => {
 });
 
 for (
-  const path of [
-    "/nope",
-    "/v1/nope",
-    "/v2/info",
-    "/V1/info",
-    "/v1/info/",
-    "/v1/spec/",
-    "//v1",
-  ]
+  const path of ["/nope", "/v1/nope", "/v2/info", "/V1/info", "/v1/info/", "/v1/spec/", "//v1"]
 ) {
   routes(`GET ${path} answers 404 as problem details`, async () => {
     const response = await ask(path);
     assert.is(response.status, 404);
     assert.is(response.headers.get("content-type"), "application/problem+json");
     assert.is(response.headers.get("cache-control"), "no-store");
-    assert.equal(Object.keys(await response.json()), [
-      "type",
-      "title",
-      "status",
-      "detail",
-    ]);
+    assert.equal(Object.keys(await response.json()), ["type", "title", "status", "detail"]);
   });
 }
 

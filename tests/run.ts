@@ -42,30 +42,19 @@ console.log(`\n${passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);
 
 /** Runs a command and shows what it prints while it prints it. */
-function run(
-  command: string,
-  args: string[],
-): Promise<{ status: number | null; output: string }> {
+function run(command: string, args: string[]): Promise<{ status: number | null; output: string }> {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, {
-      cwd: ROOT,
-      stdio: ["ignore", "pipe", "inherit"],
-    });
+    const child = spawn(command, args, { cwd: ROOT, stdio: ["ignore", "pipe", "inherit"] });
     let output = "";
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
       output += text;
       process.stdout.write(text);
     });
-    child.on("error", reject).on(
-      "close",
-      (status) => resolve({ status, output }),
-    );
+    child.on("error", reject).on("close", (status) => resolve({ status, output }));
   });
 }
 
 /** Reads one of the counts that uvu prints last. */
 function count(output: string, word: string): number {
-  return Number(
-    new RegExp(String.raw`${word}:\s+(\d+)`).exec(output)?.[1] ?? 0,
-  );
+  return Number(new RegExp(String.raw`${word}:\s+(\d+)`).exec(output)?.[1] ?? 0);
 }
