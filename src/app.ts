@@ -10,32 +10,37 @@ import { type IRequestStrict, Router } from "itty-router";
 import type { Answer } from "./http/answer.ts";
 import { createFinish, toResponse } from "./http/finish.ts";
 import { createGuard } from "./http/guard.ts";
+import type { RequestHead } from "./http/head.ts";
 import { notFound, unrouted } from "./http/methods.ts";
 import { createPrefix } from "./http/prefix.ts";
 import { problem } from "./http/problem.ts";
 import { redirect } from "./http/redirect.ts";
 import type { Representation } from "./http/representation.ts";
 import { respond } from "./http/respond.ts";
+import { after, type Awaitable, both, isPromise } from "./once.ts";
 import type { NodefaceOptions } from "./options.ts";
 import { platform as ownPlatform } from "./platform.ts";
 import { prepare } from "./prepare.ts";
 
 /** A service: hand `fetch` to any server that speaks `Request` and `Response`. */
 export interface Nodeface {
-  /** Answers one request; never rejects. */
-  fetch(request: Request): Promise<Response>;
+  /** Answers one request, at once where the answer is prepared; neither throws nor rejects. */
+  fetch(request: Request): Response | Promise<Response>;
   /**
    * Answers one request with plain data, for a server that writes it itself, as the adapter of Node
    * does: no bytes are copied. What a host's operation answers stays the `Response` it is.
+   *
+   * @param head what there is of the request
+   * @param whole makes all of it, for a host's operation
    */
-  answer(request: Request): Promise<Answer | Response>;
+  answer(head: RequestHead, whole: () => Awaitable<Request>): Awaitable<Answer | Response>;
   /**
    * Looks whether the node's description has changed and, if so, shows the new one; to be called
    * every few seconds. A version that cannot be shown leaves the old one where it is.
    */
   refresh(): Promise<void>;
   /**
-   * Prepares every answer, which the first request would do otherwise.
+   * Prepares every answer but the explorer's files, which the first request would do otherwise.
    *
    * @throws {Error} where one of this package's files is missing or broken
    */
@@ -48,6 +53,7 @@ export interface Nodeface {
  * Makes a service. Nothing is read before the first request or the call of `ready`.
  *
  * @param options all of them may be left out
+ * @throws {TypeError} where `hosts`, `cors`, `prefix` or `operations` cannot be
  * @example
  * ```ts
  * import { createNodeface } from "nodeface";
@@ -63,27 +69,34 @@ export function createNodeface(options: NodefaceOptions = {}): Nodeface {
   const prepared = prepare(platform, options);
   const guard = createGuard(hosts);
   const finish = createFinish(cors);
-  const router = Router<RoutedRequest, [], Answer | Response>();
+  const router = Router<IRequestStrict & Routed, [], Answer | Response>();
 
-  const get = (path: string, handler: Handler) => {
-    const handle = async (request: RoutedRequest) => {
-      const found = await handler(request);
-      if (!found) return notFound();
-      return "variants" in found ? respond(found, request.headers) : found;
-    };
-    router.get(path, handle).head(path, handle);
+  // What has a path without parameters is looked up there and needs no matching.
+  const plain = new Map<string, Map<string, Handle>>();
+  const add = (method: string, path: string, handle: Handle) => {
+    // The router has a function for every method there is.
+    router[method.toLowerCase() as "get"](path, handle);
+    if (path.includes(":")) return;
+    plain.set(path, (plain.get(path) ?? new Map()).set(method, handle));
   };
-  const current = async () => await (await prepared.live()).current();
-  const shown = async () => (await prepared.description()).current;
-  const json = async () => (await shown()).json;
-  const yaml = async () => (await shown()).yaml;
-  const asset = async (path: string) => (await prepared.assets())(path);
-  get("/v1/spec", async () => {
-    const [page, { info }] = await Promise.all([shown().then(({ page }) => page()), current()]);
-    return await page.prepare(info);
-  });
-  get("/v1/info", async () => (await current()).representation);
-  get("/v1/health", async () => (await current()).health);
+  const get = (path: string, handler: Handler) => {
+    const handle = (request: Routed) =>
+      after(handler(request), (found) => {
+        if (!found) return notFound();
+        return "variants" in found ? respond(found, request.headers) : found;
+      });
+    add("GET", path, handle);
+    add("HEAD", path, handle);
+  };
+  const current = () => after(prepared.live(), (live) => live.current());
+  const shown = () => after(prepared.description(), (live) => live.current);
+  const page = () => after(shown(), (shown) => shown.page());
+  const json = () => after(shown(), (shown) => shown.json);
+  const yaml = () => after(shown(), (shown) => shown.yaml);
+  const asset = (path: string) => after(prepared.assets(), (find) => find(path));
+  get("/v1/spec", () => after(both(page(), current()), ([page, { info }]) => page.prepare(info)));
+  get("/v1/info", () => after(current(), ({ representation }) => representation));
+  get("/v1/health", () => after(current(), ({ health }) => health));
   get("/spec.json", json);
   get("/spec.yaml", yaml);
   get("/v1/spec.json", json);
@@ -103,9 +116,12 @@ export function createNodeface(options: NodefaceOptions = {}): Nodeface {
       throw new TypeError(`${method} ${path} is served already`);
     }
     const methods = method === "GET" ? ["GET", "HEAD"] : [method];
-    // The router has a function for every method there is.
-    for (const each of methods.map((method) => method.toLowerCase() as "get")) {
-      router[each](pattern, ({ request, params }) => handle(request, params));
+    for (const each of methods) {
+      add(
+        each,
+        pattern,
+        ({ whole, params }) => after(whole(), (request) => handle(request, params)),
+      );
     }
   }
 
@@ -116,47 +132,65 @@ export function createNodeface(options: NodefaceOptions = {}): Nodeface {
       // Whoever is told has no say in the answer.
     }
   };
-  const answer = async (request: Request): Promise<Answer | Response> => {
+  const fail = (error: unknown, head: RequestHead) => {
+    tell(error);
+    const detail = "The service could not answer this request; its log says why";
+    return finish(problem(500, detail), head);
+  };
+  const route = (head: RequestHead, whole: Whole): Awaitable<Answer | Response> => {
+    const target = guard(head);
+    if ("status" in target) return target;
+    const { method, headers } = head;
+    const requested = target.pathname;
+    const pathname = prefix.strip(requested);
+    if (pathname === undefined || isSlashed(pathname)) return notFound();
+    const url = `http://localhost${pathname}`;
+    const routed: Routed = { method, headers, pathname, url, whole, requested, params: {} };
+    const handle = plain.get(pathname)?.get(method);
+    const answered = handle ? handle(routed) : router.fetch(routed);
+    return after(answered, (answer) => answer ?? unrouted(router.routes, method, pathname));
+  };
+  const answer = (head: RequestHead, whole: Whole): Awaitable<Answer | Response> => {
     try {
-      const target = guard(request);
-      if ("status" in target) return target;
-      const { method, headers } = request;
-      const requested = target.pathname;
-      const pathname = prefix.strip(requested);
-      if (pathname === undefined || isSlashed(pathname)) return notFound();
-      const url = `http://localhost${pathname}`;
-      const routed = { method, headers, pathname, url, request, requested };
-      return await router.fetch(routed) ?? unrouted(router.routes, method, pathname);
+      const answered = after(route(head, whole), (answer) => finish(answer, head));
+      if (!isPromise(answered)) return answered;
+      return Promise.resolve(answered).catch((error) => fail(error, head));
     } catch (error) {
-      tell(error);
-      return problem(500, "The service could not answer this request; its log says why");
+      return fail(error, head);
     }
   };
 
   return {
-    fetch: async (request) => toResponse(finish(await answer(request), request)),
-    answer: async (request) => finish(await answer(request), request),
+    fetch: (request) => after(answer(request, () => request), toResponse),
+    answer,
     refresh: async () => await (await prepared.description()).refresh(),
     ready: async () => {
       await Promise.all(Object.values(prepared).map((make) => make()));
-      await (await shown()).page();
+      await page();
     },
     routeTable: router.routes.map(([method, , , path = ""]) => ({ method, path })),
   };
 }
 
+type Whole = () => Awaitable<Request>;
+
 /** What the router and the handlers see of a request that the guard has let through. */
-type RoutedRequest = IRequestStrict & {
+interface Routed extends RequestHead {
   /** The path after the prefix. */
   pathname: string;
-  /** The request as the server gave it. */
-  request: Request;
+  /** Makes the whole request, as a host's operation is given it. */
+  whole: Whole;
   /** The whole path. */
   requested: string;
-};
+  /** The values of the path's parameters. */
+  params: Record<string, string>;
+}
 
 /** Finds what to answer with; `undefined` where the path names nothing. */
-type Handler = (request: RoutedRequest) => Found | Promise<Found>;
+type Handler = (request: Routed) => Awaitable<Found>;
+
+/** Answers a request; `undefined` where a host's operation has no answer. */
+type Handle = (request: Routed) => Awaitable<Answer | Response | undefined>;
 
 type Found = Representation | Answer | undefined;
 

@@ -4,7 +4,6 @@
  *
  * @module
  */
-import process from "node:process";
 import type { App, Listening } from "./adapters/adapter.ts";
 import { createNodeface, type Nodeface } from "./app.ts";
 import { withAccessLog } from "./command/access-log.ts";
@@ -132,7 +131,7 @@ async function run(version: string, config: Config): Promise<number> {
   let stopWatching = () => {};
   const current: App = {
     fetch: (request) => app.fetch(request),
-    answer: (request) => app.answer(request),
+    answer: (head, whole) => app.answer(head, whole),
   };
   const server = await listen(current, config);
   const stop = new Promise<void>((resolve) => {
@@ -166,7 +165,11 @@ async function run(version: string, config: Config): Promise<number> {
 
 /** The first question to the node is the service's own: it says what kind of node it found. */
 function askNode(app: Nodeface): void {
-  void app.fetch(new Request("http://localhost/v1/info"));
+  const headers = { get: () => null, has: () => false };
+  void app.answer(
+    { method: "GET", url: "/v1/info", headers },
+    () => new Request("http://localhost/v1/info"),
+  );
 }
 
 /** Reads the node's description, and again when it changes; gives what ends that. */

@@ -10,20 +10,21 @@ import { formatFinding } from "./description/finding.ts";
 import { keepFound } from "./description/found.ts";
 import { type Assets, createAssets, prepareFavicon } from "./explorer/assets.ts";
 import { readManifest, readPrepared } from "./explorer/manifest.ts";
-import { createPage, type Page } from "./explorer/page.ts";
+import type { Page } from "./explorer/page.ts";
 import type { Representation } from "./http/representation.ts";
 import { createInfo, type LiveInfo } from "./info/info.ts";
 import { KINDS } from "./kinds/index.ts";
+import { type Awaitable, once } from "./once.ts";
 import type { NodefaceOptions } from "./options.ts";
 import type { Platform } from "./platform.ts";
 
 /** Everything there is to answer with; each rejects where one of this package's files is missing. */
 export interface Prepared {
-  description(): Promise<Live<() => Promise<Page>>>;
-  live(): Promise<LiveInfo>;
-  catalog(): Promise<Representation>;
-  favicon(): Promise<Representation>;
-  assets(): Promise<Assets>;
+  description(): Awaitable<Live<() => Awaitable<Page>>>;
+  live(): Awaitable<LiveInfo>;
+  catalog(): Awaitable<Representation>;
+  favicon(): Awaitable<Representation>;
+  assets(): Awaitable<Assets>;
 }
 
 /**
@@ -41,10 +42,11 @@ export function prepare(platform: Platform, options: NodefaceOptions): Prepared 
   const own = async (form: "spec.json" | "spec.yaml") =>
     await readPrepared(platform, form, (await manifest()).description[form]);
   const pageOf = async ({ document, origins, notice }: Omit<Description, "json" | "yaml">) => {
+    const { createPage } = await import("./explorer/page.ts");
     const template = await text("static/explorer.html");
     return await createPage(template, document, await manifest(), platform, { origins, notice });
   };
-  const description = once(async (): Promise<Live<() => Promise<Page>>> => {
+  const description = once(async (): Promise<Live<() => Awaitable<Page>>> => {
     const [json, yaml] = await Promise.all([own("spec.json"), own("spec.yaml")]);
     const alone = await prepareOwn({ json, yaml }, operations, platform);
     const current = { json: alone.json, yaml: alone.yaml, page: once(() => pageOf(alone)) };
@@ -57,7 +59,7 @@ export function prepare(platform: Platform, options: NodefaceOptions): Prepared 
     const options = { alone, own: document, operations, platform, report, ...where };
     const make = async (said: Omit<Description, "json" | "yaml">) => {
       const page = await pageOf(said);
-      return () => Promise.resolve(page);
+      return () => page;
     };
     if (place !== undefined) return await keepCurrent({ place, ...options }, make);
     const path = async () => KINDS[(await live()).kind ?? ""]?.description;
@@ -80,16 +82,4 @@ export function prepare(platform: Platform, options: NodefaceOptions): Prepared 
 /** Says what is wrong with a description where nobody else does. */
 function complain({ findings }: DescriptionReport): void {
   for (const finding of findings) console.error(formatFinding(finding));
-}
-
-/** Does a piece of work when it is first asked for, again only where it failed. */
-function once<T>(work: () => Promise<T>): () => Promise<T> {
-  let result: Promise<T> | undefined;
-  return () => {
-    result ??= work().catch((error) => {
-      result = undefined;
-      throw error;
-    });
-    return result;
-  };
 }

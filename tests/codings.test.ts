@@ -61,6 +61,14 @@ codings("what fits in a packet is not encoded", async () => {
   assert.is(response.headers.get("vary"), "Accept-Encoding");
 });
 
+codings("an encoding that is longer than the content is not offered", async () => {
+  const noise = crypto.getRandomValues(new Uint8Array(4000));
+  const longer = (bytes: Uint8Array) => Promise.resolve(new Uint8Array(bytes.length + 1));
+  const init = { type: "image/png", cache: "no-cache" };
+  const { variants } = await represent(noise, init, { brotli: longer });
+  assert.equal(Object.keys(variants), ["identity"]);
+});
+
 codings("406 says what is offered, as problem details", async () => {
   const response = await askWith({ "accept-encoding": "identity;q=0, deflate" }, "/v1/info");
   assert.is(response.status, 406);

@@ -153,6 +153,8 @@ config("hosts and origins are lists, or * for any", async () => {
       "{ hosts: ['a:80'] }",
       "{ hosts: b }",
       "{ cors: ['https://a/b'] }",
+      "{ cors: ['https://a:99999'] }",
+      "{ cors: ['https://*.a'] }",
       "{ cors: x }",
     ]
   ) {
@@ -198,6 +200,28 @@ config("commands come first, and take what they take", async () => {
   const kinds = await read(["kinds", "ethereum"]);
   assert.equal([kinds.command, kinds.topic], ["kinds", "ethereum"]);
   assert.is((await read(["check", "--help"])).command, "help");
+});
+
+config("--help, --version and kinds are there whatever else is wrong", async () => {
+  const env = { PORT: "http", HOST: "a b", NODEFACE_CONFIG: "/none" };
+  const wrong = ["--port", "http", "--bogus", "x"];
+  assert.is((await read(["--help", ...wrong], env)).command, "help");
+  assert.is((await read([...wrong, "--version"], env)).command, "version");
+  assert.is((await read(["--help", "--version"], env)).command, "help");
+  assert.is((await read(["kinds", "etcd"], env)).topic, "etcd");
+});
+
+config("an IPv6 address to listen on may stand in brackets", async () => {
+  assert.is((await read(["--host", "[::1]"])).host, "::1");
+  assert.is((await read([], { HOST: "[::1]" })).host, "::1");
+  assert.is((await read([], { HOST: "::1" })).host, "::1");
+  assert.is((await read(["--config", "x"], {}, "listen: '[::1]:1'")).host, "::1");
+  for (const host of ["[::1", "::1]", "[]", "[a b]", "[::1]:80"]) {
+    await read(["--host", host]).then(
+      () => assert.unreachable(host),
+      (error) => assert.match(error.message, "--host must be a host name or an address"),
+    );
+  }
 });
 
 for (const [name, kind] of Object.entries(KINDS)) {

@@ -27,6 +27,7 @@ cors("by default any origin may read, answers and errors, without credentials", 
     const headers = await ask({}, path, { origin: ORIGIN });
     assert.is(headers.get("access-control-allow-origin"), "*");
     assert.is(headers.get("access-control-allow-credentials"), null);
+    assert.is(headers.get("access-control-expose-headers"), "etag, allow, link");
     assert.not.match(headers.get("vary") ?? "", "Origin");
   }
 });
@@ -36,6 +37,7 @@ cors("with a list only its origins may read, and Vary says that it depends", asy
   for (const path of ["/v1/info", "/nope"]) {
     const listed = await ask(options, path, { origin: ORIGIN });
     assert.is(listed.get("access-control-allow-origin"), ORIGIN);
+    assert.is(listed.get("access-control-expose-headers"), "etag, allow, link");
     assert.match(listed.get("vary") ?? "", "Origin");
     const others: Record<string, string>[] = [{ origin: "https://evil.example" }, {}];
     for (const other of others) {
@@ -45,6 +47,42 @@ cors("with a list only its origins may read, and Vary says that it depends", asy
     }
   }
   assert.is((await ask(options, "/v1/info")).get("vary"), "Accept-Encoding, Origin");
+});
+
+cors(
+  "an origin may be listed in any letter case and with the port that it has anyway",
+  async () => {
+    for (const listed of ["https://APP.example", "https://app.example:443"]) {
+      const headers = await ask({ cors: [listed] }, "/v1/info", { origin: ORIGIN });
+      assert.is(headers.get("access-control-allow-origin"), ORIGIN, listed);
+    }
+    const headers = await ask({ cors: ["http://bücher.example:80"] }, "/v1/info", {
+      origin: "http://xn--bcher-kva.example",
+    });
+    assert.ok(headers.has("access-control-allow-origin"));
+  },
+);
+
+cors("what is no origin is refused when the service is made", () => {
+  for (
+    const origin of [
+      "https://a.example/",
+      "a.example",
+      "null",
+      "*",
+      "https://*.example",
+      "https://a:99999",
+      "https://u@a",
+    ]
+  ) {
+    assert.throws(
+      () => createNodeface({ cors: [origin] }),
+      (error: unknown) =>
+        error instanceof TypeError &&
+        error.message === "cors[0] must be an origin such as https://app.example, or " +
+            `"*" in place of the list, not ${JSON.stringify(origin)}`,
+    );
+  }
 });
 
 cors("a 304 to a listed origin may be read as well", async () => {
@@ -60,10 +98,26 @@ cors("with an empty list nobody may read", async () => {
   assert.is(headers.get("vary"), "Accept-Encoding");
 });
 
+cors("who may not read may not embed either, unless from the same origin", async () => {
+  for (const path of ["/v1/info", "/nope"]) {
+    for (
+      const [options, policy] of [
+        [{}, "cross-origin"],
+        [{ cors: [ORIGIN] }, "same-origin"],
+        [{ cors: [] }, "same-origin"],
+      ] as const
+    ) {
+      const headers = await ask(options, path);
+      assert.is(headers.get("cross-origin-resource-policy"), policy, path);
+    }
+  }
+});
+
 cors("a preflight of what exists says which methods there are", async () => {
   const headers = await ask({}, "/v1/info", PREFLIGHT, "OPTIONS");
   assert.is(headers.get("access-control-allow-methods"), "GET, HEAD, OPTIONS");
   assert.is(headers.get("access-control-allow-headers"), "*");
+  assert.is(headers.get("access-control-max-age"), "86400");
 });
 
 cors(

@@ -112,6 +112,24 @@ embedding("a node's own description has the operations too, answered here", asyn
   assert.ok(json.paths["/v1/info"].get);
 });
 
+embedding("what is prepared is answered at once, without a promise", async () => {
+  const app = createNodeface();
+  for (const path of ["/v1/spec", "/v1/info", "/v1/health", "/spec.json", "/spec.yaml"]) {
+    await ask(path, {}, app);
+    assert.instance(app.fetch(new Request(`http://localhost${path}`)), Response, path);
+  }
+});
+
+embedding(
+  "a concrete path comes before one with parameters, whichever was named first",
+  async () => {
+    const own = { ...peer, path: "/v1/peers/own", handle: () => new Response("own") };
+    const app = createNodeface({ operations: [peer, own] });
+    assert.is(await (await ask("/v1/peers/own", {}, app)).text(), "own");
+    assert.is((await (await ask("/v1/peers/b2", {}, app)).json()).id, "b2");
+  },
+);
+
 embedding("an operation that fails is answered with 500 and told to the host", async () => {
   const errors: unknown[] = [];
   const failing = { ...peer, handle: () => Promise.reject(new Error("the disk is full")) };

@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { readManifest } from "../src/explorer/manifest.ts";
 import { createNodeface } from "../src/index.ts";
 import { ask } from "./_app.ts";
 
@@ -33,6 +34,29 @@ errors("a service that failed once answers as soon as it can", async () => {
   const request = () => app.fetch(new Request("http://localhost/v1/info"));
   assert.is((await request()).status, 500);
   broken = false;
+  assert.is((await request()).status, 200);
+});
+
+errors("a file of the explorer that could not be read once is read again", async () => {
+  const { platform } = await import("../src/platform.ts");
+  const { explorer } = await readManifest(platform);
+  let isOut = true;
+  const told: unknown[] = [];
+  const app = createNodeface({
+    platform: {
+      read: (path) =>
+        isOut && path.includes(explorer)
+          ? Promise.reject(new Error("EMFILE: too many open files"))
+          : platform.read(path),
+    },
+    onError: (error) => told.push(error),
+  });
+  const request = () => app.fetch(new Request(`http://localhost/assets/${explorer}/explorer.js`));
+  const refused = await request();
+  assert.is(refused.status, 500);
+  assert.is(refused.headers.get("cache-control"), "no-store");
+  assert.match(String(told[0]), "EMFILE");
+  isOut = false;
   assert.is((await request()).status, 200);
 });
 

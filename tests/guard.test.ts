@@ -28,6 +28,20 @@ guard("a listed name is answered in any letter case and on any port", async () =
   assert.is((await askAs("sub.node.example", ["node.example"])).status, 421);
 });
 
+guard("a host that no request could name is refused when the service is made", () => {
+  for (const host of ["Example.org:80", "http://a", "a/", "", "*", "a b", "bücher.example"]) {
+    assert.throws(
+      () => createNodeface({ hosts: ["a.example", host] }),
+      (error: unknown) =>
+        error instanceof TypeError &&
+        error.message === 'hosts[1] must be a host name without a port, or "*" in place of the ' +
+            `list, not ${JSON.stringify(host)}`,
+    );
+  }
+  const hosts = "a.example" as "*";
+  assert.throws(() => createNodeface({ hosts }), 'hosts must be a list, or "*" for any, not "a.e');
+});
+
 guard("any name is answered where hosts is *", async () => {
   assert.is((await askAs("evil.example", "*")).status, 200);
   assert.is((await askAs("a b", "*")).status, 400);

@@ -24,6 +24,10 @@ methods("OPTIONS says what a path allows", async () => {
   assert.is(response.headers.get("allow"), "GET, HEAD, OPTIONS");
 });
 
+methods("a path of a star is a path like any other, where nothing is", async () => {
+  assert.is((await ask("/*", { method: "OPTIONS" })).status, 404);
+});
+
 for (const method of ["POST", "PUT", "DELETE", "PATCH", "PROPFIND"]) {
   methods(`${method} on a known path answers 405 and what is allowed`, async () => {
     const response = await ask("/v1/info", { method });

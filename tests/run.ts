@@ -13,6 +13,9 @@ const EVERY_SUITE = String.raw`^(?!release[/\\]).*\.test\.ts$`;
 /** The suites directly under `tests/` call `app.fetch`, and run wherever the service does. */
 const PORTABLE_SUITES = String.raw`^[^/\\]+\.test\.ts$`;
 
+/** How long the output of a run is read on after its end, in ms: what it has started may hold it. */
+const LAST_WORDS = 5000;
+
 type Run = [name: string, command: string, args: string[]];
 
 const onNode = (
@@ -50,6 +53,7 @@ function run(command: string, args: string[]): Promise<{ status: number | null; 
       output += text;
       process.stdout.write(text);
     });
+    child.on("exit", () => setTimeout(() => child.stdout.destroy(), LAST_WORDS).unref());
     child.on("error", reject).on("close", (status) => resolve({ status, output }));
   });
 }

@@ -4,6 +4,8 @@
  * @module
  */
 import type { Answer } from "../http/answer.ts";
+import type { RequestHead } from "../http/head.ts";
+import type { Awaitable } from "../once.ts";
 
 /** Where to listen. */
 export interface ListenOptions {
@@ -23,7 +25,7 @@ export interface Listening {
 
 /** What an adapter serves; every `Nodeface` is one. */
 export interface App {
-  fetch(request: Request): Response | Promise<Response>;
+  fetch(request: Request): Awaitable<Response>;
   /** The same as plain data: a server that writes it itself copies no bytes for each request. */
-  answer?(request: Request): Answer | Response | Promise<Answer | Response>;
+  answer?(head: RequestHead, whole: () => Awaitable<Request>): Awaitable<Answer | Response>;
 }

@@ -27,9 +27,11 @@ export interface Connections {
 interface Connection {
   /** Answers that are not through yet. */
   open: number;
-  /** The last of them. */
-  last?: ServerResponse;
-  /** When the last answer was through, in milliseconds; nothing before the first. */
+  /** The last of them; one that is through is let go of, or it would grow old in memory. */
+  last?: ServerResponse | undefined;
+  /** Whether an answer was through since it was last looked. */
+  isFresh?: boolean;
+  /** When that was seen, in milliseconds; nothing before the first. */
   idleSince?: number;
 }
 
@@ -40,14 +42,28 @@ const LOOK = 20;
 export function createConnections(): Connections {
   const connections = new Map<Socket, Connection>();
 
-  // Blank lines between requests begin no request, but keep the server's own limits from running out.
+  // Blank lines between requests begin no request, but keep the server's own limits from running out;
+  // and the server has no limit for a client that does not read its answer.
   const cutIdle = setInterval(() => {
     const now = performance.now();
-    for (const [socket, { open, idleSince = now }] of connections) {
-      if (open === 0 && now - idleSince > LIMITS.head) socket.destroy();
+    for (const [socket, connection] of connections) {
+      if (connection.open > 0) {
+        // Only here: a limit on every connection costs every request.
+        if (socket.timeout !== LIMITS.silence) socket.setTimeout(LIMITS.silence);
+      } else if (connection.isFresh) {
+        connection.isFresh = false;
+        connection.idleSince = now;
+      } else if (now - (connection.idleSince ?? now) > LIMITS.head) socket.destroy();
     }
   }, LIMITS.check);
   cutIdle.unref();
+
+  function through(this: ServerResponse) {
+    const connection = connections.get(this.req.socket);
+    if (!connection) return;
+    connection.isFresh = true;
+    if (--connection.open === 0) connection.last = undefined;
+  }
 
   return {
     watch(socket) {
@@ -59,15 +75,9 @@ export function createConnections(): Connections {
       if (!connection) return;
       connection.open++;
       connection.last = response;
-      response.once("finish", () => {
-        connection.open--;
-        connection.idleSince = performance.now();
-      });
+      response.on("finish", through);
     },
-    underWay(socket) {
-      const { open, last } = connections.get(socket) ?? {};
-      return open ? last : undefined;
-    },
+    underWay: (socket) => connections.get(socket)?.last,
     async end() {
       clearInterval(cutIdle);
       const until = performance.now() + LIMITS.grace;

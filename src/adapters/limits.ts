@@ -9,8 +9,8 @@ export const LIMITS = {
   head: 10_000,
   /** From a request's head to the end of its content, which nothing here reads. */
   content: 10_000,
-  /** Between the bytes of a connection, in either direction. */
-  silence: 15_000,
+  /** Between the bytes of a connection; `node:http` cuts one that does not read after twice that. */
+  silence: 13_000,
   /** From an answer to the next request on the same connection. */
   idle: 5_000,
   /** How often the first of these is looked at. */

@@ -1,13 +1,15 @@
 /**
  * `npm run assets`: prepares the explorer's files once, in every content coding, under
  * `dist/assets/`: Scalar's browser modules, the files of `static/`, and both forms of the service's
- * own description. Where nothing of these has changed it only notes the commit.
+ * own description. What the last run made of the same file is taken from there; where nothing has
+ * changed it only notes the commit.
  *
  * @module
  */
 import { createHash } from "node:crypto";
 import {
   chmod,
+  copyFile,
   mkdir,
   mkdtemp,
   readdir,
@@ -37,13 +39,8 @@ const DESCRIPTION = "spec/openapi.yaml";
 /** The files of `static/` that the page loads; the page itself is prepared when it is served. */
 const OWN = ["explorer.js", "header.js", "explorer.css", "favicon.svg"];
 
-/** The code of this step and the description, which make other files where they change. */
-const STEP = [
-  "src/build/assets.ts",
-  "src/build/scalar.ts",
-  "src/explorer/manifest.ts",
-  DESCRIPTION,
-];
+/** The code of this step, which makes other files where it changes. */
+const STEP = ["src/build/assets.ts", "src/build/scalar.ts", "src/explorer/manifest.ts"];
 
 const TYPES: Readonly<Record<string, string>> = {
   ".js": "text/javascript; charset=utf-8",
@@ -64,10 +61,12 @@ async function main() {
   const explorerFolder = `explorer-${hash(own)}`;
   const scalarFolder = `scalar-${scalarVersion}-${hash(scalar)}`;
   const commit = shortCommit(ROOT);
-  const step = await readFiles(ROOT, STEP);
-  const inputs = [version, explorerFolder, scalarFolder, hash(step)].join(" ");
+  const description = hash(await readFiles(ROOT, [DESCRIPTION]));
+  const step = hash(await readFiles(ROOT, STEP));
+  const inputs = [version, explorerFolder, scalarFolder, description, step].join(" ");
   const done = await lastRun();
   if (done?.inputs === inputs) return await setCommit(done, commit);
+  const before = done?.inputs.endsWith(` ${step}`) ? done.files : {};
 
   const files: Files = new Map();
   for (const [path, content] of own) files.set(`${explorerFolder}/${path}`, content);
@@ -89,7 +88,7 @@ async function main() {
       ...staticImports(scalar).map((path) => `${scalarFolder}/${path}`),
     ],
     ...(commit && { commit }),
-    files: await prepare(files, folder),
+    files: await prepare(files, folder, before),
     description: await prepareDescription(folder),
   };
   await writeFile(join(folder, "manifest.json"), textOf(manifest));
@@ -153,20 +152,45 @@ function hash(files: Files): string {
   return sum.digest("hex").slice(0, 8);
 }
 
-/** Writes every file in every coding that makes it shorter, and says how far it is. */
-async function prepare(files: Files, folder: string): Promise<Record<string, Asset>> {
+/**
+ * Writes every file in every coding that makes it shorter, and says how far it is.
+ *
+ * @param before what the last run made in the same way
+ */
+async function prepare(
+  files: Files,
+  folder: string,
+  before: Readonly<Record<string, Asset>>,
+): Promise<Record<string, Asset>> {
   const assets: Record<string, Asset> = {};
   const progress = showProgress(files.size);
   const queue = [...files].sort(([, a], [, b]) => b.length - a.length);
   const worker = async () => {
     for (let next = queue.shift(); next; next = queue.shift()) {
       const [path, content] = next;
-      assets[path] = await prepareFile(path, content, folder);
+      assets[path] = await copyPrepared(path, before[path], folder) ??
+        await prepareFile(path, content, folder);
       progress();
     }
   };
   await Promise.all(Array.from({ length: 4 }, worker));
   return Object.fromEntries([...files.keys()].map((path) => [path, assets[path]!]));
+}
+
+/** Takes over what the last run made of a file, whose content its folder's name tells. */
+async function copyPrepared(
+  path: string,
+  asset: Asset | undefined,
+  folder: string,
+): Promise<Asset | undefined> {
+  if (!asset) return undefined;
+  await mkdir(dirname(join(folder, path)), { recursive: true });
+  const names = asset.codings.map((coding) => fileName(path, coding));
+  const copies = names.map((name) =>
+    copyFile(join(ROOT, dirname(MANIFEST), name), join(folder, name))
+  );
+  const copied = await Promise.allSettled(copies);
+  return copied.every(({ status }) => status === "fulfilled") ? asset : undefined;
 }
 
 async function prepareFile(path: string, content: Buffer, folder: string): Promise<Asset> {

@@ -1,9 +1,11 @@
 /**
- * Makes one module of the service for one runtime, with everything it imports.
+ * Makes one module of the service for one runtime, with everything it imports; for Bun, one for what
+ * is always needed and others for the rest.
  *
  * @module
  */
 import { build, type Plugin } from "esbuild";
+import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Carrier, embedFiles } from "./embed.ts";
 
@@ -29,7 +31,8 @@ export async function bundle(
   const isWorker = runtime === "worker";
   const { metafile } = await build({
     entryPoints: [path(isWorker ? "../adapters/worker.ts" : "../main.ts")],
-    outfile,
+    // What Bun compiles may stay apart, and is then loaded when it is needed.
+    ...(carrier === "bun" ? { outdir: dirname(outfile), splitting: true } : { outfile }),
     bundle: true,
     format: "esm",
     platform: isWorker ? "neutral" : "node",

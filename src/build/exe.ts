@@ -27,6 +27,7 @@ const FLAGS = [
   "--compile",
   "--bytecode",
   "--format=esm",
+  "--splitting",
   "--no-compile-autoload-dotenv",
   "--no-compile-autoload-bunfig",
 ];

@@ -1,48 +1,58 @@
 /**
- * The last part of `npm run build`: puts packages that only few modules need inside these modules, so
- * that installing this package installs nothing for them.
+ * The last part of `npm run build`: bundles the package's modules, so that starting reads few files
+ * and installing installs few packages.
+ *
+ * Parts that are loaded when they are needed stay apart. They lie beside the entry points, from where
+ * `platform.ts` finds the package's files.
  *
  * @module
  */
 import { build, type Plugin } from "esbuild";
+import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const DIST = fileURLToPath(new URL("../../dist/", import.meta.url));
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const DIST = join(ROOT, "dist");
 
-/** The compiled modules that import such packages. */
-const MODULES = [
-  "config/config.js",
-  "config/file.js",
-  "config/schema.js",
-  "description/bundle.js",
-  "description/load.js",
-];
+/** The modules that `package.json` exports, and the command. */
+const ENTRIES = ["main", "index", "adapters/node", "adapters/deno", "adapters/bun"];
 
-/** The packages that go inside. */
-const INSIDE = /^(valibot$|@scalar\/)/;
+/** What the names of the other modules begin with. */
+const PART = "part-";
 
-/** What else a module imports stays where it is, so that nothing is there twice. */
-const onlyInside: Plugin = {
-  name: "only-inside",
+/** The command loads one of the adapters, and no part with it that it has itself. */
+const apart: Plugin = {
+  name: "apart",
   setup(build) {
     build.onResolve(
-      { filter: /./ },
-      ({ path, importer }) =>
-        importer.startsWith(DIST) && !INSIDE.test(path) ? { path, external: true } : undefined,
+      { filter: /\/adapters\/\w+\.ts$/ },
+      ({ path, kind }) =>
+        kind === "dynamic-import" ? { path: path.replace(/ts$/, "js"), external: true } : undefined,
     );
   },
 };
 
-await build({
-  entryPoints: MODULES.map((module) => join(DIST, module)),
-  outbase: DIST,
-  outdir: DIST,
-  allowOverwrite: true,
-  bundle: true,
-  format: "esm",
-  platform: "node",
-  target: "es2023",
-  plugins: [onlyInside],
-  logLevel: "warning",
-});
+for (const name of await readdir(DIST)) if (name.startsWith(PART)) await rm(join(DIST, name));
+
+const { dependencies } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
+for (const entry of ENTRIES) {
+  await build({
+    entryPoints: [join(ROOT, `src/${entry}.ts`)],
+    outbase: join(ROOT, "src"),
+    outdir: DIST,
+    chunkNames: `${PART}[name]-[hash]`,
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "node",
+    mainFields: ["module", "main"],
+    target: "es2023",
+    // Whoever reads it finds the names that a stack trace has.
+    minifySyntax: true,
+    minifyWhitespace: true,
+    external: Object.keys(dependencies).flatMap((name) => [name, `${name}/*`]),
+    plugins: [apart],
+    logLevel: "warning",
+  });
+}

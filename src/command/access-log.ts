@@ -4,6 +4,9 @@
  * @module
  */
 import type { App } from "../adapters/adapter.ts";
+import { parseTarget } from "../http/guard.ts";
+import type { RequestHead } from "../http/head.ts";
+import type { Awaitable } from "../once.ts";
 
 /** What is logged of a service. */
 type Served = Required<App>;
@@ -19,20 +22,24 @@ export function withAccessLog(
   form: "text" | "json",
   write: (line: string) => void,
 ): Served {
-  const logged =
-    <T extends { readonly status: number }>(respond: (request: Request) => T | Promise<T>) =>
-    async (request: Request): Promise<T> => {
-      const started = performance.now();
-      const response = await respond(request);
-      const entry = {
-        time: new Date().toISOString(),
-        method: request.method,
-        path: URL.canParse(request.url) ? new URL(request.url).pathname : "-",
-        status: response.status,
-        ms: Math.round((performance.now() - started) * 10) / 10,
-      };
-      write(form === "json" ? `${JSON.stringify(entry)}\n` : `${Object.values(entry).join(" ")}\n`);
-      return response;
+  const logged = async <T extends { readonly status: number }>(
+    { method, url }: RequestHead,
+    respond: () => Awaitable<T>,
+  ): Promise<T> => {
+    const started = performance.now();
+    const response = await respond();
+    const entry = {
+      time: new Date().toISOString(),
+      method,
+      path: parseTarget(url)?.pathname ?? "-",
+      status: response.status,
+      ms: Math.round((performance.now() - started) * 10) / 10,
     };
-  return { fetch: logged(app.fetch), answer: logged(app.answer) };
+    write(form === "json" ? `${JSON.stringify(entry)}\n` : `${Object.values(entry).join(" ")}\n`);
+    return response;
+  };
+  return {
+    fetch: (request) => logged(request, () => app.fetch(request)),
+    answer: (head, whole) => logged(head, () => app.answer(head, whole)),
+  };
 }

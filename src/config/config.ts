@@ -4,12 +4,21 @@
  *
  * @module
  */
-import { dirname, isAbsolute, join } from "node:path";
-import { parseArgs } from "node:util";
-import * as v from "valibot";
+import type { Rule } from "../http/allowed.ts";
 import type { InfoSettings, NodeSettings } from "../info/settings.ts";
-import { ConfigError, describeIssue } from "./problem.ts";
-import { type FileConfig, Host, KindName, Log, LOGS, NodeUrl, Place, Port } from "./schema.ts";
+import { ConfigError } from "./problem.ts";
+import type { FileConfig } from "./schema.ts";
+import {
+  HOST,
+  kindRule,
+  LINE,
+  LOG,
+  type LOGS,
+  mistakeIn,
+  NODE_URL,
+  PLACE,
+  PORT,
+} from "./values.ts";
 
 /** What the command is to do. */
 export interface Config {
@@ -38,32 +47,46 @@ export type ReadFile = (path: string) => Promise<string>;
 /** A setting that a flag, a variable or both give. */
 interface Setting {
   env: string;
-  schema: v.GenericSchema<string, string | number>;
+  rule: Rule<string | number> | (() => Promise<Rule>);
 }
 
-/** The flags that take a value, in the order of the usage. */
+/** The settings, each by its flag; `url` has none and stands alone. */
 const SETTINGS = {
-  config: { env: "NODEFACE_CONFIG", schema: v.string() },
-  host: { env: "HOST", schema: Host },
-  port: { env: "PORT", schema: Port },
-  kind: { env: "NODEFACE_KIND", schema: KindName },
-  spec: { env: "NODEFACE_SPEC", schema: Place },
-  log: { env: "NODEFACE_LOG", schema: Log },
-  url: { env: "NODEFACE_URL", schema: NodeUrl },
+  config: { env: "NODEFACE_CONFIG", rule: LINE },
+  host: { env: "HOST", rule: HOST },
+  port: { env: "PORT", rule: PORT },
+  kind: {
+    env: "NODEFACE_KIND",
+    rule: async () => kindRule(Object.keys((await import("../kinds/index.ts")).KINDS)),
+  },
+  spec: { env: "NODEFACE_SPEC", rule: PLACE },
+  log: { env: "NODEFACE_LOG", rule: LOG },
+  url: { env: "NODEFACE_URL", rule: NODE_URL },
 } as const satisfies Readonly<Record<string, Setting>>;
+
+/** What the settings are once they are read. */
+interface Values {
+  config?: string;
+  host?: string;
+  port?: number;
+  kind?: string;
+  spec?: string;
+  log?: Config["log"];
+  url?: string;
+}
 
 type Name = keyof typeof SETTINGS;
 
-const FLAGS = {
-  config: { type: "string" },
-  host: { type: "string" },
-  port: { type: "string" },
-  kind: { type: "string" },
-  spec: { type: "string" },
-  log: { type: "string" },
-  version: { type: "boolean" },
-  help: { type: "boolean" },
-} as const;
+/** What holds where nobody says otherwise. */
+const DEFAULTS = {
+  host: "127.0.0.1",
+  port: 8080,
+  log: "off",
+  hosts: [],
+  cors: "*",
+  node: {},
+  info: {},
+} as const satisfies Omit<Config, "command">;
 
 /** What was given on the command line, as text, with what it is called there. */
 interface Arguments {
@@ -87,75 +110,77 @@ export async function readConfig(
 ): Promise<Config> {
   const problems: string[] = [];
   const { command, topic, given } = readArguments(args, problems);
+  const asked = { command, ...(topic === undefined ? {} : { topic }) };
+  // What only prints has no use for anything else, right or wrong.
+  const isPrinting = command === "help" || command === "version" ||
+    (command === "kinds" && problems.length === 0);
+  if (isPrinting) return { ...DEFAULTS, ...asked };
   for (const [name, { env: variable }] of Object.entries(SETTINGS) as [Name, Setting][]) {
     const text = env[variable];
     if (text && !given.has(name)) given.set(name, { text, called: variable });
   }
-  const values: { -readonly [N in Name]?: v.InferOutput<(typeof SETTINGS)[N]["schema"]> } = {};
+  const values: Values = {};
   for (const [name, { text, called }] of given) {
-    const result = v.safeParse(SETTINGS[name].schema as Setting["schema"], text);
-    if (result.success) Object.assign(values, { [name]: result.output });
-    else problems.push(...result.issues.map((issue) => describeIssue(issue, [], called)));
+    const setting: Setting["rule"] = SETTINGS[name].rule;
+    const rule = typeof setting === "function" ? await setting() : setting;
+    const mistake = mistakeIn(rule, text);
+    if (!mistake) Object.assign(values, { [name]: rule.normal(text) });
+    // What does not say what it must be may be a secret.
+    else {problems.push(
+        `${called} ${mistake}${mistake.startsWith("must ") ? `, not ${quote(text)}` : ""}`,
+      );}
   }
   let file: FileConfig = {};
   if (values.config !== undefined) {
     try {
       const text = await readFile(values.config);
-      // It brings YAML along, which takes longer to load than all else.
+      // It brings YAML and the schema along, which take longer to load than all else.
       const { parseFile } = await import("./file.ts");
-      file = parseFile(text, values.config);
+      file = parseFile(text, values.config, env.HOME ?? "");
     } catch (error) {
       problems.push(...error instanceof ConfigError ? error.problems : [(error as Error).message]);
     }
   }
   if (problems.length > 0) throw new ConfigError(problems);
   const { host, port, log, url, kind, spec } = values;
-  const description = spec ?? placeOf(file.description, values.config, env.HOME);
+  const description = spec ?? file.description;
   return {
-    command,
-    ...(topic === undefined ? {} : { topic }),
-    host: host ?? file.listen?.host ?? "127.0.0.1",
-    port: port ?? file.listen?.port ?? 8080,
-    log: log ?? file.log ?? "off",
-    hosts: file.hosts ?? [],
-    cors: file.cors ?? "*",
+    ...asked,
+    host: host ?? file.listen?.host ?? DEFAULTS.host,
+    port: port ?? file.listen?.port ?? DEFAULTS.port,
+    log: log ?? file.log ?? DEFAULTS.log,
+    hosts: file.hosts ?? DEFAULTS.hosts,
+    cors: file.cors ?? DEFAULTS.cors,
     ...(description === undefined ? {} : { description }),
     node: { ...file.node, ...(url ? { url } : {}), ...(kind ? { kind } : {}) },
-    info: file.info ?? {},
+    info: file.info ?? DEFAULTS.info,
   };
 }
 
-/** A place that a configuration file names: it stands beside the file, wherever the command runs. */
-function placeOf(place: string | undefined, file = "", home = ""): string | undefined {
-  if (
-    place === undefined || place === "none" || isAbsolute(place) || /^(https?|file):/i.test(place)
-  ) return place;
-  return place.startsWith("~/") && home ? home + place.slice(1) : join(dirname(file), place);
-}
-
 function readArguments(args: string[], problems: string[]): Arguments {
-  const { tokens } = parseArgs({ args, options: FLAGS, strict: false, tokens: true });
   const found: Arguments = { command: "serve", given: new Map() };
   const seen = new Set<string>();
   let position = 0;
-  let isUnknown = false;
-  for (const token of tokens) {
-    // What follows an unknown option may be its value.
-    if (token.kind === "positional" && !isUnknown) {
-      readPositional(token.value, position++, found, problems);
+  const rest = [...args];
+  for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
+    const [, flag = "", name = "", written] = /^(--([^=]*)|-[^=]+)(?:=([^]*))?$/.exec(arg) ?? [];
+    if (!flag) {
+      readPositional(arg, position++, found, problems);
+      continue;
     }
-    isUnknown = false;
-    if (token.kind !== "option") continue;
-    const { name, rawName, value } = token;
-    if (!Object.hasOwn(FLAGS, name) || !rawName.startsWith("--")) {
-      problems.push(`unknown option ${quote(rawName)}; see nodeface --help`);
-      isUnknown = true;
-    } else if (seen.has(name)) problems.push(`${rawName} is given twice`);
-    else if (name === "version" || name === "help") {
-      if (value !== undefined) problems.push(`${rawName} takes no value`);
-      if (found.command !== "help") found.command = name;
-    } else if (!value) problems.push(`${rawName} needs a value; see nodeface --help`);
-    else found.given.set(name as Name, { text: value, called: rawName });
+    const takesNone = name === "version" || name === "help";
+    const isKnown = takesNone || (name !== "url" && Object.hasOwn(SETTINGS, name));
+    // What follows an unknown option may be its value.
+    const mayFollow = isKnown ? !takesNone : !rest[0]?.startsWith("-");
+    const value = written === undefined && mayFollow ? rest.shift() : written;
+    if (!isKnown) {
+      problems.push(`unknown option ${quote(flag)}; see nodeface --help`);
+    } else if (seen.has(name)) problems.push(`${flag} is given twice`);
+    else if (takesNone) {
+      if (value !== undefined) problems.push(`${flag} takes no value`);
+      else if (found.command !== "help") found.command = name;
+    } else if (!value) problems.push(`${flag} needs a value; see nodeface --help`);
+    else found.given.set(name as Name, { text: value, called: flag });
     seen.add(name);
   }
   return found;

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { dirname, isAbsolute, join } from "node:path";
 import * as v from "valibot";
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
 import { parseReference } from "../info/reference.ts";
@@ -16,10 +17,11 @@ import { type FileConfig, FileSchema } from "./schema.ts";
  * Reads a configuration file.
  *
  * @param text what is in it
- * @param name what it is called in messages
+ * @param name its own path, which it is called by in messages
+ * @param home where `~` is
  * @throws {ConfigError} with everything that is wrong, each with line and column
  */
-export function parseFile(text: string, name: string): FileConfig {
+export function parseFile(text: string, name: string, home = ""): FileConfig {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const at = (offset: number) => {
@@ -48,10 +50,19 @@ export function parseFile(text: string, name: string): FileConfig {
     for (const [path, message] of unknownSources(result.output)) {
       found.push([offset(path), (where) => `${where} ${path.join(".")} ${message}`]);
     }
-    if (found.length === 0) return result.output;
+    if (found.length === 0) {
+      const { description: place, ...rest } = result.output;
+      return place === undefined ? rest : { ...rest, description: placeOf(place, name, home) };
+    }
   }
   found.sort(([a], [b]) => a - b);
   throw new ConfigError(found.map(([offset, line]) => line(at(offset))));
+}
+
+/** A place that the file names: it stands beside the file, wherever the command runs. */
+function placeOf(place: string, file: string, home: string): string {
+  if (place === "none" || isAbsolute(place) || /^(https?|file):/i.test(place)) return place;
+  return place.startsWith("~/") && home ? home + place.slice(1) : join(dirname(file), place);
 }
 
 /** The keys that lead to a value. */

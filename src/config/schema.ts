@@ -1,17 +1,16 @@
 /**
- * What a configuration may say: one schema for the file, the environment and the flags, from which
- * the JSON Schema for editors is made. A message says what would be right.
+ * What a configuration file may say: the schema that checks it, and from which the JSON Schema for
+ * editors is made. A message says what would be right.
  *
  * @module
  */
 import * as v from "valibot";
+import { HOST_NAMES, ORIGINS, type Rule } from "../http/allowed.ts";
 import { REFERENCE } from "../info/reference.ts";
 import { DURATION, type InfoSettings, type NodeSettings } from "../info/settings.ts";
 import { KINDS } from "../kinds/index.ts";
 import type { Duration, Reference } from "../kinds/kind.ts";
-
-/** What is written about requests, to standard output. */
-export const LOGS = ["text", "json", "off"] as const;
+import { kindRule, LINE, LISTEN, LOG, LOGS, NODE_URL, PLACE } from "./values.ts";
 
 /** What the configuration file may say. */
 export interface FileConfig {
@@ -51,7 +50,15 @@ function oneOf<Forms extends Readonly<Record<string, v.GenericSchema>>>(
   });
 }
 
-const line = text(/^[^\r\n]+$/, "a line of text");
+/** Text by a rule, as it is written. */
+function ruled(rule: Rule<unknown>): v.GenericSchema<string> {
+  const { pattern, right, refusal = `must be ${right}` } = rule;
+  // What breaks the pattern has been said by then.
+  const isRight = (text: string) => !pattern.test(text) || rule.normal(text) !== undefined;
+  return v.pipe(text(pattern, right), v.check(isRight, refusal));
+}
+
+const line = ruled(LINE);
 const duration = text<Duration>(DURATION, 'a duration such as "2s", "500ms" or "1m"');
 const reference = text<Reference>(
   REFERENCE,
@@ -137,85 +144,25 @@ const auth = oneOf({
   header_env: object({ header_env: line, header: v.exactOptional(header) }),
 });
 
-/** The URL of a node. A secret does not belong into it: it would be seen in lists of processes. */
-export const NodeUrl: v.GenericSchema<string> = v.pipe(
-  text(/^https?:\/\/[^\s/?#]+(\/[^\s?#]*)?$/, "a URL such as http://127.0.0.1:8545"),
-  v.check(
-    (url) => !/@/.test(url) && (!url.startsWith("http") || URL.canParse(url)),
-    "names a secret, or cannot be parsed; secrets lie in files, see node.auth",
-  ),
-);
+/** A list of those who are let in, or `"*"`. */
+function allowed(rule: Rule, entries: string) {
+  const message = `must be a list of ${entries}, or "*" for any`;
+  return v.union([v.literal("*"), v.array(ruled(rule))], message);
+}
 
-/** Where a description is; `none` is nowhere. */
-export const Place: v.GenericSchema<string> = v.pipe(
-  line,
-  v.check(
-    (place) => !/^(https?|file):/i.test(place) || URL.canParse(place),
-    "must be a path or a URL",
-  ),
-);
-
-/** The name of a kind of node. */
-export const KindName: v.GenericSchema<string> = v.picklist(
-  [...Object.keys(KINDS), "none"],
-  `must be one of ${Object.keys(KINDS).join(", ")}, or none`,
-);
-
-/** What is written about requests. */
-export const Log: v.GenericSchema<(typeof LOGS)[number]> = v.picklist(
-  LOGS,
-  `must be one of ${LOGS.join(", ")}`,
-);
-
-/** A host name, or an IP literal without brackets. */
-export const Host: v.GenericSchema<string> = text(/^[^\s/[\]]+$/, "a host name or an address");
-
-/** A port as it is written. */
-export const Port: v.GenericSchema<string, number> = v.pipe(
-  text(/^\d{1,5}$/, "a whole number from 0 to 65535"),
-  v.check((port) => !(Number(port) > 65535), "must be a whole number from 0 to 65535"),
-  v.transform(Number),
-);
-
-const listen = v.pipe(
-  text(/^(\[[\da-fA-F:.]+\]|[^\s/[\]:]+):\d{1,5}$/, "an address and a port, as in 127.0.0.1:8080"),
-  v.transform((address) => {
-    const colon = address.lastIndexOf(":");
-    const host = address.slice(0, colon).replace(/^\[(.*)\]$/, "$1");
-    return { host, port: Number(address.slice(colon + 1)) };
-  }),
-  v.check(({ port }) => port <= 65535, "must have a port from 0 to 65535"),
-);
-
-const name = text(
-  /^[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?$/,
-  'a host name without a port, or "*" in place of the list',
-);
-const hosts = v.union(
-  [v.literal("*"), v.array(name)],
-  'must be a list of host names, or "*" for any',
-);
-
-const origin = text(
-  /^https?:\/\/[^\s\/?#@]+$/,
-  'an origin such as https://app.example, or "*" in place of the list',
-);
-const cors = v.union(
-  [v.literal("*"), v.array(origin)],
-  'must be a list of origins, or "*" for any',
-);
+const kinds = Object.keys(KINDS);
 
 /** What the configuration file may say. */
 export const FileSchema: v.GenericSchema<unknown, FileConfig> = object({
-  listen: v.exactOptional(listen),
-  log: v.exactOptional(Log),
-  hosts: v.exactOptional(hosts),
-  cors: v.exactOptional(cors),
-  description: v.exactOptional(Place),
+  listen: v.exactOptional(v.pipe(ruled(LISTEN), v.transform((text) => LISTEN.normal(text)!))),
+  log: v.exactOptional(v.picklist(LOGS, `must be ${LOG.right}`)),
+  hosts: v.exactOptional(allowed(HOST_NAMES, "host names")),
+  cors: v.exactOptional(allowed(ORIGINS, "origins")),
+  description: v.exactOptional(ruled(PLACE)),
   node: v.exactOptional(object({
-    url: v.exactOptional(NodeUrl),
-    public_url: v.exactOptional(NodeUrl),
-    kind: v.exactOptional(KindName),
+    url: v.exactOptional(ruled(NODE_URL)),
+    public_url: v.exactOptional(ruled(NODE_URL)),
+    kind: v.exactOptional(v.picklist([...kinds, "none"], `must be ${kindRule(kinds).right}`)),
     auth: v.exactOptional(auth),
     timeout: v.exactOptional(duration),
   })),

@@ -47,7 +47,7 @@ export interface Page {
    *
    * @param info the object of `GET /v1/info`
    */
-  prepare(info: Info): Promise<Representation>;
+  prepare(info: Info): Representation | Promise<Representation>;
 }
 
 /**
@@ -78,32 +78,33 @@ export async function createPage(
   };
   const title = shorten(outline.title, 100);
   let last: { info: Info; header: string; representation: Representation } | undefined;
+  const render = async (info: Info, header: string): Promise<Representation> => {
+    const name = nameOf(info);
+    const same = name.toLowerCase() === title.toLowerCase();
+    const html = fill(template, {
+      ...lasting,
+      header,
+      title: escape(same ? title : `${name} · ${title}`),
+    });
+    const representation = await represent(html, {
+      type: "text/html; charset=utf-8",
+      cache: "public, no-cache",
+      headers: {
+        "content-security-policy": contentSecurityPolicy(origins),
+        "cross-origin-opener-policy": "same-origin",
+        "cross-origin-resource-policy": "same-origin",
+      },
+    }, platform);
+    last = { info, header, representation };
+    return representation;
+  };
   return {
-    async prepare(info) {
+    prepare(info) {
       if (last?.info === info) return last.representation;
       const header = renderHeader(info);
-      if (last?.header === header) {
-        last.info = info;
-        return last.representation;
-      }
-      const name = nameOf(info);
-      const same = name.toLowerCase() === title.toLowerCase();
-      const html = fill(template, {
-        ...lasting,
-        header,
-        title: escape(same ? title : `${name} · ${title}`),
-      });
-      const representation = await represent(html, {
-        type: "text/html; charset=utf-8",
-        cache: "public, no-cache",
-        headers: {
-          "content-security-policy": contentSecurityPolicy(origins),
-          "cross-origin-opener-policy": "same-origin",
-          "cross-origin-resource-policy": "same-origin",
-        },
-      }, platform);
-      last = { info, header, representation };
-      return representation;
+      if (last?.header !== header) return render(info, header);
+      last.info = info;
+      return last.representation;
     },
   };
 }

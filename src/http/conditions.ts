@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { RequestHead } from "./head.ts";
 
 /** One member of a list, in which commas between quotes do not separate. */
 const MEMBER = /(?:"[^"]*"|[^",]+|")+/g;
@@ -18,7 +19,7 @@ const ENTITY_TAG = /^(W\/)?("[\x21\x23-\x7e\x80-\xff]*")$/;
  * @param etag the current strong validator, quotes included
  * @returns the status to answer with
  */
-export function evaluate(headers: Headers, etag: string): 200 | 304 | 412 {
+export function evaluate(headers: RequestHead["headers"], etag: string): 200 | 304 | 412 {
   const match = headers.get("if-match");
   if (match !== null && !names(match, etag, "strong")) return 412;
   const noneMatch = headers.get("if-none-match");

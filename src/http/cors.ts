@@ -4,14 +4,14 @@
  *
  * @module
  */
+import { ORIGINS, readList } from "./allowed.ts";
+import type { RequestHead } from "./head.ts";
 
 /** `"*"` for any origin, or a list of origins such as `https://app.example`; `[]` for none. */
 export type Cors = readonly string[] | "*";
 
 /** The headers for one request, in lower case; the same object for the same case. */
-export type CorsHeaders = (request: Pick<Request, "method" | "headers">) => {
-  readonly [name: string]: string;
-};
+export type CorsHeaders = (head: RequestHead) => Readonly<Record<string, string>>;
 
 /** What a page may read besides the headers it always may. */
 const EXPOSED = { "access-control-expose-headers": "etag, allow, link" };
@@ -23,6 +23,7 @@ const PREFLIGHT = { "access-control-allow-headers": "*", "access-control-max-age
  * Makes the function that says which headers a request's answer gets.
  *
  * @param cors who may read
+ * @throws {TypeError} where one of them is no origin
  */
 export function createCors(cors: Cors): CorsHeaders {
   if (cors === "*") {
@@ -33,13 +34,14 @@ export function createCors(cors: Cors): CorsHeaders {
     const none = {};
     return () => none;
   }
-  const origins = new Set(cors);
   const other = { vary: "Origin" };
-  return ({ headers }) => {
-    const origin = headers.get("origin");
-    if (origin === null || !origins.has(origin)) return other;
-    return { "access-control-allow-origin": origin, ...EXPOSED, ...other };
-  };
+  const allow = (origin: string) => ({
+    "access-control-allow-origin": origin,
+    ...EXPOSED,
+    ...other,
+  });
+  const origins = new Map(readList("cors", ORIGINS, cors).map((origin) => [origin, allow(origin)]));
+  return ({ headers }) => origins.get(headers.get("origin") ?? "") ?? other;
 }
 
 /**

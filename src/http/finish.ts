@@ -5,25 +5,21 @@
  */
 import type { Answer } from "./answer.ts";
 import { type Cors, createCors, preflight } from "./cors.ts";
+import type { RequestHead } from "./head.ts";
+import { remember } from "./remember.ts";
 import { REASONS } from "./status.ts";
 
 /**
  * Completes the answer to one request, or the response that a host's handler gave: headers, and no
  * body for HEAD.
  */
-export type Finish = (
-  answer: Answer | Response,
-  request: Pick<Request, "method" | "headers">,
-) => Answer | Response;
+export type Finish = (answer: Answer | Response, head: RequestHead) => Answer | Response;
 
 /** What a browser is told with every answer. */
 export const SECURITY = {
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
 };
-
-/** Tells workerd that the bytes are encoded already; it would encode them again. */
-const ENCODED = { encodeBody: "manual" };
 
 /**
  * Makes the last step of every request.
@@ -36,21 +32,28 @@ export function createFinish(cors: Cors): Finish {
   const resourcePolicy = {
     "cross-origin-resource-policy": cors === "*" ? "cross-origin" : "same-origin",
   };
-  return (answer, request) => {
-    if (isResponse(answer)) return finishOwn(answer, request);
-    const { status, headers, body } = answer;
-    const shared = corsHeaders(request);
-    const all: Record<string, string> = { ...SECURITY, ...resourcePolicy, ...headers, ...shared };
-    if (headers.vary && shared.vary) all.vary = `${headers.vary}, ${shared.vary}`;
-    if (isPreflight(request) && headers.allow && shared["access-control-allow-origin"]) {
-      Object.assign(all, preflight(headers.allow));
+  // What is prepared once is completed once, for each of the few that may read it.
+  const complete = remember((shared: Answer["headers"]) =>
+    remember((headers: Answer["headers"]): Answer["headers"] => {
+      const all: Answer["headers"] = { ...SECURITY, ...resourcePolicy, ...headers, ...shared };
+      const vary = [headers.vary, shared.vary].filter(Boolean).join(", ");
+      return vary ? { ...all, vary } : all;
+    })
+  );
+  return (answer, head) => {
+    if (isResponse(answer)) return finishOwn(answer, head);
+    const { status, body } = answer;
+    const shared = corsHeaders(head);
+    let headers = complete(shared)(answer.headers);
+    if (isPreflight(head) && headers.allow && headers["access-control-allow-origin"]) {
+      headers = { ...headers, ...preflight(headers.allow) };
     }
-    return { status, headers: all, body: request.method === "HEAD" ? null : body };
+    return { status, headers, body: head.method === "HEAD" ? null : body };
   };
 
   /** What a handler has set itself stays as it is, `Vary` grows. */
-  function finishOwn(response: Response, request: Pick<Request, "method" | "headers">): Response {
-    const { vary, ...shared } = corsHeaders(request);
+  function finishOwn(response: Response, head: RequestHead): Response {
+    const { vary, ...shared } = corsHeaders(head);
     const headers = new Headers(response.headers);
     for (const [name, value] of Object.entries({ ...SECURITY, ...resourcePolicy, ...shared })) {
       if (!headers.has(name)) headers.set(name, value);
@@ -58,7 +61,7 @@ export function createFinish(cors: Cors): Finish {
     if (vary) headers.append("vary", vary);
     const { status, statusText, body } = response;
     const init = { status, statusText, headers };
-    return new Response(request.method === "HEAD" ? null : body, init);
+    return new Response(head.method === "HEAD" ? null : body, init);
   }
 }
 
@@ -67,14 +70,24 @@ export function isResponse(answer: Answer | Response): answer is Response {
   return typeof answer.headers.get === "function";
 }
 
+/** Copied faster into a `Response` than a plain object is. */
+const headersOf = remember((headers: Answer["headers"]) => new Headers(headers));
+
 /** Makes a `Response` of a completed answer. */
 export function toResponse(answer: Answer | Response): Response {
   if (isResponse(answer)) return answer;
   const { status, headers, body } = answer;
-  return new Response(body, { ...ENCODED, status, statusText: REASONS[status], headers });
+  const init: ResponseInit & { encodeBody: string } = {
+    status,
+    statusText: REASONS[status],
+    headers: headersOf(headers),
+    // Tells workerd that the bytes are encoded already; it would encode them again.
+    encodeBody: "manual",
+  };
+  return new Response(body, init);
 }
 
-function isPreflight({ method, headers }: Pick<Request, "method" | "headers">): boolean {
+function isPreflight({ method, headers }: RequestHead): boolean {
   return method === "OPTIONS" && headers.has("origin") &&
     headers.has("access-control-request-method");
 }

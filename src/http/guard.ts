@@ -4,18 +4,17 @@
  *
  * @module
  */
+import { HOST_NAMES, readList } from "./allowed.ts";
 import type { Answer } from "./answer.ts";
 import { bounded } from "./bounded.ts";
+import type { RequestHead } from "./head.ts";
 import { problem } from "./problem.ts";
 
 /** The host names answered besides loopback names and IP literals; `"*"` answers any. */
 export type Hosts = readonly string[] | "*";
 
-/** What the guard reads of a request. */
-export type Guarded = Pick<Request, "url" | "headers">;
-
 /** Lets a request through with its path, or refuses it. */
-export type Guard = (request: Guarded) => { pathname: string } | Answer;
+export type Guard = (head: RequestHead) => { pathname: string } | Answer;
 
 /** What srvx puts in place of a `Host` that it cannot parse; `parseAuthority` has a say in it too. */
 const UNPARSED = "_invalid_";
@@ -31,26 +30,30 @@ const LONGEST_TARGET = 8192;
  * with 421 (RFC 9110, section 15.5.20). `Forwarded` and `X-Forwarded-*` are not read.
  *
  * @param hosts names in any letter case, without ports
+ * @throws {TypeError} where one of them is no host name
  */
 export function createGuard(hosts: Hosts): Guard {
-  const names = new Set(hosts === "*" ? [] : hosts.map((name) => name.toLowerCase()));
-  const isServed = bounded((host) =>
-    hosts === "*" || isIpLiteral(host) || isLoopbackName(host) || names.has(host)
-  );
+  const names = new Set(hosts === "*" ? [] : readList("hosts", HOST_NAMES, hosts));
+  const isServed = (host: string) =>
+    hosts === "*" || isIpLiteral(host) || isLoopbackName(host) || names.has(host);
+  const judge = bounded((authority) => {
+    const host = parseAuthority(authority);
+    return host === undefined ? null : { host, isServed: isServed(host) };
+  });
 
   return ({ url, headers }) => {
     if (url.length > LONGEST_TARGET) {
       return problem(414, `A request target has at most ${LONGEST_TARGET} characters here`);
     }
-    const authority = headers.get("host");
     const target = parseTarget(url);
-    const host = authority === null ? target?.host : parseAuthority(authority);
-    if (!target || !host) {
+    const asked = judge(headers.get("host") ?? target?.host ?? "localhost");
+    if (!target || !asked) {
       return problem(400, "The request target or the Host header cannot be understood");
     }
     // The host of the target is another one where the target is in absolute form.
-    const isElsewhere = target.host !== host && target.host !== UNPARSED;
-    if (!isServed(host) || (isElsewhere && !isServed(target.host))) {
+    const { host = asked.host } = target;
+    const isElsewhere = host !== asked.host && host !== UNPARSED;
+    if (!asked.isServed || (isElsewhere && !isServed(host))) {
       return problem(
         421,
         'This service does not answer for that host name; the setting "hosts" names those it does',
@@ -61,29 +64,31 @@ export function createGuard(hosts: Hosts): Guard {
 }
 
 /** A request's address, parsed; `undefined` where it cannot be. */
-interface Target {
+export interface Target {
   pathname: string;
-  /** The host name in lower case, without a port. */
-  host: string;
+  /** The host name in lower case, without a port; nothing where there is only a path. */
+  host: string | undefined;
 }
 
 /**
  * Parses a request's `url`. Some runtimes give a bare path where the request has no `Host`, which is
  * right in HTTP/1.0.
  */
-const parseTarget = bounded((url): Target | null => {
-  const absolute = url.startsWith("/") ? `http://localhost${url}` : url;
+export const parseTarget: (url: string) => Target | null = bounded((url): Target | null => {
+  const isPath = url.startsWith("/");
+  const absolute = isPath ? `http://localhost${url}` : url;
   if (!URL.canParse(absolute)) return null;
   const { protocol, pathname, hostname } = new URL(absolute);
-  return /^https?:$/.test(protocol) ? { pathname, host: hostname } : null;
+  if (!/^https?:$/.test(protocol)) return null;
+  return { pathname, host: isPath ? undefined : hostname };
 });
 
-/** The host name of a `Host` header (RFC 9110, section 7.2); `null` where it is not one. */
-const parseAuthority = bounded((authority): string | null => {
-  if (!/^[\w.~!$&'()*+,;=:[\]-]+$/.test(authority)) return null;
-  if (!URL.canParse(`http://${authority}`)) return null;
+/** The host name of a `Host` header (RFC 9110, section 7.2); `undefined` where it is not one. */
+function parseAuthority(authority: string): string | undefined {
+  if (!/^[\w.~!$&'()*+,;=:[\]-]+$/.test(authority)) return undefined;
+  if (!URL.canParse(`http://${authority}`)) return undefined;
   return new URL(`http://${authority}`).hostname;
-});
+}
 
 /** What `URL` makes of every way to write an address: four numbers, or brackets. */
 const isIpLiteral = (host: string): boolean => /^(\d+\.){3}\d+$|^\[/.test(host);

@@ -10,9 +10,6 @@ import { problem } from "./problem.ts";
 /** What is read of a route of the table: its method and the pattern of its path. */
 export type RoutePattern = readonly [method: string, pattern: RegExp, ...rest: unknown[]];
 
-/** What runtimes make of the target `*`, which asks about the service as a whole. */
-const WHOLE_SERVICE = "/*";
-
 /**
  * Answers a request that no handler took.
  *
@@ -26,9 +23,8 @@ export function unrouted(
   pathname: string,
 ): Answer {
   const methods = new Set<string>();
-  const whole = method === "OPTIONS" && pathname === WHOLE_SERVICE;
   for (const [routed, pattern] of routes) {
-    if (whole || pattern.test(pathname)) methods.add(routed);
+    if (pattern.test(pathname)) methods.add(routed);
   }
   if (methods.size === 0) return notFound();
   const allow = [...methods, "OPTIONS"].join(", ");

@@ -23,10 +23,11 @@ export function createPrefix(prefix: string): Prefix {
     throw new TypeError(`A prefix looks like "/node1", not ${JSON.stringify(prefix)}`);
   }
   const last = prefix.slice(prefix.lastIndexOf("/") + 1);
+  const start = `${prefix}/`;
   return {
     strip(pathname) {
       if (prefix && pathname === prefix) return "/";
-      return pathname.startsWith(`${prefix}/`) ? pathname.slice(prefix.length) : undefined;
+      return pathname.startsWith(start) ? pathname.slice(prefix.length) : undefined;
     },
     relative: (reference, pathname) =>
       prefix && pathname === prefix ? `${last}/${reference}` : reference,

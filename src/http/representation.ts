@@ -42,6 +42,12 @@ export interface RepresentationInit {
   status?: Status;
   /** Further headers, names in lower case. */
   headers?: Record<string, string>;
+  /**
+   * What no other content of the same path is called, as the inside of a validator.
+   *
+   * @default the digest of the content
+   */
+  tag?: string;
   /** The content already encoded; a coding that is here is not made again. */
   encoded?: Partial<Record<ContentCoding, Uint8Array<ArrayBuffer>>>;
 }
@@ -98,8 +104,8 @@ async function variant(
   bytes: Uint8Array<ArrayBuffer>,
   init: RepresentationInit,
 ): Promise<Variant> {
-  const hash = await digest(bytes);
-  const etag = coding === "identity" ? `"${hash}"` : `"${hash}-${coding}"`;
+  const tag = init.tag ?? await digest(bytes);
+  const etag = coding === "identity" ? `"${tag}"` : `"${tag}-${coding}"`;
   const validators = { "cache-control": init.cache, etag, vary: "Accept-Encoding" };
   const headers: Record<string, string> = {
     "content-type": init.type,

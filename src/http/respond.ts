@@ -6,6 +6,7 @@
 import type { Answer } from "./answer.ts";
 import { chooseVariant } from "./coding.ts";
 import { evaluate } from "./conditions.ts";
+import type { RequestHead } from "./head.ts";
 import { problem } from "./problem.ts";
 import type { Representation } from "./representation.ts";
 
@@ -15,7 +16,7 @@ import type { Representation } from "./representation.ts";
  * @param representation what to answer with
  * @param headers those of the request
  */
-export function respond(representation: Representation, headers: Headers): Answer {
+export function respond(representation: Representation, headers: RequestHead["headers"]): Answer {
   const { status } = representation;
   const variant = chooseVariant(representation, headers.get("accept-encoding"));
   if (!variant) {

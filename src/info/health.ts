@@ -9,6 +9,7 @@ import type { Status } from "./compose.ts";
 /** Prepares the answer: 503 where nothing is known of the node. */
 export function prepareHealth(status: Status): Promise<Representation> {
   return represent(JSON.stringify({ status }) + "\n", {
+    tag: status,
     type: "application/json",
     cache: "no-store",
     status: status === "unreachable" ? 503 : 200,

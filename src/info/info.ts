@@ -113,6 +113,10 @@ export function createInfo(options: InfoOptions): LiveInfo {
   };
 
   let snapshot: Snapshot & { text: string; until: number } | undefined;
+  // The info says when it was started, so a content is never that of another run. To count contents
+  // is quicker than the first digest, for which some runtimes load all of their cryptography.
+  const run = `${now().toString(36)}-${random().toString(36).slice(2, 8)}`;
+  let contents = 0;
   /** Prepares the snapshot again where anything is different. */
   const publish = async (): Promise<Snapshot> => {
     const { until, ...known } = memory.know(now());
@@ -124,6 +128,7 @@ export function createInfo(options: InfoOptions): LiveInfo {
       const isWell = info.status === "ok" || info.status === "syncing";
       const [representation, health] = await Promise.all([
         represent(text, {
+          tag: `${run}-${(++contents).toString(36)}`,
           type: "application/json",
           cache: isWell ? `public, max-age=${Math.floor(ttl / 1000)}` : "public, no-cache",
         }),

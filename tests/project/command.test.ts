@@ -58,12 +58,12 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
     assert.match(stderr, /^nodeface \d+\.\d+\.\d+ on (http:\/\/\S+\/) \(explorer: \1v1\/spec\)\n$/);
   });
 
-  suiteOf("--version and --help print and stop", async () => {
-    const version = await run([...command, "--version"]);
+  suiteOf("--version and --help print and stop, in a wrong environment too", async () => {
+    const version = await run([...command, "--version"], { PORT: "http" });
     assert.match(version.stdout, VERSION);
     assert.match(version.stdout, runtime);
     assert.is(version.code, 0);
-    const help = await run([...command, "--help"]);
+    const help = await run([...command, "--help"], { PORT: "http" });
     assert.match(help.stdout, /^Usage: nodeface /);
     assert.is(help.code, 0);
   });

@@ -20,14 +20,24 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "platform.ts",
   ],
   "index.ts": ["app.ts", "options.ts", "description", "info", "kinds", "platform.ts"],
-  "app.ts": ["options.ts", "prepare.ts", "http", "platform.ts"],
-  "prepare.ts": ["options.ts", "explorer", "description", "info", "kinds", "http", "platform.ts"],
+  "app.ts": ["options.ts", "prepare.ts", "http", "once.ts", "platform.ts"],
+  "prepare.ts": [
+    "options.ts",
+    "explorer",
+    "description",
+    "info",
+    "kinds",
+    "http",
+    "once.ts",
+    "platform.ts",
+  ],
   "options.ts": ["description", "info", "http", "platform.ts"],
+  "once.ts": [],
   "platform.ts": [],
   "json.ts": [],
-  command: ["adapters", "app.ts", "info", "kinds", "json.ts"],
-  config: ["info", "kinds"],
-  adapters: ["app.ts", "http"],
+  command: ["adapters", "app.ts", "info", "kinds", "http", "json.ts", "once.ts"],
+  config: ["info", "kinds", "http"],
+  adapters: ["app.ts", "http", "once.ts"],
   explorer: ["http", "platform.ts"],
   description: ["http", "json.ts", "platform.ts"],
   info: ["kinds", "http", "json.ts", "platform.ts"],
@@ -38,7 +48,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
 
 /** What may touch a runtime's own API; everything else runs wherever the web's standards do. */
 const NOT_PORTABLE =
-  /^(main|platform)\.ts$|^(adapters|build)\/|^config\/config|^info\/sources\/(file|command)\.ts$/;
+  /^(main|platform)\.ts$|^(adapters|build)\/|^config\/file|^info\/sources\/(file|command)\.ts$/;
 
 /** A kind is data, and begins with where it was read. */
 const KIND = /^kinds\/(?!kind\.ts|index\.ts)/;

@@ -60,6 +60,15 @@ const raw = (status: number | "closed", name: string, bytes: string, answers = 1
   answers,
 });
 
+/** A content in chunks, written out, and a request after it. */
+const chunks = (status: number, name: string, content: string): Case =>
+  raw(
+    status,
+    `${name}, then a request`,
+    `${request("POST", "/v1/info", "Transfer-Encoding: chunked")}${content}${get("/v1/health")}`,
+    2,
+  );
+
 export const CASES: readonly Case[] = [
   ...paths(200, "/v1/spec", "/v1/info", "/v1/health", "/spec.json", "/spec.yaml", "/v1/spec.json"),
   ...paths(200, "/v1/spec.yaml", "/.well-known/api-catalog", "/favicon.ico"),
@@ -105,6 +114,7 @@ export const CASES: readonly Case[] = [
   ...methods(204, "/v1/info", "OPTIONS"),
   ...methods(405, "/v1/info", "POST", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND"),
   ...methods(404, "/nope", "GET", "HEAD", "OPTIONS", "POST", "DELETE", "TRACE"),
+  ...methods(404, "/*", "OPTIONS", "POST"),
   ...methods(405, "/", "POST"),
   ...methods(405, "/v1/", "DELETE"),
   ...hosts(200, "localhost", "LOCALHOST", "localhost:1", "a.localhost", "127.0.0.1"),
@@ -307,5 +317,32 @@ export const CASES: readonly Case[] = [
     `${request("POST", "/v1/info", "Content-Length: 3")}abc${get("/v1/health")}`,
     2,
   ),
+  chunks(200, "trailers", "3\r\nabc\r\n0\r\nX: y\r\n\r\n"),
+  chunks(200, "a chunk with an extension", "3;a=b\r\nabc\r\n0\r\n\r\n"),
+  chunks(400, "a chunk with 20 kB of extension", `3;${"a".repeat(20_000)}\r\nabc\r\n0\r\n\r\n`),
+  chunks(400, "a chunk without a length", "xyz\r\n0\r\n\r\n"),
+  chunks(400, "chunks with bare line feeds", "3\nabc\n0\n\n"),
+  raw(
+    405,
+    "chunks in HTTP/1.0",
+    `POST /v1/info HTTP/1.0\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n`,
+  ),
+  raw(
+    200,
+    "two requests on a connection of HTTP/1.0",
+    ["/v1/info", "/v1/health"].map((path) =>
+      `GET ${path} HTTP/1.0\r\n${HOST}Connection: keep-alive\r\n\r\n`
+    ).join(""),
+    2,
+  ),
+  raw(
+    400,
+    "two equal lengths",
+    `${request("POST", "/v1/info", "Content-Length: 3", "Content-Length: 3")}abc`,
+  ),
+  raw(400, "a list of equal lengths", `${request("POST", "/v1/info", "Content-Length: 3, 3")}abc`),
+  raw(400, "a target in UTF-8", get("/\xc3\xa9")),
+  raw(400, "a query in UTF-8", get("/v1/info?\xc3\xa9")),
+  raw(400, "a target in Latin-1", get("/\xe9")),
   raw(200, "Connection: close", get("/v1/info", "Connection: close")),
 ];

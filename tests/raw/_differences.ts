@@ -18,6 +18,12 @@ const all = (status: number | "closed", ...names: string[]): Record<string, numb
 const GARBAGE = ["the preface of HTTP/2", "a TLS hello", "nonsense"];
 const BAD_FIELDS = ["a header line without a colon", "a NUL in a header", "a bare CR in a header"];
 const BAD_FRAMING = ["two lengths", "a negative length", "a length in words"];
+const BAD_CHUNKS = [
+  "a chunk without a length, then a request",
+  "chunks with bare line feeds, then a request",
+];
+const LONG_EXTENSION = "a chunk with 20 kB of extension, then a request";
+const RAW_TARGETS = ["a target in UTF-8", "a target in Latin-1"];
 const HOSTS = [
   "a b",
   "h/x?y",
@@ -30,6 +36,11 @@ const HOSTS = [
 
 export const DIFFERENCES: readonly Difference[] = [
   {
+    runtime: "Deno",
+    reason: "its parser passes over an extension of a chunk, however long",
+    cases: all(200, LONG_EXTENSION),
+  },
+  {
     runtime: "Bun",
     reason: "its parser refuses without a content, so not as problem details",
     cases: {
@@ -38,6 +49,8 @@ export const DIFFERENCES: readonly Difference[] = [
         ...GARBAGE,
         ...BAD_FIELDS,
         ...BAD_FRAMING,
+        ...BAD_CHUNKS,
+        "a list of equal lengths",
         "HTTP/1.1 without a Host",
         "no target",
       ),
@@ -53,9 +66,25 @@ export const DIFFERENCES: readonly Difference[] = [
     reason: "its parser refuses what others take, or with another status",
     cases: {
       ...all(400, "OPTIONS *", "an empty line before the request"),
+      ...all(400, "chunks in HTTP/1.0", "trailers, then a request"),
+      ...all(413, LONG_EXTENSION),
       ...all(431, "the Host behind 2000 other fields"),
       ...all(505, "a space in the target", "HTTP/9.9"),
     },
+  },
+  {
+    runtime: "Bun",
+    reason: "its parser takes what RFC 9112 does not",
+    cases: {
+      ...all(200, "a query in UTF-8"),
+      ...all(404, ...RAW_TARGETS),
+      ...all(405, "two equal lengths"),
+    },
+  },
+  {
+    runtime: "Bun",
+    reason: "it closes a connection of HTTP/1.0 after the first answer",
+    cases: all(200, "two requests on a connection of HTTP/1.0"),
   },
   {
     runtime: "Bun",
@@ -101,7 +130,13 @@ export const DIFFERENCES: readonly Difference[] = [
   {
     runtime: "workerd",
     reason: "it fails on a framing that it does not understand, before the worker runs",
-    cases: all(500, ...BAD_FRAMING, "chunked is not the last coding"),
+    cases: all(
+      500,
+      ...BAD_FRAMING,
+      "two equal lengths",
+      "a list of equal lengths",
+      "chunked is not the last coding",
+    ),
   },
   {
     runtime: "workerd",
@@ -113,6 +148,7 @@ export const DIFFERENCES: readonly Difference[] = [
       "an empty line before the request",
       ...GARBAGE,
       "a request, then garbage",
+      "trailers, then a request",
     ),
   },
   {
@@ -134,16 +170,23 @@ export const DIFFERENCES: readonly Difference[] = [
     reason: "its parser takes what RFC 9112 does not, and longer heads than others",
     cases: {
       ...all(200, "HTTP/2.0 in the request line", "HTTP/9.9", "a space before the colon"),
-      ...all(200, "a folded header line", "a header of 70 kB"),
-      ...all(404, "a space in the target"),
+      ...all(200, "a folded header line", "a header of 70 kB", "a query in UTF-8"),
+      ...all(200, "chunks with bare line feeds, then a request"),
+      ...all(404, "a space in the target", ...RAW_TARGETS),
       ...all(405, "a length and chunks"),
       ...all(414, "a target of 70 kB"),
     },
   },
   {
     runtime: "workerd",
-    reason: "it does not read on where a long content was not asked for",
-    cases: all(405, "a content of 200 kB, then a request"),
+    reason: "it does not read on where a long content, or one it cannot read, was not asked for",
+    cases: all(
+      405,
+      "a content of 200 kB, then a request",
+      "a chunk with an extension, then a request",
+      LONG_EXTENSION,
+      "a chunk without a length, then a request",
+    ),
   },
   {
     runtime: "workerd",

@@ -1,21 +1,13 @@
-/**
- * Serves one content that no connection takes up without being read, by the adapter of the runtime
- * this is, until it is told to stop.
- */
-import process from "node:process";
+/** How servers are started that answer all with one large content, see `_large-server.ts`. */
+import { COMMANDS } from "../_server.ts";
 
-const content = new Uint8Array(32 * 1024 * 1024);
-const headers = { "content-length": String(content.byteLength) };
-const app = {
-  fetch: () => new Response(content, { headers }),
-  answer: () => ({ status: 200, headers, body: content }) as const,
-};
+/** The length of the content in bytes: no connection takes it up without being read. */
+export const LENGTH: number = 32 * 1024 * 1024;
 
-const name = "Deno" in globalThis ? "deno" : "Bun" in globalThis ? "bun" : "node";
-const { serve } = await import(`../../src/adapters/${name}.ts`);
-const server = await serve(app, { host: "127.0.0.1", port: 0 });
-process.on("SIGTERM", async () => {
-  await server.close();
-  process.exit(0);
-});
-console.error(`nodeface 0 on ${server.url}`);
+/** The commands, by runtime. */
+export const LARGE: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  Object.entries(COMMANDS).map(([runtime, command]) => [
+    runtime,
+    command.map((part) => part === "src/main.ts" ? "tests/raw/_large-server.ts" : part),
+  ]),
+);

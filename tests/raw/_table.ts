@@ -41,6 +41,8 @@ export function rawSuite(title: string, starts: ReadonlyMap<string, () => Promis
         const difference = DIFFERENCES.find((row) => row.runtime === runtime && name in row.cases);
         assert.is(answer.status, difference?.cases[name] ?? status, runtime);
         if (difference) continue;
+        assert.is(answer.headers["x-content-type-options"], "nosniff", runtime);
+        assert.is(answer.headers["referrer-policy"], "no-referrer", runtime);
         assert.is(answer.answers, answers, `${runtime} gives ${answer.answers} answers`);
         const compared = comparable(answer);
         first ??= compared;

@@ -4,13 +4,16 @@ import * as assert from "uvu/assert";
 import { platform } from "../../src/platform.ts";
 import { readManifest } from "../../src/explorer/manifest.ts";
 import { COMMANDS, type Running, start } from "../_server.ts";
+import { LARGE, LENGTH } from "./_large.ts";
 import { closed, dial } from "./_socket.ts";
+
+const DRIPPING_HEAD = ["GET /v1/info HTTP/1.1\r\nHost: localhost\r\nX: ", "a"] as const;
 
 /** Clients that keep a server waiting: what they send first, and what they send on and on. */
 const STUCK: readonly [kind: string, first: string, drip?: string][] = [
   ["silent", ""],
   ["half a head", "GET /v1/info HTTP/1.1\r\nHost: local"],
-  ["a dripping head", "GET /v1/info HTTP/1.1\r\nHost: localhost\r\nX: ", "a"],
+  ["a dripping head", ...DRIPPING_HEAD],
   ["a silent content", "POST /v1/info HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999\r\n\r\n"],
   [
     "a dripping content",
@@ -27,20 +30,28 @@ const WITHIN = 30_000;
 
 const clients = suite("clients that misbehave");
 
-let servers: Running[];
+let servers: Map<string, Running>;
 clients.before.each(async () => {
-  servers = await Promise.all(Object.values(COMMANDS).map((command) => start(command)));
+  const starts = Object.entries(COMMANDS).map(async ([runtime, command]) =>
+    [runtime, await start(command)] as const
+  );
+  servers = new Map(await Promise.all(starts));
 });
-clients.after.each(async () => void await Promise.all(servers.map((server) => server.stop())));
+clients.after.each(async () => {
+  await Promise.all([...servers.values()].map((server) => server.stop()));
+});
 
 /** Registers a test that is run against all runtimes at once: most of it is waiting. */
-function everywhere(name: string, check: (server: Running) => Promise<void>): void {
-  clients(name, async () => void await Promise.all(servers.map(check)));
+function everywhere(name: string, check: (server: Running, runtime: string) => Promise<void>) {
+  clients(name, async () => {
+    await Promise.all([...servers].map(([runtime, server]) => check(server, runtime)));
+  });
 }
 
 everywhere(
   `${EACH * STUCK.length} stuck ones are cut in 30 s, and others answered meanwhile`,
-  async ({ url }) => {
+  async ({ url }, runtime) => {
+    const unread = standStill(LARGE[runtime]!);
     const since = performance.now();
     const stuck = STUCK.flatMap(([kind, first, drip]) =>
       Array.from({ length: EACH }, () => hang(url, kind, first, drip))
@@ -57,8 +68,20 @@ everywhere(
     await all;
     assert.ok(asked > 10);
     assert.ok(performance.now() - since < WITHIN);
+    assert.ok(await unread < LENGTH, "a reader that stands still is not cut");
   },
 );
+
+everywhere("a head that does not end is refused with 408 within 18 s", async ({ url }, runtime) => {
+  const since = performance.now();
+  const answer = await hang(url, "a dripping head", ...DRIPPING_HEAD);
+  assert.ok(performance.now() - since < 18_000);
+  // Bun cuts it without a word.
+  if (runtime === "Bun") return assert.is(answer, "");
+  assert.match(answer, /^HTTP\/1\.1 408 Request Timeout\r\n/);
+  assert.match(answer, /^content-type: application\/problem\+json\r$/m);
+  assert.match(answer, '"The request did not arrive in time"');
+});
 
 everywhere("those that reset in the middle of an answer cost nothing", async ({ url }) => {
   const request = await largestRequest();
@@ -102,18 +125,36 @@ function residentMemory(pid: number): number {
   return Math.round(Number(kilobytes) / 1024);
 }
 
-/** Connects, keeps the server waiting, and resolves when it is cut. */
-async function hang(url: string, kind: string, first: string, drip?: string): Promise<void> {
+/** Connects, keeps the server waiting, and resolves to what it has answered when it is cut. */
+async function hang(url: string, kind: string, first: string, drip?: string): Promise<string> {
   const socket = await dial(url);
-  socket.resume().write(first);
+  let answer = "";
+  socket.setEncoding("latin1").on("data", (text: string) => answer += text).write(first);
   const dripping = drip && setInterval(() => socket.write(drip), 500);
   const late = setTimeout(() => socket.destroy(new Error(`${kind}: not cut`)), WITHIN);
   try {
     await closed(socket);
+    return answer;
   } finally {
     clearInterval(dripping || undefined);
     clearTimeout(late);
   }
+}
+
+/** Reads no more than the beginning of an answer for 30 s, then all that there is; gives its length. */
+async function standStill(command: readonly string[]): Promise<number> {
+  const server = await start(command);
+  const socket = await dial(server.url);
+  let received = 0;
+  socket.on("data", (chunk: Buffer) => received += chunk.length);
+  socket.write("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+  await new Promise((resolve) => socket.once("data", resolve));
+  socket.pause();
+  await new Promise((resolve) => setTimeout(resolve, WITHIN));
+  socket.resume();
+  await closed(socket);
+  await server.stop();
+  return received;
 }
 
 /** Asks for a content that is more than one read of a connection brings. */

@@ -1,17 +1,12 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { COMMANDS, start } from "../_server.ts";
+import { start } from "../_server.ts";
+import { LARGE, LENGTH } from "./_large.ts";
 import { closed, dial } from "./_socket.ts";
 
 const drain = suite("told to stop");
 
-/** Serves 32 MiB, which no connection takes up without being read. */
-const LARGE = "tests/raw/_large.ts";
-const LENGTH = 32 * 1024 * 1024;
-
-for (const [runtime, command] of Object.entries(COMMANDS)) {
-  const large = command.map((part) => part === "src/main.ts" ? LARGE : part);
-
+for (const [runtime, large] of Object.entries(LARGE)) {
   drain(
     `an answer in flight is ended, and idle and half-sent connections with it, on ${runtime}`,
     async () => {

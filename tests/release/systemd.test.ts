@@ -1,18 +1,21 @@
-import { readFileSync, rmSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { readConfig } from "../../src/config/config.ts";
 import { PATHS } from "../_app.ts";
 import { ROOT } from "../_paths.ts";
 import { run, start } from "../_server.ts";
 import { childrenOf, EXECUTABLE, NOT_ROOT, NOWHERE } from "./_executable.ts";
+import { makeFolder } from "./_folder.ts";
 import { testWhere, without } from "./_where.ts";
 
 const systemd = suite("the systemd unit");
 
 const ANALYZE = "/usr/bin/systemd-analyze";
 const UNIT = `${ROOT}deploy/nodeface.service`;
+const text = readFileSync(UNIT, "utf8");
 
 testWhere(systemd, without(ANALYZE), "systemd-analyze rates its exposure below 2.0", async () => {
   const { stdout, code } = await run([
@@ -34,13 +37,38 @@ testWhere(
   "it allows every system call that the executable makes",
   async () => {
     const { stdout } = await run([ANALYZE, "syscall-filter"], { SYSTEMD_COLORS: "0" });
-    const allowed = allowedCalls(stdout, readFileSync(UNIT, "utf8"));
+    const allowed = allowedCalls(stdout, text);
     assert.ok(allowed.has("openat") && !allowed.has("mount"));
     const made = await callsMade();
     assert.ok(made.has("openat"));
     assert.equal([...made].filter((call) => !allowed.has(call)), []);
   },
 );
+
+testWhere(systemd, without(ANALYZE), "systemd knows every line of it", async () => {
+  const installed = join(makeFolder(), "nodeface.service");
+  writeFileSync(installed, text.replaceAll("/usr/local/bin/nodeface", EXECUTABLE));
+  const { stdout, stderr } = await run([ANALYZE, "verify", "--man=no", installed]);
+  assert.is(stdout + stderr, "");
+});
+
+systemd("the environment that it shows is what the command reads", async () => {
+  const [, file] = /^EnvironmentFile=-(\/\S+)$/m.exec(text)!;
+  assert.ok(text.includes(`the file ${file} says`));
+  const shown = [...text.matchAll(/^# {3}([A-Z_]+)=(.+)$/gm)].map((
+    [, name, value],
+  ) => [name, value]);
+  const env = Object.fromEntries(shown);
+  const read = (path: string) => {
+    assert.is(path, env.NODEFACE_CONFIG);
+    return Promise.resolve("node: { kind: bitcoin, auth: { basic_file: /run/secret } }");
+  };
+  const { node, command } = await readConfig([], env, read);
+  assert.is(node.url, env.NODEFACE_URL);
+  assert.ok(node.url);
+  assert.is(node.kind, "bitcoin");
+  assert.is(command, "serve");
+});
 
 systemd.run();
 
@@ -70,7 +98,7 @@ async function callsMade(): Promise<Set<string>> {
   for (const traced of childrenOf(server.pid)) process.kill(traced, "SIGTERM");
   await server.ended;
   const calls = join(NOWHERE.cwd!, "calls");
-  const text = readFileSync(calls, "utf8");
+  const traced = readFileSync(calls, "utf8");
   rmSync(calls);
-  return new Set([...text.matchAll(/^\d+ +(\w+)\(/gm)].map(([, call]) => call!));
+  return new Set([...traced.matchAll(/^\d+ +(\w+)\(/gm)].map(([, call]) => call!));
 }

@@ -1,0 +1,41 @@
+/**
+ * Work whose result may be there already: what needs no waiting is then done without a promise, since
+ * a promise for each of the steps costs a request more than all of the work in them.
+ *
+ * @module
+ */
+
+/** A value, or the promise of one where it is not there yet. */
+export type Awaitable<T> = T | Promise<T>;
+
+/**
+ * Does a piece of work when it is first asked for, again only where it failed.
+ *
+ * @returns what gives the result itself once it is there
+ */
+export function once<T>(work: () => Promise<T>): () => Awaitable<T> {
+  let result: Awaitable<T> | undefined;
+  return () =>
+    result ??= work().then(
+      (value) => result = value,
+      (error) => {
+        result = undefined;
+        throw error;
+      },
+    );
+}
+
+/** Goes on with a value: at once where it is there, otherwise when it is. */
+export function after<T, R>(value: Awaitable<T>, next: (value: T) => Awaitable<R>): Awaitable<R> {
+  return isPromise(value) ? value.then(next) : next(value);
+}
+
+/** Two values together. */
+export function both<A, B>(a: Awaitable<A>, b: Awaitable<B>): Awaitable<[A, B]> {
+  return isPromise(a) || isPromise(b) ? Promise.all([a, b]) : [a, b];
+}
+
+/** Whether a value is a promise, of whichever class. */
+export function isPromise<T>(value: Awaitable<T>): value is Promise<T> {
+  return typeof (value as Promise<T> | undefined)?.then === "function";
+}
