@@ -80,17 +80,36 @@ async function check(version: string, { node, info, description }: Config): Prom
   const { KINDS } = await import("./kinds/index.ts");
   const inspection = await inspect(service, node, info, KINDS);
   print(formatReport(inspection));
-  const isShown = description === undefined || await checkDescription(description, node);
+  const kind = KINDS[node.kind ?? inspection.recognition?.kind ?? ""];
+  const isShown = await checkDescription(description, node, kind?.description);
   return hasTrouble(inspection) || !isShown ? COULD_NOT_RUN : STOPPED;
 }
 
-/** Prints what is wrong with the node's description; resolves to whether it can be shown. */
-async function checkDescription(place: string, node: Config["node"]): Promise<boolean> {
+/**
+ * Prints what is wrong with the node's description; resolves to whether that is no trouble.
+ *
+ * @param description where it is, or `none`
+ * @param path where nodes of its kind describe themselves
+ */
+async function checkDescription(
+  description: string | undefined,
+  node: Config["node"],
+  path: string | undefined,
+): Promise<boolean> {
+  const { absenceOf, placeBelow } = await import("./description/found.ts");
   const { inspectDescription } = await import("./description/live.ts");
+  const itself = description === undefined && path ? node.url : undefined;
+  const place = itself === undefined ? description : placeBelow(itself, path!);
+  if (place === undefined || place === "none") return true;
+  const absence = itself && await absenceOf(place);
+  if (absence) {
+    print(`\nThere is no description of the node at ${place}: ${absence}\n`);
+    return true;
+  }
   const { description: codings } = await readManifest(platform);
   const { identity } = await readPrepared(platform, "spec.json", codings["spec.json"]);
   const own = JSON.parse(new TextDecoder().decode(identity));
-  const where = { base: node.url, publicUrl: node.public_url };
+  const where = { base: node.url, publicUrl: node.public_url, itself };
   const { findings, merged } = await inspectDescription({ place, own, platform, ...where });
   print(["", ...findings.map(formatFinding), ""].join("\n"));
   print(merged ? "The description can be shown\n" : "The description cannot be shown\n");
@@ -154,11 +173,13 @@ function askNode(app: Nodeface): void {
 }
 
 /** Reads the node's description, and again when it changes; gives what ends that. */
-function watchDescription(app: Nodeface, { description }: Config): () => void {
-  if (description === undefined) return () => {};
+function watchDescription(app: Nodeface, { description, node }: Config): () => void {
+  if (description === "none" || (description === undefined && !node.url)) return () => {};
   const look = () => app.refresh().catch((error) => complain((error as Error).message));
   void look();
-  const timer = setInterval(look, /^https?:/i.test(description) ? LOOK_AT.url : LOOK_AT.file);
+  // Where the kind is to say the place, there is nothing to ask before the kind is known.
+  const isUrl = description !== undefined && /^https?:/i.test(description);
+  const timer = setInterval(look, isUrl ? LOOK_AT.url : LOOK_AT.file);
   timer.unref();
   return () => clearInterval(timer);
 }

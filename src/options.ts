@@ -41,10 +41,10 @@ export interface NodefaceOptions {
   prefix?: string;
   /**
    * The node's own OpenAPI description, to which this service's operations are added: the path or
-   * the URL of a file, or its text. `node.url` is what its servers are relative to,
-   * `node.public_url` takes their place.
+   * the URL of a file, or its text; `"none"` for this service's operations alone. `node.url` is what
+   * its servers are relative to, `node.public_url` takes their place.
    *
-   * @default this service's operations alone
+   * @default where nodes of its kind describe themselves, taken up by `refresh`
    */
   description?: DescriptionPlace | undefined;
   /**

@@ -7,6 +7,7 @@ import { prepareCatalog } from "./description/catalog.ts";
 import { type Description, prepareOwn } from "./description/description.ts";
 import { type DescriptionReport, keepCurrent, type Live } from "./description/live.ts";
 import { formatFinding } from "./description/finding.ts";
+import { keepFound } from "./description/found.ts";
 import { type Assets, createAssets, prepareFavicon } from "./explorer/assets.ts";
 import { readManifest, readPrepared } from "./explorer/manifest.ts";
 import type { Page } from "./explorer/page.ts";
@@ -17,16 +18,9 @@ import { type Awaitable, once } from "./once.ts";
 import type { NodefaceOptions } from "./options.ts";
 import type { Platform } from "./platform.ts";
 
-/** What is made of a description. All of it changes together. */
-export interface Shown {
-  readonly json: Representation;
-  readonly yaml: Representation;
-  page(): Awaitable<Page>;
-}
-
 /** Everything there is to answer with; each rejects where one of this package's files is missing. */
 export interface Prepared {
-  description(): Awaitable<Live<Shown>>;
+  description(): Awaitable<Live<() => Awaitable<Page>>>;
   live(): Awaitable<LiveInfo>;
   catalog(): Awaitable<Representation>;
   favicon(): Awaitable<Representation>;
@@ -47,41 +41,42 @@ export function prepare(platform: Platform, options: NodefaceOptions): Prepared 
   const manifest = once(() => readManifest(platform));
   const own = async (form: "spec.json" | "spec.yaml") =>
     await readPrepared(platform, form, (await manifest()).description[form]);
-  const pageOf = async ({ document, origins, notice }: Description) => {
+  const pageOf = async ({ document, origins, notice }: Omit<Description, "json" | "yaml">) => {
     const { createPage } = await import("./explorer/page.ts");
     const template = await text("static/explorer.html");
     return await createPage(template, document, await manifest(), platform, { origins, notice });
   };
-  const description = once(async (): Promise<Live<Shown>> => {
+  const description = once(async (): Promise<Live<() => Awaitable<Page>>> => {
     const [json, yaml] = await Promise.all([own("spec.json"), own("spec.yaml")]);
     const alone = await prepareOwn({ json, yaml }, operations, platform);
-    if (place === undefined) {
-      const current = { json: alone.json, yaml: alone.yaml, page: once(() => pageOf(alone)) };
+    const current = { json: alone.json, yaml: alone.yaml, page: once(() => pageOf(alone)) };
+    const url = node?.url;
+    if (place === "none" || (place === undefined && url === undefined)) {
       return { current, refresh: () => Promise.resolve() };
     }
     const document = JSON.parse(new TextDecoder().decode(json.identity));
-    const where = { base: node?.url, publicUrl: node?.public_url };
-    return await keepCurrent(
-      { place, alone, own: document, operations, platform, report, ...where },
-      async (description) => show(description, await pageOf(description)),
-    );
+    const where = { base: url, publicUrl: node?.public_url };
+    const options = { alone, own: document, operations, platform, report, ...where };
+    const make = async (said: Omit<Description, "json" | "yaml">) => {
+      const page = await pageOf(said);
+      return () => page;
+    };
+    if (place !== undefined) return await keepCurrent({ place, ...options }, make);
+    const path = async () => KINDS[(await live()).kind ?? ""]?.description;
+    return keepFound({ url: url!, path, log, ...options }, current, make);
+  });
+  const live = once(async () => {
+    const { version } = await manifest();
+    const service = { software: "nodeface", version, started_at: startedAt.toISOString() };
+    return createInfo({ service, node, info, kinds: KINDS, log, onError });
   });
   return {
     description,
-    live: once(async () => {
-      const { version } = await manifest();
-      const service = { software: "nodeface", version, started_at: startedAt.toISOString() };
-      return createInfo({ service, node, info, kinds: KINDS, log, onError });
-    }),
+    live,
     catalog: once(prepareCatalog),
     favicon: once(async () => prepareFavicon(await text("static/favicon.svg"))),
     assets: once(async () => createAssets(await manifest(), platform)),
   };
-}
-
-/** What is shown of a description, which is not kept: it may be large. */
-function show({ json, yaml }: Description, page: Page): Shown {
-  return { json, yaml, page: () => page };
 }
 
 /** Says what is wrong with a description where nobody else does. */

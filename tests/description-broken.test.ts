@@ -1,8 +1,13 @@
 import { readdirSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { formatFinding } from "../src/description/finding.ts";
-import { load, pathOf } from "./description/_load.ts";
+import { findMistake } from "../src/description/json-mistake.ts";
+import { isEqual } from "../src/description/values.ts";
+import { load, parseYaml, pathOf } from "./description/_load.ts";
 
 const broken = suite("a broken description");
 
@@ -14,8 +19,7 @@ const FILES: Readonly<Record<string, [isShown: boolean, ...findings: string[]]>>
   ],
   "bad-json.json": [
     false,
-    "1:42 is not YAML: Block collections are not allowed within flow collections",
-    "1:51 is not YAML: Unexpected double-quoted-scalar token",
+    "1:51 is not JSON: a string stands where a comma or } should be",
   ],
   "no-paths.yaml": [true, '1:1 the description has no "paths", so no operation is shown'],
   "dangling.yaml": [true, '8:17 the reference to "#/components/responses/None" leads nowhere'],
@@ -37,6 +41,7 @@ const FILES: Readonly<Record<string, [isShown: boolean, ...findings: string[]]>>
     "followed",
   ],
   "alias-bomb.yaml": [false, "4:5 the aliases stand for more than 10 times what is written"],
+  "no-anchor.yaml": [false, "4:9 the alias *none has no anchor before it"],
   "alias-circle.yaml": [false, "4:7 an alias stands for a value that it is a part of"],
   "empty.yaml": [false, "1:1 is empty"],
   "binary.yaml": [false, "1:1 is not text in UTF-8"],
@@ -70,6 +75,51 @@ for (const [name, [isShown, ...findings]] of Object.entries(FILES)) {
 
 broken("every file of the folder is in the table", () => {
   assert.equal(readdirSync(pathOf("broken")).sort(), Object.keys(FILES).sort());
+});
+
+broken("JSON by its media type is told in the words of JSON, whatever it is called", async () => {
+  const server = createServer((_, response) => {
+    response.setHeader("content-type", "application/openapi+json").end(
+      '{\n  "openapi": "3.1.1",\n}',
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  const { findings } = await load(new URL(`http://127.0.0.1:${port}/openapi`));
+  server.close();
+  assert.equal(findings.map(formatFinding), [
+    'openapi:3:1 is not JSON: "}" stands where a key in double quotes should be',
+  ]);
+});
+
+broken("a mistake in JSON is found wherever it is, and nowhere else", () => {
+  const mistakes = {
+    '{"a":1,}': [7, '"}" stands where a key in double quotes should be'],
+    '{"a" 1}': [5, '"1" stands where a colon should be'],
+    "{a:1}": [1, '"a" stands where a key in double quotes or } should be'],
+    '["x" "y"]': [5, "a string stands where a comma or ] should be"],
+    '{"a":tru}': [5, '"t" stands where a value should be'],
+    '["x\ny"]': [1, "this string has no end, or a character that needs an escape"],
+    '{"a":01}': [5, '"0" stands where a value should be'],
+    '{"a":1 // x\n}': [7, '"/" stands where a comma or } should be'],
+    '{"a":[1': [7, "the text ends where a comma or ] should be"],
+    "{}]": [2, '"]" stands where nothing more should be'],
+  } as const;
+  for (const [text, [offset, message]] of Object.entries(mistakes)) {
+    assert.equal(findMistake(text), { offset, message }, text);
+  }
+  fc.assert(fc.property(fc.json(), fc.nat(), (text, n) => {
+    assert.equal(findMistake(text).offset, text.length);
+    const offset = n % (text.length + 1);
+    const broken = findMistake(`${text.slice(0, offset)}\x01${text.slice(offset)}`);
+    assert.ok(broken.offset <= offset && !broken.message.includes("ends"));
+  }));
+});
+
+broken("what is not followed is an empty object, in both forms alike", async () => {
+  const { json, yaml } = await load("broken/origin.yaml");
+  assert.ok(isEqual(parseYaml(yaml), JSON.parse(json)));
+  assert.equal(Object.values(JSON.parse(json)["x-ext"]), [{}]);
 });
 
 broken("nothing of a file outside the folder is shown", async () => {

@@ -181,6 +181,19 @@ remote("it is asked for again with its ETag, and its servers are relative to it"
   assert.is(await title(app), "Two");
 });
 
+remote("of a document that names no server, it is the one it came from", async () => {
+  answers["/api/spec.yaml"] = {
+    body: `openapi: 3.1.1
+info: { title: One, version: "1" }
+paths: { /a: { servers: [{ url: v2 }] } }
+`,
+  };
+  const app = await create(`${origin}/api/spec.yaml`);
+  const { servers, paths } = await (await ask(app, "/spec.json")).json();
+  assert.equal(servers, [{ url: origin }]);
+  assert.equal(paths["/a"].servers, [{ url: `${origin}/api/v2` }]);
+});
+
 remote("a server that does not answer leaves the old one", async () => {
   answers["/spec"] = { body: describe("One") };
   const app = await create(`${origin}/spec`);

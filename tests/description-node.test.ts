@@ -81,6 +81,43 @@ x-same: *info
   assert.match(yaml, "x-same: *info\n");
 });
 
+node("a variable opens what its enum lists, and it is said where it lists nothing", async () => {
+  const { origins, findings } = await load({
+    text: `openapi: 3.1.1
+info: { title: x, version: "1" }
+servers:
+  - url: https://{name}.example:{port}/{base}
+    variables:
+      base: { default: v1, enum: [${Array.from({ length: 99 }, (_, i) => `v${i}`)}] }
+      name: { default: a, enum: [a, b] }
+      port:
+        default: "8443"
+  - { url: "https://c.example/{open}", variables: { open: { default: v1 } } }
+paths: {}
+`,
+  });
+  assert.equal(origins, [
+    "https://a.example:8443",
+    "https://b.example:8443",
+    "https://c.example",
+  ]);
+  assert.equal(findings.map(formatFinding), [
+    'openapi.yaml:9:9 operations can be tried where {port} is "8443" and nowhere else; "enum" lists ' +
+    "other values",
+  ]);
+});
+
+node("an anchor in one place of a long text stands for an alias in another", async () => {
+  const paths = Array.from({ length: 300 }, (_, i) => `  /${i}: { summary: ${"x".repeat(50)} }\n`);
+  const text = `openapi: 3.1.1
+info: &info { title: x, version: "1" }
+paths:
+${paths.join("")}x-same: *info
+`;
+  const { json, findings } = await load({ text });
+  assert.equal([JSON.parse(json)["x-same"].title, findings], ["x", []]);
+});
+
 node("this service's operations are tried here, and need no key", async () => {
   const { document } = await load("petstore-3.0.yaml");
   const own = Object.entries(objectOf(document?.paths)).filter(([path]) =>

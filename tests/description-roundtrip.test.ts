@@ -3,7 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse, parseDocument, stringify } from "yaml";
 import { applyEdits } from "../src/description/edits.ts";
-import { formatJson, parseJson } from "../src/description/json.ts";
+import { formatJson, parseJson } from "../src/json.ts";
 import { ownEdits } from "../src/description/own.ts";
 import { serverEdits } from "../src/description/servers.ts";
 import { isEqual, type Json } from "../src/description/values.ts";
@@ -138,7 +138,7 @@ roundTrip(
           ? commented
           : commented.replaceAll("\n", newline);
         // Some layouts are beyond the library that writes them here.
-        fc.pre(isJson || isEqual(exactly(written), document));
+        fc.pre(isJson || (isText(written) && isEqual(exactly(written), document)));
         const loaded = await load({ text: isJson ? formatJson(document) : written }, where, OWN);
         const placed = applyEdits(document, serverEdits(document, where));
         const merged = applyEdits(placed, ownEdits(own, placed));
@@ -149,6 +149,11 @@ roundTrip(
     );
   },
 );
+
+/** Whether a text survives UTF-8: the library may fold a line between two halves of a character. */
+function isText(text: string): boolean {
+  return new TextDecoder().decode(new TextEncoder().encode(text)) === text;
+}
 
 /** The YAML form as values, in which large numbers have all of their digits. */
 function exactly(yaml: string): unknown {

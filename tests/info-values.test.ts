@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { convert, isKnown } from "../src/info/convert.ts";
-import { formatJson, parseJson } from "../src/info/json.ts";
+import { formatJson, parseJson } from "../src/json.ts";
 import { resolvePointer } from "../src/info/reference.ts";
 import { milliseconds } from "../src/info/settings.ts";
 import { readFields } from "../src/info/values.ts";
@@ -17,7 +17,7 @@ for (
   ]
 ) {
   values(`the digits of ${text} are kept`, () => {
-    assert.is(formatJson(parseJson(text)).replaceAll(/\n\s*|(?<=:) /g, ""), text);
+    assert.is(formatJson(parseJson(text), 2).replaceAll(/\n\s*|(?<=:) /g, ""), text);
   });
 }
 

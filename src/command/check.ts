@@ -5,7 +5,7 @@
  */
 import type { Outcome } from "../info/ask.ts";
 import type { Inspection } from "../info/inspect.ts";
-import { formatJson } from "../info/json.ts";
+import { formatJson } from "../json.ts";
 import type { Source } from "../kinds/kind.ts";
 import { formatTable } from "./table.ts";
 
@@ -34,7 +34,7 @@ export function formatReport({ recognition, steps, info }: Inspection): string {
     ]);
     parts.push(formatTable([["SOURCE", "ASKS", "TOOK", "GAVE"], ...rows]));
   }
-  return [...parts, `${formatJson(info)}\n`].join("\n");
+  return [...parts, `${formatJson(info, 2)}\n`].join("\n");
 }
 
 function question(source: Source): string {
@@ -54,4 +54,4 @@ function answer(outcome: Outcome): string {
   return all.length > WIDTH ? `${all.slice(0, WIDTH - 1)}…` : all;
 }
 
-const oneLine = (value: unknown) => formatJson(value).replaceAll(/\s*\n\s*/g, " ");
+const oneLine = (value: unknown) => formatJson(value, 2).replaceAll(/\s*\n\s*/g, " ");

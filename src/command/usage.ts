@@ -19,8 +19,9 @@ description at /spec.json and /spec.yaml.
   NODE_URL        where the node answers, such as http://127.0.0.1:8545
                   (environment NODEFACE_URL)
   --kind KIND     what kind of node it is (default: found by asking; environment NODEFACE_KIND)
-  --spec PLACE    the node's own OpenAPI description, a file or a URL, read again when it changes
-                  (environment NODEFACE_SPEC)
+  --spec PLACE    the node's own OpenAPI description, a file or a URL, read again when it changes,
+                  or none (default: where nodes of its kind describe themselves; environment
+                  NODEFACE_SPEC)
   --config FILE   a configuration, YAML or JSON, read again on SIGHUP
                   (environment NODEFACE_CONFIG)
   --host HOST     the address to listen on (default 127.0.0.1; environment HOST)

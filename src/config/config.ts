@@ -35,7 +35,7 @@ export interface Config {
   hosts: readonly string[] | "*";
   /** The origins whose pages may read the answers; `"*"` for any. */
   cors: readonly string[] | "*";
-  /** Where the node's own description is: a path as the process sees it, or a URL. */
+  /** Where the node's own description is: a path as the process sees it, a URL, or `none`. */
   description?: string;
   node: NodeSettings;
   info: InfoSettings;

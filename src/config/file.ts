@@ -61,7 +61,7 @@ export function parseFile(text: string, name: string, home = ""): FileConfig {
 
 /** A place that the file names: it stands beside the file, wherever the command runs. */
 function placeOf(place: string, file: string, home: string): string {
-  if (isAbsolute(place) || /^(https?|file):/i.test(place)) return place;
+  if (place === "none" || isAbsolute(place) || /^(https?|file):/i.test(place)) return place;
   return place.startsWith("~/") && home ? home + place.slice(1) : join(dirname(file), place);
 }
 

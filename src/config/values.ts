@@ -51,7 +51,7 @@ export const LINE: Rule = {
   normal: (line) => line,
 };
 
-/** Where a description is. */
+/** Where a description is; `none` is nowhere. */
 export const PLACE: Rule = {
   ...LINE,
   normal: (place) => !/^(https?|file):/i.test(place) || URL.canParse(place) ? place : undefined,

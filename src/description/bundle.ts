@@ -31,7 +31,8 @@ export async function bundleFiles({ root, members }: Files): Promise<Json> {
     exec: (address) => {
       const url = root.url.startsWith("file:") ? address.replace(FILES, "file://") : address;
       const value = members.get(url)?.source.value;
-      return Promise.resolve({ ok: true, data: isObject(value) ? value : { value }, raw: "" });
+      const data = isObject(value) ? value : value === undefined ? {} : { value };
+      return Promise.resolve({ ok: true, data, raw: "" });
     },
   };
   const relativeRoot = decodeURI(new URL(origin).pathname.split("/").at(-1)!);

@@ -5,7 +5,6 @@
  */
 import { type ContentCoding, represent, type Representation } from "../http/representation.ts";
 import type { Platform } from "../platform.ts";
-import type { Merged } from "./load.ts";
 import { addOperations, type DescribedOperation, type Document } from "./operations.ts";
 import type { Json } from "./values.ts";
 
@@ -65,17 +64,18 @@ async function describe(document: Document, platform: Platform): Promise<Descrip
 /**
  * Prepares both forms of a node's description.
  *
- * @param merged the description with this service's operations
+ * @param forms the description with this service's operations
  * @param platform what encodes brotli, if anything does
  */
-export async function prepareMerged(
-  { document, json, yaml, origins }: Merged,
+export async function prepareForms(
+  { json, yaml }: Record<"json" | "yaml", Uint8Array<ArrayBuffer>>,
   platform: Platform,
-): Promise<Description> {
-  // One after the other: a large text takes several times its size while it is encoded.
-  const jsonForm = await form(json, JSON_FORM, platform);
-  const yamlForm = await form(yaml, YAML_FORM, platform);
-  return { document, json: jsonForm, yaml: yamlForm, origins, notice: undefined };
+): Promise<Pick<Description, "json" | "yaml">> {
+  // One after the other: an encoder takes several MB.
+  return {
+    json: await form(json, JSON_FORM, platform),
+    yaml: await form(yaml, YAML_FORM, platform),
+  };
 }
 
 const JSON_FORM = { type: "application/json", filename: "spec.json" };

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { breathe } from "./breathe.ts";
+import { breathe, isDue } from "./breathe.ts";
 import type { Reader } from "./reader.ts";
 import { ReadError } from "./reader.ts";
 import { type Reference, referencesOf, splitReference } from "./references.ts";
@@ -58,7 +58,7 @@ export async function gather(entry: URL, read: Reader): Promise<Files> {
       const refusal = isRoot ? undefined : within.refuse(file.url);
       if (refusal) throw new ReadError(refusal);
       if (isRoot) within.take(file.url);
-      return await readSource(within.nameOf(file.url), file.bytes);
+      return await readSource(within.nameOf(file.url), file);
     } catch (error) {
       if (!(error instanceof ReadError)) throw error;
       if (!stamps.has(url.href)) stamps.set(url.href, "");
@@ -78,7 +78,7 @@ export async function gather(entry: URL, read: Reader): Promise<Files> {
     const links: Link[] = [];
     const complaints: Complaint[] = [];
     for (const reference of referencesOf(source.value)) {
-      await breathe();
+      if (isDue()) await breathe();
       const { path, ref } = reference;
       const [file, fragment] = splitReference(ref);
       const target = file === "" ? new URL(url) : parse(file, url);

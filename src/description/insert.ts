@@ -3,10 +3,20 @@
  *
  * @module
  */
-import { type Block, contentStart, nameOf, splitBlock } from "./blocks.ts";
+import {
+  type Block,
+  type Characters,
+  contentStart,
+  nameOf,
+  ofBytes,
+  splitBlock,
+} from "./blocks.ts";
+import { joinBytes } from "./bytes.ts";
 import type { Edit } from "./edits.ts";
 import { type Json, objectOf, setMember } from "./values.ts";
 import { formatItems, formatYaml } from "./write.ts";
+
+const LF = 10;
 
 /** A part of a text and what is to stand there. */
 interface Change {
@@ -24,17 +34,18 @@ interface Place {
 /**
  * Makes changes to a text.
  *
- * @param text a YAML document
+ * @param bytes a YAML document in UTF-8
  * @param edits what to change
  * @param edited the document with the changes made: where the text offers no place for one, what is
  * around it is written anew
  * @returns `undefined` where the text is not laid out as a block mapping
  */
 export function insertEdits(
-  text: string,
+  bytes: Uint8Array,
   edits: readonly Edit[],
   edited: Json,
-): string | undefined {
+): Uint8Array<ArrayBuffer> | undefined {
+  const text = ofBytes(bytes);
   const block = splitBlock(text, contentStart(text), text.length);
   if (!block) return undefined;
   const root: Place = { members: new Map() };
@@ -47,18 +58,20 @@ export function insertEdits(
     }
     place.edit = edit;
   }
-  let result = "", at = 0;
+  const encoder = new TextEncoder();
+  const pieces: Uint8Array[] = [];
+  let at = 0;
   for (const { start, end, text: inserted } of changesOf(text, block, root, edited)) {
-    result += text.slice(at, start);
-    if (result !== "" && !result.endsWith("\n")) result += "\n";
-    result += inserted;
+    pieces.push(bytes.subarray(at, start));
+    const last = pieces.findLast(({ length }) => length > 0)?.at(-1) ?? LF;
+    pieces.push(encoder.encode(last === LF ? inserted : `\n${inserted}`));
     at = end;
   }
-  return result + text.slice(at);
+  return joinBytes([...pieces, bytes.subarray(at)]);
 }
 
 /** The changes within a block mapping, in the order of the text. */
-function changesOf(text: string, block: Block, { members }: Place, edited: Json): Change[] {
+function changesOf(text: Characters, block: Block, { members }: Place, edited: Json): Change[] {
   const changes: Change[] = [];
   const { indent, entries } = block;
   const missing = new Map(members);

@@ -5,9 +5,10 @@
  * @module
  */
 import type { Platform } from "../platform.ts";
-import { type Description, prepareMerged } from "./description.ts";
+import type { Representation } from "../http/representation.ts";
+import { type Description, prepareForms } from "./description.ts";
 import type { Finding } from "./finding.ts";
-import type { Outcome } from "./load.ts";
+import type { Outcome, Said } from "./load.ts";
 import type { DescribedOperation } from "./operations.ts";
 import type { Reader } from "./reader.ts";
 import type { Whereabouts } from "./servers.ts";
@@ -41,10 +42,16 @@ export interface LiveOptions extends PlaceOptions {
   readonly report: (report: DescriptionReport) => void;
 }
 
-/** What is made of a description, as long as it is current. */
+/** What is shown of a description, all of it made of the same version. */
+export interface Shown<T> {
+  readonly json: Representation;
+  readonly yaml: Representation;
+  readonly page: T;
+}
+
+/** What is shown of a description, as long as it is current. */
 export interface Live<T> {
-  /** All of it was made of the same version. */
-  readonly current: T;
+  readonly current: Shown<T>;
   /** Looks whether the description has changed and, if so, reads it again. Never rejects for that. */
   refresh(): Promise<void>;
 }
@@ -56,17 +63,23 @@ const NOTICE = "The node's own description cannot be shown; the log of this serv
  * Reads a description and keeps it current.
  *
  * @param options where it is, and what is known of the node
- * @param make makes what is shown, all at once
+ * @param make makes the page
  */
 export async function keepCurrent<T>(
   { alone, report, ...options }: LiveOptions,
-  make: (description: Description) => Promise<T>,
+  make: (said: Said & Pick<Description, "notice">) => Promise<T>,
 ): Promise<Live<T>> {
-  const { platform } = options;
-  const { again, read } = await open(options);
+  const { again, read } = await open(options, (said) => make({ ...said, notice: undefined }));
+  const show = async ({ made, ...forms }: NonNullable<Outcome<T>["merged"]>) => ({
+    ...await prepareForms(forms, options.platform),
+    page: made,
+  });
   const first = await again();
-  const prepared = first.merged && await prepareMerged(first.merged, platform);
-  const live = { current: await make(prepared ?? { ...alone, notice: NOTICE }), refresh };
+  const { json, yaml } = alone;
+  const current = first.merged
+    ? await show(first.merged)
+    : { json, yaml, page: await make({ ...alone, notice: NOTICE }) };
+  const live = { current, refresh };
   let shows: "own" | "older" = first.merged ? "older" : "own";
   let { stamps } = first;
   report({ findings: first.findings, shown: first.merged ? "current" : "own" });
@@ -81,7 +94,7 @@ export async function keepCurrent<T>(
     if (!await hasChanged(stamps, read)) return;
     const { merged, findings, stamps: next } = await again();
     if (merged) {
-      live.current = await make(await prepareMerged(merged, platform));
+      live.current = await show(merged);
       shows = "older";
     }
     stamps = next;
@@ -91,19 +104,20 @@ export async function keepCurrent<T>(
 }
 
 /** Reads a description and says what is wrong with it. */
-export async function inspectDescription(options: PlaceOptions): Promise<Outcome> {
-  const { again } = await open(options);
+export async function inspectDescription(options: PlaceOptions): Promise<Outcome<Said>> {
+  const { again } = await open(options, (said) => Promise.resolve(said));
   return await again();
 }
 
 /** What reads a description, and its files one by one. All that it takes is loaded here. */
-async function open(
+async function open<T>(
   { place, own, operations = [], platform, ...where }: PlaceOptions,
-): Promise<{ again: () => Promise<Outcome>; read: Reader }> {
+  make: (said: Said) => Promise<T>,
+): Promise<{ again: () => Promise<Outcome<T>>; read: Reader }> {
   const { createReader } = await import("./reader.ts");
   const { load } = await import("./load.ts");
   const { entry, read } = await openPlace(place, platform, createReader);
-  return { again: () => load(entry, read, own, operations, where), read };
+  return { again: () => load(entry, read, own, operations, where, make), read };
 }
 
 async function openPlace(
@@ -113,11 +127,14 @@ async function openPlace(
 ): Promise<{ entry: URL; read: Reader }> {
   if (typeof place === "object" && "text" in place) {
     const entry = new URL(encodeURI(place.name ?? "openapi.yaml"), "file:///description/");
+    const isJson = entry.pathname.endsWith(".json");
     const bytes = new TextEncoder().encode(place.text);
     const readNothing = createReader(undefined, fetch);
     const read: Reader = (url, stamp) => {
       if (url.href !== entry.href) return readNothing(url);
-      return Promise.resolve(stamp === undefined ? { url, bytes, stamp: "text" } : undefined);
+      return Promise.resolve(
+        stamp === undefined ? { url, bytes, isJson, stamp: "text" } : undefined,
+      );
     };
     return { entry, read };
   }
@@ -129,7 +146,7 @@ async function openPlace(
 }
 
 /** Whether one of the files is another one than it was. */
-async function hasChanged(stamps: Outcome["stamps"], read: Reader): Promise<boolean> {
+async function hasChanged(stamps: Outcome<unknown>["stamps"], read: Reader): Promise<boolean> {
   for (const [url, stamp] of stamps) {
     try {
       if (await read(new URL(url), stamp)) return true;

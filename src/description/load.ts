@@ -5,63 +5,98 @@
  */
 import { upgradeFromTwoToThree } from "@scalar/openapi-upgrader/2.0-to-3.0";
 import { bundleFiles, bundlingEdits } from "./bundle.ts";
+import { joinPieces } from "./bytes.ts";
 import { check } from "./check.ts";
 import { applyEdits, type Edit } from "./edits.ts";
 import { type Files, gather } from "./files.ts";
 import type { Finding } from "./finding.ts";
 import { insertEdits } from "./insert.ts";
-import { formatJson, parseJson } from "./json.ts";
+import { formatJson, parseJson } from "../json.ts";
 import type { DescribedOperation } from "./operations.ts";
 import { ownEdits } from "./own.ts";
 import type { Reader } from "./reader.ts";
-import { isAstray, originsOf, serverEdits, type Whereabouts } from "./servers.ts";
-import type { Source } from "./source.ts";
+import { isAstray, openServers, originsOf, serverEdits, type Whereabouts } from "./servers.ts";
+import { complain, type Source } from "./source.ts";
 import { isEqual, type Json, setMember } from "./values.ts";
-import { writeYaml } from "./write.ts";
+import { jsonPieces, yamlPieces } from "./write.ts";
 import { parseYaml } from "./yaml.ts";
 
-const encoder = new TextEncoder();
-
 /** A description in both forms, not yet ready to be served. */
-export interface Merged {
-  readonly document: Json;
+export interface Merged<T> {
+  /** What was made of the document, which is not kept itself: it may be large. */
+  readonly made: T;
   /** In UTF-8, as texts of this size are better not kept twice. */
   readonly json: Uint8Array<ArrayBuffer>;
   readonly yaml: Uint8Array<ArrayBuffer>;
-  /** The origins of its servers. */
-  readonly origins: readonly string[];
 }
 
 /** What came of reading a description. */
-export interface Outcome {
+export interface Outcome<T> {
   /** `undefined` where a finding is fatal. */
-  readonly merged: Merged | undefined;
+  readonly merged: Merged<T> | undefined;
   readonly findings: readonly Finding[];
   /** The stamp of each file by its URL, to see whether it has changed. */
   readonly stamps: ReadonlyMap<string, string>;
 }
 
+/** What a description says. */
+export interface Said {
+  /** The document as JSON values; a whole number too large for `number` is a `bigint`. */
+  readonly document: Json;
+  /** The origins of its servers. */
+  readonly origins: readonly string[];
+}
+
 /**
- * Loads a description.
+ * Loads a description. Each step leaves to the next what that needs and nothing else, so that a large
+ * description is there in two or three forms at a time.
  *
  * @param entry where it is
  * @param read reads its files
  * @param own this service's own description, whose operations are added
  * @param operations further operations of a host
  * @param where what is known of where the node is
+ * @param make makes what is kept of the document
  */
-export async function load(
+export async function load<T>(
   entry: URL,
   read: Reader,
   own: Json,
   operations: readonly DescribedOperation[],
   where: Whereabouts,
-): Promise<Outcome> {
+  make: (said: Said) => Promise<T>,
+): Promise<Outcome<T>> {
+  const { findings, stamps, said, yaml } = await merge(entry, read, own, operations, where);
+  if (!said) return { merged: undefined, findings, stamps };
+  const { document } = said;
+  const merged = {
+    made: await make(said),
+    json: await joinPieces(() => jsonPieces(document)),
+    yaml: yaml || await joinPieces(() => yamlPieces(document)),
+  };
+  return { merged, findings, stamps };
+}
+
+/** What came of merging a description with this service's operations. */
+interface Joined extends Pick<Outcome<never>, "findings" | "stamps"> {
+  /** `undefined` where a finding is fatal. */
+  said?: Said;
+  /** The YAML that says so, where it could be made of the source's own text. */
+  yaml?: Uint8Array<ArrayBuffer> | undefined;
+}
+
+async function merge(
+  entry: URL,
+  read: Reader,
+  own: Json,
+  operations: readonly DescribedOperation[],
+  where: Whereabouts,
+): Promise<Joined> {
   const files = await gather(entry, read);
   const { stamps, root } = files;
   const findings = check(files);
-  if (findings.some(({ isFatal }) => isFatal)) return { merged: undefined, findings, stamps };
-  const near = { ...where, base: /^http/.test(root.url) ? root.url : where.base };
+  if (findings.some(({ isFatal }) => isFatal)) return { findings, stamps };
+  const near = nearOf(root.url, where);
   const { source } = root;
   const { document, edits } = await single(files);
   if (isAstray(document, near)) {
@@ -70,19 +105,18 @@ export async function load(
   }
   const located = serverEdits(document, near);
   const placed = applyEdits(document, located);
+  findings.push(...complain(source, [...openServers(placed)]));
   const added = ownEdits(own, placed, operations);
   const merged = applyEdits(placed, added);
-  const all = edits && [...edits, ...located, ...added];
-  return {
-    merged: {
-      document: merged,
-      json: encoder.encode(formatJson(merged)),
-      yaml: encoder.encode(all && await insert(source, all, merged) || await writeYaml(merged)),
-      origins: originsOf(merged),
-    },
-    findings,
-    stamps,
-  };
+  const yaml = edits && await insert(source, [...edits, ...located, ...added], merged);
+  return { findings, stamps, said: { document: merged, origins: originsOf(merged) }, yaml };
+}
+
+/** Where servers are when a document comes from a URL: they are relative to that. */
+function nearOf(url: string, where: Whereabouts): Whereabouts {
+  if (!/^http/.test(url)) return where;
+  const { itself: home = new URL("/", url).href } = where;
+  return { ...where, base: new URL(".", url).href, home };
 }
 
 /** One document of OpenAPI 3, and how its text is changed to say so, where that can be done. */
@@ -108,12 +142,12 @@ function firstVersion({ openapi, ...rest }: Json): Json {
 
 /** The source's own text with the changes made, where that says what it should. */
 async function insert(
-  { text, isJson, isFaithful, known }: Source,
+  { bytes, isJson, isFaithful, known }: Source,
   edits: readonly Edit[],
   merged: Json,
-): Promise<string | undefined> {
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
   if (isJson || !isFaithful) return undefined;
-  const edited = insertEdits(text, edits, merged);
+  const edited = insertEdits(bytes, edits, merged);
   if (edited === undefined) return undefined;
   const { value, problems } = await parseYaml(edited, known);
   return problems.length === 0 && isEqual(value, merged) ? edited : undefined;

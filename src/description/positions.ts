@@ -5,7 +5,7 @@
  * @module
  */
 import { isAlias, isMap, isScalar, isSeq, type Node, parseDocument } from "yaml";
-import { contentStart, nameOf, splitBlock } from "./blocks.ts";
+import { contentStart, nameOf, ofText, splitBlock } from "./blocks.ts";
 import type { Path } from "./values.ts";
 import { parsingOptions } from "./yaml.ts";
 
@@ -40,7 +40,7 @@ export function locate(text: string, isJson: boolean, paths: readonly Path[]): R
     wanted.found.push((range) => ranges[i] = range);
   });
   if (isJson) locateJson(text, 0, root);
-  else locateYaml(text, contentStart(text), text.length, root);
+  else locateYaml(text, contentStart(ofText(text)), text.length, root);
   return ranges;
 }
 
@@ -50,7 +50,7 @@ function tell({ found }: Wanted, start: number, end: number): void {
 
 /** Looks in a part of a YAML text, and has only the smallest entries read by the library. */
 function locateYaml(text: string, start: number, end: number, wanted: Wanted): void {
-  const block = splitBlock(text, start, end);
+  const block = splitBlock(ofText(text), start, end);
   if (!block) return locateNode(parsePart(text, start, end), wanted, start);
   for (const entry of block.entries) {
     const inner = wanted.members.get(nameOf(entry));

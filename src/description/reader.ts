@@ -4,12 +4,15 @@
  * @module
  */
 import type { Disk } from "../platform.ts";
+import { joinBytes } from "./bytes.ts";
 
 /** A file as it was at one time. */
 export interface File {
   /** Where it is: its own URL, after links and redirects. */
   readonly url: URL;
   readonly bytes: Uint8Array;
+  /** Whether it says of itself that it is JSON, by its name or its media type. */
+  readonly isJson: boolean;
   /** Differs where the content does: of a file its time and size, of a URL its `ETag`. */
   readonly stamp: string;
 }
@@ -30,6 +33,9 @@ const TIMEOUT = 10_000;
 
 /** How many redirects are followed. */
 const REDIRECTS_MAX = 5;
+
+const JSON_NAME = /\.json$/i;
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i;
 
 const TOO_LARGE = `is larger than ${SIZE_MAX / 1024 / 1024} MiB`;
 
@@ -61,7 +67,8 @@ async function readFile(disk: Disk | undefined, path: URL, stamp?: string) {
     const { url, size, stamp: current } = await disk.find(path);
     if (current === stamp) return undefined;
     if (size > SIZE_MAX) throw new ReadError(TOO_LARGE);
-    return { url, bytes: await disk.read(url), stamp: current };
+    const isJson = JSON_NAME.test(url.pathname);
+    return { url, bytes: await disk.read(url), isJson, stamp: current };
   } catch (error) {
     if (error instanceof ReadError) throw error;
     const { code = "", message } = error as Error & { code?: string };
@@ -101,7 +108,10 @@ async function readUrl(
       }
       const bytes = await readBounded(answer);
       const current = answer.headers.get("etag") ?? await digest(bytes);
-      return current === stamp ? undefined : { url, bytes, stamp: current };
+      if (current === stamp) return undefined;
+      const type = answer.headers.get("content-type") ?? "";
+      const isJson = JSON_TYPE.test(type) || JSON_NAME.test(url.pathname);
+      return { url, bytes, isJson, stamp: current };
     }
   } catch (error) {
     if (error instanceof ReadError) throw error;
@@ -114,7 +124,7 @@ async function readUrl(
   throw new ReadError(`it redirects more than ${REDIRECTS_MAX} times`);
 }
 
-async function readBounded(answer: Response): Promise<Uint8Array> {
+async function readBounded(answer: Response): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of answer.body ?? []) {
@@ -122,16 +132,10 @@ async function readBounded(answer: Response): Promise<Uint8Array> {
     if (size > SIZE_MAX) throw new ReadError(TOO_LARGE);
     chunks.push(chunk);
   }
-  const bytes = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.byteLength;
-  }
-  return bytes;
+  return joinBytes(chunks);
 }
 
-async function digest(bytes: Uint8Array): Promise<string> {
-  const sum = await crypto.subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>);
+async function digest(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const sum = await crypto.subtle.digest("SHA-256", bytes);
   return Array.from(new Uint8Array(sum), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

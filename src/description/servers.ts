@@ -4,6 +4,7 @@
  * @module
  */
 import type { Edit } from "./edits.ts";
+import type { Complaint } from "./source.ts";
 import { isObject, type Json, listOf, METHODS, objectOf, type Path } from "./values.ts";
 
 /** How many values of variables are tried for one server. */
@@ -25,24 +26,38 @@ interface Servers {
 export interface Whereabouts {
   /** What the URLs of servers are relative to. */
   readonly base?: string | undefined;
+  /** The server of a document that names none. @default base */
+  readonly home?: string | undefined;
   /** Where the node is reached from outside; takes the place of the document's servers. */
   readonly publicUrl?: string | undefined;
+  /** Where the node answers that gave the document itself: it may know itself as `localhost` only. */
+  readonly itself?: string | undefined;
 }
 
 /** The changes that make every server of a description lead to the node. */
-export function serverEdits(document: Json, { base, publicUrl }: Whereabouts): Edit[] {
+export function serverEdits(
+  document: Json,
+  { base, home = base, publicUrl, itself }: Whereabouts,
+): Edit[] {
   const edits: Edit[] = [];
   const whole = listOf(document.servers).filter(isObject);
   const near = publicUrl ?? base;
   if (publicUrl) edits.push({ kind: "value", path: ["servers"], value: [{ url: publicUrl }] });
-  else if (base && whole.length === 0) {
-    edits.push({ kind: "value", path: ["servers"], value: [{ url: trim(base) }] });
+  else if (home && whole.length === 0) {
+    edits.push({ kind: "value", path: ["servers"], value: [{ url: trim(home) }] });
   }
   for (const { path, servers } of serversOf(document)) {
-    if (!near || !servers.some(isRelative) || (publicUrl && path.length === 1)) continue;
-    const value = servers.map((server) =>
-      isRelative(server) ? { ...server, url: absolute(String(server.url), near) } : server
-    );
+    if (publicUrl && path.length === 1) continue;
+    const urls = servers.map(({ url }) => {
+      if (typeof url !== "string") return url;
+      if (itself && LOOPBACK.test(url)) {
+        return trim(trim(publicUrl ?? itself) + url.replace(LOOPBACK, ""));
+      }
+      return near && isRelative(url) ? absolute(url, near) : url;
+    });
+    if (urls.every((url, i) => url === servers[i]!.url)) continue;
+    const value = servers.map((server, i) => ({ ...server, url: urls[i] }))
+      .filter(({ url }, i) => urls.indexOf(url) === i);
     edits.push({ kind: "value", path, value });
   }
   return edits;
@@ -52,7 +67,7 @@ export function serverEdits(document: Json, { base, publicUrl }: Whereabouts): E
 export function isAstray(document: Json, { base, publicUrl }: Whereabouts): boolean {
   if (base ?? publicUrl) return false;
   const whole = listOf(document.servers).filter(isObject);
-  return whole.length === 0 || whole.some(isRelative);
+  return whole.length === 0 || whole.some(({ url }) => isRelative(url));
 }
 
 /** The origins of all servers of a description; of what they leave open, the values that are listed. */
@@ -60,7 +75,7 @@ export function originsOf(document: Json): string[] {
   const origins = new Set<string>();
   for (const { servers } of serversOf(document)) {
     for (const server of servers) {
-      for (const url of expand(server)) {
+      for (const url of expand({ ...server, url: hostOf(server) })) {
         if (!URL.canParse(url)) continue;
         const { origin } = new URL(url);
         if (ORIGIN.test(origin)) origins.add(origin);
@@ -68,6 +83,25 @@ export function originsOf(document: Json): string[] {
     }
   }
   return [...origins];
+}
+
+/**
+ * What servers leave open of where they are: the page may not ask just anyone, so that only the values
+ * that a variable lists can be tried.
+ */
+export function* openServers(document: Json): Generator<Complaint> {
+  for (const { path, servers } of serversOf(document)) {
+    for (const [i, server] of servers.entries()) {
+      for (const [name, value] of Object.entries(objectOf(server.variables))) {
+        const variable = objectOf(value);
+        if (Array.isArray(variable.enum) || !hostOf(server).includes(`{${name}}`)) continue;
+        const message = `operations can be tried where {${name}} is ${
+          JSON.stringify(variable.default)
+        } and nowhere else; "enum" lists other values`;
+        yield { path: [...path, String(i), "variables", name], message };
+      }
+    }
+  }
 }
 
 /** The path before every path of a description, for each of its servers. */
@@ -91,6 +125,12 @@ function* serversOf(document: Json): Generator<Servers> {
   }
 }
 
+/** What stands before the path of a server. */
+function hostOf({ url }: Json): string {
+  const text = typeof url === "string" ? url : "";
+  return /^[^/]*\/\/[^/?#]*/.exec(text)?.[0] ?? text;
+}
+
 /** The URLs of a server, one for each listed value of its variables. */
 function expand({ url, variables }: Json): string[] {
   let urls = [typeof url === "string" ? url : ""];
@@ -106,8 +146,11 @@ function expand({ url, variables }: Json): string[] {
   return urls;
 }
 
-/** A URL with a scheme, or with a variable that may stand for one. */
-const isRelative = ({ url }: Json): boolean =>
+/** The origin of this machine. */
+const LOOPBACK = /^https?:\/\/(?:localhost|127(?:\.\d+){3}|\[::1\])(?::\d+)?(?=\/|$)/i;
+
+/** Neither a URL with a scheme, nor with a variable that may stand for one. */
+const isRelative = (url: unknown): boolean =>
   typeof url === "string" && !/^(?:[a-z][\w+.-]*:|\{)/i.test(url);
 
 function absolute(url: string, base: string): string {

@@ -3,17 +3,24 @@
  *
  * @module
  */
+import { decode, decodeLines } from "./bytes.ts";
 import { type Finding, findingsOf, type Problem } from "./finding.ts";
-import { parseJson } from "./json.ts";
+import { findMistake } from "./json-mistake.ts";
+import { parseJsonPieces } from "./json-pieces.ts";
 import { locate, type Range } from "./positions.ts";
+import type { File } from "./reader.ts";
 import { isObject, type Json, type Path, setMember } from "./values.ts";
-import { type Known, parseYaml } from "./yaml.ts";
+import { ANCHOR, excessOf, type Known, type Parsed, parseYaml, UNWRITABLE } from "./yaml.ts";
+
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
+const SPACE = 32, OBJECT = 123, LIST = 91;
 
 /** A file that has been read. */
 export interface Source {
   /** What the file is called in findings. */
   readonly name: string;
-  readonly text: string;
+  /** The text in UTF-8, without a byte order mark. */
+  readonly bytes: Uint8Array;
   /** Whether the text is JSON rather than YAML. */
   readonly isJson: boolean;
   /** What it says; `undefined` where it could not be understood. */
@@ -36,36 +43,47 @@ export interface Complaint {
  * Reads a file.
  *
  * @param name what the file is called in findings
- * @param bytes JSON or YAML in UTF-8
+ * @param file JSON or YAML in UTF-8
  */
-export async function readSource(name: string, bytes: Uint8Array): Promise<Source> {
-  const text = decode(bytes);
+export async function readSource(
+  name: string,
+  file: Pick<File, "bytes" | "isJson">,
+): Promise<Source> {
   const known: Known = new Map();
-  if (typeof text !== "string") return unreadable(name, "is not text in UTF-8");
-  if (text.includes("\0")) return unreadable(name, "is binary, not text");
-  if (text.trim() === "") return unreadable(name, "is empty");
-  if (/^\s*[{[]/.test(text)) {
-    const value = parseStrictly(text);
-    if (value !== undefined) {
-      return { name, text, isJson: true, value, findings: [], known, isFaithful: true };
+  const hasMark = BYTE_ORDER_MARK.every((byte, i) => file.bytes[i] === byte);
+  const bytes = hasMark ? file.bytes.subarray(BYTE_ORDER_MARK.length) : file.bytes;
+  const traits = traitsOf(bytes);
+  if (!traits) return unreadable(name, "is not text in UTF-8");
+  if (bytes.includes(0)) return unreadable(name, "is binary, not text");
+  const first = bytes.find((byte) => byte > SPACE);
+  if (first === undefined) return unreadable(name, "is empty");
+  // Some call everything JSON.
+  if (first === OBJECT || first === LIST) {
+    const read = await parseJsonPieces(bytes);
+    if (read) return { name, bytes, isJson: true, ...read, findings: [], known, isFaithful: true };
+    const problems = file.isJson ? mistakesIn(decode(bytes)) : [];
+    if (problems.length > 0) {
+      return { ...unreadable(name, ""), findings: findingsOf(name, decode(bytes), problems) };
     }
   }
-  const { value, problems } = await parseYaml(text, known);
-  const source = { name, text, isJson: false, value, known, findings: [] };
-  const unwritable = /\.(?:inf|nan)\b/i.test(text) ? replaceInfinities(value) : [];
+  const parsed = await parseYaml(bytes, known);
+  const { value, problems } = traits.hasAnchor ? boundAliases(parsed, bytes) : parsed;
+  const source = { name, bytes, isJson: false, value, known, findings: [] };
+  const unwritable = traits.hasUnwritable ? replaceInfinities(value) : [];
   const findings = [
-    ...findingsOf(name, text, problems),
-    ...complain(source, [...unwritable, ...mergeKeys(text, value)]),
+    ...problems.length > 0 ? findingsOf(name, decode(bytes), problems) : [],
+    ...complain(source, [...unwritable, ...traits.hasMergeKey ? mergeKeys(value) : []]),
   ];
   return { ...source, findings, isFaithful: problems.length + unwritable.length === 0 };
 }
 
 /** Gives complaints about a file their lines and columns. */
 export function complain(
-  { name, text, isJson }: Pick<Source, "name" | "text" | "isJson">,
+  { name, bytes, isJson }: Pick<Source, "name" | "bytes" | "isJson">,
   complaints: readonly Complaint[],
 ): Finding[] {
   if (complaints.length === 0) return [];
+  const text = decode(bytes);
   const ranges: Range[] = locate(text, isJson, complaints.map(({ path }) => path));
   const problems = complaints.map(({ message, isFatal = false }, i): Problem => ({
     offset: ranges[i]![0],
@@ -80,7 +98,7 @@ export function unreadable(name: string, message: string): Source {
   const findings = [{ file: name, line: 1, column: 1, message, isFatal: true }];
   return {
     name,
-    text: "",
+    bytes: new Uint8Array(),
     isJson: false,
     value: undefined,
     findings,
@@ -89,37 +107,38 @@ export function unreadable(name: string, message: string): Source {
   };
 }
 
-function decode(bytes: Uint8Array): string | undefined {
+/** What is to be looked for in a text; nothing where it is not in UTF-8. */
+function traitsOf(bytes: Uint8Array) {
+  const traits = { hasAnchor: false, hasUnwritable: false, hasMergeKey: false };
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    for (const text of decodeLines(bytes)) {
+      traits.hasAnchor ||= ANCHOR.test(text);
+      traits.hasUnwritable ||= UNWRITABLE.test(text);
+      traits.hasMergeKey ||= /<<["']?\s*:/.test(text);
+    }
+    return traits;
   } catch {
     return undefined;
   }
 }
 
-/** The value of a text that is JSON and in which no key stands twice. */
-function parseStrictly(text: string): unknown {
+/** What a text says whose aliases do not stand for too much. */
+function boundAliases(parsed: Parsed, bytes: Uint8Array): Parsed {
+  const message = excessOf(parsed.value);
+  if (!message) return parsed;
+  const offset = Math.max(decode(bytes).search(ANCHOR), 0);
+  return { value: undefined, problems: [{ offset, message, isFatal: true }] };
+}
+
+/** What is wrong with a text as JSON. That a key stands twice is not: of that, YAML tells more. */
+function mistakesIn(text: string): Problem[] {
   try {
-    const value = parseJson(text);
-    return countKeys(value) === countWrittenKeys(text) ? value : undefined;
+    JSON.parse(text);
+    return [];
   } catch {
-    return undefined;
+    const { offset, message } = findMistake(text);
+    return [{ offset, message: `is not JSON: ${message}`, isFatal: true }];
   }
-}
-
-function countKeys(value: unknown): number {
-  if (typeof value !== "object" || value === null) return 0;
-  const members = Object.values(value);
-  let count = Array.isArray(value) ? 0 : members.length;
-  for (const member of members) count += countKeys(member);
-  return count;
-}
-
-function countWrittenKeys(text: string): number {
-  const string = /"[^"\\]*(?:\\.[^"\\]*)*"(?:\s*:)?/g;
-  let count = 0;
-  while (string.test(text)) if (text[string.lastIndex - 1] === ":") count++;
-  return count;
 }
 
 /** Puts `null` in the place of the numbers that JSON has no form for, as JSON does. */
@@ -141,13 +160,12 @@ function replaceInfinities(
 }
 
 /** YAML 1.1 merged what stands beside `<<`; YAML 1.2 does not. */
-function mergeKeys(text: string, value: unknown, path: Path = [], done = new Set()): Complaint[] {
-  if (path.length === 0 && !/<<["']?\s*:/.test(text)) return [];
+function mergeKeys(value: unknown, path: Path = [], done = new Set()): Complaint[] {
   if (typeof value !== "object" || value === null || done.has(value)) return [];
   done.add(value);
   return Object.entries(value).flatMap(([key, member]) => {
     const at = [...path, key];
-    const inner = mergeKeys(text, member, at, done);
+    const inner = mergeKeys(member, at, done);
     if (key !== "<<" || !isObject(value)) return inner;
     const message = "YAML 1.2 has no merge keys: this is a key called <<, and nothing is merged";
     return [{ path: at, message }, ...inner];

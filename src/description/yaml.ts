@@ -14,9 +14,18 @@ import {
   type SchemaOptions,
   type YAMLError,
 } from "yaml";
-import { type Block, contentStart, type Entry, nameOf, splitBlock } from "./blocks.ts";
+import {
+  type Block,
+  type Characters,
+  contentStart,
+  type Entry,
+  nameOf,
+  ofBytes,
+  splitBlock,
+} from "./blocks.ts";
+import { areEqual, decode } from "./bytes.ts";
 import type { Problem } from "./finding.ts";
-import { exact, mayHoldLarge } from "./json.ts";
+import { exact, formatJson, mayHoldLarge, parseJson } from "../json.ts";
 import { isObject, type Json, setMember } from "./values.ts";
 import { breathe } from "./breathe.ts";
 
@@ -27,11 +36,11 @@ export interface Parsed {
   readonly problems: readonly Problem[];
 }
 
-/** The values of pieces that have been read, by their text. */
-export type Known = Map<string, unknown>;
+/** The values of pieces that have been read: by a number that is the same for the same bytes. */
+export type Known = Map<number, { readonly bytes: Uint8Array; readonly value: unknown }>;
 
 /** How long a piece is at least, in characters, unless the text ends. */
-const PIECE = 65_536;
+const PIECE = 4096;
 
 /** How many values aliases may stand for: so many, or ten for each that is written. */
 const EXPANDED_MIN = 100_000, EXPANDED_RATIO = 10;
@@ -45,16 +54,13 @@ const MESSAGES: Readonly<Record<string, string>> = {
 /**
  * Reads a text.
  *
- * @param text YAML 1.2
+ * @param bytes YAML 1.2 in UTF-8
  * @param known pieces that have been read before; those read now are added
  */
-export async function parseYaml(text: string, known: Known = new Map()): Promise<Parsed> {
-  const pieces = await parsePieces(text, contentStart(text), text.length, known);
-  const parsed = pieces ? { value: pieces.value, problems: [] } : parseWhole(text);
-  const excess = hasAnchor(text) ? excessOf(parsed.value) : undefined;
-  if (!excess) return parsed;
-  const offset = Math.max(text.search(ANCHOR), 0);
-  return { value: undefined, problems: [{ offset, message: excess, isFatal: true }] };
+export async function parseYaml(bytes: Uint8Array, known: Known = new Map()): Promise<Parsed> {
+  const text = ofBytes(bytes);
+  const pieces = await parsePieces(bytes, text, contentStart(text), text.length, known);
+  return pieces ? { value: pieces.value, problems: [] } : parseWhole(decode(bytes));
 }
 
 /** How the library reads a piece. */
@@ -69,7 +75,8 @@ export function parsingOptions(text: string): ParseOptions & SchemaOptions {
 
 /** Reads a part entry by entry; `undefined` where that is not certain to be right. */
 async function parsePieces(
-  text: string,
+  bytes: Uint8Array,
+  text: Characters,
   start: number,
   end: number,
   known: Known,
@@ -79,10 +86,10 @@ async function parsePieces(
   const value: Json = {};
   for (const { from, to, entry } of groupsOf(block)) {
     await breathe();
-    const inner = entry && await parsePieces(text, entry.bodyStart, entry.end, known);
+    const inner = entry && await parsePieces(bytes, text, entry.bodyStart, entry.end, known);
     const members = inner
       ? { [nameOf(entry)]: inner.value }
-      : parsePiece(text.slice(from, to), known);
+      : parsePiece(bytes.subarray(from, to), known);
     if (!isObject(members)) return undefined;
     for (const key of Object.keys(members)) {
       if (Object.hasOwn(value, key)) return undefined;
@@ -115,25 +122,50 @@ function groupsOf({ entries }: Block): Group[] {
   return groups;
 }
 
-function parsePiece(text: string, known: Known): unknown {
-  if (known.has(text)) return known.get(text);
+function parsePiece(bytes: Uint8Array, known: Known): unknown {
+  const hash = hashOf(bytes);
+  const found = known.get(hash);
+  if (found && areEqual(found.bytes, bytes)) return found.value;
+  const text = decode(bytes);
   const document = parseDocument(text, parsingOptions(text));
   if (document.errors.length > 0 || document.warnings.length > 0) return undefined;
-  const value = valueOf(document, text);
-  known.set(text, value);
-  return value;
+  try {
+    const value = valueOf(document, text);
+    known.set(hash, { bytes, value });
+    return value;
+  } catch {
+    // An alias, whose anchor is in another piece.
+    return undefined;
+  }
+}
+
+/** A number of 32 bits for some bytes (FNV-1a). */
+function hashOf(bytes: Uint8Array): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < bytes.length; i++) hash = Math.imul(hash ^ bytes[i]!, 0x01000193);
+  return hash;
 }
 
 function parseWhole(text: string): Parsed {
   const document = parseDocument(text, { ...parsingOptions(text), uniqueKeys: true });
   const problems = [...document.errors, ...document.warnings].map(problemOf);
-  const isFatal = problems.some((problem) => problem.isFatal);
-  return { value: isFatal ? undefined : valueOf(document, text), problems };
+  if (problems.some((problem) => problem.isFatal)) return { value: undefined, problems };
+  try {
+    return { value: valueOf(document, text), problems };
+  } catch (error) {
+    const name = /: (\S+)$/.exec((error as Error).message)?.[1] ?? "";
+    const offset = Math.max(text.indexOf(` *${name}`) + 1, 0);
+    const message = `the alias *${name} has no anchor before it`;
+    return { value: undefined, problems: [...problems, { offset, message, isFatal: true }] };
+  }
 }
 
 function valueOf(document: Document, text: string): unknown {
   // Aliases are bounded by what they stand for, not by how many there are.
   const value: unknown = document.toJS({ maxAliasCount: -1 });
+  // The strings that the library puts together take up to thirty times their size, those it cuts out
+  // keep the whole text; JSON makes new ones of them.
+  if (!ANCHOR.test(text) && !UNWRITABLE.test(text)) return parseJson(formatJson(value));
   return mayHoldLarge(text) ? withExactNumbers(value) : value;
 }
 
@@ -157,11 +189,14 @@ function withExactNumbers(value: unknown, done: Set<unknown> = new Set()): unkno
   return value;
 }
 
-const ANCHOR = /(?:^|[\s[{,:-])&[^\s,[\]{}]/m;
-const hasAnchor = (text: string) => ANCHOR.test(text);
+/** A number that JSON has no form for. */
+export const UNWRITABLE: RegExp = /\.(?:inf|nan)\b/i;
+
+/** What stands before a name that aliases refer to. */
+export const ANCHOR: RegExp = /(?:^|[\s[{,:-])&[^\s,[\]{}]/m;
 
 /** What is wrong with the aliases in a value, whose members may be shared. */
-function excessOf(value: unknown): string | undefined {
+export function excessOf(value: unknown): string | undefined {
   const sizes = new Map<unknown, number>();
   let written = 0;
   /** Counts the values that a value stands for; 0 while it is being counted. */

@@ -55,6 +55,9 @@ export interface RepresentationInit {
 /** A content that fits in one packet gains nothing from being encoded. */
 const PACKET = 1400;
 
+/** How much is digested at a time, in bytes: `crypto.subtle` copies all that it is given. */
+const DIGESTED = 1_048_576;
+
 /** How much is encoded at a time, in bytes. */
 const PIECE = 65_536;
 
@@ -82,9 +85,17 @@ export async function represent(
   return { status: init.status ?? 200, variants };
 }
 
-/** The first 128 bits of the SHA-256 of some bytes, as base64url. */
+/** The first 128 bits of the SHA-256 of some bytes, or of their parts' where they are many, as base64url. */
 export async function digest(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  const sum = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).subarray(0, 16);
+  let digested = bytes;
+  if (bytes.byteLength > DIGESTED) {
+    const sums: ArrayBuffer[] = [];
+    for (let at = 0; at < bytes.byteLength; at += DIGESTED) {
+      sums.push(await crypto.subtle.digest("SHA-256", bytes.subarray(at, at + DIGESTED)));
+    }
+    digested = new Uint8Array(sums.flatMap((sum) => [...new Uint8Array(sum)]));
+  }
+  const sum = new Uint8Array(await crypto.subtle.digest("SHA-256", digested)).subarray(0, 16);
   return btoa(String.fromCharCode(...sum)).replaceAll("+", "-").replaceAll("/", "_").slice(0, 22);
 }
 

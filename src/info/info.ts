@@ -9,7 +9,7 @@ import { createAsk } from "./ask.ts";
 import { createAuth } from "./auth.ts";
 import { compose, type Info, type Service } from "./compose.ts";
 import { prepareHealth } from "./health.ts";
-import { formatJson } from "./json.ts";
+import { formatJson } from "../json.ts";
 import { createMemory } from "./memory.ts";
 import { makePlan } from "./plan.ts";
 import { recognise } from "./recognise.ts";
@@ -49,6 +49,8 @@ export interface Snapshot {
 
 /** Gives the info. */
 export interface LiveInfo {
+  /** The name of the node's kind; `undefined` where it is none, or not known yet. */
+  readonly kind: string | undefined;
   /** The latest snapshot; asks the node where the last one is too old, and waits at most briefly. */
   current(): Snapshot | Promise<Snapshot>;
 }
@@ -77,6 +79,7 @@ export function createInfo(options: InfoOptions): LiveInfo {
     const plan = makePlan(kind, settings);
     return subjectOfPlan(plan, createAsk({ url: node.url, auth, fetch, timeout }));
   };
+  let found = node.kind;
   let isFound = !!own || !!node.kind || !node.url;
   let subject = own ? subjectOfHost(own, timeout) : subjectOf(node.kind);
   let memory = createMemory(subject, ttl, stale);
@@ -86,6 +89,7 @@ export function createInfo(options: InfoOptions): LiveInfo {
     if (kind) {
       log(`${label} is of the kind ${kind}: ${because}`);
       isFound = true;
+      found = kind;
       subject = subjectOf(kind);
       memory = createMemory(subject, ttl, stale);
     } else {
@@ -118,7 +122,7 @@ export function createInfo(options: InfoOptions): LiveInfo {
     const { until, ...known } = memory.know(now());
     if (!isFound && subject.sources.size === 0) known.trouble = "unreachable";
     const info = compose({ service, isBesideNode, hide: settings.hide ?? [], ...known });
-    const text = formatJson(info) + "\n";
+    const text = formatJson(info, 2) + "\n";
     if (snapshot?.text === text) snapshot.until = until;
     else {
       const isWell = info.status === "ok" || info.status === "syncing";
@@ -138,9 +142,12 @@ export function createInfo(options: InfoOptions): LiveInfo {
   const refresher = createRefresher({ refresh, onError, ttl, stale, timeout, now, random });
   if (isFound && subject.sources.size === 0) {
     // Nothing is asked, so nothing ever changes.
-    return { current: () => snapshot ?? publish() };
+    return { kind: found, current: () => snapshot ?? publish() };
   }
   return {
+    get kind() {
+      return found;
+    },
     current() {
       const wait = refresher.wait();
       if (!wait && snapshot && now() < snapshot.until) return snapshot;

@@ -6,7 +6,7 @@
 import type { Kind, Reference } from "../kinds/kind.ts";
 import { type AskContext, createAsk } from "./ask.ts";
 import { createAuth, type Place } from "./auth.ts";
-import { formatJson } from "./json.ts";
+import { formatJson } from "../json.ts";
 import type { PlannedSource } from "./plan.ts";
 import { parseReference } from "./reference.ts";
 import { excerpt, SECRET } from "./sources/source-error.ts";
@@ -48,7 +48,7 @@ export async function recognise(
       }
       const value = outcome.taken.get(pointer);
       if (value === undefined || !new RegExp(pattern).test(String(value))) return undefined;
-      evidence.push(`${reference} is ${excerpt(formatJson(value))}`);
+      evidence.push(`${reference} is ${excerpt(formatJson(value, 2))}`);
     }
     return { kind: name, because: evidence.join(", ") };
   };

@@ -5,6 +5,7 @@ import type { Kind } from "./kind.ts";
 export const aptos: Kind = {
   title: "Aptos, Movement (REST)",
   url: "http://127.0.0.1:8080",
+  description: "/v1/spec.json",
   recognise: {
     "ledger#/ledger_version": "^[0-9]+$",
     "ledger#/node_role": "^(validator|full_node)$",

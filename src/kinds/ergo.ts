@@ -5,6 +5,7 @@ import type { Kind } from "./kind.ts";
 export const ergo: Kind = {
   title: "Ergo (REST)",
   url: "http://127.0.0.1:9053",
+  description: "/api-docs/swagger.conf",
   recognise: { "info#/appVersion": "^[0-9]", "info#/stateType": "^(utxo|digest)$" },
   static: { software: "ergo" },
   sources: {

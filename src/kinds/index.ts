@@ -4,6 +4,7 @@
  * @module
  */
 import { activitypub } from "./activitypub.ts";
+import { algorand } from "./algorand.ts";
 import { aptos } from "./aptos.ts";
 import { beacon } from "./beacon.ts";
 import { bee } from "./bee.ts";
@@ -27,6 +28,7 @@ import { syncthing } from "./syncthing.ts";
 /** The kinds by name, in alphabetical order. */
 export const KINDS: Readonly<Record<string, Kind>> = {
   activitypub,
+  algorand,
   aptos,
   beacon,
   bee,

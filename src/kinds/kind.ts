@@ -127,6 +127,8 @@ export interface Kind {
   title: string;
   /** Where such a node listens as a rule. */
   url: string;
+  /** Where it describes its own interface: a path below the node's URL, to OpenAPI or Swagger. */
+  description?: `/${string}`;
   /** What its answers show, each in full: a place and a regular expression. */
   recognise: Readonly<Record<Reference, string>>;
   /** Where such a node leaves its secret, for a node on this machine where none is configured. */

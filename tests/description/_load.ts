@@ -38,8 +38,8 @@ export async function load(
   const text = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes);
   return {
     findings,
-    origins: merged?.origins ?? [],
-    document: merged?.document,
+    origins: merged?.made.origins ?? [],
+    document: merged?.made.document,
     json: text(merged?.json),
     yaml: text(merged?.yaml),
   };

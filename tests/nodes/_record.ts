@@ -7,7 +7,7 @@
  */
 import process from "node:process";
 import { createInfo } from "../../src/info/info.ts";
-import { formatJson, parseJson } from "../../src/info/json.ts";
+import { formatJson, parseJson } from "../../src/json.ts";
 import { KINDS } from "../../src/kinds/index.ts";
 
 const [kind = "", url = "", recorded = ""] = process.argv.slice(2);
@@ -28,7 +28,7 @@ const { info } = await createInfo({
 }).current();
 
 const { api: _api, links: _links, ...rest } = info;
-console.log(formatJson({ kind, recorded, answers, info: rest }));
+console.log(formatJson({ kind, recorded, answers, info: rest }, 2));
 
 function note(name: string, body: unknown, text: string) {
   const sent = typeof body === "string" ? JSON.parse(body) : undefined;

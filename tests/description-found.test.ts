@@ -1,0 +1,154 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { formatFinding } from "../src/description/finding.ts";
+import { keepFound } from "../src/description/found.ts";
+import { prepareOwn } from "../src/description/description.ts";
+import { createNodeface, type Nodeface, type NodefaceOptions } from "../src/index.ts";
+import { platform } from "../src/platform.ts";
+import { RECORDINGS } from "./nodes/_recorded.ts";
+
+const found = suite("a node that describes itself");
+
+const DESCRIPTION = {
+  swagger: "2.0",
+  info: { title: "Algod", version: "1" },
+  host: "localhost",
+  schemes: ["http", "https"],
+  basePath: "/",
+  paths: { "/v2/status": { get: { operationId: "GetStatus", responses: {} } } },
+};
+
+let answers: Record<string, unknown>;
+let asked: string[];
+let logged: string[];
+let findings: string[];
+let server: Server;
+let url: string;
+
+found.before(async () => {
+  server = createServer(({ url: path = "" }, response) => {
+    asked.push(path);
+    const answer = answers[`GET ${path}`];
+    response.statusCode = answer === undefined ? 404 : 200;
+    response.end(typeof answer === "string" ? answer : JSON.stringify(answer));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+found.after(() => void server.close());
+found.before.each(() => {
+  [asked, logged, findings] = [[], [], []];
+  answers = { ...RECORDINGS.get("algorand")!.answers, "GET /swagger.json": DESCRIPTION };
+});
+
+async function create(node: NodefaceOptions["node"], more: NodefaceOptions = {}) {
+  const app = createNodeface({
+    node: { url, ...node },
+    log: (message) => logged.push(message),
+    onDescription: (report) => findings.push(...report.findings.map(formatFinding)),
+    ...more,
+  });
+  await app.ready();
+  return app;
+}
+
+const ask = (app: Nodeface, path: string) => app.fetch(new Request(`http://localhost${path}`));
+const read = async (app: Nodeface) => await (await ask(app, "/spec.json")).json();
+
+found("its kind is found by asking, and its whole interface shown with no word said", async () => {
+  const app = await create({});
+  assert.is((await read(app)).info.title, "Nodeface");
+  await ask(app, "/v1/info");
+  await app.refresh();
+  const { info, paths } = await read(app);
+  assert.is(info.title, "Algod");
+  assert.ok(paths["/v2/status"] && paths["/v1/info"]);
+  assert.match(await (await ask(app, "/v1/spec")).text(), "GetStatus");
+  assert.equal(findings, []);
+});
+
+found("a kind that is named needs no asking", async () => {
+  const app = await create({ kind: "algorand" });
+  await app.refresh();
+  assert.equal(asked.filter((path) => path !== "/swagger.json"), []);
+  assert.is((await read(app)).info.title, "Algod");
+});
+
+found("the node it calls localhost is the node that was asked", async () => {
+  const app = await create({ kind: "algorand" });
+  await app.refresh();
+  assert.equal((await read(app)).servers, [{ url }]);
+  const policy = (await ask(app, "/v1/spec")).headers.get("content-security-policy");
+  assert.match(policy!, `connect-src 'self' ${url};`);
+});
+
+found("where there is nothing, the log says so once and the reader sees no alarm", async () => {
+  delete answers["GET /swagger.json"];
+  const app = await create({ kind: "algorand" });
+  await app.refresh();
+  await app.refresh();
+  assert.equal(logged, [
+    `there is no description of the node at ${url}/swagger.json: the server answers 404`,
+  ]);
+  assert.equal(findings, []);
+  assert.is((await read(app)).info.title, "Nodeface");
+  assert.not.match(await (await ask(app, "/v1/spec")).text(), "cannot be shown");
+});
+
+found("a description that is named wins, and none means none", async () => {
+  const text = 'openapi: 3.1.1\ninfo: { title: Named, version: "1" }\npaths: {}\n';
+  for (const [description, title] of [[{ text }, "Named"], ["none", "Nodeface"]] as const) {
+    const app = await create({ kind: "algorand" }, { description });
+    await app.refresh();
+    assert.is((await read(app)).info.title, title);
+  }
+  assert.equal([asked, findings], [[], []]);
+});
+
+found("it is taken up when it is there, and looked at again later", async () => {
+  delete answers["GET /swagger.json"];
+  let now = 0;
+  let path: string | undefined = undefined;
+  const own = { openapi: "3.1.1", info: { title: "Own", version: "1" }, paths: {} };
+  const form = { identity: new TextEncoder().encode(JSON.stringify(own)) };
+  const alone = await prepareOwn({ json: form, yaml: form }, [], platform);
+  const live = keepFound(
+    {
+      url,
+      path: () => Promise.resolve(path),
+      log: (message) => logged.push(message),
+      now: () => now,
+      alone,
+      own,
+      platform,
+      report: () => {},
+    },
+    { ...alone, page: "Own" },
+    ({ document }) => Promise.resolve((document.info as { title: string }).title),
+  );
+  const look = async () => {
+    await live.refresh();
+    return live.current.page;
+  };
+  assert.is(await look(), "Own");
+  path = "/swagger.json";
+  assert.is(await look(), "Own");
+  now += 60_000;
+  assert.is(await look(), "Own");
+  answers["GET /swagger.json"] = DESCRIPTION;
+  assert.is(await look(), "Own");
+  now += 60_000;
+  assert.is(await look(), "Algod");
+  answers["GET /swagger.json"] = { ...DESCRIPTION, info: { title: "Next", version: "2" } };
+  assert.is(await look(), "Algod");
+  now += 60_000;
+  assert.is(await look(), "Next");
+  answers["GET /swagger.json"] = "{";
+  now += 60_000;
+  assert.is(await look(), "Next");
+  assert.is(logged.length, 1);
+});
+
+found.run();
