@@ -5,15 +5,13 @@
  */
 import { prepareCatalog } from "./description/catalog.ts";
 import { type Description, prepareOwn } from "./description/description.ts";
-import { type DescriptionReport, keepCurrent, type Live } from "./description/live.ts";
+import type { DescriptionReport, Live } from "./description/live.ts";
 import { formatFinding } from "./description/finding.ts";
-import { keepFound } from "./description/found.ts";
 import { type Assets, createAssets, prepareFavicon } from "./explorer/assets.ts";
 import { readManifest, readPrepared } from "./explorer/manifest.ts";
 import type { Page } from "./explorer/page.ts";
 import type { Representation } from "./http/representation.ts";
 import { createInfo, type LiveInfo } from "./info/info.ts";
-import { KINDS } from "./kinds/index.ts";
 import { type Awaitable, once } from "./once.ts";
 import type { NodefaceOptions } from "./options.ts";
 import type { Platform } from "./platform.ts";
@@ -61,14 +59,19 @@ export function prepare(platform: Platform, options: NodefaceOptions): Prepared 
       const page = await pageOf(said);
       return () => page;
     };
-    if (place !== undefined) return await keepCurrent({ place, ...options }, make);
-    const path = async () => KINDS[(await live()).kind ?? ""]?.description;
+    if (place !== undefined) {
+      const { keepCurrent } = await import("./description/live.ts");
+      return await keepCurrent({ place, ...options }, make);
+    }
+    const { keepFound } = await import("./description/found.ts");
+    const path = async () => (await kinds())[(await live()).kind ?? ""]?.description;
     return keepFound({ url: url!, path, log, ...options }, current, make);
   });
+  const kinds = async () => node ? (await import("./kinds/index.ts")).KINDS : {};
   const live = once(async () => {
     const { version } = await manifest();
     const service = { software: "nodeface", version, started_at: startedAt.toISOString() };
-    return createInfo({ service, node, info, kinds: KINDS, log, onError });
+    return createInfo({ service, node, info, kinds: await kinds(), log, onError });
   });
   return {
     description,

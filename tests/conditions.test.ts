@@ -8,7 +8,7 @@ const conditions = suite("conditions");
 for (const [path] of PATHS) {
   conditions(`GET ${path} answers 304 when the validator matches`, async () => {
     const etag = (await ask(path)).headers.get("etag") ?? "";
-    assert.match(etag, /^"[\w-]{22}"$/);
+    assert.match(etag, /^"[\w-]+"$/);
     const response = await askWith({ "if-none-match": etag }, path);
     assert.is(response.status, 304);
     assert.is(response.headers.get("etag"), etag);
