@@ -67,7 +67,8 @@ export function prepare(platform: Platform, options: NodefaceOptions): Prepared 
     const path = async () => (await kinds())[(await live()).kind ?? ""]?.description;
     return keepFound({ url: url!, path, log, ...options }, current, make);
   });
-  const kinds = async () => node ? (await import("./kinds/index.ts")).KINDS : {};
+  const hasKind = node?.url !== undefined || node?.kind !== undefined;
+  const kinds = async () => hasKind ? (await import("./kinds/index.ts")).KINDS : {};
   const live = once(async () => {
     const { version } = await manifest();
     const service = { software: "nodeface", version, started_at: startedAt.toISOString() };
