@@ -111,7 +111,7 @@ page("what is to be known of the description is in the header, as text", async (
   const made = await createPage(template, {}, MANIFEST, platform, notice);
   const { variants } = await made.prepare({ name: "a node" });
   assert.match(JSON.stringify(variants), "connect-src 'self' http://a.example;");
-  const html = new TextDecoder().decode(variants.identity!.bytes);
+  const html = new TextDecoder().decode(variants.identity!.full.body);
   assert.match(html, /<header[^]*It is &lt;b&gt;broken[^]*<\/header>/);
 });
 
@@ -162,8 +162,8 @@ page("a long text is cut, and says so", async () => {
 page("1,000 operations take less than 60 kB, whatever is said of them", async () => {
   for (const words of [0, 20, 2000]) {
     const { variants } = await prepare(manyOperations(1000, words));
-    assert.ok(variants.gzip!.bytes.byteLength < 60_000);
-    const html = new TextDecoder().decode(variants.identity!.bytes);
+    assert.ok(variants.gzip!.full.body.byteLength < 60_000);
+    const html = new TextDecoder().decode(variants.identity!.full.body);
     assert.is(html.match(/<article>/g)?.length, 1000);
     assert.is(html.match(/curl /g)?.length, 1000);
     assert.match(html, "<h4>Answers</h4>");
@@ -172,8 +172,8 @@ page("1,000 operations take less than 60 kB, whatever is said of them", async ()
 
 page("more operations than there is room for are counted", async () => {
   const { variants } = await prepare(manyOperations(20_000, 5));
-  assert.ok(variants.gzip!.bytes.byteLength < 60_000);
-  const html = new TextDecoder().decode(variants.identity!.bytes);
+  assert.ok(variants.gzip!.full.body.byteLength < 60_000);
+  const html = new TextDecoder().decode(variants.identity!.full.body);
   assert.match(html, /… \d+ more operations in the description/);
 });
 
@@ -259,7 +259,7 @@ async function prepare(document: unknown, info = {}): Promise<Representation> {
 }
 
 async function render(document: unknown, info = {}): Promise<string> {
-  return new TextDecoder().decode((await prepare(document, info)).variants.identity!.bytes);
+  return new TextDecoder().decode((await prepare(document, info)).variants.identity!.full.body);
 }
 
 page.run();

@@ -92,7 +92,7 @@ live("what a node said last is shown for a while after it stops, then dropped", 
   const gone = await current();
   assert.is(gone.info.status, "unreachable");
   assert.not("height" in gone.info);
-  assert.is(gone.health.status, 503);
+  assert.is(gone.health.variants.identity?.full.status, 503);
   assert.is(said.length, 1);
   held.up = true;
   held.time += 24_000;
@@ -150,7 +150,7 @@ live("a host may tell all by a function of its own", async () => {
   const { info, representation } = await current();
   assert.equal([info.software, info.status], ["mine", "syncing"]);
   assert.match(
-    new TextDecoder().decode(representation.variants.identity!.bytes),
+    new TextDecoder().decode(representation.variants.identity!.full.body),
     '"height": 1152921504606846976,',
   );
   height++;

@@ -34,21 +34,19 @@ export function createFinish(cors: Cors): Finish {
   };
   // What is prepared once is completed once, for each of the few that may read it.
   const complete = remember((shared: Answer["headers"]) =>
-    remember((headers: Answer["headers"]): Answer["headers"] => {
+    remember(({ status, headers, body }: Answer): Answer => {
       const all: Answer["headers"] = { ...SECURITY, ...resourcePolicy, ...headers, ...shared };
       const vary = [headers.vary, shared.vary].filter(Boolean).join(", ");
-      return vary ? { ...all, vary } : all;
+      return { status, headers: vary ? { ...all, vary } : all, body };
     })
   );
   return (answer, head) => {
     if (isResponse(answer)) return finishOwn(answer, head);
-    const { status, body } = answer;
-    const shared = corsHeaders(head);
-    let headers = complete(shared)(answer.headers);
-    if (isPreflight(head) && headers.allow && headers["access-control-allow-origin"]) {
-      headers = { ...headers, ...preflight(headers.allow) };
-    }
-    return { status, headers, body: head.method === "HEAD" ? null : body };
+    const completed = complete(corsHeaders(head))(answer);
+    if (head.method === "HEAD") return withoutBody(completed);
+    const { allow, "access-control-allow-origin": origin } = completed.headers;
+    if (!isPreflight(head) || !allow || !origin) return completed;
+    return { ...completed, headers: { ...completed.headers, ...preflight(allow) } };
   };
 
   /** What a handler has set itself stays as it is, `Vary` grows. */
@@ -70,21 +68,20 @@ export function isResponse(answer: Answer | Response): answer is Response {
   return typeof answer.headers.get === "function";
 }
 
-/** Copied faster into a `Response` than a plain object is. */
-const headersOf = remember((headers: Answer["headers"]) => new Headers(headers));
+const withoutBody = remember((answer: Answer): Answer => ({ ...answer, body: null }));
+
+/** `Headers` are copied faster into a `Response` than a plain object is. */
+const initOf = remember(({ status, headers }: Answer): ResponseInit & { encodeBody: string } => ({
+  status,
+  statusText: REASONS[status],
+  headers: new Headers(headers),
+  // Tells workerd that the bytes are encoded already; it would encode them again.
+  encodeBody: "manual",
+}));
 
 /** Makes a `Response` of a completed answer. */
 export function toResponse(answer: Answer | Response): Response {
-  if (isResponse(answer)) return answer;
-  const { status, headers, body } = answer;
-  const init: ResponseInit & { encodeBody: string } = {
-    status,
-    statusText: REASONS[status],
-    headers: headersOf(headers),
-    // Tells workerd that the bytes are encoded already; it would encode them again.
-    encodeBody: "manual",
-  };
-  return new Response(body, init);
+  return isResponse(answer) ? answer : new Response(answer.body, initOf(answer));
 }
 
 function isPreflight({ method, headers }: RequestHead): boolean {

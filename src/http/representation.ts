@@ -6,6 +6,7 @@
  * @module
  */
 import type { Platform } from "../platform.ts";
+import type { Answer } from "./answer.ts";
 import type { Status } from "./status.ts";
 
 /** The content codings offered, best first (RFC 9110, section 8.4.1). */
@@ -14,20 +15,17 @@ export const CODINGS = ["br", "gzip", "identity"] as const;
 /** One of the content codings offered. */
 export type ContentCoding = (typeof CODINGS)[number];
 
-/** The bytes of a representation in one coding, and the headers that go with exactly these. */
+/** A representation in one coding, and what it is answered with: the same objects every time. */
 export interface Variant {
-  readonly bytes: Uint8Array<ArrayBuffer>;
   /** The strong validator, quotes included (RFC 9110, section 8.8.3). */
   readonly etag: string;
-  /** Every header of a 200: names in lower case. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** The headers that a 304 repeats (RFC 9110, section 15.4.5). */
-  readonly validators: Readonly<Record<string, string>>;
+  readonly full: Answer & { readonly body: Uint8Array<ArrayBuffer> };
+  /** With the headers that a 304 repeats (RFC 9110, section 15.4.5). */
+  readonly notModified: Answer;
 }
 
-/** A prepared answer: a status and the variants to choose from. */
+/** What is prepared of a content. */
 export interface Representation {
-  readonly status: Status;
   /** By coding; `identity` is always there. */
   readonly variants: Readonly<Partial<Record<ContentCoding, Variant>>>;
 }
@@ -82,7 +80,7 @@ export async function represent(
     const bytes = coding === "identity" ? identity : encoded[coding];
     if (bytes) variants[coding] = await variant(coding, bytes, init);
   }
-  return { status: init.status ?? 200, variants };
+  return { variants };
 }
 
 /** The first 128 bits of the SHA-256 of some bytes, or of their parts' where they are many, as base64url. */
@@ -107,14 +105,18 @@ async function variant(
   const tag = init.tag ?? await digest(bytes);
   const etag = coding === "identity" ? `"${tag}"` : `"${tag}-${coding}"`;
   const validators = { "cache-control": init.cache, etag, vary: "Accept-Encoding" };
-  const headers: Record<string, string> = {
+  const headers = {
     "content-type": init.type,
     "content-length": String(bytes.byteLength),
     ...(coding === "identity" ? {} : { "content-encoding": coding }),
     ...validators,
     ...init.headers,
   };
-  return { bytes, etag, headers, validators };
+  return {
+    etag,
+    full: { status: init.status ?? 200, headers, body: bytes },
+    notModified: { status: 304, headers: validators, body: null },
+  };
 }
 
 /** The codings worth offering: none for a content of one packet, none that makes it longer. */

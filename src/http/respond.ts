@@ -17,20 +17,20 @@ import type { Representation } from "./representation.ts";
  * @param headers those of the request
  */
 export function respond(representation: Representation, headers: RequestHead["headers"]): Answer {
-  const { status } = representation;
   const variant = chooseVariant(representation, headers.get("accept-encoding"));
   if (!variant) {
     return problem(406, "Accept-Encoding excludes every coding offered; identity always is one", {
       vary: "Accept-Encoding",
     });
   }
+  const { etag, full, notModified } = variant;
   // Conditions are for what would be answered with 2xx (RFC 9110, section 13.2.1).
-  const verdict = status === 200 ? evaluate(headers, variant.etag) : status;
-  if (verdict === 304) return { status: 304, headers: variant.validators, body: null };
+  const verdict = full.status === 200 ? evaluate(headers, etag) : full.status;
+  if (verdict === 304) return notModified;
   if (verdict === 412) {
     return problem(412, "If-Match names none of the current validators of this path", {
       vary: "Accept-Encoding",
     });
   }
-  return { status, headers: variant.headers, body: variant.bytes };
+  return full;
 }
