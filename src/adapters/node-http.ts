@@ -107,10 +107,13 @@ export function listener(
   };
 }
 
+/** How many connections may wait to be taken; the system has a limit of its own as well. */
+const BACKLOG = 4096;
+
 /** Listens; rejects with the system's own error where it cannot. */
 export function listen(http: Server, { host, port }: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
-    http.once("error", reject).listen(port, host, () => {
+    http.once("error", reject).listen({ port, host, backlog: BACKLOG }, () => {
       http.off("error", reject);
       resolve();
     });
