@@ -5,8 +5,8 @@
  */
 import { decode, decodeLines } from "./bytes.ts";
 import { type Finding, findingsOf, type Problem } from "./finding.ts";
+import { parseJson } from "../json.ts";
 import { findMistake } from "./json-mistake.ts";
-import { parseJsonPieces } from "./json-pieces.ts";
 import { locate, type Range } from "./positions.ts";
 import type { File } from "./reader.ts";
 import { isObject, type Json, type Path, setMember } from "./values.ts";
@@ -59,10 +59,11 @@ export async function readSource(
   if (first === undefined) return unreadable(name, "is empty");
   // Some call everything JSON.
   if (first === OBJECT || first === LIST) {
-    const read = await parseJsonPieces(bytes);
-    if (read) return { name, bytes, isJson: true, ...read, findings: [], known, isFaithful: true };
-    const problems = file.isJson ? mistakesIn(decode(bytes)) : [];
-    if (problems.length > 0) {
+    const { value, problems } = parseStrictly(decode(bytes));
+    if (value !== undefined) {
+      return { name, bytes, isJson: true, value, findings: [], known, isFaithful: true };
+    }
+    if (file.isJson && problems.length > 0) {
       return { ...unreadable(name, ""), findings: findingsOf(name, decode(bytes), problems) };
     }
   }
@@ -130,15 +131,31 @@ function boundAliases(parsed: Parsed, bytes: Uint8Array): Parsed {
   return { value: undefined, problems: [{ offset, message, isFatal: true }] };
 }
 
-/** What is wrong with a text as JSON. That a key stands twice is not: of that, YAML tells more. */
-function mistakesIn(text: string): Problem[] {
+/** What a text says that is JSON and in which no key stands twice: of that, YAML tells more. */
+function parseStrictly(text: string): Parsed {
   try {
-    JSON.parse(text);
-    return [];
+    const value = parseJson(text);
+    return { value: countKeys(value) === countWrittenKeys(text) ? value : undefined, problems: [] };
   } catch {
     const { offset, message } = findMistake(text);
-    return [{ offset, message: `is not JSON: ${message}`, isFatal: true }];
+    const problems = [{ offset, message: `is not JSON: ${message}`, isFatal: true }];
+    return { value: undefined, problems };
   }
+}
+
+function countKeys(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  const members = Object.values(value);
+  let count = Array.isArray(value) ? 0 : members.length;
+  for (const member of members) count += countKeys(member);
+  return count;
+}
+
+function countWrittenKeys(text: string): number {
+  const string = /"[^"\\]*(?:\\.[^"\\]*)*"(?:\s*:)?/g;
+  let count = 0;
+  while (string.test(text)) if (text[string.lastIndex - 1] === ":") count++;
+  return count;
 }
 
 /** Puts `null` in the place of the numbers that JSON has no form for, as JSON does. */
