@@ -1,5 +1,6 @@
 /**
- * The head of a message of `node:http`, read where it stands.
+ * The head of a message of `node:http`, read where it stands: an object with all of its fields costs
+ * more than to look for the few that matter.
  *
  * @module
  */
@@ -10,41 +11,32 @@ import type { RequestHead } from "../http/head.ts";
 export class MessageHead implements RequestHead {
   readonly method: string;
   readonly url: string;
-  readonly #message: IncomingMessage;
+  /** Names and values in turn. */
+  readonly #fields: readonly string[];
 
-  constructor(message: IncomingMessage) {
-    const { method = "GET", url = "/" } = message;
+  constructor({ method = "GET", url = "/", rawHeaders }: IncomingMessage) {
     this.method = method;
     // The target `*` has no path; every runtime gives it this one.
     this.url = url === "*" ? "/*" : url;
-    this.#message = message;
+    this.#fields = rawHeaders;
   }
 
   get headers(): RequestHead["headers"] {
     return this;
   }
 
+  /** The value of a field; of several, all of them (RFC 9110, section 5.3). */
   get(name: string): string | null {
-    const { headers, rawHeaders } = this.#message;
-    // Of several, the server gives the first: nothing would be seen of the others.
-    if (name === "host" && isRepeated(rawHeaders, name)) return "";
-    const value = headers[name];
-    return typeof value === "string" ? value : value?.join(", ") ?? null;
+    let value: string | null = null;
+    for (let i = 0; i < this.#fields.length; i += 2) {
+      const field = this.#fields[i]!;
+      if (field.length !== name.length || field.toLowerCase() !== name) continue;
+      value = value === null ? this.#fields[i + 1]! : `${value}, ${this.#fields[i + 1]}`;
+    }
+    return value;
   }
 
   has(name: string): boolean {
-    return this.#message.headers[name] !== undefined;
+    return this.get(name) !== null;
   }
-}
-
-/** Whether a field is there more than once. */
-function isRepeated(rawHeaders: readonly string[], name: string): boolean {
-  let isFound = false;
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const other = rawHeaders[i]!;
-    if (other.length !== name.length || other.toLowerCase() !== name) continue;
-    if (isFound) return true;
-    isFound = true;
-  }
-  return false;
 }

@@ -8,6 +8,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Answer } from "../http/answer.ts";
 import { isResponse, SECURITY } from "../http/finish.ts";
+import type { RequestHead } from "../http/head.ts";
 import { remember } from "../http/remember.ts";
 import { after, isPromise, once } from "../once.ts";
 import { problem } from "../http/problem.ts";
@@ -95,12 +96,13 @@ export function listener(
       ? after(bridge(), ({ sendNodeResponse }) => sendNodeResponse(response, answer))
       : write(response, answer);
   return (message, response) => {
-    const own = invalid(message) ?? ping(message);
+    const head = new MessageHead(message);
+    const own = invalid(message, head) ?? ping(message);
     if (own) return write(response, { ...own, headers: { ...SECURITY, ...own.headers } });
     const whole = () =>
       after(bridge(), ({ NodeRequest }) => new NodeRequest({ req: message, res: response }));
     const answer = app.answer
-      ? app.answer(new MessageHead(message), whole)
+      ? app.answer(head, whole)
       : after(whole(), (request) => app.fetch(request));
     const sent = after(answer, (answer) => send(response, answer));
     if (isPromise(sent)) sent.catch(() => response.destroy());
@@ -127,11 +129,14 @@ export function urlOf(http: Server): string {
 }
 
 /** The problem with a message that the parser lets through though RFC 9112 does not. */
-function invalid({ httpVersion, headers, url = "" }: IncomingMessage): Answer | undefined {
+function invalid(
+  { httpVersion, url = "" }: IncomingMessage,
+  { headers }: RequestHead,
+): Answer | undefined {
   if (httpVersion !== "1.1" && httpVersion !== "1.0") {
     return problem(505, "This service speaks HTTP/1.1 and HTTP/1.0");
   }
-  if (httpVersion === "1.1" && headers.host === undefined) {
+  if (httpVersion === "1.1" && !headers.has("host")) {
     return problem(400, "A request of HTTP/1.1 has a Host header");
   }
   if (url.startsWith("/") || url === "*") return undefined;
@@ -191,8 +196,8 @@ function refusal(code: string): Answer {
  * which does not wait for it.
  */
 function limitContent(message: IncomingMessage, response: ServerResponse): void {
-  const { headers } = message;
-  if (!("content-length" in headers) && !("transfer-encoding" in headers)) return;
+  const { headers } = new MessageHead(message);
+  if (!headers.has("content-length") && !headers.has("transfer-encoding")) return;
   const timer = setTimeout(() => message.socket.destroy(), LIMITS.content);
   timer.unref();
   const clear = () => clearTimeout(timer);
