@@ -120,7 +120,7 @@ export function createNodeface(options: NodefaceOptions = {}): Nodeface {
       add(
         each,
         pattern,
-        ({ whole, params }) => after(whole(), (request) => handle(request, params)),
+        ({ whole, params }) => after(whole(), (request) => settled(handle(request, params))),
       );
     }
   }
@@ -148,7 +148,10 @@ export function createNodeface(options: NodefaceOptions = {}): Nodeface {
     const routed: Routed = { method, headers, pathname, url, whole, requested, params: {} };
     const handle = plain.get(pathname)?.get(method);
     const answered = handle ? handle(routed) : router.fetch(routed);
-    return after(answered, (answer) => answer ?? unrouted(router.routes, method, pathname));
+    return after(
+      answered,
+      (answer) => answer ?? (handle ? notFound() : unrouted(router.routes, method, pathname)),
+    );
   };
   const answer = (head: RequestHead, whole: Whole): Awaitable<Answer | Response> => {
     try {
@@ -173,6 +176,9 @@ export function createNodeface(options: NodefaceOptions = {}): Nodeface {
 }
 
 type Whole = () => Awaitable<Request>;
+
+/** What a host gives is a promise of whichever class. */
+const settled = <T>(result: Awaitable<T>) => isPromise(result) ? Promise.resolve(result) : result;
 
 /** What the router and the handlers see of a request that the guard has let through. */
 interface Routed extends RequestHead {

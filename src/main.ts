@@ -96,21 +96,20 @@ async function checkDescription(
   node: Config["node"],
   path: string | undefined,
 ): Promise<boolean> {
-  const { absenceOf, placeBelow } = await import("./description/found.ts");
+  const { placeBelow, reasonIn } = await import("./description/found.ts");
   const { inspectDescription } = await import("./description/live.ts");
   const itself = description === undefined && path ? node.url : undefined;
   const place = itself === undefined ? description : placeBelow(itself, path!);
   if (place === undefined || place === "none") return true;
-  const absence = itself && await absenceOf(place);
-  if (absence) {
-    print(`\nThere is no description of the node at ${place}: ${absence}\n`);
-    return true;
-  }
   const { description: codings } = await readManifest(platform);
   const { identity } = await readPrepared(platform, "spec.json", codings["spec.json"]);
   const own = JSON.parse(new TextDecoder().decode(identity));
   const where = { base: node.url, publicUrl: node.public_url, itself };
   const { findings, merged } = await inspectDescription({ place, own, platform, ...where });
+  if (itself && !merged) {
+    print(`\nThere is no description of the node at ${place}: ${reasonIn(findings)}\n`);
+    return true;
+  }
   print(["", ...findings.map(formatFinding), ""].join("\n"));
   print(merged ? "The description can be shown\n" : "The description cannot be shown\n");
   return merged !== undefined;
@@ -147,6 +146,8 @@ async function run(version: string, config: Config): Promise<number> {
       const made = make(next);
       await made.ready();
       askNode(made);
+      // What the node says of itself is not to be gone for a while.
+      await made.refresh();
       app = logged(made, next);
       stopWatching();
       stopWatching = watchDescription(made, next);

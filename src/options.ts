@@ -88,6 +88,7 @@ export interface NodefaceOptions {
 export interface Operation extends DescribedOperation {
   /**
    * Answers a request to it. HEAD comes here where the method is GET, and has its body left out.
+   * An answer that says nothing for more than twelve seconds may be cut by the server.
    *
    * @param request as the server gave it
    * @param params what stands in place of the names in the path, not decoded

@@ -54,18 +54,19 @@ export function prepare(platform: Platform, options: NodefaceOptions): Prepared 
     }
     const document = JSON.parse(new TextDecoder().decode(json.identity));
     const where = { base: url, publicUrl: node?.public_url };
-    const options = { alone, own: document, operations, platform, report, ...where };
+    const described = { alone, own: document, operations, platform, report, ...where };
     const make = async (said: Omit<Description, "json" | "yaml">) => {
       const page = await pageOf(said);
       return () => page;
     };
     if (place !== undefined) {
       const { keepCurrent } = await import("./description/live.ts");
-      return await keepCurrent({ place, ...options }, make);
+      return await keepCurrent({ place, ...described }, make);
     }
     const { keepFound } = await import("./description/found.ts");
     const path = async () => (await kinds())[(await live()).kind ?? ""]?.description;
-    return keepFound({ url: url!, path, log, ...options }, current, make);
+    const ask = async () => await (await live()).current();
+    return keepFound({ url: url!, path, ask, log, ...described }, current, make);
   });
   const hasKind = node?.url !== undefined || node?.kind !== undefined;
   const kinds = async () => hasKind ? (await import("./kinds/index.ts")).KINDS : {};

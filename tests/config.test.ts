@@ -211,6 +211,24 @@ config("--help, --version and kinds are there whatever else is wrong", async () 
   assert.is((await read(["kinds", "etcd"], env)).topic, "etcd");
 });
 
+config("what follows -- is no option", async () => {
+  assert.is((await read(["--port", "1", "--", "http://a"])).node.url, "http://a");
+  assert.is((await read(["check", "--", "http://a"])).command, "check");
+  await read(["--", "--port"]).then(
+    () => assert.unreachable(),
+    (error) => assert.match(error.message, "NODE_URL must be a URL"),
+  );
+});
+
+config("a URL that cannot be is not repeated: it may hold a secret", async () => {
+  for (const url of ["https://rpc.example/?apikey=hidden", "http://user:hidden@host/?x"]) {
+    await read([], { NODEFACE_URL: url }).then(
+      () => assert.unreachable(url),
+      (error) => assert.not.match(error.message, "hidden"),
+    );
+  }
+});
+
 config("an IPv6 address to listen on may stand in brackets", async () => {
   assert.is((await read(["--host", "[::1]"])).host, "::1");
   assert.is((await read([], { HOST: "[::1]" })).host, "::1");

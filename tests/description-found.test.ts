@@ -57,6 +57,21 @@ async function create(node: NodefaceOptions["node"], more: NodefaceOptions = {})
 const ask = (app: Nodeface, path: string) => app.fetch(new Request(`http://localhost${path}`));
 const read = async (app: Nodeface) => await (await ask(app, "/spec.json")).json();
 
+found("it is taken up though nobody has asked for anything", async () => {
+  const app = await create({});
+  await app.refresh();
+  assert.ok((await read(app)).paths["/v2/status"]);
+});
+
+found("what is there and is no description is no alarm for readers", async () => {
+  answers["GET /swagger.json"] = "<!doctype html><p>Welcome";
+  const app = await create({});
+  await app.refresh();
+  assert.not.match(await (await ask(app, "/v1/spec")).text(), 'class="notice"');
+  assert.equal(findings, []);
+  assert.is(logged.filter((line) => line.startsWith("there is no description")).length, 1);
+});
+
 found("its kind is found by asking, and its whole interface shown with no word said", async () => {
   const app = await create({});
   assert.is((await read(app)).info.title, "Nodeface");
@@ -118,6 +133,7 @@ found("it is taken up when it is there, and looked at again later", async () => 
     {
       url,
       path: () => Promise.resolve(path),
+      ask: () => Promise.resolve(),
       log: (message) => logged.push(message),
       now: () => now,
       alone,

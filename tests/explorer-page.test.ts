@@ -115,6 +115,16 @@ page("what is to be known of the description is in the header, as text", async (
   assert.match(html, /<header[^]*It is &lt;b&gt;broken[^]*<\/header>/);
 });
 
+page("has another validator where it may ask other servers", async () => {
+  const etagOf = async (origin: string) => {
+    const described = { origins: [origin], notice: undefined };
+    const made = await createPage(template, {}, MANIFEST, platform, described);
+    return (await made.prepare({ name: "a node" })).variants.identity!.etag;
+  };
+  assert.is(await etagOf("http://a.example"), await etagOf("http://a.example"));
+  assert.is.not(await etagOf("http://a.example"), await etagOf("http://b.example"));
+});
+
 page("a number that is too large for others is shown with its digits", async () => {
   const html = await render({ info: { version: 12345678901234567890n }, paths: {} });
   assert.match(html, "Version 12345678901234567890");

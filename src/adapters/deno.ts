@@ -23,7 +23,7 @@ const LOOK = 2000;
  * @returns the server, listening; rejects where it cannot listen there
  */
 export async function serve(app: App, options: ListenOptions): Promise<Listening> {
-  const { http, end } = createHttpServer(app);
+  const { http, end } = await createHttpServer(app);
   await listen(http, options);
   const stopWatching = keepAccepting(http, options);
   return {
@@ -58,7 +58,7 @@ function keepAccepting(http: Server, { host }: ListenOptions): () => void {
     setTimeout(() => {
       probe.destroy();
       if (accepted) most = open;
-      else if (!stopped) http.close().listen(port, host);
+      else if (!stopped) void listen(http.close(), { host, port }).catch(() => {});
     }, LOOK / 2);
   };
   const watch = setInterval(look, LOOK);

@@ -18,9 +18,6 @@ import { createConnections } from "./connections.ts";
 import { LIMITS } from "./limits.ts";
 import { MessageHead } from "./message-head.ts";
 
-// An import would have newer Nodes load all of `fetch` as well, a third of the time to start.
-const { createServer } = process.getBuiltinModule?.("node:http") ?? await import("node:http");
-
 /** Between `node:http` and `Request` and `Response`, which most requests have no need of. */
 const bridge = once(() => import("srvx/node"));
 
@@ -32,13 +29,17 @@ const bridge = once(() => import("srvx/node"));
  * @returns the server, listening; rejects where it cannot listen there
  */
 export async function serve(app: App, options: ListenOptions): Promise<Listening> {
-  const { http, end } = createHttpServer(app);
+  const { http, end } = await createHttpServer(app);
   await listen(http, options);
   return { url: urlOf(http), close: end };
 }
 
 /** Makes a server that does not listen yet, and what ends it and its connections. */
-export function createHttpServer(app: App): { http: Server; end: () => Promise<void> } {
+export async function createHttpServer(
+  app: App,
+): Promise<{ http: Server; end: () => Promise<void> }> {
+  // A plain import would have newer Nodes load all of `fetch` as well, a third of the time to start.
+  const { createServer } = process.getBuiltinModule?.("node:http") ?? await import("node:http");
   const connections = createConnections();
   const answer = listener(app);
   const limits = {
@@ -101,11 +102,19 @@ export function listener(
     if (own) return write(response, { ...own, headers: { ...SECURITY, ...own.headers } });
     const whole = () =>
       after(bridge(), ({ NodeRequest }) => new NodeRequest({ req: message, res: response }));
-    const answer = app.answer
-      ? app.answer(head, whole)
-      : after(whole(), (request) => app.fetch(request));
-    const sent = after(answer, (answer) => send(response, answer));
-    if (isPromise(sent)) sent.catch(() => response.destroy());
+    const fail = (error: unknown) => {
+      console.error(error);
+      response.destroy();
+    };
+    try {
+      const answer = app.answer
+        ? app.answer(head, whole)
+        : after(whole(), (request) => app.fetch(request));
+      const sent = after(answer, (answer) => send(response, answer));
+      if (isPromise(sent)) sent.catch(fail);
+    } catch (error) {
+      fail(error);
+    }
   };
 }
 

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { build, type Plugin } from "esbuild";
+import { build, type Metafile, type Plugin } from "esbuild";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Carrier, embedFiles } from "./embed.ts";
@@ -21,7 +21,7 @@ export interface BundleFor {
  * Bundles the command, or the worker.
  *
  * @param bundleFor what it is for
- * @param outfile where it is written
+ * @param outfile where it is written; for Bun `main.js`, with its parts beside it
  * @returns the packages that are inside, each as its folder in the root, as a lock file names it
  */
 export async function bundle(
@@ -49,7 +49,12 @@ export async function bundle(
     ],
     logLevel: "warning",
   });
-  const packages = Object.keys(metafile.inputs).map((input) => PACKAGE.exec(input)?.[0]);
+  return packagesOf(metafile);
+}
+
+/** The packages that are inside of a bundle, each as its folder in the root. */
+export function packagesOf({ inputs }: Metafile): string[] {
+  const packages = Object.keys(inputs).map((input) => PACKAGE.exec(input)?.[0]);
   return [...new Set(packages.filter((name) => name !== undefined))].sort();
 }
 

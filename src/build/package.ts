@@ -3,14 +3,16 @@
  * and installing installs few packages.
  *
  * Parts that are loaded when they are needed stay apart. They lie beside the entry points, from where
- * `platform.ts` finds the package's files.
+ * `platform.ts` finds the package's files. What is put in brings its licence along.
  *
  * @module
  */
 import { build, type Plugin } from "esbuild";
-import { readdir, readFile, rm } from "node:fs/promises";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { licenses } from "./licenses.ts";
+import { packagesOf } from "./bundle.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const DIST = join(ROOT, "dist");
@@ -33,11 +35,17 @@ const apart: Plugin = {
   },
 };
 
-for (const name of await readdir(DIST)) if (name.startsWith(PART)) await rm(join(DIST, name));
+/** What an earlier build has left, but for what other steps make. */
+const OLD = /^(?!assets|bench|executables|nodeface|worker\.js).*\.js$/;
+
+for (const name of await readdir(DIST, { recursive: true })) {
+  if (OLD.test(name)) await rm(join(DIST, name));
+}
 
 const { dependencies } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
+const inside = new Set<string>();
 for (const entry of ENTRIES) {
-  await build({
+  const { metafile } = await build({
     entryPoints: [join(ROOT, `src/${entry}.ts`)],
     outbase: join(ROOT, "src"),
     outdir: DIST,
@@ -53,6 +61,10 @@ for (const entry of ENTRIES) {
     minifyWhitespace: true,
     external: Object.keys(dependencies).flatMap((name) => [name, `${name}/*`]),
     plugins: [apart],
+    metafile: true,
+    legalComments: "none",
     logLevel: "warning",
   });
+  for (const name of packagesOf(metafile)) inside.add(name);
 }
+await writeFile(join(DIST, "LICENSES.txt"), await licenses([...inside].sort()));

@@ -124,11 +124,13 @@ export async function readConfig(
     const setting: Setting["rule"] = SETTINGS[name].rule;
     const rule = typeof setting === "function" ? await setting() : setting;
     const mistake = mistakeIn(rule, text);
-    if (!mistake) Object.assign(values, { [name]: rule.normal(text) });
-    // What does not say what it must be may be a secret.
-    else {problems.push(
-        `${called} ${mistake}${mistake.startsWith("must ") ? `, not ${quote(text)}` : ""}`,
-      );}
+    if (!mistake) {
+      Object.assign(values, { [name]: rule.normal(text) });
+    } else {
+      const mayBeSecret = name === "url" && /[@?#]/.test(text);
+      const isShown = mistake.startsWith("must ") && !mayBeSecret;
+      problems.push(`${called} ${mistake}${isShown ? `, not ${quote(text)}` : ""}`);
+    }
   }
   let file: FileConfig = {};
   if (values.config !== undefined) {
@@ -162,9 +164,14 @@ function readArguments(args: string[], problems: string[]): Arguments {
   const seen = new Set<string>();
   let position = 0;
   const rest = [...args];
+  let isOver = false;
   for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
     const [, flag = "", name = "", written] = /^(--([^=]*)|-[^=]+)(?:=([^]*))?$/.exec(arg) ?? [];
-    if (!flag) {
+    if (arg === "--" && !isOver) {
+      isOver = true;
+      continue;
+    }
+    if (!flag || isOver) {
       readPositional(arg, position++, found, problems);
       continue;
     }

@@ -56,6 +56,9 @@ export interface Entry {
   readonly isBare: boolean;
 }
 
+/** Begins or ends a document (YAML 1.2.2, section 9.1). */
+const MARKER = /^(?:---|\.\.\.)(?:\s|$)/;
+
 /** A block mapping. */
 export interface Block {
   readonly indent: number;
@@ -103,6 +106,7 @@ export function splitBlock(text: Characters, start: number, end: number): Block 
     }
     if (entry && column < indent) return undefined;
     const line = text.slice(first, Math.min(next, first + LINE_MAX));
+    if (column === 0 && MARKER.test(line)) return undefined;
     KEY.lastIndex = 0;
     const key = isItem ? null : KEY.exec(line);
     if (!key) return undefined;
@@ -141,8 +145,13 @@ function nextLine(text: Characters, at: number, end: number): number {
 /** The key of an entry as a member of an object is called. */
 export function nameOf({ key }: Entry): string {
   if (/^[A-Za-z/][\w/{}.$-]*$/.test(key) && !/^(?:true|false|null)$/i.test(key)) return key;
-  const value: unknown = parse(key, { intAsBigInt: true });
-  return value === null ? "" : String(value);
+  try {
+    const value: unknown = parse(key, { intAsBigInt: true });
+    return value === null ? "" : String(value);
+  } catch {
+    // What is wrong with it is said of the whole text.
+    return key;
+  }
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };

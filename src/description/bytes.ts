@@ -1,5 +1,5 @@
 /**
- * Makes bytes of a long text that is never there as a whole.
+ * Texts as bytes in UTF-8: a long one is never there as a whole.
  *
  * @module
  */

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Files, Link, Member } from "./files.ts";
+import { formatJson } from "../json.ts";
 import type { Finding } from "./finding.ts";
 import { anchorsOf, resolveFragment, splitReference } from "./references.ts";
 import { complain, type Complaint } from "./source.ts";
@@ -67,7 +68,7 @@ function* checkVersion({ openapi, swagger }: Record<string, unknown>): Generator
   const path = [openapi === undefined && swagger !== undefined ? "swagger" : "openapi"];
   const message = openapi === undefined && swagger === undefined
     ? `says nowhere that it is an OpenAPI description; ${known}`
-    : `${JSON.stringify(openapi ?? swagger)} is no version that is known; ${known}`;
+    : `${formatJson(openapi ?? swagger)} is no version that is known; ${known}`;
   yield { path, message, isFatal: true };
 }
 

@@ -51,12 +51,12 @@ export async function prepareOwn(
   return { document, json, yaml, origins: [], notice: undefined };
 }
 
-/** Prepares both forms of a document. The YAML library is loaded where it is needed only. */
+/** Prepares both forms of a document. What writes YAML is loaded where it is needed only. */
 async function describe(document: Document, platform: Platform): Promise<Description> {
-  const { stringify } = await import("yaml");
+  const { formatYaml } = await import("./write.ts");
   const [json, yaml] = await Promise.all([
     form(JSON.stringify(document), JSON_FORM, platform),
-    form(stringify(document, { lineWidth: 100 }), YAML_FORM, platform),
+    form(formatYaml(document), YAML_FORM, platform),
   ]);
   return { document, json, yaml, origins: [], notice: undefined };
 }

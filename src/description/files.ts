@@ -10,8 +10,8 @@ import { ReadError } from "./reader.ts";
 import { type Reference, referencesOf, splitReference } from "./references.ts";
 import { type Complaint, readSource, type Source, unreadable } from "./source.ts";
 
-/** How many files a description may have. */
-const FILES_MAX = 500;
+/** How many files a description may have, how large they may be in bytes, and what they may take in ms. */
+const FILES_MAX = 500, SIZE_MAX = 64 * 1024 * 1024, TIME_MAX = 60_000;
 
 /** A reference with the file it leads to. */
 export interface Link extends Reference {
@@ -49,14 +49,21 @@ export async function gather(entry: URL, read: Reader): Promise<Files> {
   const stamps = new Map<string, string>();
   const members = new Map<string, Member>();
   const failures = new Map<string, string>();
+  const until = Date.now() + TIME_MAX;
+  let size = 0;
 
   const load = async (url: URL, isRoot: boolean, within: Bounds): Promise<Source | undefined> => {
     try {
+      if (Date.now() > until) throw new ReadError(`all files take more than ${TIME_MAX / 1000} s`);
       const file = await read(url);
       if (!file) return undefined;
+      size += file.bytes.length;
       stamps.set(url.href, file.stamp);
       const refusal = isRoot ? undefined : within.refuse(file.url);
       if (refusal) throw new ReadError(refusal);
+      if (size > SIZE_MAX) {
+        throw new ReadError(`all files are larger than ${SIZE_MAX / 1024 / 1024} MiB`);
+      }
       if (isRoot) within.take(file.url);
       return await readSource(within.nameOf(file.url), file);
     } catch (error) {

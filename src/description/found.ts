@@ -5,10 +5,17 @@
  * @module
  */
 import type { Description } from "./description.ts";
-import { keepCurrent, type Live, type LiveOptions, type Shown } from "./live.ts";
+import type { Finding } from "./finding.ts";
+import {
+  type DescriptionReport,
+  keepCurrent,
+  type Live,
+  type LiveOptions,
+  type Shown,
+} from "./live.ts";
 import type { Said } from "./load.ts";
 
-/** How long a place is left alone when it has been looked at, in milliseconds. */
+/** How long a place is left alone when it has been looked at, and a node that has been asked, in ms. */
 const AGAIN = 30_000;
 
 /** How the description of a node is found. */
@@ -17,6 +24,8 @@ export interface FoundOptions extends Omit<LiveOptions, "place"> {
   readonly url: string;
   /** The path at which it describes itself; `undefined` while that is not known. */
   readonly path: () => Promise<string | undefined>;
+  /** Asks the node what it is. */
+  readonly ask: () => Promise<unknown>;
   /** Is told, once, that there is nothing at that place. */
   readonly log: (message: string) => void;
   /** Milliseconds since 1970. @default Date.now */
@@ -28,20 +37,10 @@ export function placeBelow(url: string, path: string): string {
   return url.replace(/\/+$/, "") + path;
 }
 
-/**
- * Why there is no description at a place, as the end of a sentence; nothing where there is one.
- *
- * @param place a URL
- */
-export async function absenceOf(place: string): Promise<string | undefined> {
-  const { createReader, ReadError } = await import("./reader.ts");
-  try {
-    await createReader(undefined, (input, init) => fetch(input, init))(new URL(place));
-    return undefined;
-  } catch (error) {
-    if (error instanceof ReadError) return error.message;
-    throw error;
-  }
+/** Why a description cannot be shown, as the end of a sentence. */
+export function reasonIn(findings: readonly Finding[]): string {
+  const message = findings.find(({ isFatal }) => isFatal)?.message ?? "";
+  return message.replace(/^cannot be read: /, "");
 }
 
 /**
@@ -52,29 +51,50 @@ export async function absenceOf(place: string): Promise<string | undefined> {
  * @param make makes the page
  */
 export function keepFound<T>(
-  { url, path: find, log, now = Date.now, ...options }: FoundOptions,
+  { url, path: find, ask, log, report, now = Date.now, ...options }: FoundOptions,
   current: Shown<T>,
   make: (said: Said & Pick<Description, "notice">) => Promise<T>,
 ): Live<T> {
   let found: Live<T> | undefined;
   let told: string | undefined;
-  let next = 0;
+  let next = 0, nextAsk = 0;
   let running: Promise<void> | undefined;
 
-  async function look(): Promise<void> {
-    if (now() < next) return;
-    const path = await find();
-    if (path === undefined) return;
+  /** The path, where it is time to look there. */
+  async function due(): Promise<string | undefined> {
+    let path = await find();
+    if (path === undefined && now() >= nextAsk) {
+      nextAsk = now() + AGAIN;
+      await ask();
+      path = await find();
+    }
+    if (path === undefined || now() < next) return undefined;
     next = now() + AGAIN;
+    return path;
+  }
+
+  async function look(): Promise<void> {
+    const path = await due();
+    if (path === undefined) return;
     if (found) return await found.refresh();
     const place = placeBelow(url, path);
-    const absence = await absenceOf(place);
-    if (absence === undefined) {
-      found = await keepCurrent({ ...options, place, base: url, itself: url }, make);
-    } else if (absence !== told) {
-      told = absence;
-      log(`there is no description of the node at ${place}: ${absence}`);
+    let first: DescriptionReport | undefined;
+    const tell = (said: DescriptionReport) => {
+      if (found) report(said);
+      else first = said;
+    };
+    const live = await keepCurrent(
+      { ...options, report: tell, place, base: url, itself: url },
+      make,
+    );
+    if (first?.shown === "current") {
+      found = live;
+      return report(first);
     }
+    // Nobody has named it: that it is not there, or is something else, is no trouble.
+    const reason = reasonIn(first?.findings ?? []);
+    if (reason !== told) log(`there is no description of the node at ${place}: ${reason}`);
+    told = reason;
   }
 
   return {

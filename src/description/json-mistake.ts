@@ -66,7 +66,9 @@ export function findMistake(text: string): { offset: number; message: string } {
   }
   const found = at === text.length
     ? "the text ends"
-    : `${text[at] === '"' ? "a string" : JSON.stringify(text[at])} stands`;
+    : `${
+      text[at] === '"' ? "a string" : JSON.stringify(String.fromCodePoint(text.codePointAt(at)!))
+    } stands`;
   return { offset: at, message: `${found} where ${EXPECTED[state]} should be` };
 }
 

@@ -66,19 +66,29 @@ export async function load<T>(
   where: Whereabouts,
   make: (said: Said) => Promise<T>,
 ): Promise<Outcome<T>> {
-  const { findings, stamps, said, yaml } = await merge(entry, read, own, operations, where);
-  if (!said) return { merged: undefined, findings, stamps };
-  const { document } = said;
-  const merged = {
-    made: await make(said),
-    json: await joinPieces(() => jsonPieces(document)),
-    yaml: yaml || await joinPieces(() => yamlPieces(document)),
-  };
-  return { merged, findings, stamps };
+  const files = await gather(entry, read);
+  const { stamps } = files;
+  try {
+    const { findings, said, yaml } = await merge(files, own, operations, where);
+    if (!said) return { merged: undefined, findings, stamps };
+    const { document } = said;
+    const merged = {
+      made: await make(said),
+      json: await joinPieces(() => jsonPieces(document)),
+      yaml: yaml || await joinPieces(() => yamlPieces(document)),
+    };
+    return { merged, findings, stamps };
+  } catch (error) {
+    // Nobody knows all that a document may hold: the service goes on without it.
+    const message = `cannot be shown: ${(error as Error).message}`;
+    const { name: file } = files.root.source;
+    const findings = [{ file, line: 1, column: 1, message, isFatal: true }];
+    return { merged: undefined, findings, stamps };
+  }
 }
 
 /** What came of merging a description with this service's operations. */
-interface Joined extends Pick<Outcome<never>, "findings" | "stamps"> {
+interface Joined extends Pick<Outcome<never>, "findings"> {
   /** `undefined` where a finding is fatal. */
   said?: Said;
   /** The YAML that says so, where it could be made of the source's own text. */
@@ -86,16 +96,14 @@ interface Joined extends Pick<Outcome<never>, "findings" | "stamps"> {
 }
 
 async function merge(
-  entry: URL,
-  read: Reader,
+  files: Files,
   own: Json,
   operations: readonly DescribedOperation[],
   where: Whereabouts,
 ): Promise<Joined> {
-  const files = await gather(entry, read);
-  const { stamps, root } = files;
+  const { root } = files;
   const findings = check(files);
-  if (findings.some(({ isFatal }) => isFatal)) return { findings, stamps };
+  if (findings.some(({ isFatal }) => isFatal)) return { findings };
   const near = nearOf(root.url, where);
   const { source } = root;
   const { document, edits } = await single(files);
@@ -109,7 +117,7 @@ async function merge(
   const added = ownEdits(own, placed, operations);
   const merged = applyEdits(placed, added);
   const yaml = edits && await insert(source, [...edits, ...located, ...added], merged);
-  return { findings, stamps, said: { document: merged, origins: originsOf(merged) }, yaml };
+  return { findings, said: { document: merged, origins: originsOf(merged) }, yaml };
 }
 
 /** Where servers are when a document comes from a URL: they are relative to that. */
@@ -125,6 +133,8 @@ async function single(files: Files): Promise<{ document: Json; edits: Edit[] | u
   const { source, links } = root;
   const isAlone = links.every(({ target }) => target === root.url);
   const document = isAlone ? source.value as Json : await bundleFiles(files);
+  // The bundler has changed what was read: pieces of the text do not say it any more.
+  if (!isAlone) source.known.clear();
   if (document.swagger === undefined) {
     return { document, edits: isAlone ? [] : bundlingEdits(document, links) };
   }

@@ -101,7 +101,7 @@ async function readUrl(
         url = next;
         continue;
       }
-      if (answer.status === 304) return undefined;
+      if (answer.status === 304 && stamp !== undefined) return undefined;
       if (!answer.ok) {
         await answer.body?.cancel();
         throw new ReadError(`the server answers ${answer.status}`);

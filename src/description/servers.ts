@@ -4,6 +4,7 @@
  * @module
  */
 import type { Edit } from "./edits.ts";
+import { formatJson } from "../json.ts";
 import type { Complaint } from "./source.ts";
 import { isObject, type Json, listOf, METHODS, objectOf, type Path } from "./values.ts";
 
@@ -96,7 +97,7 @@ export function* openServers(document: Json): Generator<Complaint> {
         const variable = objectOf(value);
         if (Array.isArray(variable.enum) || !hostOf(server).includes(`{${name}}`)) continue;
         const message = `operations can be tried where {${name}} is ${
-          JSON.stringify(variable.default)
+          formatJson(variable.default)
         } and nowhere else; "enum" lists other values`;
         yield { path: [...path, String(i), "variables", name], message };
       }
@@ -136,7 +137,8 @@ function expand({ url, variables }: Json): string[] {
   let urls = [typeof url === "string" ? url : ""];
   for (const [name, value] of Object.entries(objectOf(variables))) {
     const variable = objectOf(value);
-    const values = new Set([variable.default, ...listOf(variable.enum)].map(String));
+    const { default: usual, enum: listed } = variable;
+    const values = new Set([...usual === undefined ? [] : [usual], ...listOf(listed)].map(String));
     urls = urls.flatMap((url) =>
       url.includes(`{${name}}`)
         ? [...values].map((value) => url.replaceAll(`{${name}}`, () => value))
@@ -154,7 +156,10 @@ const isRelative = (url: unknown): boolean =>
   typeof url === "string" && !/^(?:[a-z][\w+.-]*:|\{)/i.test(url);
 
 function absolute(url: string, base: string): string {
-  const { href } = new URL(url, base.endsWith("/") ? base : `${base}/`);
+  const folder = base.endsWith("/") ? base : `${base}/`;
+  // A variable may stand where no URL has one, as in a port.
+  if (!URL.canParse(url, folder)) return url;
+  const { href } = new URL(url, folder);
   return trim(href.replaceAll("%7B", "{").replaceAll("%7D", "}"));
 }
 

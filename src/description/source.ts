@@ -61,7 +61,9 @@ export async function readSource(
   if (first === OBJECT || first === LIST) {
     const { value, problems } = parseStrictly(decode(bytes));
     if (value !== undefined) {
-      return { name, bytes, isJson: true, value, findings: [], known, isFaithful: true };
+      const source = { name, bytes, isJson: true, value, known, isFaithful: true };
+      const unwritable = traits.hasUnwritable ? replaceInfinities(value) : [];
+      return { ...source, findings: complain(source, unwritable) };
     }
     if (file.isJson && problems.length > 0) {
       return { ...unreadable(name, ""), findings: findingsOf(name, decode(bytes), problems) };

@@ -22,7 +22,7 @@ const KEY_MAX = 1000;
 
 /** A text of lines that says the same as a block scalar. */
 const LINES =
-  /^\S[\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\u{10000}-\u{10ffff}]*$/u;
+  /^(?!\s)[\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\u{10000}-\u{10ffff}]*$/u;
 const NOT_LINES = /^[^\n]*$|\n[ \t]+(?:\n|$)/;
 
 /** What `JSON` writes as it is, and YAML does not count among the printable characters. */
@@ -114,6 +114,8 @@ function formatKey(key: string, pad: string): string {
 function formatScalar(value: unknown, pad: string): string {
   if (Array.isArray(value)) return "[]";
   if (isObject(value)) return "{}";
+  // Without a point YAML 1.1 takes 1e-8 for text.
+  if (typeof value === "number") return formatJson(value).replace(/^(-?\d+)e/, "$1.0e");
   if (typeof value !== "string") return formatJson(value) ?? "null";
   if (PLAIN.test(value) && !NOT_PLAIN.test(value)) return value;
   if (!LINES.test(value) || NOT_LINES.test(value)) return quote(value);

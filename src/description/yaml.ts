@@ -19,7 +19,6 @@ import {
   type Characters,
   contentStart,
   type Entry,
-  nameOf,
   ofBytes,
   splitBlock,
 } from "./blocks.ts";
@@ -68,7 +67,7 @@ export function parsingOptions(text: string): ParseOptions & SchemaOptions {
   return {
     prettyErrors: false,
     resolveKnownTags: false,
-    intAsBigInt: mayHoldLarge(text),
+    intAsBigInt: mayBeLarge(text),
     logLevel: "error",
   } as ParseOptions & SchemaOptions;
 }
@@ -87,8 +86,8 @@ async function parsePieces(
   for (const { from, to, entry } of groupsOf(block)) {
     await breathe();
     const inner = entry && await parsePieces(bytes, text, entry.bodyStart, entry.end, known);
-    const members = inner
-      ? { [nameOf(entry)]: inner.value }
+    const members = inner && entry
+      ? withValue(parsePiece(bytes.subarray(entry.keyStart, entry.bodyStart), known), inner.value)
       : parsePiece(bytes.subarray(from, to), known);
     if (!isObject(members)) return undefined;
     for (const key of Object.keys(members)) {
@@ -97,6 +96,15 @@ async function parsePieces(
     }
   }
   return { value };
+}
+
+/** What a key with nothing after it says, with a value in its place. */
+function withValue(members: unknown, value: Json): Json | undefined {
+  const [key, ...others] = isObject(members) ? Object.keys(members) : [];
+  if (key === undefined || others.length > 0) return undefined;
+  const entry: Json = {};
+  setMember(entry, key, value);
+  return entry;
 }
 
 /** A part of a text that is read at once. */
@@ -153,6 +161,7 @@ function parseWhole(text: string): Parsed {
   try {
     return { value: valueOf(document, text), problems };
   } catch (error) {
+    if (!(error instanceof ReferenceError)) throw error;
     const name = /: (\S+)$/.exec((error as Error).message)?.[1] ?? "";
     const offset = Math.max(text.indexOf(` *${name}`) + 1, 0);
     const message = `the alias *${name} has no anchor before it`;
@@ -166,7 +175,12 @@ function valueOf(document: Document, text: string): unknown {
   // The strings that the library puts together take up to thirty times their size, those it cuts out
   // keep the whole text; JSON makes new ones of them.
   if (!ANCHOR.test(text) && !UNWRITABLE.test(text)) return parseJson(formatJson(value));
-  return mayHoldLarge(text) ? withExactNumbers(value) : value;
+  return mayBeLarge(text) ? withExactNumbers(value) : value;
+}
+
+/** Whether a text may hold a whole number that `number` cannot, in any base. */
+function mayBeLarge(text: string): boolean {
+  return mayHoldLarge(text) || /0x[\da-f]{14}|0o[0-7]{18}/i.test(text);
 }
 
 function problemOf({ code, message, name, pos }: YAMLError): Problem {
@@ -189,8 +203,8 @@ function withExactNumbers(value: unknown, done: Set<unknown> = new Set()): unkno
   return value;
 }
 
-/** A number that JSON has no form for. */
-export const UNWRITABLE: RegExp = /\.(?:inf|nan)\b/i;
+/** What may be a number that JSON has no form for: infinite, none, or above all others. */
+export const UNWRITABLE: RegExp = /\.(?:inf|nan)\b|\de\+?\d{3}/i;
 
 /** What stands before a name that aliases refer to. */
 export const ANCHOR: RegExp = /(?:^|[\s[{,:-])&[^\s,[\]{}]/m;

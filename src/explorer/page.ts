@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { represent, type Representation } from "../http/representation.ts";
+import { digest, represent, type Representation } from "../http/representation.ts";
 import type { Platform } from "../platform.ts";
 import { renderContent } from "./content.ts";
 import { type Info, nameOf, renderHeader, TABLES } from "./header.ts";
@@ -86,11 +86,14 @@ export async function createPage(
       header,
       title: escape(same ? title : `${name} · ${title}`),
     });
+    const policy = contentSecurityPolicy(origins);
     const representation = await represent(html, {
       type: "text/html; charset=utf-8",
       cache: "public, no-cache",
+      // A 304 leaves a browser with the policy it has: another one makes another page.
+      tag: await digest(new TextEncoder().encode(policy + html)),
       headers: {
-        "content-security-policy": contentSecurityPolicy(origins),
+        "content-security-policy": policy,
         "cross-origin-opener-policy": "same-origin",
         "cross-origin-resource-policy": "same-origin",
       },

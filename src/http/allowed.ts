@@ -41,7 +41,8 @@ export function readList(list: string, rule: Rule, entries: readonly string[]): 
     throw new TypeError(`${list} must be a list, or "*" for any, not ${quote(entries)}`);
   }
   return entries.map((entry, at) => {
-    const normal = rule.pattern.test(entry) ? rule.normal(entry) : undefined;
+    const isText = typeof entry === "string";
+    const normal = isText && rule.pattern.test(entry) ? rule.normal(entry) : undefined;
     if (normal !== undefined) return normal;
     throw new TypeError(`${list}[${at}] must be ${rule.right}, not ${quote(entry)}`);
   });

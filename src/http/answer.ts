@@ -1,5 +1,5 @@
 /**
- * What every part of `http/` gives: an answer as plain data, which `finish` turns into a `Response`.
+ * What every part of `http/` gives: an answer as plain data, which `toResponse` makes a `Response` of.
  *
  * @module
  */

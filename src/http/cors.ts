@@ -30,7 +30,8 @@ export function createCors(cors: Cors): CorsHeaders {
     const any = { "access-control-allow-origin": "*", ...EXPOSED };
     return () => any;
   }
-  if (cors.length === 0) {
+  const allowed = readList("cors", ORIGINS, cors);
+  if (allowed.length === 0) {
     const none = {};
     return () => none;
   }
@@ -40,7 +41,7 @@ export function createCors(cors: Cors): CorsHeaders {
     ...EXPOSED,
     ...other,
   });
-  const origins = new Map(readList("cors", ORIGINS, cors).map((origin) => [origin, allow(origin)]));
+  const origins = new Map(allowed.map((origin) => [origin, allow(origin)]));
   return ({ headers }) => origins.get(headers.get("origin") ?? "") ?? other;
 }
 

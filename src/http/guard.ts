@@ -63,7 +63,7 @@ export function createGuard(hosts: Hosts): Guard {
   };
 }
 
-/** A request's address, parsed; `undefined` where it cannot be. */
+/** A request's address, parsed. */
 export interface Target {
   pathname: string;
   /** The host name in lower case, without a port; nothing where there is only a path. */
@@ -71,8 +71,8 @@ export interface Target {
 }
 
 /**
- * Parses a request's `url`. Some runtimes give a bare path where the request has no `Host`, which is
- * right in HTTP/1.0.
+ * Parses a request's `url`, which is a bare path where the server gives what was sent, or the request
+ * has no `Host`, as HTTP/1.0 may; `null` where it is none.
  */
 export const parseTarget: (url: string) => Target | null = bounded((url): Target | null => {
   const isPath = url.startsWith("/");

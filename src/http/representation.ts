@@ -104,7 +104,14 @@ async function variant(
 ): Promise<Variant> {
   const tag = init.tag ?? await digest(bytes);
   const etag = coding === "identity" ? `"${tag}"` : `"${tag}-${coding}"`;
-  const validators = { "cache-control": init.cache, etag, vary: "Accept-Encoding" };
+  // A cache that is told otherwise by a 304 would keep that.
+  const { "cross-origin-resource-policy": policy } = init.headers ?? {};
+  const validators = {
+    "cache-control": init.cache,
+    etag,
+    vary: "Accept-Encoding",
+    ...(policy && { "cross-origin-resource-policy": policy }),
+  };
   const headers = {
     "content-type": init.type,
     "content-length": String(bytes.byteLength),

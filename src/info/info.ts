@@ -49,7 +49,7 @@ export interface Snapshot {
 
 /** Gives the info. */
 export interface LiveInfo {
-  /** The name of the node's kind; `undefined` where it is none, or not known yet. */
+  /** The name of the node's kind, which may be `none`; `undefined` while it is not known. */
   readonly kind: string | undefined;
   /** The latest snapshot; asks the node where the last one is too old, and waits at most briefly. */
   current(): Snapshot | Promise<Snapshot>;
@@ -117,6 +117,7 @@ export function createInfo(options: InfoOptions): LiveInfo {
   // is quicker than the first digest, for which some runtimes load all of their cryptography.
   const run = `${now().toString(36)}-${random().toString(36).slice(2, 8)}`;
   let contents = 0;
+  let counted: string | undefined;
   /** Prepares the snapshot again where anything is different. */
   const publish = async (): Promise<Snapshot> => {
     const { until, ...known } = memory.know(now());
@@ -125,10 +126,14 @@ export function createInfo(options: InfoOptions): LiveInfo {
     const text = formatJson(info, 2) + "\n";
     if (snapshot?.text === text) snapshot.until = until;
     else {
+      if (text !== counted) {
+        counted = text;
+        contents++;
+      }
       const isWell = info.status === "ok" || info.status === "syncing";
       const [representation, health] = await Promise.all([
         represent(text, {
-          tag: `${run}-${(++contents).toString(36)}`,
+          tag: `${run}-${contents.toString(36)}`,
           type: "application/json",
           cache: isWell ? `public, max-age=${Math.floor(ttl / 1000)}` : "public, no-cache",
         }),

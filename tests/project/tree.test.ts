@@ -19,7 +19,16 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "kinds",
     "platform.ts",
   ],
-  "index.ts": ["app.ts", "options.ts", "description", "info", "kinds", "platform.ts"],
+  "index.ts": [
+    "app.ts",
+    "options.ts",
+    "description",
+    "http",
+    "once.ts",
+    "info",
+    "kinds",
+    "platform.ts",
+  ],
   "app.ts": ["options.ts", "prepare.ts", "http", "once.ts", "platform.ts"],
   "prepare.ts": [
     "options.ts",

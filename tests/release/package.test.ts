@@ -57,6 +57,19 @@ pack("it reads a configuration", async () => {
   assert.match(await ok(command, HOME), '"name": "here"');
 });
 
+pack("it brings the licences of what is put into it", () => {
+  const text = readFileSync(join(HOME, "node_modules/nodeface/dist/LICENSES.txt"), "utf8");
+  for (const name of ["itty-router", "negotiator", "valibot", "@scalar/json-magic"]) {
+    assert.match(text, new RegExp(`^${name} [\\d.]+ \\(MIT\\)\\n\\n[^]{500}`, "m"));
+  }
+});
+
+pack("CommonJS requires it where Node can", async () => {
+  const node = `${ROOT}tests/node_modules/node26/bin/node`;
+  const program = 'require("nodeface"); console.log(typeof require("nodeface/node").listener)';
+  assert.match(await ok([node, "-e", program], HOME), "function");
+});
+
 pack("it installs six packages at most", () => {
   const lock = JSON.parse(readFileSync(join(HOME, "node_modules/.package-lock.json"), "utf8"));
   const names = Object.keys(lock.packages);

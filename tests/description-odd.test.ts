@@ -1,0 +1,118 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { load, type Loaded, parseYaml } from "./description/_load.ts";
+
+const odd = suite("an odd description");
+
+const INFO = 'openapi: 3.1.1\ninfo: { title: Odd, version: "1" }\n';
+const FILLER = "x".repeat(5000);
+
+const read = (text: string, name = "openapi.yaml") => load({ text, name });
+const readJson = (more: unknown) =>
+  read(
+    JSON.stringify({ openapi: "3.1.1", info: { title: "Odd", version: "1" }, ...more as object }),
+  );
+
+/** Both forms say the same. */
+function same({ json, yaml, document }: Loaded) {
+  assert.ok(document);
+  assert.equal(parseYaml(yaml), JSON.parse(json));
+}
+
+odd("is shown, with a variable where no URL has one", async () => {
+  const variables = { host: { default: "a" }, port: { default: "1" } };
+  const loaded = await readJson({
+    servers: [{ url: "//{host}:{port}/v1", variables }, { url: "//" }],
+    paths: {},
+  });
+  same(loaded);
+});
+
+odd("is shown, with its content beside the line of dashes", async () => {
+  same(await read('--- {openapi: 3.1.1, info: {title: a, version: "1"}, paths: {}}\n'));
+});
+
+odd("is shown, with text that may stand in quotes only", async () => {
+  const texts = [
+    "\ud800a\nb",
+    "\u0001a\nb",
+    "\u0085a\nb",
+    "\ufeffa\nb",
+    "\u2028a\nb",
+    " a\nb",
+    "\ta\nb",
+  ];
+  for (const description of texts) {
+    const loaded = await readJson({ paths: {}, components: { schemas: { A: { description } } } });
+    same(loaded);
+    // deno-lint-ignore no-control-regex -- that is what must not be there
+    assert.not.match(loaded.yaml, /[\x00-\x08\x85\ud800-\udfff\ufeff\u2028]/);
+  }
+});
+
+odd("has its numbers in both forms, also for readers of YAML 1.1", async () => {
+  const { json, yaml } = await readJson({ paths: {}, "x-small": 1e-8 });
+  assert.is(JSON.parse(json)["x-small"], 1e-8);
+  assert.match(yaml, "x-small: 1.0e-8\n");
+  const hex = await read(`${INFO}paths: {}\nx-large: 0xFFFFFFFFFFFFFFFF\n`);
+  assert.match(hex.json, '"x-large":18446744073709551615');
+});
+
+odd("is told of a number above all others, which JSON has no form for", async () => {
+  for (const name of ["openapi.yaml", "openapi.json"]) {
+    const text = name.endsWith("json")
+      ? '{"openapi":"3.1.1","info":{"title":"a","version":"1"},"paths":{},"x-n":1e999}'
+      : `${INFO}paths: {}\nx-n: 1e999\n`;
+    const loaded = await read(text, name);
+    same(loaded);
+    assert.is(JSON.parse(loaded.json)["x-n"], null);
+    assert.match(loaded.findings[0]?.message ?? "", "has no form in JSON");
+  }
+});
+
+odd("names no server that a variable without a value would make", async () => {
+  const servers = [{ url: "https://{h}.example", variables: { h: { enum: ["a", "b"] } } }];
+  const { origins } = await readJson({ servers, paths: {} });
+  assert.equal(origins, ["https://a.example", "https://b.example"]);
+});
+
+odd("of several files says the same in both forms, examples included", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "nodeface-odd-"));
+  try {
+    writeFileSync(join(folder, "b.yaml"), "type: string\n");
+    const schemas =
+      `components:\n  schemas:\n    A:\n      $ref: b.yaml\n    B:\n      description: ${FILLER}\n` +
+      "      example: { $ref: b.yaml }\n";
+    writeFileSync(join(folder, "a.yaml"), `${INFO}paths: {}\n${schemas}`);
+    same(await load(pathToFileURL(join(folder, "a.yaml"))));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+/** What nobody can make sense of, and the beginning of what is said of it. */
+const SENSELESS = [
+  [`${INFO}paths:\n  "/a\\q":\n    description: ${FILLER}\n`, "is not YAML"],
+  [`${INFO}paths: {}\n--- {x: 1}\n`, "a second document begins here"],
+  ["openapi: 30000000000000000000\ninfo: {}\npaths: {}\n", "30000000000000000000 is no version"],
+  [
+    '{"swagger":"2.0","info":{"title":"a","version":"1"},"paths":{},"produces":true,' +
+    '"responses":{"A":{"schema":{}}}}',
+    "cannot be shown",
+  ],
+] as const;
+
+for (const [text, message] of SENSELESS) {
+  odd(`that cannot be shown is a finding: ${message}`, async () => {
+    const { findings, document } = await read(text);
+    assert.is(document, undefined);
+    const fatal = findings.find(({ isFatal }) => isFatal);
+    assert.ok(fatal?.message.startsWith(message), fatal?.message);
+  });
+}
+
+odd.run();
