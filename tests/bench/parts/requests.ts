@@ -32,12 +32,19 @@ export interface RequestsResult {
 }
 
 /**
- * The runs of each mode; requests that have a target are measured more often. Before it is measured,
- * each server answers each request for as long as `warmUp`: Node is at full speed after a second.
+ * The runs of each mode; requests that have a target are measured more often. All of it is done in
+ * several fields of servers started anew, since a process may be slower than another of its kind for
+ * as long as it runs. Before it is measured, each server answers each request for as long as `warmUp`.
  */
 const MODES = {
-  full: { connections: [1, 32, 256], rounds: { target: 5, other: 3 }, seconds: 1, warmUp: 2 },
-  quick: { connections: [32], rounds: { target: 2, other: 1 }, seconds: 1, warmUp: 1 },
+  full: {
+    fields: 3,
+    connections: [1, 32, 256],
+    rounds: { target: 2, other: 1 },
+    seconds: 1,
+    warmUp: 1,
+  },
+  quick: { fields: 1, connections: [32], rounds: { target: 2, other: 1 }, seconds: 1, warmUp: 1 },
 };
 
 /** In a quick run, only what has a target is warmed up. */
@@ -49,6 +56,7 @@ const isMeasured = ({ role }: Server, { isTarget }: Case) => role !== "other" ||
 function modeOf({ quick, connections, rounds, seconds, paths }: Options) {
   const mode = quick ? MODES.quick : MODES.full;
   return {
+    fields: mode.fields,
     connections: connections ?? mode.connections,
     rounds: rounds ? { target: rounds, other: rounds } : mode.rounds,
     seconds: seconds ?? mode.seconds,
@@ -59,7 +67,7 @@ function modeOf({ quick, connections, rounds, seconds, paths }: Options) {
 
 export const requests: Part<RequestsResult> = {
   plan(options) {
-    const { connections, rounds, seconds, warmUp, cases } = modeOf(options);
+    const { fields, connections, rounds, seconds, warmUp, cases } = modeOf(options);
     const chosen = chosenServers(options.only);
     let steps = 0, time = chosen.length;
     for (const each of cases) {
@@ -69,37 +77,54 @@ export const requests: Part<RequestsResult> = {
       steps += servers * (runs + warmUps);
       time += servers * (runs * (seconds + 0.1) + warmUps * (warmUp + 0.1));
     }
-    return { steps, seconds: time };
+    return { steps: fields * steps, seconds: fields * time };
   },
 
   async measure(options, progress) {
-    const { connections, rounds, seconds, warmUp, cases } = modeOf(options);
+    const { fields, connections, rounds, seconds, warmUp, cases } = modeOf(options);
     const { name, generate } = findGenerator();
-    const field = await startField(options.only, cases, progress);
-    progress.say("Every bare server sends, but for the date, what the Nodeface beside it sends");
     const samples: Sample[] = [];
-    for (const each of cases) {
-      const entered = field.entrants.filter(({ server, offers }) =>
-        offers[each.id]?.load && isMeasured(server, each)
-      );
-      for (const { server, offers } of isWarmedUp(options, each) ? entered : []) {
-        progress.step(`warming up ${server.name}, ${each.name}`, warmUp + 0.1);
-        await generate({ ...offers[each.id]!.load!, connections: 32, seconds: warmUp });
+    let offers: RequestsResult["offers"] = {};
+    for (let at = 0; at < fields; at++) {
+      const field = await startField(options.only, cases, progress);
+      if (at === 0) {
+        progress.say(
+          "Every bare server sends, but for the date, what the Nodeface beside it sends",
+        );
       }
-      const times = each.isTarget ? rounds.target : rounds.other;
-      for (const [count, round] of connections.flatMap((count) => upTo(times, count))) {
-        for (const { server, started, offers } of inTurn(entered, round)) {
-          progress.step(`${each.name}, ${count} connections: ${server.name}`, seconds + 0.1);
-          const load = { ...offers[each.id]!.load!, connections: count, seconds };
-          const { requests, cpu, ...measured } = await loadOn(started.pid, generate, load);
-          const perRequest = cpu === undefined ? undefined : cpu / requests;
-          const of = { server: server.id, case: each.id, connections: count, round };
-          samples.push({ ...of, ...measured, cpu: perRequest });
+      await measureField(field, at);
+      offers = offersOf(field);
+      await field.stop();
+    }
+    return { generator: name, seconds, connections, offers, samples };
+
+    async function measureField(field: Field, at: number) {
+      for (const each of cases) {
+        const entered = field.entrants.filter(({ server, offers }) =>
+          offers[each.id]?.load && isMeasured(server, each)
+        );
+        for (const { server, offers } of isWarmedUp(options, each) ? entered : []) {
+          progress.step(`warming up ${server.name}, ${each.name}`, warmUp + 0.1);
+          await generate({ ...offers[each.id]!.load!, connections: 32, seconds: warmUp });
+        }
+        const times = each.isTarget ? rounds.target : rounds.other;
+        for (const [count, round] of connections.flatMap((count) => upTo(times, count))) {
+          for (const { server, started, offers } of inTurn(entered, round)) {
+            progress.step(`${each.name}, ${count} connections: ${server.name}`, seconds + 0.1);
+            const load = { ...offers[each.id]!.load!, connections: count, seconds };
+            const { requests, cpu, ...measured } = await loadOn(started.pid, generate, load);
+            const perRequest = cpu === undefined ? undefined : cpu / requests;
+            const of = {
+              server: server.id,
+              case: each.id,
+              connections: count,
+              round: at * times + round,
+            };
+            samples.push({ ...of, ...measured, cpu: perRequest });
+          }
         }
       }
     }
-    await field.stop();
-    return { generator: name, seconds, connections, offers: offersOf(field), samples };
   },
 };
 
