@@ -82,12 +82,11 @@ async function inExplorer(
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
   try {
     const complaints = await watch(page, new URL(server.url).origin);
+    // It may give up before anything else is seen of the page.
+    const givenUp = new Promise((resolve) => page.once("pageerror", resolve));
     await page.goto(`${server.url}v1/spec`, { waitUntil: "commit" });
     await page.locator("#plain h1").waitFor();
-    await Promise.race([
-      page.locator("html.mounted").waitFor({ timeout: 30_000 }),
-      page.waitForEvent("pageerror", { timeout: 30_000 }),
-    ]);
+    await Promise.race([page.locator("html.mounted").waitFor({ timeout: 60_000 }), givenUp]);
     await work(page, complaints);
   } finally {
     await page.close();
