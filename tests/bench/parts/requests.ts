@@ -38,7 +38,7 @@ export interface RequestsResult {
  */
 const MODES = {
   full: {
-    fields: 3,
+    fields: 2,
     connections: [1, 32, 256],
     rounds: { target: 2, other: 1 },
     seconds: 1,
