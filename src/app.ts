@@ -144,10 +144,11 @@ export function createNodeface(options: NodefaceOptions = {}): Nodeface {
     const requested = target.pathname;
     const pathname = prefix.strip(requested);
     if (pathname === undefined || isSlashed(pathname)) return notFound();
-    const url = `http://localhost${pathname}`;
-    const routed: Routed = { method, headers, pathname, url, whole, requested, params: {} };
+    const routed: Routed = { method, headers, pathname, whole, requested, params: {} };
     const handle = plain.get(pathname)?.get(method);
-    const answered = handle ? handle(routed) : router.fetch(routed);
+    const answered = handle
+      ? handle(routed)
+      : router.fetch({ ...routed, url: `http://localhost${pathname}` });
     return after(
       answered,
       (answer) => answer ?? (handle ? notFound() : unrouted(router.routes, method, pathname)),
@@ -156,8 +157,7 @@ export function createNodeface(options: NodefaceOptions = {}): Nodeface {
   const answer = (head: RequestHead, whole: Whole): Awaitable<Answer | Response> => {
     try {
       const answered = after(route(head, whole), (answer) => finish(answer, head));
-      if (!isPromise(answered)) return answered;
-      return Promise.resolve(answered).catch((error) => fail(error, head));
+      return isPromise(answered) ? answered.catch((error) => fail(error, head)) : answered;
     } catch (error) {
       return fail(error, head);
     }
@@ -181,7 +181,7 @@ type Whole = () => Awaitable<Request>;
 const settled = <T>(result: Awaitable<T>) => isPromise(result) ? Promise.resolve(result) : result;
 
 /** What the router and the handlers see of a request that the guard has let through. */
-interface Routed extends RequestHead {
+interface Routed extends Omit<RequestHead, "url"> {
   /** The path after the prefix. */
   pathname: string;
   /** Makes the whole request, as a host's operation is given it. */

@@ -10,6 +10,7 @@ import { withAccessLog } from "./command/access-log.ts";
 import { USAGE } from "./command/usage.ts";
 import { type Config, readConfig } from "./config/config.ts";
 import { ConfigError } from "./config/problem.ts";
+import { documentOf } from "./description/description.ts";
 import { formatFinding } from "./description/finding.ts";
 import type { DescriptionReport } from "./description/live.ts";
 import { readManifest, readPrepared } from "./explorer/manifest.ts";
@@ -102,8 +103,7 @@ async function checkDescription(
   const place = itself === undefined ? description : placeBelow(itself, path!);
   if (place === undefined || place === "none") return true;
   const { description: codings } = await readManifest(platform);
-  const { identity } = await readPrepared(platform, "spec.json", codings["spec.json"]);
-  const own = JSON.parse(new TextDecoder().decode(identity));
+  const own = documentOf(await readPrepared(platform, "spec.json", codings["spec.json"]));
   const where = { base: node.url, publicUrl: node.public_url, itself };
   const { findings, merged } = await inspectDescription({ place, own, platform, ...where });
   if (itself && !merged) {

@@ -4,7 +4,7 @@
  * @module
  */
 import { prepareCatalog } from "./description/catalog.ts";
-import { type Description, prepareOwn } from "./description/description.ts";
+import { type Description, documentOf, prepareOwn } from "./description/description.ts";
 import type { DescriptionReport, Live } from "./description/live.ts";
 import { formatFinding } from "./description/finding.ts";
 import { type Assets, createAssets, prepareFavicon } from "./explorer/assets.ts";
@@ -52,9 +52,8 @@ export function prepare(platform: Platform, options: NodefaceOptions): Prepared 
     if (place === "none" || (place === undefined && url === undefined)) {
       return { current, refresh: () => Promise.resolve() };
     }
-    const document = JSON.parse(new TextDecoder().decode(json.identity));
     const where = { base: url, publicUrl: node?.public_url };
-    const described = { alone, own: document, operations, platform, report, ...where };
+    const described = { alone, own: documentOf(json), operations, platform, report, ...where };
     const make = async (said: Omit<Description, "json" | "yaml">) => {
       const page = await pageOf(said);
       return () => page;

@@ -29,3 +29,9 @@ export interface App {
   /** The same as plain data: a server that writes it itself copies no bytes for each request. */
   answer?(head: RequestHead, whole: () => Awaitable<Request>): Awaitable<Answer | Response>;
 }
+
+/** The URL of a server by the address that it is bound to, with brackets or without. */
+export function urlAt(address: string, port: number): string {
+  const host = /^[^[].*:/.test(address) ? `[${address}]` : address;
+  return `http://${host}:${port}/`;
+}

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { App, Listening, ListenOptions } from "./adapter.ts";
+import { type App, type Listening, type ListenOptions, urlAt } from "./adapter.ts";
 import { LIMITS } from "./limits.ts";
 
 /** What is used of Bun's server. */
@@ -42,9 +42,8 @@ export async function serve(app: App, { host, port }: ListenOptions): Promise<Li
     development: false,
     idleTimeout: LIMITS.silence / 1000,
   });
-  const { hostname } = server;
   return {
-    url: `http://${/^[^[].*:/.test(hostname) ? `[${hostname}]` : hostname}:${server.port}/`,
+    url: urlAt(server.hostname, server.port),
     async close() {
       // Bun does not say which answers are still being sent: it is left to end them by itself.
       const grace = new Promise((resolve) => setTimeout(resolve, LIMITS.grace));

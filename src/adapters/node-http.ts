@@ -13,7 +13,7 @@ import { remember } from "../http/remember.ts";
 import { after, isPromise, once } from "../once.ts";
 import { problem } from "../http/problem.ts";
 import { REASONS } from "../http/status.ts";
-import type { App, Listening, ListenOptions } from "./adapter.ts";
+import { type App, type Listening, type ListenOptions, urlAt } from "./adapter.ts";
 import { createConnections } from "./connections.ts";
 import { LIMITS } from "./limits.ts";
 import { MessageHead } from "./message-head.ts";
@@ -133,8 +133,8 @@ export function listen(http: Server, { host, port }: ListenOptions): Promise<voi
 
 /** The address of a server that listens. */
 export function urlOf(http: Server): string {
-  const { address, family, port } = http.address() as AddressInfo;
-  return `http://${family === "IPv6" ? `[${address}]` : address}:${port}/`;
+  const { address, port } = http.address() as AddressInfo;
+  return urlAt(address, port);
 }
 
 /** The problem with a message that the parser lets through though RFC 9112 does not. */

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Rule } from "../http/allowed.ts";
+import { readBy, type Rule } from "../http/allowed.ts";
 import type { InfoSettings, NodeSettings } from "../info/settings.ts";
 import { ConfigError } from "./problem.ts";
 import type { FileConfig } from "./schema.ts";
@@ -123,10 +123,11 @@ export async function readConfig(
   for (const [name, { text, called }] of given) {
     const setting: Setting["rule"] = SETTINGS[name].rule;
     const rule = typeof setting === "function" ? await setting() : setting;
-    const mistake = mistakeIn(rule, text);
-    if (!mistake) {
-      Object.assign(values, { [name]: rule.normal(text) });
+    const value = readBy<string | number>(rule, text);
+    if (value !== undefined) {
+      Object.assign(values, { [name]: value });
     } else {
+      const mistake = mistakeIn(rule, text);
       const mayBeSecret = name === "url" && /[@?#]/.test(text);
       const isShown = mistake.startsWith("must ") && !mayBeSecret;
       problems.push(`${called} ${mistake}${isShown ? `, not ${quote(text)}` : ""}`);

@@ -75,13 +75,9 @@ export function kindRule(names: readonly string[]): Rule {
   };
 }
 
-/** What is wrong with a value, and what would be right; nothing where it is. */
-export function mistakeIn(
-  { pattern, right, normal, refusal }: Rule<unknown>,
-  text: string,
-): string {
-  if (!pattern.test(text)) return `must be ${right}`;
-  return normal(text) === undefined ? refusal ?? `must be ${right}` : "";
+/** What would be right in place of a text that breaks a rule. */
+export function mistakeIn({ pattern, right, refusal }: Rule<unknown>, text: string): string {
+  return refusal !== undefined && pattern.test(text) ? refusal : `must be ${right}`;
 }
 
 function withoutBrackets(host: string): string {

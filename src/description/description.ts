@@ -28,6 +28,11 @@ export type PreparedForm =
   & { identity: Uint8Array<ArrayBuffer> }
   & Partial<Record<ContentCoding, Uint8Array<ArrayBuffer>>>;
 
+/** What the service's own description says, by its JSON. */
+export function documentOf({ identity }: Pick<PreparedForm, "identity">): Document {
+  return JSON.parse(new TextDecoder().decode(identity)) as Document;
+}
+
 /**
  * Prepares both forms of the service's own description, from what the build step made of it.
  *
@@ -40,7 +45,7 @@ export async function prepareOwn(
   operations: readonly DescribedOperation[],
   platform: Platform,
 ): Promise<Description> {
-  const document = JSON.parse(new TextDecoder().decode(forms.json.identity)) as Document;
+  const document = documentOf(forms.json);
   if (operations.length > 0) {
     return describe(addOperations(document, operations), platform);
   }

@@ -30,6 +30,11 @@ export const ORIGINS: Rule = {
   normal: (origin) => URL.canParse(origin) ? new URL(origin).origin : undefined,
 };
 
+/** What a text stands for; `undefined` where it breaks the rule. */
+export function readBy<T>({ pattern, normal }: Rule<T>, text: string): T | undefined {
+  return pattern.test(text) ? normal(text) : undefined;
+}
+
 /**
  * The entries of a list as requests have them.
  *
@@ -41,8 +46,7 @@ export function readList(list: string, rule: Rule, entries: readonly string[]): 
     throw new TypeError(`${list} must be a list, or "*" for any, not ${quote(entries)}`);
   }
   return entries.map((entry, at) => {
-    const isText = typeof entry === "string";
-    const normal = isText && rule.pattern.test(entry) ? rule.normal(entry) : undefined;
+    const normal = typeof entry === "string" ? readBy(rule, entry) : undefined;
     if (normal !== undefined) return normal;
     throw new TypeError(`${list}[${at}] must be ${rule.right}, not ${quote(entry)}`);
   });
