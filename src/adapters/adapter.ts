@@ -5,7 +5,7 @@
  */
 import type { Answer } from "../http/answer.ts";
 import type { RequestHead } from "../http/head.ts";
-import type { Awaitable } from "../once.ts";
+import { after, type Awaitable } from "../once.ts";
 
 /** Where to listen. */
 export interface ListenOptions {
@@ -29,6 +29,14 @@ export interface App {
   /** The same as plain data: a server that writes it itself copies no bytes for each request. */
   answer?(head: RequestHead, whole: () => Awaitable<Request>): Awaitable<Answer | Response>;
 }
+
+/** What an app answers a request with: plain data, where it can give that. */
+export const answerOf = (
+  app: App,
+  head: RequestHead,
+  whole: () => Awaitable<Request>,
+): Awaitable<Answer | Response> =>
+  app.answer ? app.answer(head, whole) : after(whole(), (request) => app.fetch(request));
 
 /** The URL of a server by the address that it is bound to, with brackets or without. */
 export function urlAt(address: string, port: number): string {

@@ -3,7 +3,11 @@
  *
  * @module
  */
-import { type App, type Listening, type ListenOptions, urlAt } from "./adapter.ts";
+import type { Answer } from "../http/answer.ts";
+import { isResponse, toResponse } from "../http/finish.ts";
+import { remember } from "../http/remember.ts";
+import { after } from "../once.ts";
+import { answerOf, type App, type Listening, type ListenOptions, urlAt } from "./adapter.ts";
 import { LIMITS } from "./limits.ts";
 
 /** What is used of Bun's server. */
@@ -25,6 +29,12 @@ declare const Bun: {
   }): BunServer;
 };
 
+/** The response to be sent for an answer; clones share the bytes and headers that a new one copies. */
+const send = (answer: Answer | Response): Response =>
+  isResponse(answer) ? answer : responseOf(answer).clone();
+
+const responseOf = remember(toResponse);
+
 /**
  * Starts a server.
  *
@@ -35,7 +45,7 @@ declare const Bun: {
 // deno-lint-ignore require-await -- that it cannot listen is a rejection, as on other runtimes
 export async function serve(app: App, { host, port }: ListenOptions): Promise<Listening> {
   const server = Bun.serve({
-    fetch: (request) => app.fetch(request),
+    fetch: (request) => after(answerOf(app, request, () => request), send),
     hostname: host,
     port,
     // Otherwise errors are answered with a page that shows the source.

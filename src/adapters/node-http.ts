@@ -13,7 +13,7 @@ import { remember } from "../http/remember.ts";
 import { after, isPromise, once } from "../once.ts";
 import { problem } from "../http/problem.ts";
 import { REASONS } from "../http/status.ts";
-import { type App, type Listening, type ListenOptions, urlAt } from "./adapter.ts";
+import { answerOf, type App, type Listening, type ListenOptions, urlAt } from "./adapter.ts";
 import { createConnections } from "./connections.ts";
 import { LIMITS } from "./limits.ts";
 import { MessageHead } from "./message-head.ts";
@@ -107,10 +107,7 @@ export function listener(
       response.destroy();
     };
     try {
-      const answer = app.answer
-        ? app.answer(head, whole)
-        : after(whole(), (request) => app.fetch(request));
-      const sent = after(answer, (answer) => send(response, answer));
+      const sent = after(answerOf(app, head, whole), (answer) => send(response, answer));
       if (isPromise(sent)) sent.catch(fail);
     } catch (error) {
       fail(error);
