@@ -29,9 +29,9 @@ interface Connection {
   open: number;
   /** The last of them; one that is through is let go of, or it would grow old in memory. */
   last?: ServerResponse | undefined;
-  /** Whether an answer was through since it was last looked. */
-  isFresh?: boolean;
-  /** When that was seen, in milliseconds; nothing before the first. */
+  /** How much had been written when it was last looked, in bytes. */
+  written: number;
+  /** When that was last seen to have grown, in milliseconds; nothing before the first answer. */
   idleSince?: number;
 }
 
@@ -50,8 +50,8 @@ export function createConnections(): Connections {
       if (connection.open > 0) {
         // Only here: a limit on every connection costs every request.
         if (socket.timeout !== LIMITS.silence) socket.setTimeout(LIMITS.silence);
-      } else if (connection.isFresh) {
-        connection.isFresh = false;
+      } else if (socket.bytesWritten !== connection.written) {
+        connection.written = socket.bytesWritten;
         connection.idleSince = now;
       } else if (now - (connection.idleSince ?? now) > LIMITS.head) socket.destroy();
     }
@@ -60,21 +60,19 @@ export function createConnections(): Connections {
 
   function through(this: ServerResponse) {
     const connection = connections.get(this.req.socket);
-    if (!connection) return;
-    connection.isFresh = true;
-    if (--connection.open === 0) connection.last = undefined;
+    if (connection && --connection.open === 0) connection.last = undefined;
   }
 
   return {
     watch(socket) {
-      connections.set(socket, { open: 0 });
+      connections.set(socket, { open: 0, written: 0 });
       socket.once("close", () => connections.delete(socket));
     },
     watchAnswer(response) {
+      // Most are: the system has taken them as they were written.
+      if (response.writableFinished) return;
       const connection = connections.get(response.req.socket);
       if (!connection) return;
-      // Most are: the system has taken them as they were written.
-      if (response.writableFinished) return void (connection.isFresh = true);
       connection.open++;
       connection.last = response;
       response.on("finish", through);

@@ -41,7 +41,7 @@ export async function createHttpServer(
   // A plain import would have newer Nodes load all of `fetch` as well, a third of the time to start.
   const { createServer } = process.getBuiltinModule?.("node:http") ?? await import("node:http");
   const connections = createConnections();
-  const answer = listener(app);
+  const answer = createAnswering(app);
   const limits = {
     headersTimeout: LIMITS.head,
     requestTimeout: LIMITS.head + LIMITS.content,
@@ -49,10 +49,13 @@ export async function createHttpServer(
     connectionsCheckingInterval: LIMITS.check,
     // Refused by `invalid`, as every other error is.
     requireHostHeader: false,
+    // On Node 24 and later: a request without content is not a stream to be read to its end.
+    optimizeEmptyRequests: true,
   };
   const http = createServer(limits, (message, response) => {
-    limitContent(message, response);
-    answer(message, response);
+    const head = new MessageHead(message);
+    limitContent(message, response, head);
+    answer(message, response, head);
     connections.watchAnswer(response);
   });
   // Beyond its number of fields a server passes over them, be they the one that matters.
@@ -92,16 +95,21 @@ export async function createHttpServer(
 export function listener(
   app: App,
 ): (message: IncomingMessage, response: ServerResponse) => void {
+  const answer = createAnswering(app);
+  return (message, response) => answer(message, response, new MessageHead(message));
+}
+
+function createAnswering(
+  app: App,
+): (message: IncomingMessage, response: ServerResponse, head: RequestHead) => void {
   const send = (response: ServerResponse, answer: Answer | Response): unknown =>
     isResponse(answer)
       ? after(bridge(), ({ sendNodeResponse }) => sendNodeResponse(response, answer))
       : write(response, answer);
-  return (message, response) => {
-    const head = new MessageHead(message);
+  return (message, response, head) => {
     const own = invalid(message, head) ?? ping(message);
     if (own) return write(response, { ...own, headers: { ...SECURITY, ...own.headers } });
-    const whole = () =>
-      after(bridge(), ({ NodeRequest }) => new NodeRequest({ req: message, res: response }));
+    const whole = () => wholeRequest(message, response);
     const fail = (error: unknown) => {
       console.error(error);
       response.destroy();
@@ -113,6 +121,16 @@ export function listener(
       fail(error);
     }
   };
+}
+
+const NO_CONTENT = Buffer.alloc(0);
+
+/** All of a request, as a host's operation is given it. */
+async function wholeRequest(message: IncomingMessage, response: ServerResponse): Promise<Request> {
+  const { NodeRequest } = await bridge();
+  // srvx would take what is no stream for a client that has gone away.
+  if (message.readableEnded) Object.assign(message, { rawBody: NO_CONTENT });
+  return new NodeRequest({ req: message, res: response });
 }
 
 /** How many connections may wait to be taken; the system has a limit of its own as well. */
@@ -201,8 +219,11 @@ function refusal(code: string): Answer {
  * Cuts a client that takes too long over its content: the server's own limit ends with the answer,
  * which does not wait for it.
  */
-function limitContent(message: IncomingMessage, response: ServerResponse): void {
-  const { headers } = new MessageHead(message);
+function limitContent(
+  message: IncomingMessage,
+  response: ServerResponse,
+  { headers }: RequestHead,
+): void {
   if (!headers.has("content-length") && !headers.has("transfer-encoding")) return;
   const timer = setTimeout(() => message.socket.destroy(), LIMITS.content);
   timer.unref();

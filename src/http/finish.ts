@@ -44,8 +44,9 @@ export function createFinish(cors: Cors): Finish {
     if (isResponse(answer)) return finishOwn(answer, head);
     const completed = complete(corsHeaders(head))(answer);
     if (head.method === "HEAD") return withoutBody(completed);
+    if (!isPreflight(head)) return completed;
     const { allow, "access-control-allow-origin": origin } = completed.headers;
-    if (!isPreflight(head) || !allow || !origin) return completed;
+    if (!allow || !origin) return completed;
     return { ...completed, headers: { ...completed.headers, ...preflight(allow) } };
   };
 
@@ -63,9 +64,9 @@ export function createFinish(cors: Cors): Finish {
   }
 }
 
-/** Whether this is a `Response`, by its headers: a framework may bring a class of its own. */
+/** Whether this is a `Response`, by what it can do: a framework may bring a class of its own. */
 export function isResponse(answer: Answer | Response): answer is Response {
-  return typeof answer.headers.get === "function";
+  return "clone" in answer;
 }
 
 const withoutBody = remember((answer: Answer): Answer => ({ ...answer, body: null }));

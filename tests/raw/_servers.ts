@@ -10,14 +10,17 @@ const NODES = ["20", "22", "24", "26"].map((release) =>
   [`Node ${release}`, `${ROOT}tests/node_modules/node${release}/bin/node`] as const
 );
 
+/** The command on each runtime that has one, by its name. */
+export const RELEASES: ReadonlyMap<string, readonly string[]> = new Map([
+  ...(NODES.every(([, program]) => existsSync(program))
+    ? NODES.map(([name, program]) => [name, [program, ...COMMANDS.Node.slice(1)]] as const)
+    : [["Node", COMMANDS.Node] as const]),
+  ["Deno", COMMANDS.Deno],
+  ["Bun", COMMANDS.Bun],
+]);
+
 /** How each runtime is started, by its name. */
 export const RUNTIMES: ReadonlyMap<string, () => Promise<Server>> = new Map([
-  ...(NODES.every(([, program]) => existsSync(program))
-    ? NODES.map(([name, program]) =>
-      [name, () => start([program, ...COMMANDS.Node.slice(1)])] as const
-    )
-    : [["Node", () => start(COMMANDS.Node)] as const]),
-  ["Deno", () => start(COMMANDS.Deno)],
-  ["Bun", () => start(COMMANDS.Bun)],
+  ...[...RELEASES].map(([name, command]) => [name, () => start(command)] as const),
   ["workerd", startWorkerd],
 ]);

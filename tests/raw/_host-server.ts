@@ -1,0 +1,36 @@
+/**
+ * Serves a host's own operation, which tells what it was given and whether its client went away, by
+ * the adapter of the runtime this is, until it is told to stop.
+ */
+import process from "node:process";
+import { createNodeface, type Operation } from "../../src/index.ts";
+
+let waiting = 0;
+let left = 0;
+const handle: Operation["handle"] = async (request, { what }) => {
+  const { method, signal } = request;
+  if (what === "clients") return Response.json({ waiting, left });
+  if (what === "wait") {
+    waiting++;
+    await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    left++;
+  }
+  return Response.json({ method, content: await request.text(), aborted: signal.aborted });
+};
+const operation = { responses: { 200: { description: "What was given" } } };
+const operations = (["GET", "POST", "DELETE"] as const).map((method): Operation => ({
+  method,
+  path: "/own/{what}",
+  operation: { ...operation, operationId: `own${method}` },
+  handle,
+}));
+const app = createNodeface({ operations });
+
+const name = "Deno" in globalThis ? "deno" : "Bun" in globalThis ? "bun" : "node";
+const { serve } = await import(`../../src/adapters/${name}.ts`);
+const server = await serve(app, { host: "127.0.0.1", port: 0 });
+process.on("SIGTERM", async () => {
+  await server.close();
+  process.exit(0);
+});
+console.error(`nodeface 0 on ${server.url}`);
