@@ -17,7 +17,7 @@ import { problem } from "./http/problem.ts";
 import { redirect } from "./http/redirect.ts";
 import type { Representation } from "./http/representation.ts";
 import { respond } from "./http/respond.ts";
-import { after, type Awaitable, both, isPromise } from "./once.ts";
+import { after, type Awaitable, both, isPromise, settled } from "./once.ts";
 import type { NodefaceOptions } from "./options.ts";
 import { platform as ownPlatform } from "./platform.ts";
 import { prepare } from "./prepare.ts";
@@ -176,9 +176,6 @@ export function createNodeface(options: NodefaceOptions = {}): Nodeface {
 }
 
 type Whole = () => Awaitable<Request>;
-
-/** What a host gives is a promise of whichever class. */
-const settled = <T>(result: Awaitable<T>) => isPromise(result) ? Promise.resolve(result) : result;
 
 /** What the router and the handlers see of a request that the guard has let through. */
 interface Routed extends Omit<RequestHead, "url"> {

@@ -35,7 +35,13 @@ export function both<A, B>(a: Awaitable<A>, b: Awaitable<B>): Awaitable<[A, B]> 
   return isPromise(a) || isPromise(b) ? Promise.all([a, b]) : [a, b];
 }
 
-/** Whether a value is a promise, of whichever class. */
+/** Whether a value is a promise; one of a class of its own has to be settled before. */
 export function isPromise<T>(value: Awaitable<T>): value is Promise<T> {
-  return typeof (value as Promise<T> | undefined)?.then === "function";
+  return value instanceof Promise;
+}
+
+/** What somebody else gives, which may be a promise of whichever class. */
+export function settled<T>(value: Awaitable<T> | PromiseLike<T>): Awaitable<T> {
+  const { then } = Object(value) as Partial<PromiseLike<T>>;
+  return typeof then === "function" ? Promise.resolve(value) : value as T;
 }

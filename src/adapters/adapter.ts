@@ -5,7 +5,7 @@
  */
 import type { Answer } from "../http/answer.ts";
 import type { RequestHead } from "../http/head.ts";
-import { after, type Awaitable } from "../once.ts";
+import { after, type Awaitable, settled } from "../once.ts";
 
 /** Where to listen. */
 export interface ListenOptions {
@@ -36,7 +36,7 @@ export const answerOf = (
   head: RequestHead,
   whole: () => Awaitable<Request>,
 ): Awaitable<Answer | Response> =>
-  app.answer ? app.answer(head, whole) : after(whole(), (request) => app.fetch(request));
+  app.answer ? app.answer(head, whole) : after(whole(), (request) => settled(app.fetch(request)));
 
 /** The URL of a server by the address that it is bound to, with brackets or without. */
 export function urlAt(address: string, port: number): string {
