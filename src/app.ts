@@ -69,13 +69,12 @@ export function createNodeface(options: NodefaceOptions = {}): Nodeface {
   const prepared = prepare(platform, options);
   const guard = createGuard(hosts);
   const finish = createFinish(cors);
-  const router = Router<IRequestStrict & Routed, [], Answer | Response>();
+  const routes: Route[] = [];
 
   // What has a path without parameters is looked up there and needs no matching.
   const plain = new Map<string, Map<string, Handle>>();
   const add = (method: string, path: string, handle: Handle) => {
-    // The router has a function for every method there is.
-    router[method.toLowerCase() as "get"](path, handle);
+    routes.push({ method, path, handle });
     if (path.includes(":")) return;
     plain.set(path, (plain.get(path) ?? new Map()).set(method, handle));
   };
@@ -112,7 +111,7 @@ export function createNodeface(options: NodefaceOptions = {}): Nodeface {
   );
   for (const { method, path, handle } of operations) {
     const pattern = path.replaceAll(/\{(\w+)\}/g, ":$1");
-    if (router.routes.some(([other, , , taken]) => other === method && taken === pattern)) {
+    if (routes.some(({ method: other, path: taken }) => other === method && taken === pattern)) {
       throw new TypeError(`${method} ${path} is served already`);
     }
     const methods = method === "GET" ? ["GET", "HEAD"] : [method];
@@ -125,6 +124,8 @@ export function createNodeface(options: NodefaceOptions = {}): Nodeface {
     }
   }
 
+  let made: ReturnType<typeof createRouter> | undefined;
+  const router = () => made ??= createRouter(routes);
   const tell = (error: unknown) => {
     try {
       onError(error);
@@ -148,10 +149,10 @@ export function createNodeface(options: NodefaceOptions = {}): Nodeface {
     const handle = plain.get(pathname)?.get(method);
     const answered = handle
       ? handle(routed)
-      : router.fetch({ ...routed, url: `http://localhost${pathname}` });
+      : router().fetch({ ...routed, url: `http://localhost${pathname}` });
     return after(
       answered,
-      (answer) => answer ?? (handle ? notFound() : unrouted(router.routes, method, pathname)),
+      (answer) => answer ?? (handle ? notFound() : unrouted(router().routes, method, pathname)),
     );
   };
   const answer = (head: RequestHead, whole: Whole): Awaitable<Answer | Response> => {
@@ -171,7 +172,7 @@ export function createNodeface(options: NodefaceOptions = {}): Nodeface {
       await Promise.all(Object.values(prepared).map((make) => make()));
       await page();
     },
-    routeTable: router.routes.map(([method, , , path = ""]) => ({ method, path })),
+    routeTable: routes.map(({ method, path }) => ({ method, path })),
   };
 }
 
@@ -187,6 +188,24 @@ interface Routed extends Omit<RequestHead, "url"> {
   requested: string;
   /** The values of the path's parameters. */
   params: Record<string, string>;
+}
+
+/** One line of the table of routes. */
+interface Route {
+  method: string;
+  /** A pattern of itty-router's: `/assets/:folder/:file`. */
+  path: string;
+  handle: Handle;
+}
+
+/** Makes the router, which compiles an expression for each route. */
+function createRouter(routes: readonly Route[]) {
+  const router = Router<IRequestStrict & Routed, [], Answer | Response>();
+  for (const { method, path, handle } of routes) {
+    // The router has a function for every method there is.
+    router[method.toLowerCase() as "get"](path, handle);
+  }
+  return router;
 }
 
 /** Finds what to answer with; `undefined` where the path names nothing. */

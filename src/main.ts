@@ -44,18 +44,13 @@ async function main(): Promise<number> {
         return print(USAGE);
       case "kinds":
         return await kinds(config);
+      case "serve":
+        return await run(config);
     }
     const { version, commit } = await readManifest(platform);
-    switch (config.command) {
-      case "version":
-        return print(
-          `nodeface ${version} on ${runtime()}${commit ? `, built from ${commit}` : ""}\n`,
-        );
-      case "check":
-        return await check(version, config);
-      case "serve":
-        return await run(version, config);
-    }
+    if (config.command === "check") return await check(version, config);
+    const build = commit ? `, built from ${commit}` : "";
+    return print(`nodeface ${version} on ${runtime()}${build}\n`);
   } catch (error) {
     complain(error instanceof Error ? error.message : String(error));
     return error instanceof ConfigError ? WRONG_USE : COULD_NOT_RUN;
@@ -116,7 +111,9 @@ async function checkDescription(
 }
 
 /** Serves until it is told to stop. */
-async function run(version: string, config: Config): Promise<number> {
+async function run(config: Config): Promise<number> {
+  // Read while the app is made.
+  const needed = Promise.all([readManifest(platform), adapter()]);
   const startedAt = new Date();
   const make = ({ node, info, hosts, cors, description }: Config): Nodeface => {
     const onDescription = tellDescription;
@@ -132,7 +129,8 @@ async function run(version: string, config: Config): Promise<number> {
     fetch: (request) => app.fetch(request),
     answer: (head, whole) => app.answer(head, whole),
   };
-  const server = await listen(current, config);
+  const [{ version }, { serve }] = await needed;
+  const server = await listen(serve, current, config);
   const stop = new Promise<void>((resolve) => {
     // A signal to the whole process group may come twice, the second time passed on by npm.
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => resolve());
@@ -192,8 +190,11 @@ function tellDescription({ findings, shown }: DescriptionReport): void {
   if (shown === "own") complain("only this service's own operations are shown");
 }
 
-async function listen(app: App, { host, port }: Config): Promise<Listening> {
-  const { serve } = await adapter();
+async function listen(
+  serve: Adapter["serve"],
+  app: App,
+  { host, port }: Config,
+): Promise<Listening> {
   try {
     return await serve(app, { host, port });
   } catch (error) {
@@ -203,8 +204,10 @@ async function listen(app: App, { host, port }: Config): Promise<Listening> {
   }
 }
 
+type Adapter = Pick<typeof import("./adapters/node.ts"), "serve">;
+
 /** The adapter of the runtime this runs on. */
-function adapter(): Promise<Pick<typeof import("./adapters/node.ts"), "serve">> {
+function adapter(): Promise<Adapter> {
   if ("Deno" in globalThis) return import("./adapters/deno.ts");
   if ("Bun" in globalThis) return import("./adapters/bun.ts");
   return import("./adapters/node.ts");

@@ -36,7 +36,7 @@ export function prepare(platform: Platform, options: NodefaceOptions): Prepared 
   const { node, info, operations = [], description: place, onDescription: report = complain } =
     options;
   const text = async (path: string) => new TextDecoder().decode(await platform.read(path));
-  const manifest = once(() => readManifest(platform));
+  const manifest = () => readManifest(platform);
   const own = async (form: "spec.json" | "spec.yaml") =>
     await readPrepared(platform, form, (await manifest()).description[form]);
   const pageOf = async ({ document, origins, notice }: Omit<Description, "json" | "yaml">) => {

@@ -61,6 +61,8 @@ for (const entry of ENTRIES) {
     minifyWhitespace: true,
     external: Object.keys(dependencies).flatMap((name) => [name, `${name}/*`]),
     plugins: [apart],
+    // Tells Bun that there is nothing left to translate.
+    banner: { js: "// @bun" },
     metafile: true,
     legalComments: "none",
     logLevel: "warning",

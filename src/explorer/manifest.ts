@@ -4,6 +4,8 @@
  * @module
  */
 import type { ContentCoding } from "../http/representation.ts";
+import { remember } from "../http/remember.ts";
+import { once } from "../once.ts";
 import type { Platform } from "../platform.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -39,11 +41,17 @@ export interface Manifest {
 }
 
 /**
- * Reads the manifest.
+ * Reads the manifest, once.
  *
  * @throws {Error} where the build step has not run
  */
 export async function readManifest(platform: Platform): Promise<Manifest> {
+  return await manifestOf(platform)();
+}
+
+const manifestOf = remember((platform: Platform) => once(() => read(platform)));
+
+async function read(platform: Platform): Promise<Manifest> {
   try {
     return JSON.parse(new TextDecoder().decode(await platform.read(MANIFEST))) as Manifest;
   } catch (cause) {

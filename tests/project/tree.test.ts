@@ -47,7 +47,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   command: ["adapters", "app.ts", "info", "kinds", "http", "json.ts", "once.ts"],
   config: ["info", "kinds", "http"],
   adapters: ["app.ts", "http", "once.ts"],
-  explorer: ["http", "platform.ts"],
+  explorer: ["http", "once.ts", "platform.ts"],
   description: ["http", "json.ts", "platform.ts"],
   info: ["kinds", "http", "json.ts", "platform.ts"],
   kinds: [],

@@ -34,7 +34,8 @@ export const BARE_BUN: string = `${HERE}bare-bun.mjs`;
 const { tasks } = JSON.parse(readFileSync(`${ROOT}deno.json`, "utf8"));
 /** What `deno task start` runs, on the built package. */
 const DENO_START: string[] = tasks.start.command.split(" ").slice(1, -1);
-const DENO_RUN = [ON_DENO.program, "run", "--no-prompt", "--allow-net", "--allow-read"];
+const DENO_V8 = DENO_START.filter((part) => part.startsWith("--v8-flags"));
+const DENO_RUN = [ON_DENO.program, "run", "--no-prompt", ...DENO_V8, "--allow-net", "--allow-read"];
 
 type Command = readonly string[];
 
