@@ -32,19 +32,20 @@ export interface RequestsResult {
 }
 
 /**
- * The runs of each mode; requests that have a target are measured more often. All of it is done in
- * several fields of servers started anew, since a process may be slower than another of its kind for
- * as long as it runs. Before it is measured, each server answers each request for as long as `warmUp`.
+ * The runs of each mode. All of it is done in several fields of servers started anew, since a process
+ * may be slower than another of its kind for as long as it runs; requests without a target are
+ * measured in fewer of them. Before it is measured, each server answers each request for as long as
+ * `warmUp`.
  */
 const MODES = {
   full: {
-    fields: 2,
+    fields: { target: 4, other: 2 },
     connections: [1, 32, 256],
-    rounds: { target: 2, other: 1 },
+    rounds: 1,
     seconds: 1,
     warmUp: 1,
   },
-  quick: { fields: 1, connections: [32], rounds: { target: 2, other: 1 }, seconds: 1, warmUp: 1 },
+  quick: { fields: { target: 1, other: 1 }, connections: [32], rounds: 2, seconds: 1, warmUp: 1 },
 };
 
 /** In a quick run, only what has a target is warmed up. */
@@ -56,32 +57,34 @@ const isMeasured = ({ role }: Server, { isTarget }: Case) => role !== "other" ||
 function modeOf({ quick, connections, rounds, seconds, paths }: Options) {
   const mode = quick ? MODES.quick : MODES.full;
   return {
-    fields: mode.fields,
     connections: connections ?? mode.connections,
-    rounds: rounds ? { target: rounds, other: rounds } : mode.rounds,
+    rounds: rounds ?? mode.rounds,
     seconds: seconds ?? mode.seconds,
     warmUp: mode.warmUp,
     cases: CASES.filter(({ id }) => paths.length === 0 || paths.includes(id)),
+    fieldsOf: ({ isTarget }: Case) => mode.fields[isTarget ? "target" : "other"],
   };
 }
 
 export const requests: Part<RequestsResult> = {
   plan(options) {
-    const { fields, connections, rounds, seconds, warmUp, cases } = modeOf(options);
+    const { fieldsOf, connections, rounds, seconds, warmUp, cases } = modeOf(options);
     const chosen = chosenServers(options.only);
-    let steps = 0, time = chosen.length;
+    let steps = 0, time = Math.max(0, ...cases.map(fieldsOf)) * chosen.length;
     for (const each of cases) {
       const servers = chosen.filter((server) => isMeasured(server, each)).length;
-      const runs = (each.isTarget ? rounds.target : rounds.other) * connections.length;
+      const times = fieldsOf(each) * servers;
+      const runs = rounds * connections.length;
       const warmUps = isWarmedUp(options, each) ? 1 : 0;
-      steps += servers * (runs + warmUps);
-      time += servers * (runs * (seconds + 0.1) + warmUps * (warmUp + 0.1));
+      steps += times * (runs + warmUps);
+      time += times * (runs * (seconds + 0.1) + warmUps * (warmUp + 0.1));
     }
-    return { steps: fields * steps, seconds: fields * time };
+    return { steps, seconds: time };
   },
 
   async measure(options, progress) {
-    const { fields, connections, rounds, seconds, warmUp, cases } = modeOf(options);
+    const { fieldsOf, connections, rounds, seconds, warmUp, cases } = modeOf(options);
+    const fields = Math.max(0, ...cases.map(fieldsOf));
     const { name, generate } = findGenerator();
     const samples: Sample[] = [];
     let offers: RequestsResult["offers"] = {};
@@ -99,7 +102,7 @@ export const requests: Part<RequestsResult> = {
     return { generator: name, seconds, connections, offers, samples };
 
     async function measureField(field: Field, at: number) {
-      for (const each of cases) {
+      for (const each of cases.filter((each) => at < fieldsOf(each))) {
         const entered = field.entrants.filter(({ server, offers }) =>
           offers[each.id]?.load && isMeasured(server, each)
         );
@@ -107,19 +110,14 @@ export const requests: Part<RequestsResult> = {
           progress.step(`warming up ${server.name}, ${each.name}`, warmUp + 0.1);
           await generate({ ...offers[each.id]!.load!, connections: 32, seconds: warmUp });
         }
-        const times = each.isTarget ? rounds.target : rounds.other;
-        for (const [count, round] of connections.flatMap((count) => upTo(times, count))) {
+        for (const [count, own] of connections.flatMap((count) => upTo(rounds, count))) {
+          const round = at * rounds + own;
           for (const { server, started, offers } of inTurn(entered, round)) {
             progress.step(`${each.name}, ${count} connections: ${server.name}`, seconds + 0.1);
             const load = { ...offers[each.id]!.load!, connections: count, seconds };
             const { requests, cpu, ...measured } = await loadOn(started.pid, generate, load);
             const perRequest = cpu === undefined ? undefined : cpu / requests;
-            const of = {
-              server: server.id,
-              case: each.id,
-              connections: count,
-              round: at * times + round,
-            };
+            const of = { server: server.id, case: each.id, connections: count, round };
             samples.push({ ...of, ...measured, cpu: perRequest });
           }
         }
