@@ -20,7 +20,7 @@ import { respond } from "./http/respond.ts";
 import { after, type Awaitable, both, isPromise, settled } from "./once.ts";
 import type { NodefaceOptions } from "./options.ts";
 import { platform as ownPlatform } from "./platform.ts";
-import { prepare } from "./prepare.ts";
+import { prepare, type Prepared } from "./prepare.ts";
 
 /** A service: hand `fetch` to any server that speaks `Request` and `Response`. */
 export interface Nodeface {
@@ -79,27 +79,20 @@ export function createNodeface(options: NodefaceOptions = {}): Nodeface {
     plain.set(path, (plain.get(path) ?? new Map()).set(method, handle));
   };
   const get = (path: string, handler: Handler) => {
-    const handle = (request: Routed) =>
-      after(handler(request), (found) => {
-        if (!found) return notFound();
-        return "variants" in found ? respond(found, request.headers) : found;
-      });
+    const handle = (request: Routed) => after(handler(request), answerWith, request);
     add("GET", path, handle);
     add("HEAD", path, handle);
   };
-  const current = () => after(prepared.live(), (live) => live.current());
-  const shown = () => after(prepared.description(), (live) => live.current);
-  const page = () => after(shown(), (shown) => shown.page());
-  const json = () => after(shown(), (shown) => shown.json);
-  const yaml = () => after(shown(), (shown) => shown.yaml);
+  const current = () => after(prepared.live(), currentOf);
+  const page = () => after(prepared.description(), pageOf);
   const asset = (path: string) => after(prepared.assets(), (find) => find(path));
   get("/v1/spec", () => after(both(page(), current()), ([page, { info }]) => page.prepare(info)));
-  get("/v1/info", () => after(current(), ({ representation }) => representation));
-  get("/v1/health", () => after(current(), ({ health }) => health));
-  get("/spec.json", json);
-  get("/spec.yaml", yaml);
-  get("/v1/spec.json", json);
-  get("/v1/spec.yaml", yaml);
+  get("/v1/info", () => after(current(), infoOf));
+  get("/v1/health", () => after(current(), healthOf));
+  for (const form of ["/spec", "/v1/spec"]) {
+    get(`${form}.json`, () => after(prepared.description(), jsonOf));
+    get(`${form}.yaml`, () => after(prepared.description(), yamlOf));
+  }
   get("/.well-known/api-catalog", prepared.catalog);
   get("/", ({ requested }) => redirect(prefix.relative("v1/spec", requested)));
   get("/v1", ({ pathname }) => redirect(pathname.endsWith("/") ? "spec" : "v1/spec"));
@@ -147,17 +140,14 @@ export function createNodeface(options: NodefaceOptions = {}): Nodeface {
     if (pathname === undefined || isSlashed(pathname)) return notFound();
     const routed: Routed = { method, headers, pathname, whole, requested, params: {} };
     const handle = plain.get(pathname)?.get(method);
-    const answered = handle
-      ? handle(routed)
-      : router().fetch({ ...routed, url: `http://localhost${pathname}` });
-    return after(
-      answered,
-      (answer) => answer ?? (handle ? notFound() : unrouted(router().routes, method, pathname)),
-    );
+    if (handle) return after(handle(routed), orNotFound);
+    const { fetch, routes } = router();
+    const answered = fetch({ ...routed, url: `http://localhost${pathname}` });
+    return after(answered, (answer) => answer ?? unrouted(routes, method, pathname));
   };
   const answer = (head: RequestHead, whole: Whole): Awaitable<Answer | Response> => {
     try {
-      const answered = after(route(head, whole), (answer) => finish(answer, head));
+      const answered = after(route(head, whole), finish, head);
       return isPromise(answered) ? answered.catch((error) => fail(error, head)) : answered;
     } catch (error) {
       return fail(error, head);
@@ -206,6 +196,24 @@ function createRouter(routes: readonly Route[]) {
     router[method.toLowerCase() as "get"](path, handle);
   }
   return router;
+}
+
+type Live = Awaited<ReturnType<Prepared["live"]>>;
+type Snapshot = Awaited<ReturnType<Live["current"]>>;
+type Shown = Awaited<ReturnType<Prepared["description"]>>;
+const currentOf = (live: Live) => live.current();
+const infoOf = ({ representation }: Snapshot) => representation;
+const healthOf = ({ health }: Snapshot) => health;
+const jsonOf = ({ current }: Shown) => current.json;
+const yamlOf = ({ current }: Shown) => current.yaml;
+const pageOf = ({ current }: Shown) => current.page();
+
+const orNotFound = (answer: Answer | Response | undefined) => answer ?? notFound();
+
+/** Answers with what was found. */
+function answerWith(found: Found, { headers }: Routed): Answer {
+  if (!found) return notFound();
+  return "variants" in found ? respond(found, headers) : found;
 }
 
 /** Finds what to answer with; `undefined` where the path names nothing. */

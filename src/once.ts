@@ -25,9 +25,24 @@ export function once<T>(work: () => Promise<T>): () => Awaitable<T> {
     );
 }
 
-/** Goes on with a value: at once where it is there, otherwise when it is. */
-export function after<T, R>(value: Awaitable<T>, next: (value: T) => Awaitable<R>): Awaitable<R> {
-  return isPromise(value) ? value.then(next) : next(value);
+/**
+ * Goes on with a value: at once where it is there, otherwise when it is.
+ *
+ * @param next what is done with it
+ * @param context what `next` needs besides, which a function made for each request would cost more
+ */
+export function after<T, R>(value: Awaitable<T>, next: (value: T) => Awaitable<R>): Awaitable<R>;
+export function after<T, R, C>(
+  value: Awaitable<T>,
+  next: (value: T, context: C) => Awaitable<R>,
+  context: C,
+): Awaitable<R>;
+export function after<T, R>(
+  value: Awaitable<T>,
+  next: (value: T, context?: unknown) => Awaitable<R>,
+  context?: unknown,
+): Awaitable<R> {
+  return isPromise(value) ? value.then((value) => next(value, context)) : next(value, context);
 }
 
 /** Two values together. */

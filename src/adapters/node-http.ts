@@ -102,23 +102,23 @@ export function listener(
 function createAnswering(
   app: App,
 ): (message: IncomingMessage, response: ServerResponse, head: RequestHead) => void {
-  const send = (response: ServerResponse, answer: Answer | Response): unknown =>
+  const send = (answer: Answer | Response, response: ServerResponse): unknown =>
     isResponse(answer)
       ? after(bridge(), ({ sendNodeResponse }) => sendNodeResponse(response, answer))
       : write(response, answer);
+  const fail = (error: unknown, response: ServerResponse) => {
+    console.error(error);
+    response.destroy();
+  };
   return (message, response, head) => {
     const own = invalid(message, head) ?? ping(message);
     if (own) return write(response, { ...own, headers: { ...SECURITY, ...own.headers } });
     const whole = () => wholeRequest(message, response);
-    const fail = (error: unknown) => {
-      console.error(error);
-      response.destroy();
-    };
     try {
-      const sent = after(answerOf(app, head, whole), (answer) => send(response, answer));
-      if (isPromise(sent)) sent.catch(fail);
+      const sent = after(answerOf(app, head, whole), send, response);
+      if (isPromise(sent)) sent.catch((error) => fail(error, response));
     } catch (error) {
-      fail(error);
+      fail(error, response);
     }
   };
 }
