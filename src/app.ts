@@ -27,8 +27,8 @@ export interface Nodeface {
   /** Answers one request, at once where the answer is prepared; neither throws nor rejects. */
   fetch(request: Request): Response | Promise<Response>;
   /**
-   * Answers one request with plain data, for a server that writes it itself, as the adapter of Node
-   * does: no bytes are copied. What a host's operation answers stays the `Response` it is.
+   * Answers one request with plain data, for a server that writes it itself, as the adapters here
+   * do: no bytes are copied. What a host's operation answers stays the `Response` it is.
    *
    * @param head what there is of the request
    * @param whole makes all of it, for a host's operation
@@ -86,7 +86,7 @@ export function createNodeface(options: NodefaceOptions = {}): Nodeface {
   const current = () => after(prepared.live(), currentOf);
   const page = () => after(prepared.description(), pageOf);
   const asset = (path: string) => after(prepared.assets(), (find) => find(path));
-  get("/v1/spec", () => after(both(page(), current()), ([page, { info }]) => page.prepare(info)));
+  get("/v1/spec", () => after(both(page(), current()), shownPage));
   get("/v1/info", () => after(current(), infoOf));
   get("/v1/health", () => after(current(), healthOf));
   for (const form of ["/spec", "/v1/spec"]) {
@@ -112,8 +112,14 @@ export function createNodeface(options: NodefaceOptions = {}): Nodeface {
       add(
         each,
         pattern,
-        ({ whole, params }) => after(whole(), (request) => settled(handle(request, params))),
+        ({ whole, params }) =>
+          after(settled(whole()), (request) => settled(handle(request, params))),
       );
+    }
+    try {
+      createRouter(routes.slice(-1));
+    } catch (cause) {
+      throw new TypeError(`${method} ${path} is no path that can be served`, { cause });
     }
   }
 
@@ -141,9 +147,9 @@ export function createNodeface(options: NodefaceOptions = {}): Nodeface {
     const routed: Routed = { method, headers, pathname, whole, requested, params: {} };
     const handle = plain.get(pathname)?.get(method);
     if (handle) return after(handle(routed), orNotFound);
-    const { fetch, routes } = router();
-    const answered = fetch({ ...routed, url: `http://localhost${pathname}` });
-    return after(answered, (answer) => answer ?? unrouted(routes, method, pathname));
+    const matching = router();
+    const answered = matching.fetch({ ...routed, url: `http://localhost${pathname}` });
+    return after(answered, (answer) => answer ?? unrouted(matching.routes, method, pathname));
   };
   const answer = (head: RequestHead, whole: Whole): Awaitable<Answer | Response> => {
     try {
@@ -201,12 +207,14 @@ function createRouter(routes: readonly Route[]) {
 type Live = Awaited<ReturnType<Prepared["live"]>>;
 type Snapshot = Awaited<ReturnType<Live["current"]>>;
 type Shown = Awaited<ReturnType<Prepared["description"]>>;
+type Page = Awaited<ReturnType<Shown["current"]["page"]>>;
 const currentOf = (live: Live) => live.current();
 const infoOf = ({ representation }: Snapshot) => representation;
 const healthOf = ({ health }: Snapshot) => health;
 const jsonOf = ({ current }: Shown) => current.json;
 const yamlOf = ({ current }: Shown) => current.yaml;
 const pageOf = ({ current }: Shown) => current.page();
+const shownPage = ([page, { info }]: [Page, Snapshot]) => page.prepare(info);
 
 const orNotFound = (answer: Answer | Response | undefined) => answer ?? notFound();
 

@@ -50,9 +50,12 @@ export function both<A, B>(a: Awaitable<A>, b: Awaitable<B>): Awaitable<[A, B]> 
   return isPromise(a) || isPromise(b) ? Promise.all([a, b]) : [a, b];
 }
 
-/** Whether a value is a promise; one of a class of its own has to be settled before. */
+/** What `async` gives, also where somebody has put another class in place of `Promise`. */
+const Native = (async () => {})().constructor as typeof Promise;
+
+/** Whether a value is a promise; one of any further class has to be settled before. */
 export function isPromise<T>(value: Awaitable<T>): value is Promise<T> {
-  return value instanceof Promise;
+  return value instanceof Native || (Promise !== Native && value instanceof Promise);
 }
 
 /** What somebody else gives, which may be a promise of whichever class. */

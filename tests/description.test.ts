@@ -56,7 +56,7 @@ description("every operation has a name of its own and says what it is", async (
 
 /** A path as the description writes it. */
 function template(path: string): string {
-  return path.replaceAll(/:(\w+)/g, "{$1}") || "/";
+  return path.replaceAll(/:(\w+)/g, "{$1}");
 }
 
 description.run();

@@ -141,13 +141,43 @@ embedding("an operation that fails is answered with 500 and told to the host", a
 });
 
 embedding("an operation in place of what is served already is refused", () => {
-  for (const path of ["/v1/info", "/assets/{folder}/{file}"]) {
+  for (const path of ["/", "/v1/info", "/assets/{folder}/{file}"]) {
     assert.throws(
       () => createNodeface({ operations: [{ ...peer, path }] }),
       (error: Error) => error.message === `GET ${path} is served already`,
     );
   }
   assert.throws(() => createNodeface({ operations: [peer, peer] }), /is served already/);
+});
+
+embedding("an operation whose path cannot be matched is refused at once", () => {
+  for (const path of ["/v1/{id}/peers/{id}", "/v1/{1st}", "/v1/("]) {
+    assert.throws(
+      () => createNodeface({ operations: [{ ...peer, path }] }),
+      (error: Error) => error.message === `GET ${path} is no path that can be served`,
+    );
+  }
+});
+
+embedding("it answers where another class has taken the place of Promise", async () => {
+  const { Promise: native } = globalThis;
+  const paths = ["/v1/info", "/v1/spec", "/v1/peers/b2", "/assets/a/b"];
+  const app = createNodeface({ operations: [peer] });
+  try {
+    // As zone.js does: what `async` gives is not of that class.
+    const Other = function (executor: ConstructorParameters<PromiseConstructor>[0]) {
+      return new native(executor);
+    };
+    for (const name of ["all", "race", "resolve", "reject"] as const) {
+      Object.assign(Other, { [name]: native[name].bind(native) });
+    }
+    globalThis.Promise = Other as never;
+    const statuses: number[] = [];
+    for (const path of paths) statuses.push((await ask(path, {}, app)).status);
+    assert.equal(statuses, [200, 200, 200, 404]);
+  } finally {
+    globalThis.Promise = native;
+  }
 });
 
 embedding.run();

@@ -26,7 +26,10 @@ export interface Listening {
 /** What an adapter serves; every `Nodeface` is one. */
 export interface App {
   fetch(request: Request): Awaitable<Response>;
-  /** The same as plain data: a server that writes it itself copies no bytes for each request. */
+  /**
+   * The same as plain data: a server that writes it itself copies no bytes for each request. Where it
+   * is there, `fetch` is not called.
+   */
   answer?(head: RequestHead, whole: () => Awaitable<Request>): Awaitable<Answer | Response>;
 }
 
@@ -36,7 +39,9 @@ export const answerOf = (
   head: RequestHead,
   whole: () => Awaitable<Request>,
 ): Awaitable<Answer | Response> =>
-  app.answer ? app.answer(head, whole) : after(whole(), (request) => settled(app.fetch(request)));
+  app.answer
+    ? settled(app.answer(head, whole))
+    : after(whole(), (request) => settled(app.fetch(request)));
 
 /** The URL of a server by the address that it is bound to, with brackets or without. */
 export function urlAt(address: string, port: number): string {

@@ -31,7 +31,7 @@ interface Connection {
   last?: ServerResponse | undefined;
   /** How much had been written when it was last looked, in bytes. */
   written: number;
-  /** When that was last seen to have grown, in milliseconds; nothing before the first answer. */
+  /** When that was last seen to have grown, in milliseconds; nothing before the first. */
   idleSince?: number;
 }
 

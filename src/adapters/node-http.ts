@@ -42,17 +42,17 @@ export async function createHttpServer(
   const { createServer } = process.getBuiltinModule?.("node:http") ?? await import("node:http");
   const connections = createConnections();
   const answer = createAnswering(app);
-  const limits = {
+  const options = {
     headersTimeout: LIMITS.head,
     requestTimeout: LIMITS.head + LIMITS.content,
     keepAliveTimeout: LIMITS.idle,
     connectionsCheckingInterval: LIMITS.check,
     // Refused by `invalid`, as every other error is.
     requireHostHeader: false,
-    // On Node 24 and later: a request without content is not a stream to be read to its end.
+    // On Node 24.12 and later, and on Deno: what has no content is no stream to be read to its end.
     optimizeEmptyRequests: true,
   };
-  const http = createServer(limits, (message, response) => {
+  const http = createServer(options, (message, response) => {
     const head = new MessageHead(message);
     limitContent(message, response, head);
     answer(message, response, head);
@@ -113,7 +113,7 @@ function createAnswering(
   return (message, response, head) => {
     const own = invalid(message, head) ?? ping(message);
     if (own) return write(response, { ...own, headers: { ...SECURITY, ...own.headers } });
-    const whole = () => wholeRequest(message, response);
+    const whole = () => wholeRequest(message, response, head);
     try {
       const sent = after(answerOf(app, head, whole), send, response);
       if (isPromise(sent)) sent.catch((error) => fail(error, response));
@@ -126,11 +126,23 @@ function createAnswering(
 const NO_CONTENT = Buffer.alloc(0);
 
 /** All of a request, as a host's operation is given it. */
-async function wholeRequest(message: IncomingMessage, response: ServerResponse): Promise<Request> {
+async function wholeRequest(
+  message: IncomingMessage,
+  response: ServerResponse,
+  head: RequestHead,
+): Promise<Request> {
+  // A message that is no stream looks as if its client had gone, until the parser is through with it.
   const { NodeRequest } = await bridge();
-  // srvx would take what is no stream for a client that has gone away.
-  if (message.readableEnded) Object.assign(message, { rawBody: NO_CONTENT });
+  // srvx would have it that its content was used up; where it was, by a host's parser, that is so.
+  if (message.readableEnded && !hasContent(head) && !("rawBody" in message)) {
+    Object.assign(message, { rawBody: NO_CONTENT });
+  }
   return new NodeRequest({ req: message, res: response });
+}
+
+/** Whether a request has a content (RFC 9112, section 6). */
+function hasContent({ headers }: RequestHead): boolean {
+  return headers.has("content-length") || headers.has("transfer-encoding");
 }
 
 /** How many connections may wait to be taken; the system has a limit of its own as well. */
@@ -222,9 +234,9 @@ function refusal(code: string): Answer {
 function limitContent(
   message: IncomingMessage,
   response: ServerResponse,
-  { headers }: RequestHead,
+  head: RequestHead,
 ): void {
-  if (!headers.has("content-length") && !headers.has("transfer-encoding")) return;
+  if (!hasContent(head)) return;
   const timer = setTimeout(() => message.socket.destroy(), LIMITS.content);
   timer.unref();
   const clear = () => clearTimeout(timer);

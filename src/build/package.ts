@@ -61,7 +61,8 @@ for (const entry of ENTRIES) {
     minifyWhitespace: true,
     external: Object.keys(dependencies).flatMap((name) => [name, `${name}/*`]),
     plugins: [apart],
-    // Tells Bun that there is nothing left to translate.
+    // Tells Bun that there is nothing left to translate; it then reads a file byte by character.
+    charset: "ascii",
     banner: { js: "// @bun" },
     metafile: true,
     legalComments: "none",
