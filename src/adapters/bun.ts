@@ -29,9 +29,15 @@ declare const Bun: {
   }): BunServer;
 };
 
+/** Of longer contents a further copy would stay in memory. */
+const CLONED_MAX = 65_536;
+
 /** The response to be sent for an answer; clones share the bytes and headers that a new one copies. */
-const send = (answer: Answer | Response): Response =>
-  isResponse(answer) ? answer : responseOf(answer).clone();
+function send(answer: Answer | Response): Response {
+  if (isResponse(answer)) return answer;
+  const { byteLength = 0 } = answer.body ?? {};
+  return byteLength > CLONED_MAX ? toResponse(answer) : responseOf(answer).clone();
+}
 
 const responseOf = remember(toResponse);
 
