@@ -1,5 +1,10 @@
+import { Buffer } from "node:buffer";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { listener } from "../../src/adapters/node.ts";
+import { createNodeface, type Operation } from "../../src/index.ts";
 import { type Running, start } from "../_server.ts";
 import { RELEASES } from "./_servers.ts";
 import { dial } from "./_socket.ts";
@@ -50,3 +55,36 @@ for (const [runtime, command] of RELEASES) {
 
   operations.run();
 }
+
+const mounted = suite("in a server that reads contents itself");
+
+for (
+  const [what, rawBody] of [["kept", Buffer.from("what was read")], ["not kept", null]] as const
+) {
+  mounted(`a content that was read and ${what} is not taken for an empty one`, async () => {
+    const errors: unknown[] = [];
+    const handle: Operation["handle"] = async (request) => new Response(await request.text());
+    const operation = { responses: { 200: { description: "The content" } } };
+    const answer = listener(createNodeface({
+      operations: [{ method: "POST", path: "/own", operation, handle }],
+      onError: (error) => errors.push(error),
+    }));
+    const http = createServer(async (message, response) => {
+      for await (const _ of message);
+      if (rawBody) Object.assign(message, { rawBody });
+      answer(message, response);
+    });
+    await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+    const { port } = http.address() as AddressInfo;
+    const url = `http://127.0.0.1:${port}/own`;
+    const response = await fetch(url, { method: "POST", body: "what was read" });
+    const text = await response.text();
+    http.close();
+    http.closeAllConnections();
+    assert.is(response.status, rawBody ? 200 : 500);
+    if (rawBody) assert.is(text, "what was read");
+    else assert.match(String(errors[0]), /Body/);
+  });
+}
+
+mounted.run();
