@@ -35,8 +35,8 @@ const CLONED_MAX = 65_536;
 /** The response to be sent for an answer; clones share the bytes and headers that a new one copies. */
 function send(answer: Answer | Response): Response {
   if (isResponse(answer)) return answer;
-  const { byteLength = 0 } = answer.body ?? {};
-  return byteLength > CLONED_MAX ? toResponse(answer) : responseOf(answer).clone();
+  const isLong = answer.body !== null && answer.body.byteLength > CLONED_MAX;
+  return isLong ? toResponse(answer) : responseOf(answer).clone();
 }
 
 const responseOf = remember(toResponse);
