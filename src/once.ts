@@ -45,6 +45,12 @@ export function after<T, R>(
   return isPromise(value) ? value.then((value) => next(value, context)) : next(value, context);
 }
 
+/** Does a piece of work when it is asked for, once at a time: who asks meanwhile waits for the same. */
+export function single(work: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  return () => running ??= work().finally(() => running = undefined);
+}
+
 /** Two values together. */
 export function both<A, B>(a: Awaitable<A>, b: Awaitable<B>): Awaitable<[A, B]> {
   return isPromise(a) || isPromise(b) ? Promise.all([a, b]) : [a, b];

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { single } from "../once.ts";
 import type { Description } from "./description.ts";
 import type { Finding } from "./finding.ts";
 import {
@@ -58,7 +59,6 @@ export function keepFound<T>(
   let found: Live<T> | undefined;
   let told: string | undefined;
   let next = 0, nextAsk = 0;
-  let running: Promise<void> | undefined;
 
   /** The path, where it is time to look there. */
   async function due(): Promise<string | undefined> {
@@ -101,9 +101,6 @@ export function keepFound<T>(
     get current() {
       return found?.current ?? current;
     },
-    refresh() {
-      running ??= look().finally(() => running = undefined);
-      return running;
-    },
+    refresh: single(look),
   };
 }

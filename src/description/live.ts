@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { single } from "../once.ts";
 import type { Platform } from "../platform.ts";
 import type { Representation } from "../http/representation.ts";
 import { type Description, prepareForms } from "./description.ts";
@@ -79,16 +80,10 @@ export async function keepCurrent<T>(
   const current = first.merged
     ? await show(first.merged)
     : { json, yaml, page: await make({ ...alone, notice: NOTICE }) };
-  const live = { current, refresh };
+  const live = { current, refresh: single(look) };
   let shows: "own" | "older" = first.merged ? "older" : "own";
   let { stamps } = first;
   report({ findings: first.findings, shown: first.merged ? "current" : "own" });
-  let running: Promise<void> | undefined;
-
-  function refresh(): Promise<void> {
-    running ??= look().finally(() => running = undefined);
-    return running;
-  }
 
   async function look() {
     if (!await hasChanged(stamps, read)) return;

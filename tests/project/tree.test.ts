@@ -48,7 +48,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   config: ["info", "kinds", "http"],
   adapters: ["app.ts", "http", "once.ts"],
   explorer: ["http", "once.ts", "platform.ts"],
-  description: ["http", "json.ts", "platform.ts"],
+  description: ["http", "json.ts", "once.ts", "platform.ts"],
   info: ["kinds", "http", "json.ts", "platform.ts"],
   kinds: [],
   http: ["platform.ts"],
