@@ -11,6 +11,10 @@ export const COMMANDS: Readonly<Record<"Node" | "Deno" | "Bun", readonly string[
   Bun: [BUN, "src/main.ts"],
 };
 
+/** A command that serves something else than the service: the one of a file. */
+export const serving = (command: readonly string[], file: string): readonly string[] =>
+  command.map((part) => part === "src/main.ts" ? file : part);
+
 /** A process that is running. */
 export interface Running {
   /** Where it listens, read from the line it prints when it is ready. */

@@ -1,9 +1,6 @@
-/**
- * Serves a host's own operation, which tells what it was given and whether its client went away, by
- * the adapter of the runtime this is, until it is told to stop.
- */
-import process from "node:process";
+/** Serves a host's own operation, which tells what it was given and whether its client went away. */
 import { createNodeface, type Operation } from "../../src/index.ts";
+import { serveHere } from "./_serve.ts";
 
 let waiting = 0;
 let left = 0;
@@ -26,11 +23,4 @@ const operations = (["GET", "POST", "DELETE"] as const).map((method): Operation 
 }));
 const app = createNodeface({ operations });
 
-const name = "Deno" in globalThis ? "deno" : "Bun" in globalThis ? "bun" : "node";
-const { serve } = await import(`../../src/adapters/${name}.ts`);
-const server = await serve(app, { host: "127.0.0.1", port: 0 });
-process.on("SIGTERM", async () => {
-  await server.close();
-  process.exit(0);
-});
-console.error(`nodeface 0 on ${server.url}`);
+await serveHere(app);

@@ -1,8 +1,5 @@
-/**
- * Serves one content that no connection takes up without being read, and fails at `/broken`, by the
- * adapter of the runtime this is, until it is told to stop.
- */
-import process from "node:process";
+/** Serves one content that no connection takes up without being read, and fails at `/broken`. */
+import { serveHere } from "./_serve.ts";
 
 const content = new Uint8Array(32 * 1024 * 1024);
 const headers = { "content-length": String(content.byteLength) };
@@ -17,11 +14,4 @@ const app = {
   },
 };
 
-const name = "Deno" in globalThis ? "deno" : "Bun" in globalThis ? "bun" : "node";
-const { serve } = await import(`../../src/adapters/${name}.ts`);
-const server = await serve(app, { host: "127.0.0.1", port: 0 });
-process.on("SIGTERM", async () => {
-  await server.close();
-  process.exit(0);
-});
-console.error(`nodeface 0 on ${server.url}`);
+await serveHere(app);

@@ -5,17 +5,10 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { listener } from "../../src/adapters/node.ts";
 import { createNodeface, type Operation } from "../../src/index.ts";
-import { type Running, start } from "../_server.ts";
+import { until } from "../nodes/_daemon.ts";
+import { type Running, serving, start } from "../_server.ts";
 import { RELEASES } from "./_servers.ts";
 import { dial } from "./_socket.ts";
-
-/** Asks until it is so, for ten seconds at most. */
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  const since = performance.now();
-  while (!await isSo()) assert.ok(performance.now() - since < 10_000, "it never was");
-}
-
-const SERVER = "tests/raw/_host-server.ts";
 
 for (const [runtime, command] of RELEASES) {
   const operations = suite(`a host's operation on ${runtime}`);
@@ -24,7 +17,7 @@ for (const [runtime, command] of RELEASES) {
   const clients = async () => await (await own("clients")).json();
 
   operations.before(async () => {
-    server = await start(command.map((part) => part === "src/main.ts" ? SERVER : part));
+    server = await start(serving(command, "tests/raw/_host-server.ts"));
   });
   operations.after(async () => void await server?.stop());
 
@@ -46,10 +39,10 @@ for (const [runtime, command] of RELEASES) {
       const before = await clients();
       const client = await dial(server.url);
       client.write(`${method} /own/wait HTTP/1.1\r\nHost: localhost\r\n\r\n`);
-      await until(async () => (await clients()).waiting > before.waiting);
+      await until(async () => (await clients()).waiting > before.waiting, 10_000);
       assert.is((await clients()).left, before.left);
       client.destroy();
-      await until(async () => (await clients()).left > before.left);
+      await until(async () => (await clients()).left > before.left, 10_000);
     });
   }
 

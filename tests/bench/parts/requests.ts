@@ -56,21 +56,24 @@ const isMeasured = ({ role }: Server, { isTarget }: Case) => role !== "other" ||
 
 function modeOf({ quick, connections, rounds, seconds, paths }: Options) {
   const mode = quick ? MODES.quick : MODES.full;
+  const cases = CASES.filter(({ id }) => paths.length === 0 || paths.includes(id));
+  const fieldsOf = ({ isTarget }: Case) => mode.fields[isTarget ? "target" : "other"];
   return {
     connections: connections ?? mode.connections,
     rounds: rounds ?? mode.rounds,
     seconds: seconds ?? mode.seconds,
     warmUp: mode.warmUp,
-    cases: CASES.filter(({ id }) => paths.length === 0 || paths.includes(id)),
-    fieldsOf: ({ isTarget }: Case) => mode.fields[isTarget ? "target" : "other"],
+    cases,
+    fieldsOf,
+    fields: Math.max(0, ...cases.map(fieldsOf)),
   };
 }
 
 export const requests: Part<RequestsResult> = {
   plan(options) {
-    const { fieldsOf, connections, rounds, seconds, warmUp, cases } = modeOf(options);
+    const { fields, fieldsOf, connections, rounds, seconds, warmUp, cases } = modeOf(options);
     const chosen = chosenServers(options.only);
-    let steps = 0, time = Math.max(0, ...cases.map(fieldsOf)) * chosen.length;
+    let steps = 0, time = fields * chosen.length;
     for (const each of cases) {
       const servers = chosen.filter((server) => isMeasured(server, each)).length;
       const times = fieldsOf(each) * servers;
@@ -83,8 +86,7 @@ export const requests: Part<RequestsResult> = {
   },
 
   async measure(options, progress) {
-    const { fieldsOf, connections, rounds, seconds, warmUp, cases } = modeOf(options);
-    const fields = Math.max(0, ...cases.map(fieldsOf));
+    const { fields, fieldsOf, connections, rounds, seconds, warmUp, cases } = modeOf(options);
     const { name, generate } = findGenerator();
     const samples: Sample[] = [];
     let offers: RequestsResult["offers"] = {};

@@ -1,0 +1,15 @@
+/** What a server under test does besides answering: it runs in a process of its own. */
+import process from "node:process";
+import type { App } from "../../src/adapters/adapter.ts";
+
+/** Serves an app by the adapter of the runtime this is, until it is told to stop. */
+export async function serveHere(app: App): Promise<void> {
+  const name = "Deno" in globalThis ? "deno" : "Bun" in globalThis ? "bun" : "node";
+  const { serve } = await import(`../../src/adapters/${name}.ts`);
+  const server = await serve(app, { host: "127.0.0.1", port: 0 });
+  process.on("SIGTERM", async () => {
+    await server.close();
+    process.exit(0);
+  });
+  console.error(`nodeface 0 on ${server.url}`);
+}
