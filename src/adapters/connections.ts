@@ -12,9 +12,9 @@ import { LIMITS } from "./limits.ts";
 export interface Connections {
   /** Takes up a new connection. */
   watch(socket: Socket): void;
-  /** Takes up an answer, begun or not, until it is through. */
+  /** Takes up an answer that is not there yet, until it is through. */
   watchAnswer(response: ServerResponse): void;
-  /** The answer that is under way on a connection, the last one where there are several. */
+  /** The answer that a connection waits for, the last one where there are several. */
   underWay(socket: Socket): ServerResponse | undefined;
   /**
    * Ends all connections: those that are idle or half-sent at once, others after their answer, or
@@ -42,12 +42,12 @@ const LOOK = 20;
 export function createConnections(): Connections {
   const connections = new Map<Socket, Connection>();
 
-  // Blank lines between requests begin no request, but keep the server's own limits from running out;
-  // and the server has no limit for a client that does not read its answer.
+  // The server's own limit between requests would set a timer for each of them, and blank lines keep
+  // it from running out; for a client that does not read its answer it has none.
   const cutIdle = setInterval(() => {
     const now = performance.now();
     for (const [socket, connection] of connections) {
-      if (connection.open > 0) {
+      if (connection.open > 0 || socket.writableLength > 0) {
         // Only here: a limit on every connection costs every request.
         if (socket.timeout !== LIMITS.silence) socket.setTimeout(LIMITS.silence);
       } else if (socket.bytesWritten !== connection.written) {
@@ -69,8 +69,6 @@ export function createConnections(): Connections {
       socket.once("close", () => connections.delete(socket));
     },
     watchAnswer(response) {
-      // Most are: the system has taken them as they were written.
-      if (response.writableFinished) return;
       const connection = connections.get(response.req.socket);
       if (!connection) return;
       connection.open++;

@@ -11,8 +11,6 @@ export const LIMITS = {
   content: 10_000,
   /** Between the bytes of a connection; `node:http` cuts one that does not read after twice that. */
   silence: 13_000,
-  /** From an answer to the next request on the same connection. */
-  idle: 5_000,
   /** How often the first of these is looked at. */
   check: 2_000,
   /** From the word to stop to the end of the last answer. */

@@ -10,7 +10,7 @@ import type { Answer } from "../http/answer.ts";
 import { isResponse, SECURITY } from "../http/finish.ts";
 import type { RequestHead } from "../http/head.ts";
 import { remember } from "../http/remember.ts";
-import { after, isPromise, once } from "../once.ts";
+import { after, type Awaitable, isPromise, once } from "../once.ts";
 import { problem } from "../http/problem.ts";
 import { REASONS } from "../http/status.ts";
 import { answerOf, type App, type Listening, type ListenOptions, urlAt } from "./adapter.ts";
@@ -45,7 +45,8 @@ export async function createHttpServer(
   const options = {
     headersTimeout: LIMITS.head,
     requestTimeout: LIMITS.head + LIMITS.content,
-    keepAliveTimeout: LIMITS.idle,
+    // `connections` sees to it.
+    keepAliveTimeout: 0,
     connectionsCheckingInterval: LIMITS.check,
     // Refused by `invalid`, as every other error is.
     requireHostHeader: false,
@@ -55,8 +56,12 @@ export async function createHttpServer(
   const http = createServer(options, (message, response) => {
     const head = new MessageHead(message);
     limitContent(message, response, head);
-    answer(message, response, head);
-    connections.watchAnswer(response);
+    // A connection of HTTP/1.1 persists without a word of it (RFC 9112, section 9.3).
+    if (message.httpVersionMinor === 1 && response.shouldKeepAlive) {
+      response.removeHeader("connection");
+    }
+    const sent = answer(message, response, head);
+    if (isPromise(sent)) connections.watchAnswer(response);
   });
   // Beyond its number of fields a server passes over them, be they the one that matters.
   http.maxHeadersCount = 0;
@@ -77,7 +82,7 @@ export async function createHttpServer(
   http.on("connect", (_message, stream) => {
     const socket = stream as Socket;
     // The server has given this socket away, and its limits and listeners with it.
-    socket.on("error", () => {}).resume().setTimeout(LIMITS.idle, () => socket.destroy());
+    socket.on("error", () => {}).resume().setTimeout(LIMITS.head, () => socket.destroy());
     refuseAfterAnswers(socket);
   });
   const end = async () => {
@@ -96,13 +101,18 @@ export function listener(
   app: App,
 ): (message: IncomingMessage, response: ServerResponse) => void {
   const answer = createAnswering(app);
-  return (message, response) => answer(message, response, new MessageHead(message));
+  return (message, response) => void answer(message, response, new MessageHead(message));
 }
 
-function createAnswering(
-  app: App,
-): (message: IncomingMessage, response: ServerResponse, head: RequestHead) => void {
-  const send = (answer: Answer | Response, response: ServerResponse): unknown =>
+/** Answers a request, at once where no promise is given; neither throws nor rejects. */
+type Answering = (
+  message: IncomingMessage,
+  response: ServerResponse,
+  head: RequestHead,
+) => Awaitable<void>;
+
+function createAnswering(app: App): Answering {
+  const send = (answer: Answer | Response, response: ServerResponse): Awaitable<void> =>
     isResponse(answer)
       ? after(bridge(), ({ sendNodeResponse }) => sendNodeResponse(response, answer))
       : write(response, answer);
@@ -116,7 +126,7 @@ function createAnswering(
     const whole = () => wholeRequest(message, response, head);
     try {
       const sent = after(answerOf(app, head, whole), send, response);
-      if (isPromise(sent)) sent.catch((error) => fail(error, response));
+      return isPromise(sent) ? sent.catch((error) => fail(error, response)) : sent;
     } catch (error) {
       fail(error, response);
     }

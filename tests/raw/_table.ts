@@ -8,7 +8,7 @@ import { DIFFERENCES } from "./_differences.ts";
 import { type Exchange, exchange } from "./_exchange.ts";
 
 /** Headers of the connection, and those whose value depends on the start or on the encoder. */
-const OWN = ["connection", "date", "keep-alive", "transfer-encoding"];
+const OWN = ["connection", "date", "transfer-encoding"];
 const OF_THE_ENCODER = "content-length";
 const OF_THE_START = "etag";
 

@@ -13,6 +13,8 @@ ports.forEach((port, index) => {
   const fields = headers.flat();
   const bytes = body === null ? null : Buffer.from(body, "base64");
   createServer((_request, response) => {
+    // As what it is beside: HTTP/1.1 persists without a word of it.
+    response.removeHeader("connection");
     response.writeHead(status, fields).end(bytes);
   }).listen(Number(port), "127.0.0.1");
 });

@@ -13,6 +13,8 @@ ports.forEach((port, index) => {
   const fields = headers.flat();
   const text = body === null ? "" : Buffer.from(body, "base64").toString("latin1");
   createServer((_request, response) => {
+    // As what it is beside: HTTP/1.1 persists without a word of it.
+    response.removeHeader("connection");
     response.writeHead(status, fields).end(text, "latin1");
   }).listen(Number(port), "127.0.0.1");
 });
