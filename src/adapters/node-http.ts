@@ -15,6 +15,7 @@ import { problem } from "../http/problem.ts";
 import { REASONS } from "../http/status.ts";
 import { answerOf, type App, type Listening, type ListenOptions, urlAt } from "./adapter.ts";
 import { createConnections } from "./connections.ts";
+import { hasContent, limitContent } from "./content.ts";
 import { LIMITS } from "./limits.ts";
 import { MessageHead } from "./message-head.ts";
 
@@ -150,11 +151,6 @@ async function wholeRequest(
   return new NodeRequest({ req: message, res: response });
 }
 
-/** Whether a request has a content (RFC 9112, section 6). */
-function hasContent({ headers }: RequestHead): boolean {
-  return headers.has("content-length") || headers.has("transfer-encoding");
-}
-
 /** How many connections may wait to be taken; the system has a limit of its own as well. */
 const BACKLOG = 4096;
 
@@ -235,22 +231,4 @@ function refusal(code: string): Answer {
     default:
       return problem(400, "The request is not valid HTTP");
   }
-}
-
-/**
- * Cuts a client that takes too long over its content: the server's own limit ends with the answer,
- * which does not wait for it.
- */
-function limitContent(
-  message: IncomingMessage,
-  response: ServerResponse,
-  head: RequestHead,
-): void {
-  if (!hasContent(head)) return;
-  const timer = setTimeout(() => message.socket.destroy(), LIMITS.content);
-  timer.unref();
-  const clear = () => clearTimeout(timer);
-  message.once("end", clear).once("close", clear);
-  // What nobody has read by then is passed over: Deno would wait for it.
-  response.once("finish", () => message.resume());
 }

@@ -15,13 +15,19 @@ const LONGEST = 512;
  */
 export function bounded<T>(work: (input: string) => T, most = 128): (input: string) => T {
   const results = new Map<string, T>();
+  // Most often it is the one before: to compare a text costs less than to look it up.
+  let last: string | undefined;
+  let found: T;
   return (input) => {
+    if (input === last) return found;
     const known = results.get(input);
-    if (known !== undefined) return known;
-    const result = work(input);
+    const result = known ?? work(input);
     if (input.length > LONGEST) return result;
-    if (results.size >= most) results.clear();
-    results.set(input, result);
-    return result;
+    if (known === undefined) {
+      if (results.size >= most) results.clear();
+      results.set(input, result);
+    }
+    last = input;
+    return found = result;
   };
 }

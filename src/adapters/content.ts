@@ -1,0 +1,31 @@
+/**
+ * The content of a message of `node:http`, which nothing but a host's operation reads.
+ *
+ * @module
+ */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { RequestHead } from "../http/head.ts";
+import { LIMITS } from "./limits.ts";
+
+/** Whether a request has a content (RFC 9112, section 6). */
+export function hasContent({ headers }: RequestHead): boolean {
+  return headers.has("content-length") || headers.has("transfer-encoding");
+}
+
+/**
+ * Cuts a client that takes too long over its content: the server's own limit ends with the answer,
+ * which does not wait for it.
+ */
+export function limitContent(
+  message: IncomingMessage,
+  response: ServerResponse,
+  head: RequestHead,
+): void {
+  if (!hasContent(head)) return;
+  const timer = setTimeout(() => message.socket.destroy(), LIMITS.content);
+  timer.unref();
+  const clear = () => clearTimeout(timer);
+  message.once("end", clear).once("close", clear);
+  // What nobody has read by then is passed over: Deno would wait for it.
+  response.once("finish", () => message.resume());
+}
