@@ -12,9 +12,9 @@ import { LIMITS } from "./limits.ts";
 export interface Connections {
   /** Takes up a new connection. */
   watch(socket: Socket): void;
-  /** Takes up an answer that is not there yet, until it is through. */
+  /** Takes up an answer that is not there yet, or waits behind another, until it is through. */
   watchAnswer(response: ServerResponse): void;
-  /** The answer that a connection waits for, the last one where there are several. */
+  /** The answer that is waited for on a connection, the last one where there are several. */
   underWay(socket: Socket): ServerResponse | undefined;
   /**
    * Ends all connections: those that are idle or half-sent at once, others after their answer, or
@@ -25,7 +25,7 @@ export interface Connections {
 
 /** What is known of a connection. */
 interface Connection {
-  /** Answers that are not through yet. */
+  /** Answers that are waited for. */
   open: number;
   /** The last of them; one that is through is let go of, or it would grow old in memory. */
   last?: ServerResponse | undefined;

@@ -62,7 +62,8 @@ export async function createHttpServer(
       response.removeHeader("connection");
     }
     const sent = answer(message, response, head);
-    if (isPromise(sent)) connections.watchAnswer(response);
+    // What waits behind another answer has no socket yet; what has one and is there is in its hands.
+    if (isPromise(sent) || !response.socket) connections.watchAnswer(response);
   });
   // Beyond its number of fields a server passes over them, be they the one that matters.
   http.maxHeadersCount = 0;
@@ -212,7 +213,11 @@ function write(response: ServerResponse, answer: Answer): void {
 
 /** Answers what the parser refuses as every other error is answered, and closes the connection. */
 function refuse(socket: Socket, code = ""): void {
-  if (!socket.writable) return void socket.destroy();
+  if (!socket.writable) {
+    // It has been refused before; an answer may still be on its way.
+    if (socket.writableLength === 0) socket.destroy();
+    return;
+  }
   const { status, headers, body } = refusal(code);
   const fields = Object.entries({ ...SECURITY, ...headers, connection: "close" });
   const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`);

@@ -21,7 +21,7 @@ export function bounded<T>(work: (input: string) => T, most = 128): (input: stri
   return (input) => {
     if (input === last) return found;
     const known = results.get(input);
-    const result = known ?? work(input);
+    const result = known === undefined ? work(input) : known;
     if (input.length > LONGEST) return result;
     if (known === undefined) {
       if (results.size >= most) results.clear();

@@ -257,6 +257,18 @@ export const CASES: readonly Case[] = [
   ),
   raw(400, "a request, then garbage", `${get("/v1/info")}garbage\r\n\r\n`, 2),
   raw(
+    400,
+    "two requests, then garbage",
+    `${get("/v1/info")}${get("/v1/health")}garbage\r\n\r\n`,
+    3,
+  ),
+  raw(
+    400,
+    "a path that is matched, two that are looked up, then garbage",
+    `${get("/none")}${get("/v1/info")}${get("/v1/health")}garbage\r\n\r\n`,
+    4,
+  ),
+  raw(
     200,
     "a content of 200 kB, then a request",
     `${request("POST", "/v1/info", "Content-Length: 200000")}${"a".repeat(200_000)}${

@@ -23,6 +23,11 @@ const BAD_CHUNKS = [
   "chunks with bare line feeds, then a request",
 ];
 const LONG_EXTENSION = "a chunk with 20 kB of extension, then a request";
+const THEN_GARBAGE = [
+  "a request, then garbage",
+  "two requests, then garbage",
+  "a path that is matched, two that are looked up, then garbage",
+];
 const RAW_TARGETS = ["a target in UTF-8", "a target in Latin-1"];
 const HOSTS = [
   "a b",
@@ -56,7 +61,7 @@ export const DIFFERENCES: readonly Difference[] = [
       ),
       ...all(400, "a space before the colon", "a folded header line", "a length and chunks"),
       ...all(400, "chunked is not the last coding", "CONNECT", "a target without a slash"),
-      ...all(400, "absolute form of another scheme", "a request, then garbage"),
+      ...all(400, "absolute form of another scheme", ...THEN_GARBAGE),
       ...all(431, "a target of 70 kB", "a header of 70 kB"),
       ...all(505, "no version", "HTTP/2.0 in the request line"),
     },
@@ -147,7 +152,7 @@ export const DIFFERENCES: readonly Difference[] = [
       "a method in lower case",
       "an empty line before the request",
       ...GARBAGE,
-      "a request, then garbage",
+      ...THEN_GARBAGE,
       "trailers, then a request",
     ),
   },

@@ -6,9 +6,15 @@ import { closed, dial } from "./_socket.ts";
 
 const drain = suite("told to stop");
 
-for (const [runtime, large] of Object.entries(LARGE)) {
+/** What is answered at once, and what is waited for. */
+const PATHS = { "an answer": "/", "one that was waited for": "/later" } as const;
+const EACH = Object.entries(LARGE).flatMap(([runtime, large]) =>
+  Object.entries(PATHS).map(([what, path]) => ({ runtime, large, what, path }))
+);
+
+for (const { runtime, large, what, path } of EACH) {
   drain(
-    `an answer in flight is ended, and idle and half-sent connections with it, on ${runtime}`,
+    `${what} in flight is ended, and idle and half-sent connections with it, on ${runtime}`,
     async () => {
       const server = await start(large);
       const [reader, half, idle] = await Promise.all([1, 2, 3].map(() => dial(server.url)));
@@ -21,7 +27,7 @@ for (const [runtime, large] of Object.entries(LARGE)) {
         if (head === 0) head = chunk.indexOf("\r\n\r\n") + 4;
         received += chunk.length;
       });
-      reader!.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+      reader!.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
       await new Promise((resolve) => reader!.once("data", resolve));
       reader!.pause();
       assert.ok(received < LENGTH);
@@ -39,11 +45,11 @@ for (const [runtime, large] of Object.entries(LARGE)) {
   );
 
   drain(
-    `a reader that stands still holds it up for the grace period only, on ${runtime}`,
+    `${what} that nobody reads holds it up for the grace period only, on ${runtime}`,
     async () => {
       const server = await start(large);
       const reader = await dial(server.url);
-      reader.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+      reader.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
       await new Promise((resolve) => reader.once("data", resolve));
       reader.pause();
       const since = performance.now();

@@ -2,6 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { COMMANDS, type Running, start } from "../_server.ts";
 import { exchange } from "./_exchange.ts";
+import { LARGE, LENGTH } from "./_large.ts";
 import { closed, dial } from "./_socket.ts";
 
 const GET = "GET /v1/info HTTP/1.1\r\nHost: localhost\r\n";
@@ -48,6 +49,37 @@ for (const runtime of Object.keys(COMMANDS)) {
       if (runtime !== "Bun") assert.match(answer, /^connection: close\r$/im);
     });
   }
+}
+
+for (const [runtime, large] of Object.entries(LARGE)) {
+  // Bun cuts it off there and then.
+  if (runtime === "Bun") continue;
+  persistence(
+    `with garbage at its end has the answers before it sent whole, on ${runtime}`,
+    async () => {
+      const server = await start(large);
+      const socket = await dial(server.url);
+      let received = 0;
+      let end = "";
+      socket.on("data", (chunk: Buffer) => {
+        received += chunk.length;
+        end = (end + chunk.toString("latin1")).slice(-2000);
+      });
+      socket.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n");
+      await new Promise((resolve) => socket.once("data", resolve));
+      socket.pause();
+      // The parser tells of each of them, the second time when the refusal waits to be sent.
+      for (let i = 0; i < 2; i++) {
+        socket.write("garbage\r\n\r\n");
+        await fetch(`${server.url}broken`, { method: "HEAD" }).catch(() => {});
+      }
+      socket.resume();
+      await closed(socket);
+      await server.stop();
+      assert.ok(received > LENGTH, `${received} bytes`);
+      assert.match(end, /HTTP\/1\.1 400 Bad Request\r\n/);
+    },
+  );
 }
 
 persistence.run();

@@ -78,7 +78,8 @@ function requestsBlocks({ requests }: Results, show: Show): string[] {
   return [
     "## Requests a second",
     "Each Nodeface beside a bare server that repeats what it sends: status, headers and content " +
-    "are the same bytes but for the date, which the run checks before it measures. Columns are " +
+    "are the same bytes but for the date, which the run checks before it measures. It has the " +
+    "limits for clients that its runtime sets by itself, and Nodeface its own. Columns are " +
     `ratios to the bare server at ${result.connections.join(", ")} connections: of the rate more ` +
     "is better, of the 99th percentile of the time and of the processor time of a request less " +
     "is; the last varies least where the machine has other work. One bare server is measured again as " +
