@@ -15,6 +15,14 @@ export const COMMANDS: Readonly<Record<"Node" | "Deno" | "Bun", readonly string[
 export const serving = (command: readonly string[], file: string): readonly string[] =>
   command.map((part) => part === "src/main.ts" ? file : part);
 
+/** Starts the service on each runtime; gives them by its name. */
+export async function startEach(): Promise<Map<string, Running>> {
+  const starts = Object.entries(COMMANDS).map(async ([runtime, command]) =>
+    [runtime, await start(command)] as const
+  );
+  return new Map(await Promise.all(starts));
+}
+
 /** A process that is running. */
 export interface Running {
   /** Where it listens, read from the line it prints when it is ready. */

@@ -31,12 +31,16 @@ interface Connection {
   last?: ServerResponse | undefined;
   /** How much had been written when it was last looked, in bytes. */
   written: number;
-  /** When that was last seen to have grown, in milliseconds; nothing before the first. */
+  /** When that was last seen to have grown, in milliseconds; nothing where it never was. */
   idleSince?: number;
 }
 
 /** How often it is looked whether answers are through, in milliseconds. */
 const LOOK = 20;
+
+/** Whether an answer is waited for on a connection, or still to be written. */
+const isAnswering = (socket: Socket, { open }: Connection): boolean =>
+  open > 0 || socket.writableLength > 0;
 
 /** Makes a server's connections. */
 export function createConnections(): Connections {
@@ -47,7 +51,7 @@ export function createConnections(): Connections {
   const cutIdle = setInterval(() => {
     const now = performance.now();
     for (const [socket, connection] of connections) {
-      if (connection.open > 0 || socket.writableLength > 0) {
+      if (isAnswering(socket, connection)) {
         // Only here: a limit on every connection costs every request.
         if (socket.timeout !== LIMITS.silence) socket.setTimeout(LIMITS.silence);
       } else if (socket.bytesWritten !== connection.written) {
@@ -81,8 +85,8 @@ export function createConnections(): Connections {
       const until = performance.now() + LIMITS.grace;
       do {
         await new Promise((resolve) => setTimeout(resolve, LOOK));
-        for (const [socket, { open }] of connections) {
-          if (open === 0 && socket.writableLength === 0) socket.destroy();
+        for (const [socket, connection] of connections) {
+          if (!isAnswering(socket, connection)) socket.destroy();
         }
       } while (connections.size > 0 && performance.now() < until);
       for (const socket of connections.keys()) socket.destroy();

@@ -20,10 +20,10 @@ export function bounded<T>(work: (input: string) => T, most = 128): (input: stri
   let found: T;
   return (input) => {
     if (input === last) return found;
-    const known = results.get(input);
-    const result = known === undefined ? work(input) : known;
-    if (input.length > LONGEST) return result;
-    if (known === undefined) {
+    let result = results.get(input);
+    if (result === undefined) {
+      result = work(input);
+      if (input.length > LONGEST) return result;
       if (results.size >= most) results.clear();
       results.set(input, result);
     }

@@ -3,7 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { platform } from "../../src/platform.ts";
 import { readManifest } from "../../src/explorer/manifest.ts";
-import { COMMANDS, type Running, start } from "../_server.ts";
+import { type Running, start, startEach } from "../_server.ts";
 import { LARGE, LENGTH } from "./_large.ts";
 import { closed, dial } from "./_socket.ts";
 
@@ -32,10 +32,7 @@ const clients = suite("clients that misbehave");
 
 let servers: Map<string, Running>;
 clients.before.each(async () => {
-  const starts = Object.entries(COMMANDS).map(async ([runtime, command]) =>
-    [runtime, await start(command)] as const
-  );
-  servers = new Map(await Promise.all(starts));
+  servers = await startEach();
 });
 clients.after.each(async () => {
   await Promise.all([...servers.values()].map((server) => server.stop()));

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { COMMANDS, type Running, start } from "../_server.ts";
+import { COMMANDS, type Running, start, startEach } from "../_server.ts";
 import { exchange } from "./_exchange.ts";
 import { LARGE, LENGTH } from "./_large.ts";
 import { closed, dial } from "./_socket.ts";
@@ -11,10 +11,7 @@ const persistence = suite("a connection");
 
 let servers: Map<string, Running>;
 persistence.before(async () => {
-  const starts = Object.entries(COMMANDS).map(async ([runtime, command]) =>
-    [runtime, await start(command)] as const
-  );
-  servers = new Map(await Promise.all(starts));
+  servers = await startEach();
 });
 persistence.after(async () => {
   await Promise.all([...servers.values()].map((server) => server.stop()));
