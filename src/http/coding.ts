@@ -3,7 +3,8 @@
  *
  * @module
  */
-import Negotiator from "negotiator";
+// The rest of the package is about other fields, and would be read at every start.
+import preferredEncodings from "negotiator/lib/encoding.js";
 import { bounded } from "./bounded.ts";
 import {
   CODINGS,
@@ -33,13 +34,7 @@ export function chooseVariant(
   return undefined;
 }
 
-/** What its types, written for 0.6, do not know of 1.1: on equal weights the preferred comes first. */
-type Preferring = Negotiator & {
-  encodings(available: readonly string[], options: { preferred: readonly string[] }): string[];
-};
-
 /** The offered codings a client accepts, the one to be sent first. */
-const acceptable = bounded((accept): readonly ContentCoding[] => {
-  const negotiator = new Negotiator({ headers: { "accept-encoding": accept } }) as Preferring;
-  return negotiator.encodings(CODINGS, { preferred: CODINGS }) as ContentCoding[];
-});
+const acceptable = bounded((accept): readonly ContentCoding[] =>
+  preferredEncodings(accept, CODINGS, CODINGS)
+);
