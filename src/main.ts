@@ -5,6 +5,7 @@
  * @module
  */
 import type { App, Listening } from "./adapters/adapter.ts";
+import * as onBun from "./adapters/bun.ts";
 import { createNodeface, type Nodeface } from "./app.ts";
 import { withAccessLog } from "./command/access-log.ts";
 import { USAGE } from "./command/usage.ts";
@@ -14,7 +15,7 @@ import { documentOf } from "./description/description.ts";
 import { formatFinding } from "./description/finding.ts";
 import type { DescriptionReport } from "./description/live.ts";
 import { readManifest, readPrepared } from "./explorer/manifest.ts";
-import { readTextFile } from "./info/sources/file.ts";
+import type { Awaitable } from "./once.ts";
 import { platform } from "./platform.ts";
 
 /** Exit codes, for the scripts that start the service. */
@@ -37,6 +38,8 @@ process.exit(await main());
 
 /** Runs the command and resolves to its exit code. */
 async function main(): Promise<number> {
+  // Almost every command needs it; it is read while the arguments are.
+  void readManifest(platform).catch(() => {});
   try {
     const config = await read();
     switch (config.command) {
@@ -58,7 +61,10 @@ async function main(): Promise<number> {
 }
 
 function read(): Promise<Config> {
-  return readConfig(process.argv.slice(2), process.env, readTextFile);
+  return readConfig(process.argv.slice(2), process.env, async (path) => {
+    const { readTextFile } = await import("./info/sources/file.ts");
+    return await readTextFile(path);
+  });
 }
 
 async function kinds({ topic }: Config): Promise<number> {
@@ -206,11 +212,10 @@ async function listen(
 
 type Adapter = Pick<typeof import("./adapters/node.ts"), "serve">;
 
-/** The adapter of the runtime this runs on. */
-function adapter(): Promise<Adapter> {
+/** The adapter of the runtime this runs on; Bun's is so small that it takes longer to look for. */
+function adapter(): Awaitable<Adapter> {
   if ("Deno" in globalThis) return import("./adapters/deno.ts");
-  if ("Bun" in globalThis) return import("./adapters/bun.ts");
-  return import("./adapters/node.ts");
+  return "Bun" in globalThis ? onBun : import("./adapters/node.ts");
 }
 
 /** The runtime's name and version; Deno and Bun name a Node as well. */

@@ -11,7 +11,8 @@ import { type Assets, createAssets, prepareFavicon } from "./explorer/assets.ts"
 import { readManifest, readPrepared } from "./explorer/manifest.ts";
 import type { Page } from "./explorer/page.ts";
 import type { Representation } from "./http/representation.ts";
-import { createInfo, type LiveInfo } from "./info/info.ts";
+import { createAlone, isAlone } from "./info/alone.ts";
+import type { LiveInfo } from "./info/publish.ts";
 import { type Awaitable, once } from "./once.ts";
 import type { NodefaceOptions } from "./options.ts";
 import type { Platform } from "./platform.ts";
@@ -67,12 +68,13 @@ export function prepare(platform: Platform, options: NodefaceOptions): Prepared 
     const ask = async () => await (await live()).current();
     return keepFound({ url: url!, path, ask, log, ...described }, current, make);
   });
-  const hasKind = node?.url !== undefined || node?.kind !== undefined;
-  const kinds = async () => hasKind ? (await import("./kinds/index.ts")).KINDS : {};
+  const kinds = async () => (await import("./kinds/index.ts")).KINDS;
   const live = once(async () => {
     const { version } = await manifest();
     const service = { software: "nodeface", version, started_at: startedAt.toISOString() };
-    return createInfo({ service, node, info, kinds: await kinds(), log, onError });
+    if (isAlone(node, info)) return createAlone(service, info);
+    const [{ createInfo }, known] = await Promise.all([import("./info/info.ts"), kinds()]);
+    return createInfo({ service, node, info, kinds: known, log, onError });
   });
   return {
     description,

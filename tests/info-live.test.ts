@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { createInfo, type LiveInfo } from "../src/info/info.ts";
+import { createInfo } from "../src/info/info.ts";
+import type { LiveInfo } from "../src/info/publish.ts";
 import type { InfoSettings, NodeSettings } from "../src/info/settings.ts";
 import type { OwnInfo } from "../src/info/subject.ts";
 import { KINDS } from "../src/kinds/index.ts";

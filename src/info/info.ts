@@ -1,17 +1,16 @@
 /**
- * `GET /v1/info`: what the node is and how it is doing, prepared again when that changes.
+ * `GET /v1/info` beside a node: what it is and how it is doing, asked for when somebody asks.
  *
  * @module
  */
-import { represent, type Representation } from "../http/representation.ts";
 import type { Kind } from "../kinds/kind.ts";
+import { once } from "../once.ts";
 import { createAsk } from "./ask.ts";
 import { createAuth } from "./auth.ts";
-import { compose, type Info, type Service } from "./compose.ts";
-import { prepareHealth } from "./health.ts";
-import { formatJson } from "../json.ts";
+import type { Service } from "./compose.ts";
 import { createMemory } from "./memory.ts";
 import { makePlan } from "./plan.ts";
+import { createPublisher, type LiveInfo, type Snapshot } from "./publish.ts";
 import { recognise } from "./recognise.ts";
 import { createRefresher } from "./refresh.ts";
 import { createReport } from "./report.ts";
@@ -38,21 +37,6 @@ export interface InfoOptions {
   now?: () => number;
   /** From 0 to below 1. @default Math.random */
   random?: () => number;
-}
-
-/** The info at a time: a new object, with new representations, only where anything changed. */
-export interface Snapshot {
-  info: Info;
-  representation: Representation;
-  health: Representation;
-}
-
-/** Gives the info. */
-export interface LiveInfo {
-  /** The name of the node's kind, which may be `none`; `undefined` while it is not known. */
-  readonly kind: string | undefined;
-  /** The latest snapshot; asks the node where the last one is too old, and waits at most briefly. */
-  current(): Snapshot | Promise<Snapshot>;
 }
 
 /**
@@ -112,54 +96,29 @@ export function createInfo(options: InfoOptions): LiveInfo {
     return !memory.isDown();
   };
 
-  let snapshot: Snapshot & { text: string; until: number } | undefined;
-  // The info says when it was started, so a content is never that of another run. To count contents
-  // is quicker than the first digest, for which some runtimes load all of their cryptography.
-  const run = `${now().toString(36)}-${random().toString(36).slice(2, 8)}`;
-  let contents = 0;
-  let counted: string | undefined;
-  /** Prepares the snapshot again where anything is different. */
+  const publisher = createPublisher({ service, isBesideNode, settings, now, random });
+  let latest: { snapshot: Snapshot; until: number } | undefined;
   const publish = async (): Promise<Snapshot> => {
     const { until, ...known } = memory.know(now());
     if (!isFound && subject.sources.size === 0) known.trouble = "unreachable";
-    const info = compose({ service, isBesideNode, hide: settings.hide ?? [], ...known });
-    const text = formatJson(info, 2) + "\n";
-    if (snapshot?.text === text) snapshot.until = until;
-    else {
-      if (text !== counted) {
-        counted = text;
-        contents++;
-      }
-      const isWell = info.status === "ok" || info.status === "syncing";
-      const [representation, health] = await Promise.all([
-        represent(text, {
-          tag: `${run}-${contents.toString(36)}`,
-          type: "application/json",
-          cache: isWell ? `public, max-age=${Math.floor(ttl / 1000)}` : "public, no-cache",
-        }),
-        prepareHealth(info.status),
-      ]);
-      snapshot = { info, representation, health, text, until };
-    }
-    return snapshot;
+    latest = { snapshot: await publisher(known), until };
+    return latest.snapshot;
   };
 
   const refresher = createRefresher({ refresh, onError, ttl, stale, timeout, now, random });
   if (isFound && subject.sources.size === 0) {
     // Nothing is asked, so nothing ever changes.
-    return { kind: found, current: () => snapshot ?? publish() };
+    return { kind: found, current: once(publish) };
   }
+  const shown = () => latest && now() < latest.until ? latest.snapshot : undefined;
   return {
     get kind() {
       return found;
     },
     current() {
       const wait = refresher.wait();
-      if (!wait && snapshot && now() < snapshot.until) return snapshot;
-      return (async () => {
-        await wait;
-        return snapshot && now() < snapshot.until ? snapshot : await publish();
-      })();
+      if (!wait) return shown() ?? publish();
+      return wait.then(() => shown() ?? publish());
     },
   };
 }

@@ -17,6 +17,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
     "explorer",
     "info",
     "kinds",
+    "once.ts",
     "platform.ts",
   ],
   "index.ts": [
@@ -49,7 +50,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   adapters: ["app.ts", "http", "once.ts"],
   explorer: ["http", "once.ts", "platform.ts"],
   description: ["http", "json.ts", "once.ts", "platform.ts"],
-  info: ["kinds", "http", "json.ts", "platform.ts"],
+  info: ["kinds", "http", "json.ts", "once.ts", "platform.ts"],
   kinds: [],
   http: ["platform.ts"],
   build: ["main.ts", "adapters", "config", "explorer", "http", "platform.ts"],

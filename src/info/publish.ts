@@ -1,0 +1,81 @@
+/**
+ * The info and the health as they are served, prepared again only when what is known has changed.
+ *
+ * @module
+ */
+import { represent, type Representation } from "../http/representation.ts";
+import { formatJson } from "../json.ts";
+import { compose, type Info, type Parts, type Service } from "./compose.ts";
+import { prepareHealth } from "./health.ts";
+import { DEFAULTS, type InfoSettings, milliseconds } from "./settings.ts";
+
+/** The info at a time: a new object, with new representations, only where anything changed. */
+export interface Snapshot {
+  info: Info;
+  representation: Representation;
+  health: Representation;
+}
+
+/** Gives the info. */
+export interface LiveInfo {
+  /** The name of the node's kind, which may be `none`; `undefined` while it is not known. */
+  readonly kind: string | undefined;
+  /** The latest snapshot; asks the node where the last one is too old, and waits at most briefly. */
+  current(): Snapshot | Promise<Snapshot>;
+}
+
+/** What snapshots are made with. */
+export interface PublisherOptions {
+  /** What the service says of itself. */
+  service: Service;
+  /** Whether there is a node beside the service. */
+  isBesideNode: boolean;
+  settings: InfoSettings;
+  /** Milliseconds since 1970. @default Date.now */
+  now?: (() => number) | undefined;
+  /** From 0 to below 1. @default Math.random */
+  random?: (() => number) | undefined;
+}
+
+/** Makes a snapshot of what is known; gives the last one where that comes to the same text. */
+export type Publisher = (
+  known: Pick<Parts, "values" | "trouble" | "updatedAt">,
+) => Promise<Snapshot>;
+
+/**
+ * Makes what makes snapshots.
+ *
+ * @throws {TypeError} where a time cannot be understood
+ */
+export function createPublisher(options: PublisherOptions): Publisher {
+  const { service, isBesideNode, settings, now = Date.now, random = Math.random } = options;
+  const { hide = [] } = settings;
+  const ttl = milliseconds(settings.ttl ?? DEFAULTS.ttl);
+  // The info says when it was started, so a content is never that of another run. To count contents
+  // is quicker than the first digest, for which some runtimes load all of their cryptography.
+  const run = `${now().toString(36)}-${random().toString(36).slice(2, 8)}`;
+  let contents = 0;
+  let counted: string | undefined;
+  let last: { text: string; snapshot: Snapshot } | undefined;
+
+  return async (known) => {
+    const info = compose({ service, isBesideNode, hide, ...known });
+    const text = formatJson(info, 2) + "\n";
+    if (last?.text === text) return last.snapshot;
+    if (text !== counted) {
+      counted = text;
+      contents++;
+    }
+    const isWell = info.status === "ok" || info.status === "syncing";
+    const [representation, health] = await Promise.all([
+      represent(text, {
+        tag: `${run}-${contents.toString(36)}`,
+        type: "application/json",
+        cache: isWell ? `public, max-age=${Math.floor(ttl / 1000)}` : "public, no-cache",
+      }),
+      prepareHealth(info.status),
+    ]);
+    last = { text, snapshot: { info, representation, health } };
+    return last.snapshot;
+  };
+}
