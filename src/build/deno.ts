@@ -14,13 +14,10 @@ import { findProgram, runProgram } from "./program.ts";
 const DIST = fileURLToPath(new URL("../../dist/", import.meta.url));
 const MODULE = "nodeface-deno.js";
 
-/** As `deno task start` has it: without a limit, a million requests leave 70 MiB for new objects. */
-const V8 = "--v8-flags=--max-semi-space-size=4";
-
 await bundle({ runtime: "deno", carrier: "text" }, join(DIST, MODULE));
 if (process.argv.includes("--compile")) {
   // Of one module, so that Deno does not take all of node_modules in.
-  const flags = ["--no-check", "--allow-net", "--allow-env", "--output=nodeface-deno", V8];
+  const flags = ["--no-check", "--allow-net", "--allow-env", "--output=nodeface-deno"];
   try {
     await runProgram(findProgram("deno", "deno/deno"), ["compile", ...flags, MODULE], DIST);
   } catch (error) {
