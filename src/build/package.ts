@@ -9,7 +9,7 @@
  */
 import { build, type Plugin } from "esbuild";
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { licenses } from "./licenses.ts";
 import { packagesOf } from "./bundle.ts";
@@ -35,6 +35,35 @@ const apart: Plugin = {
   },
 };
 
+/**
+ * Has each part import what its entry point does. By then that has been loaded, and esbuild makes one
+ * file of it, in place of one for every set of parts that have something of it in common.
+ */
+function together(imported: readonly string[]): Plugin {
+  const imports = imported.map((path) => `import ${JSON.stringify(path)};`).join("\n");
+  const parts = new Set<string>();
+  return {
+    name: "together",
+    setup(build) {
+      build.onResolve({ filter: /^\./ }, ({ path, kind, resolveDir }) => {
+        if (kind === "dynamic-import") parts.add(join(resolveDir, path));
+        return undefined;
+      });
+      build.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+        if (!parts.has(path)) return undefined;
+        return { contents: `${await readFile(path, "utf8")}\n${imports}`, loader: "ts" };
+      });
+    },
+  };
+}
+
+/** The modules of this package that one imports for more than their types. */
+async function importsOf(module: string): Promise<string[]> {
+  const text = await readFile(module, "utf8");
+  const found = text.matchAll(/^(?:import|export) (?!type)[^;"]*from "(\.[^"]+)"/gm);
+  return [...found].map(([, path]) => join(dirname(module), path!));
+}
+
 /** What an earlier build has left, but for what other steps make. */
 const OLD = /^(?!assets|bench|executables|nodeface|worker\.js).*\.js$/;
 
@@ -45,8 +74,9 @@ for (const name of await readdir(DIST, { recursive: true })) {
 const { dependencies } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
 const inside = new Set<string>();
 for (const entry of ENTRIES) {
+  const module = join(ROOT, `src/${entry}.ts`);
   const { metafile } = await build({
-    entryPoints: [join(ROOT, `src/${entry}.ts`)],
+    entryPoints: [module],
     outbase: join(ROOT, "src"),
     outdir: DIST,
     chunkNames: `${PART}[name]-[hash]`,
@@ -60,7 +90,7 @@ for (const entry of ENTRIES) {
     minifySyntax: true,
     minifyWhitespace: true,
     external: Object.keys(dependencies).flatMap((name) => [name, `${name}/*`]),
-    plugins: [apart],
+    plugins: [apart, together(await importsOf(module))],
     // Tells Bun that there is nothing left to translate; it then reads a file byte by character.
     charset: "ascii",
     banner: { js: "// @bun" },
