@@ -35,34 +35,47 @@ export interface RequestsResult {
  * The runs of each mode. All of it is done in several fields of servers started anew, since a process
  * may be slower than another of its kind for as long as it runs; requests without a target are
  * measured in fewer of them. Before it is measured, each server answers each request for as long as
- * `warmUp`.
+ * `warmUp`, since an engine compiles what it runs in its first seconds. Rounds are those of each
+ * number of connections: the percentile that has a target varies most.
  */
-const MODES = {
+const MODES: Readonly<Record<"full" | "quick", Mode>> = {
   full: {
     fields: { target: 4, other: 2 },
-    connections: [1, 32, 256],
-    rounds: 1,
+    rounds: { 1: 1, 32: 2, 256: 1 },
     seconds: 1,
-    warmUp: 1,
+    warmUp: { target: 4, other: 2 },
   },
-  quick: { fields: { target: 1, other: 1 }, connections: [32], rounds: 2, seconds: 1, warmUp: 1 },
+  quick: {
+    fields: { target: 1, other: 1 },
+    rounds: { 32: 2 },
+    seconds: 1,
+    warmUp: { target: 1, other: 0 },
+  },
 };
 
-/** In a quick run, only what has a target is warmed up. */
-const isWarmedUp = ({ quick }: Options, { isTarget }: Case) => !quick || isTarget;
+interface Mode {
+  fields: Readonly<Record<"target" | "other", number>>;
+  /** By the number of connections. */
+  rounds: Readonly<Record<number, number>>;
+  seconds: number;
+  warmUp: Readonly<Record<"target" | "other", number>>;
+}
 
 /** What is there for information only is not measured with every request. */
 const isMeasured = ({ role }: Server, { isTarget }: Case) => role !== "other" || isTarget;
 
 function modeOf({ quick, connections, rounds, seconds, paths }: Options) {
-  const mode = quick ? MODES.quick : MODES.full;
+  const mode = MODES[quick ? "quick" : "full"];
   const cases = CASES.filter(({ id }) => paths.length === 0 || paths.includes(id));
-  const fieldsOf = ({ isTarget }: Case) => mode.fields[isTarget ? "target" : "other"];
+  const by = <T>(values: Readonly<Record<"target" | "other", T>>) => ({ isTarget }: Case) =>
+    values[isTarget ? "target" : "other"];
+  const fieldsOf = by(mode.fields);
+  const counts = connections ?? Object.keys(mode.rounds).map(Number);
   return {
-    connections: connections ?? mode.connections,
-    rounds: rounds ?? mode.rounds,
+    connections: counts,
+    rounds: counts.map((count) => [count, rounds ?? mode.rounds[count] ?? 1] as const),
     seconds: seconds ?? mode.seconds,
-    warmUp: mode.warmUp,
+    warmUpOf: by(mode.warmUp),
     cases,
     fieldsOf,
     fields: Math.max(0, ...cases.map(fieldsOf)),
@@ -71,22 +84,22 @@ function modeOf({ quick, connections, rounds, seconds, paths }: Options) {
 
 export const requests: Part<RequestsResult> = {
   plan(options) {
-    const { fields, fieldsOf, connections, rounds, seconds, warmUp, cases } = modeOf(options);
+    const { fields, fieldsOf, rounds, seconds, warmUpOf, cases } = modeOf(options);
+    const runs = rounds.reduce((sum, [, times]) => sum + times, 0);
     const chosen = chosenServers(options.only);
     let steps = 0, time = fields * chosen.length;
     for (const each of cases) {
       const servers = chosen.filter((server) => isMeasured(server, each)).length;
       const times = fieldsOf(each) * servers;
-      const runs = rounds * connections.length;
-      const warmUps = isWarmedUp(options, each) ? 1 : 0;
-      steps += times * (runs + warmUps);
-      time += times * (runs * (seconds + 0.1) + warmUps * (warmUp + 0.1));
+      const warmUp = warmUpOf(each);
+      steps += times * (runs + (warmUp && 1));
+      time += times * (runs * (seconds + 0.1) + (warmUp && warmUp + 0.1));
     }
     return { steps, seconds: time };
   },
 
   async measure(options, progress) {
-    const { fields, fieldsOf, connections, rounds, seconds, warmUp, cases } = modeOf(options);
+    const { fields, fieldsOf, connections, rounds, seconds, warmUpOf, cases } = modeOf(options);
     const { name, generate } = findGenerator();
     const samples: Sample[] = [];
     let offers: RequestsResult["offers"] = {};
@@ -108,12 +121,12 @@ export const requests: Part<RequestsResult> = {
         const entered = field.entrants.filter(({ server, offers }) =>
           offers[each.id]?.load && isMeasured(server, each)
         );
-        for (const { server, offers } of isWarmedUp(options, each) ? entered : []) {
+        const warmUp = warmUpOf(each);
+        for (const { server, offers } of warmUp ? entered : []) {
           progress.step(`warming up ${server.name}, ${each.name}`, warmUp + 0.1);
           await generate({ ...offers[each.id]!.load!, connections: 32, seconds: warmUp });
         }
-        for (const [count, own] of connections.flatMap((count) => upTo(rounds, count))) {
-          const round = at * rounds + own;
+        for (const [count, round] of rounds.flatMap(([count, times]) => turns(at, times, count))) {
           for (const { server, started, offers } of inTurn(entered, round)) {
             progress.step(`${each.name}, ${count} connections: ${server.name}`, seconds + 0.1);
             const load = { ...offers[each.id]!.load!, connections: count, seconds };
@@ -128,8 +141,9 @@ export const requests: Part<RequestsResult> = {
   },
 };
 
-const upTo = (times: number, count: number) =>
-  Array.from({ length: times }, (_, round) => [count, round] as const);
+/** The rounds of a field at some number of connections. */
+const turns = (field: number, times: number, count: number) =>
+  Array.from({ length: times }, (_, own) => [count, field * times + own] as const);
 
 /** Every second round in reverse, so that neither of a pair always comes first. */
 export function inTurn<T>(entrants: readonly T[], round: number): readonly T[] {

@@ -34,8 +34,7 @@ export const BARE_BUN: string = `${HERE}bare-bun.mjs`;
 const { tasks } = JSON.parse(readFileSync(`${ROOT}deno.json`, "utf8"));
 /** What `deno task start` runs, on the built package. */
 const DENO_START: string[] = tasks.start.command.split(" ").slice(1, -1);
-const DENO_V8 = DENO_START.filter((part) => part.startsWith("--v8-flags"));
-const DENO_RUN = [ON_DENO.program, "run", "--no-prompt", ...DENO_V8, "--allow-net", "--allow-read"];
+const DENO_RUN = [ON_DENO.program, "run", "--no-prompt", "--allow-net", "--allow-read"];
 
 type Command = readonly string[];
 
@@ -93,6 +92,7 @@ export const SERVERS: readonly Server[] = [
   other("deno-serve", "Deno.serve", "deno", [...DENO_RUN, `${HERE}bare-deno.mjs`]),
   nodeface("bun", "Bun", "bare-bun", [ON_BUN.program, "dist/main.js"]),
   bare("bare-bun", "Bun.serve", "bun", [ON_BUN.program, BARE_BUN]),
+  other("bun-looks", "Bun.serve, looking", "bun", [ON_BUN.program, `${HERE}looking-bun.mjs`]),
   nodeface("exe", "executable", "bare-exe", [`${ROOT}dist/nodeface`]),
   bare("bare-exe", "Bun.serve, executable", "exe", [BARE_EXECUTABLE]),
 ];
