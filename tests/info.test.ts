@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { createNodeface } from "../src/index.ts";
 import { readManifest } from "../src/explorer/manifest.ts";
 import { platform } from "../src/platform.ts";
 import { ask } from "./_app.ts";
@@ -12,6 +13,29 @@ info("with nothing configured it describes the service itself", async () => {
   assert.equal(rest, { name: "nodeface", software: "nodeface", version, status: "ok" });
   assert.is(new Date(started_at).toISOString(), started_at);
   assert.ok(links);
+});
+
+info("alone, it shows what it is told to, and is fresh for as long as it is told", async () => {
+  const told = {
+    static: { network: "home", version: "2" },
+    hide: ["software"],
+    ttl: "5s",
+  } as const;
+  const { fetch } = createNodeface({ info: told });
+  const response = await fetch(new Request("http://localhost/v1/info"));
+  const { started_at: _, links: __, ...rest } = await response.json();
+  assert.equal(rest, { name: "nodeface", version: "2", network: "home", status: "ok" });
+  assert.is(response.headers.get("cache-control"), "public, max-age=5");
+});
+
+info("with a source or a kind of node it is not alone, and says of itself apart", async () => {
+  const disk = { sources: { disk: { file: "/nowhere" } }, fields: { free: "disk#" } } as const;
+  for (const options of [{ info: disk }, { node: { kind: "ethereum" } }]) {
+    const { fetch } = createNodeface({ ...options, log: () => {} });
+    const response = await fetch(new Request("http://localhost/v1/info"));
+    const { status, name } = await response.json();
+    assert.equal({ status, name }, { status: "unreachable", name: undefined });
+  }
 });
 
 info("every link leads to an answer, relative to the info's own address", async () => {

@@ -52,7 +52,6 @@ export function createInfo(options: InfoOptions): LiveInfo {
   const timeout = milliseconds(node.timeout ?? DEFAULTS.timeout);
   const ttl = milliseconds(settings.ttl ?? DEFAULTS.ttl);
   const stale = milliseconds(settings.stale ?? DEFAULTS.stale);
-  const isBesideNode = !!own || !!node.url || Object.keys(settings.sources ?? {}).length > 0;
   const label = node.url ? `node ${new URL(node.url).origin}` : "node";
   const report = createReport(log);
 
@@ -96,7 +95,7 @@ export function createInfo(options: InfoOptions): LiveInfo {
     return !memory.isDown();
   };
 
-  const publisher = createPublisher({ service, isBesideNode, settings, now, random });
+  const publisher = createPublisher({ service, isBesideNode: true, settings, now, random });
   let latest: { snapshot: Snapshot; until: number } | undefined;
   const publish = async (): Promise<Snapshot> => {
     const { until, ...known } = memory.know(now());

@@ -98,6 +98,24 @@ tree("itty-router is imported in one place", () => {
   assert.equal(files.filter((file) => imports(file).includes("itty-router")), ["app.ts"]);
 });
 
+tree("what only some are in need of is not read when a service starts", () => {
+  const read = new Set(["main.ts"]);
+  // A set that grows is gone through to its end.
+  for (const file of read) {
+    const imported = text(file).matchAll(/^(?:import|export) (?!type)[^;"]*from "(\.[^"]+)"/gm);
+    for (const [, name] of imported) read.add(join(dirname(file), name!).replaceAll("\\", "/"));
+  }
+  const late = [
+    "info/ask.ts",
+    "info/info.ts",
+    "kinds/index.ts",
+    "config/file.ts",
+    "explorer/page.ts",
+  ];
+  assert.ok(read.has("http/respond.ts"));
+  assert.equal(late.filter((file) => read.has(file)), []);
+});
+
 function roomOf(file: string): string {
   return file.split("/")[0]!;
 }

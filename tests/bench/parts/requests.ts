@@ -1,8 +1,14 @@
-/** Part 1: requests a second and the slowest hundredth, all servers in turn. */
+/** Part 1: requests a second and the slowest hundredth, servers of one kind in turn. */
 import type { Options } from "../cli/options.ts";
 import { findGenerator, loadOn } from "../load/load.ts";
 import { type Case, CASES } from "../servers/answers.ts";
-import { chosenServers, type Field, type Offer, startField } from "../servers/field.ts";
+import {
+  chosenServers,
+  type Entrant,
+  type Field,
+  type Offer,
+  startField,
+} from "../servers/field.ts";
 import type { Server } from "../servers/servers.ts";
 import type { Part } from "./part.ts";
 
@@ -121,25 +127,43 @@ export const requests: Part<RequestsResult> = {
         const entered = field.entrants.filter(({ server, offers }) =>
           offers[each.id]?.load && isMeasured(server, each)
         );
-        const warmUp = warmUpOf(each);
-        for (const { server, offers } of warmUp ? entered : []) {
-          progress.step(`warming up ${server.name}, ${each.name}`, warmUp + 0.1);
-          await generate({ ...offers[each.id]!.load!, connections: 32, seconds: warmUp });
-        }
-        for (const [count, round] of rounds.flatMap(([count, times]) => turns(at, times, count))) {
-          for (const { server, started, offers } of inTurn(entered, round)) {
-            progress.step(`${each.name}, ${count} connections: ${server.name}`, seconds + 0.1);
-            const load = { ...offers[each.id]!.load!, connections: count, seconds };
-            const { requests, cpu, ...measured } = await loadOn(started.pid, generate, load);
-            const perRequest = cpu === undefined ? undefined : cpu / requests;
-            const of = { server: server.id, case: each.id, connections: count, round };
-            samples.push({ ...of, ...measured, cpu: perRequest });
-          }
+        for (const group of together(entered)) await measureGroup(group, each, at);
+      }
+    }
+
+    async function measureGroup(group: readonly Entrant[], each: Case, at: number) {
+      const warmUp = warmUpOf(each);
+      for (const { server, offers } of warmUp ? group : []) {
+        progress.step(`warming up ${server.name}, ${each.name}`, warmUp + 0.1);
+        await generate({ ...offers[each.id]!.load!, connections: 32, seconds: warmUp });
+      }
+      for (const [count, round] of rounds.flatMap(([count, times]) => turns(at, times, count))) {
+        for (const { server, started, offers } of inTurn(group, round)) {
+          progress.step(`${each.name}, ${count} connections: ${server.name}`, seconds + 0.1);
+          const load = { ...offers[each.id]!.load!, connections: count, seconds };
+          const { requests, cpu, ...measured } = await loadOn(started.pid, generate, load);
+          const perRequest = cpu === undefined ? undefined : cpu / requests;
+          const of = { server: server.id, case: each.id, connections: count, round };
+          samples.push({ ...of, ...measured, cpu: perRequest });
         }
       }
     }
   },
 };
+
+/**
+ * Those that are held against one bare server, with that: none has to rest for longer than they take,
+ * in which engines forget some of what they have compiled.
+ */
+function together(entrants: readonly Entrant[]): readonly (readonly Entrant[])[] {
+  const groups = new Map<string, Entrant[]>();
+  for (const entrant of entrants) {
+    const { id, role, beside } = entrant.server;
+    const bare = role === "bare" ? id : beside;
+    groups.set(bare, [...groups.get(bare) ?? [], entrant]);
+  }
+  return [...groups.values()];
+}
 
 /** The rounds of a field at some number of connections. */
 const turns = (field: number, times: number, count: number) =>

@@ -51,9 +51,9 @@ type Show = (name: string, chart: Chart) => string;
 
 const INTRODUCTION = `# Benchmarks
 
-Written by \`npm run bench\`, which measures everything below on the machine it runs on: all servers
-in turn, A B C D, D C B A and so on, each ratio taken within its round, and of those the median.
-Requests are measured in several fields of servers that were started anew. Ratios travel from
+Written by \`npm run bench\`, which measures everything below on the machine it runs on: what is
+compared in turn, A B C D, D C B A and so on, each ratio taken within its round, and of those the
+median. Requests are measured in several fields of servers that were started anew. Ratios travel from
 machine to machine; times, rates and sizes of memory are this machine's.
 \`npm run bench -- --help\` says how to measure a part alone.`;
 
