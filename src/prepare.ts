@@ -49,7 +49,7 @@ export function prepare(platform: Platform, options: NodefaceOptions): Prepared 
     const [json, yaml] = await Promise.all([own("spec.json"), own("spec.yaml")]);
     const alone = await prepareOwn({ json, yaml }, operations, platform);
     const current = { json: alone.json, yaml: alone.yaml, page: once(() => pageOf(alone)) };
-    const url = node?.url;
+    const url = node?.url || undefined;
     if (place === "none" || (place === undefined && url === undefined)) {
       return { current, refresh: () => Promise.resolve() };
     }
@@ -73,7 +73,11 @@ export function prepare(platform: Platform, options: NodefaceOptions): Prepared 
     const { version } = await manifest();
     const service = { software: "nodeface", version, started_at: startedAt.toISOString() };
     if (isAlone(node, info)) return createAlone(service, info);
-    const [{ createInfo }, known] = await Promise.all([import("./info/info.ts"), kinds()]);
+    const hasKind = node?.url || node?.kind;
+    const [{ createInfo }, known] = await Promise.all([
+      import("./info/info.ts"),
+      hasKind ? kinds() : {},
+    ]);
     return createInfo({ service, node, info, kinds: known, log, onError });
   });
   return {

@@ -46,6 +46,16 @@ live("the node is not asked while nobody asks", async () => {
   assert.is(held.asked, asked);
 });
 
+live("a node of no kind and with nothing to ask is shown as it is told, for good", async () => {
+  const { held, current } = scene({ static: { network: "home" } }, { kind: "none" });
+  const first = await current();
+  assert.equal([first.info.status, first.info.network], ["ok", "home"]);
+  assert.is(first.info.api?.software, "nodeface");
+  held.time += 3_600_000;
+  assert.is(await current(), first);
+  assert.is(held.asked, 0);
+});
+
 live("one refresh serves all who ask, once in a time to live", async () => {
   const { held, current } = scene();
   const all = await Promise.all(Array.from({ length: 50 }, current));

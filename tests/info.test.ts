@@ -33,8 +33,14 @@ info("with a source or a kind of node it is not alone, and says of itself apart"
   for (const options of [{ info: disk }, { node: { kind: "ethereum" } }]) {
     const { fetch } = createNodeface({ ...options, log: () => {} });
     const response = await fetch(new Request("http://localhost/v1/info"));
-    const { status, name } = await response.json();
+    const { status, name, api } = await response.json();
     assert.equal({ status, name }, { status: "unreachable", name: undefined });
+    assert.is(api.software, "nodeface");
+  }
+  for (const node of [{ url: "" }, { kind: "" }, { kind: "none" }]) {
+    const response = await createNodeface({ node }).fetch(new Request("http://localhost/v1/info"));
+    const { status, name, api } = await response.json();
+    assert.equal({ status, name, api }, { status: "ok", name: "nodeface", api: undefined });
   }
 });
 

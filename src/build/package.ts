@@ -23,7 +23,7 @@ const ENTRIES = ["main", "index", "adapters/node", "adapters/deno", "adapters/bu
 /** What the names of the other modules begin with. */
 const PART = "part-";
 
-/** The command loads one of the adapters, and no part with it that it has itself. */
+/** The command loads the adapter it needs, and no part with it that it has itself. */
 const apart: Plugin = {
   name: "apart",
   setup(build) {
@@ -60,7 +60,7 @@ function together(imported: readonly string[]): Plugin {
 /** The modules of this package that one imports for more than their types. */
 async function importsOf(module: string): Promise<string[]> {
   const text = await readFile(module, "utf8");
-  const found = text.matchAll(/^(?:import|export) (?!type)[^;"]*from "(\.[^"]+)"/gm);
+  const found = text.matchAll(/^(?:import|export) (?!type )[^;"]*from "(\.[^"]+)"/gm);
   return [...found].map(([, path]) => join(dirname(module), path!));
 }
 

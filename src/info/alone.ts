@@ -14,14 +14,14 @@ export function isAlone(
   node: NodeSettings = {},
   info: InfoSettings | OwnInfo | undefined,
 ): info is InfoSettings | undefined {
-  const hasNode = node.url !== undefined || (node.kind !== undefined && node.kind !== "none");
+  const hasNode = !!node.url || (!!node.kind && node.kind !== "none");
   return !hasNode && typeof info !== "function" && Object.keys(info?.sources ?? {}).length === 0;
 }
 
 /**
  * Makes the info of a service alone.
  *
- * @throws {TypeError} where a setting cannot be understood
+ * @throws {TypeError} where `ttl` cannot be understood
  */
 export function createAlone(service: Service, settings: InfoSettings = {}): LiveInfo {
   const publish = createPublisher({ service, isBesideNode: false, settings });

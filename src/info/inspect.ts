@@ -4,6 +4,7 @@
  * @module
  */
 import type { Kind, Source } from "../kinds/kind.ts";
+import { isAlone } from "./alone.ts";
 import { createAsk, type Outcome } from "./ask.ts";
 import { createAuth } from "./auth.ts";
 import { compose, type Info, type Service } from "./compose.ts";
@@ -33,7 +34,8 @@ export async function inspect(
   const recognition = url && !node.kind
     ? await recognise(url, kinds, node.auth, globalThis.fetch)
     : undefined;
-  const kind = kinds[node.kind ?? recognition?.kind ?? ""];
+  const known = node.kind ?? recognition?.kind;
+  const kind = kinds[known ?? ""];
   const plan = makePlan(kind, settings);
   const ask = createAsk({
     url,
@@ -54,9 +56,9 @@ export async function inspect(
     })),
     info: compose({
       service,
-      isBesideNode: !!url || plan.sources.size > 0,
+      isBesideNode: !isAlone(node, settings),
       values,
-      trouble: url && plan.sources.size === 0 ? "unreachable" : trouble,
+      trouble: url && !known && plan.sources.size === 0 ? "unreachable" : trouble,
       hide: settings.hide ?? [],
     }),
   };

@@ -41,8 +41,8 @@ export interface RequestsResult {
  * The runs of each mode. All of it is done in several fields of servers started anew, since a process
  * may be slower than another of its kind for as long as it runs; requests without a target are
  * measured in fewer of them. Before it is measured, each server answers each request for as long as
- * `warmUp`, since an engine compiles what it runs in its first seconds. Rounds are those of each
- * number of connections: the percentile that has a target varies most.
+ * `warmUp`, since an engine compiles what it runs in its first seconds. There are most rounds where a
+ * percentile has a target, since it varies most.
  */
 const MODES: Readonly<Record<"full" | "quick", Mode>> = {
   full: {
@@ -79,7 +79,7 @@ function modeOf({ quick, connections, rounds, seconds, paths }: Options) {
   const counts = connections ?? Object.keys(mode.rounds).map(Number);
   return {
     connections: counts,
-    rounds: counts.map((count) => [count, rounds ?? mode.rounds[count] ?? 1] as const),
+    rounds: counts.map((count) => [count, rounds ?? mode.rounds[count] ?? 2] as const),
     seconds: seconds ?? mode.seconds,
     warmUpOf: by(mode.warmUp),
     cases,
@@ -133,7 +133,7 @@ export const requests: Part<RequestsResult> = {
 
     async function measureGroup(group: readonly Entrant[], each: Case, at: number) {
       const warmUp = warmUpOf(each);
-      for (const { server, offers } of warmUp ? group : []) {
+      for (const { server, offers } of warmUp ? inTurn(group, at) : []) {
         progress.step(`warming up ${server.name}, ${each.name}`, warmUp + 0.1);
         await generate({ ...offers[each.id]!.load!, connections: 32, seconds: warmUp });
       }
