@@ -72,7 +72,7 @@ export function prepare(platform: Platform, options: NodefaceOptions): Prepared 
   const live = once(async () => {
     const { version } = await manifest();
     const service = { software: "nodeface", version, started_at: startedAt.toISOString() };
-    if (isAlone(node, info)) return createAlone(service, info);
+    if (isAlone(node, info)) return createAlone(service, node, info);
     const hasKind = node?.url || node?.kind;
     const [{ createInfo }, known] = await Promise.all([
       import("./info/info.ts"),

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { createNodeface } from "../src/index.ts";
+import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 import { readManifest } from "../src/explorer/manifest.ts";
 import { platform } from "../src/platform.ts";
 import { ask } from "./_app.ts";
@@ -27,6 +27,17 @@ info("alone, it shows what it is told to, and is fresh for as long as it is told
   assert.equal(rest, { name: "nodeface", version: "2", network: "home", status: "ok" });
   assert.is(response.headers.get("cache-control"), "public, max-age=5");
 });
+
+info(
+  "a time that cannot be understood is refused, though alone nothing depends on it",
+  async () => {
+    for (const broken of [{ info: { stale: "soon" } }, { node: { timeout: "2" } }]) {
+      const told = await createNodeface(broken as NodefaceOptions).ready().catch((error) => error);
+      assert.instance(told, TypeError);
+      assert.match(told.message, /is no duration such as "2s"/);
+    }
+  },
+);
 
 info("with a source or a kind of node it is not alone, and says of itself apart", async () => {
   const disk = { sources: { disk: { file: "/nowhere" } }, fields: { free: "disk#" } } as const;

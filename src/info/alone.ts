@@ -6,7 +6,7 @@
 import { once } from "../once.ts";
 import type { Service } from "./compose.ts";
 import { createPublisher, type LiveInfo } from "./publish.ts";
-import type { InfoSettings, NodeSettings } from "./settings.ts";
+import { type InfoSettings, type NodeSettings, timesOf } from "./settings.ts";
 import type { OwnInfo } from "./subject.ts";
 
 /** Whether there is nothing to ask: no node, no source of the operator's, no function of a host's. */
@@ -21,9 +21,16 @@ export function isAlone(
 /**
  * Makes the info of a service alone.
  *
- * @throws {TypeError} where `ttl` cannot be understood
+ * @throws {TypeError} where a setting cannot be understood, though nothing depends on it
  */
-export function createAlone(service: Service, settings: InfoSettings = {}): LiveInfo {
-  const publish = createPublisher({ service, isBesideNode: false, settings });
-  return { kind: "none", current: once(() => publish({ values: settings.static ?? {} })) };
+export function createAlone(
+  service: Service,
+  node: NodeSettings = {},
+  settings: InfoSettings = {},
+): LiveInfo {
+  const { hide, static: values = {} } = settings;
+  const { ttl } = timesOf(node, settings);
+  const alone = { service, isBesideNode: false, hide, ttl };
+  const publish = createPublisher({ ...alone, now: Date.now, random: Math.random });
+  return { kind: "none", current: once(() => publish({ values })) };
 }

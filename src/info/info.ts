@@ -14,7 +14,7 @@ import { createPublisher, type LiveInfo, type Snapshot } from "./publish.ts";
 import { recognise } from "./recognise.ts";
 import { createRefresher } from "./refresh.ts";
 import { createReport } from "./report.ts";
-import { DEFAULTS, type InfoSettings, milliseconds, type NodeSettings } from "./settings.ts";
+import { type InfoSettings, type NodeSettings, timesOf } from "./settings.ts";
 import { SourceError } from "./sources/source-error.ts";
 import { type OwnInfo, type Subject, subjectOfHost, subjectOfPlan } from "./subject.ts";
 
@@ -49,9 +49,7 @@ export function createInfo(options: InfoOptions): LiveInfo {
   const fetch = options.fetch ?? globalThis.fetch;
   const own = typeof options.info === "function" ? options.info : undefined;
   const settings: InfoSettings = typeof options.info === "function" ? {} : options.info ?? {};
-  const timeout = milliseconds(node.timeout ?? DEFAULTS.timeout);
-  const ttl = milliseconds(settings.ttl ?? DEFAULTS.ttl);
-  const stale = milliseconds(settings.stale ?? DEFAULTS.stale);
+  const { timeout, ttl, stale } = timesOf(node, settings);
   const label = node.url ? `node ${new URL(node.url).origin}` : "node";
   const report = createReport(log);
 
@@ -95,7 +93,8 @@ export function createInfo(options: InfoOptions): LiveInfo {
     return !memory.isDown();
   };
 
-  const publisher = createPublisher({ service, isBesideNode: true, settings, now, random });
+  const { hide } = settings;
+  const publisher = createPublisher({ service, isBesideNode: true, hide, ttl, now, random });
   let latest: { snapshot: Snapshot; until: number } | undefined;
   const publish = async (): Promise<Snapshot> => {
     const { until, ...known } = memory.know(now());

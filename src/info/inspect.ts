@@ -11,7 +11,7 @@ import { compose, type Info, type Service } from "./compose.ts";
 import { createMemory } from "./memory.ts";
 import { makePlan } from "./plan.ts";
 import { recognise, type Recognition } from "./recognise.ts";
-import { DEFAULTS, type InfoSettings, milliseconds, type NodeSettings } from "./settings.ts";
+import { type InfoSettings, type NodeSettings, timesOf } from "./settings.ts";
 import { subjectOfPlan } from "./subject.ts";
 
 /** What was seen. */
@@ -41,7 +41,7 @@ export async function inspect(
     url,
     auth: url ? createAuth(url, node.auth, kind?.auth) : undefined,
     fetch: globalThis.fetch,
-    timeout: milliseconds(node.timeout ?? DEFAULTS.timeout),
+    timeout: timesOf(node, settings).timeout,
   });
   const outcomes = await ask(plan.sources);
   const memory = createMemory(subjectOfPlan(plan, ask), Infinity, Infinity);

@@ -7,7 +7,6 @@ import { represent, type Representation } from "../http/representation.ts";
 import { formatJson } from "../json.ts";
 import { compose, type Info, type Parts, type Service } from "./compose.ts";
 import { prepareHealth } from "./health.ts";
-import { DEFAULTS, type InfoSettings, milliseconds } from "./settings.ts";
 
 /** The info at a time: a new object, with new representations, only where anything changed. */
 export interface Snapshot {
@@ -30,11 +29,14 @@ export interface PublisherOptions {
   service: Service;
   /** Whether there is a node beside the service. */
   isBesideNode: boolean;
-  settings: InfoSettings;
-  /** Milliseconds since 1970. @default Date.now */
-  now?: (() => number) | undefined;
-  /** From 0 to below 1. @default Math.random */
-  random?: (() => number) | undefined;
+  /** Keys that are not shown. */
+  hide?: readonly string[] | undefined;
+  /** How long the info may be taken for fresh, in milliseconds. */
+  ttl: number;
+  /** Milliseconds since 1970. */
+  now: () => number;
+  /** From 0 to below 1. */
+  random: () => number;
 }
 
 /** Makes a snapshot of what is known; gives the last one where that comes to the same text. */
@@ -42,15 +44,9 @@ export type Publisher = (
   known: Pick<Parts, "values" | "trouble" | "updatedAt">,
 ) => Promise<Snapshot>;
 
-/**
- * Makes what makes snapshots.
- *
- * @throws {TypeError} where a time cannot be understood
- */
+/** Makes what makes snapshots. */
 export function createPublisher(options: PublisherOptions): Publisher {
-  const { service, isBesideNode, settings, now = Date.now, random = Math.random } = options;
-  const { hide = [] } = settings;
-  const ttl = milliseconds(settings.ttl ?? DEFAULTS.ttl);
+  const { service, isBesideNode, hide = [], ttl, now, random } = options;
   // The info says when it was started, so a content is never that of another run. To count contents
   // is quicker than the first digest, for which some runtimes load all of their cryptography.
   const run = `${now().toString(36)}-${random().toString(36).slice(2, 8)}`;

@@ -45,6 +45,18 @@ export interface InfoSettings {
 /** The defaults, in the form of the file. */
 export const DEFAULTS = { timeout: "2s", ttl: "1s", stale: "60s" } as const;
 
+/**
+ * The times that were set, or else the defaults, in milliseconds.
+ *
+ * @throws {TypeError} where one cannot be understood
+ */
+export function timesOf(
+  { timeout = DEFAULTS.timeout }: NodeSettings,
+  { ttl = DEFAULTS.ttl, stale = DEFAULTS.stale }: InfoSettings,
+): Readonly<Record<keyof typeof DEFAULTS, number>> {
+  return { timeout: milliseconds(timeout), ttl: milliseconds(ttl), stale: milliseconds(stale) };
+}
+
 const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
 
 /** A span of time as text. */

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import process from "node:process";
+import { build } from "esbuild";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { BUN, DENO, ROOT } from "../_paths.ts";
@@ -32,6 +33,8 @@ console.log((await response.json()).height, await nodeface.ready());
 createNodeface({ hots: [] });
 `;
 writeFileSync(join(HOME, "program.ts"), PROGRAM);
+
+const INSTALLED = join(HOME, "node_modules/nodeface");
 
 runtimeSuite(
   "the package",
@@ -68,6 +71,17 @@ pack("CommonJS requires it where Node can", async () => {
   const node = `${ROOT}tests/node_modules/node26/bin/node`;
   const program = 'require("nodeface"); console.log(typeof require("nodeface/node").listener)';
   assert.match(await ok([node, "-e", program], HOME), "function");
+});
+
+pack("each way into it reads two of its files at most, and no other package's", async () => {
+  const { exports } = JSON.parse(readFileSync(join(INSTALLED, "package.json"), "utf8"));
+  const entries = Object.values<{ default?: string }>(exports).map((entry) => entry.default ?? "");
+  for (const entry of ["./dist/main.js", ...entries.filter((path) => path.endsWith(".js"))]) {
+    // A worker is one file, with everything in it.
+    const read = await readAtOnce(join(INSTALLED, entry));
+    const isOurs = read.every((path) => path.startsWith("dist/"));
+    assert.ok(isOurs && read.length <= 2, `${entry}: ${read.join(", ")}`);
+  }
 });
 
 pack("it installs six packages at most", () => {
@@ -131,3 +145,23 @@ pack("Are the types wrong? finds nothing", async () => {
 });
 
 pack.run();
+
+/** What an entry point imports before it runs, itself first: files, and packages by their names. */
+async function readAtOnce(entry: string): Promise<string[]> {
+  const read = new Set([entry]);
+  const { metafile } = await build({
+    ...{ absWorkingDir: INSTALLED, entryPoints: [entry], outdir: ".", write: false },
+    ...{ bundle: true, splitting: true, format: "esm", packages: "external", platform: "node" },
+    metafile: true,
+  });
+  // A set that grows is gone through to its end.
+  for (const path of read) {
+    const imports = metafile.inputs[relative(INSTALLED, path)]?.imports ?? [];
+    for (const { kind, path, external } of imports) {
+      if (kind === "import-statement" && !path.startsWith("node:")) {
+        read.add(external ? path : join(INSTALLED, path));
+      }
+    }
+  }
+  return [...read].map((path) => relative(INSTALLED, path));
+}
