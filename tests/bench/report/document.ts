@@ -84,10 +84,11 @@ function requestsBlocks({ requests }: Results, show: Show): string[] {
     "is better, of the 99th percentile of the time and of the processor time of a request less " +
     "is; the last varies least where the machine has other work. One bare server is measured again as " +
     "if it were another: what its ratios are away from 1 is chance. Another, for information, " +
-    "writes its content as text, which Node sends a little faster than ready bytes, and one looks " +
-    "at the address and at two fields of each request first, which costs something on Bun alone: " +
-    "nothing that chooses its answers can do less. Each server has answered each request for some " +
-    "seconds before, in which an engine compiles what it runs.",
+    "writes its content as text, which Node sends a little faster than ready bytes, and one on Bun " +
+    "reads of each request first what its answer depends on, the method, the address and four " +
+    "fields, since Bun makes each of them when it is asked for: nothing that answers as exactly " +
+    "can do with less. Each server has answered each request for some seconds before, in which an " +
+    "engine compiles what it runs.",
     "Hono, Fastify and Express show the same info and the same description with the plugins that " +
     "are usual for them, each as its documentation has it. They send fewer headers, compress " +
     "nothing and, but for Express, know no validators; their page is a short one that loads everything else by script, " +

@@ -1,6 +1,6 @@
-// As `bare-bun.mjs`, but it looks at the address and at two fields of each request, as whatever
-// chooses an answer has to: the least that is possible there.
-// `looking-bun.mjs FILE PORT…`: a server for each answer, on the ports in turn.
+// As `bare-bun.mjs`, but it reads of each request what an answer depends on (RFC 9110): its method,
+// its address and four fields. Bun makes each of them when it is asked for.
+// `reading-bun.mjs FILE PORT…`: a server for each answer, on the ports in turn.
 import { readFileSync } from "node:fs";
 import process from "node:process";
 
@@ -15,8 +15,10 @@ ports.forEach((port, index) => {
     hostname: "127.0.0.1",
     port: Number(port),
     development: false,
-    fetch({ url, headers }) {
-      const isOdd = url === "" || headers.get("host") === "" || headers.get("if-none-match") === "";
+    fetch({ method, url, headers }) {
+      const isOdd = method === "" || url === "" || headers.get("host") === "" ||
+        headers.get("accept-encoding") === "" || headers.get("if-match") === "" ||
+        headers.get("if-none-match") === "";
       return isOdd ? new Response() : new Response(bytes, init);
     },
   });
