@@ -22,6 +22,8 @@ export interface Measured<Result> {
   at: string;
   /** How long that took, in seconds. */
   took: number;
+  /** What part of the processors' time went to other machines meanwhile, where this one tells. */
+  stolen?: number | undefined;
   quick: boolean;
   machine: Machine;
   result: Result;

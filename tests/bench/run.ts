@@ -8,6 +8,7 @@ import { stopAll } from "./cli/processes.ts";
 import { createProgress, duration } from "./cli/progress.ts";
 import { build, installPeers, requireBuilt } from "./cli/setup.ts";
 import { findGenerator } from "./load/load.ts";
+import { watchStolen } from "./load/usage.ts";
 import { currentLoad, describeMachine } from "./machine.ts";
 import { explorer } from "./parts/explorer.ts";
 import { growth } from "./parts/growth.ts";
@@ -57,10 +58,12 @@ async function measure(options: Options): Promise<void> {
   const machine = describeMachine(busy);
   for (const part of parts) {
     const since = performance.now();
+    const stolen = watchStolen();
     try {
       const result = await MEASURES[part].measure(options, progress);
       const took = (performance.now() - since) / 1000;
-      const measured = { at: new Date().toISOString(), took, quick, machine, result };
+      const at = new Date().toISOString();
+      const measured = { at, took, stolen: stolen(), quick, machine, result };
       Object.assign(results, { [part]: measured });
       progress.end();
       console.log(`\n${printPart(part, results)}\n`);

@@ -42,32 +42,46 @@ report("a chart is well-formed, whatever its labels say", () => {
 });
 
 report("a target is judged by the figure that is farthest from it", () => {
-  const seen = (rates: Record<string, number>) => {
-    const offers = Object.fromEntries(
-      ["deno", "bare-deno"].map((id) => [id, { info: { status: 200, fields: 9, bytes: 2 } }]),
-    );
-    const samples = Object.entries({ deno: rates, "bare-deno": { 1: 100, 32: 100 } })
-      .flatMap(([server, rates]) =>
-        Object.entries(rates).map(([connections, rate]) => ({
-          ...{ server, case: "info", connections: Number(connections), round: 0 },
-          ...{ rate, p50: 1, p99: 1, failed: 0 },
-        }))
-      );
-    const result = { generator: "wrk", seconds: 1, connections: [1, 32], offers, samples };
-    const requests = { ...MEASURED, quick: false, result };
-    const { text } = writeDocument({ requests }, "docs");
+  const seen = (rates: Record<number, number>) => {
+    const text = withRates({ deno: rates, "bare-deno": { 1: 100, 32: 100 } });
     return text.split("\n").find((line) => line.includes("304, Deno: rate")) ?? "";
   };
   assert.match(seen({ 1: 95, 32: 90 }), /0\.90 \(`\/v1\/info`, Deno, 32\) +\| reached/);
   assert.match(seen({ 1: 95, 32: 89 }), /0\.89 .*1 of 2 not reached +\| \*\*not reached\*\*/);
 });
 
-report("what was not measured is said to be missing, and a quick run is marked", () => {
+report("it says how far chance goes, by what a server had beside itself", () => {
+  const bare = { 1: 100, 32: 100 };
+  const twice = withRates({ node26: bare, "bare-node26": bare, again: { 1: 93, 32: 104 } });
+  assert.match(
+    twice,
+    /Beside itself, one had 0\.93 to 1\.04 of the rate and 1\.00 to 1\.00 of the/,
+  );
+  assert.not.match(withRates({ deno: bare, "bare-deno": bare }), /Beside itself/);
+});
+
+report("what was not measured is said to be missing, and what a run was like is marked", () => {
   const result = { few: 10_000, many: 30_000, servers: {} };
-  const start = { ...MEASURED, quick: true, result };
+  const start = { ...MEASURED, stolen: 0.07, quick: true, result };
   const { text } = writeDocument({ start }, "docs");
   assert.match(text, /> \*\*Quick:\*\* .*\(start\)/);
+  assert.match(text, /> \*\*Not alone:\*\* .* 2 % .*\(start\)/);
+  assert.match(text, /\| +7 % \|/);
   assert.match(text, /## Growth\n\nNot measured yet\./);
 });
 
 report.run();
+
+/** The report of rates, by servers and numbers of connections; percentiles are all the same. */
+function withRates(rates: Record<string, Record<number, number>>): string {
+  const offer = { info: { status: 200, fields: 9, bytes: 2 } };
+  const offers = Object.fromEntries(Object.keys(rates).map((id) => [id, offer]));
+  const samples = Object.entries(rates).flatMap(([server, rates]) =>
+    Object.entries(rates).map(([connections, rate]) => ({
+      ...{ server, case: "info", connections: Number(connections), round: 0 },
+      ...{ rate, p50: 1, p99: 1, failed: 0 },
+    }))
+  );
+  const result = { generator: "wrk", seconds: 1, connections: [1, 32], offers, samples };
+  return writeDocument({ requests: { ...MEASURED, quick: false, result } }, "docs").text;
+}

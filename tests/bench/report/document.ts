@@ -6,9 +6,10 @@ import type { Chart } from "./chart.ts";
 import { explorerChart, explorerTable } from "./explorer.ts";
 import { clientsTable, growthChart, sizesTable } from "./growth.ts";
 import { table } from "./markdown.ts";
+import { percent } from "./format.ts";
 import { absoluteTable, ratioTable, requestsChart } from "./requests.ts";
 import { startChart, startTable } from "./start.ts";
-import { targetsTable } from "./targets.ts";
+import { chance, targetsTable } from "./targets.ts";
 
 /** The text, and its charts by the names of their files. */
 export interface Document {
@@ -18,6 +19,9 @@ export interface Document {
 
 /** More processes than this were waiting for a processor before: the machine was not quiet. */
 const QUIET = 0.5;
+
+/** More of the processors' time than this went to other machines: what is compared may differ by it. */
+const UNDISTURBED = 0.02;
 
 /**
  * Writes the report.
@@ -37,7 +41,8 @@ export function writeDocument(results: Results, folder: string): Document {
     "## Targets",
     targetsTable(results),
     "Each line shows the figure that is farthest from its target, over both requests and all " +
-    "numbers of connections. The bare server is one of the same runtime that writes the same bytes.",
+    "numbers of connections. The bare server is one of the same runtime that writes the same bytes." +
+    chance(results),
     ...requestsBlocks(results, show),
     ...startBlocks(results, show),
     ...explorerBlocks(results, show),
@@ -63,10 +68,13 @@ function warnings(results: Results): string[] {
     parts.filter(([, part]) => test(part)).map(([name]) => name).join(", ");
   const quick = named(({ quick }) => quick);
   const busy = named(({ machine }) => machine.busy > QUIET);
+  const shared = named(({ stolen = 0 }) => stolen > UNDISTURBED);
   const commits = new Set(parts.map(([, { machine }]) => machine.versions.Nodeface));
   return [
     quick && `**Quick:** few rounds and sizes (${quick}). These figures only show that it works.`,
     busy && `**Not quiet:** the machine had other work before these parts were measured (${busy}).`,
+    shared && `**Not alone:** other machines had more than ${percent(UNDISTURBED)} of the ` +
+      `processors' time while these parts were measured (${shared}).`,
     commits.size > 1 && "**Not of one commit:** the parts were measured at different times.",
   ].filter((line) => !!line).map((line) => `> ${line}`);
 }
@@ -159,18 +167,19 @@ function machineBlocks(results: Results): string[] {
   const parts = Object.entries(results);
   const { machine } = parts.at(-1)![1];
   const { processor, cores, memory, system, versions } = machine;
-  const made = parts.map(([name, { at, took, quick, machine: { busy, versions } }]) => [
+  const made = parts.map(([name, { at, took, stolen, quick, machine: { busy, versions } }]) => [
     name,
     `${at.slice(0, 16).replace("T", " ")} UTC`,
     `${(took / 60).toFixed(1)} min`,
     quick ? "quick" : "full",
     busy.toFixed(1),
+    percent(stolen),
     versions.Nodeface ?? "",
   ]);
   return [
     "## This machine",
     `${processor}, ${cores} cores, ${memory} GiB, ${system}.`,
-    table(["part", "measured", "took", "mode", "load before", "Nodeface"], made),
+    table(["part", "measured", "took", "mode", "load before", "taken", "Nodeface"], made),
     table(
       ["what", "version"],
       Object.entries(versions).filter(([name]) => name !== "Nodeface"),

@@ -17,6 +17,11 @@ export function short(value: number): string {
   return value.toFixed(value >= 10 ? 1 : 2);
 }
 
+/** A part of 1 in hundredths: `7 %`. */
+export function percent(part: number | undefined): string {
+  return part === undefined || !Number.isFinite(part) ? "–" : `${Math.round(part * 100)} %`;
+}
+
 /** Milliseconds as seconds. */
 export function seconds(milliseconds: number | null): string {
   return milliseconds === null ? "–" : (milliseconds / 1000).toFixed(2);

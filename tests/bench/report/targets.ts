@@ -25,6 +25,8 @@ const RATES: Readonly<Record<string, number>> = {
   exe: 0.92,
 };
 const P99 = { most: 1.3, connections: 32 };
+/** The bare server that is measured again as another. */
+const TWIN = "again";
 const START = 1.3;
 /** MiB. */
 const MEMORY = 10;
@@ -47,6 +49,23 @@ export function targetsTable(results: Results): string {
     finding === undefined ? "" : finding.isReached ? "reached" : "**not reached**",
   ]);
   return table(["target", "seen, where it is farthest off", ""], rows);
+}
+
+/** What a bare server that was measured twice had beside itself: how far chance goes in this run. */
+export function chance(results: Results): string {
+  const { connections: counts = [] } = results.requests?.result ?? {};
+  const range = (key: "rate" | "p99", of: readonly number[]) => {
+    const values = each(results, ({ id }, request, count) => {
+      if (id !== TWIN || !of.includes(count)) return undefined;
+      return { value: figuresOf(results.requests!.result, id, request, count)?.ratios?.[key] };
+    }).flatMap(({ value }) => value ?? []);
+    return values.length && `${times(Math.min(...values))} to ${times(Math.max(...values))}`;
+  };
+  const [rates, p99s] = [range("rate", counts), range("p99", [P99.connections])];
+  return rates && p99s
+    ? ` Beside itself, one had ${rates} of the rate and ${p99s} of the p99 at ` +
+      `${P99.connections} connections: what is as near to a target is reached or not by chance.`
+    : "";
 }
 
 function findings(results: Results): [target: string, finding: Finding | undefined][] {
