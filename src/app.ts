@@ -43,6 +43,7 @@ export interface Nodeface {
    * Prepares every answer but the explorer's files, which the first request would do otherwise.
    *
    * @throws {Error} where one of this package's files is missing or broken
+   * @throws {TypeError} where a setting of the node or of the info cannot be understood
    */
   ready(): Promise<void>;
   /** The method and path of each route, as given to the router: `/assets/:folder/:file`. */

@@ -17,7 +17,10 @@ import { type Awaitable, once } from "./once.ts";
 import type { NodefaceOptions } from "./options.ts";
 import type { Platform } from "./platform.ts";
 
-/** Everything there is to answer with; each rejects where one of this package's files is missing. */
+/**
+ * Everything there is to answer with; each rejects where one of this package's files is missing, and
+ * `live` where a setting of the node or of the info cannot be understood.
+ */
 export interface Prepared {
   description(): Awaitable<Live<() => Awaitable<Page>>>;
   live(): Awaitable<LiveInfo>;

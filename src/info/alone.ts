@@ -21,7 +21,7 @@ export function isAlone(
 /**
  * Makes the info of a service alone.
  *
- * @throws {TypeError} where a setting cannot be understood, though nothing depends on it
+ * @throws {TypeError} where a time cannot be understood, be it one that nothing depends on here
  */
 export function createAlone(
   service: Service,
@@ -30,7 +30,13 @@ export function createAlone(
 ): LiveInfo {
   const { hide, static: values = {} } = settings;
   const { ttl } = timesOf(node, settings);
-  const alone = { service, isBesideNode: false, hide, ttl };
-  const publish = createPublisher({ ...alone, now: Date.now, random: Math.random });
+  const publish = createPublisher({
+    service,
+    isBesideNode: false,
+    hide,
+    ttl,
+    now: Date.now,
+    random: Math.random,
+  });
   return { kind: "none", current: once(() => publish({ values })) };
 }

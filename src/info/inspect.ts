@@ -23,7 +23,11 @@ export interface Inspection {
   info: Info;
 }
 
-/** Asks every source once. */
+/**
+ * Asks every source once.
+ *
+ * @throws {TypeError} where a setting cannot be understood
+ */
 export async function inspect(
   service: Service,
   node: NodeSettings,

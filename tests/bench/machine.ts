@@ -25,6 +25,31 @@ export function currentLoad(): number {
 }
 
 /**
+ * Begins to watch the steal time: what the host gives of the processors' time to others.
+ *
+ * @returns what gives its part of all time since then, idle time included; 0 as well where the host
+ * does not tell, and `undefined` where there is no `/proc`
+ */
+export function watchSteal(): () => number | undefined {
+  const before = processorTicks();
+  return () => {
+    const now = processorTicks();
+    return before && now && (now.stolen - before.stolen) / (now.all - before.all);
+  };
+}
+
+function processorTicks(): { all: number; stolen: number } | undefined {
+  try {
+    const [, line = ""] = /^cpu +(.*)$/m.exec(readFileSync("/proc/stat", "utf8")) ?? [];
+    // Time of guests, which the last two fields have, is in the first two as well.
+    const fields = line.split(" ").map(Number).slice(0, 8);
+    return { all: fields.reduce((sum, field) => sum + field, 0), stolen: fields[7] ?? 0 };
+  } catch {
+    return undefined;
+  }
+}
+
+/**
  * Describes this machine.
  *
  * @param busy its load before the run

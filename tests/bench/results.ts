@@ -22,8 +22,8 @@ export interface Measured<Result> {
   at: string;
   /** How long that took, in seconds. */
   took: number;
-  /** What part of the processors' time went to other machines meanwhile, where this one tells. */
-  stolen?: number | undefined;
+  /** The part of the processors' time that the host gave to others meanwhile, where it tells. */
+  steal?: number | undefined;
   quick: boolean;
   machine: Machine;
   result: Result;

@@ -8,8 +8,7 @@ import { stopAll } from "./cli/processes.ts";
 import { createProgress, duration } from "./cli/progress.ts";
 import { build, installPeers, requireBuilt } from "./cli/setup.ts";
 import { findGenerator } from "./load/load.ts";
-import { watchStolen } from "./load/usage.ts";
-import { currentLoad, describeMachine } from "./machine.ts";
+import { currentLoad, describeMachine, watchSteal } from "./machine.ts";
 import { explorer } from "./parts/explorer.ts";
 import { growth } from "./parts/growth.ts";
 import type { Part } from "./parts/part.ts";
@@ -58,12 +57,12 @@ async function measure(options: Options): Promise<void> {
   const machine = describeMachine(busy);
   for (const part of parts) {
     const since = performance.now();
-    const stolen = watchStolen();
+    const steal = watchSteal();
     try {
       const result = await MEASURES[part].measure(options, progress);
       const took = (performance.now() - since) / 1000;
       const at = new Date().toISOString();
-      const measured = { at, took, stolen: stolen(), quick, machine, result };
+      const measured = { at, took, steal: steal(), quick, machine, result };
       Object.assign(results, { [part]: measured });
       progress.end();
       console.log(`\n${printPart(part, results)}\n`);

@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import process from "node:process";
 import { build } from "esbuild";
 import { suite } from "uvu";
@@ -73,14 +73,13 @@ pack("CommonJS requires it where Node can", async () => {
   assert.match(await ok([node, "-e", program], HOME), "function");
 });
 
-pack("each way into it reads two of its files at most, and no other package's", async () => {
-  const { exports } = JSON.parse(readFileSync(join(INSTALLED, "package.json"), "utf8"));
+pack("each way into it imports one more of its files at most, and no other package", async () => {
+  const { exports, bin } = JSON.parse(readFileSync(join(INSTALLED, "package.json"), "utf8"));
   const entries = Object.values<{ default?: string }>(exports).map((entry) => entry.default ?? "");
-  for (const entry of ["./dist/main.js", ...entries.filter((path) => path.endsWith(".js"))]) {
-    // A worker is one file, with everything in it.
-    const read = await readAtOnce(join(INSTALLED, entry));
-    const isOurs = read.every((path) => path.startsWith("dist/"));
-    assert.ok(isOurs && read.length <= 2, `${entry}: ${read.join(", ")}`);
+  for (const entry of [bin.nodeface, ...entries.filter((path) => path.endsWith(".js"))]) {
+    const imported = await importedBy(entry.replace(/^\.\//, ""));
+    const isOurs = imported.every((path) => path.startsWith("dist/"));
+    assert.ok(isOurs && imported.length <= 1, `${entry}: ${imported.join(", ")}`);
   }
 });
 
@@ -146,22 +145,21 @@ pack("Are the types wrong? finds nothing", async () => {
 
 pack.run();
 
-/** What an entry point imports before it runs, itself first: files, and packages by their names. */
-async function readAtOnce(entry: string): Promise<string[]> {
-  const read = new Set([entry]);
-  const { metafile } = await build({
+/** What has to be there before a file runs: others of the package, and packages by their names. */
+async function importedBy(entry: string): Promise<string[]> {
+  const { metafile: { inputs } } = await build({
     ...{ absWorkingDir: INSTALLED, entryPoints: [entry], outdir: ".", write: false },
     ...{ bundle: true, splitting: true, format: "esm", packages: "external", platform: "node" },
     metafile: true,
   });
+  assert.ok(inputs[entry], `${entry} was not read`);
+  const imported = new Set([entry]);
   // A set that grows is gone through to its end.
-  for (const path of read) {
-    const imports = metafile.inputs[relative(INSTALLED, path)]?.imports ?? [];
-    for (const { kind, path, external } of imports) {
-      if (kind === "import-statement" && !path.startsWith("node:")) {
-        read.add(external ? path : join(INSTALLED, path));
-      }
+  for (const path of imported) {
+    for (const { kind, path: name } of inputs[path]?.imports ?? []) {
+      if (kind === "import-statement" && !name.startsWith("node:")) imported.add(name);
     }
   }
-  return [...read].map((path) => relative(INSTALLED, path));
+  imported.delete(entry);
+  return [...imported];
 }

@@ -21,30 +21,6 @@ export function processorTime(pid: number): number | undefined {
   }
 }
 
-/**
- * Begins to watch how much of the processors' time goes to other machines on the same host.
- *
- * @returns what gives that part of all since then; `undefined` where there is no `/proc`
- */
-export function watchStolen(): () => number | undefined {
-  const before = sharedTime();
-  return () => {
-    const now = sharedTime();
-    return before && now && (now.stolen - before.stolen) / (now.all - before.all);
-  };
-}
-
-function sharedTime(): { all: number; stolen: number } | undefined {
-  try {
-    const [, line = ""] = /^cpu +(.*)$/m.exec(readFileSync("/proc/stat", "utf8")) ?? [];
-    // Time of guests, which the last two fields have, is in the first two as well.
-    const fields = line.split(" ").map(Number).slice(0, 8);
-    return { all: fields.reduce((sum, field) => sum + field, 0), stolen: fields[7] ?? 0 };
-  } catch {
-    return undefined;
-  }
-}
-
 /** The resident memory of a process, in MiB. */
 export function residentMemory(pid: number): number {
   try {

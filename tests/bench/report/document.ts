@@ -4,9 +4,9 @@ import type { Measured, Results } from "../results.ts";
 import { CASES } from "../servers/answers.ts";
 import type { Chart } from "./chart.ts";
 import { explorerChart, explorerTable } from "./explorer.ts";
+import { percent } from "./format.ts";
 import { clientsTable, growthChart, sizesTable } from "./growth.ts";
 import { table } from "./markdown.ts";
-import { percent } from "./format.ts";
 import { absoluteTable, ratioTable, requestsChart } from "./requests.ts";
 import { startChart, startTable } from "./start.ts";
 import { chance, targetsTable } from "./targets.ts";
@@ -20,7 +20,7 @@ export interface Document {
 /** More processes than this were waiting for a processor before: the machine was not quiet. */
 const QUIET = 0.5;
 
-/** More of the processors' time than this went to other machines: what is compared may differ by it. */
+/** More of the processors' time than this was stolen: times and percentiles are not this machine's alone. */
 const UNDISTURBED = 0.02;
 
 /**
@@ -41,8 +41,8 @@ export function writeDocument(results: Results, folder: string): Document {
     "## Targets",
     targetsTable(results),
     "Each line shows the figure that is farthest from its target, over both requests and all " +
-    "numbers of connections. The bare server is one of the same runtime that writes the same bytes." +
-    chance(results),
+    "numbers of connections. The bare server is one of the same runtime that writes the same bytes.",
+    ...chance(results),
     ...requestsBlocks(results, show),
     ...startBlocks(results, show),
     ...explorerBlocks(results, show),
@@ -68,13 +68,14 @@ function warnings(results: Results): string[] {
     parts.filter(([, part]) => test(part)).map(([name]) => name).join(", ");
   const quick = named(({ quick }) => quick);
   const busy = named(({ machine }) => machine.busy > QUIET);
-  const shared = named(({ stolen = 0 }) => stolen > UNDISTURBED);
+  const shared = named(({ steal = 0 }) => steal > UNDISTURBED);
   const commits = new Set(parts.map(([, { machine }]) => machine.versions.Nodeface));
   return [
     quick && `**Quick:** few rounds and sizes (${quick}). These figures only show that it works.`,
     busy && `**Not quiet:** the machine had other work before these parts were measured (${busy}).`,
-    shared && `**Not alone:** other machines had more than ${percent(UNDISTURBED)} of the ` +
-      `processors' time while these parts were measured (${shared}).`,
+    shared &&
+    `**Shared:** the host gave more than ${percent(UNDISTURBED)} of the processors' time ` +
+      `to others (steal) while these parts were measured (${shared}).`,
     commits.size > 1 && "**Not of one commit:** the parts were measured at different times.",
   ].filter((line) => !!line).map((line) => `> ${line}`);
 }
@@ -93,10 +94,9 @@ function requestsBlocks({ requests }: Results, show: Show): string[] {
     "is; the last varies least where the machine has other work. One bare server is measured again as " +
     "if it were another: what its ratios are away from 1 is chance. Another, for information, " +
     "writes its content as text, which Node sends a little faster than ready bytes, and one on Bun " +
-    "reads of each request first what its answer depends on, the method, the address and four " +
-    "fields, since Bun makes each of them when it is asked for: nothing that answers as exactly " +
-    "can do with less. Each server has answered each request for some seconds before, in which an " +
-    "engine compiles what it runs.",
+    "first reads of each request the method, the address and the four header fields that Nodeface " +
+    "reads, each of which Bun makes only when it is asked for. Each server has answered each " +
+    "request for some seconds before, in which an engine compiles what it runs.",
     "Hono, Fastify and Express show the same info and the same description with the plugins that " +
     "are usual for them, each as its documentation has it. They send fewer headers, compress " +
     "nothing and, but for Express, know no validators; their page is a short one that loads everything else by script, " +
@@ -167,19 +167,19 @@ function machineBlocks(results: Results): string[] {
   const parts = Object.entries(results);
   const { machine } = parts.at(-1)![1];
   const { processor, cores, memory, system, versions } = machine;
-  const made = parts.map(([name, { at, took, stolen, quick, machine: { busy, versions } }]) => [
+  const made = parts.map(([name, { at, took, steal, quick, machine: { busy, versions } }]) => [
     name,
     `${at.slice(0, 16).replace("T", " ")} UTC`,
     `${(took / 60).toFixed(1)} min`,
     quick ? "quick" : "full",
     busy.toFixed(1),
-    percent(stolen),
+    percent(steal),
     versions.Nodeface ?? "",
   ]);
   return [
     "## This machine",
     `${processor}, ${cores} cores, ${memory} GiB, ${system}.`,
-    table(["part", "measured", "took", "mode", "load before", "taken", "Nodeface"], made),
+    table(["part", "measured", "took", "mode", "load before", "steal", "Nodeface"], made),
     table(
       ["what", "version"],
       Object.entries(versions).filter(([name]) => name !== "Nodeface"),

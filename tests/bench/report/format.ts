@@ -17,7 +17,7 @@ export function short(value: number): string {
   return value.toFixed(value >= 10 ? 1 : 2);
 }
 
-/** A part of 1 in hundredths: `7 %`. */
+/** A part of 1 in hundredths: `7 %`; `–` where there is none. */
 export function percent(part: number | undefined): string {
   return part === undefined || !Number.isFinite(part) ? "–" : `${Math.round(part * 100)} %`;
 }

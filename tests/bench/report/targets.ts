@@ -51,21 +51,21 @@ export function targetsTable(results: Results): string {
   return table(["target", "seen, where it is farthest off", ""], rows);
 }
 
-/** What a bare server that was measured twice had beside itself: how far chance goes in this run. */
-export function chance(results: Results): string {
-  const { connections: counts = [] } = results.requests?.result ?? {};
-  const range = (key: "rate" | "p99", of: readonly number[]) => {
-    const values = each(results, ({ id }, request, count) => {
-      if (id !== TWIN || !of.includes(count)) return undefined;
-      return { value: figuresOf(results.requests!.result, id, request, count)?.ratios?.[key] };
-    }).flatMap(({ value }) => value ?? []);
-    return values.length && `${times(Math.min(...values))} to ${times(Math.max(...values))}`;
+/** How far chance goes: what the bare server that is measured twice had beside itself. */
+export function chance(results: Results): string[] {
+  const range = (key: "rate" | "p99", count: number): string[] => {
+    const values = ratiosOf(results, key, ({ id }) => id === TWIN, count).map(({ value }) => value);
+    const [least, most] = [Math.min(...values), Math.max(...values)].map(times);
+    return values.length ? [`${least} to ${most} of its ${key} at ${count}`] : [];
   };
-  const [rates, p99s] = [range("rate", counts), range("p99", [P99.connections])];
-  return rates && p99s
-    ? ` Beside itself, one had ${rates} of the rate and ${p99s} of the p99 at ` +
-      `${P99.connections} connections: what is as near to a target is reached or not by chance.`
-    : "";
+  const { connections = [] } = results.requests?.result ?? {};
+  const rates = connections.flatMap((count) => range("rate", count));
+  if (rates.length === 0) return [];
+  const ranges = [...rates, ...range("p99", P99.connections)].join(", ");
+  return [
+    `The bare server on ${NEWEST.name}, measured again as if it were another, had ${ranges} ` +
+    "connections: there, what misses a target by no more may do so by chance.",
+  ];
 }
 
 function findings(results: Results): [target: string, finding: Finding | undefined][] {
@@ -103,21 +103,27 @@ function each<T>(
   );
 }
 
-function rateFinding(results: Results, id: string, least: number): Finding | undefined {
-  const all = each(results, (server, request, count) => {
-    if (server.id !== id) return undefined;
-    const value = figuresOf(results.requests!.result, id, request, count)?.ratios?.rate;
+/** The ratios of some servers to what they are beside, at one number of connections or at all. */
+function ratiosOf(
+  results: Results,
+  key: "rate" | "p99",
+  isMeant: (server: Server) => boolean,
+  at?: number,
+): { value: number; of: string }[] {
+  return each(results, (server, request, count) => {
+    if (!isMeant(server) || (at ?? count) !== count) return undefined;
+    const value = figuresOf(results.requests!.result, server.id, request, count)?.ratios?.[key];
     return value === undefined ? undefined : { value };
   });
+}
+
+function rateFinding(results: Results, id: string, least: number): Finding | undefined {
+  const all = ratiosOf(results, "rate", (server) => server.id === id);
   return farthest(all, (value) => value >= least, "low");
 }
 
 function p99(results: Results): Finding | undefined {
-  const all = each(results, ({ id, role }, request, count) => {
-    if (role !== "nodeface" || count !== P99.connections) return undefined;
-    const value = figuresOf(results.requests!.result, id, request, count)?.ratios?.p99;
-    return value === undefined ? undefined : { value };
-  });
+  const all = ratiosOf(results, "p99", ({ role }) => role === "nodeface", P99.connections);
   return farthest(all, (value) => value <= P99.most, "high");
 }
 

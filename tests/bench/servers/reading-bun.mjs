@@ -1,5 +1,6 @@
-// As `bare-bun.mjs`, but it reads of each request what an answer depends on (RFC 9110): its method,
-// its address and four fields. Bun makes each of them when it is asked for.
+// As `bare-bun.mjs`, but it first reads what Nodeface reads of each request: its method, its address
+// and the header fields that a host, a coding and conditions depend on (RFC 9110, sections 7.2, 12.5.3,
+// 13.1.1 and 13.1.2). Bun makes each of them when it is asked for.
 // `reading-bun.mjs FILE PORT…`: a server for each answer, on the ports in turn.
 import { readFileSync } from "node:fs";
 import process from "node:process";
