@@ -53,7 +53,8 @@ export interface Parts {
   trouble?: "stale" | "unreachable" | undefined;
   /** When the oldest of stale values was right, in milliseconds since 1970. */
   updatedAt?: number | undefined;
-  hide: readonly string[];
+  /** Keys that are not shown. */
+  hide?: readonly string[] | undefined;
 }
 
 /** The keys that every kind of node may have, in the order in which they are shown. */
@@ -81,7 +82,7 @@ const LINKS = {
 
 /** Makes the info object. */
 export function compose(parts: Parts): Info {
-  const { service, isBesideNode, values, trouble, updatedAt, hide } = parts;
+  const { service, isBesideNode, values, trouble, updatedAt, hide = [] } = parts;
   const own = isBesideNode ? {} : { name: service.software, ...service };
   const known: Record<string, unknown> = { ...own, ...values };
   const info: Record<string, unknown> = {};

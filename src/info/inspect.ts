@@ -63,7 +63,7 @@ export async function inspect(
       isBesideNode: !isAlone(node, settings),
       values,
       trouble: url && !known && plan.sources.size === 0 ? "unreachable" : trouble,
-      hide: settings.hide ?? [],
+      hide: settings.hide,
     }),
   };
 }

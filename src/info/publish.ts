@@ -46,7 +46,7 @@ export type Publisher = (
 
 /** Makes what makes snapshots. */
 export function createPublisher(options: PublisherOptions): Publisher {
-  const { service, isBesideNode, hide = [], ttl, now, random } = options;
+  const { service, isBesideNode, hide, ttl, now, random } = options;
   // The info says when it was started, so a content is never that of another run. To count contents
   // is quicker than the first digest, for which some runtimes load all of their cryptography.
   const run = `${now().toString(36)}-${random().toString(36).slice(2, 8)}`;

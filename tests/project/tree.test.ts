@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { importedBy } from "../_imports.ts";
 import { ROOT } from "../_paths.ts";
 
 const tree = suite("the source tree");
@@ -98,13 +99,8 @@ tree("itty-router is imported in one place", () => {
   assert.equal(files.filter((file) => imports(file).includes("itty-router")), ["app.ts"]);
 });
 
-tree("what only some are in need of is not read when a service starts", () => {
-  const read = new Set(["main.ts"]);
-  // A set that grows is gone through to its end.
-  for (const file of read) {
-    const imported = text(file).matchAll(/^(?:import|export) (?!type )[^;"]*from "(\.[^"]+)"/gm);
-    for (const [, name] of imported) read.add(join(dirname(file), name!).replaceAll("\\", "/"));
-  }
+tree("what only some are in need of is not read when a service starts", async () => {
+  const read = await importedBy(SRC, "main.ts");
   const late = [
     "adapters/node.ts",
     "config/file.ts",

@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
-import { build } from "esbuild";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { importedBy } from "../_imports.ts";
 import { BUN, DENO, ROOT } from "../_paths.ts";
 import { start } from "../_server.ts";
 import { runtimeSuite } from "../runtimes/_suite.ts";
@@ -77,7 +77,7 @@ pack("each way into it imports one more of its files at most, and no other packa
   const { exports, bin } = JSON.parse(readFileSync(join(INSTALLED, "package.json"), "utf8"));
   const entries = Object.values<{ default?: string }>(exports).map((entry) => entry.default ?? "");
   for (const entry of [bin.nodeface, ...entries.filter((path) => path.endsWith(".js"))]) {
-    const imported = await importedBy(entry.replace(/^\.\//, ""));
+    const [, ...imported] = await importedBy(INSTALLED, entry.replace(/^\.\//, ""));
     const isOurs = imported.every((path) => path.startsWith("dist/"));
     assert.ok(isOurs && imported.length <= 1, `${entry}: ${imported.join(", ")}`);
   }
@@ -144,22 +144,3 @@ pack("Are the types wrong? finds nothing", async () => {
 });
 
 pack.run();
-
-/** What has to be there before a file runs: others of the package, and packages by their names. */
-async function importedBy(entry: string): Promise<string[]> {
-  const { metafile: { inputs } } = await build({
-    ...{ absWorkingDir: INSTALLED, entryPoints: [entry], outdir: ".", write: false },
-    ...{ bundle: true, splitting: true, format: "esm", packages: "external", platform: "node" },
-    metafile: true,
-  });
-  assert.ok(inputs[entry], `${entry} was not read`);
-  const imported = new Set([entry]);
-  // A set that grows is gone through to its end.
-  for (const path of imported) {
-    for (const { kind, path: name } of inputs[path]?.imports ?? []) {
-      if (kind === "import-statement" && !name.startsWith("node:")) imported.add(name);
-    }
-  }
-  imported.delete(entry);
-  return [...imported];
-}

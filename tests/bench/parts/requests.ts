@@ -41,8 +41,8 @@ export interface RequestsResult {
  * The runs of each mode. All of it is done in several fields of servers started anew, since a process
  * may be slower than another of its kind for as long as it runs; requests without a target are
  * measured in fewer of them. Before it is measured, each server answers each request for as long as
- * `warmUp`, since an engine compiles what it runs in its first seconds. There are more rounds where figures
- * vary more: with one connection, which waits for whatever else the machine does, and where a
+ * `warmUp`, since an engine compiles what it runs in its first seconds. There are more rounds where
+ * figures vary more: with one connection, which waits for whatever else the machine does, and where a
  * percentile has a target.
  */
 const MODES: Readonly<Record<"full" | "quick", Mode>> = {

@@ -20,7 +20,7 @@ export interface Document {
 /** More processes than this were waiting for a processor before: the machine was not quiet. */
 const QUIET = 0.5;
 
-/** More of the processors' time than this was stolen: times and percentiles are not this machine's alone. */
+/** More of the processors' time than this went to others: the figures are not this machine's alone. */
 const UNDISTURBED = 0.02;
 
 /**

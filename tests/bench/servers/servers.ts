@@ -92,7 +92,7 @@ export const SERVERS: readonly Server[] = [
   other("deno-serve", "Deno.serve", "deno", [...DENO_RUN, `${HERE}bare-deno.mjs`]),
   nodeface("bun", "Bun", "bare-bun", [ON_BUN.program, "dist/main.js"]),
   bare("bare-bun", "Bun.serve", "bun", [ON_BUN.program, BARE_BUN]),
-  other("bun-reads", "Bun.serve, reading", "bun", [ON_BUN.program, `${HERE}reading-bun.mjs`]),
+  other("bun-reads", "Bun.serve, reading", "bun", [ON_BUN.program, BARE_BUN, "--reading"]),
   nodeface("exe", "executable", "bare-exe", [`${ROOT}dist/nodeface`]),
   bare("bare-exe", "Bun.serve, executable", "exe", [BARE_EXECUTABLE]),
 ];
