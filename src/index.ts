@@ -3,13 +3,13 @@
  *
  * @module
  */
-export { createNodeface, type Nodeface } from "./app.ts";
+export { createNodeface, type Nodeface } from "./nodeface.ts";
 export type { InfoSettings, NodeSettings } from "./info/settings.ts";
 export type { OwnInfo } from "./info/subject.ts";
 export type { Finding } from "./description/finding.ts";
 export type { Answer } from "./http/answer.ts";
 export type { RequestHead } from "./http/head.ts";
-export type { Awaitable } from "./once.ts";
+export type { Awaitable } from "./lazy.ts";
 export type { DescriptionPlace, DescriptionReport } from "./description/live.ts";
 export type { NodefaceOptions, Operation } from "./options.ts";
 export type { Disk, Platform } from "./platform.ts";

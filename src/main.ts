@@ -6,7 +6,7 @@
  */
 import type { App, Listening } from "./adapters/adapter.ts";
 import * as onBun from "./adapters/bun.ts";
-import { createNodeface, type Nodeface } from "./app.ts";
+import { createNodeface, type Nodeface } from "./nodeface.ts";
 import { withAccessLog } from "./command/access-log.ts";
 import { USAGE } from "./command/usage.ts";
 import { type Config, readConfig } from "./config/config.ts";
@@ -15,7 +15,7 @@ import { documentOf } from "./description/description.ts";
 import { formatFinding } from "./description/finding.ts";
 import type { DescriptionReport } from "./description/live.ts";
 import { readManifest, readPrepared } from "./explorer/manifest.ts";
-import type { Awaitable } from "./once.ts";
+import type { Awaitable } from "./lazy.ts";
 import { platform } from "./platform.ts";
 
 /** Exit codes, for the scripts that start the service. */

@@ -6,7 +6,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { formatFinding } from "../src/description/finding.ts";
 import { findMistake } from "../src/description/json-mistake.ts";
-import { isEqual } from "../src/description/values.ts";
+import { isEqual } from "../src/json/types.ts";
 import { load, parseYaml, pathOf } from "./description/_load.ts";
 
 const broken = suite("a broken description");

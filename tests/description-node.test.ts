@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { formatFinding } from "../src/description/finding.ts";
-import { isEqual, type Json, objectOf } from "../src/description/values.ts";
+import { isEqual, type Json, objectOf } from "../src/json/types.ts";
 import { load, OWN, parseYaml, pathOf } from "./description/_load.ts";
 import { readFileSync } from "node:fs";
 

@@ -3,10 +3,10 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse, parseDocument, stringify } from "yaml";
 import { applyEdits } from "../src/description/edits.ts";
-import { formatJson, parseJson } from "../src/json.ts";
+import { formatJson, parseJson } from "../src/json/lossless.ts";
 import { ownEdits } from "../src/description/own.ts";
 import { serverEdits } from "../src/description/servers.ts";
-import { isEqual, type Json } from "../src/description/values.ts";
+import { isEqual, type Json } from "../src/json/types.ts";
 import { load, parseYaml } from "./description/_load.ts";
 
 const roundTrip = suite("whatever a description says");

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { convert, isKnown } from "../src/info/convert.ts";
-import { formatJson, parseJson } from "../src/json.ts";
+import { formatJson, parseJson } from "../src/json/lossless.ts";
 import { resolvePointer } from "../src/info/reference.ts";
 import { milliseconds } from "../src/info/settings.ts";
 import { readFields } from "../src/info/values.ts";

@@ -5,7 +5,7 @@
  */
 import type { Answer } from "../http/answer.ts";
 import type { RequestHead } from "../http/head.ts";
-import { after, type Awaitable, settled } from "../once.ts";
+import { after, type Awaitable, settled } from "../lazy.ts";
 
 /** Where to listen. */
 export interface ListenOptions {

@@ -6,7 +6,7 @@
 import type { Answer } from "../http/answer.ts";
 import { isResponse, toResponse } from "../http/finish.ts";
 import { remember } from "../http/remember.ts";
-import { after } from "../once.ts";
+import { after } from "../lazy.ts";
 import { answerOf, type App, type Listening, type ListenOptions, urlAt } from "./adapter.ts";
 import { LIMITS } from "./limits.ts";
 

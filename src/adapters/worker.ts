@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { createNodeface, type Nodeface } from "../app.ts";
+import { createNodeface, type Nodeface } from "../nodeface.ts";
 
 const nodeface: Nodeface = createNodeface();
 

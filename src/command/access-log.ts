@@ -6,7 +6,7 @@
 import type { App } from "../adapters/adapter.ts";
 import { parseTarget } from "../http/guard.ts";
 import type { RequestHead } from "../http/head.ts";
-import type { Awaitable } from "../once.ts";
+import type { Awaitable } from "../lazy.ts";
 
 /** What is logged of a service. */
 type Served = Required<App>;

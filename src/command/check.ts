@@ -5,7 +5,7 @@
  */
 import type { Outcome } from "../info/ask.ts";
 import type { Inspection } from "../info/inspect.ts";
-import { formatJson } from "../json.ts";
+import { formatJson } from "../json/lossless.ts";
 import type { Source } from "../kinds/kind.ts";
 import { formatTable } from "./table.ts";
 

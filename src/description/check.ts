@@ -4,11 +4,11 @@
  * @module
  */
 import type { Files, Link, Member } from "./files.ts";
-import { formatJson } from "../json.ts";
+import { formatJson } from "../json/lossless.ts";
 import type { Finding } from "./finding.ts";
 import { anchorsOf, resolveFragment, splitReference } from "./references.ts";
 import { complain, type Complaint } from "./source.ts";
-import { isObject, METHODS, objectOf } from "./values.ts";
+import { isObject, METHODS, objectOf } from "../json/types.ts";
 
 /** The versions that are shown. */
 const VERSION = /^3\.[012](?:\.|$)/;

@@ -6,7 +6,7 @@
 import { type ContentCoding, represent, type Representation } from "../http/representation.ts";
 import type { Platform } from "../platform.ts";
 import { addOperations, type DescribedOperation, type Document } from "./operations.ts";
-import type { Json } from "./values.ts";
+import type { Json } from "../json/types.ts";
 
 /** A description may be kept, but is asked after at every use. */
 const REVALIDATE = "public, no-cache";

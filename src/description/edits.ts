@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Json, listOf, objectOf, type Path, setMember } from "./values.ts";
+import { type Json, listOf, objectOf, type Path, setMember } from "../json/types.ts";
 
 /** One change. */
 export type Edit =

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { single } from "../once.ts";
+import { single } from "../lazy.ts";
 import type { Description } from "./description.ts";
 import type { Finding } from "./finding.ts";
 import {

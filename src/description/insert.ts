@@ -13,7 +13,7 @@ import {
 } from "./blocks.ts";
 import { joinBytes } from "./bytes.ts";
 import type { Edit } from "./edits.ts";
-import { type Json, objectOf, setMember } from "./values.ts";
+import { type Json, objectOf, setMember } from "../json/types.ts";
 import { formatItems, formatYaml } from "./write.ts";
 
 const LF = 10;

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { single } from "../once.ts";
+import { single } from "../lazy.ts";
 import type { Platform } from "../platform.ts";
 import type { Representation } from "../http/representation.ts";
 import { type Description, prepareForms } from "./description.ts";
@@ -13,7 +13,7 @@ import type { Outcome, Said } from "./load.ts";
 import type { DescribedOperation } from "./operations.ts";
 import type { Reader } from "./reader.ts";
 import type { Whereabouts } from "./servers.ts";
-import type { Json } from "./values.ts";
+import type { Json } from "../json/types.ts";
 
 /** Where a node's description is: a file's path or URL, or the text itself. */
 export type DescriptionPlace = string | URL | { readonly text: string; readonly name?: string };

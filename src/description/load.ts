@@ -11,13 +11,13 @@ import { applyEdits, type Edit } from "./edits.ts";
 import { type Files, gather } from "./files.ts";
 import type { Finding } from "./finding.ts";
 import { insertEdits } from "./insert.ts";
-import { formatJson, parseJson } from "../json.ts";
+import { formatJson, parseJson } from "../json/lossless.ts";
 import type { DescribedOperation } from "./operations.ts";
 import { ownEdits } from "./own.ts";
 import type { Reader } from "./reader.ts";
 import { isAstray, openServers, originsOf, serverEdits, type Whereabouts } from "./servers.ts";
 import { complain, type Source } from "./source.ts";
-import { isEqual, type Json, setMember } from "./values.ts";
+import { isEqual, type Json, setMember } from "../json/types.ts";
 import { jsonPieces, yamlPieces } from "./write.ts";
 import { parseYaml } from "./yaml.ts";
 

@@ -7,7 +7,7 @@ import type { Edit } from "./edits.ts";
 import { addOperations, type DescribedOperation, type Document } from "./operations.ts";
 import { referencesOf } from "./references.ts";
 import { basePathsOf } from "./servers.ts";
-import { isObject, type Json, listOf, METHODS, objectOf } from "./values.ts";
+import { isObject, type Json, listOf, METHODS, objectOf } from "../json/types.ts";
 
 /** The tag that all of them have, and what stands before the names of their components. */
 const TAG = "Nodeface";

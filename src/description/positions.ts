@@ -6,7 +6,7 @@
  */
 import { isAlias, isMap, isScalar, isSeq, type Node, parseDocument } from "yaml";
 import { contentStart, nameOf, ofText, splitBlock } from "./blocks.ts";
-import type { Path } from "./values.ts";
+import type { Path } from "../json/types.ts";
 import { parsingOptions } from "./yaml.ts";
 
 /** Where a value stands: the offset of its first character, and of the one after its last. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Json, Path } from "./values.ts";
+import type { Json, Path } from "../json/types.ts";
 
 /** A reference and where it stands. */
 export interface Reference {

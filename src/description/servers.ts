@@ -4,9 +4,9 @@
  * @module
  */
 import type { Edit } from "./edits.ts";
-import { formatJson } from "../json.ts";
+import { formatJson } from "../json/lossless.ts";
 import type { Complaint } from "./source.ts";
-import { isObject, type Json, listOf, METHODS, objectOf, type Path } from "./values.ts";
+import { isObject, type Json, listOf, METHODS, objectOf, type Path } from "../json/types.ts";
 
 /** How many values of variables are tried for one server. */
 const COMBINATIONS_MAX = 64;

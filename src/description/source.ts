@@ -5,11 +5,11 @@
  */
 import { decode, decodeLines } from "./bytes.ts";
 import { type Finding, findingsOf, type Problem } from "./finding.ts";
-import { parseJson } from "../json.ts";
+import { parseJson } from "../json/lossless.ts";
 import { findMistake } from "./json-mistake.ts";
 import { locate, type Range } from "./positions.ts";
 import type { File } from "./reader.ts";
-import { isObject, type Json, type Path, setMember } from "./values.ts";
+import { isObject, type Json, type Path, setMember } from "../json/types.ts";
 import { ANCHOR, excessOf, type Known, type Parsed, parseYaml, UNWRITABLE } from "./yaml.ts";
 
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { formatJson } from "../json.ts";
-import { isObject, type Json } from "./values.ts";
+import { formatJson } from "../json/lossless.ts";
+import { isObject, type Json } from "../json/types.ts";
 
 /** How deep objects are taken apart: the paths, their operations, the components of each kind. */
 const DEPTH = 4;

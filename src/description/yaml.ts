@@ -24,8 +24,8 @@ import {
 } from "./blocks.ts";
 import { areEqual, decode } from "./bytes.ts";
 import type { Problem } from "./finding.ts";
-import { exact, formatJson, mayHoldLarge, parseJson } from "../json.ts";
-import { isObject, type Json, setMember } from "./values.ts";
+import { exact, formatJson, mayHoldLarge, parseJson } from "../json/lossless.ts";
+import { isObject, type Json, setMember } from "../json/types.ts";
 import { breathe } from "./breathe.ts";
 
 /** What a text says, and what is wrong with it. */

@@ -5,7 +5,7 @@
  */
 import type { ContentCoding } from "../http/representation.ts";
 import { remember } from "../http/remember.ts";
-import { once } from "../once.ts";
+import { once } from "../lazy.ts";
 import type { Platform } from "../platform.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;

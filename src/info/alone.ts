@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { once } from "../once.ts";
+import { once } from "../lazy.ts";
 import type { Service } from "./compose.ts";
 import { createPublisher, type LiveInfo } from "./publish.ts";
 import { type InfoSettings, type NodeSettings, timesOf } from "./settings.ts";

@@ -5,7 +5,7 @@
  */
 import type { JsonRpcSource, Reference, Source } from "../kinds/kind.ts";
 import type { Auth } from "./auth.ts";
-import { parseJson } from "../json.ts";
+import { parseJson } from "../json/lossless.ts";
 import { linkOf, type PlannedSource } from "./plan.ts";
 import { parseReference, resolvePointer } from "./reference.ts";
 import { milliseconds } from "./settings.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Conversion } from "../kinds/kind.ts";
-import { exact } from "../json.ts";
+import { exact } from "../json/lossless.ts";
 import { resolvePointer } from "./reference.ts";
 
 /** What a conversion may need beside the value. */

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Kind } from "../kinds/kind.ts";
-import { once } from "../once.ts";
+import { once } from "../lazy.ts";
 import { createAsk } from "./ask.ts";
 import { createAuth } from "./auth.ts";
 import type { Service } from "./compose.ts";

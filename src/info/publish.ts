@@ -4,7 +4,7 @@
  * @module
  */
 import { represent, type Representation } from "../http/representation.ts";
-import { formatJson } from "../json.ts";
+import { formatJson } from "../json/lossless.ts";
 import { compose, type Info, type Parts, type Service } from "./compose.ts";
 import { prepareHealth } from "./health.ts";
 

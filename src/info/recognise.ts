@@ -6,7 +6,7 @@
 import type { Kind, Reference } from "../kinds/kind.ts";
 import { type AskContext, createAsk } from "./ask.ts";
 import { createAuth, type Place } from "./auth.ts";
-import { formatJson } from "../json.ts";
+import { formatJson } from "../json/lossless.ts";
 import type { PlannedSource } from "./plan.ts";
 import { parseReference } from "./reference.ts";
 import { excerpt, SECRET } from "./sources/source-error.ts";

@@ -5,7 +5,7 @@
  */
 import type { FieldOptions, Reference } from "../kinds/kind.ts";
 import { convert, isKnown } from "./convert.ts";
-import { exact } from "../json.ts";
+import { exact } from "../json/lossless.ts";
 import { parseReference } from "./reference.ts";
 
 /** What was taken from a source's answer, by pointer. */

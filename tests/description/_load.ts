@@ -4,7 +4,7 @@ import { parse } from "yaml";
 import type { Finding } from "../../src/description/finding.ts";
 import { type DescriptionPlace, inspectDescription } from "../../src/description/live.ts";
 import type { Whereabouts } from "../../src/description/servers.ts";
-import type { Json } from "../../src/description/values.ts";
+import type { Json } from "../../src/json/types.ts";
 import { platform } from "../../src/platform.ts";
 
 /** The path of a file in this folder. */

@@ -7,7 +7,7 @@
  */
 import process from "node:process";
 import { createInfo } from "../../src/info/info.ts";
-import { formatJson, parseJson } from "../../src/json.ts";
+import { formatJson, parseJson } from "../../src/json/lossless.ts";
 import { KINDS } from "../../src/kinds/index.ts";
 
 const [kind = "", url = "", recorded = ""] = process.argv.slice(2);

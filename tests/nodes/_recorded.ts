@@ -1,6 +1,6 @@
 /** Plays a recorded node: its answers, by what was asked. */
 import { readdirSync, readFileSync } from "node:fs";
-import { formatJson, parseJson } from "../../src/json.ts";
+import { formatJson, parseJson } from "../../src/json/lossless.ts";
 
 /** A node that was asked once. */
 export interface Recording {

@@ -4,7 +4,7 @@
  * @module
  */
 import type { GetSource, PostSource } from "../../kinds/kind.ts";
-import { parseJson } from "../../json.ts";
+import { parseJson } from "../../json/lossless.ts";
 import { askHttp, type HttpContext } from "./http.ts";
 import { excerpt, SourceError } from "./source-error.ts";
 

@@ -17,10 +17,10 @@ import { problem } from "./http/problem.ts";
 import { redirect } from "./http/redirect.ts";
 import type { Representation } from "./http/representation.ts";
 import { respond } from "./http/respond.ts";
-import { after, type Awaitable, both, isPromise, settled } from "./once.ts";
+import { after, type Awaitable, both, isPromise, settled } from "./lazy.ts";
 import type { NodefaceOptions } from "./options.ts";
 import { platform as ownPlatform } from "./platform.ts";
-import { prepare, type Prepared } from "./prepare.ts";
+import { prepare, type Prepared } from "./resources.ts";
 
 /** A service: hand `fetch` to any server that speaks `Request` and `Response`. */
 export interface Nodeface {

@@ -13,7 +13,7 @@ import type { Page } from "./explorer/page.ts";
 import type { Representation } from "./http/representation.ts";
 import { createAlone, isAlone } from "./info/alone.ts";
 import type { LiveInfo } from "./info/publish.ts";
-import { type Awaitable, once } from "./once.ts";
+import { type Awaitable, once } from "./lazy.ts";
 import type { NodefaceOptions } from "./options.ts";
 import type { Platform } from "./platform.ts";
 
