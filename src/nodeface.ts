@@ -9,11 +9,11 @@
 import { type IRequestStrict, Router } from "itty-router";
 import type { Answer } from "./http/answer.ts";
 import { createFinish, toResponse } from "./http/finish.ts";
-import { createGuard } from "./http/guard.ts";
+import { createGuard } from "./http/host-guard.ts";
 import type { RequestHead } from "./http/head.ts";
 import { notFound, unrouted } from "./http/methods.ts";
 import { createPrefix } from "./http/prefix.ts";
-import { problem } from "./http/problem.ts";
+import { problem } from "./http/problem-details.ts";
 import { redirect } from "./http/redirect.ts";
 import type { Representation } from "./http/representation.ts";
 import { respond } from "./http/respond.ts";

@@ -6,7 +6,7 @@
 import type { DescriptionPlace, DescriptionReport } from "./description/live.ts";
 import type { DescribedOperation } from "./description/operations.ts";
 import type { Cors } from "./http/cors.ts";
-import type { Hosts } from "./http/guard.ts";
+import type { Hosts } from "./http/host-guard.ts";
 import type { InfoSettings, NodeSettings } from "./info/settings.ts";
 import type { OwnInfo } from "./info/subject.ts";
 import type { Platform } from "./platform.ts";

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { chooseVariant } from "../src/http/coding.ts";
-import { names } from "../src/http/conditions.ts";
+import { chooseVariant } from "../src/http/negotiation.ts";
+import { names } from "../src/http/preconditions.ts";
 import { type ContentCoding, represent } from "../src/http/representation.ts";
 import { app } from "./_app.ts";
 

@@ -11,7 +11,7 @@ import { isResponse, SECURITY } from "../http/finish.ts";
 import type { RequestHead } from "../http/head.ts";
 import { remember } from "../http/remember.ts";
 import { after, type Awaitable, isPromise, once } from "../lazy.ts";
-import { problem } from "../http/problem.ts";
+import { problem } from "../http/problem-details.ts";
 import { REASONS } from "../http/status.ts";
 import { answerOf, type App, type Listening, type ListenOptions, urlAt } from "./adapter.ts";
 import { createConnections } from "./connections.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import type { App } from "../adapters/adapter.ts";
-import { parseTarget } from "../http/guard.ts";
+import { parseTarget } from "../http/host-guard.ts";
 import type { RequestHead } from "../http/head.ts";
 import type { Awaitable } from "../lazy.ts";
 

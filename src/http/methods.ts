@@ -5,7 +5,7 @@
  * @module
  */
 import type { Answer } from "./answer.ts";
-import { problem } from "./problem.ts";
+import { problem } from "./problem-details.ts";
 
 /** What is read of a route of the table: its method and the pattern of its path. */
 export type RoutePattern = readonly [method: string, pattern: RegExp, ...rest: unknown[]];

@@ -4,10 +4,10 @@
  * @module
  */
 import type { Answer } from "./answer.ts";
-import { chooseVariant } from "./coding.ts";
-import { evaluate } from "./conditions.ts";
+import { chooseVariant } from "./negotiation.ts";
+import { evaluate } from "./preconditions.ts";
 import type { RequestHead } from "./head.ts";
-import { problem } from "./problem.ts";
+import { problem } from "./problem-details.ts";
 import type { Representation } from "./representation.ts";
 
 /**

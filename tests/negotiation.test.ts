@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { gunzipSync } from "node:zlib";
 import { represent } from "../src/http/representation.ts";
-import { chooseVariant } from "../src/http/coding.ts";
+import { chooseVariant } from "../src/http/negotiation.ts";
 import { ask, askWith } from "./_app.ts";
 
 const codings = suite("codings");

@@ -6,9 +6,9 @@
  */
 import { HOST_NAMES, readList } from "./allowed.ts";
 import type { Answer } from "./answer.ts";
-import { bounded } from "./bounded.ts";
+import { bounded } from "./memoize.ts";
 import type { RequestHead } from "./head.ts";
-import { problem } from "./problem.ts";
+import { problem } from "./problem-details.ts";
 
 /** The host names answered besides loopback names and IP literals; `"*"` answers any. */
 export type Hosts = readonly string[] | "*";

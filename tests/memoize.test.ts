@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { bounded } from "../src/http/bounded.ts";
+import { bounded } from "../src/http/memoize.ts";
 
 const remembered = suite("what is remembered");
 

@@ -5,7 +5,7 @@
  */
 // The rest of the package is about other fields, and would be read at every start.
 import preferredEncodings from "negotiator/lib/encoding.js";
-import { bounded } from "./bounded.ts";
+import { bounded } from "./memoize.ts";
 import {
   CODINGS,
   type ContentCoding,
