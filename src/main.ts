@@ -7,10 +7,10 @@
 import type { App, Listening } from "./adapters/adapter.ts";
 import * as onBun from "./adapters/bun.ts";
 import { createNodeface, type Nodeface } from "./nodeface.ts";
-import { withAccessLog } from "./command/access-log.ts";
-import { USAGE } from "./command/usage.ts";
-import { type Config, readConfig } from "./config/config.ts";
-import { ConfigError } from "./config/problem.ts";
+import { withAccessLog } from "./cli/access-log.ts";
+import { USAGE } from "./cli/usage.ts";
+import { type Config, readConfig } from "./cli/configuration.ts";
+import { ConfigError } from "./cli/configuration-error.ts";
 import { documentOf } from "./description/description.ts";
 import { formatFinding } from "./description/finding.ts";
 import type { DescriptionReport } from "./description/live.ts";
@@ -68,7 +68,7 @@ function read(): Promise<Config> {
 }
 
 async function kinds({ topic }: Config): Promise<number> {
-  const { listKinds, printKind } = await import("./command/kinds.ts");
+  const { listKinds, printKind } = await import("./cli/kinds.ts");
   if (topic === undefined) return print(listKinds());
   const text = printKind(topic);
   if (text !== undefined) return print(text);
@@ -77,7 +77,7 @@ async function kinds({ topic }: Config): Promise<number> {
 
 async function check(version: string, { node, info, description }: Config): Promise<number> {
   const service = { software: "nodeface", version, started_at: new Date().toISOString() };
-  const { formatReport, hasTrouble } = await import("./command/check.ts");
+  const { formatReport, hasTrouble } = await import("./cli/check.ts");
   const { inspect } = await import("./info/inspect.ts");
   const { KINDS } = await import("./kinds/index.ts");
   const inspection = await inspect(service, node, info, KINDS);

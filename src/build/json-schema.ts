@@ -4,7 +4,7 @@
  * @module
  */
 import { toJsonSchema } from "@valibot/to-json-schema";
-import { FileSchema } from "../config/schema.ts";
+import { FileSchema } from "../cli/configuration-schema.ts";
 
 /** The schema as the text of `spec/nodeface.schema.json`. */
 export function fileSchema(): string {

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { parseFile } from "../../src/config/file.ts";
+import { parseFile } from "../../src/cli/configuration-file.ts";
 import { ROOT } from "../_paths.ts";
 
 const pages = suite("the pages of this project");

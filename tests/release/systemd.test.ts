@@ -3,7 +3,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { readConfig } from "../../src/config/config.ts";
+import { readConfig } from "../../src/cli/configuration.ts";
 import { PATHS } from "../_app.ts";
 import { ROOT } from "../_paths.ts";
 import { run, start } from "../_server.ts";

@@ -6,8 +6,8 @@
  */
 import { readBy, type Rule } from "../http/allowed.ts";
 import type { InfoSettings, NodeSettings } from "../info/settings.ts";
-import { ConfigError } from "./problem.ts";
-import type { FileConfig } from "./schema.ts";
+import { ConfigError } from "./configuration-error.ts";
+import type { FileConfig } from "./configuration-schema.ts";
 import {
   HOST,
   kindRule,
@@ -18,7 +18,7 @@ import {
   NODE_URL,
   PLACE,
   PORT,
-} from "./values.ts";
+} from "./setting-rules.ts";
 
 /** What the command is to do. */
 export interface Config {
@@ -138,7 +138,7 @@ export async function readConfig(
     try {
       const text = await readFile(values.config);
       // It brings YAML and the schema along, which take longer to load than all else.
-      const { parseFile } = await import("./file.ts");
+      const { parseFile } = await import("./configuration-file.ts");
       file = parseFile(text, values.config, env.HOME ?? "");
     } catch (error) {
       problems.push(...error instanceof ConfigError ? error.problems : [(error as Error).message]);

@@ -10,8 +10,8 @@ import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument 
 import { parseReference } from "../info/reference.ts";
 import { referencesOf } from "../info/plan.ts";
 import { KINDS } from "../kinds/index.ts";
-import { ConfigError, describeIssue, pathOf } from "./problem.ts";
-import { type FileConfig, FileSchema } from "./schema.ts";
+import { ConfigError, describeIssue, pathOf } from "./configuration-error.ts";
+import { type FileConfig, FileSchema } from "./configuration-schema.ts";
 
 /**
  * Reads a configuration file.

@@ -2,10 +2,10 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { readFileSync } from "node:fs";
 import { fileSchema } from "../src/build/json-schema.ts";
-import { listKinds, printKind } from "../src/command/kinds.ts";
-import { readConfig } from "../src/config/config.ts";
-import { parseFile } from "../src/config/file.ts";
-import { ConfigError } from "../src/config/problem.ts";
+import { listKinds, printKind } from "../src/cli/kinds.ts";
+import { readConfig } from "../src/cli/configuration.ts";
+import { parseFile } from "../src/cli/configuration-file.ts";
+import { ConfigError } from "../src/cli/configuration-error.ts";
 import { makePlan } from "../src/info/plan.ts";
 import { KINDS } from "../src/kinds/index.ts";
 

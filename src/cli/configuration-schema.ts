@@ -10,7 +10,7 @@ import { REFERENCE } from "../info/reference.ts";
 import { DURATION, type InfoSettings, type NodeSettings } from "../info/settings.ts";
 import { KINDS } from "../kinds/index.ts";
 import type { Duration, Reference } from "../kinds/kind.ts";
-import { kindRule, LINE, LISTEN, LOG, LOGS, NODE_URL, PLACE } from "./values.ts";
+import { kindRule, LINE, LISTEN, LOG, LOGS, NODE_URL, PLACE } from "./setting-rules.ts";
 
 /** What the configuration file may say. */
 export interface FileConfig {
