@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { App, Listening } from "./adapters/adapter.ts";
+import type { App, Listening } from "./adapters/server.ts";
 import * as onBun from "./adapters/bun.ts";
 import { createNodeface, type Nodeface } from "./nodeface.ts";
 import { withAccessLog } from "./cli/access-log.ts";

@@ -7,7 +7,7 @@ import type { Answer } from "../http/answer.ts";
 import { isResponse, toResponse } from "../http/finish.ts";
 import { remember } from "../http/remember.ts";
 import { after } from "../lazy.ts";
-import { answerOf, type App, type Listening, type ListenOptions, urlAt } from "./adapter.ts";
+import { answerOf, type App, type Listening, type ListenOptions, urlAt } from "./server.ts";
 import { LIMITS } from "./limits.ts";
 
 /** What is used of Bun's server. */

@@ -6,7 +6,7 @@
  */
 import type { Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
-import type { App, Listening, ListenOptions } from "./adapter.ts";
+import type { App, Listening, ListenOptions } from "./server.ts";
 import { createHttpServer, listen, urlOf } from "./node-http.ts";
 
 /** Fewer connections at a time than this do not make descriptors run out. */

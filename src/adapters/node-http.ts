@@ -13,9 +13,9 @@ import { remember } from "../http/remember.ts";
 import { after, type Awaitable, isPromise, once } from "../lazy.ts";
 import { problem } from "../http/problem-details.ts";
 import { REASONS } from "../http/status.ts";
-import { answerOf, type App, type Listening, type ListenOptions, urlAt } from "./adapter.ts";
+import { answerOf, type App, type Listening, type ListenOptions, urlAt } from "./server.ts";
 import { createConnections } from "./connections.ts";
-import { hasContent, limitContent } from "./content.ts";
+import { hasContent, limitContent } from "./body-timeout.ts";
 import { LIMITS } from "./limits.ts";
 import { MessageHead } from "./message-head.ts";
 

@@ -5,7 +5,7 @@
  */
 import { executionAsyncResource } from "node:async_hooks";
 import process from "node:process";
-import type { App, Listening, ListenOptions } from "./adapter.ts";
+import type { App, Listening, ListenOptions } from "./server.ts";
 import * as nodeHttp from "./node-http.ts";
 
 export { listener } from "./node-http.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { App } from "../adapters/adapter.ts";
+import type { App } from "../adapters/server.ts";
 import { parseTarget } from "../http/host-guard.ts";
 import type { RequestHead } from "../http/head.ts";
 import type { Awaitable } from "../lazy.ts";

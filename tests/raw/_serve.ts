@@ -1,6 +1,6 @@
 /** What a server under test does besides answering: it runs in a process of its own. */
 import process from "node:process";
-import type { App } from "../../src/adapters/adapter.ts";
+import type { App } from "../../src/adapters/server.ts";
 
 /** Serves an app by the adapter of the runtime this is, until it is told to stop. */
 export async function serveHere(app: App): Promise<void> {
