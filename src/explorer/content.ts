@@ -6,7 +6,7 @@
  */
 import { escape, shorten } from "./html.ts";
 import type { Item, Operation, Outline, Section } from "./outline.ts";
-import { renderInline, renderProse } from "./prose.ts";
+import { renderInline, renderProse } from "./markdown.ts";
 
 /** How much is shown of each operation. */
 interface Detail {
