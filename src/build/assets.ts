@@ -27,8 +27,8 @@ import { parse } from "yaml";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { type Asset, fileName, MANIFEST, type Manifest } from "../explorer/manifest.ts";
 import type { ContentCoding } from "../http/representation.ts";
-import { shortCommit } from "./commit.ts";
-import { readScalar, staticImports } from "./scalar.ts";
+import { shortCommit } from "./git-commit.ts";
+import { readScalar, staticImports } from "./patch-scalar.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const SCALAR = "node_modules/@scalar/api-reference";
@@ -40,7 +40,7 @@ const DESCRIPTION = "spec/openapi.yaml";
 const OWN = ["explorer.js", "header.js", "explorer.css", "favicon.svg"];
 
 /** The code of this step, which makes other files where it changes. */
-const STEP = ["src/build/assets.ts", "src/build/scalar.ts", "src/explorer/manifest.ts"];
+const STEP = ["src/build/assets.ts", "src/build/patch-scalar.ts", "src/explorer/manifest.ts"];
 
 const TYPES: Readonly<Record<string, string>> = {
   ".js": "text/javascript; charset=utf-8",

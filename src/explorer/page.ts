@@ -15,7 +15,7 @@ import { readOutline } from "./outline.ts";
 /**
  * What the page may do: run this service's own files, ask this service and the servers of the
  * description, and show what it was answered (CSP level 3). An image or a sound that was answered is
- * shown from a `blob:` URL. What Scalar would do beyond this is taken out of it by `build/scalar.ts`.
+ * shown from a `blob:` URL. What Scalar would do beyond this is taken out of it by `build/patch-scalar.ts`.
  */
 const contentSecurityPolicy = (origins: readonly string[]) =>
   [

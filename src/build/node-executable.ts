@@ -10,7 +10,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { bundle } from "./bundle.ts";
 import { embeddedPaths } from "./embed.ts";
-import { findProgram, runProgram } from "./program.ts";
+import { findProgram, runProgram } from "./run-program.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 

@@ -12,9 +12,9 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { bundle } from "./bundle.ts";
 import { embeddedPaths } from "./embed.ts";
-import { findProgram, runProgram } from "./program.ts";
-import { softwareBill } from "./sbom.ts";
-import { fileOf, TARGETS } from "./targets.ts";
+import { findProgram, runProgram } from "./run-program.ts";
+import { softwareBill } from "./bill-of-materials.ts";
+import { fileOf, TARGETS } from "./executable-targets.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const ALL = join(ROOT, "dist/executables");

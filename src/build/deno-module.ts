@@ -9,7 +9,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { bundle } from "./bundle.ts";
-import { findProgram, runProgram } from "./program.ts";
+import { findProgram, runProgram } from "./run-program.ts";
 
 const DIST = fileURLToPath(new URL("../../dist/", import.meta.url));
 const MODULE = "nodeface-deno.js";

@@ -161,7 +161,7 @@ function apply({ file, from, before, with: replacement }: Patch, files: Map<stri
   const parts = files.get(path)?.toString().split(from) ?? [];
   const end = before === undefined ? 0 : parts[1]?.indexOf(before) ?? -1;
   if (paths.length !== 1 || parts.length !== 2 || end < 0) {
-    throw new Error(`src/build/scalar.ts: the change of ${quote(from)} does not fit ${path}`);
+    throw new Error(`src/build/patch-scalar.ts: the change of ${quote(from)} does not fit ${path}`);
   }
   files.set(path, Buffer.from(parts[0] + replacement + parts[1]!.slice(end)));
 }
