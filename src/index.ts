@@ -6,10 +6,10 @@
 export { createNodeface, type Nodeface } from "./nodeface.ts";
 export type { InfoSettings, NodeSettings } from "./info/settings.ts";
 export type { OwnInfo } from "./info/subject.ts";
-export type { Finding } from "./description/finding.ts";
+export type { Finding } from "./openapi/diagnostics.ts";
 export type { Answer } from "./http/answer.ts";
 export type { RequestHead } from "./http/head.ts";
 export type { Awaitable } from "./lazy.ts";
-export type { DescriptionPlace, DescriptionReport } from "./description/live.ts";
+export type { DescriptionPlace, DescriptionReport } from "./openapi/watch.ts";
 export type { NodefaceOptions, Operation } from "./options.ts";
 export type { Disk, Platform } from "./platform.ts";

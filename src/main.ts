@@ -11,9 +11,9 @@ import { withAccessLog } from "./cli/access-log.ts";
 import { USAGE } from "./cli/usage.ts";
 import { type Config, readConfig } from "./cli/configuration.ts";
 import { ConfigError } from "./cli/configuration-error.ts";
-import { documentOf } from "./description/description.ts";
-import { formatFinding } from "./description/finding.ts";
-import type { DescriptionReport } from "./description/live.ts";
+import { documentOf } from "./openapi/serve-description.ts";
+import { formatFinding } from "./openapi/diagnostics.ts";
+import type { DescriptionReport } from "./openapi/watch.ts";
 import { readManifest, readPrepared } from "./explorer/manifest.ts";
 import type { Awaitable } from "./lazy.ts";
 import { platform } from "./platform.ts";
@@ -98,8 +98,8 @@ async function checkDescription(
   node: Config["node"],
   path: string | undefined,
 ): Promise<boolean> {
-  const { placeBelow, reasonIn } = await import("./description/found.ts");
-  const { inspectDescription } = await import("./description/live.ts");
+  const { placeBelow, reasonIn } = await import("./openapi/discover.ts");
+  const { inspectDescription } = await import("./openapi/watch.ts");
   const itself = description === undefined && path ? node.url : undefined;
   const place = itself === undefined ? description : placeBelow(itself, path!);
   if (place === undefined || place === "none") return true;

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { DescriptionPlace, DescriptionReport } from "./description/live.ts";
-import type { DescribedOperation } from "./description/operations.ts";
+import type { DescriptionPlace, DescriptionReport } from "./openapi/watch.ts";
+import type { DescribedOperation } from "./openapi/host-operations.ts";
 import type { Cors } from "./http/cors.ts";
 import type { Hosts } from "./http/host-guard.ts";
 import type { InfoSettings, NodeSettings } from "./info/settings.ts";

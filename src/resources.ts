@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { prepareCatalog } from "./description/catalog.ts";
-import { type Description, documentOf, prepareOwn } from "./description/description.ts";
-import type { DescriptionReport, Live } from "./description/live.ts";
-import { formatFinding } from "./description/finding.ts";
+import { prepareCatalog } from "./openapi/api-catalog.ts";
+import { type Description, documentOf, prepareOwn } from "./openapi/serve-description.ts";
+import type { DescriptionReport, Live } from "./openapi/watch.ts";
+import { formatFinding } from "./openapi/diagnostics.ts";
 import { type Assets, createAssets, prepareFavicon } from "./explorer/assets.ts";
 import { readManifest, readPrepared } from "./explorer/manifest.ts";
 import type { Page } from "./explorer/page.ts";
@@ -63,10 +63,10 @@ export function prepare(platform: Platform, options: NodefaceOptions): Prepared 
       return () => page;
     };
     if (place !== undefined) {
-      const { keepCurrent } = await import("./description/live.ts");
+      const { keepCurrent } = await import("./openapi/watch.ts");
       return await keepCurrent({ place, ...described }, make);
     }
-    const { keepFound } = await import("./description/found.ts");
+    const { keepFound } = await import("./openapi/discover.ts");
     const path = async () => (await kinds())[(await live()).kind ?? ""]?.description;
     const ask = async () => await (await live()).current();
     return keepFound({ url: url!, path, ask, log, ...described }, current, make);

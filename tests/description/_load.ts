@@ -1,9 +1,9 @@
 /** Loads the descriptions beside this file, and others from a text. */
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
-import type { Finding } from "../../src/description/finding.ts";
-import { type DescriptionPlace, inspectDescription } from "../../src/description/live.ts";
-import type { Whereabouts } from "../../src/description/servers.ts";
+import type { Finding } from "../../src/openapi/diagnostics.ts";
+import { type DescriptionPlace, inspectDescription } from "../../src/openapi/watch.ts";
+import type { Whereabouts } from "../../src/openapi/servers.ts";
 import type { Json } from "../../src/json/types.ts";
 import { platform } from "../../src/platform.ts";
 

@@ -7,11 +7,11 @@
 import { single } from "../lazy.ts";
 import type { Platform } from "../platform.ts";
 import type { Representation } from "../http/representation.ts";
-import { type Description, prepareForms } from "./description.ts";
-import type { Finding } from "./finding.ts";
+import { type Description, prepareForms } from "./serve-description.ts";
+import type { Finding } from "./diagnostics.ts";
 import type { Outcome, Said } from "./load.ts";
-import type { DescribedOperation } from "./operations.ts";
-import type { Reader } from "./reader.ts";
+import type { DescribedOperation } from "./host-operations.ts";
+import type { Reader } from "./read-file-or-url.ts";
 import type { Whereabouts } from "./servers.ts";
 import type { Json } from "../json/types.ts";
 
@@ -109,7 +109,7 @@ async function open<T>(
   { place, own, operations = [], platform, ...where }: PlaceOptions,
   make: (said: Said) => Promise<T>,
 ): Promise<{ again: () => Promise<Outcome<T>>; read: Reader }> {
-  const { createReader } = await import("./reader.ts");
+  const { createReader } = await import("./read-file-or-url.ts");
   const { load } = await import("./load.ts");
   const { entry, read } = await openPlace(place, platform, createReader);
   return { again: () => load(entry, read, own, operations, where, make), read };
@@ -118,7 +118,7 @@ async function open<T>(
 async function openPlace(
   place: DescriptionPlace,
   { disk }: Platform,
-  createReader: typeof import("./reader.ts").createReader,
+  createReader: typeof import("./read-file-or-url.ts").createReader,
 ): Promise<{ entry: URL; read: Reader }> {
   if (typeof place === "object" && "text" in place) {
     const entry = new URL(encodeURI(place.name ?? "openapi.yaml"), "file:///description/");

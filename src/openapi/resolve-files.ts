@@ -4,11 +4,11 @@
  *
  * @module
  */
-import { breathe, isDue } from "./breathe.ts";
-import type { Reader } from "./reader.ts";
-import { ReadError } from "./reader.ts";
+import { breathe, isDue } from "./yield-to-requests.ts";
+import type { Reader } from "./read-file-or-url.ts";
+import { ReadError } from "./read-file-or-url.ts";
 import { type Reference, referencesOf, splitReference } from "./references.ts";
-import { type Complaint, readSource, type Source, unreadable } from "./source.ts";
+import { type Complaint, readSource, type Source, unreadable } from "./parse.ts";
 
 /** How many files a description may have, how large they may be in bytes, and what they may take in ms. */
 const FILES_MAX = 500, SIZE_MAX = 64 * 1024 * 1024, TIME_MAX = 60_000;

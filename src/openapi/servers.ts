@@ -3,9 +3,9 @@
  *
  * @module
  */
-import type { Edit } from "./edits.ts";
+import type { Edit } from "./document-edits.ts";
 import { formatJson } from "../json/lossless.ts";
-import type { Complaint } from "./source.ts";
+import type { Complaint } from "./parse.ts";
 import { isObject, type Json, listOf, METHODS, objectOf, type Path } from "../json/types.ts";
 
 /** How many values of variables are tried for one server. */

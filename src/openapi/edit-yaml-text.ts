@@ -10,11 +10,11 @@ import {
   nameOf,
   ofBytes,
   splitBlock,
-} from "./blocks.ts";
-import { joinBytes } from "./bytes.ts";
-import type { Edit } from "./edits.ts";
+} from "./yaml-blocks.ts";
+import { joinBytes } from "./utf8.ts";
+import type { Edit } from "./document-edits.ts";
 import { type Json, objectOf, setMember } from "../json/types.ts";
-import { formatItems, formatYaml } from "./write.ts";
+import { formatItems, formatYaml } from "./serialize.ts";
 
 const LF = 10;
 

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { formatFinding } from "../src/description/finding.ts";
+import { formatFinding } from "../src/openapi/diagnostics.ts";
 import { isEqual, type Json, objectOf } from "../src/json/types.ts";
 import { load, OWN, parseYaml, pathOf } from "./description/_load.ts";
 import { readFileSync } from "node:fs";

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Disk } from "../platform.ts";
-import { joinBytes } from "./bytes.ts";
+import { joinBytes } from "./utf8.ts";
 
 /** A file as it was at one time. */
 export interface File {

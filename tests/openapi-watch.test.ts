@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { formatFinding } from "../src/description/finding.ts";
+import { formatFinding } from "../src/openapi/diagnostics.ts";
 import { createNodeface, type DescriptionReport, type Nodeface } from "../src/index.ts";
 
 const fresh = suite("a description that changes");

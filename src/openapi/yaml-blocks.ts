@@ -6,7 +6,7 @@
  * @module
  */
 import { parse } from "yaml";
-import { decode } from "./bytes.ts";
+import { decode } from "./utf8.ts";
 
 /** A text, as it is or in UTF-8. Offsets count in its own units, characters or bytes. */
 export interface Characters {

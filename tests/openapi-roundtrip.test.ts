@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse, parseDocument, stringify } from "yaml";
-import { applyEdits } from "../src/description/edits.ts";
+import { applyEdits } from "../src/openapi/document-edits.ts";
 import { formatJson, parseJson } from "../src/json/lossless.ts";
-import { ownEdits } from "../src/description/own.ts";
-import { serverEdits } from "../src/description/servers.ts";
+import { ownEdits } from "../src/openapi/service-operations.ts";
+import { serverEdits } from "../src/openapi/servers.ts";
 import { isEqual, type Json } from "../src/json/types.ts";
 import { load, parseYaml } from "./description/_load.ts";
 

@@ -5,8 +5,8 @@
  * @module
  */
 import { bundle, type LoaderPlugin } from "@scalar/json-magic/bundle";
-import type { Edit } from "./edits.ts";
-import type { Files, Link } from "./files.ts";
+import type { Edit } from "./document-edits.ts";
+import type { Files, Link } from "./resolve-files.ts";
 import { referencesOf } from "./references.ts";
 import { isObject, type Json } from "../json/types.ts";
 

@@ -4,8 +4,8 @@ import type { AddressInfo } from "node:net";
 import fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { formatFinding } from "../src/description/finding.ts";
-import { findMistake } from "../src/description/json-mistake.ts";
+import { formatFinding } from "../src/openapi/diagnostics.ts";
+import { findMistake } from "../src/openapi/json-syntax-error.ts";
 import { isEqual } from "../src/json/types.ts";
 import { load, parseYaml, pathOf } from "./description/_load.ts";
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { breathe, isDue } from "./breathe.ts";
+import { breathe, isDue } from "./yield-to-requests.ts";
 
 /** How much of a text is encoded at a time while it is measured, in bytes. */
 const PART = 65_536;

@@ -21,12 +21,12 @@ import {
   type Entry,
   ofBytes,
   splitBlock,
-} from "./blocks.ts";
-import { areEqual, decode } from "./bytes.ts";
-import type { Problem } from "./finding.ts";
+} from "./yaml-blocks.ts";
+import { areEqual, decode } from "./utf8.ts";
+import type { Problem } from "./diagnostics.ts";
 import { exact, formatJson, mayHoldLarge, parseJson } from "../json/lossless.ts";
 import { isObject, type Json, setMember } from "../json/types.ts";
-import { breathe } from "./breathe.ts";
+import { breathe } from "./yield-to-requests.ts";
 
 /** What a text says, and what is wrong with it. */
 export interface Parsed {

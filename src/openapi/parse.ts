@@ -3,14 +3,14 @@
  *
  * @module
  */
-import { decode, decodeLines } from "./bytes.ts";
-import { type Finding, findingsOf, type Problem } from "./finding.ts";
+import { decode, decodeLines } from "./utf8.ts";
+import { type Finding, findingsOf, type Problem } from "./diagnostics.ts";
 import { parseJson } from "../json/lossless.ts";
-import { findMistake } from "./json-mistake.ts";
-import { locate, type Range } from "./positions.ts";
-import type { File } from "./reader.ts";
+import { findMistake } from "./json-syntax-error.ts";
+import { locate, type Range } from "./locate-values.ts";
+import type { File } from "./read-file-or-url.ts";
 import { isObject, type Json, type Path, setMember } from "../json/types.ts";
-import { ANCHOR, excessOf, type Known, type Parsed, parseYaml, UNWRITABLE } from "./yaml.ts";
+import { ANCHOR, excessOf, type Known, type Parsed, parseYaml, UNWRITABLE } from "./parse-yaml.ts";
 
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 const SPACE = 32, OBJECT = 123, LIST = 91;

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { Edit } from "./edits.ts";
-import { addOperations, type DescribedOperation, type Document } from "./operations.ts";
+import type { Edit } from "./document-edits.ts";
+import { addOperations, type DescribedOperation, type Document } from "./host-operations.ts";
 import { referencesOf } from "./references.ts";
 import { basePathsOf } from "./servers.ts";
 import { isObject, type Json, listOf, METHODS, objectOf } from "../json/types.ts";

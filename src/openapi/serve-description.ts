@@ -5,7 +5,7 @@
  */
 import { type ContentCoding, represent, type Representation } from "../http/representation.ts";
 import type { Platform } from "../platform.ts";
-import { addOperations, type DescribedOperation, type Document } from "./operations.ts";
+import { addOperations, type DescribedOperation, type Document } from "./host-operations.ts";
 import type { Json } from "../json/types.ts";
 
 /** A description may be kept, but is asked after at every use. */
@@ -58,7 +58,7 @@ export async function prepareOwn(
 
 /** Prepares both forms of a document. What writes YAML is loaded where it is needed only. */
 async function describe(document: Document, platform: Platform): Promise<Description> {
-  const { formatYaml } = await import("./write.ts");
+  const { formatYaml } = await import("./serialize.ts");
   const [json, yaml] = await Promise.all([
     form(JSON.stringify(document), JSON_FORM, platform),
     form(formatYaml(document), YAML_FORM, platform),

@@ -3,11 +3,11 @@
  *
  * @module
  */
-import type { Files, Link, Member } from "./files.ts";
+import type { Files, Link, Member } from "./resolve-files.ts";
 import { formatJson } from "../json/lossless.ts";
-import type { Finding } from "./finding.ts";
+import type { Finding } from "./diagnostics.ts";
 import { anchorsOf, resolveFragment, splitReference } from "./references.ts";
-import { complain, type Complaint } from "./source.ts";
+import { complain, type Complaint } from "./parse.ts";
 import { isObject, METHODS, objectOf } from "../json/types.ts";
 
 /** The versions that are shown. */

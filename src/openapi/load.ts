@@ -5,21 +5,21 @@
  */
 import { upgradeFromTwoToThree } from "@scalar/openapi-upgrader/2.0-to-3.0";
 import { bundleFiles, bundlingEdits } from "./bundle.ts";
-import { joinPieces } from "./bytes.ts";
-import { check } from "./check.ts";
-import { applyEdits, type Edit } from "./edits.ts";
-import { type Files, gather } from "./files.ts";
-import type { Finding } from "./finding.ts";
-import { insertEdits } from "./insert.ts";
+import { joinPieces } from "./utf8.ts";
+import { check } from "./lint.ts";
+import { applyEdits, type Edit } from "./document-edits.ts";
+import { type Files, gather } from "./resolve-files.ts";
+import type { Finding } from "./diagnostics.ts";
+import { insertEdits } from "./edit-yaml-text.ts";
 import { formatJson, parseJson } from "../json/lossless.ts";
-import type { DescribedOperation } from "./operations.ts";
-import { ownEdits } from "./own.ts";
-import type { Reader } from "./reader.ts";
+import type { DescribedOperation } from "./host-operations.ts";
+import { ownEdits } from "./service-operations.ts";
+import type { Reader } from "./read-file-or-url.ts";
 import { isAstray, openServers, originsOf, serverEdits, type Whereabouts } from "./servers.ts";
-import { complain, type Source } from "./source.ts";
+import { complain, type Source } from "./parse.ts";
 import { isEqual, type Json, setMember } from "../json/types.ts";
-import { jsonPieces, yamlPieces } from "./write.ts";
-import { parseYaml } from "./yaml.ts";
+import { jsonPieces, yamlPieces } from "./serialize.ts";
+import { parseYaml } from "./parse-yaml.ts";
 
 /** A description in both forms, not yet ready to be served. */
 export interface Merged<T> {

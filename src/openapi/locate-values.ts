@@ -5,9 +5,9 @@
  * @module
  */
 import { isAlias, isMap, isScalar, isSeq, type Node, parseDocument } from "yaml";
-import { contentStart, nameOf, ofText, splitBlock } from "./blocks.ts";
+import { contentStart, nameOf, ofText, splitBlock } from "./yaml-blocks.ts";
 import type { Path } from "../json/types.ts";
-import { parsingOptions } from "./yaml.ts";
+import { parsingOptions } from "./parse-yaml.ts";
 
 /** Where a value stands: the offset of its first character, and of the one after its last. */
 export type Range = readonly [start: number, end: number];

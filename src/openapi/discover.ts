@@ -5,15 +5,15 @@
  * @module
  */
 import { single } from "../lazy.ts";
-import type { Description } from "./description.ts";
-import type { Finding } from "./finding.ts";
+import type { Description } from "./serve-description.ts";
+import type { Finding } from "./diagnostics.ts";
 import {
   type DescriptionReport,
   keepCurrent,
   type Live,
   type LiveOptions,
   type Shown,
-} from "./live.ts";
+} from "./watch.ts";
 import type { Said } from "./load.ts";
 
 /** How long a place is left alone when it has been looked at, and a node that has been asked, in ms. */
