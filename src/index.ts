@@ -5,7 +5,7 @@
  */
 export { createNodeface, type Nodeface } from "./nodeface.ts";
 export type { InfoSettings, NodeSettings } from "./info/settings.ts";
-export type { OwnInfo } from "./info/subject.ts";
+export type { OwnInfo } from "./info/query-target.ts";
 export type { Finding } from "./openapi/diagnostics.ts";
 export type { Answer } from "./http/answer.ts";
 export type { RequestHead } from "./http/head.ts";

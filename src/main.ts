@@ -78,7 +78,7 @@ async function kinds({ topic }: Config): Promise<number> {
 async function check(version: string, { node, info, description }: Config): Promise<number> {
   const service = { software: "nodeface", version, started_at: new Date().toISOString() };
   const { formatReport, hasTrouble } = await import("./cli/check.ts");
-  const { inspect } = await import("./info/inspect.ts");
+  const { inspect } = await import("./info/inspect-node.ts");
   const { KINDS } = await import("./kinds/index.ts");
   const inspection = await inspect(service, node, info, KINDS);
   print(formatReport(inspection));

@@ -8,7 +8,7 @@ import type { DescribedOperation } from "./openapi/host-operations.ts";
 import type { Cors } from "./http/cors.ts";
 import type { Hosts } from "./http/host-guard.ts";
 import type { InfoSettings, NodeSettings } from "./info/settings.ts";
-import type { OwnInfo } from "./info/subject.ts";
+import type { OwnInfo } from "./info/query-target.ts";
 import type { Platform } from "./platform.ts";
 
 /** How a service is made. */

@@ -11,8 +11,8 @@ import { type Assets, createAssets, prepareFavicon } from "./explorer/assets.ts"
 import { readManifest, readPrepared } from "./explorer/manifest.ts";
 import type { Page } from "./explorer/page.ts";
 import type { Representation } from "./http/representation.ts";
-import { createAlone, isAlone } from "./info/alone.ts";
-import type { LiveInfo } from "./info/publish.ts";
+import { createAlone, isAlone } from "./info/service-info.ts";
+import type { LiveInfo } from "./info/snapshot.ts";
 import { type Awaitable, once } from "./lazy.ts";
 import type { NodefaceOptions } from "./options.ts";
 import type { Platform } from "./platform.ts";
@@ -78,7 +78,7 @@ export function prepare(platform: Platform, options: NodefaceOptions): Prepared 
     if (isAlone(node, info)) return createAlone(service, node, info);
     const hasKind = node?.url || node?.kind;
     const [{ createInfo }, known] = await Promise.all([
-      import("./info/info.ts"),
+      import("./info/monitor.ts"),
       hasKind ? kinds() : {},
     ]);
     return createInfo({ service, node, info, kinds: known, log, onError });

@@ -6,7 +6,7 @@ import { listKinds, printKind } from "../src/cli/kinds.ts";
 import { readConfig } from "../src/cli/configuration.ts";
 import { parseFile } from "../src/cli/configuration-file.ts";
 import { ConfigError } from "../src/cli/configuration-error.ts";
-import { makePlan } from "../src/info/plan.ts";
+import { makePlan } from "../src/info/query-plan.ts";
 import { KINDS } from "../src/kinds/index.ts";
 
 const config = suite("config");

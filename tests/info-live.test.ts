@@ -1,9 +1,9 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { createInfo } from "../src/info/info.ts";
-import type { LiveInfo } from "../src/info/publish.ts";
+import { createInfo } from "../src/info/monitor.ts";
+import type { LiveInfo } from "../src/info/snapshot.ts";
 import type { InfoSettings, NodeSettings } from "../src/info/settings.ts";
-import type { OwnInfo } from "../src/info/subject.ts";
+import type { OwnInfo } from "../src/info/query-target.ts";
 import { KINDS } from "../src/kinds/index.ts";
 import { play, RECORDINGS } from "./nodes/_recorded.ts";
 

@@ -4,11 +4,11 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { createAuth } from "../src/info/auth.ts";
+import { createAuth } from "../src/info/sources/credentials.ts";
 import { runCommand } from "../src/info/sources/command.ts";
 import { readTextFile } from "../src/info/sources/file.ts";
 import { askHttp } from "../src/info/sources/http.ts";
-import { createEndpoint } from "../src/info/sources/jsonrpc.ts";
+import { createEndpoint } from "../src/info/sources/json-rpc.ts";
 import { KINDS } from "../src/kinds/index.ts";
 
 const sources = suite("info sources");

@@ -1,8 +1,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { readdirSync } from "node:fs";
-import { createInfo } from "../src/info/info.ts";
-import { recognise } from "../src/info/recognise.ts";
+import { createInfo } from "../src/info/monitor.ts";
+import { recognise } from "../src/info/detect-kind.ts";
 import { KINDS } from "../src/kinds/index.ts";
 import { play, RECORDINGS } from "./nodes/_recorded.ts";
 

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { Outcome } from "../info/ask.ts";
-import type { Inspection } from "../info/inspect.ts";
+import type { Outcome } from "../info/query-sources.ts";
+import type { Inspection } from "../info/inspect-node.ts";
 import { formatJson } from "../json/lossless.ts";
 import type { Source } from "../kinds/kind.ts";
 import { formatTable } from "./table.ts";

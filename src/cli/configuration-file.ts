@@ -7,8 +7,8 @@
 import { dirname, isAbsolute, join } from "node:path";
 import * as v from "valibot";
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
-import { parseReference } from "../info/reference.ts";
-import { referencesOf } from "../info/plan.ts";
+import { parseReference } from "../info/source-reference.ts";
+import { referencesOf } from "../info/query-plan.ts";
 import { KINDS } from "../kinds/index.ts";
 import { ConfigError, describeIssue, pathOf } from "./configuration-error.ts";
 import { type FileConfig, FileSchema } from "./configuration-schema.ts";

@@ -6,7 +6,7 @@
  */
 import * as v from "valibot";
 import { HOST_NAMES, ORIGINS, type Rule } from "../http/allowed.ts";
-import { REFERENCE } from "../info/reference.ts";
+import { REFERENCE } from "../info/source-reference.ts";
 import { DURATION, type InfoSettings, type NodeSettings } from "../info/settings.ts";
 import { KINDS } from "../kinds/index.ts";
 import type { Duration, Reference } from "../kinds/kind.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import { represent, type Representation } from "../http/representation.ts";
-import type { Status } from "./compose.ts";
+import type { Status } from "./info-object.ts";
 
 /** Prepares the answer: 503 where nothing is known of the node. */
 export function prepareHealth(status: Status): Promise<Representation> {

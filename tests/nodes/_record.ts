@@ -6,7 +6,7 @@
  * Read what it prints before it is kept: a node may tell of the machine it runs on.
  */
 import process from "node:process";
-import { createInfo } from "../../src/info/info.ts";
+import { createInfo } from "../../src/info/monitor.ts";
 import { formatJson, parseJson } from "../../src/json/lossless.ts";
 import { KINDS } from "../../src/kinds/index.ts";
 

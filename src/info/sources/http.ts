@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Attempt, Auth } from "../auth.ts";
+import type { Attempt, Auth } from "./credentials.ts";
 import { excerpt, LIMIT, SECRET, SourceError, TOO_LARGE } from "./source-error.ts";
 
 /** One request. */

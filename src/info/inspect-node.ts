@@ -4,15 +4,15 @@
  * @module
  */
 import type { Kind, Source } from "../kinds/kind.ts";
-import { isAlone } from "./alone.ts";
-import { createAsk, type Outcome } from "./ask.ts";
-import { createAuth } from "./auth.ts";
-import { compose, type Info, type Service } from "./compose.ts";
-import { createMemory } from "./memory.ts";
-import { makePlan } from "./plan.ts";
-import { recognise, type Recognition } from "./recognise.ts";
+import { isAlone } from "./service-info.ts";
+import { createAsk, type Outcome } from "./query-sources.ts";
+import { createAuth } from "./sources/credentials.ts";
+import { compose, type Info, type Service } from "./info-object.ts";
+import { createMemory } from "./source-cache.ts";
+import { makePlan } from "./query-plan.ts";
+import { recognise, type Recognition } from "./detect-kind.ts";
 import { type InfoSettings, type NodeSettings, timesOf } from "./settings.ts";
-import { subjectOfPlan } from "./subject.ts";
+import { subjectOfPlan } from "./query-target.ts";
 
 /** What was seen. */
 export interface Inspection {

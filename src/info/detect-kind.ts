@@ -4,11 +4,11 @@
  * @module
  */
 import type { Kind, Reference } from "../kinds/kind.ts";
-import { type AskContext, createAsk } from "./ask.ts";
-import { createAuth, type Place } from "./auth.ts";
+import { type AskContext, createAsk } from "./query-sources.ts";
+import { createAuth, type Place } from "./sources/credentials.ts";
 import { formatJson } from "../json/lossless.ts";
-import type { PlannedSource } from "./plan.ts";
-import { parseReference } from "./reference.ts";
+import type { PlannedSource } from "./query-plan.ts";
+import { parseReference } from "./source-reference.ts";
 import { excerpt, SECRET } from "./sources/source-error.ts";
 
 /** All questions together take no longer than this, in milliseconds. */

@@ -5,7 +5,7 @@
  */
 import type { JsonRpcSource } from "../../kinds/kind.ts";
 import { askHttp, type HttpContext } from "./http.ts";
-import { parseAnswer } from "./json.ts";
+import { parseAnswer } from "./json-over-http.ts";
 import { excerpt, SourceError } from "./source-error.ts";
 
 /** What a call gave, or why it gave nothing. */

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Field, FieldOptions, Kind, Reference, Source } from "../kinds/kind.ts";
-import { parseReference } from "./reference.ts";
+import { parseReference } from "./source-reference.ts";
 import type { InfoSettings } from "./settings.ts";
 
 /** A source and the places in its answer that anything is taken from. */

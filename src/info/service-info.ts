@@ -4,10 +4,10 @@
  * @module
  */
 import { once } from "../lazy.ts";
-import type { Service } from "./compose.ts";
-import { createPublisher, type LiveInfo } from "./publish.ts";
+import type { Service } from "./info-object.ts";
+import { createPublisher, type LiveInfo } from "./snapshot.ts";
 import { type InfoSettings, type NodeSettings, timesOf } from "./settings.ts";
-import type { OwnInfo } from "./subject.ts";
+import type { OwnInfo } from "./query-target.ts";
 
 /** Whether there is nothing to ask: no node, no source of the operator's, no function of a host's. */
 export function isAlone(

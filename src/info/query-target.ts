@@ -4,11 +4,11 @@
  *
  * @module
  */
-import { type Ask, isOfNode, type Outcome } from "./ask.ts";
-import type { Plan, PlannedSource } from "./plan.ts";
+import { type Ask, isOfNode, type Outcome } from "./query-sources.ts";
+import type { Plan, PlannedSource } from "./query-plan.ts";
 import { milliseconds } from "./settings.ts";
 import { SourceError } from "./sources/source-error.ts";
-import { readFields, type Taken } from "./values.ts";
+import { readFields, type Taken } from "./map-fields.ts";
 
 /** One of the sources, as far as the memory of it goes. */
 export interface Asked {

@@ -4,9 +4,9 @@
  * @module
  */
 import type { FieldOptions, Reference } from "../kinds/kind.ts";
-import { convert, isKnown } from "./convert.ts";
+import { convert, isKnown } from "./conversions.ts";
 import { exact } from "../json/lossless.ts";
-import { parseReference } from "./reference.ts";
+import { parseReference } from "./source-reference.ts";
 
 /** What was taken from a source's answer, by pointer. */
 export type Taken = ReadonlyMap<string, unknown>;

@@ -4,10 +4,10 @@
  *
  * @module
  */
-import type { AuthFile, UsualAuth } from "../kinds/kind.ts";
-import type { AuthVariable } from "./settings.ts";
-import { readTextFile, readVariable } from "./sources/file.ts";
-import { SourceError } from "./sources/source-error.ts";
+import type { AuthFile, UsualAuth } from "../../kinds/kind.ts";
+import type { AuthVariable } from "../settings.ts";
+import { readTextFile, readVariable } from "./file.ts";
+import { SourceError } from "./source-error.ts";
 
 /** The headers of one attempt, and what to try after a refusal. */
 export interface Attempt {

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import type { Outcome } from "./ask.ts";
+import type { Outcome } from "./query-sources.ts";
 import type { SourceError } from "./sources/source-error.ts";
-import type { Subject } from "./subject.ts";
-import type { Taken } from "./values.ts";
+import type { Subject } from "./query-target.ts";
+import type { Taken } from "./map-fields.ts";
 
 /** What is known at a time. */
 export interface Knowledge {

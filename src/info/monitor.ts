@@ -5,18 +5,18 @@
  */
 import type { Kind } from "../kinds/kind.ts";
 import { once } from "../lazy.ts";
-import { createAsk } from "./ask.ts";
-import { createAuth } from "./auth.ts";
-import type { Service } from "./compose.ts";
-import { createMemory } from "./memory.ts";
-import { makePlan } from "./plan.ts";
-import { createPublisher, type LiveInfo, type Snapshot } from "./publish.ts";
-import { recognise } from "./recognise.ts";
-import { createRefresher } from "./refresh.ts";
-import { createReport } from "./report.ts";
+import { createAsk } from "./query-sources.ts";
+import { createAuth } from "./sources/credentials.ts";
+import type { Service } from "./info-object.ts";
+import { createMemory } from "./source-cache.ts";
+import { makePlan } from "./query-plan.ts";
+import { createPublisher, type LiveInfo, type Snapshot } from "./snapshot.ts";
+import { recognise } from "./detect-kind.ts";
+import { createRefresher } from "./refresh-schedule.ts";
+import { createReport } from "./failure-log.ts";
 import { type InfoSettings, type NodeSettings, timesOf } from "./settings.ts";
 import { SourceError } from "./sources/source-error.ts";
-import { type OwnInfo, type Subject, subjectOfHost, subjectOfPlan } from "./subject.ts";
+import { type OwnInfo, type Subject, subjectOfHost, subjectOfPlan } from "./query-target.ts";
 
 /** What the info is made of. */
 export interface InfoOptions {

@@ -4,17 +4,17 @@
  * @module
  */
 import type { JsonRpcSource, Reference, Source } from "../kinds/kind.ts";
-import type { Auth } from "./auth.ts";
+import type { Auth } from "./sources/credentials.ts";
 import { parseJson } from "../json/lossless.ts";
-import { linkOf, type PlannedSource } from "./plan.ts";
-import { parseReference, resolvePointer } from "./reference.ts";
+import { linkOf, type PlannedSource } from "./query-plan.ts";
+import { parseReference, resolvePointer } from "./source-reference.ts";
 import { milliseconds } from "./settings.ts";
 import { runCommand } from "./sources/command.ts";
 import { readTextFile } from "./sources/file.ts";
-import { askJson } from "./sources/json.ts";
-import { createEndpoint, type Endpoint } from "./sources/jsonrpc.ts";
+import { askJson } from "./sources/json-over-http.ts";
+import { createEndpoint, type Endpoint } from "./sources/json-rpc.ts";
 import { SourceError } from "./sources/source-error.ts";
-import type { Taken } from "./values.ts";
+import type { Taken } from "./map-fields.ts";
 
 /** What a source gave, or why it gave nothing, and how long that took in milliseconds. */
 export type Outcome =

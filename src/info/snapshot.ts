@@ -5,7 +5,7 @@
  */
 import { represent, type Representation } from "../http/representation.ts";
 import { formatJson } from "../json/lossless.ts";
-import { compose, type Info, type Parts, type Service } from "./compose.ts";
+import { compose, type Info, type Parts, type Service } from "./info-object.ts";
 import { prepareHealth } from "./health.ts";
 
 /** The info at a time: a new object, with new representations, only where anything changed. */
