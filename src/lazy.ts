@@ -1,71 +1,73 @@
 /**
- * Work whose result may be there already: what needs no waiting is then done without a promise, since
- * a promise for each of the steps costs a request more than all of the work in them.
+ * Work that is done once, when its result is first asked for.
  *
  * @module
  */
 
-/** A value, or the promise of one where it is not there yet. */
-export type Awaitable<T> = T | Promise<T>;
-
 /**
- * Does a piece of work when it is first asked for, again only where it failed.
- *
- * @returns what gives the result itself once it is there
+ * A value that may be there already. A request that finds it with `peek` is answered at once, without
+ * a promise: `const page = resource.peek() ?? await resource.get()`.
  */
-export function once<T>(work: () => Promise<T>): () => Awaitable<T> {
-  let result: Awaitable<T> | undefined;
-  return () =>
-    result ??= work().then(
-      (value) => result = value,
-      (error) => {
-        result = undefined;
-        throw error;
-      },
-    );
+export interface Resource<T> {
+  /** The value, if it is there. */
+  peek(): T | undefined;
+  /** The value; rejects where it cannot be had. */
+  get(): Promise<T>;
 }
 
 /**
- * Goes on with a value: at once where it is there, otherwise when it is.
+ * A value that is made when it is first asked for, and kept. Where making it fails, the next `get`
+ * tries again.
  *
- * @param next what is done with it
- * @param context what `next` needs besides, which a function made for each request would cost more
+ * @param make makes the value
  */
-export function after<T, R>(value: Awaitable<T>, next: (value: T) => Awaitable<R>): Awaitable<R>;
-export function after<T, R, C>(
-  value: Awaitable<T>,
-  next: (value: T, context: C) => Awaitable<R>,
-  context: C,
-): Awaitable<R>;
-export function after<T, R>(
-  value: Awaitable<T>,
-  next: (value: T, context?: unknown) => Awaitable<R>,
-  context?: unknown,
-): Awaitable<R> {
-  return isPromise(value) ? value.then((value) => next(value, context)) : next(value, context);
+export function lazy<T>(make: () => Promise<T>): Resource<T> {
+  let value: T | undefined;
+  let making: Promise<T> | undefined;
+  return {
+    peek: () => value,
+    get: () =>
+      making ??= make().then(
+        (made) => value = made,
+        (error) => {
+          making = undefined;
+          throw error;
+        },
+      ),
+  };
 }
 
-/** Does a piece of work when it is asked for, once at a time: who asks meanwhile waits for the same. */
-export function single(work: () => Promise<void>): () => Promise<void> {
+/**
+ * A part of another resource's value.
+ *
+ * @param resource the whole
+ * @param pick gives the part
+ */
+export function pick<T, R>(resource: Resource<T>, pick: (value: T) => R): Resource<R> {
+  return {
+    peek() {
+      const value = resource.peek();
+      return value === undefined ? undefined : pick(value);
+    },
+    get: async () => pick(await resource.get()),
+  };
+}
+
+/**
+ * Wraps work so that it runs once at a time. A call that comes during a run gets the next one, which
+ * begins after the call: what the caller has just changed is then seen.
+ *
+ * @param work what is run
+ */
+export function serialize(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
-  return () => running ??= work().finally(() => running = undefined);
-}
-
-/** Two values together. */
-export function both<A, B>(a: Awaitable<A>, b: Awaitable<B>): Awaitable<[A, B]> {
-  return isPromise(a) || isPromise(b) ? Promise.all([a, b]) : [a, b];
-}
-
-/** What `async` gives, also where somebody has put another class in place of `Promise`. */
-const Native = (async () => {})().constructor as typeof Promise;
-
-/** Whether a value is a promise; one of any further class has to be settled before. */
-export function isPromise<T>(value: Awaitable<T>): value is Promise<T> {
-  return value instanceof Native || (Promise !== Native && value instanceof Promise);
-}
-
-/** What somebody else gives, which may be a promise of whichever class. */
-export function settled<T>(value: Awaitable<T> | PromiseLike<T>): Awaitable<T> {
-  const { then } = Object(value) as Partial<PromiseLike<T>>;
-  return typeof then === "function" ? Promise.resolve(value) : value as T;
+  let next: Promise<void> | undefined;
+  const run = (): Promise<void> => running = work().finally(() => running = undefined);
+  return () => {
+    if (!running) return run();
+    return next ??= running.catch(() => {}).then(() => {
+      next = undefined;
+      return run();
+    });
+  };
 }

@@ -15,7 +15,7 @@ import { documentOf } from "./openapi/serve-description.ts";
 import { formatFinding } from "./openapi/diagnostics.ts";
 import type { DescriptionReport } from "./openapi/watch.ts";
 import { readManifest, readPrepared } from "./explorer/manifest.ts";
-import type { Awaitable } from "./lazy.ts";
+import type { Awaitable } from "./http/message.ts";
 import { platform } from "./platform.ts";
 
 /** Exit codes, for the scripts that start the service. */

@@ -1,26 +1,28 @@
 /**
  * The service as one function from `Request` to `Response`, the same on every runtime.
  *
- * A request passes the guard, the router and a handler that finds a representation; `respond` makes
- * the answer and `finish` the response. All that goes wrong leaves the same way, as problem details.
+ * A request passes the host guard, the table of routes and a handler, which finds a representation;
+ * `respond` makes the answer of it, and `finish` completes that. Errors leave the same way, as problem
+ * details.
  *
  * @module
  */
 import { type IRequestStrict, Router } from "itty-router";
-import type { Answer } from "./http/answer.ts";
-import { createFinish, toResponse } from "./http/finish.ts";
-import { createGuard } from "./http/host-guard.ts";
-import type { RequestHead } from "./http/head.ts";
-import { notFound, unrouted } from "./http/methods.ts";
-import { createPrefix } from "./http/prefix.ts";
+import { createFinish } from "./http/finish.ts";
+import { createHostGuard } from "./http/host-guard.ts";
+import { memoize } from "./http/memoize.ts";
+import type { Answer, Awaitable, RequestHead } from "./http/message.ts";
+import { answerMethod, notFound } from "./http/methods.ts";
+import { parsePathTemplate } from "./http/path-template.ts";
+import { createPrefix, type Prefix } from "./http/prefix.ts";
 import { problem } from "./http/problem-details.ts";
-import { redirect } from "./http/redirect.ts";
 import type { Representation } from "./http/representation.ts";
 import { respond } from "./http/respond.ts";
-import { after, type Awaitable, both, isPromise, settled } from "./lazy.ts";
-import type { NodefaceOptions } from "./options.ts";
+import { toResponse } from "./http/to-response.ts";
+import type { Resource } from "./lazy.ts";
+import type { NodefaceOptions, Operation } from "./options.ts";
 import { platform as ownPlatform } from "./platform.ts";
-import { prepare, type Prepared } from "./resources.ts";
+import { createResources, type Resources } from "./resources.ts";
 
 /** A service: hand `fetch` to any server that speaks `Request` and `Response`. */
 export interface Nodeface {
@@ -31,9 +33,12 @@ export interface Nodeface {
    * do: no bytes are copied. What a host's operation answers stays the `Response` it is.
    *
    * @param head what there is of the request
-   * @param whole makes all of it, for a host's operation
+   * @param makeRequest makes all of it, for a host's operation
    */
-  answer(head: RequestHead, whole: () => Awaitable<Request>): Awaitable<Answer | Response>;
+  answer(
+    head: RequestHead,
+    makeRequest: () => Awaitable<Request>,
+  ): Awaitable<Answer | Response>;
   /**
    * Looks whether the node's description has changed and, if so, shows the new one; to be called
    * every few seconds. A version that cannot be shown leaves the old one where it is.
@@ -42,12 +47,9 @@ export interface Nodeface {
   /**
    * Prepares every answer but the explorer's files, which the first request would do otherwise.
    *
-   * @throws {Error} where one of this package's files is missing or broken
    * @throws {TypeError} where a setting of the node or of the info cannot be understood
    */
   ready(): Promise<void>;
-  /** The method and path of each route, as given to the router: `/assets/:folder/:file`. */
-  readonly routeTable: readonly { method: string; path: string }[];
 }
 
 /**
@@ -65,177 +67,170 @@ export interface Nodeface {
  */
 export function createNodeface(options: NodefaceOptions = {}): Nodeface {
   const { platform = ownPlatform, hosts = [], cors = "*", onError = console.error } = options;
-  const { operations = [] } = options;
+  const resources = createResources(platform, options);
   const prefix = createPrefix(options.prefix ?? "");
-  const prepared = prepare(platform, options);
-  const guard = createGuard(hosts);
+  const guard = createHostGuard(hosts);
   const finish = createFinish(cors);
-  const routes: Route[] = [];
+  const table = createRoutes(resources, prefix, options.operations ?? []);
 
-  // What has a path without parameters is looked up there and needs no matching.
-  const plain = new Map<string, Map<string, Handle>>();
-  const add = (method: string, path: string, handle: Handle) => {
-    routes.push({ method, path, handle });
-    if (path.includes(":")) return;
-    plain.set(path, (plain.get(path) ?? new Map()).set(method, handle));
-  };
-  const get = (path: string, handler: Handler) => {
-    const handle = (request: Routed) => after(handler(request), answerWith, request);
-    add("GET", path, handle);
-    add("HEAD", path, handle);
-  };
-  const current = () => after(prepared.live(), currentOf);
-  const page = () => after(prepared.description(), pageOf);
-  const asset = (path: string) => after(prepared.assets(), (find) => find(path));
-  get("/v1/spec", () => after(both(page(), current()), shownPage));
-  get("/v1/info", () => after(current(), infoOf));
-  get("/v1/health", () => after(current(), healthOf));
-  for (const form of ["/spec", "/v1/spec"]) {
-    get(`${form}.json`, () => after(prepared.description(), jsonOf));
-    get(`${form}.yaml`, () => after(prepared.description(), yamlOf));
-  }
-  get("/.well-known/api-catalog", prepared.catalog);
-  get("/", ({ requested }) => redirect(prefix.relative("v1/spec", requested)));
-  get("/v1", ({ pathname }) => redirect(pathname.endsWith("/") ? "spec" : "v1/spec"));
-  get("/favicon.ico", prepared.favicon);
-  get("/assets/:folder/:file", ({ params }) => asset(`${params.folder}/${params.file}`));
-  get(
-    "/assets/:folder/chunks/:file",
-    ({ params }) => asset(`${params.folder}/chunks/${params.file}`),
-  );
-  for (const { method, path, handle } of operations) {
-    const pattern = path.replaceAll(/\{(\w+)\}/g, ":$1");
-    if (routes.some(({ method: other, path: taken }) => other === method && taken === pattern)) {
-      throw new TypeError(`${method} ${path} is served already`);
+  /** The routes that match a path, by their method. */
+  const routesOf = memoize((pathname: string) => {
+    const routes = new Map<string, { handle: Handler; match: RegExpExecArray }>();
+    for (const [method, pattern, [handle]] of table) {
+      const match = pattern.exec(pathname);
+      if (match && !routes.has(method)) routes.set(method, { handle, match });
     }
-    const methods = method === "GET" ? ["GET", "HEAD"] : [method];
-    for (const each of methods) {
-      add(
-        each,
-        pattern,
-        ({ whole, params }) =>
-          after(settled(whole()), (request) => settled(handle(request, params))),
-      );
-    }
-    try {
-      createRouter(routes.slice(-1));
-    } catch (cause) {
-      throw new TypeError(`${method} ${path} is no path that can be served`, { cause });
-    }
-  }
+    return routes;
+  });
 
-  let made: ReturnType<typeof createRouter> | undefined;
-  const router = () => made ??= createRouter(routes);
-  const tell = (error: unknown) => {
+  /** Finds what to answer with. */
+  const find = (head: RequestHead, makeRequest: () => Awaitable<Request>): Awaitable<Found> => {
+    const requested = guard(head);
+    if (typeof requested !== "string") return requested;
+    const pathname = prefix.strip(requested);
+    if (pathname === undefined || isSlashed(pathname)) return notFound();
+    const routes = routesOf(pathname);
+    const route = routes.get(head.method);
+    if (!route) return answerMethod(head.method, routes.keys());
+    return route.handle({ requested, match: route.match, makeRequest });
+  };
+
+  const complete = (found: Found, head: RequestHead): Answer | Response => {
+    const answer = !found ? notFound() : "variants" in found ? respond(found, head.headers) : found;
+    return finish(answer, head);
+  };
+
+  const fail = (error: unknown, head: RequestHead): Answer | Response => {
     try {
       onError(error);
     } catch {
-      // Whoever is told has no say in the answer.
+      // An error thrown by `onError` must not change the response.
     }
-  };
-  const fail = (error: unknown, head: RequestHead) => {
-    tell(error);
     const detail = "The service could not answer this request; its log says why";
     return finish(problem(500, detail), head);
   };
-  const route = (head: RequestHead, whole: Whole): Awaitable<Answer | Response> => {
-    const target = guard(head);
-    if ("status" in target) return target;
-    const { method, headers } = head;
-    const requested = target.pathname;
-    const pathname = prefix.strip(requested);
-    if (pathname === undefined || isSlashed(pathname)) return notFound();
-    const routed: Routed = { method, headers, pathname, whole, requested, params: {} };
-    const handle = plain.get(pathname)?.get(method);
-    if (handle) return after(handle(routed), orNotFound);
-    const matching = router();
-    const answered = matching.fetch({ ...routed, url: `http://localhost${pathname}` });
-    return after(answered, (answer) => answer ?? unrouted(matching.routes, method, pathname));
-  };
-  const answer = (head: RequestHead, whole: Whole): Awaitable<Answer | Response> => {
+
+  const answerLater = async (found: Promise<Found>, head: RequestHead) => {
     try {
-      const answered = after(route(head, whole), finish, head);
-      return isPromise(answered) ? answered.catch((error) => fail(error, head)) : answered;
+      return complete(await found, head);
+    } catch (error) {
+      return fail(error, head);
+    }
+  };
+
+  const answer: Nodeface["answer"] = (head, makeRequest) => {
+    try {
+      const found = find(head, makeRequest);
+      return isThere(found) ? complete(found, head) : answerLater(found, head);
     } catch (error) {
       return fail(error, head);
     }
   };
 
   return {
-    fetch: (request) => after(answer(request, () => request), toResponse),
-    answer,
-    refresh: async () => await (await prepared.description()).refresh(),
-    ready: async () => {
-      await Promise.all(Object.values(prepared).map((make) => make()));
-      await page();
+    fetch(request) {
+      const answered = answer(request, () => request);
+      return isThere(answered) ? toResponse(answered) : answered.then(toResponse);
     },
-    routeTable: routes.map(({ method, path }) => ({ method, path })),
+    answer,
+    refresh: resources.refresh,
+    ready: resources.prepare,
   };
 }
 
-type Whole = () => Awaitable<Request>;
+/** What a request may be answered with; `undefined` where its path names nothing. */
+type Found = Representation | Answer | Response | undefined;
 
-/** What the router and the handlers see of a request that the guard has let through. */
-interface Routed extends Omit<RequestHead, "url"> {
-  /** The path after the prefix. */
-  pathname: string;
-  /** Makes the whole request, as a host's operation is given it. */
-  whole: Whole;
+/** What a handler is told of a request. */
+interface RoutedRequest {
   /** The whole path. */
   requested: string;
-  /** The values of the path's parameters. */
-  params: Record<string, string>;
+  /** How the path matches that of the route. */
+  match: RegExpExecArray;
+  /** Makes the whole request. */
+  makeRequest: () => Awaitable<Request>;
 }
 
-/** One line of the table of routes. */
-interface Route {
-  method: string;
-  /** A pattern of itty-router's: `/assets/:folder/:file`. */
-  path: string;
-  handle: Handle;
-}
+type Handler = (request: RoutedRequest) => Awaitable<Found>;
 
-/** Makes the router, which compiles an expression for each route. */
-function createRouter(routes: readonly Route[]) {
-  const router = Router<IRequestStrict & Routed, [], Answer | Response>();
-  for (const { method, path, handle } of routes) {
-    // The router has a function for every method there is.
-    router[method.toLowerCase() as "get"](path, handle);
+/** The table of itty-router with the handlers that `createRoutes` puts there. */
+type RouteTable = [method: string, pattern: RegExp, handlers: [Handler], path: string][];
+
+/**
+ * Makes the table of routes, in the order in which they are tried. itty-router compiles our own paths;
+ * those of a host are OpenAPI's, whose names and characters it does not all take.
+ */
+function createRoutes(
+  resources: Resources,
+  prefix: Prefix,
+  operations: readonly Operation[],
+): RouteTable {
+  const router = Router<RoutedRequest & IRequestStrict, [], Found>();
+  const table = router.routes as unknown as RouteTable;
+  const get = (path: string, handle: Handler) => router.get(path, handle).head(path, handle);
+  const serve = (path: string, resource: Resource<Representation>) =>
+    get(path, () => resource.peek() ?? resource.get());
+
+  serve("/v1/spec", resources.page);
+  serve("/v1/info", resources.info);
+  serve("/v1/health", resources.health);
+  for (const form of ["/spec", "/v1/spec"]) {
+    serve(`${form}.json`, resources.json);
+    serve(`${form}.yaml`, resources.yaml);
   }
-  return router;
+  serve("/.well-known/api-catalog", resources.catalog);
+  serve("/favicon.ico", resources.favicon);
+  get("/", ({ requested }) => redirect(prefix.relative("v1/spec", requested)));
+  // itty-router takes `/v1/` for `/v1`.
+  get("/v1", ({ requested }) => redirect(requested.endsWith("/") ? "spec" : "v1/spec"));
+  for (const path of ["/assets/:folder/:file", "/assets/:folder/chunks/:file"]) {
+    get(
+      path,
+      async ({ match }) => (await resources.assets.get())(match[0].slice("/assets/".length)),
+    );
+  }
+  const own = table.length;
+  for (const { method, path, handle } of operations.toSorted(bySpecificity)) {
+    const { pattern, names } = parsePathTemplate(path);
+    const isTaken = table.some(([other, taken], i) =>
+      other === method && (i < own ? taken.test(path) : taken.source === pattern.source)
+    );
+    if (isTaken) throw new TypeError(`${method} ${path} is served already`);
+    const handler: Handler = async ({ match, makeRequest }) => {
+      const params = Object.fromEntries(names.map((name, i) => [name, match[i + 1]!]));
+      return await handle(await makeRequest(), params);
+    };
+    for (const each of method === "GET" ? ["GET", "HEAD"] : [method]) {
+      table.push([each, pattern, [handler], path]);
+    }
+  }
+  return table;
 }
 
-type Live = Awaited<ReturnType<Prepared["live"]>>;
-type Snapshot = Awaited<ReturnType<Live["current"]>>;
-type Shown = Awaited<ReturnType<Prepared["description"]>>;
-type Page = Awaited<ReturnType<Shown["current"]["page"]>>;
-const currentOf = (live: Live) => live.current();
-const infoOf = ({ representation }: Snapshot) => representation;
-const healthOf = ({ health }: Snapshot) => health;
-const jsonOf = ({ current }: Shown) => current.json;
-const yamlOf = ({ current }: Shown) => current.yaml;
-const pageOf = ({ current }: Shown) => current.page();
-const shownPage = ([page, { info }]: [Page, Snapshot]) => page.prepare(info);
-
-const orNotFound = (answer: Answer | Response | undefined) => answer ?? notFound();
-
-/** Answers with what was found. */
-function answerWith(found: Found, { headers }: Routed): Answer {
-  if (!found) return notFound();
-  return "variants" in found ? respond(found, headers) : found;
+/** A path without names comes before one with names (OpenAPI 3.1, "Paths Object"), a longer one first. */
+function bySpecificity(a: Operation, b: Operation): number {
+  const names = ({ path }: Operation) => path.split("{").length;
+  const literals = ({ path }: Operation) => path.replaceAll(/\{[^}]*\}/g, "").length;
+  return names(a) - names(b) || literals(b) - literals(a);
 }
 
-/** Finds what to answer with; `undefined` where the path names nothing. */
-type Handler = (request: Routed) => Awaitable<Found>;
+/** Answers 307 with a relative reference, which is right behind any prefix (RFC 9110, section 10.2.2). */
+function redirect(location: string): Answer {
+  return {
+    status: 307,
+    headers: { location, "content-length": "0", "cache-control": "no-cache" },
+    body: null,
+  };
+}
 
-/** Answers a request; `undefined` where a host's operation has no answer. */
-type Handle = (request: Routed) => Awaitable<Answer | Response | undefined>;
-
-type Found = Representation | Answer | undefined;
+/** Whether an answer is there. A promise may be of any class, so it is told by what it lacks. */
+function isThere<T extends Found>(found: T | Promise<T>): found is T {
+  return found === undefined || "variants" in found || "status" in found;
+}
 
 /**
  * Whether a path ends with a slash that it should not have. itty-router takes `/v1/spec/` for
- * `/v1/spec`, but the links of the page, which are relative, would lead elsewhere from there.
+ * `/v1/spec`, but the relative links of the page would lead elsewhere from there.
  */
 function isSlashed(pathname: string): boolean {
   return pathname.endsWith("/") && pathname !== "/" && pathname !== "/v1/";

@@ -3,31 +3,45 @@
  *
  * @module
  */
-import { prepareCatalog } from "./openapi/api-catalog.ts";
-import { type Description, documentOf, prepareOwn } from "./openapi/serve-description.ts";
-import type { DescriptionReport, Live } from "./openapi/watch.ts";
-import { formatFinding } from "./openapi/diagnostics.ts";
 import { type Assets, createAssets, prepareFavicon } from "./explorer/assets.ts";
 import { readManifest, readPrepared } from "./explorer/manifest.ts";
 import type { Page } from "./explorer/page.ts";
 import type { Representation } from "./http/representation.ts";
 import { createAlone, isAlone } from "./info/service-info.ts";
-import type { LiveInfo } from "./info/snapshot.ts";
-import { type Awaitable, once } from "./lazy.ts";
+import type { LiveInfo, Snapshot } from "./info/snapshot.ts";
+import { lazy, pick, type Resource } from "./lazy.ts";
+import { prepareCatalog } from "./openapi/api-catalog.ts";
+import { formatFinding } from "./openapi/diagnostics.ts";
+import { type Description, documentOf, prepareOwn } from "./openapi/serve-description.ts";
+import type { DescriptionReport, Live } from "./openapi/watch.ts";
 import type { NodefaceOptions } from "./options.ts";
 import type { Platform } from "./platform.ts";
 
-/**
- * Everything there is to answer with; each rejects where one of this package's files is missing, and
- * `live` where a setting of the node or of the info cannot be understood.
- */
-export interface Prepared {
-  description(): Awaitable<Live<() => Awaitable<Page>>>;
-  live(): Awaitable<LiveInfo>;
-  catalog(): Awaitable<Representation>;
-  favicon(): Awaitable<Representation>;
-  assets(): Awaitable<Assets>;
+/** Everything there is to answer with. A `get` rejects where a part cannot be made. */
+export interface Resources {
+  /** `/v1/spec` */
+  readonly page: Resource<Representation>;
+  /** `/v1/info` */
+  readonly info: Resource<Representation>;
+  /** `/v1/health` */
+  readonly health: Resource<Representation>;
+  /** `/spec.json` */
+  readonly json: Resource<Representation>;
+  /** `/spec.yaml` */
+  readonly yaml: Resource<Representation>;
+  /** `/.well-known/api-catalog` */
+  readonly catalog: Resource<Representation>;
+  /** `/favicon.ico` */
+  readonly favicon: Resource<Representation>;
+  /** `/assets/…` */
+  readonly assets: Resource<Assets>;
+  /** Makes all of it that needs no answer of the node, but the explorer's files. */
+  prepare(): Promise<void>;
+  /** Looks whether the node's description has changed and, if so, reads it again. */
+  refresh(): Promise<void>;
 }
+
+type PageSource = Resource<Page>;
 
 /**
  * Makes what is answered with. Nothing is read before it is asked for.
@@ -35,7 +49,7 @@ export interface Prepared {
  * @param platform reads this package's files
  * @param options what the service was made with
  */
-export function prepare(platform: Platform, options: NodefaceOptions): Prepared {
+export function createResources(platform: Platform, options: NodefaceOptions): Resources {
   const { startedAt = new Date(), log = console.error, onError = console.error } = options;
   const { node, info, operations = [], description: place, onDescription: report = complain } =
     options;
@@ -43,36 +57,40 @@ export function prepare(platform: Platform, options: NodefaceOptions): Prepared 
   const manifest = () => readManifest(platform);
   const own = async (form: "spec.json" | "spec.yaml") =>
     await readPrepared(platform, form, (await manifest()).description[form]);
-  const pageOf = async ({ document, origins, notice }: Omit<Description, "json" | "yaml">) => {
+
+  const makePage = async ({ document, origins, notice }: Omit<Description, "json" | "yaml">) => {
     const { createPage } = await import("./explorer/page.ts");
     const template = await text("static/explorer.html");
     return await createPage(template, document, await manifest(), platform, { origins, notice });
   };
-  const description = once(async (): Promise<Live<() => Awaitable<Page>>> => {
+  const makeReadyPage = async (described: Omit<Description, "json" | "yaml">) => {
+    const page = lazy(() => makePage(described));
+    await page.get();
+    return page;
+  };
+
+  const description = lazy(async (): Promise<Live<PageSource>> => {
     const [json, yaml] = await Promise.all([own("spec.json"), own("spec.yaml")]);
     const alone = await prepareOwn({ json, yaml }, operations, platform);
-    const current = { json: alone.json, yaml: alone.yaml, page: once(() => pageOf(alone)) };
+    const current = { json: alone.json, yaml: alone.yaml, page: lazy(() => makePage(alone)) };
     const url = node?.url || undefined;
     if (place === "none" || (place === undefined && url === undefined)) {
       return { current, refresh: () => Promise.resolve() };
     }
     const where = { base: url, publicUrl: node?.public_url };
     const described = { alone, own: documentOf(json), operations, platform, report, ...where };
-    const make = async (said: Omit<Description, "json" | "yaml">) => {
-      const page = await pageOf(said);
-      return () => page;
-    };
     if (place !== undefined) {
       const { keepCurrent } = await import("./openapi/watch.ts");
-      return await keepCurrent({ place, ...described }, make);
+      return await keepCurrent({ place, ...described }, makeReadyPage);
     }
     const { keepFound } = await import("./openapi/discover.ts");
-    const path = async () => (await kinds())[(await live()).kind ?? ""]?.description;
-    const ask = async () => await (await live()).current();
-    return keepFound({ url: url!, path, ask, log, ...described }, current, make);
+    const path = async () => (await kinds())[(await monitor.get()).kind ?? ""]?.description;
+    const ask = async () => await (await monitor.get()).get();
+    return keepFound({ url: url!, path, ask, log, ...described }, current, makeReadyPage);
   });
+
   const kinds = async () => (await import("./kinds/index.ts")).KINDS;
-  const live = once(async () => {
+  const monitor = lazy(async (): Promise<LiveInfo> => {
     const { version } = await manifest();
     const service = { software: "nodeface", version, started_at: startedAt.toISOString() };
     if (isAlone(node, info)) return createAlone(service, node, info);
@@ -83,12 +101,38 @@ export function prepare(platform: Platform, options: NodefaceOptions): Prepared 
     ]);
     return createInfo({ service, node, info, kinds: known, log, onError });
   });
+  const snapshot: Resource<Snapshot> = {
+    peek: () => monitor.peek()?.peek(),
+    get: async () => await (await monitor.get()).get(),
+  };
+
+  const catalog = lazy(prepareCatalog);
+  const favicon = lazy(async () => prepareFavicon(await text("static/favicon.svg")));
+  const assets = lazy(async () => createAssets(await manifest(), platform));
+
   return {
-    description,
-    live,
-    catalog: once(prepareCatalog),
-    favicon: once(async () => prepareFavicon(await text("static/favicon.svg"))),
-    assets: once(async () => createAssets(await manifest(), platform)),
+    page: {
+      peek() {
+        const info = snapshot.peek()?.info;
+        return info && description.peek()?.current.page.peek()?.peek(info);
+      },
+      async get() {
+        const [{ current }, { info }] = await Promise.all([description.get(), snapshot.get()]);
+        return await (await current.page.get()).prepare(info);
+      },
+    },
+    info: pick(snapshot, ({ representation }) => representation),
+    health: pick(snapshot, ({ health }) => health),
+    json: pick(description, ({ current }) => current.json),
+    yaml: pick(description, ({ current }) => current.yaml),
+    catalog,
+    favicon,
+    assets,
+    async prepare() {
+      await Promise.all([monitor.get(), catalog.get(), favicon.get(), assets.get()]);
+      await (await description.get()).current.page.get();
+    },
+    refresh: async () => await (await description.get()).refresh(),
   };
 }
 

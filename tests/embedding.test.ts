@@ -150,12 +150,33 @@ embedding("an operation in place of what is served already is refused", () => {
   assert.throws(() => createNodeface({ operations: [peer, peer] }), /is served already/);
 });
 
-embedding("an operation whose path cannot be matched is refused at once", () => {
-  for (const path of ["/v1/{id}/peers/{id}", "/v1/{1st}", "/v1/("]) {
-    assert.throws(
-      () => createNodeface({ operations: [{ ...peer, path }] }),
-      (error: Error) => error.message === `GET ${path} is no path that can be served`,
-    );
+embedding("a path that names one parameter twice is refused at once", () => {
+  assert.throws(
+    () => createNodeface({ operations: [{ ...peer, path: "/v1/{id}/peers/{id}" }] }),
+    (error: Error) => error.message === "/v1/{id}/peers/{id} names {id} twice",
+  );
+});
+
+embedding("a path answers as OpenAPI writes it, whatever characters and names it has", async () => {
+  const served: [template: string, path: string, params: Record<string, string>][] = [
+    ["/v1/peers/{peer-id}", "/v1/peers/a1", { "peer-id": "a1" }],
+    ["/v1/peers/{id}:kick", "/v1/peers/a1:kick", { id: "a1" }],
+    ["/v1/café/{größe}", "/v1/caf%C3%A9/7", { größe: "7" }],
+    ["/v1/v:version", "/v1/v:version", {}],
+    ["/v1/a+(b)|c*.d", "/v1/a+(b)%7Cc*.d", {}],
+    ["/v1/a b", "/v1/a%20b", {}],
+    ["/v1/{a}-{b}.json", "/v1/x-y-z.json", { a: "x", b: "y-z" }],
+  ];
+  const handle: Operation["handle"] = (_request, params) => Response.json(params);
+  const operations = served.map(([path]): Operation => ({ ...peer, path, handle }));
+  const app = createNodeface({ operations });
+  for (const [template, path, params] of served) {
+    const response = await ask(path, {}, app);
+    assert.is(response.status, 200, template);
+    assert.equal(await response.json(), params);
+  }
+  for (const path of ["/v1/peers/a/kick", "/v1/v7", "/v1/aa", "/c", "/v1/x-y_json"]) {
+    assert.is((await ask(path, {}, app)).status, 404, path);
   }
 });
 

@@ -32,7 +32,7 @@ function scene(info: InfoSettings | OwnInfo = {}, node: NodeSettings = { kind: "
     now: () => held.time,
     random: () => 1,
   });
-  const current = async () => await service.current();
+  const current = async () => await service.get();
   return { held, said, current, status: async () => (await current()).info.status };
 }
 

@@ -43,7 +43,7 @@ for (const [name, recording] of RECORDINGS) {
       onError: (error) => assert.unreachable(String(error)),
       fetch: play(recording),
       now: () => NOW,
-    }).current();
+    }).get();
     const { api: _api, links: _links, ...rest } = info;
     assert.equal(rest, recording.info);
   });

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { parse } from "yaml";
 import { readManifest } from "../src/explorer/manifest.ts";
 import { platform } from "../src/platform.ts";
-import { app, ask } from "./_app.ts";
+import { ask, PATHS } from "./_app.ts";
 
 const description = suite("description");
 
@@ -29,10 +29,10 @@ description("YAML is shown rather than downloaded", async () => {
   assert.is(headers.get("content-disposition"), 'inline; filename="spec.yaml"');
 });
 
-description("every route is described", async () => {
+description("every path that answers is described", async () => {
   const { paths } = await json("/spec.json");
-  for (const { method, path } of app.routeTable) {
-    if (method !== "HEAD") assert.ok(paths[template(path)]?.get, `${method} ${path}`);
+  for (const path of ["/", "/v1", ...PATHS.map(([path]) => path)]) {
+    assert.ok(paths[path]?.get, path);
   }
 });
 
@@ -53,10 +53,5 @@ description("every operation has a name of its own and says what it is", async (
   const operations = Object.values((await json("/spec.json")).paths).map(({ get }) => get);
   assert.is(new Set(operations.map(({ operationId }) => operationId)).size, operations.length);
 });
-
-/** A path as the description writes it. */
-function template(path: string): string {
-  return path.replaceAll(/:(\w+)/g, "{$1}");
-}
 
 description.run();

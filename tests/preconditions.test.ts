@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { names } from "../src/http/preconditions.ts";
+import { matchesEntityTag as names } from "../src/http/preconditions.ts";
 import { ask, askWith, PATHS } from "./_app.ts";
 
 const conditions = suite("conditions");

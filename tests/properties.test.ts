@@ -2,8 +2,9 @@ import fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { chooseVariant } from "../src/http/negotiation.ts";
-import { names } from "../src/http/preconditions.ts";
-import { type ContentCoding, represent } from "../src/http/representation.ts";
+import { matchesEntityTag as names } from "../src/http/preconditions.ts";
+import type { ContentCoding } from "../src/http/content-coding.ts";
+import { represent } from "../src/http/representation.ts";
 import { app } from "./_app.ts";
 
 const properties = suite("whatever is sent");

@@ -4,7 +4,7 @@
  * @module
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { RequestHead } from "../http/head.ts";
+import type { RequestHead } from "../http/message.ts";
 import { LIMITS } from "./limits.ts";
 
 /** Whether a request has a content (RFC 9112, section 6). */

@@ -3,10 +3,8 @@
  *
  * @module
  */
-import type { Answer } from "../http/answer.ts";
-import { isResponse, toResponse } from "../http/finish.ts";
-import { remember } from "../http/remember.ts";
-import { after } from "../lazy.ts";
+import type { Answer } from "../http/message.ts";
+import { isResponse, toResponse } from "../http/to-response.ts";
 import { answerOf, type App, type Listening, type ListenOptions, urlAt } from "./server.ts";
 import { LIMITS } from "./limits.ts";
 
@@ -39,7 +37,12 @@ function send(answer: Answer | Response): Response {
   return isLong ? toResponse(answer) : responseOf(answer).clone();
 }
 
-const responseOf = remember(toResponse);
+const responses = new WeakMap<Answer, Response>();
+function responseOf(answer: Answer): Response {
+  let response = responses.get(answer);
+  if (!response) responses.set(answer, response = toResponse(answer));
+  return response;
+}
 
 /**
  * Starts a server.
@@ -51,7 +54,10 @@ const responseOf = remember(toResponse);
 // deno-lint-ignore require-await -- that it cannot listen is a rejection, as on other runtimes
 export async function serve(app: App, { host, port }: ListenOptions): Promise<Listening> {
   const server = Bun.serve({
-    fetch: (request) => after(answerOf(app, request, () => request), send),
+    fetch(request) {
+      const answered = answerOf(app, request, () => request);
+      return "status" in answered ? send(answered) : answered.then(send);
+    },
     hostname: host,
     port,
     // Otherwise errors are answered with a page that shows the source.

@@ -5,7 +5,7 @@
  * @module
  */
 import type { IncomingMessage } from "node:http";
-import type { RequestHead } from "../http/head.ts";
+import type { RequestHead } from "../http/message.ts";
 
 /** What is read of a request, without a `Request` or `Headers` made for it. */
 export class MessageHead implements RequestHead {

@@ -6,11 +6,9 @@
 import { Buffer } from "node:buffer";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import type { Answer } from "../http/answer.ts";
-import { isResponse, SECURITY } from "../http/finish.ts";
-import type { RequestHead } from "../http/head.ts";
-import { remember } from "../http/remember.ts";
-import { after, type Awaitable, isPromise, once } from "../lazy.ts";
+import { SECURITY_HEADERS } from "../http/finish.ts";
+import type { Answer, Awaitable, RequestHead } from "../http/message.ts";
+import { isResponse } from "../http/to-response.ts";
 import { problem } from "../http/problem-details.ts";
 import { REASONS } from "../http/status.ts";
 import { answerOf, type App, type Listening, type ListenOptions, urlAt } from "./server.ts";
@@ -20,7 +18,7 @@ import { LIMITS } from "./limits.ts";
 import { MessageHead } from "./message-head.ts";
 
 /** Between `node:http` and `Request` and `Response`, which most requests have no need of. */
-const bridge = once(() => import("srvx/node"));
+const bridge = () => import("srvx/node");
 
 /**
  * Starts a server.
@@ -63,7 +61,7 @@ export async function createHttpServer(
     }
     const sent = answer(message, response, head);
     // What waits behind another answer has no socket yet; what has one and is there is in its hands.
-    if (isPromise(sent) || !response.socket) connections.watchAnswer(response);
+    if (sent instanceof Promise || !response.socket) connections.watchAnswer(response);
   });
   // Beyond its number of fields a server passes over them, be they the one that matters.
   http.maxHeadersCount = 0;
@@ -116,7 +114,7 @@ type Answering = (
 function createAnswering(app: App): Answering {
   const send = (answer: Answer | Response, response: ServerResponse): Awaitable<void> =>
     isResponse(answer)
-      ? after(bridge(), ({ sendNodeResponse }) => sendNodeResponse(response, answer))
+      ? bridge().then(({ sendNodeResponse }) => sendNodeResponse(response, answer))
       : write(response, answer);
   const fail = (error: unknown, response: ServerResponse) => {
     console.error(error);
@@ -124,11 +122,14 @@ function createAnswering(app: App): Answering {
   };
   return (message, response, head) => {
     const own = invalid(message, head) ?? ping(message);
-    if (own) return write(response, { ...own, headers: { ...SECURITY, ...own.headers } });
+    if (own) return write(response, { ...own, headers: { ...SECURITY_HEADERS, ...own.headers } });
     const whole = () => wholeRequest(message, response, head);
     try {
-      const sent = after(answerOf(app, head, whole), send, response);
-      return isPromise(sent) ? sent.catch((error) => fail(error, response)) : sent;
+      const answered = answerOf(app, head, whole);
+      const sent = "status" in answered
+        ? send(answered, response)
+        : answered.then((answer) => send(answer, response));
+      return sent instanceof Promise ? sent.catch((error) => fail(error, response)) : sent;
     } catch (error) {
       fail(error, response);
     }
@@ -200,10 +201,10 @@ const TEXT_MAX = 16_384;
  * What is written of an answer, faster than an object and bytes are: names and values in turn, and
  * a text, a byte in each character, which goes out with its headers in one piece.
  */
-const writtenOf = remember(({ headers, body }: Answer) => ({
+const writtenOf = ({ headers, body }: Answer) => ({
   fields: Object.entries(headers).flat(),
   content: body && body.byteLength <= TEXT_MAX ? Buffer.from(body).toString("latin1") : body,
-}));
+});
 
 /** Writes an answer as it is. */
 function write(response: ServerResponse, answer: Answer): void {
@@ -219,7 +220,7 @@ function refuse(socket: Socket, code = ""): void {
     return;
   }
   const { status, headers, body } = refusal(code);
-  const fields = Object.entries({ ...SECURITY, ...headers, connection: "close" });
+  const fields = Object.entries({ ...SECURITY_HEADERS, ...headers, connection: "close" });
   const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`);
   socket.write(`HTTP/1.1 ${status} ${REASONS[status]}\r\n${lines.join("")}\r\n`);
   if (body) socket.write(body);

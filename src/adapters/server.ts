@@ -3,9 +3,7 @@
  *
  * @module
  */
-import type { Answer } from "../http/answer.ts";
-import type { RequestHead } from "../http/head.ts";
-import { after, type Awaitable, settled } from "../lazy.ts";
+import type { Answer, Awaitable, RequestHead } from "../http/message.ts";
 
 /** Where to listen. */
 export interface ListenOptions {
@@ -39,10 +37,8 @@ export function answerOf(
   head: RequestHead,
   whole: () => Awaitable<Request>,
 ): Awaitable<Answer | Response> {
-  if (!app.answer) return after(whole(), (request) => settled(app.fetch(request)));
-  const answered = app.answer(head, whole);
-  // To look for `then` on every answer that is there would cost each request.
-  return "status" in answered ? answered : settled(answered);
+  if (app.answer) return app.answer(head, whole);
+  return (async () => await app.fetch(await whole()))();
 }
 
 /** The URL of a server by the address that it is bound to, with brackets or without. */

@@ -26,7 +26,7 @@ import { promisify } from "node:util";
 import { parse } from "yaml";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { type Asset, fileName, MANIFEST, type Manifest } from "../explorer/manifest.ts";
-import type { ContentCoding } from "../http/representation.ts";
+import type { ContentCoding } from "../http/content-coding.ts";
 import { shortCommit } from "./git-commit.ts";
 import { readScalar, staticImports } from "./patch-scalar.ts";
 

@@ -4,9 +4,8 @@
  * @module
  */
 import type { App } from "../adapters/server.ts";
-import { parseTarget } from "../http/host-guard.ts";
-import type { RequestHead } from "../http/head.ts";
-import type { Awaitable } from "../lazy.ts";
+import type { Awaitable, RequestHead } from "../http/message.ts";
+import { parseTarget } from "../http/request-target.ts";
 
 /** What is logged of a service. */
 type Served = Required<App>;

@@ -3,9 +3,8 @@
  *
  * @module
  */
-import type { ContentCoding } from "../http/representation.ts";
-import { remember } from "../http/remember.ts";
-import { once } from "../lazy.ts";
+import type { ContentCoding } from "../http/content-coding.ts";
+import { lazy, type Resource } from "../lazy.ts";
 import type { Platform } from "../platform.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -46,10 +45,16 @@ export interface Manifest {
  * @throws {Error} where the build step has not run
  */
 export async function readManifest(platform: Platform): Promise<Manifest> {
-  return await manifestOf(platform)();
+  return await manifestOf(platform).get();
 }
 
-const manifestOf = remember((platform: Platform) => once(() => read(platform)));
+const manifests = new Map<Platform, Resource<Manifest>>();
+
+function manifestOf(platform: Platform): Resource<Manifest> {
+  let manifest = manifests.get(platform);
+  if (!manifest) manifests.set(platform, manifest = lazy(() => read(platform)));
+  return manifest;
+}
 
 async function read(platform: Platform): Promise<Manifest> {
   try {

@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { digest, represent, type Representation } from "../http/representation.ts";
+import { digest } from "../http/digest.ts";
+import { represent, type Representation } from "../http/representation.ts";
 import type { Platform } from "../platform.ts";
 import { renderContent } from "./content.ts";
 import { type Info, nameOf, renderHeader, TABLES } from "./header.ts";
@@ -42,12 +43,18 @@ export interface Described {
 /** The page of one description. */
 export interface Page {
   /**
+   * The page for what is known of the node, if that is what it was made for the last time.
+   *
+   * @param info the object of `GET /v1/info`
+   */
+  peek(info: Info): Representation | undefined;
+  /**
    * Prepares the page for what is known of the node. Only the header is rendered; where it says
    * what it said the last time, the representation is the last one too.
    *
    * @param info the object of `GET /v1/info`
    */
-  prepare(info: Info): Representation | Promise<Representation>;
+  prepare(info: Info): Promise<Representation>;
 }
 
 /**
@@ -102,10 +109,10 @@ export async function createPage(
     return representation;
   };
   return {
-    prepare(info) {
-      if (last?.info === info) return last.representation;
+    peek: (info) => last?.info === info ? last.representation : undefined,
+    async prepare(info) {
       const header = renderHeader(info);
-      if (last?.header !== header) return render(info, header);
+      if (last?.header !== header) return await render(info, header);
       last.info = info;
       return last.representation;
     },

@@ -5,51 +5,55 @@
  * @module
  */
 import { ORIGINS, readList } from "./allowed.ts";
-import type { RequestHead } from "./head.ts";
+import type { RequestHead } from "./message.ts";
 
 /** `"*"` for any origin, or a list of origins such as `https://app.example`; `[]` for none. */
 export type Cors = readonly string[] | "*";
 
-/** The headers for one request, in lower case; the same object for the same case. */
-export type CorsHeaders = (head: RequestHead) => Readonly<Record<string, string>>;
+/** The CORS headers of an answer, in lower case. There is one such set for each origin allowed. */
+export interface CorsHeaders {
+  /** Counts the sets from 0. */
+  readonly index: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
 
-/** What a page may read besides the headers it always may. */
+/** What a page may read besides the headers that it always may. */
 const EXPOSED = { "access-control-expose-headers": "etag, allow, link" };
 
-/** A preflight is worth remembering for a day; browsers cut that down to what they allow. */
+/** A preflight is worth keeping for a day; browsers cut that down to what they allow. */
 const PREFLIGHT = { "access-control-allow-headers": "*", "access-control-max-age": "86400" };
 
 /**
- * Makes the function that says which headers a request's answer gets.
+ * Makes the function that chooses the headers for a request.
  *
  * @param cors who may read
  * @throws {TypeError} where one of them is no origin
  */
-export function createCors(cors: Cors): CorsHeaders {
+export function createCors(cors: Cors): (head: RequestHead) => CorsHeaders {
   if (cors === "*") {
-    const any = { "access-control-allow-origin": "*", ...EXPOSED };
+    const any = { index: 0, headers: { "access-control-allow-origin": "*", ...EXPOSED } };
     return () => any;
   }
   const allowed = readList("cors", ORIGINS, cors);
-  if (allowed.length === 0) {
-    const none = {};
-    return () => none;
-  }
-  const other = { vary: "Origin" };
-  const allow = (origin: string) => ({
-    "access-control-allow-origin": origin,
-    ...EXPOSED,
-    ...other,
-  });
-  const origins = new Map(allowed.map((origin) => [origin, allow(origin)]));
+  const other = { index: 0, headers: allowed.length === 0 ? {} : { vary: "Origin" } };
+  const origins = new Map(allowed.map((origin, i): [string, CorsHeaders] => [origin, {
+    index: i + 1,
+    headers: { "access-control-allow-origin": origin, ...EXPOSED, vary: "Origin" },
+  }]));
   return ({ headers }) => origins.get(headers.get("origin") ?? "") ?? other;
 }
 
+/** Whether a request asks what a page may send (Fetch standard, "CORS-preflight request"). */
+export function isPreflight({ method, headers }: RequestHead): boolean {
+  return method === "OPTIONS" && headers.has("origin") &&
+    headers.has("access-control-request-method");
+}
+
 /**
- * The further headers of an answer to OPTIONS where it is a preflight.
+ * The further headers of the answer to a preflight.
  *
  * @param allow the methods of the path
  */
-export function preflight(allow: string): Record<string, string> {
+export function preflightHeaders(allow: string): Record<string, string> {
   return { "access-control-allow-methods": allow, ...PREFLIGHT };
 }

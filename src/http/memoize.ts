@@ -4,30 +4,26 @@
  * @module
  */
 
-/** Longer inputs are not what honest clients send again and again. */
-const LONGEST = 512;
+/** Longer inputs are not kept: honest clients do not send them again and again. */
+const LENGTH_MAX = 512;
+
+/** How many results are kept; when there are more, all are forgotten. */
+const RESULTS_MAX = 128;
 
 /**
  * Wraps a pure function of a string so that it runs once for an input that comes again.
  *
  * @param work the function
- * @param most how many results are kept; when there are more, all are forgotten
  */
-export function bounded<T>(work: (input: string) => T, most = 128): (input: string) => T {
+export function memoize<T>(work: (input: string) => T): (input: string) => T {
   const results = new Map<string, T>();
-  // Most often it is the one before: to compare a text costs less than to look it up.
-  let last: string | undefined;
-  let found: T;
   return (input) => {
-    if (input === last) return found;
     let result = results.get(input);
-    if (result === undefined) {
-      result = work(input);
-      if (input.length > LONGEST) return result;
-      if (results.size >= most) results.clear();
-      results.set(input, result);
-    }
-    last = input;
-    return found = result;
+    if (result !== undefined) return result;
+    result = work(input);
+    if (input.length > LENGTH_MAX) return result;
+    if (results.size >= RESULTS_MAX) results.clear();
+    results.set(input, result);
+    return result;
   };
 }

@@ -1,33 +1,21 @@
 /**
- * Answers what no route answered: OPTIONS, a method that the path does not have, an unknown path
- * (RFC 9110, sections 9.3.7 and 15.5).
+ * Answers a request whose method its path does not have: OPTIONS, an unknown path, a method that is
+ * not allowed (RFC 9110, sections 9.3.7, 15.5.5 and 15.5.6).
  *
  * @module
  */
-import type { Answer } from "./answer.ts";
+import type { Answer } from "./message.ts";
 import { problem } from "./problem-details.ts";
 
-/** What is read of a route of the table: its method and the pattern of its path. */
-export type RoutePattern = readonly [method: string, pattern: RegExp, ...rest: unknown[]];
-
 /**
- * Answers a request that no handler took.
+ * Answers OPTIONS and methods that are not allowed.
  *
- * @param routes the router's own table, from which `Allow` is derived
  * @param method the request's method
- * @param pathname the request's path, as it was sent
+ * @param methods those that the path has; none where nothing is served there
  */
-export function unrouted(
-  routes: readonly RoutePattern[],
-  method: string,
-  pathname: string,
-): Answer {
-  const methods = new Set<string>();
-  for (const [routed, pattern] of routes) {
-    if (pattern.test(pathname)) methods.add(routed);
-  }
-  if (methods.size === 0) return notFound();
+export function answerMethod(method: string, methods: Iterable<string>): Answer {
   const allow = [...methods, "OPTIONS"].join(", ");
+  if (allow === "OPTIONS") return notFound();
   if (method === "OPTIONS") return { status: 204, headers: { allow }, body: null };
   return problem(405, `This path answers ${allow}`, { allow });
 }

@@ -3,15 +3,10 @@
  *
  * @module
  */
-// The rest of the package is about other fields, and would be read at every start.
-import preferredEncodings from "negotiator/lib/encoding.js";
-import { bounded } from "./memoize.ts";
-import {
-  CODINGS,
-  type ContentCoding,
-  type Representation,
-  type Variant,
-} from "./representation.ts";
+import Negotiator from "negotiator";
+import { CODINGS, type ContentCoding } from "./content-coding.ts";
+import { memoize } from "./memoize.ts";
+import type { Representation, Variant } from "./representation.ts";
 
 /**
  * The best variant of a representation for a client.
@@ -27,14 +22,15 @@ export function chooseVariant(
 ): Variant | undefined {
   const { variants } = representation;
   if (accept === null) return variants.identity;
-  for (const coding of acceptable(accept)) {
+  for (const coding of acceptedCodings(accept)) {
     const variant = variants[coding];
     if (variant) return variant;
   }
   return undefined;
 }
 
-/** The offered codings a client accepts, the one to be sent first. */
-const acceptable = bounded((accept): readonly ContentCoding[] =>
-  preferredEncodings(accept, CODINGS, CODINGS)
+/** The offered codings that a client accepts, the one to be sent first. */
+const acceptedCodings = memoize((accept): readonly ContentCoding[] =>
+  new Negotiator({ headers: { "accept-encoding": accept } })
+    .encodings(CODINGS, { preferred: CODINGS })
 );

@@ -1,20 +1,21 @@
 /**
- * The one function of negotiator that is used; the types that there are for the package know of the
- * whole only, and of an older one.
+ * The one method of negotiator that is used: its types on npm are of an older version, which does not
+ * know `preferred`.
  *
  * @module
  */
-declare module "negotiator/lib/encoding.js" {
-  /**
-   * The codings of some that a client accepts, those with the highest weight first.
-   *
-   * @param accept the value of `Accept-Encoding`
-   * @param provided the codings that there are
-   * @param preferred which comes first where weights are equal
-   */
-  export default function preferredEncodings<Coding extends string>(
-    accept: string,
-    provided: readonly Coding[],
-    preferred: readonly Coding[],
-  ): Coding[];
+declare module "negotiator" {
+  export default class Negotiator {
+    constructor(request: { headers: Record<string, string> });
+    /**
+     * The codings of some that the client accepts, those with the highest weight first.
+     *
+     * @param available the codings that there are
+     * @param options `preferred`: which comes first where weights are equal
+     */
+    encodings<Coding extends string>(
+      available: readonly Coding[],
+      options: { preferred: readonly Coding[] },
+    ): Coding[];
+  }
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { RequestHead } from "./head.ts";
+import type { RequestHead } from "./message.ts";
 
 /** One member of a list, in which commas between quotes do not separate. */
 const MEMBER = /(?:"[^"]*"|[^",]+|")+/g;
@@ -13,17 +13,20 @@ const ENTITY_TAG = /^(W\/)?("[\x21\x23-\x7e\x80-\xff]*")$/;
 
 /**
  * Evaluates `If-Match` and `If-None-Match` in their order of precedence (section 13.2.2) for a GET or
- * HEAD request. Conditions on dates are passed over: no answer here has a `Last-Modified`.
+ * HEAD request. Conditions on dates are ignored: no answer here has a `Last-Modified`.
  *
  * @param headers those of the request
  * @param etag the current strong validator, quotes included
  * @returns the status to answer with
  */
-export function evaluate(headers: RequestHead["headers"], etag: string): 200 | 304 | 412 {
+export function evaluatePreconditions(
+  headers: RequestHead["headers"],
+  etag: string,
+): 200 | 304 | 412 {
   const match = headers.get("if-match");
-  if (match !== null && !names(match, etag, "strong")) return 412;
+  if (match !== null && !matchesEntityTag(match, etag, "strong")) return 412;
   const noneMatch = headers.get("if-none-match");
-  return noneMatch !== null && names(noneMatch, etag, "weak") ? 304 : 200;
+  return noneMatch !== null && matchesEntityTag(noneMatch, etag, "weak") ? 304 : 200;
 }
 
 /**
@@ -33,7 +36,11 @@ export function evaluate(headers: RequestHead["headers"], etag: string): 200 | 3
  * @param etag the current strong validator, quotes included
  * @param comparison in the strong one, a weak tag never matches (section 8.8.3.2)
  */
-export function names(list: string, etag: string, comparison: "strong" | "weak"): boolean {
+export function matchesEntityTag(
+  list: string,
+  etag: string,
+  comparison: "strong" | "weak",
+): boolean {
   if (list === etag || list.trim() === "*") return true;
   for (const [member] of list.matchAll(MEMBER)) {
     const [, weak, tag] = ENTITY_TAG.exec(member.trim()) ?? [];

@@ -3,11 +3,11 @@
  *
  * @module
  */
-import type { Answer } from "./answer.ts";
+import type { Answer } from "./message.ts";
 import { REASONS, type Status } from "./status.ts";
 
 /** What an `application/problem+json` body says. */
-export interface Problem {
+export interface ProblemDetails {
   /** Always `about:blank`: the status says what kind of problem it is. */
   type: "about:blank";
   title: string;
@@ -19,7 +19,7 @@ export interface Problem {
 const encoder = new TextEncoder();
 
 /**
- * Makes an error answer. It is never stored by a cache.
+ * Makes an error answer. No cache stores it.
  *
  * @param status 400 or above
  * @param detail one or two sentences for the client; nothing from inside the service
@@ -30,7 +30,7 @@ export function problem(
   detail: string,
   headers: Record<string, string> = {},
 ): Answer {
-  const content: Problem = { type: "about:blank", title: REASONS[status], status, detail };
+  const content: ProblemDetails = { type: "about:blank", title: REASONS[status], status, detail };
   const body = encoder.encode(JSON.stringify(content, null, 2) + "\n");
   return {
     status,

@@ -1,21 +1,17 @@
 /**
- * A representation (RFC 9110, section 3.2) prepared once: its bytes in every content coding it is
- * offered in, each with the headers that go with it, made when the content changes and not when
- * it is asked for.
+ * A representation (RFC 9110, section 3.2) that is prepared once: its bytes in every content coding
+ * that it is offered in, each with the headers that go with it. It is made when the content changes,
+ * not when it is asked for.
  *
  * @module
  */
 import type { Platform } from "../platform.ts";
-import type { Answer } from "./answer.ts";
+import { CODINGS, type ContentCoding, encode, type Encoded } from "./content-coding.ts";
+import { digest } from "./digest.ts";
+import type { Answer } from "./message.ts";
 import type { Status } from "./status.ts";
 
-/** The content codings offered, best first (RFC 9110, section 8.4.1). */
-export const CODINGS = ["br", "gzip", "identity"] as const;
-
-/** One of the content codings offered. */
-export type ContentCoding = (typeof CODINGS)[number];
-
-/** A representation in one coding, and what it is answered with: the same objects every time. */
+/** A representation in one coding, and what it is answered with. */
 export interface Variant {
   /** The strong validator, quotes included (RFC 9110, section 8.8.3). */
   readonly etag: string;
@@ -41,23 +37,14 @@ export interface RepresentationInit {
   /** Further headers, names in lower case. */
   headers?: Record<string, string>;
   /**
-   * What no other content of the same path is called, as the inside of a validator.
+   * The inside of the validator, which no other content of the same path has.
    *
    * @default the digest of the content
    */
   tag?: string;
-  /** The content already encoded; a coding that is here is not made again. */
-  encoded?: Partial<Record<ContentCoding, Uint8Array<ArrayBuffer>>>;
+  /** The content already encoded; nothing is encoded then. */
+  encoded?: Encoded;
 }
-
-/** A content that fits in one packet gains nothing from being encoded. */
-const PACKET = 1400;
-
-/** How much is digested at a time, in bytes: `crypto.subtle` copies all that it is given. */
-const DIGESTED = 1_048_576;
-
-/** How much is encoded at a time, in bytes. */
-const PIECE = 65_536;
 
 const encoder = new TextEncoder();
 
@@ -78,78 +65,36 @@ export async function represent(
   const variants: Partial<Record<ContentCoding, Variant>> = {};
   for (const coding of CODINGS) {
     const bytes = coding === "identity" ? identity : encoded[coding];
-    if (bytes) variants[coding] = await variant(coding, bytes, init);
+    if (bytes) variants[coding] = await makeVariant(coding, bytes, init);
   }
   return { variants };
 }
 
-/** The first 128 bits of the SHA-256 of some bytes, or of their parts' where they are many, as base64url. */
-export async function digest(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  let digested = bytes;
-  if (bytes.byteLength > DIGESTED) {
-    const sums: ArrayBuffer[] = [];
-    for (let at = 0; at < bytes.byteLength; at += DIGESTED) {
-      sums.push(await crypto.subtle.digest("SHA-256", bytes.subarray(at, at + DIGESTED)));
-    }
-    digested = new Uint8Array(sums.flatMap((sum) => [...new Uint8Array(sum)]));
-  }
-  const sum = new Uint8Array(await crypto.subtle.digest("SHA-256", digested)).subarray(0, 16);
-  return btoa(String.fromCharCode(...sum)).replaceAll("+", "-").replaceAll("/", "_").slice(0, 22);
-}
-
-async function variant(
+async function makeVariant(
   coding: ContentCoding,
   bytes: Uint8Array<ArrayBuffer>,
-  init: RepresentationInit,
+  { type, cache, status = 200, headers = {}, tag }: RepresentationInit,
 ): Promise<Variant> {
-  const tag = init.tag ?? await digest(bytes);
-  const etag = coding === "identity" ? `"${tag}"` : `"${tag}-${coding}"`;
-  // A cache that is told otherwise by a 304 would keep that.
-  const { "cross-origin-resource-policy": policy } = init.headers ?? {};
+  const isEncoded = coding !== "identity";
+  const etag = `"${tag ?? await digest(bytes)}${isEncoded ? `-${coding}` : ""}"`;
+  const policy = headers["cross-origin-resource-policy"];
   const validators = {
-    "cache-control": init.cache,
+    "cache-control": cache,
     etag,
     vary: "Accept-Encoding",
+    // A cache would take another policy from the 304.
     ...(policy && { "cross-origin-resource-policy": policy }),
   };
-  const headers = {
-    "content-type": init.type,
+  const all = {
+    "content-type": type,
     "content-length": String(bytes.byteLength),
-    ...(coding === "identity" ? {} : { "content-encoding": coding }),
+    ...(isEncoded && { "content-encoding": coding }),
     ...validators,
-    ...init.headers,
+    ...headers,
   };
   return {
     etag,
-    full: { status: init.status ?? 200, headers, body: bytes },
-    notModified: { status: 304, headers: validators, body: null },
+    full: { status, headers: all, body: bytes, completed: [] },
+    notModified: { status: 304, headers: validators, body: null, completed: [] },
   };
-}
-
-/** The codings worth offering: none for a content of one packet, none that makes it longer. */
-async function encode(
-  bytes: Uint8Array<ArrayBuffer>,
-  platform: Pick<Platform, "brotli">,
-): Promise<Partial<Record<ContentCoding, Uint8Array<ArrayBuffer>>>> {
-  if (bytes.byteLength <= PACKET) return {};
-  const [gz, br] = await Promise.all([gzip(bytes), platform.brotli?.(bytes)]);
-  const shorter = (encoded: Uint8Array | undefined) =>
-    encoded !== undefined && encoded.byteLength < bytes.byteLength;
-  return {
-    ...(br && shorter(br) ? { br } : {}),
-    ...(shorter(gz) ? { gzip: gz } : {}),
-  };
-}
-
-async function gzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
-  let at = 0;
-  // A `Blob` would be a copy of the whole.
-  const pieces = new ReadableStream<BufferSource>({
-    pull(controller) {
-      if (at >= bytes.byteLength) return controller.close();
-      controller.enqueue(bytes.subarray(at, at += PIECE));
-    },
-  });
-  const stream = pieces.pipeThrough(new CompressionStream("gzip"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
 }

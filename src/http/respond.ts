@@ -1,12 +1,11 @@
 /**
- * Answers one request with a prepared representation: coding and conditions.
+ * Answers one request with a prepared representation: content coding and preconditions.
  *
  * @module
  */
-import type { Answer } from "./answer.ts";
+import type { Answer, RequestHead } from "./message.ts";
 import { chooseVariant } from "./negotiation.ts";
-import { evaluate } from "./preconditions.ts";
-import type { RequestHead } from "./head.ts";
+import { evaluatePreconditions } from "./preconditions.ts";
 import { problem } from "./problem-details.ts";
 import type { Representation } from "./representation.ts";
 
@@ -17,20 +16,21 @@ import type { Representation } from "./representation.ts";
  * @param headers those of the request
  */
 export function respond(representation: Representation, headers: RequestHead["headers"]): Answer {
+  const vary = "Accept-Encoding";
   const variant = chooseVariant(representation, headers.get("accept-encoding"));
   if (!variant) {
-    return problem(406, "Accept-Encoding excludes every coding offered; identity always is one", {
-      vary: "Accept-Encoding",
-    });
+    const detail = "Accept-Encoding excludes every coding offered; identity always is one";
+    return problem(406, detail, { vary });
   }
   const { etag, full, notModified } = variant;
-  // Conditions are for what would be answered with 2xx (RFC 9110, section 13.2.1).
-  const verdict = full.status === 200 ? evaluate(headers, etag) : full.status;
-  if (verdict === 304) return notModified;
-  if (verdict === 412) {
-    return problem(412, "If-Match names none of the current validators of this path", {
-      vary: "Accept-Encoding",
-    });
+  // Preconditions are evaluated where the answer would be 2xx (RFC 9110, section 13.2.1).
+  if (full.status !== 200) return full;
+  switch (evaluatePreconditions(headers, etag)) {
+    case 200:
+      return full;
+    case 304:
+      return notModified;
+    case 412:
+      return problem(412, "If-Match names none of the current validators of this path", { vary });
   }
-  return full;
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Kind } from "../kinds/kind.ts";
-import { once } from "../lazy.ts";
+import { lazy } from "../lazy.ts";
 import { createAsk } from "./query-sources.ts";
 import { createAuth } from "./sources/credentials.ts";
 import type { Service } from "./info-object.ts";
@@ -106,17 +106,17 @@ export function createInfo(options: InfoOptions): LiveInfo {
   const refresher = createRefresher({ refresh, onError, ttl, stale, timeout, now, random });
   if (isFound && subject.sources.size === 0) {
     // Nothing is asked, so nothing ever changes.
-    return { kind: found, current: once(publish) };
+    return { kind: found, ...lazy(publish) };
   }
   const shown = () => latest && now() < latest.until ? latest.snapshot : undefined;
   return {
     get kind() {
       return found;
     },
-    current() {
-      const wait = refresher.wait();
-      if (!wait) return shown() ?? publish();
-      return wait.then(() => shown() ?? publish());
+    peek: () => refresher.isDue() ? undefined : shown(),
+    async get() {
+      await refresher.wait();
+      return shown() ?? await publish();
     },
   };
 }

@@ -33,6 +33,8 @@ export interface RefreshOptions {
 
 /** Says what an answer has to wait for. */
 export interface Refresher {
+  /** Whether a refresh is under way, or would be started now. */
+  isDue(): boolean;
   /** Starts a refresh where one is due; what to wait for before answering, or nothing. */
   wait(): Promise<void> | undefined;
 }
@@ -59,6 +61,7 @@ export function createRefresher(options: RefreshOptions): Refresher {
   };
 
   return {
+    isDue: () => running !== undefined || now() >= next,
     wait() {
       const time = now();
       // A worker's runtime drops the work of a request that has gone away.

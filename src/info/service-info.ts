@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { once } from "../lazy.ts";
+import { lazy } from "../lazy.ts";
 import type { Service } from "./info-object.ts";
 import { createPublisher, type LiveInfo } from "./snapshot.ts";
 import { type InfoSettings, type NodeSettings, timesOf } from "./settings.ts";
@@ -38,5 +38,5 @@ export function createAlone(
     now: Date.now,
     random: Math.random,
   });
-  return { kind: "none", current: once(() => publish({ values })) };
+  return { kind: "none", ...lazy(() => publish({ values })) };
 }

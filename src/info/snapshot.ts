@@ -4,6 +4,7 @@
  * @module
  */
 import { represent, type Representation } from "../http/representation.ts";
+import type { Resource } from "../lazy.ts";
 import { formatJson } from "../json/lossless.ts";
 import { compose, type Info, type Parts, type Service } from "./info-object.ts";
 import { prepareHealth } from "./health.ts";
@@ -15,12 +16,10 @@ export interface Snapshot {
   health: Representation;
 }
 
-/** Gives the info. */
-export interface LiveInfo {
+/** The latest snapshot. To ask for it asks the node where the last one is too old, and waits at most briefly. */
+export interface LiveInfo extends Resource<Snapshot> {
   /** The name of the node's kind, which may be `none`; `undefined` while it is not known. */
   readonly kind: string | undefined;
-  /** The latest snapshot; asks the node where the last one is too old, and waits at most briefly. */
-  current(): Snapshot | Promise<Snapshot>;
 }
 
 /** What snapshots are made with. */

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { single } from "../lazy.ts";
+import { serialize } from "../lazy.ts";
 import type { Description } from "./serve-description.ts";
 import type { Finding } from "./diagnostics.ts";
 import {
@@ -101,6 +101,6 @@ export function keepFound<T>(
     get current() {
       return found?.current ?? current;
     },
-    refresh: single(look),
+    refresh: serialize(look),
   };
 }

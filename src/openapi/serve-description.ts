@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { type ContentCoding, represent, type Representation } from "../http/representation.ts";
+import type { ContentCoding } from "../http/content-coding.ts";
+import { represent, type Representation } from "../http/representation.ts";
 import type { Platform } from "../platform.ts";
 import { addOperations, type DescribedOperation, type Document } from "./host-operations.ts";
 import type { Json } from "../json/types.ts";

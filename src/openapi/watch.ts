@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { single } from "../lazy.ts";
+import { serialize } from "../lazy.ts";
 import type { Platform } from "../platform.ts";
 import type { Representation } from "../http/representation.ts";
 import { type Description, prepareForms } from "./serve-description.ts";
@@ -80,7 +80,7 @@ export async function keepCurrent<T>(
   const current = first.merged
     ? await show(first.merged)
     : { json, yaml, page: await make({ ...alone, notice: NOTICE }) };
-  const live = { current, refresh: single(look) };
+  const live = { current, refresh: serialize(look) };
   let shows: "own" | "older" = first.merged ? "older" : "own";
   let { stamps } = first;
   report({ findings: first.findings, shown: first.merged ? "current" : "own" });

@@ -2,9 +2,10 @@
 import { serve } from "../../src/adapters/node.ts";
 import { createPage } from "../../src/explorer/page.ts";
 import { readManifest } from "../../src/explorer/manifest.ts";
-import { createFinish, toResponse } from "../../src/http/finish.ts";
+import { createFinish } from "../../src/http/finish.ts";
 import { represent, type Representation } from "../../src/http/representation.ts";
 import { respond } from "../../src/http/respond.ts";
+import { toResponse } from "../../src/http/to-response.ts";
 import { createNodeface } from "../../src/index.ts";
 import { platform } from "../../src/platform.ts";
 

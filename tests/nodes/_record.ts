@@ -25,7 +25,7 @@ const { info } = await createInfo({
     if (response.ok) note(`${init?.method} ${new URL(String(input)).pathname}`, init?.body, text);
     return response;
   },
-}).current();
+}).get();
 
 const { api: _api, links: _links, ...rest } = info;
 console.log(formatJson({ kind, recorded, answers, info: rest }, 2));
