@@ -1,6 +1,6 @@
 /**
- * The explorer's content as HTML that needs no script: every operation by tag. A large description
- * is shown with less beside each operation, so that the page stays small.
+ * The explorer's content as HTML that needs no script: every operation by tag. A large description is
+ * shown with less detail, so that the page stays small.
  *
  * @module
  */
@@ -24,7 +24,7 @@ interface Detail {
   items: number;
 }
 
-/** From everything to the least; the first that keeps the page within its bounds is taken. */
+/** From everything to the least. The first that keeps the page within its bounds is used. */
 const DETAILS: readonly Detail[] = [
   { named: true, about: 4000, prose: 2000, summary: 300, note: 500, items: 100 },
   { named: true, about: 2000, prose: 300, summary: 120, note: 120, items: 30 },
@@ -33,21 +33,21 @@ const DETAILS: readonly Detail[] = [
   { named: false, about: 300, prose: 0, summary: 30, note: 0, items: 3 },
 ];
 
-/** What the content may weigh: in gzip, and in characters to be read by the browser. */
+/** Bounds of the content: bytes in gzip, and characters. */
 const GZIP_MAX = 55_000, LENGTH_MAX = 2_000_000;
 
-/** What the page's script does to the commands, said where it does not run. */
+/** Says where no script runs what the page's script does to the commands. */
 const WITHOUT_SCRIPT =
   "<noscript><p>In the commands below <code>$BASE_URL</code> is the address of " +
   "this page up to <code>/v1/spec</code>. Trying an operation here needs JavaScript.</p></noscript>";
 
-/** What a name may be long, such as a path or a media type. */
+/** Characters of a name, such as a path or a media type. */
 const NAME_MAX = 200;
 
-/** What a fragment may be long. */
+/** Characters of a fragment. */
 const ID_MAX = 400;
 
-/** How many tags the navigation names. */
+/** Tags in the navigation. */
 const NAVIGATION_MAX = 200;
 
 /**
@@ -62,7 +62,7 @@ export async function renderContent(outline: Outline): Promise<string> {
     const html = render(outline, detail, total, total);
     if (await fits(html)) return html;
   }
-  // Too many to name: as many as there is room for, and how many are left out.
+  // Too many operations: show as many as fit, and say how many are left out.
   const least = DETAILS.at(-1)!;
   for (let shown = Math.min(total, 4096) >> 1; shown > 0; shown >>= 1) {
     const html = render(outline, least, shown, total);
@@ -77,7 +77,7 @@ async function fits(html: string): Promise<boolean> {
   return (await new Response(stream).arrayBuffer()).byteLength <= GZIP_MAX;
 }
 
-/** The content with so much detail and so many operations; longer than it may be, it is cut off. */
+/** The content with so much detail and so many operations, cut off where it gets too long. */
 function render(outline: Outline, detail: Detail, shown: number, total: number): string {
   let html = `${renderNavigation(outline, detail)}<div id="content">${
     renderAbout(outline, detail)

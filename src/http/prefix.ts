@@ -1,14 +1,14 @@
 /**
- * The path that comes before all others where a server has others besides.
+ * The path below which the service is mounted in a server that has other paths besides.
  *
  * @module
  */
 
-/** What a prefix makes of the path of a request. */
+/** Takes a prefix off paths. */
 export interface Prefix {
-  /** The part of a path after the prefix; `/` for the prefix alone, `undefined` outside of it. */
+  /** The rest of a path after the prefix; `/` for the prefix alone, `undefined` outside of it. */
   strip(pathname: string): string | undefined;
-  /** Makes a reference that is relative to `/` right for a path, which may be the prefix alone. */
+  /** Makes a reference that is relative to `<prefix>/` right for a path that may lack that slash. */
   relative(reference: string, pathname: string): string;
 }
 
@@ -16,7 +16,7 @@ export interface Prefix {
  * Makes a prefix.
  *
  * @param prefix such as `/node1`, or `""` for none
- * @throws {TypeError} where it has a slash at the end or none in front, or what a URL would encode
+ * @throws {TypeError} where it ends with a slash, does not begin with one, or holds what a URL encodes
  */
 export function createPrefix(prefix: string): Prefix {
   if (!/^(\/[\w.~-]+)*$/.test(prefix)) {
