@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { convert, isKnown } from "../src/info/conversions.ts";
 import { formatJson, parseJson } from "../src/json/lossless.ts";
-import { resolvePointer } from "../src/info/source-reference.ts";
+import { resolvePointer } from "../src/json/pointer.ts";
 import { milliseconds } from "../src/info/settings.ts";
 import { readFields } from "../src/info/map-fields.ts";
 import type { Conversion, FieldOptions } from "../src/kinds/kind.ts";

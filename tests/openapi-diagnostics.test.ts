@@ -1,12 +1,10 @@
 import { readdirSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { formatFinding } from "../src/openapi/diagnostics.ts";
-import { findMistake } from "../src/openapi/json-syntax-error.ts";
-import { isEqual } from "../src/json/types.ts";
+import { isEqual } from "../src/json/values.ts";
 import { load, parseYaml, pathOf } from "./description/_load.ts";
 
 const broken = suite("a broken description");
@@ -92,30 +90,6 @@ broken("JSON by its media type is told in the words of JSON, whatever it is call
   ]);
 });
 
-broken("a mistake in JSON is found wherever it is, and nowhere else", () => {
-  const mistakes = {
-    '{"a":1,}': [7, '"}" stands where a key in double quotes should be'],
-    '{"a" 1}': [5, '"1" stands where a colon should be'],
-    "{a:1}": [1, '"a" stands where a key in double quotes or } should be'],
-    '["x" "y"]': [5, "a string stands where a comma or ] should be"],
-    '{"a":tru}': [5, '"t" stands where a value should be'],
-    '["x\ny"]': [1, "this string has no end, or a character that needs an escape"],
-    '{"a":01}': [5, '"0" stands where a value should be'],
-    '{"a":1 // x\n}': [7, '"/" stands where a comma or } should be'],
-    '{"a":[1': [7, "the text ends where a comma or ] should be"],
-    "{}]": [2, '"]" stands where nothing more should be'],
-  } as const;
-  for (const [text, [offset, message]] of Object.entries(mistakes)) {
-    assert.equal(findMistake(text), { offset, message }, text);
-  }
-  fc.assert(fc.property(fc.json(), fc.nat(), (text, n) => {
-    assert.equal(findMistake(text).offset, text.length);
-    const offset = n % (text.length + 1);
-    const broken = findMistake(`${text.slice(0, offset)}\x01${text.slice(offset)}`);
-    assert.ok(broken.offset <= offset && !broken.message.includes("ends"));
-  }));
-});
-
 broken("what is not followed is an empty object, in both forms alike", async () => {
   const { json, yaml } = await load("broken/origin.yaml");
   assert.ok(isEqual(parseYaml(yaml), JSON.parse(json)));
@@ -146,8 +120,35 @@ broken("findings in JSON have their places as well", async () => {
 broken("a key that stands twice in JSON is found", async () => {
   const text = '{"openapi":"3.1.1","info":{"title":"x","version":"1","title":"y"},"paths":{}}';
   const { findings, document } = await load({ text });
-  assert.match(findings.map(formatFinding).join(), "1:54 the same key stands here a second time");
+  assert.equal(findings.map(formatFinding), [
+    "openapi.yaml:1:54 the same key stands here a second time; the last one counts",
+  ]);
   assert.is((document?.info as { title: string }).title, "y");
+});
+
+broken("JSON that is nested without end is told so, whatever it is called", async () => {
+  const message = "is not JSON: this is nested more than 512 levels deep";
+  for (const name of ["x.json", "x.yaml"]) {
+    const { findings, document } = await load({ text: "[".repeat(1_000_000), name });
+    assert.equal(findings.map(formatFinding), [`${name}:1:513 ${message}`]);
+    assert.is(document, undefined);
+  }
+});
+
+broken("YAML that is nested too deep for JSON is told so", async () => {
+  const text = `openapi: 3.1.1\nx: ${"[".repeat(1000)}${"]".repeat(1000)}\n`;
+  const { findings } = await load({ text, name: "x.yaml" });
+  assert.equal(findings.map(formatFinding), ["x.yaml:1:1 is nested more than 512 levels deep"]);
+});
+
+broken("a string of millions of escapes in JSON is read like any other", async () => {
+  const description = "\n".repeat(4_000_000);
+  const info = { title: "x", version: "1", description };
+  const { findings, document } = await load({
+    text: JSON.stringify({ openapi: "3.1.1", info, paths: {} }),
+  });
+  assert.equal(findings, []);
+  assert.is((document?.info as { description: string }).description.length, description.length);
 });
 
 broken.run();

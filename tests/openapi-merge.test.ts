@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { formatFinding } from "../src/openapi/diagnostics.ts";
-import { isEqual, type Json, objectOf } from "../src/json/types.ts";
+import { isEqual, type Json, objectOf } from "../src/json/values.ts";
 import { load, OWN, parseYaml, pathOf } from "./description/_load.ts";
 import { readFileSync } from "node:fs";
 

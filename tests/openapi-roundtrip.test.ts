@@ -6,7 +6,7 @@ import { applyEdits } from "../src/openapi/document-edits.ts";
 import { formatJson, parseJson } from "../src/json/lossless.ts";
 import { ownEdits } from "../src/openapi/service-operations.ts";
 import { serverEdits } from "../src/openapi/servers.ts";
-import { isEqual, type Json } from "../src/json/types.ts";
+import { isEqual, type Json } from "../src/json/values.ts";
 import { load, parseYaml } from "./description/_load.ts";
 
 const roundTrip = suite("whatever a description says");

@@ -5,7 +5,7 @@
  */
 import type { Conversion } from "../kinds/kind.ts";
 import { exact } from "../json/lossless.ts";
-import { resolvePointer } from "./source-reference.ts";
+import { resolvePointer } from "../json/pointer.ts";
 
 /** What a conversion may need beside the value. */
 export interface ConversionContext {

@@ -6,6 +6,7 @@
 import type { FieldOptions, Reference } from "../kinds/kind.ts";
 import { convert, isKnown } from "./conversions.ts";
 import { exact } from "../json/lossless.ts";
+import { textOf } from "../json/values.ts";
 import { parseReference } from "./source-reference.ts";
 
 /** What was taken from a source's answer, by pointer. */
@@ -13,14 +14,14 @@ export type Taken = ReadonlyMap<string, unknown>;
 
 /** The form that a key's value always has, so that clients of every kind can rely on it. */
 const FORMS: Readonly<Record<string, (value: unknown) => unknown>> = {
-  name: text,
-  software: text,
-  version: text,
-  commit: text,
-  network: text,
-  chain_id: text,
-  node_type: text,
-  node_id: text,
+  name: textOf,
+  software: textOf,
+  version: textOf,
+  commit: textOf,
+  network: textOf,
+  chain_id: textOf,
+  node_type: textOf,
+  node_id: textOf,
   height: number,
   peers: number,
   synced: (value) => typeof value === "boolean" ? value : undefined,
@@ -54,11 +55,6 @@ export function readFields(
     if (isKnown(formed)) values[key] = formed;
   }
   return values;
-}
-
-function text(value: unknown): string | undefined {
-  if (typeof value === "string") return value;
-  return typeof value === "number" || typeof value === "bigint" ? String(value) : undefined;
 }
 
 function number(value: unknown): number | bigint | undefined {

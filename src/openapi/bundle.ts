@@ -8,7 +8,7 @@ import { bundle, type LoaderPlugin } from "@scalar/json-magic/bundle";
 import type { Edit } from "./document-edits.ts";
 import type { Files, Link } from "./resolve-files.ts";
 import { referencesOf } from "./references.ts";
-import { isObject, type Json } from "../json/types.ts";
+import { isObject, type Json } from "../json/values.ts";
 
 /** Where the bundler thinks that the files are; it follows URLs of HTTP only in the way URLs work. */
 const FILES = "http://localhost";

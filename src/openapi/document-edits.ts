@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Json, listOf, objectOf, type Path, setMember } from "../json/types.ts";
+import { type Json, listOf, objectOf, type Path, setMember } from "../json/values.ts";
 
 /** One change. */
 export type Edit =

@@ -13,7 +13,7 @@ import {
 } from "./yaml-blocks.ts";
 import { joinBytes } from "./utf8.ts";
 import type { Edit } from "./document-edits.ts";
-import { type Json, objectOf, setMember } from "../json/types.ts";
+import { type Json, objectOf, setMember } from "../json/values.ts";
 import { formatItems, formatYaml } from "./serialize.ts";
 
 const LF = 10;

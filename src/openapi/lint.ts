@@ -6,9 +6,11 @@
 import type { Files, Link, Member } from "./resolve-files.ts";
 import { formatJson } from "../json/lossless.ts";
 import type { Finding } from "./diagnostics.ts";
-import { anchorsOf, resolveFragment, splitReference } from "./references.ts";
+import { anchorsOf, splitReference } from "./references.ts";
 import { complain, type Complaint } from "./parse.ts";
-import { isObject, METHODS, objectOf } from "../json/types.ts";
+import { operationsOf } from "../http/openapi-operations.ts";
+import { resolveFragment } from "../json/pointer.ts";
+import { isObject, objectOf } from "../json/values.ts";
 
 /** The versions that are shown. */
 const VERSION = /^3\.[012](?:\.|$)/;
@@ -81,15 +83,14 @@ function* checkOperations(paths: Record<string, unknown>): Generator<Complaint> 
         message: `the path ${JSON.stringify(path)} must begin with /`,
       };
     }
-    for (const method of METHODS) {
-      const { operationId } = objectOf(objectOf(item)[method]);
+    for (const { method, path: keys, operation: { operationId } } of operationsOf(item)) {
       if (typeof operationId !== "string") continue;
-      const at = `${method.toUpperCase()} ${path}`;
+      const at = `${method} ${path}`;
       const other = first.get(operationId);
       first.set(operationId, other ?? at);
       if (other === undefined) continue;
       yield {
-        path: ["paths", path, method, "operationId"],
+        path: ["paths", path, ...keys, "operationId"],
         message: `the operationId ${JSON.stringify(operationId)} is that of ${other} as well`,
       };
     }

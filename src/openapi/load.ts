@@ -17,7 +17,7 @@ import { ownEdits } from "./service-operations.ts";
 import type { Reader } from "./read-file-or-url.ts";
 import { isAstray, openServers, originsOf, serverEdits, type Whereabouts } from "./servers.ts";
 import { complain, type Source } from "./parse.ts";
-import { isEqual, type Json, setMember } from "../json/types.ts";
+import { isEqual, type Json, setMember } from "../json/values.ts";
 import { jsonPieces, yamlPieces } from "./serialize.ts";
 import { parseYaml } from "./parse-yaml.ts";
 

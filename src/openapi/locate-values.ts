@@ -6,7 +6,8 @@
  */
 import { isAlias, isMap, isScalar, isSeq, type Node, parseDocument } from "yaml";
 import { contentStart, nameOf, ofText, splitBlock } from "./yaml-blocks.ts";
-import type { Path } from "../json/types.ts";
+import { JsonScanner } from "../json/scan.ts";
+import type { Path } from "../json/values.ts";
 import { parsingOptions } from "./parse-yaml.ts";
 
 /** Where a value stands: the offset of its first character, and of the one after its last. */
@@ -39,7 +40,7 @@ export function locate(text: string, isJson: boolean, paths: readonly Path[]): R
     }
     wanted.found.push((range) => ranges[i] = range);
   });
-  if (isJson) locateJson(text, 0, root);
+  if (isJson) locateJson(text, root);
   else locateYaml(text, contentStart(ofText(text)), text.length, root);
   return ranges;
 }
@@ -88,51 +89,23 @@ function locateNode(part: Node | null | undefined, wanted: Wanted, base: number)
   }
 }
 
-const GAP = /[\s,:]*/y;
-const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/y;
-const LITERAL = /[^\s,\]}]+/y;
-const INSIDE = /[^"{}[\]]*/y;
-
-/** Looks in a JSON text from a value on; returns the offset after it. */
-function locateJson(text: string, at: number, wanted: Wanted | undefined): number {
-  const start = skip(GAP, text, at);
-  const opened = text[start];
-  if (opened !== "{" && opened !== "[") {
-    const end = skip(opened === '"' ? STRING : LITERAL, text, start);
-    if (wanted) tell(wanted, start, end);
-    return end;
-  }
-  // The place of what is inside is told after this, and counts where it is there.
-  if (wanted) tell(wanted, start, start + 1);
-  if (!wanted?.members.size) return skipNested(text, start);
-  for (let index = 0, at = start + 1;; index++) {
-    const from = skip(GAP, text, at);
-    if (from >= text.length || text[from] === "}" || text[from] === "]") return from + 1;
-    at = opened === "{" ? skip(STRING, text, from) : from;
-    const key = opened === "{" ? JSON.parse(text.slice(from, at)) as string : String(index);
-    const inner = wanted.members.get(key);
-    if (inner) tell(inner, from, at);
-    at = locateJson(text, at, inner);
-  }
-}
-
-/** The offset after an object or a list, into which nobody looks. */
-function skipNested(text: string, start: number): number {
-  let depth = 0, at = start;
-  do {
-    const code = text[at];
-    if (code === '"') at = skip(STRING, text, at);
-    else {
-      at++;
-      if (code === "{" || code === "[") depth++;
-      else depth--;
+/** Looks in a JSON text. */
+function locateJson(text: string, root: Wanted): void {
+  const scanner = new JsonScanner(text);
+  /** The objects and lists around the place. */
+  const around: { wanted: Wanted | undefined; isList: boolean; index: number }[] = [];
+  let wanted: Wanted | undefined = root;
+  while (scanner.next()) {
+    const { kind, start, end } = scanner;
+    if (kind === "}" || kind === "]") {
+      around.pop();
+      continue;
     }
-    at = skip(INSIDE, text, at);
-  } while (depth > 0 && at < text.length);
-  return at;
-}
-
-function skip(pattern: RegExp, text: string, at: number): number {
-  pattern.lastIndex = at;
-  return pattern.test(text) ? pattern.lastIndex : at;
+    const parent = around.at(-1);
+    if (kind === "key") wanted = parent?.wanted?.members.get(scanner.string);
+    else if (parent?.isList) wanted = parent.wanted?.members.get(String(parent.index++));
+    // A value is told after its key, and its place is the one that counts.
+    if (wanted) tell(wanted, start, end);
+    if (kind === "{" || kind === "[") around.push({ wanted, isList: kind === "[", index: 0 });
+  }
 }

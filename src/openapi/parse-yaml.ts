@@ -25,7 +25,8 @@ import {
 import { areEqual, decode } from "./utf8.ts";
 import type { Problem } from "./diagnostics.ts";
 import { exact, formatJson, mayHoldLarge, parseJson } from "../json/lossless.ts";
-import { isObject, type Json, setMember } from "../json/types.ts";
+import { DEPTH_MAX, JsonDepthError } from "../json/scan.ts";
+import { isObject, type Json, setMember } from "../json/values.ts";
 import { breathe } from "./yield-to-requests.ts";
 
 /** What a text says, and what is wrong with it. */
@@ -44,9 +45,12 @@ const PIECE = 4096;
 /** How many values aliases may stand for: so many, or ten for each that is written. */
 const EXPANDED_MIN = 100_000, EXPANDED_RATIO = 10;
 
+/** What is said of a key that stands twice in its object. */
+export const DUPLICATE_KEY = "the same key stands here a second time; the last one counts";
+
 /** What the library says of an error where there is something better to say. */
 const MESSAGES: Readonly<Record<string, string>> = {
-  DUPLICATE_KEY: "the same key stands here a second time; the last one counts",
+  DUPLICATE_KEY,
   MULTIPLE_DOCS: "a second document begins here; a description is a single one",
 };
 
@@ -155,6 +159,16 @@ function hashOf(bytes: Uint8Array): number {
 }
 
 function parseWhole(text: string): Parsed {
+  try {
+    return parseAtOnce(text);
+  } catch (error) {
+    if (!(error instanceof RangeError || error instanceof JsonDepthError)) throw error;
+    const message = `is nested more than ${DEPTH_MAX} levels deep`;
+    return { value: undefined, problems: [{ offset: 0, message, isFatal: true }] };
+  }
+}
+
+function parseAtOnce(text: string): Parsed {
   const document = parseDocument(text, { ...parsingOptions(text), uniqueKeys: true });
   const problems = [...document.errors, ...document.warnings].map(problemOf);
   if (problems.some((problem) => problem.isFatal)) return { value: undefined, problems };
@@ -204,7 +218,7 @@ function withExactNumbers(value: unknown, done: Set<unknown> = new Set()): unkno
 }
 
 /** What may be a number that JSON has no form for: infinite, none, or above all others. */
-export const UNWRITABLE: RegExp = /\.(?:inf|nan)\b|\de\+?\d{3}/i;
+export const UNWRITABLE: RegExp = /\.(?:inf|nan)\b|\de\+?\d{3}|\d{309}/i;
 
 /** What stands before a name that aliases refer to. */
 export const ANCHOR: RegExp = /(?:^|[\s[{,:-])&[^\s,[\]{}]/m;

@@ -6,11 +6,19 @@
 import { decode, decodeLines } from "./utf8.ts";
 import { type Finding, findingsOf, type Problem } from "./diagnostics.ts";
 import { parseJson } from "../json/lossless.ts";
-import { findMistake } from "./json-syntax-error.ts";
+import { findDuplicateKeys, JsonDepthError, JsonScanner, JsonSyntaxError } from "../json/scan.ts";
 import { locate, type Range } from "./locate-values.ts";
 import type { File } from "./read-file-or-url.ts";
-import { isObject, type Json, type Path, setMember } from "../json/types.ts";
-import { ANCHOR, excessOf, type Known, type Parsed, parseYaml, UNWRITABLE } from "./parse-yaml.ts";
+import { isObject, type Json, type Path, setMember } from "../json/values.ts";
+import {
+  ANCHOR,
+  DUPLICATE_KEY,
+  excessOf,
+  type Known,
+  type Parsed,
+  parseYaml,
+  UNWRITABLE,
+} from "./parse-yaml.ts";
 
 const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
 const SPACE = 32, OBJECT = 123, LIST = 91;
@@ -59,14 +67,15 @@ export async function readSource(
   if (first === undefined) return unreadable(name, "is empty");
   // Some call everything JSON.
   if (first === OBJECT || first === LIST) {
-    const { value, problems } = parseStrictly(decode(bytes));
+    const text = decode(bytes);
+    const { value, problems, isYaml } = parseStrictly(text);
     if (value !== undefined) {
-      const source = { name, bytes, isJson: true, value, known, isFaithful: true };
-      const unwritable = traits.hasUnwritable ? replaceInfinities(value) : [];
-      return { ...source, findings: complain(source, unwritable) };
+      const all = [...problems, ...traits.hasUnwritable ? findLargeNumbers(text) : []];
+      const findings = findingsOf(name, text, all);
+      return { name, bytes, isJson: true, value, known, findings, isFaithful: all.length === 0 };
     }
-    if (file.isJson && problems.length > 0) {
-      return { ...unreadable(name, ""), findings: findingsOf(name, decode(bytes), problems) };
+    if (file.isJson || !isYaml) {
+      return { ...unreadable(name, ""), findings: findingsOf(name, text, problems) };
     }
   }
   const parsed = await parseYaml(bytes, known);
@@ -133,31 +142,32 @@ function boundAliases(parsed: Parsed, bytes: Uint8Array): Parsed {
   return { value: undefined, problems: [{ offset, message, isFatal: true }] };
 }
 
-/** What a text says that is JSON and in which no key stands twice: of that, YAML tells more. */
-function parseStrictly(text: string): Parsed {
+/** What a text says that is JSON, and whether it may be YAML where it is none. */
+function parseStrictly(text: string): Parsed & { isYaml: boolean } {
   try {
     const value = parseJson(text);
-    return { value: countKeys(value) === countWrittenKeys(text) ? value : undefined, problems: [] };
-  } catch {
-    const { offset, message } = findMistake(text);
+    const problems = findDuplicateKeys(text)
+      .map((offset) => ({ offset, message: DUPLICATE_KEY, isFatal: false }));
+    return { value, problems, isYaml: false };
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    const { offset, message } = error;
     const problems = [{ offset, message: `is not JSON: ${message}`, isFatal: true }];
-    return { value: undefined, problems };
+    return { value: undefined, problems, isYaml: !(error instanceof JsonDepthError) };
   }
 }
 
-function countKeys(value: unknown): number {
-  if (typeof value !== "object" || value === null) return 0;
-  const members = Object.values(value);
-  let count = Array.isArray(value) ? 0 : members.length;
-  for (const member of members) count += countKeys(member);
-  return count;
-}
-
-function countWrittenKeys(text: string): number {
-  const string = /"[^"\\]*(?:\\.[^"\\]*)*"(?:\s*:)?/g;
-  let count = 0;
-  while (string.test(text)) if (text[string.lastIndex - 1] === ":") count++;
-  return count;
+/** The numbers of a JSON text that {@linkcode parseJson} reads as strings. */
+function findLargeNumbers(text: string): Problem[] {
+  const scanner = new JsonScanner(text);
+  const message =
+    "this number is above all that readers of JSON can hold; it is served as a string";
+  const problems: Problem[] = [];
+  while (scanner.next()) {
+    if (scanner.kind !== "number" || Number.isFinite(Number(scanner.raw))) continue;
+    problems.push({ offset: scanner.start, message, isFatal: false });
+  }
+  return problems;
 }
 
 /** Puts `null` in the place of the numbers that JSON has no form for, as JSON does. */

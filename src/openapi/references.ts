@@ -1,9 +1,9 @@
 /**
- * The references (`$ref`) of a document: where they are and where they lead (RFC 6901).
+ * The references (`$ref`) of a document: where they are and what they name.
  *
  * @module
  */
-import type { Json, Path } from "../json/types.ts";
+import type { Json, Path } from "../json/values.ts";
 
 /** A reference and where it stands. */
 export interface Reference {
@@ -52,29 +52,6 @@ export function splitReference(ref: string): [file: string, fragment: string] {
   return hash === -1 ? [ref, ""] : [ref.slice(0, hash), ref.slice(hash + 1)];
 }
 
-/**
- * The value a fragment points to; `undefined` where it points to nothing.
- *
- * @param document what it points into
- * @param fragment a JSON Pointer as it stands after `#`, percent-encoded (RFC 6901, section 6)
- */
-export function resolveFragment(document: unknown, fragment: string): unknown {
-  if (fragment === "") return document;
-  if (!fragment.startsWith("/")) return undefined;
-  let value = document;
-  for (const token of fragment.slice(1).split("/")) {
-    const key = decode(token).replaceAll("~1", "/").replaceAll("~0", "~");
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
-    value = (value as Json)[key];
-  }
-  return value;
-}
-
-/** The keys that lead through a document, as a JSON Pointer. */
-export function pointerTo(path: Path): string {
-  return path.map((key) => `/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
-}
-
 /** The names that schemas give themselves, to which references may lead as well. */
 export function anchorsOf(document: unknown): Set<string> {
   const anchors = new Set<string>();
@@ -90,13 +67,4 @@ export function anchorsOf(document: unknown): Set<string> {
   };
   if (typeof document === "object" && document !== null) visit(document as Json);
   return anchors;
-}
-
-function decode(token: string): string {
-  if (!token.includes("%")) return token;
-  try {
-    return decodeURIComponent(token);
-  } catch {
-    return token;
-  }
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import { formatJson } from "../json/lossless.ts";
-import { isObject, type Json } from "../json/types.ts";
+import { isObject, type Json } from "../json/values.ts";
 
 /** How deep objects are taken apart: the paths, their operations, the components of each kind. */
 const DEPTH = 4;

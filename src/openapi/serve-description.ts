@@ -7,7 +7,7 @@ import type { ContentCoding } from "../http/content-coding.ts";
 import { represent, type Representation } from "../http/representation.ts";
 import type { Platform } from "../platform.ts";
 import { addOperations, type DescribedOperation, type Document } from "./host-operations.ts";
-import type { Json } from "../json/types.ts";
+import type { Json } from "../json/values.ts";
 
 /** A description may be kept, but is asked after at every use. */
 const REVALIDATE = "public, no-cache";

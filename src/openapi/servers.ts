@@ -6,7 +6,8 @@
 import type { Edit } from "./document-edits.ts";
 import { formatJson } from "../json/lossless.ts";
 import type { Complaint } from "./parse.ts";
-import { isObject, type Json, listOf, METHODS, objectOf, type Path } from "../json/types.ts";
+import { operationsOf } from "../http/openapi-operations.ts";
+import { isObject, type Json, listOf, objectOf, type Path } from "../json/values.ts";
 
 /** How many values of variables are tried for one server. */
 const COMBINATIONS_MAX = 64;
@@ -122,7 +123,9 @@ function* serversOf(document: Json): Generator<Servers> {
   for (const [name, value] of Object.entries(objectOf(document.paths))) {
     const item = objectOf(value);
     yield* read(["paths", name], item);
-    for (const method of METHODS) yield* read(["paths", name, method], objectOf(item[method]));
+    for (const { path, operation } of operationsOf(item)) {
+      yield* read(["paths", name, ...path], operation);
+    }
   }
 }
 

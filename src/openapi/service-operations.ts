@@ -7,7 +7,8 @@ import type { Edit } from "./document-edits.ts";
 import { addOperations, type DescribedOperation, type Document } from "./host-operations.ts";
 import { referencesOf } from "./references.ts";
 import { basePathsOf } from "./servers.ts";
-import { isObject, type Json, listOf, METHODS, objectOf } from "../json/types.ts";
+import { operationsOf } from "../http/openapi-operations.ts";
+import { isObject, type Json, listOf, objectOf } from "../json/values.ts";
 
 /** The tag that all of them have, and what stands before the names of their components. */
 const TAG = "Nodeface";
@@ -37,7 +38,7 @@ export function ownEdits(
   );
   const operationIds = new Set(
     Object.values(objectOf(document.paths)).flatMap((item) =>
-      METHODS.map((method) => objectOf(objectOf(item)[method]).operationId)
+      operationsOf(item).map(({ operation }) => operation.operationId)
     ),
   );
   const paths: Json = {};

@@ -13,7 +13,7 @@ import type { Outcome, Said } from "./load.ts";
 import type { DescribedOperation } from "./host-operations.ts";
 import type { Reader } from "./read-file-or-url.ts";
 import type { Whereabouts } from "./servers.ts";
-import type { Json } from "../json/types.ts";
+import type { Json } from "../json/values.ts";
 
 /** Where a node's description is: a file's path or URL, or the text itself. */
 export type DescriptionPlace = string | URL | { readonly text: string; readonly name?: string };

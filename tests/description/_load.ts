@@ -4,7 +4,7 @@ import { parse } from "yaml";
 import type { Finding } from "../../src/openapi/diagnostics.ts";
 import { type DescriptionPlace, inspectDescription } from "../../src/openapi/watch.ts";
 import type { Whereabouts } from "../../src/openapi/servers.ts";
-import type { Json } from "../../src/json/types.ts";
+import type { Json } from "../../src/json/values.ts";
 import { platform } from "../../src/platform.ts";
 
 /** The path of a file in this folder. */

@@ -5,6 +5,7 @@
  */
 import type { GetSource, PostSource } from "../../kinds/kind.ts";
 import { parseJson } from "../../json/lossless.ts";
+import { DEPTH_MAX, JsonDepthError } from "../../json/scan.ts";
 import { askHttp, type HttpContext } from "./http.ts";
 import { excerpt, SourceError } from "./source-error.ts";
 
@@ -43,12 +44,15 @@ export async function askJson(
 /**
  * Parses a node's answer.
  *
- * @throws {SourceError} where it is not JSON
+ * @throws {SourceError} where it is not JSON, or is nested too deep
  */
 export function parseAnswer(text: string): unknown {
   try {
     return parseJson(text);
-  } catch {
+  } catch (error) {
+    if (error instanceof JsonDepthError) {
+      throw new SourceError(`nests its answer more than ${DEPTH_MAX} levels deep`);
+    }
     const start = text.length === 0 ? "nothing" : `"${excerpt(text.slice(0, 40))}"`;
     throw new SourceError(`gives something other than JSON: ${start}`);
   }

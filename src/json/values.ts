@@ -1,5 +1,5 @@
 /**
- * The little that every step here needs of JSON values.
+ * Type guards and accessors for JSON values.
  *
  * @module
  */
@@ -9,10 +9,6 @@ export type Json = Record<string, unknown>;
 
 /** The keys and indices that lead to a value. */
 export type Path = readonly string[];
-
-/** The methods an OpenAPI path item may have. */
-export const METHODS: readonly string[] = "get put post delete options head patch trace query"
-  .split(" ");
 
 /** Whether a value is an object of JSON, and no list. */
 export function isObject(value: unknown): value is Json {
@@ -29,7 +25,13 @@ export function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Sets a member whatever it is called: an assignment to `__proto__` would not make one. */
+/** A string as it is and a number in digits; `undefined` for anything else. */
+export function textOf(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  return typeof value === "number" || typeof value === "bigint" ? String(value) : undefined;
+}
+
+/** Sets a member of any name: an assignment to `__proto__` would set the prototype instead. */
 export function setMember(object: Json, key: string, value: unknown): void {
   if (key !== "__proto__") object[key] = value;
   else {
@@ -42,7 +44,7 @@ export function setMember(object: Json, key: string, value: unknown): void {
   }
 }
 
-/** Whether two JSON values are equal; members may stand in any order. What is shared is not compared. */
+/** Whether two JSON values are equal; the members of objects may stand in any order. */
 export function isEqual(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (Array.isArray(a)) {

@@ -1,0 +1,226 @@
+/**
+ * Reads a JSON text (RFC 8259) token by token, with the place of each. Nothing here recurses, and no
+ * pattern backtracks, so neither depth nor length can overflow a stack.
+ *
+ * @module
+ */
+
+/** How deep objects and lists may be nested; RFC 8259, section 9, allows a limit. */
+export const DEPTH_MAX = 512;
+
+/** What a token is; `literal` is `true`, `false` or `null`. */
+export type TokenKind = "{" | "}" | "[" | "]" | "key" | "string" | "number" | "literal";
+
+/** A text that is not JSON. */
+export class JsonSyntaxError extends SyntaxError {
+  override name = "JsonSyntaxError";
+  /** Where the first mistake is, in UTF-16 code units from the start. */
+  readonly offset: number;
+
+  constructor(message: string, offset: number) {
+    super(message);
+    this.offset = offset;
+  }
+}
+
+/** A text that is nested more than {@linkcode DEPTH_MAX} levels deep. */
+export class JsonDepthError extends JsonSyntaxError {
+  override name = "JsonDepthError";
+
+  constructor(offset: number) {
+    super(`this is nested more than ${DEPTH_MAX} levels deep`, offset);
+  }
+}
+
+/** What may stand at a place. */
+const EXPECTED = {
+  value: "a value",
+  first: "a value or ]",
+  key: "a key in double quotes",
+  firstKey: "a key in double quotes or }",
+  colon: "a colon",
+  member: "a comma or }",
+  item: "a comma or ]",
+  end: "nothing more",
+} as const;
+
+const QUOTE = 0x22, BACKSLASH = 0x5c, LETTER_U = 0x75, SPACE = 0x20;
+const GAP = codesOf(" \t\r\n"), ESCAPES = codesOf('"\\/bfnrt');
+const HEX = /[\da-fA-F]{4}/y;
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])/y;
+const LITERAL = /(?:true|false|null)(?![\w.+-])/y;
+
+/**
+ * Reads one token after the other. Commas and colons are checked, and are no tokens.
+ *
+ * @example
+ * ```ts
+ * const scanner = new JsonScanner('{"a": [1]}');
+ * while (scanner.next()) console.log(scanner.kind, scanner.raw);
+ * // "{" "{", "key" '"a"', "[" "[", "number" "1", "]" "]", "}" "}"
+ * ```
+ */
+export class JsonScanner {
+  /** What the token is that {@linkcode next} has read. */
+  kind: TokenKind = "literal";
+  /** Where the token starts, in UTF-16 code units. */
+  start = 0;
+  /** Where the token ends: the offset after its last character. */
+  end = 0;
+  readonly #text: string;
+  /** Whether each of the values around the place is an object. */
+  readonly #around: boolean[] = [];
+  #expected: keyof typeof EXPECTED = "value";
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** How many objects and lists are open after the token. */
+  get depth(): number {
+    return this.#around.length;
+  }
+
+  /** The token as it is written. */
+  get raw(): string {
+    return this.#text.slice(this.start, this.end);
+  }
+
+  /** What a key or a string says. */
+  get string(): string {
+    return JSON.parse(this.raw);
+  }
+
+  /**
+   * Reads the next token.
+   *
+   * @returns whether there is one; `false` at the end of a text that is JSON
+   * @throws {JsonSyntaxError} at the first mistake
+   */
+  next(): boolean {
+    const text = this.#text;
+    for (let at = this.#skipGap(this.end); at < text.length; at = this.#skipGap(at + 1)) {
+      const character = text[at];
+      const expected = this.#expected;
+      if (character === "," && (expected === "member" || expected === "item")) {
+        this.#expected = expected === "member" ? "key" : "value";
+      } else if (character === ":" && expected === "colon") {
+        this.#expected = "value";
+      } else {
+        this.start = at;
+        this.#readToken(character!);
+        return true;
+      }
+    }
+    if (this.#expected !== "end") this.#fail(text.length);
+    this.start = this.end = text.length;
+    return false;
+  }
+
+  #readToken(character: string): void {
+    const { start } = this;
+    const expected = this.#expected;
+    const isValue = expected === "value" || expected === "first";
+    if (character === '"' && (isValue || expected === "key" || expected === "firstKey")) {
+      this.end = this.#endOfString(start);
+      this.kind = isValue ? "string" : "key";
+      if (isValue) this.#leaveValue();
+      else this.#expected = "colon";
+    } else if (isValue && (character === "{" || character === "[")) {
+      if (this.depth === DEPTH_MAX) throw new JsonDepthError(start);
+      this.kind = character;
+      this.end = start + 1;
+      this.#around.push(character === "{");
+      this.#expected = character === "{" ? "firstKey" : "first";
+    } else if (
+      (character === "}" && (expected === "firstKey" || expected === "member")) ||
+      (character === "]" && (expected === "first" || expected === "item"))
+    ) {
+      this.kind = character;
+      this.end = start + 1;
+      this.#around.pop();
+      this.#leaveValue();
+    } else if (isValue && (this.#matches(NUMBER) || this.#matches(LITERAL))) {
+      this.kind = /[a-z]/.test(character) ? "literal" : "number";
+      this.#leaveValue();
+    } else this.#fail(start);
+  }
+
+  /** What may come after a whole value. */
+  #leaveValue(): void {
+    const { depth } = this;
+    this.#expected = depth === 0 ? "end" : this.#around[depth - 1] ? "member" : "item";
+  }
+
+  #matches(pattern: RegExp): boolean {
+    pattern.lastIndex = this.start;
+    if (!pattern.test(this.#text)) return false;
+    this.end = pattern.lastIndex;
+    return true;
+  }
+
+  #skipGap(at: number): number {
+    const text = this.#text;
+    while (GAP.has(text.charCodeAt(at))) at++;
+    return at;
+  }
+
+  /** The offset after the string that starts at an offset. */
+  #endOfString(start: number): number {
+    const text = this.#text;
+    for (let at = start + 1; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      if (code === QUOTE) return at + 1;
+      if (code < SPACE) break;
+      if (code !== BACKSLASH) continue;
+      const escape = text.charCodeAt(++at);
+      if (ESCAPES.has(escape)) continue;
+      HEX.lastIndex = at + 1;
+      if (escape !== LETTER_U || !HEX.test(text)) break;
+      at += 4;
+    }
+    throw new JsonSyntaxError(
+      "this string has no end, or a character that needs an escape",
+      start,
+    );
+  }
+
+  #fail(at: number): never {
+    const text = this.#text;
+    const found = at === text.length
+      ? "the text ends"
+      : text[at] === '"'
+      ? "a string stands"
+      : `${JSON.stringify(String.fromCodePoint(text.codePointAt(at)!))} stands`;
+    throw new JsonSyntaxError(`${found} where ${EXPECTED[this.#expected]} should be`, at);
+  }
+}
+
+function codesOf(characters: string): ReadonlySet<number> {
+  return new Set(Array.from(characters, (character) => character.charCodeAt(0)));
+}
+
+/**
+ * Finds the keys that their object has already.
+ *
+ * @param text JSON
+ * @returns where they start, in the order of the text
+ * @throws {JsonSyntaxError} where the text is not JSON
+ */
+export function findDuplicateKeys(text: string): number[] {
+  const scanner = new JsonScanner(text);
+  const offsets: number[] = [];
+  /** The keys of the objects around the place; lists have none. */
+  const around: Set<string>[] = [];
+  while (scanner.next()) {
+    if (scanner.kind === "{" || scanner.kind === "[") around.push(new Set());
+    else if (scanner.kind === "}" || scanner.kind === "]") around.pop();
+    else if (scanner.kind === "key") {
+      const keys = around.at(-1)!;
+      const key = scanner.string;
+      if (keys.has(key)) offsets.push(scanner.start);
+      keys.add(key);
+    }
+  }
+  return offsets;
+}

@@ -1,0 +1,317 @@
+import fc from "fast-check";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { formatJson, parseJson } from "../src/json/lossless.ts";
+import {
+  DEPTH_MAX,
+  findDuplicateKeys,
+  JsonDepthError,
+  JsonScanner,
+  JsonSyntaxError,
+} from "../src/json/scan.ts";
+import {
+  decodePercent,
+  formatPointer,
+  parsePointer,
+  resolveFragment,
+  resolvePointer,
+} from "../src/json/pointer.ts";
+import { isEqual, setMember, textOf } from "../src/json/values.ts";
+
+const json = suite("JSON");
+
+const nested = (depth: number, inside = "") => "[".repeat(depth) + inside + "]".repeat(depth);
+
+/** What a function throws; `undefined` where it does not. */
+function thrownBy(act: () => unknown): Error | undefined {
+  try {
+    act();
+    return undefined;
+  } catch (error) {
+    return error as Error;
+  }
+}
+
+/** Where a text stops to be JSON, and what is said of it. */
+function mistakeIn(text: string): [number, string] | undefined {
+  const error = thrownBy(() => parseJson(text));
+  if (error === undefined) return undefined;
+  assert.instance(error, JsonSyntaxError);
+  const { offset, message } = error as JsonSyntaxError;
+  return [offset, message];
+}
+
+/** What was once put in the place of numbers while they were read and written. */
+const MARK = "\0\uffff";
+
+const anyJson = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 5 },
+    fc.constantFrom(null, true, false),
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+    fc.integer(),
+    fc.bigInt({ min: -(10n ** 300n), max: 10n ** 300n }),
+    fc.string({ unit: "binary" }),
+    fc.constantFrom(`${MARK}5`, `${MARK}-12345678901234567890`, "\ud800", "\u2028", "1e400"),
+    fc.array(tie("value")),
+    fc.dictionary(
+      fc.oneof(fc.string(), fc.constantFrom("__proto__", "toJSON", `${MARK}7`, "")),
+      tie("value"),
+      { noNullPrototype: true },
+    ),
+  ),
+})).value;
+
+/** A value as it is read again: `-0` is `0`, and a whole number is a `bigint` where it has to be. */
+function readAgain(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(readAgain);
+  if (typeof value === "object" && value !== null) {
+    const copy = {};
+    for (const [key, member] of Object.entries(value)) setMember(copy, key, readAgain(member));
+    return copy;
+  }
+  if (typeof value === "bigint") {
+    return Number.isSafeInteger(Number(value)) ? Number(value) : value;
+  }
+  if (typeof value !== "number") return value;
+  const isWritten = Number.isInteger(value) && !Number.isSafeInteger(value) &&
+    !String(value).includes("e");
+  return isWritten ? BigInt(String(value)) : value + 0;
+}
+
+json("whatever is written is read again with all of its digits", () => {
+  fc.assert(
+    fc.property(anyJson, fc.constantFrom(0, 2), (value, indent) => {
+      const text = formatJson(value, indent);
+      JSON.parse(text);
+      assert.ok(isEqual(parseJson(text), readAgain(value)), text);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+json("what holds no large number is read and written as the runtime does", () => {
+  fc.assert(fc.property(fc.jsonValue(), fc.constantFrom(0, 2), (value, indent) => {
+    const text = JSON.stringify(value, null, indent);
+    assert.is(formatJson(value, indent), text);
+    assert.is(
+      formatJson([value, 2n ** 64n], indent),
+      formatJson([value, 0], indent)
+        .replace(/0(?=\s*\]$)/, String(2n ** 64n)),
+    );
+  }));
+  const odd = { a: undefined, b: [undefined, NaN], c: new Date(0), d: {}, e: [] };
+  assert.is(formatJson({ ...odd, n: 1n }), JSON.stringify({ ...odd, n: 1 }));
+  assert.is(formatJson({ ...odd, n: 1n }, 2), JSON.stringify({ ...odd, n: 1 }, null, 2));
+  assert.is(formatJson(undefined), "null");
+});
+
+json("a number keeps its digits where a double would round it", () => {
+  const numbers: [text: string, value: unknown][] = [
+    ["9007199254740991", 9007199254740991],
+    ["9007199254740993", 9007199254740993n],
+    ["-18446744073709551615", -18446744073709551615n],
+    ['[1,{"a":12345678901234567890}]', [1, { a: 12345678901234567890n }]],
+    ['{"12345678901234567890":"12345678901234567890"}', {
+      "12345678901234567890": "12345678901234567890",
+    }],
+    ['{"__proto__":12345678901234567890}', { ["__proto__"]: 12345678901234567890n }],
+    ['{"a":12345678901234567890,"a":1}', { a: 1 }],
+  ];
+  for (const [text, value] of numbers) assert.equal(parseJson(text), value, text);
+});
+
+json("a number above all doubles is a string of what is written, in a list as well", () => {
+  const digits = "9".repeat(400);
+  assert.equal(parseJson(`[1e400,-1E+999,${digits},{"a":1e400}]`), [
+    "1e400",
+    "-1E+999",
+    digits,
+    { a: "1e400" },
+  ]);
+  assert.is(parseJson("1e308"), 1e308);
+});
+
+json("a fraction is rounded to a double, and minus zero is written as zero", () => {
+  assert.is(parseJson("0.12345678901234567890"), 0.12345678901234568);
+  assert.is(parseJson("12345678901234567890.0"), 12345678901234567000);
+  assert.is(parseJson("1e-400"), 0);
+  assert.ok(Object.is(parseJson("-0"), -0));
+  assert.is(formatJson([-0, 2n ** 64n]), "[0,18446744073709551616]");
+});
+
+json("a mistake is found wherever it is, and told in the same words on every runtime", () => {
+  const mistakes: Record<string, [number, string]> = {
+    '{"a":1,}': [7, '"}" stands where a key in double quotes should be'],
+    '{"a" 1}': [5, '"1" stands where a colon should be'],
+    "{a:1}": [1, '"a" stands where a key in double quotes or } should be'],
+    '["x" "y"]': [5, "a string stands where a comma or ] should be"],
+    "[1,]": [3, '"]" stands where a value should be'],
+    '{"a":tru}': [5, '"t" stands where a value should be'],
+    '["x\ny"]': [1, "this string has no end, or a character that needs an escape"],
+    '["\\x"]': [1, "this string has no end, or a character that needs an escape"],
+    '["\\u00g0"]': [1, "this string has no end, or a character that needs an escape"],
+    '"x': [0, "this string has no end, or a character that needs an escape"],
+    '{"a":01}': [5, '"0" stands where a value should be'],
+    "-": [0, '"-" stands where a value should be'],
+    "NaN": [0, '"N" stands where a value should be'],
+    '{"a":1 // x\n}': [7, '"/" stands where a comma or } should be'],
+    '{"a":[1': [7, "the text ends where a comma or ] should be"],
+    "": [0, "the text ends where a value should be"],
+    "[12345678901234567890,tru]": [22, '"t" stands where a value should be'],
+    "{}]": [2, '"]" stands where nothing more should be'],
+    "\u00a01": [0, '"\u00a0" stands where a value should be'],
+    "\u{1f600}": [0, '"\u{1f600}" stands where a value should be'],
+  };
+  for (const [text, mistake] of Object.entries(mistakes)) {
+    assert.equal(mistakeIn(text), mistake, text);
+  }
+  fc.assert(fc.property(fc.json(), fc.nat(), (text, n) => {
+    assert.is(mistakeIn(text), undefined);
+    const offset = n % (text.length + 1);
+    const [found, message] = mistakeIn(`${text.slice(0, offset)}\x01${text.slice(offset)}`)!;
+    assert.ok(found <= offset && !message.includes("ends"));
+  }));
+});
+
+json("any text is JSON here exactly where it is for the runtime", () => {
+  const piece = fc.constantFrom(...'{}[],:"\\-+.eE0123u \n'.split(""), "true", "null", '"a"', "1");
+  const text = fc.array(piece, { maxLength: 9 }).map((pieces) => pieces.join(""));
+  fc.assert(
+    fc.property(text, (text) => {
+      const scanner = new JsonScanner(text);
+      const isScanned = !thrownBy(() => {
+        while (scanner.next());
+      });
+      assert.is(isScanned, !thrownBy(() => JSON.parse(text)), text);
+    }),
+    { numRuns: 20_000 },
+  );
+});
+
+json("a token has its place, its depth and what it says", () => {
+  const scanner = new JsonScanner(' {"\\u0061":\t[-1.5e3, true]} ');
+  const tokens: unknown[] = [];
+  while (scanner.next()) {
+    const { kind, start, depth, raw } = scanner;
+    tokens.push([kind, start, depth, kind === "key" ? scanner.string : raw]);
+  }
+  assert.equal(tokens, [
+    ["{", 1, 1, "{"],
+    ["key", 2, 1, "a"],
+    ["[", 12, 2, "["],
+    ["number", 13, 2, "-1.5e3"],
+    ["literal", 21, 2, "true"],
+    ["]", 25, 1, "]"],
+    ["}", 26, 0, "}"],
+  ]);
+});
+
+json("keys that their object has already are found, however they are written", () => {
+  const text = '{"a":{"b":1,"a":2},"\\u0061":[{"a":1},{"a":1}],"a":"a"}';
+  const offsets = [text.indexOf('"\\u0061"'), text.lastIndexOf('"a":')];
+  assert.equal(findDuplicateKeys(text), offsets);
+  assert.equal(findDuplicateKeys('{"a":1,"b":{"a":1}}'), []);
+  assert.equal(findDuplicateKeys('{"__proto__":1,"constructor":2}'), []);
+});
+
+json("a value is nested 512 levels deep at most, and no depth overflows a stack", () => {
+  assert.ok(parseJson(nested(DEPTH_MAX)));
+  assert.ok(parseJson(nested(DEPTH_MAX, "12345678901234567890")));
+  for (
+    const text of [
+      nested(DEPTH_MAX + 1),
+      nested(DEPTH_MAX + 1, "12345678901234567890"),
+      nested(1_000_000),
+      "[".repeat(1_000_000),
+      '{"a":'.repeat(1_000_000),
+    ]
+  ) {
+    const error = thrownBy(() => parseJson(text)) as JsonDepthError;
+    assert.instance(error, JsonDepthError);
+    assert.is(error.message, "this is nested more than 512 levels deep");
+    assert.is(error.offset, text.startsWith("{") ? 5 * DEPTH_MAX : DEPTH_MAX);
+  }
+});
+
+json("no length overflows a stack", () => {
+  const large = "12345678901234567890";
+  const long = JSON.stringify("\n".repeat(4_000_000));
+  assert.is((parseJson(`[${long},${large}]`) as [string])[0].length, 4_000_000);
+  assert.is((parseJson(`[${"7".repeat(4_000_000)},${large}]`) as [string])[0].length, 4_000_000);
+  assert.is(mistakeIn(long.slice(0, -1))?.[0], 0);
+  assert.is(mistakeIn(`${" ".repeat(4_000_000)}x`)?.[0], 4_000_000);
+});
+
+json("a value that contains itself is refused by name", () => {
+  const circle: { n: bigint; self?: unknown } = { n: 1n };
+  circle.self = [circle];
+  const error = thrownBy(() => formatJson(circle));
+  assert.instance(error, RangeError);
+  assert.match(error!.message, "a value that contains itself");
+});
+
+/** The document and the pointers of RFC 6901, section 5; the fragments are those of section 6. */
+const DOCUMENT = {
+  "foo": ["bar", "baz"],
+  "": 0,
+  "a/b": 1,
+  "c%d": 2,
+  "e^f": 3,
+  "g|h": 4,
+  "i\\j": 5,
+  'k"l': 6,
+  " ": 7,
+  "m~n": 8,
+};
+const POINTERS: [pointer: string, fragment: string, value: unknown][] = [
+  ["", "", DOCUMENT],
+  ["/foo", "/foo", ["bar", "baz"]],
+  ["/foo/0", "/foo/0", "bar"],
+  ["/", "/", 0],
+  ["/a~1b", "/a~1b", 1],
+  ["/c%d", "/c%25d", 2],
+  ["/e^f", "/e%5Ef", 3],
+  ["/g|h", "/g%7Ch", 4],
+  ["/i\\j", "/i%5Cj", 5],
+  ['/k"l', "/k%22l", 6],
+  ["/ ", "/%20", 7],
+  ["/m~0n", "/m~0n", 8],
+  ["/foo/-", "/foo/-", undefined],
+  ["/foo/2", "/foo/2", undefined],
+  ["/foo/00", "/foo/00", undefined],
+  ["/foo/length", "/foo/length", undefined],
+  ["/toString", "/toString", undefined],
+  ["/foo/0/length", "/foo/0/length", undefined],
+  ["foo", "foo", undefined],
+  ["/m~n", "/m~n", undefined],
+  ["/m~2n", "/m~2n", undefined],
+];
+
+json("a pointer leads to a value, as it is and in a fragment (RFC 6901)", () => {
+  for (const [pointer, fragment, value] of POINTERS) {
+    assert.equal(resolvePointer(DOCUMENT, pointer), value, pointer);
+    assert.equal(resolveFragment(DOCUMENT, fragment), value, fragment);
+  }
+  assert.is(resolveFragment(DOCUMENT, "/a%2Fb"), 1);
+  assert.is(resolveFragment(DOCUMENT, "/c%d"), 2);
+});
+
+json("a path is the same after it was a pointer", () => {
+  const key = fc.string({ unit: fc.constantFrom(..."~/01a%".split("")) });
+  fc.assert(fc.property(fc.array(key), (path) => {
+    assert.equal(parsePointer(formatPointer(path)), path);
+  }));
+});
+
+json("what is not percent-encoded stays as it is", () => {
+  assert.is(decodePercent("%C3%A9%20%2f"), "\u00e9 /");
+  for (const text of ["100%", "%", "%zz", "%ff", "a"]) assert.is(decodePercent(text), text);
+});
+
+json("a number is text as well, and nothing else is", () => {
+  assert.equal(["a", 1, 2n ** 64n].map(textOf), ["a", "1", "18446744073709551616"]);
+  for (const value of [undefined, null, true, {}, []]) assert.is(textOf(value), undefined);
+});
+
+json.run();
