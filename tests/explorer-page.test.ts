@@ -73,6 +73,31 @@ page(
   },
 );
 
+page("shows the operations of OpenAPI 3.2 as well: QUERY, and those of other methods", async () => {
+  const html = await render({
+    paths: {
+      "/a": {
+        query: { summary: "Search" },
+        additionalOperations: {
+          COPY: { summary: "Copy" },
+          "version-control": { summary: "Control" },
+          "X><script>": { summary: "hidden" },
+          "$(run)": { summary: "hidden" },
+        },
+      },
+    },
+  });
+  for (
+    const text of [
+      `<h3 id="tag/default/QUERY/a">Search</h3>`,
+      "curl -X QUERY <var>$BASE_URL</var>/a",
+      `<h3 id="tag/default/COPY/a">Copy</h3>`,
+      "curl -X version-control <var>$BASE_URL</var>/a",
+    ]
+  ) assert.match(html, text);
+  assert.not.match(html, "hidden");
+});
+
 page("what is internal is left out, as Scalar leaves it out", async () => {
   const html = await render({
     tags: [{ name: "Inside", "x-internal": true }],

@@ -5,6 +5,9 @@
  *
  * @module
  */
+import { operationsOf } from "../http/openapi-operations.ts";
+import { resolveFragment } from "../json/pointer.ts";
+import { type Json, listOf, objectOf, textOf } from "../json/values.ts";
 
 /** A description in the order it is read. */
 export interface Outline {
@@ -50,11 +53,6 @@ export interface Item {
   description: string;
 }
 
-type Json = Record<string, unknown>;
-
-/** The methods an OpenAPI path item may have. */
-const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
-
 /** Scalar's name for the operations that have no tag. */
 const UNTAGGED = "default";
 
@@ -70,8 +68,8 @@ const REFERENCES_MAX = 8;
  * @param document an OpenAPI document as JSON values, whoever wrote it
  */
 export function readOutline(document: unknown): Outline {
-  const root = object(document);
-  const info = object(root.info);
+  const root = objectOf(document);
+  const info = objectOf(root.info);
   return {
     title: text(info.title) || "API",
     version: text(info.version),
@@ -89,21 +87,19 @@ function readSections(root: Json): Section[] {
     const id = `tag/${slug(name)}`;
     sections.set(name, { id, name, description, operations: [] });
   };
-  for (const tag of list(root.tags).map(object)) {
+  for (const tag of listOf(root.tags).map(objectOf)) {
     const name = text(tag.name);
     if (isHidden(tag)) hidden.add(name);
     else if (name && !sections.has(name)) section(name, text(tag.description));
   }
-  for (const [path, value] of Object.entries(object(root.paths))) {
+  for (const [path, value] of Object.entries(objectOf(root.paths))) {
     const item = resolve(root, value);
-    for (const method of METHODS) {
-      if (!Object.hasOwn(item, method)) continue;
-      const operation = object(item[method]);
-      const tag = text(list(operation.tags)[0]) || UNTAGGED;
+    for (const { method, operation } of operationsOf(item)) {
+      const tag = text(listOf(operation.tags)[0]) || UNTAGGED;
       if (isHidden(operation) || hidden.has(tag)) continue;
       if (!sections.has(tag)) section(tag);
       const { id, operations } = sections.get(tag)!;
-      operations.push(readOperation(root, item, operation, method.toUpperCase(), path, id));
+      operations.push(readOperation(root, item, operation, method, path, id));
     }
   }
   return [...sections.values()].filter(({ operations }) => operations.length > 0);
@@ -126,11 +122,11 @@ function readOperation(
     description: text(operation.description),
     deprecated: operation.deprecated === true,
     parameters: [...readParameters(root, item, operation), ...readBody(root, operation)],
-    answers: Object.entries(object(operation.responses)).map(([status, value]) => {
+    answers: Object.entries(objectOf(operation.responses)).map(([status, value]) => {
       const answer = resolve(root, value);
       return {
         name: status,
-        facts: Object.keys(object(answer.content)),
+        facts: Object.keys(objectOf(answer.content)),
         description: text(answer.description),
       };
     }),
@@ -140,7 +136,7 @@ function readOperation(
 /** The parameters of a path and of its operation, which replace those of the same name and place. */
 function readParameters(root: Json, item: Json, operation: Json): Iterable<Item> {
   const parameters = new Map<string, Item>();
-  for (const value of [...list(item.parameters), ...list(operation.parameters)]) {
+  for (const value of [...listOf(item.parameters), ...listOf(operation.parameters)]) {
     const parameter = resolve(root, value);
     const [name, place] = [text(parameter.name), text(parameter.in)];
     if (!name) continue;
@@ -157,7 +153,7 @@ function readParameters(root: Json, item: Json, operation: Json): Iterable<Item>
 
 function readBody(root: Json, operation: Json): Item[] {
   const body = resolve(root, operation.requestBody);
-  const types = Object.keys(object(body.content));
+  const types = Object.keys(objectOf(body.content));
   if (types.length === 0) return [];
   const required = body.required === true ? ["required"] : [];
   return [{ name: "body", facts: [...types, ...required], description: text(body.description) }];
@@ -171,31 +167,12 @@ function typeOf(schema: Json): string[] {
 
 /** Follows references within the document (RFC 6901); one that leads nowhere gives no members. */
 function resolve(root: Json, value: unknown): Json {
-  let found = object(value);
+  let found = objectOf(value);
   for (let i = 0; typeof found.$ref === "string"; i++) {
     if (i === REFERENCES_MAX || !found.$ref.startsWith("#/")) return {};
-    let target: unknown = root;
-    for (const token of found.$ref.slice(2).split("/")) {
-      const key = unescape(token);
-      target = isObject(target) && Object.hasOwn(target, key) ? target[key] : undefined;
-    }
-    found = object(target);
+    found = objectOf(resolveFragment(root, found.$ref.slice(1)));
   }
   return found;
-}
-
-/** Reads a token of a JSON Pointer in a URI fragment. */
-function unescape(token: string): string {
-  const key = token.includes("%") ? decode(token) : token;
-  return key.replaceAll("~1", "/").replaceAll("~0", "~");
-}
-
-function decode(token: string): string {
-  try {
-    return decodeURIComponent(token);
-  } catch {
-    return token;
-  }
 }
 
 /**
@@ -203,12 +180,12 @@ function decode(token: string): string {
  * page could ask says nothing of where the operation is.
  */
 function serverOf(holders: Json[]): string {
-  const [server] = holders.map(({ servers }) => list(servers)).find(({ length }) => length > 0) ??
+  const [server] = holders.map(({ servers }) => listOf(servers)).find(({ length }) => length > 0) ??
     [];
-  const variables = object(object(server).variables);
-  const address = text(object(server).url).replace(
+  const variables = objectOf(objectOf(server).variables);
+  const address = text(objectOf(server).url).replace(
     /\{([^{}]*)\}/g,
-    (_, name) => Object.hasOwn(variables, name) ? text(object(variables[name]).default) : "",
+    (_, name) => Object.hasOwn(variables, name) ? text(objectOf(variables[name]).default) : "",
   );
   try {
     const { protocol, origin, pathname } = new URL(address, HERE);
@@ -228,9 +205,4 @@ function slug(name: string): string {
     .replace(/[\s_-]+/g, "-").toLowerCase();
 }
 
-const isObject = (value: unknown): value is Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-const object = (value: unknown): Json => isObject(value) ? value : {};
-const list = (value: unknown): unknown[] => Array.isArray(value) ? value : [];
-const text = (value: unknown): string =>
-  typeof value === "string" ? value : /^(number|bigint)$/.test(typeof value) ? String(value) : "";
+const text = (value: unknown): string => textOf(value) ?? "";
