@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { renderInline, renderProse } from "../src/explorer/markdown.ts";
 import { createPage } from "../src/explorer/page.ts";
 import type { Representation } from "../src/http/representation.ts";
 import { platform } from "../src/platform.ts";
@@ -96,6 +97,14 @@ page("shows the operations of OpenAPI 3.2 as well: QUERY, and those of other met
     ]
   ) assert.match(html, text);
   assert.not.match(html, "hidden");
+});
+
+page("no text is cut within a character", () => {
+  for (const length of [1, 2, 3]) {
+    const html = renderProse("\u{1f600}\u{1f601}", length) +
+      renderInline("\u{1f600}\u{1f601}", length);
+    assert.not.match(html, /\p{Surrogate}/u);
+  }
 });
 
 page("what is internal is left out, as Scalar leaves it out", async () => {

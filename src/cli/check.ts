@@ -7,6 +7,7 @@ import type { Outcome } from "../info/query-sources.ts";
 import type { Inspection } from "../info/inspect-node.ts";
 import { formatJson } from "../json/lossless.ts";
 import type { Source } from "../kinds/kind.ts";
+import { excerpt } from "../text.ts";
 import { formatTable } from "./table.ts";
 
 /** How much of a value is shown in the table. */
@@ -48,10 +49,7 @@ function answer(outcome: Outcome): string {
   if ("error" in outcome) return `trouble: ${outcome.error.message}`;
   if (outcome.absent) return `nothing, which is no trouble: ${outcome.absent.message}`;
   const values = [...outcome.taken].map(([pointer, value]) =>
-    `${pointer && `${pointer} `}${value === undefined ? "(nothing)" : oneLine(value)}`
+    `${pointer && `${pointer} `}${value === undefined ? "(nothing)" : formatJson(value, 2)}`
   );
-  const all = values.join(", ");
-  return all.length > WIDTH ? `${all.slice(0, WIDTH - 1)}…` : all;
+  return excerpt(values.join(", "), WIDTH);
 }
-
-const oneLine = (value: unknown) => formatJson(value, 2).replaceAll(/\s*\n\s*/g, " ");

@@ -6,6 +6,7 @@
  */
 import { readBy, type Rule } from "../http/allowed.ts";
 import type { InfoSettings, NodeSettings } from "../info/settings.ts";
+import { quote } from "../text.ts";
 import { ConfigError } from "./configuration-error.ts";
 import type { FileConfig } from "./configuration-schema.ts";
 import {
@@ -203,5 +204,3 @@ function readPositional(value: string, position: number, found: Arguments, probl
     problems.push(`unexpected argument ${quote(value)}; see nodeface --help`);
   } else found.given.set("url", { text: value, called: "NODE_URL" });
 }
-
-const quote = (text: string) => JSON.stringify(text);

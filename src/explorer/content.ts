@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { escape, shorten } from "./html.ts";
+import { shorten } from "../text.ts";
+import { escape } from "./html.ts";
 import type { Item, Operation, Outline, Section } from "./outline.ts";
 import { renderInline, renderProse } from "./markdown.ts";
 

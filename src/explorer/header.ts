@@ -4,7 +4,8 @@
  *
  * @module
  */
-import { escape, shorten } from "./html.ts";
+import { shorten } from "../text.ts";
+import { escape } from "./html.ts";
 
 /** The keys that are shown where the info has them, the most wanted first, and their labels. */
 const FACTS = [

@@ -24,16 +24,3 @@ const FORBIDDEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/g;
 export function escape(text: string): string {
   return text.replace(FORBIDDEN, "\ufffd").replace(/[&<>"']/g, (character) => ENTITIES[character]!);
 }
-
-/**
- * Shortens a text at the end of a word.
- *
- * @param text any text
- * @param length how many characters may stay
- * @returns the text, with an ellipsis where something is left out
- */
-export function shorten(text: string, length: number): string {
-  if (text.length <= length) return text;
-  const cut = text.slice(0, length);
-  return `${cut.slice(0, Math.max(cut.search(/\s\S*$/), length >> 1))}…`;
-}

@@ -5,7 +5,8 @@
  *
  * @module
  */
-import { escape, shorten } from "./html.ts";
+import { shorten, startOf } from "../text.ts";
+import { escape } from "./html.ts";
 
 const ITEM = /^ {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+/;
 const HEADING = /^ {0,3}#{1,6}[ \t]+/;
@@ -25,7 +26,7 @@ const FOLLOWABLE = /^(?:https?:|[^:]*$|[^:/?#]*[/?#])/i;
  */
 export function renderProse(text: string, length: number): string {
   if (length === 0) return "";
-  const shown = text.length > length ? text.slice(0, length) : text;
+  const shown = startOf(text, length);
   const html = blocks(shown.split(/\r\n?|\n/)).join("");
   const rest = text.length - shown.length;
   return rest === 0 ? html : `${html}<p class="cut">… ${count(rest)} more in the description</p>`;

@@ -9,7 +9,8 @@ import { represent, type Representation } from "../http/representation.ts";
 import type { Platform } from "../platform.ts";
 import { renderContent } from "./content.ts";
 import { type Info, nameOf, renderHeader, TABLES } from "./header.ts";
-import { escape, shorten } from "./html.ts";
+import { shorten } from "../text.ts";
+import { escape } from "./html.ts";
 import type { Manifest } from "./manifest.ts";
 import { readOutline } from "./outline.ts";
 

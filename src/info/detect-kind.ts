@@ -9,7 +9,8 @@ import { createAuth, type Place } from "./sources/credentials.ts";
 import { formatJson } from "../json/lossless.ts";
 import type { PlannedSource } from "./query-plan.ts";
 import { parseReference } from "./source-reference.ts";
-import { excerpt, SECRET } from "./sources/source-error.ts";
+import { excerpt } from "../text.ts";
+import { SECRET } from "./sources/source-error.ts";
 
 /** All questions together take no longer than this, in milliseconds. */
 const TIME = 3000;

@@ -6,6 +6,7 @@
  */
 import { type Ask, isOfNode, type Outcome } from "./query-sources.ts";
 import type { Plan, PlannedSource } from "./query-plan.ts";
+import { withTimeout } from "../with-timeout.ts";
 import { milliseconds } from "./settings.ts";
 import { SourceError } from "./sources/source-error.ts";
 import { readFields, type Taken } from "./map-fields.ts";
@@ -60,18 +61,14 @@ const HOST = "host";
 export function subjectOfHost(own: OwnInfo, timeout: number): Subject {
   const outcome = async (): Promise<Outcome> => {
     const started = performance.now();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error(`takes longer than ${timeout} ms`)), timeout);
-    });
     try {
-      const values = await Promise.race([own(), late]);
+      const values = await withTimeout(Promise.resolve(own()), timeout, () => {
+        throw new Error(`takes longer than ${timeout} ms`);
+      });
       return { taken: new Map([["", values]]), took: performance.now() - started };
     } catch (error) {
       const { message } = error as Error;
       return { error: new SourceError(message), took: performance.now() - started };
-    } finally {
-      clearTimeout(timer);
     }
   };
   return {

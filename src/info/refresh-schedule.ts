@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { withTimeout } from "../with-timeout.ts";
 
 /** How long an answer waits for a refresh where there is something older to show, in ms. */
 const PATIENCE = 20;
@@ -70,14 +71,7 @@ export function createRefresher(options: RefreshOptions): Refresher {
       if (!running) return undefined;
       const isFresh = settled !== undefined && (failures > 0 || time - settled < stale);
       const left = running.since + (isFresh ? PATIENCE : timeout) - time;
-      return left > 0 ? within(running.done, left) : Promise.resolve();
+      return left > 0 ? withTimeout(running.done, left, () => {}) : Promise.resolve();
     },
   };
-}
-
-/** Waits for a promise, but no longer than so many milliseconds. */
-async function within(promise: Promise<void>, ms: number): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<void>((resolve) => timer = setTimeout(resolve, ms));
-  await Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }

@@ -11,7 +11,7 @@ import {
   ofBytes,
   splitBlock,
 } from "./yaml-blocks.ts";
-import { joinBytes } from "./utf8.ts";
+import { joinBytes } from "../bytes.ts";
 import type { Edit } from "./document-edits.ts";
 import { type Json, objectOf, setMember } from "../json/values.ts";
 import { formatItems, formatYaml } from "./serialize.ts";

@@ -5,6 +5,7 @@
  */
 import type { Files, Link, Member } from "./resolve-files.ts";
 import { formatJson } from "../json/lossless.ts";
+import { quote } from "../text.ts";
 import type { Finding } from "./diagnostics.ts";
 import { anchorsOf, splitReference } from "./references.ts";
 import { complain, type Complaint } from "./parse.ts";
@@ -51,7 +52,7 @@ function* checkDocument(document: unknown): Generator<Complaint> {
   if (!isObject(info)) yield { path: ["info"], message: 'the description has no "info"' };
   else {
     for (const key of ["title", "version"].filter((key) => !Object.hasOwn(info, key))) {
-      yield { path: ["info"], message: `"info" has no ${JSON.stringify(key)}` };
+      yield { path: ["info"], message: `"info" has no ${quote(key)}` };
     }
   }
   const needsPaths = !["components", "webhooks"].some((key) => Object.hasOwn(document, key)) ||
@@ -80,7 +81,7 @@ function* checkOperations(paths: Record<string, unknown>): Generator<Complaint> 
     if (!path.startsWith("/") && !path.startsWith("x-")) {
       yield {
         path: ["paths", path],
-        message: `the path ${JSON.stringify(path)} must begin with /`,
+        message: `the path ${quote(path)} must begin with /`,
       };
     }
     for (const { method, path: keys, operation: { operationId } } of operationsOf(item)) {
@@ -91,7 +92,7 @@ function* checkOperations(paths: Record<string, unknown>): Generator<Complaint> 
       if (other === undefined) continue;
       yield {
         path: ["paths", path, ...keys, "operationId"],
-        message: `the operationId ${JSON.stringify(operationId)} is that of ${other} as well`,
+        message: `the operationId ${quote(operationId)} is that of ${other} as well`,
       };
     }
   }
@@ -111,9 +112,9 @@ function* checkLinks({ members }: Files, { source, links }: Member): Generator<C
     }
     const reached = follow(link);
     if (reached === undefined && members.get(target)?.source.value !== undefined) {
-      yield { path, message: `the reference to ${JSON.stringify(ref)} leads nowhere` };
+      yield { path, message: `the reference to ${quote(ref)} leads nowhere` };
     } else if (isCircle(members, link, reached)) {
-      yield { path, message: `the reference to ${JSON.stringify(ref)} leads in a circle` };
+      yield { path, message: `the reference to ${quote(ref)} leads in a circle` };
     }
   }
 }

@@ -4,7 +4,9 @@
  * @module
  */
 import type { Disk } from "../platform.ts";
-import { joinBytes } from "./utf8.ts";
+import { joinBytes } from "../bytes.ts";
+import { reasonOfFileError } from "../file-errors.ts";
+import { digest } from "../http/digest.ts";
 
 /** A file as it was at one time. */
 export interface File {
@@ -13,7 +15,7 @@ export interface File {
   readonly bytes: Uint8Array;
   /** Whether it says of itself that it is JSON, by its name or its media type. */
   readonly isJson: boolean;
-  /** Differs where the content does: of a file its time and size, of a URL its `ETag`. */
+  /** Differs where the content does: of a file its time and size, of a URL its `ETag` or a digest. */
   readonly stamp: string;
 }
 
@@ -39,14 +41,6 @@ const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i;
 
 const TOO_LARGE = `is larger than ${SIZE_MAX / 1024 / 1024} MiB`;
 
-/** What the errors of a disk mean, by their code. */
-const DISK_FAILURES: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such file",
-  ENOTDIR: "there is no such file",
-  EACCES: "it may not be read",
-  EPERM: "it may not be read",
-};
-
 /**
  * Makes a reader.
  *
@@ -71,8 +65,7 @@ async function readFile(disk: Disk | undefined, path: URL, stamp?: string) {
     return { url, bytes: await disk.read(url), isJson, stamp: current };
   } catch (error) {
     if (error instanceof ReadError) throw error;
-    const { code = "", message } = error as Error & { code?: string };
-    throw new ReadError(DISK_FAILURES[code] ?? (code ? code : message));
+    throw new ReadError(reasonOfFileError(error) ?? (error as Error).message);
   }
 }
 
@@ -133,9 +126,4 @@ async function readBounded(answer: Response): Promise<Uint8Array<ArrayBuffer>> {
     chunks.push(chunk);
   }
   return joinBytes(chunks);
-}
-
-async function digest(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  const sum = await crypto.subtle.digest("SHA-256", bytes);
-  return Array.from(new Uint8Array(sum), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -4,6 +4,8 @@
  *
  * @module
  */
+import { decodePercent } from "../json/pointer.ts";
+import { quote } from "../text.ts";
 import { breathe, isDue } from "./yield-to-requests.ts";
 import type { Reader } from "./read-file-or-url.ts";
 import { ReadError } from "./read-file-or-url.ts";
@@ -144,11 +146,7 @@ function createBounds(entry: URL): Bounds {
     nameOf({ pathname }) {
       const folder = folderOf(this.root);
       const name = pathname.startsWith(folder) ? pathname.slice(folder.length) : pathname;
-      try {
-        return decodeURIComponent(name) || this.root.host;
-      } catch {
-        return name;
-      }
+      return decodePercent(name) || this.root.host;
     },
   };
 }
@@ -159,5 +157,3 @@ function parse(reference: string, base: string): URL | undefined {
   url.hash = "";
   return url;
 }
-
-const quote = (text: string) => JSON.stringify(text);

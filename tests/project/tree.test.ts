@@ -11,7 +11,16 @@ const tree = suite("the source tree");
  * of one layer do not import from one another.
  */
 const LAYERS: readonly (readonly string[])[] = [
-  ["platform.ts", "lazy.ts", "json", "kinds"],
+  [
+    "platform.ts",
+    "lazy.ts",
+    "text.ts",
+    "bytes.ts",
+    "with-timeout.ts",
+    "file-errors.ts",
+    "json",
+    "kinds",
+  ],
   ["http"],
   ["explorer", "openapi", "info"],
   ["options-schema.ts", "options.ts"],

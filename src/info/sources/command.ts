@@ -3,8 +3,10 @@
  *
  * @module
  */
+import { joinBytes } from "../../bytes.ts";
+import { excerpt } from "../../text.ts";
 import { readVariable } from "./file.ts";
-import { excerpt, LIMIT, SourceError, TOO_LARGE } from "./source-error.ts";
+import { LIMIT, SourceError, TOO_LARGE } from "./source-error.ts";
 
 /** What a failure to start means, by its code. */
 const REASONS: Readonly<Record<string, string>> = {
@@ -56,17 +58,7 @@ export async function runCommand(command: readonly string[], timeout: number): P
     });
     child.on("close", (code, signal) => {
       if (code !== 0) return fail(`ends with ${code ?? signal}`);
-      give(() => resolve(new TextDecoder().decode(join(chunks, length))));
+      give(() => resolve(new TextDecoder().decode(joinBytes(chunks))));
     });
   });
-}
-
-function join(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  const whole = new Uint8Array(length);
-  let offset = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, offset);
-    offset += chunk.byteLength;
-  }
-  return whole;
 }

@@ -3,14 +3,10 @@
  *
  * @module
  */
-import { excerpt, LIMIT, SourceError, TOO_LARGE } from "./source-error.ts";
-
-/** What a failure to read means, by its code. */
-const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such file",
-  EACCES: "this user may not read it",
-  EISDIR: "it is a folder",
-};
+import { reasonOfFileError } from "../../file-errors.ts";
+import { excerpt } from "../../text.ts";
+import { withTimeout } from "../../with-timeout.ts";
+import { LIMIT, SourceError, TOO_LARGE } from "./source-error.ts";
 
 /** A disk may hang, too. */
 const TIMEOUT = 2000;
@@ -24,19 +20,13 @@ const TIMEOUT = 2000;
  * @throws {SourceError}
  */
 export async function readTextFile(path: string, timeout: number = TIMEOUT): Promise<string> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const error = new SourceError(`${path}: it takes longer than ${timeout} ms`);
-    timer = setTimeout(() => reject(error), timeout);
-  });
   try {
-    return await Promise.race([read(path), late]);
+    return await withTimeout(read(path), timeout, () => {
+      throw new SourceError(`${path}: it takes longer than ${timeout} ms`);
+    });
   } catch (error) {
     if (error instanceof SourceError) throw error;
-    const { code, name } = error as { code?: string; name: string };
-    throw new SourceError(`${path}: ${REASONS[code ?? ""] ?? excerpt(code ?? name)}`);
-  } finally {
-    clearTimeout(timer);
+    throw new SourceError(`${path}: ${excerpt(reasonOfFileError(error) ?? (error as Error).name)}`);
   }
 }
 

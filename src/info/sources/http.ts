@@ -5,7 +5,8 @@
  * @module
  */
 import type { Attempt, Auth } from "./credentials.ts";
-import { excerpt, LIMIT, SECRET, SourceError, TOO_LARGE } from "./source-error.ts";
+import { excerpt } from "../../text.ts";
+import { LIMIT, SECRET, SourceError, TOO_LARGE } from "./source-error.ts";
 
 /** One request. */
 export interface HttpRequest {

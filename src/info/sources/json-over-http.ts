@@ -7,7 +7,8 @@ import type { GetSource, PostSource } from "../../kinds/kind.ts";
 import { parseJson } from "../../json/lossless.ts";
 import { DEPTH_MAX, JsonDepthError } from "../../json/scan.ts";
 import { askHttp, type HttpContext } from "./http.ts";
-import { excerpt, SourceError } from "./source-error.ts";
+import { excerpt, quote } from "../../text.ts";
+import { SourceError } from "./source-error.ts";
 
 /**
  * Asks for JSON.
@@ -53,7 +54,7 @@ export function parseAnswer(text: string): unknown {
     if (error instanceof JsonDepthError) {
       throw new SourceError(`nests its answer more than ${DEPTH_MAX} levels deep`);
     }
-    const start = text.length === 0 ? "nothing" : `"${excerpt(text.slice(0, 40))}"`;
+    const start = text.length === 0 ? "nothing" : quote(excerpt(text, 40));
     throw new SourceError(`gives something other than JSON: ${start}`);
   }
 }

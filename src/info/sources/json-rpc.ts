@@ -6,7 +6,8 @@
 import type { JsonRpcSource } from "../../kinds/kind.ts";
 import { askHttp, type HttpContext } from "./http.ts";
 import { parseAnswer } from "./json-over-http.ts";
-import { excerpt, SourceError } from "./source-error.ts";
+import { excerpt } from "../../text.ts";
+import { SourceError } from "./source-error.ts";
 
 /** What a call gave, or why it gave nothing. */
 export type CallOutcome = { value: unknown } | { error: SourceError };

@@ -24,10 +24,3 @@ export const TOO_LARGE = "gives more than 1 MiB";
 
 /** What is said first of a node that refuses for want of a secret. */
 export const SECRET = "asks for a secret";
-
-/** One line of a stranger's text, short enough for a log. */
-export function excerpt(text: string): string {
-  // deno-lint-ignore no-control-regex
-  const line = text.replaceAll(/[\x00-\x20\x7f-\x9f]+/g, " ").trim();
-  return line.length > 120 ? `${line.slice(0, 119)}…` : line;
-}

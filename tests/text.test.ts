@@ -1,0 +1,50 @@
+import fc from "fast-check";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { excerpt, quote, shorten, startOf } from "../src/text.ts";
+
+const text = suite("text that others wrote");
+
+const RIGHT_TO_LEFT = "\u202e", ISOLATE = "\u2066", MARK = "\u200f", LINE = "\u2028";
+
+text("is shortened at the end of a word where one is near", () => {
+  assert.is(shorten("a short text", 12), "a short text");
+  assert.is(shorten("a text that is longer", 16), "a text that is…");
+  assert.is(shorten("a veryverylongword", 12), "a veryveryl…");
+  assert.is(shorten("", 0), "");
+});
+
+text("is never cut within a surrogate pair, and never longer than it may be", () => {
+  assert.is(shorten("abc\u{1f600}\u{1f600}", 5), "abc…");
+  assert.is(startOf("ab\u{1f600}", 3), "ab");
+  assert.is(startOf("ab\ud83d", 3), "ab\ud83d");
+  fc.assert(
+    fc.property(fc.string({ unit: "binary" }), fc.integer({ min: 1, max: 20 }), (value, length) => {
+      for (const cut of [shorten(value, length), startOf(value, length)]) {
+        assert.ok(cut.length <= length, cut);
+        new TextDecoder("utf-8", { fatal: true }).decode(new TextEncoder().encode(cut));
+        assert.not.match(cut, /\ufffd/.test(value) ? /$^/ : /[\ud800-\udbff](?![\udc00-\udfff])/);
+      }
+    }),
+  );
+});
+
+text("is one line in a log, and changes neither its lines nor its direction", () => {
+  const hostile = ` a\r\nb${LINE}c\td${RIGHT_TO_LEFT}e${ISOLATE}${MARK}f\x1b[31m\x9b1m\x00 `;
+  assert.is(excerpt(hostile), "a b c d e f [31m 1m");
+  assert.is(excerpt("word ".repeat(100)).length <= 120, true);
+  assert.is(excerpt("a b c", 3), "a…");
+});
+
+text("is quoted on one line, with escapes for what cannot be seen", () => {
+  assert.is(quote(`a"b\n${RIGHT_TO_LEFT}${LINE}\x7f`), '"a\\"b\\n\\u202e\\u2028\\u007f"');
+  assert.equal([1, null, undefined, 2n ** 64n, ["a"]].map(quote), [
+    "1",
+    "null",
+    "undefined",
+    "18446744073709551616",
+    '["a"]',
+  ]);
+});
+
+text.run();

@@ -1,0 +1,28 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { withTimeout } from "../src/with-timeout.ts";
+
+const waiting = suite("waiting with a timeout");
+
+const never = () => new Promise<string>(() => {});
+
+waiting("gives what is there in time, and its failure", async () => {
+  assert.is(await withTimeout(Promise.resolve("there"), 1000, () => "late"), "there");
+  const failed = withTimeout(Promise.reject(new Error("failed")), 1000, () => "late");
+  assert.is(await failed.catch((error: Error) => error.message), "failed");
+});
+
+waiting("gives something else where it is late, or fails", async () => {
+  assert.is(await withTimeout(never(), 1, () => "late"), "late");
+  const failed = withTimeout(never(), 1, () => {
+    throw new Error("too late");
+  });
+  assert.is(await failed.catch((error: Error) => error.message), "too late");
+});
+
+waiting("does not take a time of many years for none", async () => {
+  const soon = new Promise((resolve) => setTimeout(resolve, 20, "there"));
+  assert.is(await withTimeout(soon, Number.MAX_SAFE_INTEGER, () => "late"), "there");
+});
+
+waiting.run();
