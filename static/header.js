@@ -7,6 +7,9 @@
 const EVERY = 5_000;
 const AT_MOST = 60_000;
 
+/** How long a value may be shown, in characters. */
+const VALUE_MAX = 80;
+
 const header = document.getElementById("node");
 const facts = JSON.parse(header.dataset.facts);
 const states = JSON.parse(header.dataset.states);
@@ -72,7 +75,24 @@ function put(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-function show(value) {
-  if (typeof value === "number") return String(value).replace(/\B(?=(?:\d{3})+$)/g, "\u202f");
-  return typeof value !== "string" || value.length <= 80 ? value ?? "" : `${value.slice(0, 79)}…`;
+/** A value as text, as the first HTML has it (`src/explorer/header.ts`). */
+export function show(value) {
+  if (typeof value === "string") return shorten(value);
+  return typeof value === "number" ? shorten(groupDigits(String(value))) : "";
+}
+
+/** Puts narrow spaces between the thousands of a number, and none into its fraction. */
+function groupDigits(number) {
+  return number.replace(/\d+/, (whole) => {
+    const first = whole.length % 3 || 3;
+    return [whole.slice(0, first), ...whole.slice(first).match(/\d{3}/g) ?? []].join("\u202f");
+  });
+}
+
+/** At most so many characters, to the end of a word, and no half of a surrogate pair. */
+function shorten(text) {
+  if (text.length <= VALUE_MAX) return text;
+  const wordEnd = text.slice(0, VALUE_MAX).search(/\s\S*$/);
+  if (wordEnd >= VALUE_MAX >> 1) return `${text.slice(0, wordEnd)}…`;
+  return `${text.slice(0, VALUE_MAX - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }

@@ -29,7 +29,7 @@ const STATES = {
   silent: ["No connection", "last known values"],
 } as const;
 
-/** What a value may be long. */
+/** How long a value may be shown, in characters. */
 const VALUE_MAX = 80;
 
 /** What is known of a node: one JSON object, open to any key. */
@@ -73,10 +73,17 @@ function stateOf({ status, synced }: Info): { state: string; label: string; note
   return { state, label, note };
 }
 
-/** A value as text: digits in groups; nothing for what is no single value. */
+/** A value as text: digits in groups; nothing for what is no single value. `header.js` does the same. */
 function show(value: unknown): string {
-  if (typeof value === "number" || typeof value === "bigint") {
-    return String(value).replace(/\B(?=(?:\d{3})+$)/g, "\u202f");
-  }
-  return typeof value === "string" ? shorten(value, VALUE_MAX) : "";
+  if (typeof value === "string") return shorten(value, VALUE_MAX);
+  if (typeof value !== "number" && typeof value !== "bigint") return "";
+  return shorten(groupDigits(String(value)), VALUE_MAX);
+}
+
+/** Puts narrow spaces between the thousands of a number, and none into its fraction. */
+function groupDigits(number: string): string {
+  return number.replace(/\d+/, (whole) => {
+    const first = whole.length % 3 || 3;
+    return [whole.slice(0, first), ...whole.slice(first).match(/\d{3}/g) ?? []].join("\u202f");
+  });
 }
