@@ -6,6 +6,7 @@
 import type { Edit } from "./document-edits.ts";
 import { formatJson } from "../json/lossless.ts";
 import type { Complaint } from "./parse.ts";
+import { isLoopback } from "../http/loopback.ts";
 import { operationsOf } from "../http/openapi-operations.ts";
 import { isObject, type Json, listOf, objectOf, type Path } from "../json/values.ts";
 
@@ -52,9 +53,8 @@ export function serverEdits(
     if (publicUrl && path.length === 1) continue;
     const urls = servers.map(({ url }) => {
       if (typeof url !== "string") return url;
-      if (itself && LOOPBACK.test(url)) {
-        return trim(trim(publicUrl ?? itself) + url.replace(LOOPBACK, ""));
-      }
+      const local = itself && loopbackOriginOf(url);
+      if (local) return trim(trim(publicUrl ?? itself) + url.slice(local.length));
       return near && isRelative(url) ? absolute(url, near) : url;
     });
     if (urls.every((url, i) => url === servers[i]!.url)) continue;
@@ -151,8 +151,12 @@ function expand({ url, variables }: Json): string[] {
   return urls;
 }
 
-/** The origin of this machine. */
-const LOOPBACK = /^https?:\/\/(?:localhost|127(?:\.\d+){3}|\[::1\])(?::\d+)?(?=\/|$)/i;
+/** The origin that a URL begins with, where that is this machine. */
+function loopbackOriginOf(url: string): string | undefined {
+  const origin = /^https?:\/\/[^/?#]+/i.exec(url)?.[0];
+  if (!origin || !URL.canParse(origin)) return undefined;
+  return isLoopback(new URL(origin).hostname) ? origin : undefined;
+}
 
 /** Neither a URL with a scheme, nor with a variable that may stand for one. */
 const isRelative = (url: unknown): boolean =>

@@ -6,6 +6,7 @@
  */
 import type { AuthFile, UsualAuth } from "../../kinds/kind.ts";
 import type { AuthVariable } from "../settings.ts";
+import { isLoopback } from "../../http/loopback.ts";
 import { readTextFile, readVariable } from "./file.ts";
 import { SourceError } from "./source-error.ts";
 
@@ -30,8 +31,6 @@ export interface Auth {
 
 /** Where secrets may lie. */
 export type Place = AuthFile | AuthVariable;
-
-const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
 /**
  * Makes what gives secrets to requests.
@@ -82,7 +81,7 @@ export function createAuth(
     headers: {},
     hint: "node.auth says where it lies",
     async next(refusal) {
-      if (!usual || !LOOPBACK.test(hostname)) return undefined;
+      if (!usual || !isLoopback(hostname)) return undefined;
       const [header, pattern] = usual.refusal;
       if (!new RegExp(pattern).test(refusal.get(header) ?? "")) return undefined;
       return await tryUsual(usual.files);

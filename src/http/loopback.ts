@@ -1,0 +1,17 @@
+/**
+ * Which hosts are this machine.
+ *
+ * @module
+ */
+
+/** 127.0.0.0/8 and `::1` (RFC 6890); `localhost` and all names below it (RFC 6761, section 6.3). */
+const LOOPBACK = /^(?:127(?:\.\d+){3}|\[::1\]|(?:.+\.)?localhost\.?)$/;
+
+/**
+ * Whether a host is this machine.
+ *
+ * @param hostname as in `URL`: in lower case, an address in its usual form, IPv6 in brackets
+ */
+export function isLoopback(hostname: string): boolean {
+  return LOOPBACK.test(hostname);
+}
