@@ -10,4 +10,3 @@ export type { Finding } from "./openapi/diagnostics.ts";
 export type { Answer, Awaitable, RequestHead } from "./http/message.ts";
 export type { DescriptionPlace, DescriptionReport } from "./openapi/watch.ts";
 export type { NodefaceOptions, Operation } from "./options.ts";
-export type { Disk, Platform } from "./platform.ts";

@@ -14,9 +14,9 @@ import { ConfigError } from "./cli/configuration-error.ts";
 import { documentOf } from "./openapi/serve-description.ts";
 import { formatFinding } from "./openapi/diagnostics.ts";
 import type { DescriptionReport } from "./openapi/watch.ts";
-import { readManifest, readPrepared } from "./explorer/manifest.ts";
+import { COMMIT, VERSION } from "./generated/build-info.js";
 import type { Awaitable } from "./http/message.ts";
-import { platform } from "./platform.ts";
+import { OWN_DESCRIPTION } from "./resources.ts";
 
 /** Exit codes, for the scripts that start the service. */
 const STOPPED = 0, COULD_NOT_RUN = 1, WRONG_USE = 2;
@@ -38,8 +38,6 @@ process.exit(await main());
 
 /** Runs the command and resolves to its exit code. */
 async function main(): Promise<number> {
-  // Almost every command needs it; it is read while the arguments are.
-  void readManifest(platform).catch(() => {});
   try {
     const config = await read();
     switch (config.command) {
@@ -50,10 +48,9 @@ async function main(): Promise<number> {
       case "serve":
         return await run(config);
     }
-    const { version, commit } = await readManifest(platform);
-    if (config.command === "check") return await check(version, config);
-    const build = commit ? `, built from ${commit}` : "";
-    return print(`nodeface ${version} on ${runtime()}${build}\n`);
+    if (config.command === "check") return await check(config);
+    const build = COMMIT ? `, built from ${COMMIT}` : "";
+    return print(`nodeface ${VERSION} on ${runtime()}${build}\n`);
   } catch (error) {
     complain(error instanceof Error ? error.message : String(error));
     return error instanceof ConfigError ? WRONG_USE : COULD_NOT_RUN;
@@ -75,8 +72,8 @@ async function kinds({ topic }: Config): Promise<number> {
   throw new ConfigError([`${JSON.stringify(topic)} is no kind known; see nodeface kinds`]);
 }
 
-async function check(version: string, { node, info, description }: Config): Promise<number> {
-  const service = { software: "nodeface", version, started_at: new Date().toISOString() };
+async function check({ node, info, description }: Config): Promise<number> {
+  const service = { software: "nodeface", version: VERSION, started_at: new Date().toISOString() };
   const { formatReport, hasTrouble } = await import("./cli/check.ts");
   const { inspect } = await import("./info/inspect-node.ts");
   const { KINDS } = await import("./kinds/index.ts");
@@ -103,10 +100,9 @@ async function checkDescription(
   const itself = description === undefined && path ? node.url : undefined;
   const place = itself === undefined ? description : placeBelow(itself, path!);
   if (place === undefined || place === "none") return true;
-  const { description: codings } = await readManifest(platform);
-  const own = documentOf(await readPrepared(platform, "spec.json", codings["spec.json"]));
+  const own = documentOf((await OWN_DESCRIPTION.get()).json);
   const where = { base: node.url, publicUrl: node.public_url, itself };
-  const { findings, merged } = await inspectDescription({ place, own, platform, ...where });
+  const { findings, merged } = await inspectDescription({ place, own, ...where });
   if (itself && !merged) {
     print(`\nThere is no description of the node at ${place}: ${reasonIn(findings)}\n`);
     return true;
@@ -119,7 +115,7 @@ async function checkDescription(
 /** Serves until it is told to stop. */
 async function run(config: Config): Promise<number> {
   // Read while the app is made.
-  const needed = Promise.all([readManifest(platform), adapter()]);
+  const needed = adapter();
   const startedAt = new Date();
   const make = ({ node, info, hosts, cors, description }: Config): Nodeface => {
     const onDescription = tellDescription;
@@ -135,7 +131,7 @@ async function run(config: Config): Promise<number> {
     fetch: (request) => app.fetch(request),
     answer: (head, whole) => app.answer(head, whole),
   };
-  const [{ version }, { serve }] = await needed;
+  const { serve } = await needed;
   const server = await listen(serve, current, config);
   const stop = new Promise<void>((resolve) => {
     // A signal to the whole process group may come twice, the second time passed on by npm.
@@ -160,7 +156,7 @@ async function run(config: Config): Promise<number> {
       complain(`${(error as Error).message}\nthe configuration stays as it was`);
     }
   });
-  console.error(`nodeface ${version} on ${server.url} (explorer: ${server.url}v1/spec)`);
+  console.error(`nodeface ${VERSION} on ${server.url} (explorer: ${server.url}v1/spec)`);
   askNode(first);
   stopWatching = watchDescription(first, config);
   await stop;

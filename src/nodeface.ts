@@ -21,7 +21,6 @@ import { respond } from "./http/respond.ts";
 import { toResponse } from "./http/to-response.ts";
 import type { Resource } from "./lazy.ts";
 import type { NodefaceOptions, Operation } from "./options.ts";
-import { platform as ownPlatform } from "./platform.ts";
 import { createResources, type Resources } from "./resources.ts";
 
 /** A service: hand `fetch` to any server that speaks `Request` and `Response`. */
@@ -66,8 +65,8 @@ export interface Nodeface {
  * ```
  */
 export function createNodeface(options: NodefaceOptions = {}): Nodeface {
-  const { platform = ownPlatform, hosts = [], cors = "*", onError = console.error } = options;
-  const resources = createResources(platform, options);
+  const { hosts = [], cors = "*", onError = console.error } = options;
+  const resources = createResources(options);
   const prefix = createPrefix(options.prefix ?? "");
   const guard = createHostGuard(hosts);
   const finish = createFinish(cors);

@@ -9,16 +9,9 @@ import type { Cors } from "./http/cors.ts";
 import type { Hosts } from "./http/host-guard.ts";
 import type { InfoSettings, NodeSettings } from "./info/settings.ts";
 import type { OwnInfo } from "./info/query-target.ts";
-import type { Platform } from "./platform.ts";
 
 /** How a service is made. */
 export interface NodefaceOptions {
-  /**
-   * Reads this package's files and encodes brotli.
-   *
-   * @default the disk and the compression library of Node, Deno or Bun
-   */
-  platform?: Platform;
   /**
    * The host names to answer for besides loopback names and IP literals; `"*"` for any. Others are
    * refused with 421, since a page on another site could make its own name resolve to this service.

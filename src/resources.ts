@@ -4,8 +4,9 @@
  * @module
  */
 import { type Assets, createAssets, prepareFavicon } from "./explorer/assets.ts";
-import { readManifest, readPrepared } from "./explorer/manifest.ts";
 import type { Page } from "./explorer/page.ts";
+import { VERSION } from "./generated/build-info.js";
+import { type EncodedContent, unpack } from "./http/packed-content.ts";
 import type { Representation } from "./http/representation.ts";
 import { createAlone, isAlone } from "./info/service-info.ts";
 import type { LiveInfo, Snapshot } from "./info/snapshot.ts";
@@ -15,7 +16,6 @@ import { formatFinding } from "./openapi/diagnostics.ts";
 import { type Description, documentOf, prepareOwn } from "./openapi/serve-description.ts";
 import type { DescriptionReport, Live } from "./openapi/watch.ts";
 import type { NodefaceOptions } from "./options.ts";
-import type { Platform } from "./platform.ts";
 
 /** Everything there is to answer with. A `get` rejects where a part cannot be made. */
 export interface Resources {
@@ -46,22 +46,19 @@ type PageSource = Resource<Page>;
 /**
  * Makes what is answered with. Nothing is read before it is asked for.
  *
- * @param platform reads this package's files
  * @param options what the service was made with
  */
-export function createResources(platform: Platform, options: NodefaceOptions): Resources {
+export function createResources(options: NodefaceOptions): Resources {
   const { startedAt = new Date(), log = console.error, onError = console.error } = options;
   const { node, info, operations = [], description: place, onDescription: report = complain } =
     options;
-  const text = async (path: string) => new TextDecoder().decode(await platform.read(path));
-  const manifest = () => readManifest(platform);
-  const own = async (form: "spec.json" | "spec.yaml") =>
-    await readPrepared(platform, form, (await manifest()).description[form]);
 
   const makePage = async ({ document, origins, notice }: Omit<Description, "json" | "yaml">) => {
-    const { createPage } = await import("./explorer/page.ts");
-    const template = await text("static/explorer.html");
-    return await createPage(template, document, await manifest(), platform, { origins, notice });
+    const [{ createPage }, { TEMPLATE, FILES }] = await Promise.all([
+      import("./explorer/page.ts"),
+      import("./generated/page.js"),
+    ]);
+    return await createPage(TEMPLATE, document, FILES, { origins, notice });
   };
   const makeReadyPage = async (described: Omit<Description, "json" | "yaml">) => {
     const page = lazy(() => makePage(described));
@@ -70,15 +67,15 @@ export function createResources(platform: Platform, options: NodefaceOptions): R
   };
 
   const description = lazy(async (): Promise<Live<PageSource>> => {
-    const [json, yaml] = await Promise.all([own("spec.json"), own("spec.yaml")]);
-    const alone = await prepareOwn({ json, yaml }, operations, platform);
+    const { json, yaml } = await OWN_DESCRIPTION.get();
+    const alone = await prepareOwn({ json, yaml }, operations);
     const current = { json: alone.json, yaml: alone.yaml, page: lazy(() => makePage(alone)) };
     const url = node?.url || undefined;
     if (place === "none" || (place === undefined && url === undefined)) {
       return { current, refresh: () => Promise.resolve() };
     }
     const where = { base: url, publicUrl: node?.public_url };
-    const described = { alone, own: documentOf(json), operations, platform, report, ...where };
+    const described = { alone, own: documentOf(json), operations, report, ...where };
     if (place !== undefined) {
       const { keepCurrent } = await import("./openapi/watch.ts");
       return await keepCurrent({ place, ...described }, makeReadyPage);
@@ -91,8 +88,7 @@ export function createResources(platform: Platform, options: NodefaceOptions): R
 
   const kinds = async () => (await import("./kinds/index.ts")).KINDS;
   const monitor = lazy(async (): Promise<LiveInfo> => {
-    const { version } = await manifest();
-    const service = { software: "nodeface", version, started_at: startedAt.toISOString() };
+    const service = { software: "nodeface", version: VERSION, started_at: startedAt.toISOString() };
     if (isAlone(node, info)) return createAlone(service, node, info);
     const hasKind = node?.url || node?.kind;
     const [{ createInfo }, known] = await Promise.all([
@@ -107,8 +103,8 @@ export function createResources(platform: Platform, options: NodefaceOptions): R
   };
 
   const catalog = lazy(prepareCatalog);
-  const favicon = lazy(async () => prepareFavicon(await text("static/favicon.svg")));
-  const assets = lazy(async () => createAssets(await manifest(), platform));
+  const favicon = lazy(async () => prepareFavicon((await import("./generated/page.js")).FAVICON));
+  const assets = lazy(async () => createAssets((await import("./generated/assets.js")).ASSETS));
 
   return {
     page: {
@@ -135,6 +131,13 @@ export function createResources(platform: Platform, options: NodefaceOptions): R
     refresh: async () => await (await description.get()).refresh(),
   };
 }
+
+/** Both forms of this service's own description, one for all services of a process. */
+export const OWN_DESCRIPTION: Resource<Record<"json" | "yaml", EncodedContent>> = lazy(async () => {
+  const { SPEC_JSON, SPEC_YAML } = await import("./generated/description.js");
+  const [json, yaml] = await Promise.all([unpack(SPEC_JSON), unpack(SPEC_YAML)]);
+  return { json, yaml };
+});
 
 /** Says what is wrong with a description where nobody else does. */
 function complain({ findings }: DescriptionReport): void {

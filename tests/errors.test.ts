@@ -1,63 +1,41 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { readManifest } from "../src/explorer/manifest.ts";
-import { createNodeface } from "../src/index.ts";
+import { createAssets } from "../src/explorer/assets.ts";
+import { createNodeface, type Operation } from "../src/index.ts";
 import { ask } from "./_app.ts";
 
 const errors = suite("errors");
 
 errors("a thrown error is answered with 500 and nothing of the inside", async () => {
   const told: unknown[] = [];
-  const broken = createNodeface({
-    platform: { read: (path) => Promise.reject(new Error(`no ${path} in /home/secret`)) },
-    onError: (error) => told.push(error),
-  });
-  const response = await broken.fetch(new Request("http://localhost/v1/info"));
+  const broken: Operation = {
+    method: "GET",
+    path: "/v1/broken",
+    operation: { responses: {} },
+    handle: () => Promise.reject(new Error("no peers.json in /home/secret")),
+  };
+  const { fetch } = createNodeface({ operations: [broken], onError: (error) => told.push(error) });
+  const response = await fetch(new Request("http://localhost/v1/broken"));
   assert.is(response.status, 500);
   assert.is(response.headers.get("content-type"), "application/problem+json");
   assert.is(response.headers.get("cache-control"), "no-store");
   const text = await response.text();
-  assert.not.match(text, /secret|manifest|at /);
+  assert.not.match(text, /secret|peers|at /);
   assert.is(JSON.parse(text).title, "Internal Server Error");
   assert.is(told.length, 1);
 });
 
-errors("a service that failed once answers as soon as it can", async () => {
-  let broken = true;
-  const { platform } = await import("../src/platform.ts");
-  const app = createNodeface({
-    platform: {
-      read: (path) => broken ? Promise.reject(new Error("not yet")) : platform.read(path),
-    },
-    onError: () => {},
-  });
-  const request = () => app.fetch(new Request("http://localhost/v1/info"));
-  assert.is((await request()).status, 500);
-  broken = false;
-  assert.is((await request()).status, 200);
-});
-
-errors("a file of the explorer that could not be read once is read again", async () => {
-  const { platform } = await import("../src/platform.ts");
-  const { explorer } = await readManifest(platform);
+errors("a file of the explorer that could not be loaded once is loaded again", async () => {
   let isOut = true;
-  const told: unknown[] = [];
-  const app = createNodeface({
-    platform: {
-      read: (path) =>
-        isOut && path.includes(explorer)
-          ? Promise.reject(new Error("EMFILE: too many open files"))
-          : platform.read(path),
-    },
-    onError: (error) => told.push(error),
+  const load = () =>
+    isOut ? Promise.reject(new Error("EMFILE")) : Promise.resolve({ identity: btoa("a {}") });
+  const find = createAssets({ "explorer-1/a.css": { type: "text/css", load } });
+  await find("explorer-1/a.css")!.then(() => assert.unreachable(), ({ message }) => {
+    assert.is(message, "EMFILE");
   });
-  const request = () => app.fetch(new Request(`http://localhost/assets/${explorer}/explorer.js`));
-  const refused = await request();
-  assert.is(refused.status, 500);
-  assert.is(refused.headers.get("cache-control"), "no-store");
-  assert.match(String(told[0]), "EMFILE");
   isOut = false;
-  assert.is((await request()).status, 200);
+  const { variants } = await find("explorer-1/a.css")!;
+  assert.is(new TextDecoder().decode(variants.identity!.full.body), "a {}");
 });
 
 errors("a request whose address cannot be parsed is answered with 400", async () => {

@@ -3,12 +3,11 @@ import * as assert from "uvu/assert";
 import { renderInline, renderProse } from "../src/explorer/markdown.ts";
 import { createPage } from "../src/explorer/page.ts";
 import type { Representation } from "../src/http/representation.ts";
-import { platform } from "../src/platform.ts";
+import { TEMPLATE } from "../src/generated/page.js";
 
 const page = suite("the first HTML of the explorer");
 
-const MANIFEST = { explorer: "explorer-1", scalar: "scalar-1", preload: ["scalar-1/a.js"] };
-const template = new TextDecoder().decode(await platform.read("static/explorer.html"));
+const FILES = { explorer: "explorer-1", scalar: "scalar-1", preload: ["scalar-1/a.js"] };
 
 /** What may not be in a page, whatever a description says. */
 const DANGERS = [
@@ -142,7 +141,7 @@ page("the server that is nearest to an operation comes before its path", async (
 
 page("what is to be known of the description is in the header, as text", async () => {
   const notice = { origins: ["http://a.example"], notice: "It is <b>broken</b>" };
-  const made = await createPage(template, {}, MANIFEST, platform, notice);
+  const made = await createPage(TEMPLATE, {}, FILES, notice);
   const { variants } = await made.prepare({ name: "a node" });
   assert.match(JSON.stringify(variants), "connect-src 'self' http://a.example;");
   const html = new TextDecoder().decode(variants.identity!.full.body);
@@ -152,7 +151,7 @@ page("what is to be known of the description is in the header, as text", async (
 page("has another validator where it may ask other servers", async () => {
   const etagOf = async (origin: string) => {
     const described = { origins: [origin], notice: undefined };
-    const made = await createPage(template, {}, MANIFEST, platform, described);
+    const made = await createPage(TEMPLATE, {}, FILES, described);
     return (await made.prepare({ name: "a node" })).variants.identity!.etag;
   };
   assert.is(await etagOf("http://a.example"), await etagOf("http://a.example"));
@@ -236,7 +235,7 @@ page("the work grows with the description and no faster", async () => {
 });
 
 page("only a change of the header makes another representation", async () => {
-  const { prepare } = await createPage(template, {}, MANIFEST, platform);
+  const { prepare } = await createPage(TEMPLATE, {}, FILES);
   const first = await prepare({ name: "a", height: 1 });
   assert.is(await prepare({ name: "a", height: 1, unknown: "key" }), first);
   assert.is.not(await prepare({ name: "a", height: 2 }), first);
@@ -299,7 +298,7 @@ function tagsOf(html: string): string[] {
 }
 
 async function prepare(document: unknown, info = {}): Promise<Representation> {
-  return await (await createPage(template, document, MANIFEST, platform)).prepare(info);
+  return await (await createPage(TEMPLATE, document, FILES)).prepare(info);
 }
 
 async function render(document: unknown, info = {}): Promise<string> {

@@ -6,7 +6,6 @@ import { formatFinding } from "../src/openapi/diagnostics.ts";
 import { keepFound } from "../src/openapi/discover.ts";
 import { prepareOwn } from "../src/openapi/serve-description.ts";
 import { createNodeface, type Nodeface, type NodefaceOptions } from "../src/index.ts";
-import { platform } from "../src/platform.ts";
 import { RECORDINGS } from "./nodes/_recorded.ts";
 
 const found = suite("a node that describes itself");
@@ -128,7 +127,7 @@ found("it is taken up when it is there, and looked at again later", async () => 
   let path: string | undefined = undefined;
   const own = { openapi: "3.1.1", info: { title: "Own", version: "1" }, paths: {} };
   const form = { identity: new TextEncoder().encode(JSON.stringify(own)) };
-  const alone = await prepareOwn({ json: form, yaml: form }, [], platform);
+  const alone = await prepareOwn({ json: form, yaml: form }, []);
   const live = keepFound(
     {
       url,
@@ -138,7 +137,6 @@ found("it is taken up when it is there, and looked at again later", async () => 
       now: () => now,
       alone,
       own,
-      platform,
       report: () => {},
     },
     { ...alone, page: "Own" },

@@ -1,8 +1,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";
-import { readManifest } from "../src/explorer/manifest.ts";
-import { platform } from "../src/platform.ts";
+import { ASSETS } from "../src/generated/assets.js";
+import { FILES } from "../src/generated/page.js";
 import { ask, PATHS } from "./_app.ts";
 
 const description = suite("description");
@@ -38,10 +38,9 @@ description("every path that answers is described", async () => {
 
 description("everything described is served, with a status that is described", async () => {
   const { paths } = await json("/spec.json");
-  const manifest = await readManifest(platform);
-  const chunk = Object.keys(manifest.files).find((file) => file.includes("/chunks/")) ?? "";
+  const chunk = Object.keys(ASSETS).find((file) => file.includes("/chunks/")) ?? "";
   const file = (path: string) =>
-    path.includes("/chunks/") ? chunk : `${manifest.explorer}/explorer.js`;
+    path.includes("/chunks/") ? chunk : `${FILES.explorer}/explorer.js`;
   for (const [path, { get }] of Object.entries(paths)) {
     const served = path.startsWith("/assets/") ? `/assets/${file(path)}` : path;
     const { status } = await ask(served);

@@ -1,46 +1,36 @@
 /**
- * `npm run assets`: prepares the explorer's files once, in every content coding, under
- * `dist/assets/`: Scalar's browser modules, the files of `static/`, and both forms of the service's
- * own description. What the last run made of the same file is taken from there; where nothing has
- * changed it only notes the commit.
+ * `npm run assets`: writes the modules of `src/generated/`, which hold all that the service serves
+ * and would otherwise read from a disk: the page, the explorer's files and Scalar's in every content
+ * coding, and both forms of the service's own description.
+ *
+ * Each module says at its head what it was made from. One that would be made from the same again is
+ * left as it is, and a new one is moved into place when it is whole: a run that is interrupted or a
+ * second one at the same time does no harm.
  *
  * @module
  */
 import { createHash } from "node:crypto";
-import {
-  chmod,
-  copyFile,
-  mkdir,
-  mkdtemp,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-  writeFile,
-} from "node:fs/promises";
-import { dirname, extname, join } from "node:path";
+import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { basename, extname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { parse } from "yaml";
 import { brotliCompress, constants, gzip } from "node:zlib";
-import { type Asset, fileName, MANIFEST, type Manifest } from "../explorer/manifest.ts";
-import type { ContentCoding } from "../http/content-coding.ts";
+import { parse } from "yaml";
+import type { PageFiles } from "../generated/page.js";
+import type { PackedContent } from "../http/packed-content.ts";
 import { shortCommit } from "./git-commit.ts";
 import { readScalar, staticImports } from "./patch-scalar.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const TARGET = join(ROOT, "src/generated");
 const SCALAR = "node_modules/@scalar/api-reference";
 
-/** This service's own description. */
-const DESCRIPTION = "spec/openapi.yaml";
+/** The files of `static/` that the page loads; the page itself is filled in when it is served. */
+const EXPLORER = ["explorer.js", "header.js", "explorer.css", "favicon.svg"];
 
-/** The files of `static/` that the page loads; the page itself is prepared when it is served. */
-const OWN = ["explorer.js", "header.js", "explorer.css", "favicon.svg"];
-
-/** The code of this step, which makes other files where it changes. */
-const STEP = ["src/build/assets.ts", "src/build/patch-scalar.ts", "src/explorer/manifest.ts"];
+/** The code of this step, which makes other modules where it changes. */
+const STEP = ["src/build/assets.ts", "src/build/patch-scalar.ts"];
 
 const TYPES: Readonly<Record<string, string>> = {
   ".js": "text/javascript; charset=utf-8",
@@ -48,60 +38,194 @@ const TYPES: Readonly<Record<string, string>> = {
   ".svg": "image/svg+xml",
 };
 
+/** A content that fits in one packet gains nothing from being encoded. */
+const PACKET = 1400;
+
+/** Files of a folder that are smaller, in bytes, share one module. */
+const SMALL = 8192;
+
 /** Contents by their path in a folder. */
 type Files = Map<string, Buffer>;
+
+/** A module to be made. */
+interface Module {
+  /** Its path in the target. */
+  path: string;
+  /** All that it is made from. */
+  inputs: (string | Buffer)[];
+  make(): Promise<string>;
+}
 
 await main();
 
 async function main() {
   const { version } = await packageJson(".");
   const scalarVersion = (await packageJson(SCALAR)).version;
-  const own = await readFiles(join(ROOT, "static"), OWN);
+  const explorer = await readFiles(join(ROOT, "static"), EXPLORER);
   const scalar = await readScalar(join(ROOT, SCALAR));
-  const explorerFolder = `explorer-${hash(own)}`;
-  const scalarFolder = `scalar-${scalarVersion}-${hash(scalar)}`;
-  const commit = shortCommit(ROOT);
-  const description = hash(await readFiles(ROOT, [DESCRIPTION]));
-  const step = hash(await readFiles(ROOT, STEP));
-  const inputs = [version, explorerFolder, scalarFolder, description, step].join(" ");
-  const done = await lastRun();
-  if (done?.inputs === inputs) return await setCommit(done, commit);
-  const before = done?.inputs.endsWith(` ${step}`) ? done.files : {};
-
-  const files: Files = new Map();
-  for (const [path, content] of own) files.set(`${explorerFolder}/${path}`, content);
-  for (const [path, content] of scalar) files.set(`${scalarFolder}/${path}`, content);
-
-  const target = join(ROOT, dirname(MANIFEST));
-  await mkdir(dirname(target), { recursive: true });
-  await removeAbandoned(dirname(target));
-  const folder = await mkdtemp(`${target}-`);
-  // Whoever runs the service may read them, not only who builds it.
-  await chmod(folder, 0o755);
-  const manifest: Manifest = {
-    version,
-    inputs,
-    explorer: explorerFolder,
-    scalar: scalarFolder,
-    preload: [
-      `${explorerFolder}/header.js`,
-      ...staticImports(scalar).map((path) => `${scalarFolder}/${path}`),
-    ],
-    ...(commit && { commit }),
-    files: await prepare(files, folder, before),
-    description: await prepareDescription(folder),
+  const folders = {
+    explorer: `explorer-${hash([...explorer].flat()).slice(0, 8)}`,
+    scalar: `scalar-${scalarVersion}-${hash([...scalar].flat()).slice(0, 8)}`,
   };
-  await writeFile(join(folder, "manifest.json"), textOf(manifest));
-  await putInPlace(folder, target, inputs);
+  const preload = [
+    `${folders.explorer}/header.js`,
+    ...staticImports(scalar).map((path) => `${folders.scalar}/${path}`),
+  ];
+  const files: Files = new Map();
+  for (const [path, content] of explorer) files.set(`${folders.explorer}/${path}`, content);
+  for (const [path, content] of scalar) files.set(`${folders.scalar}/${path}`, content);
+
+  const contents = contentModules(files);
+  // What the table names is there before it.
+  await writeModules(contents, showProgress);
+  await writeModules([
+    tableModule(files),
+    await descriptionModule(),
+    await pageModule({ ...folders, preload }),
+    buildInfoModule(version, shortCommit(ROOT)),
+  ]);
+  await removeOthers(contents.map(({ path }) => path));
 }
 
-/** Removes what runs that were interrupted have left; one that is under way is younger. */
-async function removeAbandoned(folder: string): Promise<void> {
+/** The modules with the contents of files: one for each, and one for the small ones of a folder. */
+function contentModules(files: Files): Module[] {
+  const modules = new Map<string, Files>();
+  for (const [path, content] of files) {
+    const module = modulePath(path, content);
+    const group: Files = modules.get(module) ?? new Map();
+    if (group.has(basename(path))) throw new Error(`Two files are called ${basename(path)}`);
+    modules.set(module, group.set(basename(path), content));
+  }
+  return [...modules].map(([path, group]) => ({
+    path,
+    inputs: [...group].flat(),
+    async make() {
+      const packed: Record<string, PackedContent> = {};
+      for (const [name, content] of group) packed[name] = await pack(content);
+      return moduleText({ FILES: packed });
+    },
+  }));
+}
+
+/** The module that holds the content of a file. */
+function modulePath(path: string, content: Buffer): string {
+  if (content.length < SMALL) return `assets/small-files-of-${path.split("-")[0]}.js`;
+  return `assets/${basename(path).replace(/\.js$/, "")}.js`;
+}
+
+/** The table of the files. Each import is a literal, which bundlers follow. */
+function tableModule(files: Files): Module {
+  const lines = [...files].map(([path, content]) => {
+    const type = TYPES[extname(path)];
+    if (!type) throw new Error(`No media type is known for ${path}`);
+    const module = JSON.stringify(`./${modulePath(path, content)}`);
+    const load = `async () => (await import(${module})).FILES[${JSON.stringify(basename(path))}]`;
+    return `  ${JSON.stringify(path)}: { type: ${JSON.stringify(type)}, load: ${load} },\n`;
+  });
+  const text = `export const ASSETS = {\n${lines.join("")}};\n`;
+  return { path: "assets.js", inputs: [text], make: () => Promise.resolve(text) };
+}
+
+async function descriptionModule(): Promise<Module> {
+  const yaml = await readFile(join(ROOT, "spec/openapi.yaml"));
+  return {
+    path: "description.js",
+    inputs: [yaml],
+    async make() {
+      const json = Buffer.from(JSON.stringify(parse(yaml.toString())));
+      return moduleText({ SPEC_JSON: await pack(json), SPEC_YAML: await pack(yaml) });
+    },
+  };
+}
+
+async function pageModule(files: PageFiles): Promise<Module> {
+  const read = (name: string) => readFile(join(ROOT, "static", name), "utf8");
+  const text = moduleText({
+    TEMPLATE: await read("explorer.html"),
+    FAVICON: await read("favicon.svg"),
+    FILES: files,
+  });
+  return { path: "page.js", inputs: [text], make: () => Promise.resolve(text) };
+}
+
+function buildInfoModule(version: string, commit: string | undefined): Module {
+  const text = moduleText({ VERSION: version, COMMIT: commit });
+  return { path: "build-info.js", inputs: [text], make: () => Promise.resolve(text) };
+}
+
+/** The text of a module that exports values. */
+function moduleText(values: Readonly<Record<string, unknown>>): string {
+  return Object.entries(values)
+    .map(([name, value]) => `export const ${name} = ${JSON.stringify(value, null, 2)};\n`)
+    .join("");
+}
+
+/** A content in every coding that makes it shorter; the identity is left out where gzip is there. */
+async function pack(content: Buffer): Promise<PackedContent> {
+  const params = { [constants.BROTLI_PARAM_SIZE_HINT]: content.length };
+  const br = await promisify(brotliCompress)(content, { params });
+  const gz = await promisify(gzip)(content, { level: 9 });
+  const isWorth = (encoded: Buffer) => content.length > PACKET && encoded.length < content.length;
+  const base64 = (bytes: Buffer) => bytes.toString("base64");
+  return {
+    ...(isWorth(br) && { br: base64(br) }),
+    ...(isWorth(gz) ? { gzip: base64(gz) } : { identity: base64(content) }),
+  };
+}
+
+/**
+ * Writes the modules that have changed.
+ *
+ * @param show is told how many there are, and gives what is called when one is done
+ */
+async function writeModules(
+  modules: readonly Module[],
+  show: (total: number) => () => void = () => () => {},
+): Promise<void> {
+  await mkdir(join(TARGET, "assets"), { recursive: true });
+  const step = [...await readFiles(ROOT, STEP)].flat();
+  const changed: { file: string; head: string; make: Module["make"] }[] = [];
+  for (const { path, inputs, make } of modules) {
+    const file = join(TARGET, path);
+    const head = `// Made by "npm run assets" from ${hash([...step, ...inputs])}\n`;
+    if (!await beginsWith(file, head)) changed.push({ file, head, make });
+  }
+  const progress = show(changed.length);
+  const worker = async () => {
+    for (let next = changed.shift(); next; next = changed.shift()) {
+      const { file, head, make } = next;
+      const part = `${file}.${process.pid}.new`;
+      await writeFile(part, head + await make());
+      await rename(part, file);
+      progress();
+    }
+  };
+  await Promise.all(Array.from({ length: 4 }, worker));
+}
+
+async function beginsWith(path: string, head: string): Promise<boolean> {
+  try {
+    const file = await open(path);
+    try {
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(head.length), 0, head.length, 0);
+      return buffer.subarray(0, bytesRead).toString() === head;
+    } finally {
+      await file.close();
+    }
+  } catch {
+    return false;
+  }
+}
+
+/** Removes contents that no file has now, and what runs that were interrupted have left. */
+async function removeOthers(contents: readonly string[]): Promise<void> {
   const hourAgo = Date.now() - 3_600_000;
-  for (const name of await readdir(folder)) {
-    const path = join(folder, name);
-    if (!name.startsWith("assets-") || (await stat(path)).mtimeMs > hourAgo) continue;
-    await rm(path, { recursive: true, force: true });
+  for (const name of await readdir(TARGET, { recursive: true })) {
+    const path = name.replaceAll("\\", "/");
+    const file = join(TARGET, name);
+    const isLeft = path.endsWith(".new") && (await stat(file)).mtimeMs < hourAgo;
+    const isOld = /^assets\/.*\.js$/.test(path) && !contents.includes(path);
+    if (isLeft || isOld) await rm(file, { force: true });
   }
 }
 
@@ -109,124 +233,15 @@ async function packageJson(folder: string): Promise<{ version: string }> {
   return JSON.parse(await readFile(join(ROOT, folder, "package.json"), "utf8"));
 }
 
-/** What the last run made; nothing where there was none. */
-async function lastRun(): Promise<Manifest | undefined> {
-  try {
-    return JSON.parse(await readFile(join(ROOT, MANIFEST), "utf8")) as Manifest;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Says in the manifest which commit the files are of now; they are the same ones. */
-async function setCommit(manifest: Manifest, commit: string | undefined): Promise<void> {
-  if (manifest.commit === commit) return;
-  const { commit: _, ...rest } = manifest;
-  const path = join(ROOT, MANIFEST);
-  await writeFile(`${path}.new`, textOf({ ...rest, ...(commit && { commit }) }));
-  await rename(`${path}.new`, path);
-}
-
-function textOf(manifest: Manifest): string {
-  return JSON.stringify(manifest, null, 1) + "\n";
-}
-
-/** Writes both forms of this service's own description. */
-async function prepareDescription(folder: string): Promise<Manifest["description"]> {
-  const yaml = await readFile(join(ROOT, DESCRIPTION));
-  const json = Buffer.from(JSON.stringify(parse(yaml.toString())));
-  return {
-    "spec.json": await writeEncoded("spec.json", json, folder),
-    "spec.yaml": await writeEncoded("spec.yaml", yaml, folder),
-  };
-}
-
 async function readFiles(folder: string, paths: string[]): Promise<Files> {
   const entries = paths.map(async (path) => [path, await readFile(join(folder, path))] as const);
   return new Map(await Promise.all(entries));
 }
 
-function hash(files: Files): string {
+function hash(parts: readonly (string | Buffer)[]): string {
   const sum = createHash("sha256");
-  for (const [path, content] of files) sum.update(`${path}\0${content.length}\0`).update(content);
-  return sum.digest("hex").slice(0, 8);
-}
-
-/**
- * Writes every file in every coding that makes it shorter, and says how far it is.
- *
- * @param before what the last run made in the same way
- */
-async function prepare(
-  files: Files,
-  folder: string,
-  before: Readonly<Record<string, Asset>>,
-): Promise<Record<string, Asset>> {
-  const assets: Record<string, Asset> = {};
-  const progress = showProgress(files.size);
-  const queue = [...files].sort(([, a], [, b]) => b.length - a.length);
-  const worker = async () => {
-    for (let next = queue.shift(); next; next = queue.shift()) {
-      const [path, content] = next;
-      assets[path] = await copyPrepared(path, before[path], folder) ??
-        await prepareFile(path, content, folder);
-      progress();
-    }
-  };
-  await Promise.all(Array.from({ length: 4 }, worker));
-  return Object.fromEntries([...files.keys()].map((path) => [path, assets[path]!]));
-}
-
-/** Takes over what the last run made of a file, whose content its folder's name tells. */
-async function copyPrepared(
-  path: string,
-  asset: Asset | undefined,
-  folder: string,
-): Promise<Asset | undefined> {
-  if (!asset) return undefined;
-  await mkdir(dirname(join(folder, path)), { recursive: true });
-  const names = asset.codings.map((coding) => fileName(path, coding));
-  const copies = names.map((name) =>
-    copyFile(join(ROOT, dirname(MANIFEST), name), join(folder, name))
-  );
-  const copied = await Promise.allSettled(copies);
-  return copied.every(({ status }) => status === "fulfilled") ? asset : undefined;
-}
-
-async function prepareFile(path: string, content: Buffer, folder: string): Promise<Asset> {
-  const type = TYPES[extname(path)];
-  if (!type) throw new Error(`No media type is known for ${path}`);
-  return { type, codings: await writeEncoded(path, content, folder) };
-}
-
-async function writeEncoded(
-  path: string,
-  content: Buffer,
-  folder: string,
-): Promise<ContentCoding[]> {
-  const params = { [constants.BROTLI_PARAM_SIZE_HINT]: content.length };
-  const encoded: [ContentCoding, Buffer][] = [
-    ["br", await promisify(brotliCompress)(content, { params })],
-    ["gzip", await promisify(gzip)(content, { level: 9 })],
-    ["identity", content],
-  ];
-  const kept = encoded.filter(([coding, bytes]) =>
-    coding === "identity" || (content.length > 1400 && bytes.length < content.length)
-  );
-  await mkdir(dirname(join(folder, path)), { recursive: true });
-  for (const [coding, bytes] of kept) await writeFile(join(folder, fileName(path, coding)), bytes);
-  return kept.map(([coding]) => coding);
-}
-
-/** Moves the new files to where the service looks for them; a second run at once does no harm. */
-async function putInPlace(folder: string, target: string, inputs: string) {
-  try {
-    await rm(target, { recursive: true, force: true });
-    await rename(folder, target);
-  } catch (error) {
-    await rm(folder, { recursive: true, force: true });
-    if ((await lastRun())?.inputs !== inputs) throw error;
-  }
+  for (const part of parts) sum.update(`${part.length}\0`).update(part);
+  return sum.digest("hex").slice(0, 16);
 }
 
 /** A line that is rewritten in a terminal, a line for each quarter elsewhere. */

@@ -7,46 +7,42 @@
 import { build, type Metafile, type Plugin } from "esbuild";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Carrier, embedFiles } from "./embed.ts";
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 
 /** What a bundle is for. */
-export interface BundleFor {
-  runtime: "node" | "deno" | "bun" | "worker";
-  carrier: Carrier;
-}
+export type Runtime = "node" | "deno" | "bun" | "worker";
 
 /**
  * Bundles the command, or the worker.
  *
- * @param bundleFor what it is for
+ * @param runtime what it is for
  * @param outfile where it is written; for Bun `main.js`, with its parts beside it
+ * @param plugins further plugins of esbuild
  * @returns the packages that are inside, each as its folder in the root, as a lock file names it
  */
 export async function bundle(
-  { runtime, carrier }: BundleFor,
+  runtime: Runtime,
   outfile: string,
+  plugins: readonly Plugin[] = [],
 ): Promise<string[]> {
   const isWorker = runtime === "worker";
   const { metafile } = await build({
     entryPoints: [path(isWorker ? "../adapters/worker.ts" : "../main.ts")],
     // What Bun compiles may stay apart, and is then loaded when it is needed.
-    ...(carrier === "bun" ? { outdir: dirname(outfile), splitting: true } : { outfile }),
+    ...(runtime === "bun" ? { outdir: dirname(outfile), splitting: true } : { outfile }),
     bundle: true,
     format: "esm",
     platform: isWorker ? "neutral" : "node",
     mainFields: ["module", "main"],
     conditions: [runtime, "import"],
+    external: ["node:*"],
     // What it has for Node is CommonJS, whose `require` a module has not.
     alias: { yaml: path("../../node_modules/yaml/browser/index.js") },
     target: "es2023",
     minify: true,
     metafile: true,
-    plugins: [
-      embedFiles(carrier, !isWorker),
-      ...(isWorker ? [withoutNode] : [onlyAdapter(runtime)]),
-    ],
+    plugins: [...plugins, ...(isWorker ? [] : [onlyAdapter(runtime)])],
     logLevel: "warning",
   });
   return packagesOf(metafile);
@@ -74,14 +70,3 @@ function onlyAdapter(runtime: string): Plugin {
     },
   };
 }
-
-/** A worker has no disk and runs no programs: importing what has fails, which its callers expect. */
-const withoutNode: Plugin = {
-  name: "without-node",
-  setup(build) {
-    build.onResolve({ filter: /^node:/ }, ({ path }) => ({ path, namespace: "absent" }));
-    build.onLoad({ filter: /^/, namespace: "absent" }, ({ path }) => ({
-      contents: `throw new Error("There is no ${path} here");`,
-    }));
-  },
-};

@@ -14,7 +14,7 @@ import { findProgram, runProgram } from "./run-program.ts";
 const DIST = fileURLToPath(new URL("../../dist/", import.meta.url));
 const MODULE = "nodeface-deno.js";
 
-await bundle({ runtime: "deno", carrier: "text" }, join(DIST, MODULE));
+await bundle("deno", join(DIST, MODULE));
 if (process.argv.includes("--compile")) {
   // Of one module, so that Deno does not take all of node_modules in.
   const flags = ["--no-check", "--allow-net", "--allow-env", "--output=nodeface-deno"];

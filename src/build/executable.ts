@@ -6,12 +6,11 @@
  * @module
  */
 import { createHash } from "node:crypto";
-import { copyFile, mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { bundle } from "./bundle.ts";
-import { embeddedPaths } from "./embed.ts";
 import { findProgram, runProgram } from "./run-program.ts";
 import { softwareBill } from "./bill-of-materials.ts";
 import { fileOf, TARGETS } from "./executable-targets.ts";
@@ -46,18 +45,11 @@ async function main(all: boolean) {
   const bun = findProgram("bun", "bun/bin/bun.exe");
   const stage = await mkdtemp(join(ROOT, "dist/stage-"));
   try {
-    const packages = await bundle({ runtime: "bun", carrier: "bun" }, join(stage, "main.js"));
-    const assets = await copyFiles(stage);
+    const packages = await bundle("bun", join(stage, "main.js"));
     const compile = async (outfile: string, ...flags: string[]) => {
       const since = performance.now();
-      await runProgram(bun, [
-        "build",
-        ...FLAGS,
-        ...assets,
-        ...flags,
-        "main.js",
-        `--outfile=${outfile}`,
-      ], stage);
+      const command = ["build", ...FLAGS, ...flags, "main.js", `--outfile=${outfile}`];
+      await runProgram(bun, command, stage);
       const { size } = await stat(outfile);
       console.error(`${basename(outfile)}: ${Math.round(size / 1e6)} MB, ${seconds(since)}`);
     };
@@ -78,17 +70,6 @@ async function main(all: boolean) {
   } finally {
     await rm(stage, { recursive: true });
   }
-}
-
-/** Copies what is to be inside, and gives the flags that put it there. */
-async function copyFiles(stage: string): Promise<string[]> {
-  const paths = await embeddedPaths();
-  for (const path of paths) {
-    await mkdir(dirname(join(stage, path)), { recursive: true });
-    await copyFile(join(ROOT, path), join(stage, path));
-  }
-  const folders = new Set(paths.map((path) => path.slice(0, path.indexOf("/"))));
-  return [...folders].map((folder) => `--asset=${folder}`);
 }
 
 /** The checksums of all executables, as `sha256sum --check` reads them. */

@@ -5,27 +5,48 @@
  * @module
  */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import type { Plugin } from "esbuild";
+import { basename, join } from "node:path";
 import process from "node:process";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { bundle } from "./bundle.ts";
-import { embeddedPaths } from "./embed.ts";
 import { findProgram, runProgram } from "./run-program.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 const stage = await mkdtemp(join(ROOT, "dist/stage-"));
+
+/** What stands in the executable beside the program: paths by their names there. */
+const assets: Record<string, string> = {};
+
+/**
+ * Puts the contents of the explorer's files beside the program, which is one module that Node reads as
+ * a whole: with them in it the first answer comes 9 % later (Node 26.10).
+ */
+const contentsBeside: Plugin = {
+  name: "contents-beside",
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]generated[\\/]assets[\\/]/ }, async ({ path }) => {
+      const { FILES } = await import(pathToFileURL(path).href);
+      const name = `${basename(path)}on`;
+      assets[name] = join(stage, name);
+      await writeFile(join(stage, name), JSON.stringify(FILES));
+      const files = `JSON.parse(getAsset("${name}", "utf8"))`;
+      return { contents: `import { getAsset } from "node:sea"; export const FILES = ${files};` };
+    });
+  },
+};
+
 try {
   // The first release that can: `node --build-sea` came with 25.5.
   const node = findProgram("node", "node26/bin/node");
-  await bundle({ runtime: "node", carrier: "sea" }, join(stage, "main.mjs"));
-  const paths = await embeddedPaths();
+  await bundle("node", join(stage, "main.mjs"), [contentsBeside]);
   const config = {
     main: join(stage, "main.mjs"),
     mainFormat: "module",
     output: join(ROOT, `dist/nodeface-node${process.platform === "win32" ? ".exe" : ""}`),
     disableExperimentalSEAWarning: true,
-    assets: Object.fromEntries(paths.map((path) => [path, join(ROOT, path)])),
+    assets,
   };
   await writeFile(join(stage, "sea.json"), JSON.stringify(config));
   await runProgram(node, [`--build-sea=${join(stage, "sea.json")}`], stage);

@@ -8,4 +8,4 @@ import { fileURLToPath } from "node:url";
 import { bundle } from "./bundle.ts";
 
 const outfile = fileURLToPath(new URL("../../dist/worker.js", import.meta.url));
-await bundle({ runtime: "worker", carrier: "text" }, outfile);
+await bundle("worker", outfile);

@@ -3,9 +3,10 @@
  *
  * @module
  */
+import type { Asset } from "../generated/assets.js";
+import { type EncodedContent, unpack } from "../http/packed-content.ts";
 import { represent, type Representation } from "../http/representation.ts";
-import type { Platform } from "../platform.ts";
-import { type Asset, type Manifest, readPrepared } from "./manifest.ts";
+import { lazy, type Resource } from "../lazy.ts";
 
 /** The folder's name changes with its content, so a file never does (RFC 8246). */
 const IMMUTABLE = "public, max-age=31536000, immutable";
@@ -13,33 +14,27 @@ const IMMUTABLE = "public, max-age=31536000, immutable";
 /** Finds an asset by its path under `/assets/`; `undefined` where there is none. */
 export type Assets = (path: string) => Promise<Representation> | undefined;
 
+/** The contents that have been asked for, one for all services of a process. */
+const contents = new Map<Asset, Resource<EncodedContent>>();
+
 /**
- * Serves the files of a manifest: each is read when it is first asked for, and kept.
+ * Serves the files of a table: each is loaded when it is first asked for, and kept.
  *
- * A path is looked up in the manifest and never reaches the disk.
- *
- * @param manifest what the build step made
- * @param platform reads the files
+ * @param assets the files by their path under `/assets/`
  */
-export function createAssets(manifest: Manifest, platform: Platform): Assets {
-  const files = new Map(Object.entries(manifest.files));
-  const prepared = new Map<string, Promise<Representation>>();
-  return (path) => {
-    const asset = files.get(path);
-    if (!asset) return undefined;
-    let representation = prepared.get(path);
-    if (!representation) {
-      representation = prepare(path, asset, platform);
-      representation.catch(() => prepared.delete(path));
-      prepared.set(path, representation);
-    }
-    return representation;
-  };
+export function createAssets(assets: Readonly<Record<string, Asset>>): Assets {
+  const files = new Map(
+    Object.entries(assets).map(([path, asset]) => [path, lazy(() => prepare(asset))]),
+  );
+  return (path) => files.get(path)?.get();
 }
 
-async function prepare(path: string, asset: Asset, platform: Platform): Promise<Representation> {
-  const { identity, ...encoded } = await readPrepared(platform, path, asset.codings);
-  return represent(identity, { type: asset.type, cache: IMMUTABLE, encoded });
+async function prepare(asset: Asset): Promise<Representation> {
+  const { type, load } = asset;
+  let content = contents.get(asset);
+  if (!content) contents.set(asset, content = lazy(async () => unpack(await load())));
+  const { identity, ...encoded } = await content.get();
+  return represent(identity, { type, cache: IMMUTABLE, encoded });
 }
 
 /**

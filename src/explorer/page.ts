@@ -4,14 +4,13 @@
  *
  * @module
  */
+import type { PageFiles } from "../generated/page.js";
 import { digest } from "../http/digest.ts";
 import { represent, type Representation } from "../http/representation.ts";
-import type { Platform } from "../platform.ts";
 import { renderContent } from "./content.ts";
 import { type Info, nameOf, renderHeader, TABLES } from "./header.ts";
 import { shorten } from "../text.ts";
 import { escape } from "./html.ts";
-import type { Manifest } from "./manifest.ts";
 import { readOutline } from "./outline.ts";
 
 /**
@@ -63,22 +62,20 @@ export interface Page {
  *
  * @param template the page, with names between braces for what is put in
  * @param document the OpenAPI document as JSON values, whoever wrote it
- * @param manifest names the explorer's files
- * @param platform what encodes brotli, if anything does
+ * @param files where the page finds its files
  * @param described what else is known of the document
  */
 export async function createPage(
   template: string,
   document: unknown,
-  manifest: Pick<Manifest, "explorer" | "scalar" | "preload">,
-  platform: Platform,
+  files: PageFiles,
   { origins, notice }: Described = { origins: [], notice: undefined },
 ): Promise<Page> {
   const outline = readOutline(document);
   const lasting = {
-    explorer: manifest.explorer,
-    scalar: manifest.scalar,
-    preload: manifest.preload.map(preload).join("\n    "),
+    explorer: files.explorer,
+    scalar: files.scalar,
+    preload: files.preload.map(preload).join("\n    "),
     description: escape(shorten(outline.summary || outline.description, 200)),
     notice: notice ? `<p class="notice" role="alert">${escape(notice)}</p>` : "",
     content: await renderContent(outline),
@@ -105,7 +102,7 @@ export async function createPage(
         "cross-origin-opener-policy": "same-origin",
         "cross-origin-resource-policy": "same-origin",
       },
-    }, platform);
+    });
     last = { info, header, representation };
     return representation;
   };

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Platform } from "../platform.ts";
+import { brotli } from "../platform.ts";
 
 /** The content codings offered, best first. */
 export const CODINGS = ["br", "gzip", "identity"] as const;
@@ -21,12 +21,9 @@ const PACKET = 1400;
 const PART = 65_536;
 
 /** Encodes a content in the codings that are worth offering: those that make it shorter. */
-export async function encode(
-  bytes: Uint8Array<ArrayBuffer>,
-  platform: Pick<Platform, "brotli">,
-): Promise<Encoded> {
+export async function encode(bytes: Uint8Array<ArrayBuffer>): Promise<Encoded> {
   if (bytes.byteLength <= PACKET) return {};
-  const [gz, br] = await Promise.all([gzip(bytes), platform.brotli?.(bytes)]);
+  const [gz, br] = await Promise.all([gzip(bytes), brotli(bytes)]);
   return {
     ...(br && br.byteLength < bytes.byteLength && { br }),
     ...(gz.byteLength < bytes.byteLength && { gzip: gz }),

@@ -5,7 +5,6 @@
  *
  * @module
  */
-import type { Platform } from "../platform.ts";
 import { CODINGS, type ContentCoding, encode, type Encoded } from "./content-coding.ts";
 import { digest } from "./digest.ts";
 import type { Answer } from "./message.ts";
@@ -53,15 +52,13 @@ const encoder = new TextEncoder();
  *
  * @param content the bytes, or text to be encoded as UTF-8
  * @param init its media type, cache rule and further headers
- * @param platform what encodes brotli, if anything does
  */
 export async function represent(
   content: string | Uint8Array<ArrayBuffer>,
   init: RepresentationInit,
-  platform: Pick<Platform, "brotli"> = {},
 ): Promise<Representation> {
   const identity = typeof content === "string" ? encoder.encode(content) : content;
-  const encoded = init.encoded ?? await encode(identity, platform);
+  const encoded = init.encoded ?? await encode(identity);
   const variants: Partial<Record<ContentCoding, Variant>> = {};
   for (const coding of CODINGS) {
     const bytes = coding === "identity" ? identity : encoded[coding];

@@ -3,9 +3,8 @@
  *
  * @module
  */
-import type { Disk } from "../platform.ts";
+import { findFile, PlatformError, readFile } from "../platform.ts";
 import { joinBytes } from "../bytes.ts";
-import { reasonOfFileError } from "../file-errors.ts";
 import { digest } from "../http/digest.ts";
 
 /** A file as it was at one time. */
@@ -15,7 +14,7 @@ export interface File {
   readonly bytes: Uint8Array;
   /** Whether it says of itself that it is JSON, by its name or its media type. */
   readonly isJson: boolean;
-  /** Differs where the content does: of a file its time and size, of a URL its `ETag` or a digest. */
+  /** Differs where the content does: of a file its time and size, of a URL its `ETag`. */
   readonly stamp: string;
 }
 
@@ -30,7 +29,7 @@ export class ReadError extends Error {
 /** What a file may be large, in bytes. */
 const SIZE_MAX = 32 * 1024 * 1024;
 
-/** How long a server has for the whole of its answer, in milliseconds. */
+/** How long a disk has, or a server for the whole of its answer, in milliseconds. */
 const TIMEOUT = 10_000;
 
 /** How many redirects are followed. */
@@ -44,28 +43,30 @@ const TOO_LARGE = `is larger than ${SIZE_MAX / 1024 / 1024} MiB`;
 /**
  * Makes a reader.
  *
- * @param disk reads `file:` URLs; where there is none, they are refused
- * @param fetch asks for the others
+ * @param fetch asks for URLs of HTTP
+ * @param options whether `file:` URLs are read
  */
-export function createReader(disk: Disk | undefined, fetch: typeof globalThis.fetch): Reader {
+export function createReader(
+  fetch: typeof globalThis.fetch,
+  { files = true }: { files?: boolean } = {},
+): Reader {
   return async (url, stamp) => {
-    if (url.protocol === "file:") return await readFile(disk, url, stamp);
+    if (url.protocol === "file:" && files) return await readFromDisk(url, stamp);
+    if (url.protocol === "file:") throw new ReadError("a text refers to no files");
     if (/^https?:$/.test(url.protocol)) return await readUrl(fetch, url, stamp);
     throw new ReadError(`${url.protocol} is neither a file nor HTTP`);
   };
 }
 
-async function readFile(disk: Disk | undefined, path: URL, stamp?: string) {
-  if (!disk) throw new ReadError("there is no disk here");
+async function readFromDisk(path: URL, stamp?: string) {
   try {
-    const { url, size, stamp: current } = await disk.find(path);
+    const { url, stamp: current } = await findFile(path);
     if (current === stamp) return undefined;
-    if (size > SIZE_MAX) throw new ReadError(TOO_LARGE);
-    const isJson = JSON_NAME.test(url.pathname);
-    return { url, bytes: await disk.read(url), isJson, stamp: current };
+    const bytes = await readFile(url, { limit: SIZE_MAX, timeout: TIMEOUT });
+    return { url, bytes, isJson: JSON_NAME.test(url.pathname), stamp: current };
   } catch (error) {
-    if (error instanceof ReadError) throw error;
-    throw new ReadError(reasonOfFileError(error) ?? (error as Error).message);
+    if (error instanceof PlatformError) throw new ReadError(error.message);
+    throw error;
   }
 }
 

@@ -3,9 +3,8 @@
  *
  * @module
  */
-import type { ContentCoding } from "../http/content-coding.ts";
+import type { EncodedContent } from "../http/packed-content.ts";
 import { represent, type Representation } from "../http/representation.ts";
-import type { Platform } from "../platform.ts";
 import { addOperations, type DescribedOperation, type Document } from "./host-operations.ts";
 import type { Json } from "../json/values.ts";
 
@@ -24,13 +23,8 @@ export interface Description {
   readonly notice: string | undefined;
 }
 
-/** One form as the build step prepared it: its bytes and their encoded forms. */
-export type PreparedForm =
-  & { identity: Uint8Array<ArrayBuffer> }
-  & Partial<Record<ContentCoding, Uint8Array<ArrayBuffer>>>;
-
 /** What the service's own description says, by its JSON. */
-export function documentOf({ identity }: Pick<PreparedForm, "identity">): Document {
+export function documentOf({ identity }: Pick<EncodedContent, "identity">): Document {
   return JSON.parse(new TextDecoder().decode(identity)) as Document;
 }
 
@@ -39,30 +33,28 @@ export function documentOf({ identity }: Pick<PreparedForm, "identity">): Docume
  *
  * @param forms the document as JSON, and as YAML as it was written
  * @param operations further operations; with them both forms are made anew
- * @param platform what encodes brotli, if anything does
  */
 export async function prepareOwn(
-  forms: { json: PreparedForm; yaml: PreparedForm },
+  forms: { json: EncodedContent; yaml: EncodedContent },
   operations: readonly DescribedOperation[],
-  platform: Platform,
 ): Promise<Description> {
   const document = documentOf(forms.json);
   if (operations.length > 0) {
-    return describe(addOperations(document, operations), platform);
+    return describe(addOperations(document, operations));
   }
   const [json, yaml] = await Promise.all([
-    form(forms.json.identity, JSON_FORM, platform, forms.json),
-    form(forms.yaml.identity, YAML_FORM, platform, forms.yaml),
+    form(forms.json.identity, JSON_FORM, forms.json),
+    form(forms.yaml.identity, YAML_FORM, forms.yaml),
   ]);
   return { document, json, yaml, origins: [], notice: undefined };
 }
 
 /** Prepares both forms of a document. What writes YAML is loaded where it is needed only. */
-async function describe(document: Document, platform: Platform): Promise<Description> {
+async function describe(document: Document): Promise<Description> {
   const { formatYaml } = await import("./serialize.ts");
   const [json, yaml] = await Promise.all([
-    form(JSON.stringify(document), JSON_FORM, platform),
-    form(formatYaml(document), YAML_FORM, platform),
+    form(JSON.stringify(document), JSON_FORM),
+    form(formatYaml(document), YAML_FORM),
   ]);
   return { document, json, yaml, origins: [], notice: undefined };
 }
@@ -71,16 +63,14 @@ async function describe(document: Document, platform: Platform): Promise<Descrip
  * Prepares both forms of a node's description.
  *
  * @param forms the description with this service's operations
- * @param platform what encodes brotli, if anything does
  */
 export async function prepareForms(
   { json, yaml }: Record<"json" | "yaml", Uint8Array<ArrayBuffer>>,
-  platform: Platform,
 ): Promise<Pick<Description, "json" | "yaml">> {
   // One after the other: an encoder takes several MB.
   return {
-    json: await form(json, JSON_FORM, platform),
-    yaml: await form(yaml, YAML_FORM, platform),
+    json: await form(json, JSON_FORM),
+    yaml: await form(yaml, YAML_FORM),
   };
 }
 
@@ -90,13 +80,12 @@ const YAML_FORM = { type: "application/yaml", filename: "spec.yaml" };
 function form(
   content: string | Uint8Array<ArrayBuffer>,
   { type, filename }: typeof JSON_FORM,
-  platform: Platform,
-  prepared?: PreparedForm,
+  encoded?: EncodedContent,
 ) {
   return represent(content, {
     type,
     cache: REVALIDATE,
     headers: { "content-disposition": `inline; filename="${filename}"` },
-    ...(prepared && { encoded: prepared }),
-  }, platform);
+    ...(encoded && { encoded }),
+  });
 }

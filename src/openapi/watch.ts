@@ -5,7 +5,7 @@
  * @module
  */
 import { serialize } from "../lazy.ts";
-import type { Platform } from "../platform.ts";
+import { fileUrl } from "../platform.ts";
 import type { Representation } from "../http/representation.ts";
 import { type Description, prepareForms } from "./serve-description.ts";
 import type { Finding } from "./diagnostics.ts";
@@ -32,7 +32,6 @@ export interface PlaceOptions extends Whereabouts {
   readonly own: Json;
   /** Further operations of a host, which are added as they are. */
   readonly operations?: readonly DescribedOperation[];
-  readonly platform: Platform;
 }
 
 /** How a description is kept current. */
@@ -72,7 +71,7 @@ export async function keepCurrent<T>(
 ): Promise<Live<T>> {
   const { again, read } = await open(options, (said) => make({ ...said, notice: undefined }));
   const show = async ({ made, ...forms }: NonNullable<Outcome<T>["merged"]>) => ({
-    ...await prepareForms(forms, options.platform),
+    ...await prepareForms(forms),
     page: made,
   });
   const first = await again();
@@ -106,25 +105,24 @@ export async function inspectDescription(options: PlaceOptions): Promise<Outcome
 
 /** What reads a description, and its files one by one. All that it takes is loaded here. */
 async function open<T>(
-  { place, own, operations = [], platform, ...where }: PlaceOptions,
+  { place, own, operations = [], ...where }: PlaceOptions,
   make: (said: Said) => Promise<T>,
 ): Promise<{ again: () => Promise<Outcome<T>>; read: Reader }> {
   const { createReader } = await import("./read-file-or-url.ts");
   const { load } = await import("./load.ts");
-  const { entry, read } = await openPlace(place, platform, createReader);
+  const { entry, read } = await openPlace(place, createReader);
   return { again: () => load(entry, read, own, operations, where, make), read };
 }
 
 async function openPlace(
   place: DescriptionPlace,
-  { disk }: Platform,
   createReader: typeof import("./read-file-or-url.ts").createReader,
 ): Promise<{ entry: URL; read: Reader }> {
   if (typeof place === "object" && "text" in place) {
     const entry = new URL(encodeURI(place.name ?? "openapi.yaml"), "file:///description/");
     const isJson = entry.pathname.endsWith(".json");
     const bytes = new TextEncoder().encode(place.text);
-    const readNothing = createReader(undefined, fetch);
+    const readNothing = createReader(fetch, { files: false });
     const read: Reader = (url, stamp) => {
       if (url.href !== entry.href) return readNothing(url);
       return Promise.resolve(
@@ -133,11 +131,10 @@ async function openPlace(
     };
     return { entry, read };
   }
-  const read = createReader(disk, (input, init) => fetch(input, init));
+  const read = createReader((input, init) => fetch(input, init));
   if (place instanceof URL) return { entry: place, read };
   if (/^(?:https?|file):\/\//i.test(place)) return { entry: new URL(place), read };
-  if (!disk) throw new Error(`${place} is a file, and there is no disk here`);
-  return { entry: await disk.urlOf(place), read };
+  return { entry: await fileUrl(place), read };
 }
 
 /** Whether one of the files is another one than it was. */

@@ -1,13 +1,12 @@
 /** Services of this process for a browser to visit. */
 import { serve } from "../../src/adapters/node.ts";
 import { createPage } from "../../src/explorer/page.ts";
-import { readManifest } from "../../src/explorer/manifest.ts";
+import { FILES, TEMPLATE } from "../../src/generated/page.js";
 import { createFinish } from "../../src/http/finish.ts";
 import { represent, type Representation } from "../../src/http/representation.ts";
 import { respond } from "../../src/http/respond.ts";
 import { toResponse } from "../../src/http/to-response.ts";
 import { createNodeface } from "../../src/index.ts";
-import { platform } from "../../src/platform.ts";
 
 /** A service that listens; its address ends with a slash. */
 export interface Served {
@@ -51,17 +50,11 @@ const answer = (representation: Representation, request: Request): Response =>
 const SELF = { name: "nodeface", software: "nodeface", version: "0.1.0", status: "ok" };
 
 async function pageOf(document: unknown) {
-  const text = async (path: string) => new TextDecoder().decode(await platform.read(path));
   const described = document ?? await (await createNodeface().fetch(
     new Request("http://localhost/spec.json"),
   )).json();
-  return await createPage(
-    await text("static/explorer.html"),
-    described,
-    await readManifest(platform),
-    platform,
-  );
+  return await createPage(TEMPLATE, described, FILES);
 }
 
 const json = (value: unknown, cache = "public, no-cache") =>
-  represent(JSON.stringify(value), { type: "application/json", cache }, platform);
+  represent(JSON.stringify(value), { type: "application/json", cache });

@@ -1,17 +1,18 @@
 /** Loads the descriptions beside this file, and others from a text. */
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
 import type { Finding } from "../../src/openapi/diagnostics.ts";
 import { type DescriptionPlace, inspectDescription } from "../../src/openapi/watch.ts";
 import type { Whereabouts } from "../../src/openapi/servers.ts";
 import type { Json } from "../../src/json/values.ts";
-import { platform } from "../../src/platform.ts";
+import { ROOT } from "../_paths.ts";
 
 /** The path of a file in this folder. */
 export const pathOf = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
 /** The text of this service's own description. */
-export const OWN: string = new TextDecoder().decode(await platform.read("spec/openapi.yaml"));
+export const OWN: string = readFileSync(`${ROOT}spec/openapi.yaml`, "utf8");
 
 /** What is said of a description, and both forms of what is shown of it. */
 export interface Loaded {
@@ -32,7 +33,6 @@ export async function load(
   const { merged, findings } = await inspectDescription({
     place: found,
     own: parse(own),
-    platform,
     ...where,
   });
   const text = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes);

@@ -1,8 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { platform } from "../../src/platform.ts";
-import { readManifest } from "../../src/explorer/manifest.ts";
+import { FILES } from "../../src/generated/page.js";
 import { type Running, start, startEach } from "../_server.ts";
 import { LARGE, LENGTH } from "./_large.ts";
 import { closed, dial } from "./_socket.ts";
@@ -81,7 +80,7 @@ everywhere("a head that does not end is refused with 408 within 18 s", async ({ 
 });
 
 everywhere("those that reset in the middle of an answer cost nothing", async ({ url }) => {
-  const request = await largestRequest();
+  const request = largestRequest();
   for (let i = 0; i < 50; i++) {
     const socket = await dial(url);
     socket.write(request);
@@ -102,7 +101,7 @@ everywhere("one that is told CONNECT was refused and resets costs nothing", asyn
 });
 
 everywhere("many large answers that nobody reads take no memory each", async ({ url, pid }) => {
-  const request = await largestRequest();
+  const request = largestRequest();
   const before = residentMemory(pid);
   const sockets = await Promise.all([1, 2, 3].map(() => dial(url)));
   for (const socket of sockets) socket.pause().write(request.repeat(100));
@@ -155,7 +154,6 @@ async function standStill(command: readonly string[]): Promise<number> {
 }
 
 /** Asks for a content that is more than one read of a connection brings. */
-async function largestRequest(): Promise<string> {
-  const { scalar } = await readManifest(platform);
-  return `GET /assets/${scalar}/standalone.esm.js HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+function largestRequest(): string {
+  return `GET /assets/${FILES.scalar}/standalone.esm.js HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 }

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { MANIFEST, type Manifest } from "../../src/explorer/manifest.ts";
+import { ASSETS } from "../../src/generated/assets.js";
+import { COMMIT } from "../../src/generated/build-info.js";
 import { ask } from "../_app.ts";
 import { send } from "../_http.ts";
 import { ROOT } from "../_paths.ts";
@@ -22,20 +23,19 @@ rawSuite(
 );
 
 const executable = suite("the executable");
-const manifest: Manifest = JSON.parse(readFileSync(ROOT + MANIFEST, "utf8"));
 const nodeface = /^nodeface \S+ on Bun \S+, built from [0-9a-f]{7,}\n$/;
 
 executable("--version says its version, the runtime's and the commit", async () => {
   const { stdout, code } = await run([EXECUTABLE, "--version"], {}, NOWHERE);
   assert.match(stdout, nodeface);
-  assert.match(stdout, manifest.commit!);
+  assert.match(stdout, COMMIT!);
   assert.is(code, 0);
 });
 
 executable("it serves every file of the explorer in every coding", async () => {
   const server = await startExecutable();
-  for (const [file, { codings }] of Object.entries(manifest.files)) {
-    for (const coding of codings) {
+  for (const [file, { load }] of Object.entries(ASSETS)) {
+    for (const coding of new Set([...Object.keys(await load()), "identity"])) {
       const headers = { "accept-encoding": coding };
       const path = `/assets/${file}`;
       const answer = await send(new URL(path, server.url), { headers });

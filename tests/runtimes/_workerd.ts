@@ -1,4 +1,5 @@
 /** Starts the worker bundle in workerd. */
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import process from "node:process";
 import { ROOT } from "../_paths.ts";
@@ -12,9 +13,14 @@ const { Miniflare } = require("miniflare") as typeof import("miniflare");
 export async function startWorkerd(): Promise<Server> {
   const { code, stderr } = await run([process.execPath, "--import", "tsx", "src/build/worker.ts"]);
   if (code !== 0) throw new Error(stderr);
+  return await startWorker(readFileSync(`${ROOT}dist/worker.js`, "utf8"));
+}
+
+/** Serves a bundle, on a port of its own choice. */
+export async function startWorker(contents: string): Promise<Server> {
   const worker = new Miniflare({
-    modules: true,
-    scriptPath: `${ROOT}dist/worker.js`,
+    // As Wrangler gives it: Miniflare looks for no further modules.
+    modules: [{ type: "ESModule", path: "worker.js", contents }],
     // No compatibility flag, and no date that would switch Node's modules on.
     compatibilityDate: "2026-01-01",
     // Past Miniflare's own front, which would encode answers by itself.

@@ -7,7 +7,8 @@
 import type { AuthFile, UsualAuth } from "../../kinds/kind.ts";
 import type { AuthVariable } from "../settings.ts";
 import { isLoopback } from "../../http/loopback.ts";
-import { readTextFile, readVariable } from "./file.ts";
+import { readVariable } from "../../platform.ts";
+import { readTextFile } from "./file.ts";
 import { SourceError } from "./source-error.ts";
 
 /** The headers of one attempt, and what to try after a refusal. */

@@ -3,17 +3,14 @@
  *
  * @module
  */
-import { reasonOfFileError } from "../../file-errors.ts";
-import { excerpt } from "../../text.ts";
-import { withTimeout } from "../../with-timeout.ts";
-import { LIMIT, SourceError, TOO_LARGE } from "./source-error.ts";
+import { PlatformError, readFile } from "../../platform.ts";
+import { LIMIT, SourceError } from "./source-error.ts";
 
-/** A disk may hang, too. */
+/** How long a disk has, in milliseconds. */
 const TIMEOUT = 2000;
 
 /**
- * Reads a text file, as far as the limit. Nothing is loaded before it is used: workers have no
- * disk, and say so.
+ * Reads a text file, as far as the limit.
  *
  * @param path absolute, relative to the working directory, or with `~/` for the home directory
  * @param timeout in milliseconds
@@ -21,43 +18,9 @@ const TIMEOUT = 2000;
  */
 export async function readTextFile(path: string, timeout: number = TIMEOUT): Promise<string> {
   try {
-    return await withTimeout(read(path), timeout, () => {
-      throw new SourceError(`${path}: it takes longer than ${timeout} ms`);
-    });
+    return new TextDecoder().decode(await readFile(path, { limit: LIMIT, timeout }));
   } catch (error) {
-    if (error instanceof SourceError) throw error;
-    throw new SourceError(`${path}: ${excerpt(reasonOfFileError(error) ?? (error as Error).name)}`);
+    if (!(error instanceof PlatformError)) throw error;
+    throw new SourceError(`${path}: ${error.message}`);
   }
-}
-
-async function read(path: string): Promise<string> {
-  // Bundlers for places without a disk leave an import alone whose failure is caught.
-  const { open, stat } = await import("node:fs/promises").catch(() => {
-    throw new SourceError("no file can be read here");
-  });
-  const where = expandHome(path);
-  // Neither a device nor a pipe, which would never end; asked before it is opened.
-  if (!(await stat(where)).isFile()) throw new SourceError(`${path}: it is no regular file`);
-  const file = await open(where, "r");
-  try {
-    const { buffer, bytesRead } = await file.read(new Uint8Array(LIMIT + 1));
-    if (bytesRead > LIMIT) throw new SourceError(`${path}: ${TOO_LARGE}`);
-    return new TextDecoder().decode(buffer.subarray(0, bytesRead));
-  } finally {
-    await file.close();
-  }
-}
-
-/** The value of an environment variable, where the runtime has any and lets it be read. */
-export function readVariable(name: string): string | undefined {
-  try {
-    return globalThis.process?.env[name];
-  } catch {
-    return undefined;
-  }
-}
-
-function expandHome(path: string): string {
-  const home = readVariable("HOME") ?? readVariable("USERPROFILE");
-  return home && path.startsWith("~/") ? home + path.slice(1) : path;
 }

@@ -1,0 +1,9 @@
+/**
+ * This service's own description, `spec/openapi.yaml`, in both forms.
+ *
+ * @module
+ */
+import type { PackedContent } from "../http/packed-content.ts";
+
+export const SPEC_JSON: PackedContent;
+export const SPEC_YAML: PackedContent;

@@ -1,0 +1,23 @@
+/**
+ * The explorer page before anything is put into it.
+ *
+ * @module
+ */
+
+/** `static/explorer.html`, with names between braces for what is put in. */
+export const TEMPLATE: string;
+
+/** The icon, as SVG. */
+export const FAVICON: string;
+
+/** Where the page finds its files, below `/assets/`. */
+export interface PageFiles {
+  /** The folder of the files in `static/`, named after their content. */
+  explorer: string;
+  /** The folder of Scalar's files, named after its version and their content. */
+  scalar: string;
+  /** The scripts that the page always runs, in the order they are asked for. */
+  preload: readonly string[];
+}
+
+export const FILES: PageFiles;

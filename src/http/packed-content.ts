@@ -1,0 +1,37 @@
+/**
+ * Contents as a build step packs them into modules: base64, which every bundler and runtime takes, of
+ * the encoded forms. The identity is unpacked from gzip.
+ *
+ * @module
+ */
+import type { ContentCoding } from "./content-coding.ts";
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** A content as base64, by coding. `identity` is there where `gzip` is not. */
+export type PackedContent = Readonly<Partial<Record<ContentCoding, string>>>;
+
+/** A content as bytes, by coding. */
+export type EncodedContent = { identity: Bytes } & Partial<Record<ContentCoding, Bytes>>;
+
+/** Unpacks a content into the bytes of every coding it has. */
+export async function unpack({ br, gzip, identity }: PackedContent): Promise<EncodedContent> {
+  const gz = gzip === undefined ? undefined : fromBase64(gzip);
+  return {
+    identity: gz ? await gunzip(gz) : fromBase64(identity ?? ""),
+    ...(gz && { gzip: gz }),
+    ...(br !== undefined && { br: fromBase64(br) }),
+  };
+}
+
+function fromBase64(text: string): Bytes {
+  const chars = atob(text);
+  const bytes = new Uint8Array(chars.length);
+  for (let i = 0; i < chars.length; i++) bytes[i] = chars.charCodeAt(i);
+  return bytes;
+}
+
+async function gunzip(bytes: Bytes): Promise<Bytes> {
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
