@@ -4,10 +4,10 @@
  *
  * @module
  */
-import type { App, Listening } from "./adapters/server.ts";
+import type { App, Listening, ServeOptions } from "./adapters/server.ts";
 import * as onBun from "./adapters/bun.ts";
 import { createNodeface, type Nodeface } from "./nodeface.ts";
-import { withAccessLog } from "./cli/access-log.ts";
+import { formatAccess } from "./cli/access-log.ts";
 import { USAGE } from "./cli/usage.ts";
 import { type Config, readConfig } from "./cli/configuration.ts";
 import { ConfigError } from "./cli/configuration-error.ts";
@@ -122,17 +122,18 @@ async function run(config: Config): Promise<number> {
     const log = complain;
     return createNodeface({ node, info, hosts, cors, description, onDescription, startedAt, log });
   };
-  const logged = (app: Nodeface, { log }: Config): Required<App> =>
-    log === "off" ? app : withAccessLog(app, log, (line) => process.stdout.write(line));
+  const logged = ({ log }: Config): ServeOptions["onAnswer"] =>
+    log === "off" ? undefined : (record) => process.stdout.write(formatAccess(record, log));
   const first = make(config);
-  let app = logged(first, config);
+  let app = first;
   let stopWatching = () => {};
   const current: App = {
     fetch: (request) => app.fetch(request),
     answer: (head, whole) => app.answer(head, whole),
   };
   const { serve } = await needed;
-  const server = await listen(serve, current, config);
+  const options: ServeOptions = { host: config.host, port: config.port, onAnswer: logged(config) };
+  const server = await listen(serve, current, options);
   const stop = new Promise<void>((resolve) => {
     // A signal to the whole process group may come twice, the second time passed on by npm.
     for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => resolve());
@@ -148,7 +149,8 @@ async function run(config: Config): Promise<number> {
       askNode(made);
       // What the node says of itself is not to be gone for a while.
       await made.refresh();
-      app = logged(made, next);
+      app = made;
+      options.onAnswer = logged(next);
       stopWatching();
       stopWatching = watchDescription(made, next);
       complain("the configuration has been read again");
@@ -195,10 +197,11 @@ function tellDescription({ findings, shown }: DescriptionReport): void {
 async function listen(
   serve: Adapter["serve"],
   app: App,
-  { host, port }: Config,
+  options: ServeOptions,
 ): Promise<Listening> {
+  const { host, port } = options;
   try {
-    return await serve(app, { host, port });
+    return await serve(app, options);
   } catch (error) {
     const { code = "", message } = error as { code?: string; message: string };
     const reason = LISTEN_FAILURES[code] ?? message;

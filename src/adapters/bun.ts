@@ -3,63 +3,69 @@
  *
  * @module
  */
-import type { Answer } from "../http/message.ts";
-import { isResponse, toResponse } from "../http/to-response.ts";
-import { answerOf, type App, type Listening, type ListenOptions, urlAt } from "./server.ts";
+import type { Answer, Awaitable } from "../http/message.ts";
+import { problem } from "../http/problem-details.ts";
+import { isAnswer, isResponse, toResponse } from "../http/to-response.ts";
+import { beginRecord, type EndRecord } from "./answer-record.ts";
+import {
+  answerOf,
+  type App,
+  type Callbacks,
+  type Listening,
+  notify,
+  type ServeOptions,
+  urlAt,
+} from "./server.ts";
 import { LIMITS } from "./limits.ts";
+import { watchFailure } from "./watch-failure.ts";
 
 /** What is used of Bun's server. */
 interface BunServer {
   readonly hostname: string;
   readonly port: number;
-  /** Requests whose answer is not through yet. */
-  readonly pendingRequests: number;
+  /** The address of a request's client; `null` where the request has ended. */
+  requestIP(request: Request): object | null;
   stop(closeActiveConnections: boolean): Promise<void>;
 }
 
 declare const Bun: {
   serve(options: {
-    fetch: (request: Request) => Response | Promise<Response>;
+    fetch(request: Request, server: BunServer): Response | Promise<Response>;
     hostname: string;
     port: number;
+    reusePort: boolean;
     development: boolean;
     idleTimeout: number;
   }): BunServer;
 };
 
-/** Of longer contents a further copy would stay in memory. */
-const CLONED_MAX = 65_536;
-
-/** The response to be sent for an answer; clones share the bytes and headers that a new one copies. */
-function send(answer: Answer | Response): Response {
-  if (isResponse(answer)) return answer;
-  const isLong = answer.body !== null && answer.body.byteLength > CLONED_MAX;
-  return isLong ? toResponse(answer) : responseOf(answer).clone();
-}
-
-const responses = new WeakMap<Answer, Response>();
-function responseOf(answer: Answer): Response {
-  let response = responses.get(answer);
-  if (!response) responses.set(answer, response = toResponse(answer));
-  return response;
-}
-
 /**
  * Starts a server.
  *
  * @param app what answers
- * @param options where to listen
+ * @param options where to listen, and who is told what becomes of requests
  * @returns the server, listening; rejects where it cannot listen there
  */
 // deno-lint-ignore require-await -- that it cannot listen is a rejection, as on other runtimes
-export async function serve(app: App, { host, port }: ListenOptions): Promise<Listening> {
+export async function serve(
+  app: App,
+  options: ServeOptions,
+): Promise<Listening> {
+  const { host, port, onError = console.error } = options;
   const server = Bun.serve({
-    fetch(request) {
-      const answered = answerOf(app, request, () => request);
-      return "status" in answered ? send(answered) : answered.then(send);
-    },
+    fetch: (request, server) =>
+      options.onAnswer
+        ? record(
+          options.onAnswer,
+          request,
+          server,
+          (endRecord) => handle(app, request, onError, endRecord),
+        )
+        : handle(app, request, onError),
     hostname: host,
     port,
+    // With `development: false` Bun 1.4 has two processes share a port without a word.
+    reusePort: false,
     // Otherwise errors are answered with a page that shows the source.
     development: false,
     idleTimeout: LIMITS.silence / 1000,
@@ -73,4 +79,65 @@ export async function serve(app: App, { host, port }: ListenOptions): Promise<Li
       await server.stop(true);
     },
   };
+}
+
+type OnError = NonNullable<Callbacks["onError"]>;
+
+/** Answers one request, at once where the answer is prepared; neither throws nor rejects. */
+function handle(
+  app: App,
+  request: Request,
+  onError: OnError,
+  endRecord?: EndRecord,
+): Response | Promise<Response> {
+  const answer = answerOf(app, request, () => request);
+  if (isAnswer(answer)) return toResponse(answer);
+  return respond(request, answer, onError, endRecord);
+}
+
+/** Makes the response of an answer that has to be waited for, or is a host's own; never rejects. */
+async function respond(
+  request: Request,
+  answer: Awaitable<Answer | Response>,
+  onError: OnError,
+  endRecord?: EndRecord,
+): Promise<Response> {
+  try {
+    const given = await answer;
+    if (!isResponse(given) || !given.body) return toResponse(given);
+    const watched = watchFailure(given.body, (error) => {
+      // A stream may well fail because its client has gone away.
+      if (request.signal.aborted) return;
+      endRecord?.("failed", given.status);
+      void notify(onError, error);
+    });
+    return new Response(watched, given);
+  } catch (error) {
+    void notify(onError, error);
+    return toResponse(problem(500, "This request could not be answered"));
+  }
+}
+
+/** How often is asked whether an answer that takes its time is through, in milliseconds. */
+const RECORD_INTERVAL = 100;
+
+/** Answers one request and records what becomes of the answer. */
+async function record(
+  onAnswer: NonNullable<Callbacks["onAnswer"]>,
+  request: Request,
+  server: BunServer,
+  answer: (endRecord: EndRecord) => Response | Promise<Response>,
+): Promise<Response> {
+  const endRecord = beginRecord(onAnswer, request);
+  const sent: { status?: number } = {};
+  request.signal.addEventListener("abort", () => endRecord("aborted", sent.status));
+  const response = await answer(endRecord);
+  sent.status = response.status;
+  // Bun 1.4 has no event for the end of an answer, but no address for a request that has ended.
+  const look = () => {
+    if (server.requestIP(request)) setTimeout(look, RECORD_INTERVAL);
+    else endRecord("sent", sent.status);
+  };
+  setImmediate(look);
+  return response;
 }

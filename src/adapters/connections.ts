@@ -1,6 +1,6 @@
 /**
- * The connections of a server of `node:http`: cuts those on which nothing is asked, and ends all of
- * them without cutting an answer short.
+ * The connections of a server of `node:http`: cuts those on which nothing moves, and ends all of them
+ * without cutting an answer short.
  *
  * @module
  */
@@ -11,11 +11,11 @@ import { LIMITS } from "./limits.ts";
 /** The connections a server has. */
 export interface Connections {
   /** Takes up a new connection. */
-  watch(socket: Socket): void;
-  /** Takes up an answer that is not there yet, or waits behind another, until it is through. */
-  watchAnswer(response: ServerResponse): void;
-  /** The answer that is waited for on a connection, the last one where there are several. */
-  underWay(socket: Socket): ServerResponse | undefined;
+  add(socket: Socket): void;
+  /** Takes up the answer to a request on one of them. */
+  addAnswer(response: ServerResponse): void;
+  /** The last answer that is still to be sent on a connection. */
+  pendingAnswer(socket: Socket): ServerResponse | undefined;
   /**
    * Ends all connections: those that are idle or half-sent at once, others after their answer, or
    * when the grace period is over.
@@ -25,68 +25,60 @@ export interface Connections {
 
 /** What is known of a connection. */
 interface Connection {
-  /** Answers that are waited for. */
-  open: number;
-  /** The last of them; one that is through is let go of, or it would grow old in memory. */
-  last?: ServerResponse | undefined;
-  /** How much had been written when it was last looked, in bytes. */
+  /** The answer to the last request on it. */
+  last?: ServerResponse;
+  /** How much had been written when it was last looked at, in bytes. */
   written: number;
-  /** When that was last seen to have grown, in milliseconds; nothing where it never was. */
-  idleSince?: number;
+  /** When that had last changed, by the monotonic clock in milliseconds. */
+  idleSince: number;
 }
 
-/** How often it is looked whether answers are through, in milliseconds. */
-const LOOK = 20;
-
-/** Whether an answer is waited for on a connection, or still to be written. */
-const isAnswering = (socket: Socket, { open }: Connection): boolean =>
-  open > 0 || socket.writableLength > 0;
+/** How often connections are looked at while they are ended, in milliseconds. */
+const DRAIN_INTERVAL = 20;
 
 /** Makes a server's connections. */
 export function createConnections(): Connections {
   const connections = new Map<Socket, Connection>();
 
-  // The server's own limit between requests would set a timer for each of them, and blank lines keep
-  // it from running out; for a client that does not read its answer it has none.
+  const pendingAnswer = (socket: Socket) => {
+    const last = connections.get(socket)?.last;
+    return last?.writableFinished ? undefined : last;
+  };
+  const isAnswering = (socket: Socket) =>
+    socket.writableLength > 0 || pendingAnswer(socket) !== undefined;
+
+  // Blank lines keep the server's own `keepAliveTimeout` from running out.
   const cutIdle = setInterval(() => {
     const now = performance.now();
     for (const [socket, connection] of connections) {
-      if (isAnswering(socket, connection)) {
-        // Only here: a limit on every connection costs every request.
-        if (socket.timeout !== LIMITS.silence) socket.setTimeout(LIMITS.silence);
-      } else if (socket.bytesWritten !== connection.written) {
+      // A client that does not read is cut, one that waits for the app is not.
+      const timeout = socket.writableLength > 0 ? LIMITS.silence : 0;
+      if ((socket.timeout ?? 0) !== timeout) socket.setTimeout(timeout);
+      if (isAnswering(socket) || socket.bytesWritten !== connection.written) {
         connection.written = socket.bytesWritten;
         connection.idleSince = now;
-      } else if (now - (connection.idleSince ?? now) > LIMITS.head) socket.destroy();
+      } else if (now - connection.idleSince > LIMITS.head) socket.destroy();
     }
   }, LIMITS.check);
   cutIdle.unref();
 
-  function through(this: ServerResponse) {
-    const connection = connections.get(this.req.socket);
-    if (connection && --connection.open === 0) connection.last = undefined;
-  }
-
   return {
-    watch(socket) {
-      connections.set(socket, { open: 0, written: 0 });
+    add(socket) {
+      connections.set(socket, { written: 0, idleSince: performance.now() });
       socket.once("close", () => connections.delete(socket));
     },
-    watchAnswer(response) {
+    addAnswer(response) {
       const connection = connections.get(response.req.socket);
-      if (!connection) return;
-      connection.open++;
-      connection.last = response;
-      response.on("finish", through);
+      if (connection) connection.last = response;
     },
-    underWay: (socket) => connections.get(socket)?.last,
+    pendingAnswer,
     async end() {
       clearInterval(cutIdle);
       const until = performance.now() + LIMITS.grace;
       do {
-        await new Promise((resolve) => setTimeout(resolve, LOOK));
-        for (const [socket, connection] of connections) {
-          if (!isAnswering(socket, connection)) socket.destroy();
+        await new Promise((resolve) => setTimeout(resolve, DRAIN_INTERVAL));
+        for (const socket of connections.keys()) {
+          if (!isAnswering(socket)) socket.destroy();
         }
       } while (connections.size > 0 && performance.now() < until);
       for (const socket of connections.keys()) socket.destroy();

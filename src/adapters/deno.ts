@@ -1,45 +1,47 @@
 /**
- * Serves an app on Deno, with its `node:http`. `Deno.serve` is faster, but leaves silent clients
- * connected for ever, cannot be told otherwise, and ends the process when descriptors run out.
+ * Serves an app on Deno, with its `node:http`. `Deno.serve` is faster, but keeps silent clients
+ * connected without limit, and ends the process when descriptors run out (Deno 2.9).
  *
  * @module
  */
 import type { Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
-import type { App, Listening, ListenOptions } from "./server.ts";
+import type { App, Listening, ServeOptions } from "./server.ts";
 import { createHttpServer, listen, urlOf } from "./node-http.ts";
 
-/** Fewer connections at a time than this do not make descriptors run out. */
+/** Descriptors do not run out with fewer connections at a time than this. */
 const MANY = 16;
 
-/** How often it is looked whether connections are still taken, in milliseconds. */
-const LOOK = 2000;
+/** How often is checked whether connections are still accepted, in milliseconds. */
+const CHECK_INTERVAL = 2000;
 
 /**
  * Starts a server.
  *
  * @param app what answers
- * @param options where to listen
+ * @param options where to listen, and who is told what becomes of requests
  * @returns the server, listening; rejects where it cannot listen there
  */
-export async function serve(app: App, options: ListenOptions): Promise<Listening> {
-  const { http, end } = await createHttpServer(app);
+export async function serve(app: App, options: ServeOptions): Promise<Listening> {
+  const { http, end } = await createHttpServer(app, options);
   await listen(http, options);
-  const stopWatching = keepAccepting(http, options);
+  const stopChecking = keepAccepting(http, options);
   return {
     url: urlOf(http),
     close() {
-      stopWatching();
+      stopChecking();
       return end();
     },
   };
 }
 
 /**
- * Listens again where Deno has stopped to take connections, as it does without a word once
- * descriptors have run out. To find out, a connection is made after there have been many.
+ * Listens again where Deno has stopped to accept connections: Deno 2.9 does so, without an event, when
+ * descriptors run out. After there were many connections, one more is made to find out.
+ *
+ * @returns what ends this
  */
-function keepAccepting(http: Server, { host }: ListenOptions): () => void {
+function keepAccepting(http: Server, { host }: ServeOptions): () => void {
   const { port } = http.address() as AddressInfo;
   let most = 0;
   let open = 0;
@@ -51,7 +53,7 @@ function keepAccepting(http: Server, { host }: ListenOptions): () => void {
     most = Math.max(most, ++open);
     socket.once("close", () => open--);
   });
-  const look = () => {
+  const check = () => {
     if (most < MANY) return;
     accepted = false;
     const probe = connect(port, host).on("error", () => {});
@@ -59,11 +61,11 @@ function keepAccepting(http: Server, { host }: ListenOptions): () => void {
       probe.destroy();
       if (accepted) most = open;
       else if (!stopped) void listen(http.close(), { host, port }).catch(() => {});
-    }, LOOK / 2);
+    }, CHECK_INTERVAL / 2);
   };
-  const watch = setInterval(look, LOOK);
+  const timer = setInterval(check, CHECK_INTERVAL);
   return () => {
     stopped = true;
-    clearInterval(watch);
+    clearInterval(timer);
   };
 }

@@ -1,13 +1,15 @@
 /**
- * The head of a message of `node:http`, read where it stands: an object with all of its fields costs
- * more than to look for the few that matter.
+ * The head of a message of `node:http`.
  *
  * @module
  */
 import type { IncomingMessage } from "node:http";
 import type { RequestHead } from "../http/message.ts";
 
-/** What is read of a request, without a `Request` or `Headers` made for it. */
+/**
+ * What is read of a request, without a `Request` or `Headers` made for it. `message.headers` keeps only
+ * the first of two `Host` lines; `headersDistinct` took a tenth of a request's time (Node 26.10).
+ */
 export class MessageHead implements RequestHead {
   readonly method: string;
   readonly url: string;

@@ -6,29 +6,36 @@
 import { Buffer } from "node:buffer";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { SECURITY_HEADERS } from "../http/finish.ts";
 import type { Answer, Awaitable, RequestHead } from "../http/message.ts";
-import { isResponse } from "../http/to-response.ts";
+import { SECURITY_HEADERS } from "../http/finish.ts";
 import { problem } from "../http/problem-details.ts";
-import { REASONS } from "../http/status.ts";
-import { answerOf, type App, type Listening, type ListenOptions, urlAt } from "./server.ts";
+import { isAnswer, isResponse } from "../http/to-response.ts";
+import { beginRecord, type EndRecord, type Outcome } from "./answer-record.ts";
+import { hasBody, limitBody } from "./body-timeout.ts";
 import { createConnections } from "./connections.ts";
-import { hasContent, limitContent } from "./body-timeout.ts";
 import { LIMITS } from "./limits.ts";
 import { MessageHead } from "./message-head.ts";
-
-/** Between `node:http` and `Request` and `Response`, which most requests have no need of. */
-const bridge = () => import("srvx/node");
+import { refusalOf, refuse } from "./refuse.ts";
+import {
+  answerOf,
+  type App,
+  type Callbacks,
+  type Listening,
+  notify,
+  type ServeOptions,
+  urlAt,
+} from "./server.ts";
+import { watchFailure } from "./watch-failure.ts";
 
 /**
  * Starts a server.
  *
  * @param app what answers
- * @param options where to listen
+ * @param options where to listen, and who is told what becomes of requests
  * @returns the server, listening; rejects where it cannot listen there
  */
-export async function serve(app: App, options: ListenOptions): Promise<Listening> {
-  const { http, end } = await createHttpServer(app);
+export async function serve(app: App, options: ServeOptions): Promise<Listening> {
+  const { http, end } = await createHttpServer(app, options);
   await listen(http, options);
   return { url: urlOf(http), close: end };
 }
@@ -36,54 +43,60 @@ export async function serve(app: App, options: ListenOptions): Promise<Listening
 /** Makes a server that does not listen yet, and what ends it and its connections. */
 export async function createHttpServer(
   app: App,
+  callbacks: Callbacks,
 ): Promise<{ http: Server; end: () => Promise<void> }> {
   // A plain import would have newer Nodes load all of `fetch` as well, a third of the time to start.
   const { createServer } = process.getBuiltinModule?.("node:http") ?? await import("node:http");
   const connections = createConnections();
-  const answer = createAnswering(app);
-  const options = {
+  const answer = listener(app, callbacks);
+  const settings = {
     headersTimeout: LIMITS.head,
     requestTimeout: LIMITS.head + LIMITS.content,
-    // `connections` sees to it.
+    // `connections` cuts idle ones.
     keepAliveTimeout: 0,
     connectionsCheckingInterval: LIMITS.check,
-    // Refused by `invalid`, as every other error is.
+    // `refusalOf` answers these.
     requireHostHeader: false,
-    // On Node 24.12 and later, and on Deno: what has no content is no stream to be read to its end.
+    // What has no content is no stream to be read to its end: an eighth of a request's time on Node
+    // 26.10; Nodes before 24.12 ignore it.
     optimizeEmptyRequests: true,
   };
-  const http = createServer(options, (message, response) => {
+  const http = createServer(settings, (message, response) => {
+    connections.addAnswer(response);
     const head = new MessageHead(message);
-    limitContent(message, response, head);
-    // A connection of HTTP/1.1 persists without a word of it (RFC 9112, section 9.3).
-    if (message.httpVersionMinor === 1 && response.shouldKeepAlive) {
-      response.removeHeader("connection");
-    }
-    const sent = answer(message, response, head);
-    // What waits behind another answer has no socket yet; what has one and is there is in its hands.
-    if (sent instanceof Promise || !response.socket) connections.watchAnswer(response);
+    limitBody(message, response, head);
+    // The parser drops what follows an Upgrade in a packet, so no answer to that is promised
+    // (RFC 9112, section 9.6).
+    if (head.has("upgrade")) response.shouldKeepAlive = false;
+    answer(message, response);
   });
-  // Beyond its number of fields a server passes over them, be they the one that matters.
+  // The default is 2000, and drops even `Host` where it comes later.
   http.maxHeadersCount = 0;
-  // It takes an answer that is still being sent for idle; `connections` knows better.
+  // It takes an answer that is still being sent for idle; `connections` does not.
   http.closeIdleConnections = () => {};
-  http.on("connection", connections.watch);
-  // An expectation that is not known may be passed over (RFC 9110, section 10.1.1).
+  http.on("connection", connections.add);
+  // An unknown expectation may be ignored (RFC 9110, section 10.1.1).
   http.on("checkExpectation", (message, response) => http.emit("request", message, response));
-  const refuseAfterAnswers = (socket: Socket, code?: string) => {
-    const earlier = connections.underWay(socket);
-    if (earlier) earlier.once("finish", () => refuse(socket, code));
-    else refuse(socket, code);
+
+  const refuseAfterAnswers = (socket: Socket, code?: string, request?: RequestHead) => {
+    const { onAnswer } = callbacks;
+    const endRecord = onAnswer && beginRecord(onAnswer, request);
+    const earlier = connections.pendingAnswer(socket);
+    if (earlier) earlier.once("finish", () => refuse(socket, code, endRecord));
+    else refuse(socket, code, endRecord);
   };
   http.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (error.code === "ECONNRESET") socket.destroy();
-    else refuseAfterAnswers(socket as Socket, error.code);
+    // Bytes behind a request with `Connection: close` are not read (RFC 9112, section 9.6).
+    else if (error.code !== "HPE_CLOSED_CONNECTION") {
+      refuseAfterAnswers(socket as Socket, error.code);
+    }
   });
-  http.on("connect", (_message, stream) => {
+  http.on("connect", (message, stream) => {
     const socket = stream as Socket;
     // The server has given this socket away, and its limits and listeners with it.
     socket.on("error", () => {}).resume().setTimeout(LIMITS.head, () => socket.destroy());
-    refuseAfterAnswers(socket);
+    refuseAfterAnswers(socket, undefined, new MessageHead(message));
   });
   const end = async () => {
     http.close();
@@ -96,44 +109,95 @@ export async function createHttpServer(
  * Makes the function that answers requests to a server of `node:http`.
  *
  * @param app what answers
+ * @param callbacks who is told what becomes of requests
  */
 export function listener(
   app: App,
+  callbacks: Callbacks = {},
 ): (message: IncomingMessage, response: ServerResponse) => void {
-  const answer = createAnswering(app);
-  return (message, response) => void answer(message, response, new MessageHead(message));
+  return (message, response) => {
+    const { onAnswer, onError = console.error } = callbacks;
+    const head = new MessageHead(message);
+    const endRecord = onAnswer && beginRecord(onAnswer, head);
+    if (endRecord) response.once("close", () => endRecord(...stateOf(response)));
+    const own = refusalOf(message, head) ?? answerToStar(message);
+    if (own) return write(response, withSecurity(own));
+    const answer = answerOf(app, head, () => wholeRequest(message, response, head));
+    if (isAnswer(answer)) write(response, answer);
+    else void send(response, answer, onError, endRecord);
+  };
 }
 
-/** Answers a request, at once where no promise is given; neither throws nor rejects. */
-type Answering = (
-  message: IncomingMessage,
-  response: ServerResponse,
-  head: RequestHead,
-) => Awaitable<void>;
+/** How an answer ended, once its response is closed, and its status where one was sent. */
+function stateOf(response: ServerResponse): [Outcome, number | undefined] {
+  const outcome = response.writableFinished ? "sent" : "aborted";
+  return [outcome, response.headersSent ? response.statusCode : undefined];
+}
 
-function createAnswering(app: App): Answering {
-  const send = (answer: Answer | Response, response: ServerResponse): Awaitable<void> =>
-    isResponse(answer)
-      ? bridge().then(({ sendNodeResponse }) => sendNodeResponse(response, answer))
-      : write(response, answer);
-  const fail = (error: unknown, response: ServerResponse) => {
-    console.error(error);
-    response.destroy();
-  };
-  return (message, response, head) => {
-    const own = invalid(message, head) ?? ping(message);
-    if (own) return write(response, { ...own, headers: { ...SECURITY_HEADERS, ...own.headers } });
-    const whole = () => wholeRequest(message, response, head);
-    try {
-      const answered = answerOf(app, head, whole);
-      const sent = "status" in answered
-        ? send(answered, response)
-        : answered.then((answer) => send(answer, response));
-      return sent instanceof Promise ? sent.catch((error) => fail(error, response)) : sent;
-    } catch (error) {
-      fail(error, response);
-    }
-  };
+type OnError = NonNullable<Callbacks["onError"]>;
+
+/** Sends an answer that has to be waited for, or is a host's own response; never rejects. */
+async function send(
+  response: ServerResponse,
+  answer: Awaitable<Answer | Response>,
+  onError: OnError,
+  endRecord?: EndRecord,
+): Promise<void> {
+  try {
+    const given = await answer;
+    if (isResponse(given)) await sendResponse(response, given, onError, endRecord);
+    else write(response, given);
+  } catch (error) {
+    void notify(onError, error);
+    if (response.headersSent) response.destroy();
+    else write(response, withSecurity(problem(500, "This request could not be answered")));
+  }
+}
+
+/** Sends a host's own response; where its stream fails, the connection is cut. */
+async function sendResponse(
+  response: ServerResponse,
+  { status, statusText, headers, body }: Response,
+  onError: OnError,
+  endRecord?: EndRecord,
+): Promise<void> {
+  response.writeHead(status, statusText, [...headers].flat());
+  if (!body || response.req.method === "HEAD") {
+    response.end();
+    return await body?.cancel();
+  }
+  const watched = watchFailure(body, (error) => {
+    // A stream may well fail because its client has gone away.
+    if (response.destroyed) return;
+    endRecord?.("failed", status);
+    void notify(onError, error);
+  });
+  const { pipeline } = await import("node:stream/promises");
+  // It rejects for what has been told, and where the client goes away.
+  await pipeline(watched, response).catch(() => {});
+}
+
+const withSecurity = (answer: Answer): Answer => ({
+  ...answer,
+  headers: { ...SECURITY_HEADERS, ...answer.headers },
+});
+
+/** Writes an answer as it is. */
+function write(response: ServerResponse, answer: Answer): void {
+  response.writeHead(answer.status, answer.headers).end(contentOf(answer), "latin1");
+}
+
+/** Longer contents are written as bytes, which are copied nowhere. */
+const TEXT_MAX = 16_384;
+
+/**
+ * What is written of a content: `node:http` sends a text in one piece with the head, and bytes in a
+ * second one, which took a fifth more of a request's time (Node 26.10).
+ */
+function contentOf(answer: Answer): string | Answer["body"] {
+  const { body } = answer;
+  if (!body || body.byteLength > TEXT_MAX) return body;
+  return answer.text ??= Buffer.from(body).toString("latin1");
 }
 
 const NO_CONTENT = Buffer.alloc(0);
@@ -145,19 +209,22 @@ async function wholeRequest(
   head: RequestHead,
 ): Promise<Request> {
   // A message that is no stream looks as if its client had gone, until the parser is through with it.
-  const { NodeRequest } = await bridge();
+  const { NodeRequest } = await import("srvx/node");
   // srvx would have it that its content was used up; where it was, by a host's parser, that is so.
-  if (message.readableEnded && !hasContent(head) && !("rawBody" in message)) {
+  if (message.readableEnded && !hasBody(head) && !("rawBody" in message)) {
     Object.assign(message, { rawBody: NO_CONTENT });
   }
   return new NodeRequest({ req: message, res: response });
 }
 
-/** How many connections may wait to be taken; the system has a limit of its own as well. */
+/** How many connections may wait to be accepted; the system has a limit of its own as well. */
 const BACKLOG = 4096;
 
 /** Listens; rejects with the system's own error where it cannot. */
-export function listen(http: Server, { host, port }: ListenOptions): Promise<void> {
+export function listen(
+  http: Server,
+  { host, port }: Pick<ServeOptions, "host" | "port">,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     http.once("error", reject).listen({ port, host, backlog: BACKLOG }, () => {
       http.off("error", reject);
@@ -172,69 +239,7 @@ export function urlOf(http: Server): string {
   return urlAt(address, port);
 }
 
-/** The problem with a message that the parser lets through though RFC 9112 does not. */
-function invalid(
-  { httpVersion, url = "" }: IncomingMessage,
-  { headers }: RequestHead,
-): Answer | undefined {
-  if (httpVersion !== "1.1" && httpVersion !== "1.0") {
-    return problem(505, "This service speaks HTTP/1.1 and HTTP/1.0");
-  }
-  if (httpVersion === "1.1" && !headers.has("host")) {
-    return problem(400, "A request of HTTP/1.1 has a Host header");
-  }
-  if (url.startsWith("/") || url === "*") return undefined;
-  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
-    return problem(400, "A request target begins with a slash");
-  }
-}
-
 /** Answers the target `*`, which is no path: it only asks for an answer (RFC 9110, section 9.3.7). */
-function ping({ method, url }: IncomingMessage): Answer | undefined {
+function answerToStar({ method, url }: IncomingMessage): Answer | undefined {
   return method === "OPTIONS" && url === "*" ? { status: 204, headers: {}, body: null } : undefined;
-}
-
-/** Longer contents are written as bytes, which are copied nowhere. */
-const TEXT_MAX = 16_384;
-
-/**
- * What is written of an answer, faster than an object and bytes are: names and values in turn, and
- * a text, a byte in each character, which goes out with its headers in one piece.
- */
-const writtenOf = ({ headers, body }: Answer) => ({
-  fields: Object.entries(headers).flat(),
-  content: body && body.byteLength <= TEXT_MAX ? Buffer.from(body).toString("latin1") : body,
-});
-
-/** Writes an answer as it is. */
-function write(response: ServerResponse, answer: Answer): void {
-  const { fields, content } = writtenOf(answer);
-  response.writeHead(answer.status, fields).end(content, "latin1");
-}
-
-/** Answers what the parser refuses as every other error is answered, and closes the connection. */
-function refuse(socket: Socket, code = ""): void {
-  if (!socket.writable) {
-    // It has been refused before; an answer may still be on its way.
-    if (socket.writableLength === 0) socket.destroy();
-    return;
-  }
-  const { status, headers, body } = refusal(code);
-  const fields = Object.entries({ ...SECURITY_HEADERS, ...headers, connection: "close" });
-  const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.write(`HTTP/1.1 ${status} ${REASONS[status]}\r\n${lines.join("")}\r\n`);
-  if (body) socket.write(body);
-  socket.end();
-}
-
-/** What a refusal of the parser is in terms of HTTP, by its code. */
-function refusal(code: string): Answer {
-  switch (code) {
-    case "HPE_HEADER_OVERFLOW":
-      return problem(431, "The request line and the header fields are longer than is read here");
-    case "ERR_HTTP_REQUEST_TIMEOUT":
-      return problem(408, "The request did not arrive in time");
-    default:
-      return problem(400, "The request is not valid HTTP");
-  }
 }

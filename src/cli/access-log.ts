@@ -3,42 +3,43 @@
  *
  * @module
  */
-import type { App } from "../adapters/server.ts";
-import type { Awaitable, RequestHead } from "../http/message.ts";
+import type { AnswerRecord } from "../adapters/answer-record.ts";
 import { parseTarget } from "../http/request-target.ts";
 
-/** What is logged of a service. */
-type Served = Required<App>;
+/** The forms that a line may have. */
+export type AccessLogForm = "text" | "json";
+
+/** Stands for what is not known. */
+const UNKNOWN = "-";
+
+/** What a method is made of (RFC 9110, section 5.6.2). */
+const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**
- * Wraps a service so that every answer is written down.
+ * Writes the line of one request, with its line break. Nothing that a client sends begins a line of its
+ * own: a path is percent-encoded, and what is no token is not shown as a method.
  *
- * @param form what a line looks like
- * @param write takes a line with its line break
+ * @example
+ * ```
+ * 2026-01-02T03:04:05.678Z GET /v1/info 200 0.4
+ * 2026-01-02T03:04:06.789Z GET /spec.json 200 1204.1 aborted
+ * 2026-01-02T03:04:07.890Z - - 400 0.1
+ * ```
+ *
+ * @param time when the answer ended
  */
-export function withAccessLog(
-  app: Served,
-  form: "text" | "json",
-  write: (line: string) => void,
-): Served {
-  const logged = async <T extends { readonly status: number }>(
-    { method, url }: RequestHead,
-    respond: () => Awaitable<T>,
-  ): Promise<T> => {
-    const started = performance.now();
-    const response = await respond();
-    const entry = {
-      time: new Date().toISOString(),
-      method,
-      path: parseTarget(url)?.pathname ?? "-",
-      status: response.status,
-      ms: Math.round((performance.now() - started) * 10) / 10,
-    };
-    write(form === "json" ? `${JSON.stringify(entry)}\n` : `${Object.values(entry).join(" ")}\n`);
-    return response;
+export function formatAccess(
+  { method = UNKNOWN, url, status, outcome, milliseconds }: AnswerRecord,
+  form: AccessLogForm,
+  time: Date = new Date(),
+): string {
+  const entry = {
+    time: time.toISOString(),
+    method: TOKEN.test(method) ? method : UNKNOWN,
+    path: (url !== undefined && parseTarget(url)?.pathname) || UNKNOWN,
+    status: status ?? UNKNOWN,
+    ms: Math.round(milliseconds * 10) / 10,
+    ...(outcome !== "sent" && { outcome }),
   };
-  return {
-    fetch: (request) => logged(request, () => app.fetch(request)),
-    answer: (head, whole) => logged(head, () => app.answer(head, whole)),
-  };
+  return form === "json" ? `${JSON.stringify(entry)}\n` : `${Object.values(entry).join(" ")}\n`;
 }

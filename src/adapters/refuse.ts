@@ -1,0 +1,60 @@
+/**
+ * Refuses what is not HTTP as RFC 9112 has it: what the parser of `node:http` finds, and what it
+ * lets through.
+ *
+ * @module
+ */
+import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import type { Answer, RequestHead } from "../http/message.ts";
+import { SECURITY_HEADERS } from "../http/finish.ts";
+import { problem } from "../http/problem-details.ts";
+import { REASONS, type Status } from "../http/status.ts";
+import type { EndRecord } from "./answer-record.ts";
+
+/** The answer to a request that the parser lets through though RFC 9112 does not. */
+export function refusalOf(
+  { httpVersion, url = "" }: IncomingMessage,
+  { headers }: RequestHead,
+): Answer | undefined {
+  if (httpVersion !== "1.1" && httpVersion !== "1.0") {
+    return problem(505, "This service speaks HTTP/1.1 and HTTP/1.0");
+  }
+  if (httpVersion === "1.1" && !headers.has("host")) {
+    return problem(400, "A request of HTTP/1.1 has a Host header");
+  }
+  if (url.startsWith("/") || url === "*") return undefined;
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
+    return problem(400, "A request target begins with a slash");
+  }
+}
+
+/** What the codes of the parser mean in terms of HTTP; all others are 400. */
+const REFUSALS: Readonly<Record<string, readonly [Status, string]>> = {
+  HPE_HEADER_OVERFLOW: [431, "The request line and the header fields are longer than is read here"],
+  ERR_HTTP_REQUEST_TIMEOUT: [408, "The request did not arrive in time"],
+};
+
+/**
+ * Answers what the parser refuses as every other error is answered, and closes the connection.
+ *
+ * @param code the parser's
+ * @param endRecord told how the answer ended
+ */
+export function refuse(socket: Socket, code = "", endRecord?: EndRecord): void {
+  if (!socket.writable) {
+    // It has been refused before; an answer may still be on its way.
+    if (socket.writableLength === 0) socket.destroy();
+    return;
+  }
+  const { status, headers, body } = problem(
+    ...(REFUSALS[code] ?? [400, "The request is not valid HTTP"]),
+  );
+  const fields = Object.entries({ ...SECURITY_HEADERS, ...headers, connection: "close" });
+  const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.once("finish", () => endRecord?.("sent", status));
+  socket.once("close", () => endRecord?.("aborted", status));
+  socket.write(`HTTP/1.1 ${status} ${REASONS[status]}\r\n${lines.join("")}\r\n`);
+  if (body) socket.write(body);
+  socket.end();
+}
