@@ -8,6 +8,7 @@ import { createAuth } from "../src/info/sources/credentials.ts";
 import { runCommand } from "../src/info/sources/command.ts";
 import { readTextFile } from "../src/info/sources/file.ts";
 import { askHttp } from "../src/info/sources/http.ts";
+import { askJson } from "../src/info/sources/json-over-http.ts";
 import { createEndpoint } from "../src/info/sources/json-rpc.ts";
 import { KINDS } from "../src/kinds/index.ts";
 
@@ -61,10 +62,44 @@ sources("a call may fail alone, and an error is read whatever its status", async
   const [first, second] = await createEndpoint(NODE)(calls, 1000, context);
   assert.match((first as { error: Error }).error.message, "Method not found (-32601)");
   assert.equal(second, { value: 0 });
+  const odd = rpc(() => Response.json({ id: 1, error: { message: { toString: 1 }, code: [] } }));
+  const [unsaid] = await createEndpoint(NODE)([calls[0]!], 1000, odd.context);
+  assert.match((unsaid as { error: Error }).error.message, "an error (no code)");
   const broken = rpc(() => Response.json({ id: 1, error }, { status: 404 }));
   const [only] = await createEndpoint(NODE)([calls[0]!], 1000, broken.context);
   assert.match((only as { error: Error }).error.message, "-32601");
 });
+
+sources("a whole number is sent with all of its digits", async () => {
+  const bodies: string[] = [];
+  const fetch = ((_: unknown, init: RequestInit) => {
+    bodies.push(String(init.body));
+    return Promise.resolve(Response.json({ id: 1, result: 1 }));
+  }) as typeof globalThis.fetch;
+  const context = { fetch, auth: createAuth(NODE, undefined, undefined) };
+  const large = 12345678901234567890n;
+  await createEndpoint(NODE)([{ jsonrpc: "a", params: [large] }], 1000, context);
+  await askJson({ post: "/", json: { large } }, NODE, 1000, context);
+  assert.match(bodies[0]!, '"params":[12345678901234567890]');
+  assert.is(bodies[1], '{"large":12345678901234567890}');
+});
+
+sources(
+  "an answer that is no JSON is quoted on one line, and one without end is refused",
+  async () => {
+    const said = async (body: string) => {
+      const fetch = (() => Promise.resolve(new Response(body))) as typeof globalThis.fetch;
+      const context = { fetch, auth: createAuth(NODE, undefined, undefined) };
+      return await askJson({ get: "/" }, NODE, 1000, context).catch(({ message }) => message);
+    };
+    assert.is(
+      await said(`<p class="a">\n\u202eno ${"such page ".repeat(9)}`),
+      'gives something other than JSON: "<p class=\\"a\\"> no such page such page…"',
+    );
+    assert.is(await said("[".repeat(500_000)), "nests its answer more than 512 levels deep");
+    assert.is(await said(""), "gives something other than JSON: nothing");
+  },
+);
 
 /** A `fetch` that wants a password, and keeps what it was shown. */
 function guarded(right: () => string, refusal: Record<string, string> = {}) {

@@ -57,7 +57,7 @@ const SIMPLE = {
 
 function hex(value: unknown): unknown {
   if (typeof value === "number" || typeof value === "bigint") return `0x${value.toString(16)}`;
-  if (typeof value !== "string" || !/^0x[0-9a-f]+$/i.test(value)) return undefined;
+  if (typeof value !== "string" || !/^0x[0-9a-f]{1,256}$/i.test(value)) return undefined;
   return exact(BigInt(value));
 }
 

@@ -58,6 +58,6 @@ export function readFields(
 }
 
 function number(value: unknown): number | bigint | undefined {
-  if (typeof value === "string" && /^\d+$/.test(value)) return exact(BigInt(value));
+  if (typeof value === "string" && /^\d{1,308}$/.test(value)) return exact(BigInt(value));
   return typeof value === "number" || typeof value === "bigint" ? value : undefined;
 }

@@ -45,7 +45,10 @@ const EXPECTED = {
 } as const;
 
 const QUOTE = 0x22, BACKSLASH = 0x5c, LETTER_U = 0x75, SPACE = 0x20;
-const GAP = codesOf(" \t\r\n"), ESCAPES = codesOf('"\\/bfnrt');
+const TAB = 0x09, LINE_FEED = 0x0a, CARRIAGE_RETURN = 0x0d;
+const ESCAPES: ReadonlySet<number> = new Set(
+  Array.from('"\\/bfnrt', (character) => character.charCodeAt(0)),
+);
 const HEX = /[\da-fA-F]{4}/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])/y;
 const LITERAL = /(?:true|false|null)(?![\w.+-])/y;
@@ -161,7 +164,7 @@ export class JsonScanner {
 
   #skipGap(at: number): number {
     const text = this.#text;
-    while (GAP.has(text.charCodeAt(at))) at++;
+    while (isGap(text.charCodeAt(at))) at++;
     return at;
   }
 
@@ -196,8 +199,8 @@ export class JsonScanner {
   }
 }
 
-function codesOf(characters: string): ReadonlySet<number> {
-  return new Set(Array.from(characters, (character) => character.charCodeAt(0)));
+function isGap(code: number): boolean {
+  return code === SPACE || code === LINE_FEED || code === CARRIAGE_RETURN || code === TAB;
 }
 
 /**

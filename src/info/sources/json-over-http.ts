@@ -4,7 +4,7 @@
  * @module
  */
 import type { GetSource, PostSource } from "../../kinds/kind.ts";
-import { parseJson } from "../../json/lossless.ts";
+import { formatJson, parseJson } from "../../json/lossless.ts";
 import { DEPTH_MAX, JsonDepthError } from "../../json/scan.ts";
 import { askHttp, type HttpContext } from "./http.ts";
 import { excerpt, quote } from "../../text.ts";
@@ -25,7 +25,7 @@ export async function askJson(
   context: HttpContext,
 ): Promise<unknown> {
   const isGet = "get" in source;
-  const body = isGet || source.json === undefined ? null : JSON.stringify(source.json);
+  const body = isGet || source.json === undefined ? null : formatJson(source.json);
   const { status, text } = await askHttp({
     url,
     method: isGet ? "GET" : "POST",

@@ -6,6 +6,8 @@
 import type { JsonRpcSource } from "../../kinds/kind.ts";
 import { askHttp, type HttpContext } from "./http.ts";
 import { parseAnswer } from "./json-over-http.ts";
+import { formatJson } from "../../json/lossless.ts";
+import { textOf } from "../../json/values.ts";
 import { excerpt } from "../../text.ts";
 import { SourceError } from "./source-error.ts";
 
@@ -28,7 +30,7 @@ export function createEndpoint(url: string): Endpoint {
       url,
       method: "POST",
       headers: { "content-type": "application/json", accept: "application/json" },
-      body: JSON.stringify(body),
+      body: formatJson(body),
       timeout,
     }, context);
     // Errors come with statuses of their own from some nodes; the body says more.
@@ -77,7 +79,7 @@ function outcomeOf(answer: unknown): CallOutcome {
   const { result, error } = (answer ?? {}) as { result?: unknown; error?: unknown };
   if (error) {
     const { code, message } = error as { code?: unknown; message?: unknown };
-    const text = excerpt(`${message ?? "an error"} (${code ?? "no code"})`);
+    const text = excerpt(`${textOf(message) ?? "an error"} (${textOf(code) ?? "no code"})`);
     return { error: new SourceError(`answers: ${text}`, true) };
   }
   if (result === undefined) return { error: new SourceError("gives no result in JSON-RPC", true) };
