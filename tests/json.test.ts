@@ -165,6 +165,7 @@ json("a mistake is found wherever it is, and told in the same words on every run
     "[12345678901234567890,tru]": [22, '"t" stands where a value should be'],
     "{}]": [2, '"]" stands where nothing more should be'],
     "\u00a01": [0, '"\u00a0" stands where a value should be'],
+    "\u202e": [0, '"\\u202e" stands where a value should be'],
     "\u{1f600}": [0, '"\u{1f600}" stands where a value should be'],
   };
   for (const [text, mistake] of Object.entries(mistakes)) {

@@ -15,11 +15,11 @@
 import { DEPTH_MAX, JsonScanner } from "./scan.ts";
 import { type Json, setMember } from "./values.ts";
 
-/** A number with an exponent that a double may not reach. */
+/** An exponent that may lead above all doubles. */
 const LARGE_EXPONENT = /[eE]\+?\d{3}/;
 
-/** A text cannot be nested deeper than it is long. */
-const FLAT = 2 * DEPTH_MAX;
+/** A text of this length cannot be nested too deep: a level takes two characters. */
+const SHALLOW_LENGTH = 2 * DEPTH_MAX;
 
 /** How deep the values written here may be nested: what is read, within something around it. */
 const WRITTEN_DEPTH_MAX = 2 * DEPTH_MAX;
@@ -43,7 +43,7 @@ export function exact(value: bigint): number | bigint {
  */
 export function parseJson(text: string): unknown {
   if (mayHoldLarge(text) || LARGE_EXPONENT.test(text)) return build(text);
-  if (text.length > FLAT) validate(text);
+  if (text.length > SHALLOW_LENGTH) validate(text);
   try {
     return JSON.parse(text);
   } catch (error) {

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { quote } from "../text.ts";
 
 /** How deep objects and lists may be nested; RFC 8259, section 9, allows a limit. */
 export const DEPTH_MAX = 512;
@@ -194,7 +195,7 @@ export class JsonScanner {
       ? "the text ends"
       : text[at] === '"'
       ? "a string stands"
-      : `${JSON.stringify(String.fromCodePoint(text.codePointAt(at)!))} stands`;
+      : `${quote(String.fromCodePoint(text.codePointAt(at)!))} stands`;
     throw new JsonSyntaxError(`${found} where ${EXPECTED[this.#expected]} should be`, at);
   }
 }

@@ -11,8 +11,8 @@ const tree = suite("the source tree");
  * of one layer do not import from one another.
  */
 const LAYERS: readonly (readonly string[])[] = [
-  ["lazy.ts", "text.ts", "bytes.ts", "with-timeout.ts", "json", "kinds"],
-  ["platform.ts"],
+  ["text.ts", "bytes.ts", "with-timeout.ts"],
+  ["platform.ts", "lazy.ts", "json", "kinds"],
   ["http"],
   ["generated"],
   ["explorer", "openapi", "info"],
