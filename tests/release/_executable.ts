@@ -18,11 +18,6 @@ export const NOWHERE: Surroundings = {
   bare: true,
 };
 
-/** Why a test needs the superuser of a Linux, where there is none. */
-export const NOT_ROOT: string | undefined = process.getuid?.() === 0 && process.platform === "linux"
-  ? undefined
-  : "needs root on Linux";
-
 /** Starts it as an operator would on a machine that has nothing. */
 export function startExecutable(): Promise<Running> {
   return start([EXECUTABLE], {}, NOWHERE);

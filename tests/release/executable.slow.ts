@@ -7,13 +7,13 @@ import { ASSETS } from "../../src/generated/assets.js";
 import { COMMIT } from "../../src/generated/build-info.js";
 import { ask } from "../_app.ts";
 import { send } from "../_http.ts";
+import { NOT_ROOT, testWhere } from "../_needs.ts";
 import { ROOT } from "../_paths.ts";
 import { COMMANDS, run, start } from "../_server.ts";
 import { rawSuite } from "../raw/_table.ts";
 import { runtimeSuite } from "../runtimes/_suite.ts";
-import { childrenOf, EXECUTABLE, NOT_ROOT, NOWHERE, startExecutable } from "./_executable.ts";
+import { childrenOf, EXECUTABLE, NOWHERE, startExecutable } from "./_executable.ts";
 import { makeFolder } from "./_folder.ts";
-import { testWhere } from "./_where.ts";
 
 runtimeSuite("the executable, in an empty folder with nothing around", startExecutable);
 

@@ -4,11 +4,11 @@ import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { fileOf, type Target, TARGETS } from "../../src/build/executable-targets.ts";
+import { testWhere } from "../_needs.ts";
 import { ROOT } from "../_paths.ts";
 import { start } from "../_server.ts";
 import { runtimeSuite } from "../runtimes/_suite.ts";
 import { NOWHERE } from "./_executable.ts";
-import { testWhere } from "./_where.ts";
 
 const FOLDER = `${ROOT}dist/executables/`;
 const isBuilt = existsSync(`${FOLDER}SHA256SUMS`);
@@ -25,7 +25,7 @@ for (const target of isBuilt ? TARGETS : []) {
 }
 
 const targets = suite("the executables for all machines");
-const notBuilt = isBuilt ? undefined : 'are made by "npm run build:exe -- --all"';
+const notBuilt = isBuilt ? undefined : 'needs "npm run build:exe -- --all"';
 
 testWhere(targets, notBuilt, "each has the checksum that is listed", async () => {
   const lines = await readFileSync(`${FOLDER}SHA256SUMS`, "utf8").trimEnd().split("\n");

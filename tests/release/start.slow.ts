@@ -6,11 +6,11 @@ import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { PATHS } from "../_app.ts";
+import { NOT_ROOT, testWhere, without } from "../_needs.ts";
 import { start } from "../_server.ts";
 import { makeBare } from "./_bare.ts";
-import { childrenOf, EXECUTABLE, NOT_ROOT, NOWHERE, startExecutable } from "./_executable.ts";
+import { childrenOf, EXECUTABLE, NOWHERE, startExecutable } from "./_executable.ts";
 import { freePort } from "./_port.ts";
-import { testWhere, without } from "./_where.ts";
 
 const starting = suite("the executable beside a bare server's");
 

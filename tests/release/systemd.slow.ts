@@ -5,11 +5,11 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { readConfig } from "../../src/cli/configuration.ts";
 import { PATHS } from "../_app.ts";
+import { NOT_ROOT, testWhere, without } from "../_needs.ts";
 import { ROOT } from "../_paths.ts";
 import { run, start } from "../_server.ts";
-import { childrenOf, EXECUTABLE, NOT_ROOT, NOWHERE } from "./_executable.ts";
+import { childrenOf, EXECUTABLE, NOWHERE } from "./_executable.ts";
 import { makeFolder } from "./_folder.ts";
-import { testWhere, without } from "./_where.ts";
 
 const systemd = suite("the systemd unit");
 

@@ -7,12 +7,12 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { PATHS } from "../_app.ts";
 import { send } from "../_http.ts";
+import { testWhere, without } from "../_needs.ts";
 import { ROOT } from "../_paths.ts";
 import { run, type Running } from "../_server.ts";
 import { startExecutable } from "./_executable.ts";
 import { makeFolder } from "./_folder.ts";
 import { freePort } from "./_port.ts";
-import { testWhere, without } from "./_where.ts";
 
 const folder = makeFolder();
 const OPENSSL = "/usr/bin/openssl";

@@ -1,6 +1,6 @@
 /**
  * Real daemons from Debian packages: `apt-get install litecoind monero etcd-server nats-server
- * syncthing`, then `npm run test:debian`. A daemon that is not there fails.
+ * syncthing`, then `npm run test:slow -- nodes`. A daemon that is not there is skipped.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -8,13 +8,15 @@ import { execFileSync } from "node:child_process";
 import { mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { testWhere, without } from "../_needs.ts";
 import { COMMANDS, start } from "../_server.ts";
 import { freePort, infoOf, startDaemon, until } from "./_daemon.ts";
 
 /** How a daemon is started, and how its own tool or API is asked what it is. */
 interface Example {
-  /** The command; `other` is a second free port. */
-  command(port: number, home: string, other: number): string[];
+  program: string;
+  /** Its arguments; `other` is a second free port. */
+  args(port: number, home: string, other: number): string[];
   /** What the info must say, from the daemon itself. */
   expected(url: string, home: string): Promise<Record<string, unknown>>;
   /** A path that answers once the daemon is ready to be asked. */
@@ -27,9 +29,9 @@ const post = (url: string, body: unknown) =>
 
 const DAEMONS: Readonly<Record<string, Example>> = {
   litecoind: {
-    command: (port) => [
-      // The program itself: Debian's wrapper configures a password.
-      "/usr/lib/litecoin/litecoind",
+    // The program itself: Debian's wrapper configures a password.
+    program: "/usr/lib/litecoin/litecoind",
+    args: (port) => [
       ...["-regtest", "-server", "-listen=0", `-rpcport=${port}`],
     ],
     async expected(url, home) {
@@ -51,8 +53,8 @@ const DAEMONS: Readonly<Record<string, Example>> = {
     },
   },
   monerod: {
-    command: (port, home, other) => [
-      "monerod",
+    program: "/usr/bin/monerod",
+    args: (port, home, other) => [
       ...["--offline", "--non-interactive", "--no-zmq", "--data-dir", home],
       ...["--rpc-bind-port", String(port), "--p2p-bind-ip", "127.0.0.1"],
       ...["--p2p-bind-port", String(other)],
@@ -71,8 +73,8 @@ const DAEMONS: Readonly<Record<string, Example>> = {
     ready: { path: "/get_info" },
   },
   etcd: {
-    command: (port, home, other) => [
-      "etcd",
+    program: "/usr/bin/etcd",
+    args: (port, home, other) => [
       ...["--data-dir", join(home, "data"), "--listen-peer-urls", `http://127.0.0.1:${other}`],
       ...["--listen-client-urls", `http://127.0.0.1:${port}`],
       ...["--advertise-client-urls", `http://127.0.0.1:${port}`],
@@ -90,10 +92,8 @@ const DAEMONS: Readonly<Record<string, Example>> = {
     },
   },
   "nats-server": {
-    command: (port, _, other) => [
-      "/usr/sbin/nats-server",
-      ...["-a", "127.0.0.1", "-p", String(other), "-m", String(port)],
-    ],
+    program: "/usr/sbin/nats-server",
+    args: (port, _, other) => ["-a", "127.0.0.1", "-p", String(other), "-m", String(port)],
     async expected(url) {
       const varz = await json(`${url}/varz`);
       const version = execFileSync("/usr/sbin/nats-server", ["--version"], { encoding: "utf8" });
@@ -107,7 +107,8 @@ const DAEMONS: Readonly<Record<string, Example>> = {
     },
   },
   syncthing: {
-    command: (port) => ["syncthing", "--no-browser", `--gui-address=127.0.0.1:${port}`],
+    program: "/usr/bin/syncthing",
+    args: (port) => ["--no-browser", `--gui-address=127.0.0.1:${port}`],
     async expected(url, home) {
       const config = await readFile(join(home, ".config/syncthing/config.xml"), "utf8");
       const headers = { "x-api-key": /<apikey>(.+)<\/apikey>/.exec(config)![1]! };
@@ -120,28 +121,33 @@ const DAEMONS: Readonly<Record<string, Example>> = {
 
 const daemons = suite("daemons from Debian");
 
-for (const [name, { command, expected, ready }] of Object.entries(DAEMONS)) {
-  daemons(`${name} is recognised by its URL alone, and shown as it tells itself`, async () => {
-    const home = await mkdtemp(join(tmpdir(), `nodeface-${name}-`));
-    const port = await freePort();
-    const env = { HOME: home, XDG_CONFIG_HOME: "", XDG_STATE_HOME: "" };
-    const daemon = await startDaemon(command(port, home, await freePort()), port, env);
-    const service = await start([...COMMANDS.Node, daemon.url], { HOME: home });
-    try {
-      if (ready) await until(async () => (await fetch(daemon.url + ready.path)).ok, 30_000);
-      await until(async () => (await infoOf(service.url)).info.software !== undefined, 30_000);
-      const { info } = await infoOf(service.url);
-      for (const [key, value] of Object.entries(await expected(daemon.url, home))) {
-        assert.equal(info[key], value, key);
+for (const [name, { program, args, expected, ready }] of Object.entries(DAEMONS)) {
+  testWhere(
+    daemons,
+    without(program),
+    `${name} is recognised by its URL alone, and shown as it tells itself`,
+    async () => {
+      const home = await mkdtemp(join(tmpdir(), `nodeface-${name}-`));
+      const port = await freePort();
+      const env = { HOME: home, XDG_CONFIG_HOME: "", XDG_STATE_HOME: "" };
+      const daemon = await startDaemon([program, ...args(port, home, await freePort())], port, env);
+      const service = await start([...COMMANDS.Node, daemon.url], { HOME: home });
+      try {
+        if (ready) await until(async () => (await fetch(daemon.url + ready.path)).ok, 30_000);
+        await until(async () => (await infoOf(service.url)).info.software !== undefined, 30_000);
+        const { info } = await infoOf(service.url);
+        for (const [key, value] of Object.entries(await expected(daemon.url, home))) {
+          assert.equal(info[key], value, key);
+        }
+        assert.is(info.status, info.synced === false ? "syncing" : "ok");
+        assert.not.match(JSON.stringify(info), home);
+      } finally {
+        const { stderr } = await service.stop();
+        await daemon.stop("SIGKILL");
+        assert.match(stderr, "is of the kind");
       }
-      assert.is(info.status, info.synced === false ? "syncing" : "ok");
-      assert.not.match(JSON.stringify(info), home);
-    } finally {
-      const { stderr } = await service.stop();
-      await daemon.stop("SIGKILL");
-      assert.match(stderr, "is of the kind");
-    }
-  });
+    },
+  );
 }
 
 daemons.run();
