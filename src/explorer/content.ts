@@ -45,9 +45,6 @@ const WITHOUT_SCRIPT =
 /** Characters of a name, such as a path or a media type. */
 const NAME_MAX = 200;
 
-/** Characters of a fragment. */
-const ID_MAX = 400;
-
 /** Tags in the navigation. */
 const NAVIGATION_MAX = 200;
 
@@ -101,8 +98,7 @@ function render(outline: Outline, detail: Detail, shown: number, total: number):
 }
 
 function renderNavigation({ sections }: Outline, { named, summary: length }: Detail): string {
-  const link = (id: string, text: string) =>
-    `<a href="#${escape(shorten(id, ID_MAX))}">${escape(text)}</a>`;
+  const link = (id: string, text: string) => `<a href="#${escape(id)}">${escape(text)}</a>`;
   const items = sections.slice(0, NAVIGATION_MAX).map(({ id, name, operations }) => {
     const summaries = named
       ? operations.map(({ id, summary }) => `<li>${link(id, shorten(summary, length))}</li>`)
@@ -128,7 +124,7 @@ function renderTag({ id, name: tag, description }: Section, { about }: Detail): 
 function renderOperation(operation: Operation, detail: Detail): string {
   const { method, path, server, parameters, answers } = operation;
   const base = /^https?:/.test(server) ? "" : "<var>$BASE_URL</var>";
-  const id = escape(shorten(operation.id, ID_MAX));
+  const id = escape(operation.id);
   const address = name(path);
   return `<article><h3 id="${id}">${escape(shorten(operation.summary, detail.summary))}</h3>` +
     `<p class="line"><b class="${method.toLowerCase()}">${method}</b> <code>${address}</code>` +

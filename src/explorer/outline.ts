@@ -8,6 +8,7 @@
 import { operationsOf } from "../http/openapi-operations.ts";
 import { resolveFragment } from "../json/pointer.ts";
 import { type Json, listOf, objectOf, textOf } from "../json/values.ts";
+import { shorten } from "../text.ts";
 
 /** A description in the order it is read. */
 export interface Outline {
@@ -59,6 +60,9 @@ const UNTAGGED = "default";
 /** Stands for this service, which does not know its own address. */
 const HERE = "http://here.invalid";
 
+/** Characters of a fragment. */
+const ID_MAX = 400;
+
 /** How far a chain of references is followed, which a cycle would make endless. */
 const REFERENCES_MAX = 8;
 
@@ -83,8 +87,9 @@ export function readOutline(document: unknown): Outline {
 function readSections(root: Json): Section[] {
   const sections = new Map<string, Section>();
   const hidden = new Set<string>();
+  const unique = createUniqueId();
   const section = (name: string, description = "") => {
-    const id = `tag/${slug(name)}`;
+    const id = unique(`tag/${slug(name)}`);
     sections.set(name, { id, name, description, operations: [] });
   };
   for (const tag of listOf(root.tags).map(objectOf)) {
@@ -93,16 +98,26 @@ function readSections(root: Json): Section[] {
     else if (name && !sections.has(name)) section(name, text(tag.description));
   }
   for (const [path, value] of Object.entries(objectOf(root.paths))) {
-    const item = resolve(root, value);
+    const item = readPathItem(root, value);
     for (const { method, operation } of operationsOf(item)) {
-      const tag = text(listOf(operation.tags)[0]) || UNTAGGED;
-      if (isHidden(operation) || hidden.has(tag)) continue;
-      if (!sections.has(tag)) section(tag);
-      const { id, operations } = sections.get(tag)!;
-      operations.push(readOperation(root, item, operation, method, path, id));
+      if (isHidden(operation)) continue;
+      const read = readOperation(root, item, operation, method, path);
+      const tags = listOf(operation.tags).map(text).filter(Boolean);
+      for (const tag of new Set(tags.length > 0 ? tags : [UNTAGGED])) {
+        if (hidden.has(tag)) continue;
+        if (!sections.has(tag)) section(tag);
+        const { id, operations } = sections.get(tag)!;
+        operations.push({ ...read, id: unique(`${id}/${read.method}${path}`) });
+      }
     }
   }
   return [...sections.values()].filter(({ operations }) => operations.length > 0);
+}
+
+/** A path item, whose own members come before those that its reference leads to. */
+function readPathItem(root: Json, value: unknown): Json {
+  const own = objectOf(value);
+  return own.$ref === undefined ? own : { ...resolve(root, own), ...own };
 }
 
 function readOperation(
@@ -111,10 +126,8 @@ function readOperation(
   operation: Json,
   method: string,
   path: string,
-  tag: string,
-): Operation {
+): Omit<Operation, "id"> {
   return {
-    id: `${tag}/${method}${path}`,
     method,
     path,
     server: serverOf([operation, item, root]),
@@ -127,7 +140,7 @@ function readOperation(
       return {
         name: status,
         facts: Object.keys(objectOf(answer.content)),
-        description: text(answer.description),
+        description: descriptionOf(root, value, answer),
       };
     }),
   };
@@ -145,7 +158,7 @@ function readParameters(root: Json, item: Json, operation: Json): Iterable<Item>
     parameters.set(`${place} ${name}`, {
       name,
       facts: [place, ...type, ...required].filter(Boolean),
-      description: text(parameter.description),
+      description: descriptionOf(root, value, parameter),
     });
   }
   return parameters.values();
@@ -156,7 +169,8 @@ function readBody(root: Json, operation: Json): Item[] {
   const types = Object.keys(objectOf(body.content));
   if (types.length === 0) return [];
   const required = body.required === true ? ["required"] : [];
-  return [{ name: "body", facts: [...types, ...required], description: text(body.description) }];
+  const description = descriptionOf(root, operation.requestBody, body);
+  return [{ name: "body", facts: [...types, ...required], description }];
 }
 
 /** The type a schema names, with its format. */
@@ -173,6 +187,15 @@ function resolve(root: Json, value: unknown): Json {
     found = objectOf(resolveFragment(root, found.$ref.slice(1)));
   }
   return found;
+}
+
+/**
+ * The description of something that may be a reference. What stands beside the reference comes
+ * before what stands where it leads, but in OpenAPI 3.0 (3.1.1, section 4.8.23).
+ */
+function descriptionOf(root: Json, value: unknown, resolved: Json): string {
+  const own = text(root.openapi).startsWith("3.0") ? "" : text(objectOf(value).description);
+  return own || text(resolved.description);
 }
 
 /**
@@ -198,6 +221,22 @@ function serverOf(holders: Json[]): string {
 
 /** Whether Scalar passes over a tag or an operation. */
 const isHidden = (value: Json) => Boolean(value["x-internal"] || value["x-scalar-ignore"]);
+
+/**
+ * Makes the function that gives each part of the page an `id` of its own, without white space, which
+ * HTML does not allow there.
+ */
+function createUniqueId(): (id: string) => string {
+  /** For each id that is taken, the number that was last put behind it. */
+  const taken = new Map<string, number>();
+  return (wanted) => {
+    const id = shorten(wanted, ID_MAX).replaceAll(/[\s\p{Cc}]/gu, encodeURIComponent);
+    let unique = id;
+    for (let i = taken.get(id) ?? 1; taken.has(unique); taken.set(id, i)) unique = `${id}-${++i}`;
+    taken.set(unique, 1);
+    return unique;
+  };
+}
 
 /** A name as Scalar puts it in a fragment. */
 function slug(name: string): string {
