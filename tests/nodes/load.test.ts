@@ -7,7 +7,7 @@ import { play, RECORDINGS } from "./_recorded.ts";
 
 const load = suite("load");
 
-load("200 clients for 10 s cost the node at most 11 refreshes", async () => {
+load("200 clients cost the node one refresh a second at most", async () => {
   const anvil = play(RECORDINGS.get("anvil")!);
   let refreshes = 0;
   const node = createServer(async (asked, response) => {
@@ -33,7 +33,8 @@ load("200 clients for 10 s cost the node at most 11 refreshes", async () => {
     });
   await ask();
   refreshes = 0;
-  const end = performance.now() + 10_000;
+  const started = performance.now();
+  const end = started + 3000;
   const counts = new Map<number, number>();
   const client = async () => {
     while (performance.now() < end) {
@@ -42,12 +43,13 @@ load("200 clients for 10 s cost the node at most 11 refreshes", async () => {
     }
   };
   await Promise.all(Array.from({ length: 200 }, client));
+  const seconds = (performance.now() - started) / 1000;
   agent.destroy();
   await service.stop();
   node.close();
   node.closeAllConnections();
   assert.equal([...counts.keys()], [200]);
-  assert.ok(refreshes > 1 && refreshes <= 11, `the node saw ${refreshes} refreshes`);
+  assert.ok(refreshes >= 1 && refreshes <= seconds + 1, `${refreshes} refreshes in ${seconds} s`);
 });
 
 load.run();
