@@ -140,6 +140,16 @@ embedding("an operation that fails is answered with 500 and told to the host", a
   assert.is(String(errors[0]), "Error: the disk is full");
 });
 
+embedding("HEAD of an operation that streams ends the stream", async () => {
+  const reasons: unknown[] = [];
+  const stream = () => new ReadableStream({ cancel: (reason) => void reasons.push(reason) });
+  const app = createNodeface({ operations: [{ ...peer, handle: () => new Response(stream()) }] });
+  const response = await ask("/v1/peers/b2", { method: "HEAD" }, app);
+  assert.is(response.status, 200);
+  assert.is(response.body, null);
+  assert.is(reasons.length, 1);
+});
+
 embedding("an operation in place of what is served already is refused", () => {
   for (const path of ["/", "/v1/info", "/assets/{folder}/{file}"]) {
     assert.throws(

@@ -192,6 +192,28 @@ remote("while it is being read, everything is still of the old version", async (
   for (const [i, etag] of (await etags(app)).entries()) assert.is.not(etag, old[i], PATHS[i]);
 });
 
+remote("what changes during a refresh is shown by the one that is asked for then", async () => {
+  answers["/spec.yaml"] = { body: describe("One") };
+  const app = await create(`${origin}/spec.yaml`);
+  let release = () => {};
+  const after = new Promise<void>((resolve) => release = resolve);
+  // Asked once whether it has changed, then for all of it, which takes a while.
+  asked = [];
+  answers = {
+    get "/spec.yaml"() {
+      return { body: describe("Two"), ...asked.length > 1 && { after } };
+    },
+  };
+  const first = app.refresh();
+  while (asked.length < 2) await new Promise((resolve) => setImmediate(resolve));
+  answers = { "/spec.yaml": { body: describe("Three") } };
+  const second = app.refresh();
+  release();
+  await first;
+  await second;
+  assert.is(await title(app), "Three");
+});
+
 remote("of a document that names no server, it is the one it came from", async () => {
   answers["/api/spec.yaml"] = {
     body: `openapi: 3.1.1

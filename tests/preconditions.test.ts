@@ -47,6 +47,7 @@ const TABLE: [list: string, isNamed: boolean][] = [
   ['tag"', false],
   ['"tag"x', false],
   ['x"tag"', false],
+  ['""tag"', false],
   ['"tag""tag"', false],
   [',, "tag" ,,', true],
 ];
