@@ -150,6 +150,60 @@ embedding("HEAD of an operation that streams ends the stream", async () => {
   assert.is(reasons.length, 1);
 });
 
+const throws = () => {
+  throw new Error("the log is full");
+};
+
+/** Callbacks of a host that fail, each in its way. */
+const FAILING: readonly [how: string, callback: () => void][] = [
+  ["throws", throws],
+  ["rejects", () => Promise.reject(new Error("the log is full"))],
+];
+
+for (const [how, callback] of FAILING) {
+  embedding(`an onError that ${how} changes no answer`, async () => {
+    const app = createNodeface({ operations: [{ ...peer, handle: throws }], onError: callback });
+    for (let i = 0; i < 2; i++) assert.is((await ask("/v1/peers/b2", {}, app)).status, 500);
+    assert.is((await ask("/v1/info", {}, app)).status, 200);
+  });
+
+  embedding(`an onDescription that ${how} changes no answer`, async () => {
+    const text = 'openapi: 3.1.1\ninfo: { title: A node, version: "1" }\npaths: 7\n';
+    const app = createNodeface({
+      description: { text },
+      onDescription: callback,
+      onError: callback,
+      log: callback,
+    });
+    assert.is((await (await ask("/spec.json", {}, app)).json()).info.title, "A node");
+    assert.is((await ask("/v1/spec", {}, app)).status, 200);
+    await app.refresh();
+  });
+
+  embedding(`a log that ${how} changes no answer`, async () => {
+    // The port of the discard protocol, on which nothing answers.
+    const node = { url: "http://127.0.0.1:9", kind: "etcd" };
+    const app = createNodeface({ node, log: callback, onError: callback, description: "none" });
+    for (const path of ["/v1/info", "/v1/info", "/v1/spec"]) {
+      assert.is((await ask(path, {}, app)).status, 200, path);
+    }
+    assert.is((await (await ask("/v1/info", {}, app)).json()).status, "unreachable");
+    assert.is((await ask("/v1/health", {}, app)).status, 503);
+  });
+
+  embedding(`a host's own info is asked for again where an onError ${how}`, async () => {
+    let tries = 0;
+    const info = () => {
+      if (++tries === 1) throw new Error("not yet");
+      return { height: 7 };
+    };
+    const app = createNodeface({ info, onError: callback, log: callback });
+    const height = async () => (await (await ask("/v1/info", {}, app)).json()).height;
+    const end = performance.now() + 20_000;
+    while (await height() !== 7) assert.ok(performance.now() < end, `${tries} tries`);
+  });
+}
+
 embedding("an operation in place of what is served already is refused", () => {
   for (const path of ["/", "/v1/info", "/assets/{folder}/{file}"]) {
     assert.throws(
