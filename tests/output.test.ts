@@ -1,0 +1,60 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { createLineWriter } from "../src/cli/output.ts";
+
+const output = suite("output");
+
+/** A reader that takes a text when it is told to. */
+function slowReader() {
+  const taken: string[] = [];
+  let read = () => {};
+  const write = async (text: string) => {
+    await new Promise<void>((resolve) => read = resolve);
+    taken.push(text);
+  };
+  return { write, taken, read: () => read() };
+}
+
+output(
+  "lines are written in order and whole, also while the reader is slow",
+  async () => {
+    const { write, taken, read } = slowReader();
+    const lines = createLineWriter(write);
+    lines.write("one");
+    lines.write("two");
+    lines.write("three");
+    read();
+    await Promise.resolve();
+    await Promise.resolve();
+    read();
+    await lines.flush();
+    assert.is(taken.join(""), "one\ntwo\nthree\n");
+  },
+);
+
+output(
+  "what a stuck reader does not take is dropped, and counted when it reads again",
+  async () => {
+    const { write, taken, read } = slowReader();
+    const counts: number[] = [];
+    const lines = createLineWriter(write, (count) => counts.push(count));
+    const line = "x".repeat(99_999);
+    for (let i = 0; i < 40; i++) lines.write(line);
+    assert.equal(counts, []);
+    const flushed = lines.flush();
+    while (counts.length === 0) {
+      read();
+      await Promise.resolve();
+    }
+    read();
+    await flushed;
+    const written = taken.join("").split("\n").length - 1;
+    assert.is(counts[0]! + written, 40);
+    assert.ok(
+      taken.every((text) => text.length <= 1_048_576),
+      "what waits has a bound",
+    );
+  },
+);
+
+output.run();
