@@ -20,7 +20,7 @@ import type { Representation } from "./http/representation.ts";
 import { respond } from "./http/respond.ts";
 import { toResponse } from "./http/to-response.ts";
 import type { Resource } from "./lazy.ts";
-import type { NodefaceOptions, Operation } from "./options.ts";
+import { type NodefaceOptions, type Operation, resolveOptions } from "./options.ts";
 import { createResources, type Resources } from "./resources.ts";
 
 /** A service: hand `fetch` to any server that speaks `Request` and `Response`. */
@@ -46,7 +46,7 @@ export interface Nodeface {
   /**
    * Prepares every answer but the explorer's files, which the first request would do otherwise.
    *
-   * @throws {TypeError} where a setting of the node or of the info cannot be understood
+   * @throws {Error} where a part of it cannot be made
    */
   ready(): Promise<void>;
 }
@@ -55,7 +55,7 @@ export interface Nodeface {
  * Makes a service. Nothing is read before the first request or the call of `ready`.
  *
  * @param options all of them may be left out
- * @throws {TypeError} where `hosts`, `cors`, `prefix` or `operations` cannot be
+ * @throws {TypeError} with everything that is wrong with the options
  * @example
  * ```ts
  * import { createNodeface } from "nodeface";
@@ -65,12 +65,13 @@ export interface Nodeface {
  * ```
  */
 export function createNodeface(options: NodefaceOptions = {}): Nodeface {
-  const { hosts = [], cors = "*", onError = console.error } = options;
-  const resources = createResources(options);
-  const prefix = createPrefix(options.prefix ?? "");
+  const resolved = resolveOptions(options);
+  const { hosts, cors, operations, onError } = resolved;
+  const resources = createResources(resolved);
+  const prefix = createPrefix(resolved.prefix);
   const guard = createHostGuard(hosts);
   const finish = createFinish(cors);
-  const table = createRoutes(resources, prefix, options.operations ?? []);
+  const table = createRoutes(resources, prefix, operations);
 
   /** The routes that match a path, by their method. */
   const routesOf = memoize((pathname: string) => {
@@ -100,11 +101,7 @@ export function createNodeface(options: NodefaceOptions = {}): Nodeface {
   };
 
   const fail = (error: unknown, head: RequestHead): Answer | Response => {
-    try {
-      onError(error);
-    } catch {
-      // An error thrown by `onError` must not change the response.
-    }
+    onError(error);
     const detail = "The service could not answer this request; its log says why";
     return finish(problem(500, detail), head);
   };

@@ -12,10 +12,9 @@ import { createAlone, isAlone } from "./info/service-info.ts";
 import type { LiveInfo, Snapshot } from "./info/snapshot.ts";
 import { lazy, pick, type Resource } from "./lazy.ts";
 import { prepareCatalog } from "./openapi/api-catalog.ts";
-import { formatFinding } from "./openapi/diagnostics.ts";
 import { type Description, documentOf, prepareOwn } from "./openapi/serve-description.ts";
-import type { DescriptionReport, Live } from "./openapi/watch.ts";
-import type { NodefaceOptions } from "./options.ts";
+import type { Live } from "./openapi/watch.ts";
+import type { ResolvedOptions } from "./options.ts";
 
 /** Everything there is to answer with. A `get` rejects where a part cannot be made. */
 export interface Resources {
@@ -48,10 +47,9 @@ type PageSource = Resource<Page>;
  *
  * @param options what the service was made with
  */
-export function createResources(options: NodefaceOptions): Resources {
-  const { startedAt = new Date(), log = console.error, onError = console.error } = options;
-  const { node, info, operations = [], description: place, onDescription: report = complain } =
-    options;
+export function createResources(options: ResolvedOptions): Resources {
+  const { startedAt, log, onError, node, info, operations } = options;
+  const { description: place, onDescription: report } = options;
 
   const makePage = async ({ document, origins, notice }: Omit<Description, "json" | "yaml">) => {
     const [{ createPage }, { TEMPLATE, FILES }] = await Promise.all([
@@ -138,8 +136,3 @@ export const OWN_DESCRIPTION: Resource<Record<"json" | "yaml", EncodedContent>> 
   const [json, yaml] = await Promise.all([unpack(SPEC_JSON), unpack(SPEC_YAML)]);
   return { json, yaml };
 });
-
-/** Says what is wrong with a description where nobody else does. */
-function complain({ findings }: DescriptionReport): void {
-  for (const finding of findings) console.error(formatFinding(finding));
-}

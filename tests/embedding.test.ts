@@ -49,7 +49,7 @@ embedding("the prefix leads to the explorer, with a slash after it or not", asyn
 
 embedding("a prefix that no path begins with is refused", () => {
   for (const prefix of ["node", "/node/", "/", "/n de", "/%20"]) {
-    assert.throws(() => createNodeface({ prefix }), /A prefix looks like "\/node1"/);
+    assert.throws(() => createNodeface({ prefix }), /prefix must be a path such as "\/node1"/);
   }
 });
 
@@ -217,7 +217,8 @@ embedding("an operation in place of what is served already is refused", () => {
 embedding("a path that names one parameter twice is refused at once", () => {
   assert.throws(
     () => createNodeface({ operations: [{ ...peer, path: "/v1/{id}/peers/{id}" }] }),
-    (error: Error) => error.message === "/v1/{id}/peers/{id} names {id} twice",
+    (error: Error) =>
+      error.message === 'operations[0].path must have each name once, not "/v1/{id}/peers/{id}"',
   );
 });
 

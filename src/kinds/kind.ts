@@ -138,3 +138,59 @@ export interface Kind {
   sources: Readonly<Record<string, Source>>;
   fields: Readonly<Record<string, Field>>;
 }
+
+/** The names of the kinds that are known; `index.ts` has what each of them is. */
+export const KIND_NAMES = [
+  "activitypub",
+  "algorand",
+  "aptos",
+  "beacon",
+  "bee",
+  "bitcoin",
+  "cosmos",
+  "ergo",
+  "etcd",
+  "ethereum",
+  "handshake",
+  "kubo",
+  "monero",
+  "nats",
+  "near",
+  "nostr",
+  "solana",
+  "stacks",
+  "substrate",
+  "syncthing",
+] as const;
+
+/** The name of a kind. */
+export type KindName = (typeof KIND_NAMES)[number];
+
+/** Names of programs and networks that people give in place of the kind they mean. */
+export const PROGRAM_KINDS: Readonly<Record<string, KindName>> = {
+  anvil: "ethereum",
+  besu: "ethereum",
+  bitcoind: "bitcoin",
+  cometbft: "cosmos",
+  dogecoin: "bitcoin",
+  erigon: "ethereum",
+  evm: "ethereum",
+  geth: "ethereum",
+  hsd: "handshake",
+  ipfs: "kubo",
+  lighthouse: "beacon",
+  litecoin: "bitcoin",
+  litecoind: "bitcoin",
+  lodestar: "beacon",
+  mastodon: "activitypub",
+  misskey: "activitypub",
+  monerod: "monero",
+  nethermind: "ethereum",
+  nimbus: "beacon",
+  polkadot: "substrate",
+  prysm: "beacon",
+  reth: "ethereum",
+  swarm: "bee",
+  tendermint: "cosmos",
+  teku: "beacon",
+};

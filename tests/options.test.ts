@@ -1,0 +1,160 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { createNodeface, type NodefaceOptions } from "../src/index.ts";
+
+const options = suite("options");
+
+/** What is said of options that are wrong, without the first line where there are several. */
+function complaints(wrong: unknown): string[] {
+  try {
+    createNodeface(wrong as NodefaceOptions);
+    return [];
+  } catch (error) {
+    assert.instance(error, TypeError);
+    return (error as Error).message.split("\n").filter((line) => line !== "wrong options:")
+      .map((line) => line.trim());
+  }
+}
+
+const handle = () => new Response();
+const operation = { responses: { 200: { description: "Done" } } };
+const peers = { method: "GET", path: "/v1/peers", operation, handle };
+
+/** Options of which one is wrong, and the start of what is said of it. */
+const WRONG: readonly [wrong: unknown, complaint: string][] = [
+  [{ prefx: "/node" }, "prefx is no key here; did you mean prefix?"],
+  [
+    { node: "http://127.0.0.1:1" },
+    "node must be an object with keys such as url, public_url, kind",
+  ],
+  [{ node: { url: "not a url" } }, "node.url must begin with http:// or https://"],
+  [
+    { node: { url: "127.0.0.1:8545" } },
+    "node.url must begin with http:// or https://; did you mean http://127.0.0.1:8545?",
+  ],
+  [{ node: { url: "ftp://x" } }, "node.url must begin with http:// or https://, not ftp://"],
+  [{ node: { url: 8545 } }, "node.url must be a URL such as http://127.0.0.1:8545"],
+  [{ node: { url: new URL("http://u:hidden@h") } }, "node.url must not hold a user or a password"],
+  [
+    { node: { kind: "etherium" } },
+    'node.kind must be a kind of node (see "nodeface kinds") or none, not "etherium"; did you mean ethereum?',
+  ],
+  [
+    { node: { timeout: 2000 } },
+    'node.timeout must be a duration such as "2s", "500ms" or "1m", at most 60s, not 2000',
+  ],
+  [{ node: { timeout: "2h" } }, "node.timeout must be a duration"],
+  [
+    { info: null },
+    "info must be an object with what is shown, or a function that tells it, not null",
+  ],
+  [
+    { info: { sources: { a: { wrong: 1 } } } },
+    "info.sources.a must have one of jsonrpc, get, post, file, command, and has",
+  ],
+  [
+    { info: { fields: { a: "disc#" }, sources: { disk: { file: "/x" } } } },
+    'info.fields.a names the source "disc", which is not there; did you mean disk?',
+  ],
+  [
+    { description: 5 },
+    "description must be the path of a file, a URL, none, or an object with text, not 5",
+  ],
+  [
+    { description: "http://" },
+    "description must be the path of a file, or a URL that can be parsed",
+  ],
+  [
+    { description: { openapi: "3.1.0" } },
+    "description.openapi is no key here; there are text, name",
+  ],
+  [{ startedAt: "2026-01-01" }, 'startedAt must be a Date, such as new Date(), not "2026-01-01"'],
+  [
+    { startedAt: new Date("x") },
+    "startedAt must be a Date, such as new Date(), not an invalid Date",
+  ],
+  [{ onError: 5 }, "onError must be a function, not 5"],
+  [{ prefix: null }, 'prefix must be a path such as "/node1"'],
+  [{ operations: peers }, "operations must be a list of operations, not an object"],
+  [{ operations: [{ ...peers, handle: undefined }] }, "operations[0] needs handle"],
+  [
+    { operations: [{ ...peers, method: "get" }] },
+    'operations[0].method must be one of GET, POST, PUT, PATCH, DELETE, not "get"; did you mean GET?',
+  ],
+  ...["HEAD", "OPTIONS", "ALL", "BREW"].map((method): [unknown, string] => [
+    { operations: [{ ...peers, method }] },
+    "operations[0].method must be one of GET",
+  ]),
+];
+
+for (const [wrong, complaint] of WRONG) {
+  options(`refused: ${complaint}`, () => {
+    const found = complaints(wrong);
+    assert.ok(found[0]?.startsWith(complaint), found.join("\n"));
+    assert.not.match(found.join(), "hidden");
+  });
+}
+
+options("all mistakes are said at once, a line for each", () => {
+  const found = complaints({ prefx: 1, hots: [], node: { kind: "eth", ulr: "x" }, onError: 5 });
+  assert.is(found.length, 5, found.join("\n"));
+});
+
+options("a path that no request can have is refused", () => {
+  const never = ["/x/", "no-slash", "/../a", "/a/.", "/a?b", "/a#b", "/{a}/{a}", "/{a", "/{}/b"];
+  for (const path of [...never, "/%zz", "/\ud800"]) {
+    const found = complaints({ operations: [{ ...peers, path }] });
+    assert.match(found[0] ?? "", "operations[0].path must", path);
+  }
+});
+
+options("two operations that OpenAPI takes for the same are refused", () => {
+  const by = (method: string, path: string) => ({ ...peers, method, path });
+  const same = [by("GET", "/v1/p/{id}"), by("GET", "/v1/p/{name}")];
+  assert.match(complaints({ operations: same })[0]!, "is served already: operations[0]");
+  const other = [by("GET", "/v1/p/{id}"), by("POST", "/v1/p/{name}")];
+  assert.match(complaints({ operations: other })[0]!, 'must be "/v1/p/{id}", as operations[0]');
+});
+
+options("an operation that contains itself is refused, where it does", () => {
+  const circle: Record<string, unknown> = {};
+  circle["x-self"] = circle;
+  assert.equal(complaints({ operations: [{ ...peers, operation: { "x-a": circle } }] }), [
+    "operations[0].operation.x-a.x-self contains itself",
+  ]);
+});
+
+options("URLs may be objects, and options may be undefined", async () => {
+  const app = createNodeface({
+    node: { url: new URL("http://127.0.0.1:1"), kind: "none" },
+    hosts: undefined,
+    prefix: undefined,
+    log: undefined,
+    info: undefined,
+  });
+  assert.is((await app.fetch(new Request("http://localhost/v1/info"))).status, 200);
+});
+
+options("a callback that throws or rejects does no harm", async () => {
+  const text = "openapi: 3.1.1\ninfo: { title: A, version: '1' }\npaths: {}\n";
+  let told = 0;
+  const fails = () => {
+    told++;
+    throw new Error("from the host");
+  };
+  const app = createNodeface({
+    description: { text },
+    onDescription: fails,
+    onError: async () => await Promise.resolve().then(fails),
+    operations: [{ ...peers, method: "GET", handle: fails }],
+    info: fails,
+    log: fails,
+  });
+  for (const [path, status] of [["/spec.json", 200], ["/v1/spec", 200], ["/v1/info", 200]]) {
+    assert.is((await app.fetch(new Request(`http://localhost${path}`))).status, status, `${path}`);
+  }
+  assert.is((await app.fetch(new Request("http://localhost/v1/peers"))).status, 500);
+  assert.ok(told >= 4, String(told));
+});
+
+options.run();
