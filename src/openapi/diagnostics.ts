@@ -16,6 +16,8 @@ export interface Finding {
   readonly message: string;
   /** Whether the document cannot be shown because of it. */
   readonly isFatal: boolean;
+  /** An error is what users run into, a note is worth knowing. */
+  readonly level: "error" | "note";
 }
 
 /** What is wrong at an offset of one file. */
@@ -23,6 +25,8 @@ export interface Problem {
   readonly offset: number;
   readonly message: string;
   readonly isFatal: boolean;
+  /** Whether users run into it, be the document shown or not. @default isFatal */
+  readonly isError?: boolean | undefined;
 }
 
 /** A finding as one line: `openapi.yaml:12:5 the reference leads nowhere`. */
@@ -40,12 +44,14 @@ export function formatFinding({ file, line, column, message }: Finding): string 
  */
 export function findingsOf(file: string, text: string, problems: readonly Problem[]): Finding[] {
   let line = 1, start = 0;
-  return [...problems].sort((a, b) => a.offset - b.offset).map(({ offset, message, isFatal }) => {
+  return [...problems].sort((a, b) => a.offset - b.offset).map((problem) => {
+    const { offset, message, isFatal, isError = isFatal } = problem;
     for (let end = text.indexOf("\n", start); end !== -1 && end < offset;) {
       line++;
       start = end + 1;
       end = text.indexOf("\n", start);
     }
-    return { file, line, column: offset - start + 1, message, isFatal };
+    const level = isError ? "error" : "note";
+    return { file, line, column: offset - start + 1, message, isFatal, level };
   });
 }

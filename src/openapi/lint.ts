@@ -112,9 +112,9 @@ function* checkLinks({ members }: Files, { source, links }: Member): Generator<C
     }
     const reached = follow(link);
     if (reached === undefined && members.get(target)?.source.value !== undefined) {
-      yield { path, message: `the reference to ${quote(ref)} leads nowhere` };
+      yield { path, message: `the reference to ${quote(ref)} leads nowhere`, isError: true };
     } else if (isCircle(members, link, reached)) {
-      yield { path, message: `the reference to ${quote(ref)} leads in a circle` };
+      yield { path, message: `the reference to ${quote(ref)} leads in a circle`, isError: true };
     }
   }
 }

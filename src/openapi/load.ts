@@ -82,7 +82,8 @@ export async function load<T>(
     // Nobody knows all that a document may hold: the service goes on without it.
     const message = `cannot be shown: ${(error as Error).message}`;
     const { name: file } = files.root.source;
-    const findings = [{ file, line: 1, column: 1, message, isFatal: true }];
+    const level = "error" as const;
+    const findings = [{ file, line: 1, column: 1, message, isFatal: true, level }];
     return { merged: undefined, findings, stamps };
   }
 }
@@ -109,7 +110,8 @@ async function merge(
   const { document, edits } = await single(files);
   if (isAstray(document, near)) {
     const message = "where the node is reached is not said; operations are tried at this service";
-    findings.push({ file: source.name, line: 1, column: 1, message, isFatal: false });
+    const place = { file: source.name, line: 1, column: 1 };
+    findings.push({ ...place, message, isFatal: false, level: "note" });
   }
   const located = serverEdits(document, near);
   const placed = applyEdits(document, located);

@@ -45,6 +45,7 @@ export interface Complaint {
   readonly path: Path;
   readonly message: string;
   readonly isFatal?: boolean;
+  readonly isError?: boolean;
 }
 
 /**
@@ -97,17 +98,19 @@ export function complain(
   if (complaints.length === 0) return [];
   const text = decode(bytes);
   const ranges: Range[] = locate(text, isJson, complaints.map(({ path }) => path));
-  const problems = complaints.map(({ message, isFatal = false }, i): Problem => ({
+  const problems = complaints.map(({ message, isFatal = false, isError }, i): Problem => ({
     offset: ranges[i]![0],
     message,
     isFatal,
+    isError,
   }));
   return findingsOf(name, text, problems);
 }
 
 /** A file that cannot be understood, as a source whose finding is fatal. */
 export function unreadable(name: string, message: string): Source {
-  const findings = [{ file: name, line: 1, column: 1, message, isFatal: true }];
+  const level = "error" as const;
+  const findings = [{ file: name, line: 1, column: 1, message, isFatal: true, level }];
   return {
     name,
     bytes: new Uint8Array(),

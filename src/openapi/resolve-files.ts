@@ -93,7 +93,11 @@ export async function gather(entry: URL, read: Reader): Promise<Files> {
       const target = file === "" ? new URL(url) : parse(file, url);
       const refusal = target ? bounds.refuse(target) : "is no URL";
       if (!target || refusal) {
-        complaints.push({ path, message: `the reference to ${quote(ref)} ${refusal}` });
+        complaints.push({
+          path,
+          message: `the reference to ${quote(ref)} ${refusal}`,
+          isError: true,
+        });
         links.push({ ...reference, target: undefined, fragment });
         continue;
       }
@@ -107,7 +111,10 @@ export async function gather(entry: URL, read: Reader): Promise<Files> {
         }
       }
       const failure = failures.get(href);
-      if (failure) complaints.push({ path, message: `${quote(ref)} cannot be read: ${failure}` });
+      if (failure) {
+        const message = `${quote(ref)} cannot be read: ${failure}`;
+        complaints.push({ path, message, isError: true });
+      }
       links.push({ ...reference, target: failure ? undefined : href, fragment });
     }
     members.set(url, { url, source, links, complaints });
