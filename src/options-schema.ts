@@ -8,6 +8,7 @@
 import { info } from "./settings/info.ts";
 import { kind, node, url } from "./settings/node.ts";
 import {
+  FILE,
   HOST,
   HOST_NAMES,
   LINE,
@@ -66,7 +67,7 @@ const port: Setting = {
 };
 
 const config: Setting = {
-  shape: text(LINE),
+  shape: path(FILE),
   text: "a configuration, YAML or JSON, read again on SIGHUP",
   default: "nodeface.yaml of the working directory, where there is one",
   flag: "config",

@@ -46,6 +46,11 @@ export function excerpt(text: string, length: number = EXCERPT_MAX): string {
   return shorten(text.replaceAll(GAP, " ").trim(), length);
 }
 
+/** A line as a log or a terminal may show it: what could pass for something else than text is replaced. */
+export function printable(line: string): string {
+  return line.replaceAll(UNPRINTABLE, "\ufffd");
+}
+
 /** A value in double quotes as in JSON, on one line, for a message. */
 export function quote(value: unknown): string {
   const text = typeof value === "bigint" ? String(value) : JSON.stringify(value);

@@ -94,7 +94,7 @@ function launch(
   env: Record<string, string>,
   { cwd = ROOT, bare = false, uid }: Surroundings,
 ) {
-  const { HOST: _host, PORT: _port, ...inherited } = process.env;
+  const { PORT: _port, ...inherited } = process.env;
   const child = spawn(program, args, {
     cwd,
     env: bare ? env : { ...inherited, ...env },
@@ -107,7 +107,7 @@ function launch(
   child.stdout.setEncoding("utf8").on("data", (text: string) => printed.stdout += text);
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     printed.stderr += text;
-    const url = /^nodeface \S+ on (http:\S+)/m.exec(printed.stderr)?.[1];
+    const url = /\bnodeface \S+ on (http:\S+)/.exec(printed.stderr)?.[1];
     if (url) becomeReady(url);
   });
   const ended = new Promise<Ended>((resolve, reject) => {

@@ -1,13 +1,20 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { readFileSync } from "node:fs";
-import { fileSchema } from "../src/build/json-schema.ts";
-import { listKinds, printKind } from "../src/cli/kinds.ts";
+import { parse } from "yaml";
+import { configurationReference, configurationSchema } from "../src/build/configuration-schema.ts";
+import { formatKinds, listKinds, printKind } from "../src/cli/kinds.ts";
+import { usage } from "../src/cli/usage.ts";
 import { readConfig } from "../src/cli/configuration.ts";
 import { parseFile } from "../src/cli/configuration-file.ts";
 import { ConfigError } from "../src/cli/configuration-error.ts";
 import { makePlan } from "../src/info/query-plan.ts";
 import { KINDS } from "../src/kinds/index.ts";
+import { KIND_NAMES, PROGRAM_KINDS } from "../src/kinds/kind.ts";
+import { resolveOptions } from "../src/options.ts";
+import { readValue } from "../src/settings/check.ts";
+import { COMMAND, CONFIGURATION, OPTIONS } from "../src/options-schema.ts";
+import type { Settings, Shape } from "../src/settings/shapes.ts";
 
 const config = suite("config");
 
@@ -22,8 +29,23 @@ function problems(text: string): readonly string[] {
   }
 }
 
-const read = (args: string[], env = {}, file = "") =>
-  readConfig(args, env, () => Promise.resolve(file));
+/** Reads arguments, an environment and the one file that there is. */
+const read = (args: string[], env = {}, file = "", place?: string) =>
+  readConfig(args, env, {
+    read: () => Promise.resolve(file),
+    isThere: (path) => Promise.resolve(path === place),
+  });
+
+/** Everything that is wrong with arguments, an environment and a file. */
+async function wrong(args: string[], env = {}, file = ""): Promise<readonly string[]> {
+  try {
+    await read(args, env, file);
+    return [];
+  } catch (error) {
+    assert.instance(error, ConfigError);
+    return (error as ConfigError).problems;
+  }
+}
 
 config("the example of every key is right", () => {
   const text = `
@@ -64,6 +86,7 @@ info:
 
 config("everything that is wrong is said at once, with its place and what would be right", () => {
   const text = `prot: 1
+nod: {}
 listen: 127.0.0.1
 node: { url: ftp://x, kind: bitcion, timeout: fast }
 info:
@@ -76,24 +99,33 @@ info:
     Height: a#/y
     version: a/subversion
     q: { from: "a#/~3", as: { match: "(" } }
+    r: minig#/difficulty
 `;
   const found = problems(text);
   for (
     const [place, what] of [
       ["1:1", "prot is no key here; there are listen, log, hosts, cors, description, node, info"],
-      ["2:9", "listen must be an address and a port, as in 127.0.0.1:8080"],
-      ["3:14", "node.url must be a URL such as"],
-      ["3:29", "node.kind must be one of"],
-      ["3:47", 'node.timeout must be a duration such as "2s", "500ms" or "1m", not "fast"'],
-      ["5:8", 'info.ttl must be a duration such as "2s", "500ms" or "1m", not 5'],
-      ["7:15", "info.sources.a.get must be a path"],
-      ["8:19", "info.sources.b.jsonrpc must be"],
-      ["8:22", "info.sources.b.foo is no key here; there are jsonrpc, params"],
-      ["9:5", "info.sources.c must have one of jsonrpc, get, post, file, command"],
-      ["11:5", "info.fields.Height must be a key in snake_case"],
-      ["12:14", "info.fields.version must be a source, # and a JSON Pointer"],
-      ["13:16", "info.fields.q.from must be"],
-      ["13:38", "info.fields.q.as.match must be a regular expression"],
+      ["2:1", "nod is no key here; did you mean node?"],
+      ["3:9", "listen must be an address and a port, as in 127.0.0.1:8080"],
+      ["4:14", "node.url must begin with http:// or https://, not ftp://"],
+      [
+        "4:29",
+        'node.kind must be a kind of node (see "nodeface kinds") or none, not "bitcion"; did you mean bitcoin?',
+      ],
+      [
+        "4:47",
+        'node.timeout must be a duration such as "2s", "500ms" or "1m", at most 60s, not "fast"',
+      ],
+      ["6:8", 'info.ttl must be a duration such as "2s", "500ms" or "1m", at most 24h, not 5'],
+      ["8:15", "info.sources.a.get must be a path"],
+      ["9:19", "info.sources.b.jsonrpc must be"],
+      ["9:22", "info.sources.b.foo is no key here; there are jsonrpc, params"],
+      ["10:5", "info.sources.c must have one of jsonrpc, get, post, file, command"],
+      ["12:5", "info.fields.Height must be a key in snake_case"],
+      ["13:14", "info.fields.version must be a source, # and a JSON Pointer"],
+      ["14:16", "info.fields.q.from must be"],
+      ["14:38", "info.fields.q.as.match must be a regular expression"],
+      ["15:8", 'info.fields.r names the source "minig", which is not there'],
     ]
   ) {
     assert.ok(
@@ -101,7 +133,7 @@ info:
       `${place} ${what} is not in\n${found.join("\n")}`,
     );
   }
-  assert.is(found.length, 14);
+  assert.is(found.length, 16, found.join("\n"));
 });
 
 config(
@@ -118,7 +150,7 @@ config(
     assert.is(await of([], ""), undefined);
     assert.match(
       problems("description: 'http://['")[0]!,
-      "1:14: description must be a path or a URL",
+      "1:14: description must be the path of a file, or a URL that can be parsed",
     );
   },
 );
@@ -136,15 +168,15 @@ config("a field that names no source is wrong", () => {
 config("a secret in a wrong place is not repeated", () => {
   const text = "node: { url: 'http://user:hunter2@x', auth: hunter2 }";
   const found = problems(text).join("\n");
-  assert.match(found, "node.url names a secret");
-  assert.match(found, "node.auth must have one of");
+  assert.match(found, "node.url must not hold a user or a password; node.auth says in which file");
+  assert.match(found, "node.auth must be an object with one of");
   assert.not.match(found, "hunter2");
 });
 
 config("hosts and origins are lists, or * for any", async () => {
   const file = "{ hosts: [node.example, Other_1], cors: ['https://a.example', 'http://b:8080'] }";
   const { hosts, cors } = await read(["--config", "x"], {}, file);
-  assert.equal(hosts, ["node.example", "Other_1"]);
+  assert.equal(hosts, ["node.example", "other_1"]);
   assert.equal(cors, ["https://a.example", "http://b:8080"]);
   const any = await read(["--config", "x"], {}, "{ hosts: '*', cors: [] }");
   assert.equal([any.hosts, any.cors], ["*", []]);
@@ -171,11 +203,11 @@ config("flags win over the environment, that over the file, that over the defaul
   const found = await read(["http://a", "--port", "3"], env, file);
   assert.equal(found, {
     command: "serve",
+    file: "x",
+    remarks: [],
     host: "h",
     port: 3,
     log: "text",
-    hosts: [],
-    cors: "*",
     node: { url: "http://a", kind: "nats" },
     info: {},
   });
@@ -185,11 +217,20 @@ config("flags win over the environment, that over the file, that over the defaul
 
 config("wrong arguments, environment and file are all reported together", async () => {
   try {
-    await read(["--prot", "1", "x", "--port=70000", "--config", "f"], { HOST: "a b" }, "y: 1");
+    const env = { NODEFACE_HOST: "a b" };
+    await read(["--prot", "1", "a.b", "--port=70000", "--config", "f"], env, "y: 1");
     assert.unreachable();
   } catch (error) {
     const lines = (error as ConfigError).problems;
-    for (const part of ["--prot", "NODE_URL", "--port must be", "HOST must be", "f:1:1: y is no"]) {
+    for (
+      const part of [
+        "--prot",
+        "NODE_URL",
+        "--port must be",
+        "NODEFACE_HOST must be",
+        "f:1:1: y is no",
+      ]
+    ) {
       assert.ok(lines.some((line) => line.includes(part)), `${part} in ${lines.join("\n")}`);
     }
   }
@@ -203,7 +244,7 @@ config("commands come first, and take what they take", async () => {
 });
 
 config("--help, --version and kinds are there whatever else is wrong", async () => {
-  const env = { PORT: "http", HOST: "a b", NODEFACE_CONFIG: "/none" };
+  const env = { PORT: "http", NODEFACE_HOST: "a b", NODEFACE_CONFIG: "/none" };
   const wrong = ["--port", "http", "--bogus", "x"];
   assert.is((await read(["--help", ...wrong], env)).command, "help");
   assert.is((await read([...wrong, "--version"], env)).command, "version");
@@ -216,7 +257,7 @@ config("what follows -- is no option", async () => {
   assert.is((await read(["check", "--", "http://a"])).command, "check");
   await read(["--", "--port"]).then(
     () => assert.unreachable(),
-    (error) => assert.match(error.message, "NODE_URL must be a URL"),
+    (error) => assert.match(error.message, '"--port" is neither a command nor'),
   );
 });
 
@@ -231,8 +272,8 @@ config("a URL that cannot be is not repeated: it may hold a secret", async () =>
 
 config("an IPv6 address to listen on may stand in brackets", async () => {
   assert.is((await read(["--host", "[::1]"])).host, "::1");
-  assert.is((await read([], { HOST: "[::1]" })).host, "::1");
-  assert.is((await read([], { HOST: "::1" })).host, "::1");
+  assert.is((await read([], { NODEFACE_HOST: "[::1]" })).host, "::1");
+  assert.is((await read([], { NODEFACE_HOST: "::1" })).host, "::1");
   assert.is((await read(["--config", "x"], {}, "listen: '[::1]:1'")).host, "::1");
   for (const host of ["[::1", "::1]", "[]", "[a b]", "[::1]:80"]) {
     await read(["--host", host]).then(
@@ -251,9 +292,228 @@ for (const [name, kind] of Object.entries(KINDS)) {
   });
 }
 
-config("the JSON Schema that is shipped is current", () => {
-  const shipped = readFileSync(new URL("../spec/nodeface.schema.json", import.meta.url), "utf8");
-  assert.is(shipped, fileSchema(), "npm run schema writes it");
+config("what is made of the table of the settings is current", () => {
+  const shipped = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), "utf8");
+  assert.is(
+    shipped("spec/nodeface.schema.json"),
+    configurationSchema(),
+    "npm run schema writes it",
+  );
+  assert.is(shipped("docs/configuration.md"), configurationReference(), "npm run schema writes it");
+});
+
+config("every example of the reference is a configuration", () => {
+  const examples = [...configurationReference().matchAll(/^```yaml\n([^]*?)^```/gm)];
+  assert.ok(examples.length >= 4);
+  for (const [, yaml] of examples) parseFile(yaml!, "docs/configuration.md");
+  for (const [shape, example] of examplesIn(CONFIGURATION)) {
+    const { mistakes } = readValue(parse(example), shape);
+    assert.equal(mistakes, [], example);
+  }
+});
+
+/** The examples in a shape, each with the shape that it is one of. */
+function* examplesIn(shape: Shape): Generator<[Shape, string]> {
+  const all: Settings[] = shape.is === "object"
+    ? [shape.settings]
+    : shape.is === "form"
+    ? Object.values(shape.forms).map(({ settings }) => settings)
+    : [];
+  for (const setting of all.flatMap((settings) => Object.values(settings))) {
+    if (setting.example !== undefined) yield [setting.shape, setting.example];
+    yield* examplesIn(setting.shape);
+  }
+  if (shape.is === "map" || shape.is === "list") yield* examplesIn(shape.of);
+  if (shape.is === "either") { for (const each of shape.shapes) yield* examplesIn(each); }
+}
+
+config("what the table says of defaults is what the service does", () => {
+  const { hosts, cors, prefix } = resolveOptions({});
+  const { settings } = OPTIONS;
+  const said = [settings.hosts, settings.cors, settings.prefix].map((setting) =>
+    parse(setting!.default!)
+  );
+  assert.equal(said, [hosts, cors, prefix]);
+});
+
+config("--help has every flag and variable, in lines that a terminal holds", () => {
+  const text = usage();
+  for (const { flag, variables = [] } of Object.values(COMMAND)) {
+    if (flag) assert.match(text, `--${flag} `);
+    for (const variable of variables) assert.match(text, variable);
+  }
+  for (const line of text.split("\n")) assert.ok(line.length <= 100, line);
+});
+
+config("the names of the kinds are those that are there", () => {
+  assert.equal(Object.keys(KINDS), [...KIND_NAMES]);
+  for (const kind of Object.values(PROGRAM_KINDS)) assert.ok(KINDS[kind], kind);
+});
+
+config("sections of which nothing is said may be empty", () => {
+  assert.equal(problems("node:\ninfo:\n"), []);
+  assert.equal(problems("info:\n  static:\n  sources:\n  fields:\n"), []);
+  assert.match(problems("cors:\n")[0]!, "cors must be a list of origins");
+});
+
+config("what is no configuration at all is said so", () => {
+  const of = (text: string) => problems(text).join("\n");
+  assert.match(of("- a\n"), "1:1: must be an object with keys such as listen");
+  assert.match(of("- a\n"), "not a list");
+  assert.match(of("log: off\n---\nlog: off\n"), "a second document begins here");
+  assert.match(of("node: { url: http://a\ninfo:\n"), '"}" is missing before this');
+  assert.match(of("hosts: [1]"), "nodeface.yaml:1:9: hosts[0] must be a host name");
+});
+
+config("an alias in a circle is an error, wherever it stands", () => {
+  const circle = "&o { friends: [*o] }";
+  assert.equal(problems(`info: { static: { owner: ${circle} } }`), [
+    "nodeface.yaml:1:41: info.static.owner.friends[0] contains itself",
+  ]);
+  const source = `{ a: { jsonrpc: m, params: ${circle} }, b: { post: /x, json: ${circle} } }`;
+  assert.is(problems(`info: { sources: ${source} }`).length, 2);
+  assert.is(problems(`node: ${circle}`).length, 1);
+});
+
+config("whole numbers keep their digits, however many", () => {
+  const { info } = parseFile("info: { static: { a: 12345678901234567890, b: 7, c: 1.5 } }", "");
+  assert.equal(info!.static, { a: 12345678901234567890n, b: 7, c: 1.5 });
+});
+
+config("names of hosts and origins are what browsers make of them", async () => {
+  const file = "{ hosts: [bücher.example, Node.Example], cors: ['HTTPS://App.example:443'] }";
+  const { hosts, cors } = await read(["--config", "x"], {}, file);
+  assert.equal([hosts, cors], [["xn--bcher-kva.example", "node.example"], ["https://app.example"]]);
+});
+
+config("what cannot be is refused, with its bound or the nearest right name", () => {
+  const of = (text: string) => problems(text).join("\n");
+  assert.match(of("info: { hide: [status, links, pears] }"), "info.hide[0] must be a key that can");
+  assert.match(of("info: { hide: [status, links, pears] }"), "did you mean peers?");
+  assert.match(of("info: { fields: { a: { from: [] } } }"), "it must not be empty");
+  assert.match(of("info: { fields: { a: { as: hex } } }"), "info.fields.a needs from");
+  assert.match(of("info: { ttl: 25h }"), "at most 24h");
+  assert.match(of("info: { stale: 99999999999h }"), "at most 24h");
+  assert.match(of("node: { timeout: 61s }"), "at most 60s");
+  assert.match(of("node: { timeout: 0s }"), "at least 1ms");
+  assert.match(of("info: { sources: { __proto__: { file: a } } }"), "must be a name of letters");
+  assert.match(of("description: file:openapi.yaml"), "a URL that begins with file:///");
+  const secret = of("info: { sources: { a: { get: 'http://u:hunter2@h/' } } }");
+  assert.match(secret, "must not hold a user or a password");
+  assert.not.match(secret, "hunter2");
+  assert.match(
+    of("node: { auth: { basic_fil: /x } }"),
+    'and has "basic_fil"; did you mean basic_file?',
+  );
+  assert.match(
+    of("node: { auth: { basic_file: /x, mach: y } }"),
+    "node.auth.mach is no key here; did",
+  );
+  assert.match(of("listen: '*:9160'"), "0.0.0.0 listens on all addresses of IPv4, :: on all");
+  assert.match(of("info: { static: { a: .inf } }"), "must be a JSON value, not Infinity");
+});
+
+config("all places in a file are relative to it, and ~/ is the home directory", () => {
+  const { node, info } = parseFile(
+    `node: { auth: { basic_file: secret } }
+info:
+  sources: { a: { file: a.json }, b: { file: /b.json }, c: { file: ~/c.json } }
+  fields: { a: a#, b: b#, c: c# }
+`,
+    "etc/nodeface.yaml",
+    "/home/a",
+  );
+  assert.equal(node!.auth, { basic_file: "etc/secret" });
+  const files = Object.values(info!.sources!).map((source) => "file" in source && source.file);
+  assert.equal(files, ["etc/a.json", "/b.json", "/home/a/c.json"]);
+});
+
+config("~/ is the home directory in flags and variables too", async () => {
+  const env = { HOME: "/home/a", NODEFACE_SPEC: "~/openapi.yaml" };
+  assert.is((await read([], env)).description, "/home/a/openapi.yaml");
+  assert.is((await read(["--config", "~/n.yaml"], env)).file, "/home/a/n.yaml");
+});
+
+config(
+  "nodeface.yaml of the working directory is read where no other is named, and said",
+  async () => {
+    const found = await read([], {}, "log: json", "nodeface.yaml");
+    assert.equal([found.log, found.file], ["json", "nodeface.yaml"]);
+    assert.match(found.remarks[0]!.message, "the configuration is nodeface.yaml");
+    const named = await read(["--config", "other.yaml"], {}, "log: json", "nodeface.yaml");
+    assert.equal([named.file, named.remarks], ["other.yaml", []]);
+  },
+);
+
+config("a variable NODEFACE_… that nothing reads is told, with the nearest", async () => {
+  const env = { NODEFACE_PROT: "1", NODEFACE_SECRET: "x", HOST: "evil", OTHER: "1" };
+  const { remarks, host } = await read(
+    ["--config", "x"],
+    env,
+    "node: { auth: { basic_env: NODEFACE_SECRET } }",
+  );
+  assert.is(host, "127.0.0.1");
+  assert.equal(remarks, [{
+    level: "warn",
+    message: "nothing reads the variable NODEFACE_PROT; did you mean NODEFACE_PORT?",
+  }]);
+});
+
+config("NODEFACE_PORT goes before PORT", async () => {
+  assert.is((await read([], { PORT: "1" })).port, 1);
+  assert.is((await read([], { PORT: "1", NODEFACE_PORT: "2" })).port, 2);
+});
+
+config("a mistyped command, flag or kind is told with what was meant", async () => {
+  const of = async (...args: string[]) => (await wrong(args)).join("\n");
+  assert.is(await of("chek", "http://127.0.0.1:1"), 'unknown command "chek"; did you mean check?');
+  assert.is(await of("help"), 'unknown command "help"; did you mean --help?');
+  assert.match(await of("http"), "is neither a command nor the URL of a node; see nodeface --help");
+  assert.is(await of("--prot", "1"), 'unknown option "--prot"; did you mean --port?');
+  for (
+    const [typed, meant] of [
+      ["eth", "ethereum"],
+      ["bitcon", "bitcoin"],
+      ["Bitcoin", "bitcoin"],
+      ["litecoin", "bitcoin"],
+      ["hsd", "handshake"],
+      ["geth", "ethereum"],
+      ["IPFS", "kubo"],
+      ["polkadot", "substrate"],
+    ]
+  ) {
+    assert.match(await of("--kind", typed!), `did you mean ${meant}?`);
+    assert.throws(() => formatKinds(typed), `did you mean ${meant}?`);
+  }
+  assert.not.match(await of("--kind", "xyzzyx"), "did you mean");
+});
+
+config("what is wrong with a URL is said, and nothing that may be a secret", async () => {
+  const of = async (url: string) => (await wrong([url])).join("\n");
+  for (
+    const [url, complaint] of [
+      ["http://127.0.0.1:99999", "must have a port up to 65535"],
+      ["http://127.0.0.1:8545/?x=1", "must have no query"],
+      [
+        "127.0.0.1:8545",
+        "must begin with http:// or https://; did you mean http://127.0.0.1:8545?",
+      ],
+      ["http://user:pass@host/", "must not hold a user or a password"],
+      ["ws://127.0.0.1:8546", "must begin with http:// or https://, not ws://"],
+      ["http://", "must be a URL such as http://127.0.0.1:8545"],
+    ]
+  ) {
+    assert.is(
+      (await of(url!)).replace(/: nothing from.*|; node\.auth.*/, ""),
+      `NODE_URL ${complaint}`,
+    );
+  }
+  assert.is((await read(["HTTP://127.0.0.1:1/@a"])).node.url, "http://127.0.0.1:1/@a");
+});
+
+config("-h and -V are --help and --version", async () => {
+  assert.is((await read(["-h"])).command, "help");
+  assert.is((await read(["check", "-V"])).command, "version");
 });
 
 config.run();

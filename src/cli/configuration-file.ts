@@ -1,37 +1,64 @@
 /**
- * The configuration file: YAML, of which JSON is a part, with a position for everything that is
- * wrong in it.
+ * The configuration file: YAML, of which JSON is a part. Everything that is wrong in it is found at
+ * once and has its position.
  *
  * @module
  */
-import { dirname, isAbsolute, join } from "node:path";
-import * as v from "valibot";
-import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
-import { parseReference } from "../info/source-reference.ts";
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+  type YAMLError,
+} from "yaml";
 import { referencesOf } from "../info/query-plan.ts";
+import type { InfoSettings, NodeSettings } from "../info/settings.ts";
+import { parseReference } from "../info/source-reference.ts";
 import { KINDS } from "../kinds/index.ts";
-import { ConfigError, describeIssue, pathOf } from "./configuration-error.ts";
-import { type FileConfig, FileSchema } from "./configuration-schema.ts";
+import type { Kind } from "../kinds/kind.ts";
+import { CONFIGURATION, type LOGS } from "../options-schema.ts";
+import { describeMistake, type Mistake, type Path, readValue, show } from "../settings/check.ts";
+import { didYouMean, nearest } from "../settings/nearest.ts";
+import { ConfigError } from "./configuration-error.ts";
+import { locateBeside } from "./locate.ts";
+
+/** What a configuration file may say. */
+export interface FileConfig {
+  listen?: { host: string; port: number };
+  log?: (typeof LOGS)[number];
+  hosts?: readonly string[] | "*";
+  cors?: readonly string[] | "*";
+  /** A path as the process sees it, a URL, or `none`. */
+  description?: string;
+  node?: NodeSettings;
+  info?: InfoSettings;
+}
 
 /**
  * Reads a configuration file.
  *
  * @param text what is in it
- * @param name its own path, which it is called by in messages
+ * @param name its own path, which messages call it by and paths in it are relative to
  * @param home where `~` is
  * @throws {ConfigError} with everything that is wrong, each with line and column
  */
 export function parseFile(text: string, name: string, home = ""): FileConfig {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    // Whole numbers above 2^53 keep their digits.
+    intAsBigInt: true,
+  });
   const at = (offset: number) => {
     const { line, col } = lines.linePos(offset);
     return `${name}:${line}:${col}:`;
   };
-  const broken = document.errors.map(({ pos, message }) => `${at(pos[0])} ${message}`);
+  const broken = document.errors.map((error) => `${at(error.pos[0])} ${describeYaml(error)}`);
   if (broken.length > 0) throw new ConfigError(broken);
-  const offset = (path: Path, isKey = false) =>
-    offsetOf(document.contents, path, isKey, (alias) => alias.resolve(document));
   let value: unknown;
   try {
     // Aliases that stand for more and more aliases are refused here.
@@ -39,48 +66,81 @@ export function parseFile(text: string, name: string, home = ""): FileConfig {
   } catch (error) {
     throw new ConfigError([`${name}: ${(error as Error).message}`]);
   }
-  const result = v.safeParse(FileSchema, value);
-  const found: [offset: number, line: (where: string) => string][] = [];
-  for (const issue of result.issues ?? []) {
-    const path = pathOf(issue);
-    const isKey = issue.path?.at(-1)?.origin === "key";
-    found.push([offset(path, isKey), (where) => describeIssue(issue, path, where)]);
-  }
-  if (result.success) {
-    for (const [path, message] of unknownSources(result.output)) {
-      found.push([offset(path), (where) => `${where} ${path.join(".")} ${message}`]);
-    }
-    if (found.length === 0) {
-      const { description: place, ...rest } = result.output;
-      return place === undefined ? rest : { ...rest, description: placeOf(place, name, home) };
-    }
-  }
-  found.sort(([a], [b]) => a - b);
-  throw new ConfigError(found.map(([offset, line]) => line(at(offset))));
+  const by = { locate: (path: string) => locateBeside(path, name, home), isNullEmpty: true };
+  const { value: read, mistakes } = readValue(value, CONFIGURATION, by);
+  const config = (read ?? {}) as FileConfig;
+  const found = [...mistakes, ...unknownSources(config), ...unknownKeys(config)];
+  if (found.length === 0) return config;
+  const offset = ({ path, isKey }: Mistake) =>
+    offsetOf(document.contents, path, isKey, (alias) => alias.resolve(document));
+  const placed = found.map((mistake) => ({ mistake, offset: offset(mistake) }));
+  placed.sort((a, b) => a.offset - b.offset);
+  throw new ConfigError(
+    placed.map(({ mistake, offset }) => `${at(offset)} ${describeMistake(mistake)}`),
+  );
 }
 
-/** A place that the file names: it stands beside the file, wherever the command runs. */
-function placeOf(place: string, file: string, home: string): string {
-  if (place === "none" || isAbsolute(place) || /^(https?|file):/i.test(place)) return place;
-  return place.startsWith("~/") && home ? home + place.slice(1) : join(dirname(file), place);
+/** What is wrong where a file is not YAML. */
+function describeYaml({ code, message }: YAMLError): string {
+  if (code === "MULTIPLE_DOCS") return "a second document begins here; a configuration is one";
+  const unclosed = /^Flow (?:map|sequence).* end with a ([\]}])/.exec(message)?.[1];
+  if (unclosed) return `a "${unclosed}" is missing before this: what it closes is still open`;
+  return `is not YAML: ${message}`;
 }
 
-/** The keys that lead to a value. */
-type Path = readonly (string | number)[];
+/** The kinds that the node may be. */
+function kindsOf({ node }: FileConfig): Kind[] {
+  if (node?.kind === "none") return [];
+  const kind = KINDS[node?.kind ?? ""];
+  return kind ? [kind] : Object.values(KINDS);
+}
 
 /** The fields that name a source which neither the file nor the kind has. */
-function* unknownSources({ node, info }: FileConfig): Generator<[path: string[], message: string]> {
-  const kinds = node?.kind === "none" ? [] : node?.kind ? [KINDS[node.kind]] : Object.values(KINDS);
-  const names = new Set(Object.keys(info?.sources ?? {}));
-  for (const kind of kinds) for (const source of Object.keys(kind!.sources)) names.add(source);
+function* unknownSources(config: FileConfig): Generator<Mistake> {
+  const { node, info } = config;
+  const own = Object.keys(info?.sources ?? {});
+  const names = new Set(own);
+  for (const kind of kindsOf(config)) {
+    for (const source of Object.keys(kind.sources)) names.add(source);
+  }
   for (const [key, field] of Object.entries(info?.fields ?? {})) {
+    if (field === undefined || isWithoutFrom(field)) continue;
     for (const reference of referencesOf(field)) {
       const [source] = parseReference(reference);
       if (names.has(source)) continue;
-      const known = node?.kind ? [...names] : Object.keys(info?.sources ?? {});
-      const right = known.length > 0 ? `; there are ${known.join(", ")}` : "";
-      yield [["info", "fields", key], `names the source "${source}", which there is not${right}`];
+      const known = node?.kind ? [...names] : own;
+      const meant = nearest(source, names);
+      const right = meant || known.length === 0
+        ? didYouMean(meant)
+        : `; there are ${known.join(", ")}`;
+      const message = `names the source ${show(source)}, which is not there${right}`;
+      yield { path: ["info", "fields", key], message, isKey: false };
     }
+  }
+}
+
+/** Whether a field is wrong in itself, which has been said by then. */
+function isWithoutFrom(field: NonNullable<InfoSettings["fields"]>[string]): boolean {
+  if (typeof field === "string") return false;
+  const { from, unless } = field as { from?: unknown; unless?: unknown };
+  const all = [...Array.isArray(from) ? from : [from], ...unless === undefined ? [] : [unless]];
+  return all.some((reference) => typeof reference !== "string");
+}
+
+/** Keys of the info that every kind may have, and that can be hidden. */
+const COMMON_KEYS = ["name", "software", "version", "started_at"];
+
+/** The keys to be hidden that nothing could show. */
+function* unknownKeys(config: FileConfig): Generator<Mistake> {
+  const { info } = config;
+  const names = new Set(COMMON_KEYS);
+  for (const { static: fixed, fields } of [...Object.values(KINDS), info ?? {}]) {
+    for (const key of Object.keys({ ...fixed, ...fields })) names.add(key);
+  }
+  for (const [at, key] of (info?.hide ?? []).entries()) {
+    if (key === undefined || names.has(key)) continue;
+    const message = `is ${show(key)}, a key that nothing shows${didYouMean(nearest(key, names))}`;
+    yield { path: ["info", "hide", at], message, isKey: false };
   }
 }
 

@@ -1,33 +1,59 @@
 /**
- * How the command is used.
+ * How the command is used, from the table of the settings.
  *
  * @module
  */
+import { COMMAND } from "../options-schema.ts";
+import type { Setting } from "../settings/shapes.ts";
+
+/** Where what is said of a flag begins, and the longest line. */
+const COLUMN = 18, LONGEST = 96;
 
 /** What `nodeface --help` prints. */
-export const USAGE = `Usage: nodeface [NODE_URL] [options]
+export function usage(): string {
+  const { url, ...flags } = COMMAND;
+  return `Usage: nodeface [NODE_URL] [options]
        nodeface check [NODE_URL] [options]
        nodeface kinds [KIND]
 
-Serves the explorer at /v1/spec, information about the node at /v1/info and the
-description at /spec.json and /spec.yaml.
+Serves the explorer at /v1/spec, information about the node at /v1/info and the description
+at /spec.json and /spec.yaml.
 
-  check           ask the node once, print what /v1/info would say and what is
-                  wrong with the description; exit 1 on trouble
-  kinds           list the kinds of node that are known, or print one as configuration
-
-  NODE_URL        where the node answers, such as http://127.0.0.1:8545
-                  (environment NODEFACE_URL)
-  --kind KIND     what kind of node it is (default: found by asking; environment NODEFACE_KIND)
-  --spec PLACE    the node's own OpenAPI description, a file or a URL, read again when it changes,
-                  or none (default: where nodes of its kind describe themselves; environment
-                  NODEFACE_SPEC)
-  --config FILE   a configuration, YAML or JSON, read again on SIGHUP
-                  (environment NODEFACE_CONFIG)
-  --host HOST     the address to listen on (default 127.0.0.1; environment HOST)
-  --port PORT     the port to listen on (default 8080; 0 for a free one; environment PORT)
-  --log FORM      write each request to standard output: text, json or off
-                  (default off; environment NODEFACE_LOG)
-  --version       print the version
-  --help          print this text
+${
+    row(
+      "check",
+      "ask the node once, print what /v1/info would say and what is wrong with the " +
+        "description; exit 1 on trouble",
+    )
+  }${row("kinds", "list the kinds of node that are known, or print one as configuration")}
+${row("NODE_URL", textOf(url))}${
+    Object.values(flags).map((setting) =>
+      row(`--${setting.flag} ${setting.argument}`, textOf(setting))
+    )
+      .join("")
+  }${row("-V, --version", "print the version")}${row("-h, --help", "print this text")}
+Flags win over variables, variables over the configuration file.
 `;
+}
+
+/** What is said of a setting: its text, its default, its variables. */
+function textOf({ text, default: usual, variables = [] }: Setting): string {
+  const more = [
+    ...usual === undefined ? [] : [`default ${usual}`],
+    ...variables.length > 0 ? [`environment ${variables.join(" or ")}`] : [],
+  ];
+  return more.length > 0 ? `${text} (${more.join("; ")})` : text;
+}
+
+/** A name and what is said of it, in lines of their own column. */
+function row(name: string, text: string): string {
+  const lines = [""];
+  for (const part of text.split(" ")) {
+    const last = lines.length - 1;
+    const longer = lines[last] ? `${lines[last]} ${part}` : part;
+    if (longer.length > LONGEST - COLUMN) lines.push(part);
+    else lines[last] = longer;
+  }
+  const indent = " ".repeat(COLUMN);
+  return `  ${name.padEnd(COLUMN - 2)}${lines.join(`\n${indent}`)}\n`;
+}

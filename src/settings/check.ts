@@ -5,7 +5,14 @@
  */
 import { quote, shorten } from "../text.ts";
 import { didYouMean, nearest } from "./nearest.ts";
-import { type ObjectShape, type Settings, type Shape, text, type TextRule } from "./shapes.ts";
+import {
+  type ObjectShape,
+  type Settings,
+  type Shape,
+  text,
+  type TextRule,
+  type WordShape,
+} from "./shapes.ts";
 
 /** The keys and indices that lead to a value. */
 export type Path = readonly (string | number)[];
@@ -43,8 +50,8 @@ export function readValue(
 }
 
 /** A mistake as one line: `node.kind must be …`. */
-export function describeMistake({ path, message }: Mistake, root = "the configuration"): string {
-  return `${path.length > 0 ? nameOf(path) : root} ${message}`;
+export function describeMistake({ path, message }: Mistake): string {
+  return path.length > 0 ? `${nameOf(path)} ${message}` : message;
 }
 
 /** What a value is called: `info.sources.disk.command[0]`. */
@@ -54,7 +61,7 @@ export function nameOf(path: Path): string {
 }
 
 /** What is wrong with a text; `undefined` where nothing is. */
-export function mistakeInText(rule: TextRule, text: string): string | undefined {
+function mistakeInText(rule: TextRule, text: string): string | undefined {
   const isRight = rule.pattern.test(text) && (!rule.read || rule.read(text) !== undefined);
   if (isRight) return undefined;
   const why = rule.why?.(text);
@@ -63,15 +70,16 @@ export function mistakeInText(rule: TextRule, text: string): string | undefined 
 }
 
 /** What is wrong with a word that is none of some; `undefined` where it is one. */
-export function mistakeInWord(
-  { words, right, also = {} }: Extract<Shape, { is: "word" }>,
-  word: string,
-): string | undefined {
-  if (words.includes(word)) return undefined;
-  const typed = word.toLowerCase();
-  const other = Object.hasOwn(also, typed) ? also[typed] : nearest(word, Object.keys(also));
-  const meant = Object.hasOwn(also, typed) ? other : nearest(word, words) ?? also[other ?? ""];
-  return `must be ${right}, not ${show(word)}${didYouMean(meant)}`;
+function mistakeInWord(shape: WordShape, word: string): string | undefined {
+  if (shape.words.includes(word)) return undefined;
+  return `must be ${shape.right}, not ${show(word)}${didYouMean(meantWord(shape, word))}`;
+}
+
+/** The word that somebody meant who gave another one; `undefined` where none is like it. */
+export function meantWord({ words, also = {} }: WordShape, typed: string): string | undefined {
+  const lower = typed.toLowerCase();
+  if (Object.hasOwn(also, lower)) return also[lower];
+  return nearest(typed, words) ?? also[nearest(typed, Object.keys(also)) ?? ""];
 }
 
 interface Reading extends ReadBy {
@@ -266,7 +274,7 @@ function readJson(
 }
 
 /** What to say of a key that is none. */
-export function noSuchKey(key: string, settings: Settings): string {
+function noSuchKey(key: string, settings: Settings): string {
   const keys = Object.keys(settings);
   const meant = nearest(key, keys);
   return `is no key here${meant ? didYouMean(meant) : `; there are ${keys.join(", ")}`}`;

@@ -7,6 +7,7 @@ import { DEFAULTS } from "../info/settings.ts";
 import {
   AGE,
   EXPRESSION,
+  FILE,
   HIDDEN_KEY,
   INFO_KEY,
   LINE,
@@ -32,21 +33,18 @@ import {
 const common: Settings = {
   timeout: {
     shape: text(TIMEOUT),
-    text: "How long an answer may take, 60s at most",
+    text: "How long an answer may take",
     default: "node.timeout",
-    example: "500ms",
   },
   ttl: {
     shape: text(AGE),
-    text: "How long an answer is good for, 24h at most",
+    text: "How long an answer is good for",
     default: "info.ttl",
-    example: "60s",
   },
   optional: {
     shape: { is: "boolean" },
     text: "Whether it is no trouble when the node refuses",
     default: "false",
-    example: "true",
   },
 };
 
@@ -103,7 +101,7 @@ const source: Shape = {
     }),
     file: object({
       file: {
-        shape: path(LINE),
+        shape: path(FILE),
         text: "A file with JSON or plain text",
         example: "build.json",
       },
@@ -181,13 +179,13 @@ export const info: Setting = {
   shape: object({
     ttl: {
       shape: text(AGE),
-      text: "The node is asked at most once in this time, 24h at most",
+      text: "The node is asked at most once in this time",
       default: DEFAULTS.ttl,
       example: "5s",
     },
     stale: {
       shape: text(AGE),
-      text: "How long last known values are shown when the node stops answering, 24h at most",
+      text: "How long last known values are shown when the node stops answering",
       default: DEFAULTS.stale,
       example: "2m",
     },
@@ -203,7 +201,8 @@ export const info: Setting = {
     },
     sources: {
       shape: { is: "map", name: SOURCE_NAME, of: source },
-      text: "What is asked, beside or in place of what the kind asks",
+      text: "What is asked, by a name: beside or in place of what the kind asks",
+      example: "{ mining: { jsonrpc: getmininginfo } }",
     },
     fields: {
       shape: { is: "map", name: INFO_KEY, of: field },

@@ -5,8 +5,8 @@
  */
 import { DEFAULTS } from "../info/settings.ts";
 import { KIND_NAMES, PROGRAM_KINDS } from "../kinds/kind.ts";
-import { EXPRESSION, HEADER, LINE, NODE_URL, TIMEOUT } from "./rules.ts";
-import { object, type ObjectShape, path, type Setting, text } from "./shapes.ts";
+import { EXPRESSION, FILE, HEADER, LINE, NODE_URL, TIMEOUT } from "./rules.ts";
+import { object, type ObjectShape, path, type Setting, text, type WordShape } from "./shapes.ts";
 
 /** Where the node answers. */
 export const url: Setting = {
@@ -19,7 +19,7 @@ export const url: Setting = {
 };
 
 /** What kind of node it is. */
-export const kind: Setting = {
+export const kind: Setting & { shape: WordShape } = {
   shape: {
     is: "word",
     words: [...KIND_NAMES, "none"],
@@ -47,7 +47,7 @@ const header: Setting = {
 };
 
 const file = (secret: string): Setting => ({
-  shape: path(LINE),
+  shape: path(FILE),
   text: `A file with ${secret}. It is read at each use`,
   example: "~/.node/secret",
 });
@@ -60,7 +60,7 @@ const variable = (secret: string): Setting => ({
 
 const BASIC = "user:password, for HTTP Basic";
 const BEARER = "a bearer token";
-const HEADER_LINE = "a header";
+const HEADER_LINE = "a header line";
 
 const auth: Setting = {
   shape: {
@@ -76,6 +76,7 @@ const auth: Setting = {
   },
   text: "Where the secret for the node lies. It is sent to the origin of node.url and nowhere else",
   default: "where nodes of its kind leave it, on this machine",
+  example: "{ basic_file: ~/.node/cookie }",
   isSecret: true,
 };
 
@@ -93,7 +94,7 @@ export const node: Setting & { shape: ObjectShape } = {
     auth,
     timeout: {
       shape: text(TIMEOUT),
-      text: "How long an answer of the node may take, 60s at most",
+      text: "How long an answer of the node may take",
       default: DEFAULTS.timeout,
       example: "5s",
     },

@@ -11,6 +11,9 @@ import type { TextRule } from "./shapes.ts";
 /** A line of text. */
 export const LINE: TextRule = { pattern: /^[^\r\n]+$/, right: "a line of text" };
 
+/** The path of a file. */
+export const FILE: TextRule = { ...LINE, right: "the path of a file" };
+
 const HOST_NAME = /^(\[[\da-fA-F:.]+\]|[^\s/[\]*]+)$/;
 
 /** What to say of an address that is meant to be every address. */

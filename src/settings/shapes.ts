@@ -51,6 +51,9 @@ export type Shape =
   /** The first of some shapes that is of the value's type. */
   | { readonly is: "either"; readonly shapes: readonly Shape[]; readonly right: string };
 
+/** One of some words. */
+export type WordShape = Extract<Shape, { is: "word" }>;
+
 /** An object with keys that are known. */
 export type ObjectShape = Extract<Shape, { is: "object" }>;
 
@@ -105,7 +108,7 @@ export const either = (right: string, ...shapes: Shape[]): Shape => ({
 });
 
 /** One of some words. */
-export const word = (words: readonly string[], right: string): Shape => ({
+export const word = (words: readonly string[], right: string): WordShape => ({
   is: "word",
   words,
   right,

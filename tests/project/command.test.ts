@@ -6,6 +6,7 @@ import { COMMANDS, run, start } from "../_server.ts";
 /** Arguments and environment that are wrong, and what is said of them. */
 const WRONG: [args: string[], env: Record<string, string>, complaint: string][] = [
   [["--bogus"], {}, 'unknown option "--bogus"; see nodeface --help'],
+  [["--prot", "80"], {}, 'unknown option "--prot"; did you mean --port?'],
   [["-p", "80"], {}, 'unknown option "-p"; see nodeface --help'],
   [["--port", "http"], {}, '--port must be a whole number from 0 to 65535, not "http"'],
   [["--port", "65536"], {}, '--port must be a whole number from 0 to 65535, not "65536"'],
@@ -15,8 +16,9 @@ const WRONG: [args: string[], env: Record<string, string>, complaint: string][] 
   [["--host", "a", "--host", "b"], {}, "--host is given twice"],
   [["--help=yes"], {}, "--help takes no value"],
   [["http://a", "http://b"], {}, 'unexpected argument "http://b"; see nodeface --help'],
-  [["x"], {}, 'NODE_URL must be a URL such as http://127.0.0.1:8545, not "x"'],
-  [["kinds", "nope"], {}, '"nope" is no kind known; see nodeface kinds'],
+  [["a.b"], {}, "NODE_URL must begin with http:// or https://; did you mean http://a.b?"],
+  [["chek", "http://a"], {}, 'unknown command "chek"; did you mean check?'],
+  [["kinds", "xyz"], {}, '"xyz" is no kind known; see nodeface kinds'],
   [["--config", "/none"], {}, "/none: there is no such file"],
   [[], { PORT: "http" }, 'PORT must be a whole number from 0 to 65535, not "http"'],
 ];
@@ -53,9 +55,12 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
   });
 
   suiteOf("it prints its address and the explorer's when it is ready", async () => {
-    const server = await start(command, { HOST: "localhost" });
+    const server = await start(command, { NODEFACE_HOST: "localhost" });
     const { stderr } = await server.stop();
-    assert.match(stderr, /^nodeface \d+\.\d+\.\d+ on (http:\/\/\S+\/) \(explorer: \1v1\/spec\)\n$/);
+    assert.match(
+      stderr,
+      /^\S+Z info  nodeface \d+\.\d+\.\d+ on (http:\/\/\S+\/) \(explorer: \1v1\/spec\)\n$/,
+    );
   });
 
   suiteOf("--version and --help print and stop, in a wrong environment too", async () => {
@@ -71,7 +76,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
   suiteOf("a wrong flag is said in one line, exit code 2", async () => {
     const { code, stderr, stdout } = await run([...command, "--prot", "80"]);
     assert.is(code, 2);
-    assert.is(stderr, 'nodeface: unknown option "--prot"; see nodeface --help\n');
+    assert.is(stderr, 'nodeface: unknown option "--prot"; did you mean --port?\n');
     assert.is(stdout, "");
   });
 

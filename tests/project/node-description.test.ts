@@ -28,7 +28,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
     await until(async () => await title() === "Number two", 10_000);
     writeFileSync(file, "openapi: [\n");
     await until(() => Promise.resolve(/is still shown$/m.test(server.stderr())), 10_000);
-    assert.match(server.stderr(), /^nodeface: openapi\.yaml:2:1 is not YAML/m);
+    assert.match(server.stderr(), /Z error openapi\.yaml:2:1 is not YAML/m);
     assert.is(await title(), "Number two");
     const { code } = await server.stop();
     assert.is(code, 0);
@@ -41,7 +41,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
     assert.is(shown.code, 0);
     writeFileSync(file, "openapi: 4.0.0\n");
     const broken = await run([...command, "check", "--spec", file]);
-    assert.match(broken.stdout, /^openapi\.yaml:1:10 "4\.0\.0" is no version/m);
+    assert.match(broken.stdout, /^error openapi\.yaml:1:10 "4\.0\.0" is no version/m);
     assert.is(broken.code, 1);
   });
 

@@ -63,7 +63,10 @@ systemd("the environment that it shows is what the command reads", async () => {
     assert.is(path, env.NODEFACE_CONFIG);
     return Promise.resolve("node: { kind: bitcoin, auth: { basic_file: /run/secret } }");
   };
-  const { node, command } = await readConfig([], env, read);
+  const { node, command } = await readConfig([], env, {
+    read,
+    isThere: () => Promise.resolve(false),
+  });
   assert.is(node.url, env.NODEFACE_URL);
   assert.ok(node.url);
   assert.is(node.kind, "bitcoin");

@@ -1,0 +1,21 @@
+/**
+ * Where paths lead that an operator names.
+ *
+ * @module
+ */
+import { dirname, isAbsolute, join } from "node:path";
+
+/** A path that begins with `~/`, in the home directory; any other one as it is. */
+export function expandHome(path: string, home: string): string {
+  return path.startsWith("~/") && home ? home + path.slice(1) : path;
+}
+
+/**
+ * A path of a configuration file, as the process sees it: relative to that file, wherever the command
+ * runs. A URL, and the word `none`, stay what they are.
+ */
+export function locateBeside(path: string, file: string, home: string): string {
+  if (path === "none" || /^(https?|file):/i.test(path)) return path;
+  const expanded = expandHome(path, home);
+  return isAbsolute(expanded) || path.startsWith("~/") ? expanded : join(dirname(file), expanded);
+}

@@ -1,0 +1,39 @@
+/**
+ * The service's log, on standard error: lines with a time and a level.
+ *
+ * `2026-11-21T07:30:00Z warn  node http://127.0.0.1:8545: refuses connections`
+ *
+ * @module
+ */
+import type { Log } from "../options.ts";
+import { printable } from "../text.ts";
+import { createLineWriter, openOutput } from "./output.ts";
+
+/**
+ * A message as lines of the log, each with the time in UTC and the level.
+ *
+ * @returns the lines without a break after the last
+ */
+export function formatMessage(message: string, level: string, time: Date): string {
+  const start = `${time.toISOString().slice(0, 19)}Z ${level.padEnd(5)}`;
+  return message.split("\n").map((line) => `${start} ${printable(line)}`)
+    .join("\n");
+}
+
+/** A log that writes to standard error, and what waits until all of it is written. */
+export interface ServiceLog {
+  log: Log;
+  flush(): Promise<void>;
+}
+
+/** Opens the log. A reader that is stuck or has gone away does it no harm. */
+export function openLog(): ServiceLog {
+  const lines = createLineWriter(
+    openOutput("stderr"),
+    (count) => log(`${count} lines of this log were dropped: its reader was stuck`),
+  );
+  const log: Log = (message, level = "warn") => {
+    lines.write(formatMessage(message, level, new Date()));
+  };
+  return { log, flush: () => lines.flush() };
+}

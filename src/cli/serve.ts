@@ -1,0 +1,220 @@
+/**
+ * The service itself: makes it, listens, keeps it current, and ends it when it is told to.
+ *
+ * @module
+ */
+import * as onBun from "../adapters/bun.ts";
+import type { App, Listening, ServeOptions } from "../adapters/server.ts";
+import { VERSION } from "../generated/build-info.js";
+import type { Awaitable } from "../http/message.ts";
+import { createNodeface, type Nodeface } from "../nodeface.ts";
+import { formatFinding } from "../openapi/diagnostics.ts";
+import type { DescriptionReport } from "../openapi/watch.ts";
+import type { Log } from "../options.ts";
+import { formatAccess } from "./access-log.ts";
+import type { Config } from "./configuration.ts";
+import { openLog } from "./log.ts";
+import { createLineWriter, openOutput } from "./output.ts";
+import { handleSignals } from "./signals.ts";
+
+/** How often it is looked whether the node's description has changed, in milliseconds. */
+const LOOK_AT = { file: 2000, url: 30_000 } as const;
+
+/** What a failure to listen means, by its code. */
+const LISTEN_FAILURES: Readonly<Record<string, string>> = {
+  EADDRINUSE: "the port is already in use; choose another with --port",
+  EADDRNOTAVAIL: "no such address on this machine; see --host",
+  EACCES: "not allowed to listen there; ports below 1024 need privileges",
+  ENOTFOUND: "the host name is unknown; see --host",
+  EAI_AGAIN: "the host name is unknown; see --host",
+  EINVAL: "the host name is unknown; see --host",
+};
+
+/** One configuration at work. */
+interface Service {
+  readonly config: Config;
+  readonly nodeface: Nodeface;
+  /** What has become of the node's description; nothing before it was read. */
+  shown: DescriptionReport["shown"] | undefined;
+}
+
+/**
+ * Serves until it is told to stop.
+ *
+ * @param config what it was told
+ * @param read reads the arguments, the environment and the configuration file again
+ * @throws {Error} where it cannot listen
+ */
+export async function serve(config: Config, read: () => Promise<Config>): Promise<void> {
+  const { log, flush } = openLog();
+  const queue = createQueue();
+  let reload = () => {};
+  const stopped = new Promise<void>((stop) => {
+    handleSignals({
+      stop: () => stop(),
+      // A terminal that is closed ends it, unless there is a configuration to be read again.
+      hangUp: () => config.file === undefined ? stop() : queue(async () => await reload()),
+    });
+  });
+  const startedAt = new Date();
+  const requests = createLineWriter(
+    openOutput("stdout"),
+    (count) => log(`${count} lines of the access log were dropped: its reader was stuck`),
+  );
+  const writeRequests = ({ log }: Config): ServeOptions["onAnswer"] =>
+    log === "off" ? undefined : (record) => requests.write(formatAccess(record, log).trimEnd());
+  // Loaded while the service is made.
+  const loading = adapter();
+  let current = makeService(config, startedAt, log);
+  const app: App = {
+    fetch: (request) => current.nodeface.fetch(request),
+    answer: (head, whole) => current.nodeface.answer(head, whole),
+  };
+  const options: ServeOptions = {
+    host: config.host,
+    port: config.port,
+    onAnswer: writeRequests(config),
+    onError: (error) => tellError(error, log),
+  };
+  const { serve } = await loading;
+  const server = await Promise.race([listen(serve, app, options), stopped]);
+  if (!server) return;
+  for (const { message, level } of config.remarks) log(message, level);
+  log(`nodeface ${VERSION} on ${addressOf(server.url)}`, "info");
+  askNode(current.nodeface);
+  let stopWatching = watchDescription(current, queue, log);
+
+  reload = async () => {
+    try {
+      const next = await read();
+      if (next.host !== config.host || next.port !== config.port) {
+        log("another address to listen on is taken up when the service is started again");
+      }
+      const made = makeService(next, startedAt, log);
+      await made.nodeface.ready();
+      askNode(made.nodeface);
+      // What the node says of itself is not to be gone for a while.
+      await made.nodeface.refresh();
+      if (isWorse(made, current)) {
+        throw new Error("the node's description cannot be read now, and would be lost");
+      }
+      stopWatching();
+      current = made;
+      options.onAnswer = writeRequests(next);
+      stopWatching = watchDescription(current, queue, log);
+      log("the configuration has been read again", "info");
+    } catch (error) {
+      log(`${(error as Error).message}\nthe configuration stays as it was`, "error");
+    }
+  };
+  await stopped;
+  stopWatching();
+  await server.close();
+  await Promise.all([flush(), requests.flush()]);
+}
+
+/** Makes the service for a configuration. */
+function makeService(config: Config, startedAt: Date, log: Log): Service {
+  const { node, info, hosts, cors, description } = config;
+  const onDescription = ({ findings, shown }: DescriptionReport) => {
+    service.shown = shown;
+    for (const finding of findings) {
+      log(formatFinding(finding), finding.level === "error" ? "error" : "warn");
+    }
+    if (shown === "older") log("the version of the description before is still shown");
+    if (shown === "own") log("the node's description cannot be shown");
+  };
+  const options = { node, info, hosts, cors, description, onDescription, startedAt };
+  const nodeface = createNodeface({ ...options, log, onError: (error) => tellError(error, log) });
+  const service: Service = { config, nodeface, shown: undefined };
+  return service;
+}
+
+/** Writes an error that nobody expected, with its stack. */
+function tellError(error: unknown, log: Log): void {
+  log(error instanceof Error ? error.stack ?? error.message : String(error), "error");
+}
+
+/** Whether a service that is to take the place of another has lost the same node's description. */
+function isWorse(next: Service, now: Service): boolean {
+  const isShown = ({ shown }: Service) => shown === "current" || shown === "older";
+  const isSame = next.config.description === now.config.description &&
+    next.config.node.url === now.config.node.url;
+  return isSame && isShown(now) && !isShown(next);
+}
+
+/** Does one piece of work after the other: the last one asked for has the last word. */
+type Queue = (work: () => Promise<void>) => void;
+
+function createQueue(): Queue {
+  let last = Promise.resolve();
+  return (work) => {
+    last = last.then(work);
+  };
+}
+
+/** The first question to the node is the service's own: it says what kind of node it found. */
+function askNode(app: Nodeface): void {
+  const headers = { get: () => null, has: () => false };
+  void app.answer(
+    { method: "GET", url: "/v1/info", headers },
+    () => new Request("http://localhost/v1/info"),
+  );
+}
+
+/** Reads the node's description, and again when it changes; gives what ends that. */
+function watchDescription({ config, nodeface }: Service, queue: Queue, log: Log): () => void {
+  const { description, node } = config;
+  if (description === "none" || (description === undefined && !node.url)) return () => {};
+  let isEnded = false;
+  let isWaiting = false;
+  const look = () => {
+    // One that waits its turn is enough.
+    if (isWaiting) return;
+    isWaiting = true;
+    queue(async () => {
+      isWaiting = false;
+      if (isEnded) return;
+      await nodeface.refresh().catch((error) => log((error as Error).message, "error"));
+    });
+  };
+  look();
+  // Where the kind is to say the place, there is nothing to ask before the kind is known.
+  const isUrl = description !== undefined && /^https?:/i.test(description);
+  const timer = setInterval(look, isUrl ? LOOK_AT.url : LOOK_AT.file);
+  timer.unref();
+  return () => {
+    isEnded = true;
+    clearInterval(timer);
+  };
+}
+
+type Adapter = Pick<typeof import("../adapters/node.ts"), "serve">;
+
+/** The adapter of the runtime this runs on; Bun's is so small that it takes longer to look for. */
+function adapter(): Awaitable<Adapter> {
+  if ("Deno" in globalThis) return import("../adapters/deno.ts");
+  return "Bun" in globalThis ? onBun : import("../adapters/node.ts");
+}
+
+async function listen(
+  serve: Adapter["serve"],
+  app: App,
+  options: ServeOptions,
+): Promise<Listening> {
+  const { host, port } = options;
+  try {
+    return await serve(app, options);
+  } catch (error) {
+    const { code = "", message } = error as { code?: string; message: string };
+    const reason = LISTEN_FAILURES[code] ?? message;
+    throw new Error(`cannot listen on ${host}, port ${port}: ${reason}`);
+  }
+}
+
+/** Where a browser finds the service, and the explorer: no browser opens `0.0.0.0` or `::`. */
+function addressOf(url: string): string {
+  const open = url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
+  const others = open === url ? "" : " and every other address of this machine";
+  return `${open}${others} (explorer: ${open}v1/spec)`;
+}
