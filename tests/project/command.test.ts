@@ -59,7 +59,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
     const { stderr } = await server.stop();
     assert.match(
       stderr,
-      /^\S+Z info  nodeface \d+\.\d+\.\d+ on (http:\/\/\S+\/) \(explorer: \1v1\/spec\)\n$/,
+      /^\S+Z info {2}nodeface \d+\.\d+\.\d+ on (http:\/\/\S+\/) \(explorer: \1v1\/spec\)\n$/,
     );
   });
 
