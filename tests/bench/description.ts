@@ -1,99 +1,104 @@
-/**
- * Measures a description of 10 MB and 2,000 operations: how long it takes until it is shown, how much
- * memory, and whether an answer costs more than with none. Run it with
- * `node --expose-gc --import tsx tests/bench/description.ts [yaml|json]`.
- */
-import { rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+/** How long a large description takes until it is served, and what it costs meanwhile. */
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import process from "node:process";
 import { stringify } from "yaml";
-import { createNodeface, type Nodeface } from "../../src/index.ts";
+import { FOLDER } from "./answers.ts";
+import { type Section, step, Table } from "./output.ts";
+import { ask, memory, run, start } from "./processes.ts";
+import { chosen, PROGRAMS } from "./servers.ts";
+import { median } from "./statistics.ts";
 
-const OPERATIONS = 2000, ROUNDS = 15, REQUESTS = 4000;
+/** Each is about one kB. */
+const OPERATIONS = 10_000;
 
-const form = process.argv[2] ?? "yaml";
-const file = join(tmpdir(), `nodeface-${process.pid}.${form}`);
-const size = write();
-const mb = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
+/** The least that a service in JavaScript has to do with a description. */
+const LEAST = `
+  const text = require("node:fs").readFileSync(process.argv[1], "utf8");
+  const since = performance.now();
+  JSON.stringify(JSON.parse(text));
+  console.log(performance.now() - since);`;
 
-const small = createNodeface();
-await small.ready();
-globalThis.gc?.();
-const before = process.memoryUsage();
-let most = 0;
-const watch = setInterval(() => most = Math.max(most, process.memoryUsage().rss), 5);
-const start = performance.now();
-const large = createNodeface({
-  description: file,
-  node: { url: "http://127.0.0.1:9053", kind: "none" },
-});
-await large.ready();
-const took = performance.now() - start;
-clearInterval(watch);
-rmSync(file);
-most = Math.max(most, process.memoryUsage().rss);
-// What a stream or a worker has held is let go of a little later.
-for (let i = 0; i < 4; i++) {
-  await new Promise((resolve) => setTimeout(resolve, 200));
-  globalThis.gc?.();
-}
-const { heapUsed, external } = process.memoryUsage();
-console.log(`${mb(size)} of ${form}: ready in ${(took / 1000).toFixed(2)} s`);
-console.log(
-  `resident at most ${mb(most - before.rss)} more, ${
-    ((most - before.rss) / size).toFixed(1)
-  } times`,
-);
-console.log(`kept ${mb(heapUsed + external - before.heapUsed - before.external)}`);
-for (const [path, isKnown] of [["/spec.json", true], ["/v1/info", false]] as const) {
-  const rates: Record<"small" | "large", number[]> = { small: [], large: [] };
-  for (let round = 0; round < ROUNDS; round++) {
-    rates.small.push(await rate(small, path, isKnown));
-    rates.large.push(await rate(large, path, isKnown));
+/** Measures on Node 26 and as an executable. */
+export async function description(
+  _only: readonly string[],
+  isQuick: boolean,
+): Promise<Section> {
+  const document = createDocument();
+  const [json, yaml] = [join(FOLDER, "large.json"), join(FOLDER, "large.yaml")];
+  writeFileSync(json, JSON.stringify(document));
+  writeFileSync(yaml, stringify(document, { aliasDuplicateObjects: false }));
+  const rounds = Array.from({ length: isQuick ? 1 : 3 });
+
+  const table = new Table(["description", "served, s", "× JSON", "wait, ms", "MB at most"]);
+  const least: number[] = [];
+  for (const _ of rounds) least.push(Number(await run([PROGRAMS["Node 26"], "-e", LEAST, json])));
+  table.add("JSON.parse, stringify", median(least) / 1000, 1, NaN, NaN);
+  for (const { nodeface } of chosen(["node26", "executable"])) {
+    for (const [form, file] of [["JSON", json], ["YAML", yaml]] as const) {
+      const name = `${nodeface.name}, ${form}`;
+      const served: Served[] = [];
+      for (const _ of rounds) {
+        step(name);
+        served.push(await serve((port) => [...nodeface.command(port, ""), "--spec", file]));
+      }
+      const of = (what: keyof Served) => median(served.map((each) => each[what]));
+      table.add(name, of("took") / 1000, of("took") / median(least), of("wait"), of("memory"));
+    }
   }
-  const [a, b] = [median(rates.small), median(rates.large)];
-  const share = (100 * b / a).toFixed(1);
-  console.log(
-    `${path} ${isKnown ? 304 : 200}: ${Math.round(a)} and ${Math.round(b)} a second, ${share} %`,
-  );
+  const text = `A description of ${
+    OPERATIONS.toLocaleString("en")
+  } operations, about 10 MB: from the
+start of the process until \`/spec.json\` is answered, beside what JSON.parse and JSON.stringify take
+for it on Node 26; the longest that \`/v1/info\` has to wait meanwhile; and the most memory the
+process has had by then.`;
+  return { title: "A large description", text, table };
 }
 
-/** Writes the description; returns its size in bytes. */
-function write(): number {
-  const text = "Lorem ipsum dolor sit amet, consectetur adipiscing elit, sed do eiusmod. ".repeat(
-    8,
-  );
-  const string = { type: "string", description: text.slice(0, 160) };
-  const names = Array.from({ length: 16 }, (_, i) => `field${i}`);
-  const properties = Object.fromEntries(names.map((name) => [name, string]));
-  const schema = { type: "object", properties };
-  const content = { "application/json": { schema } };
-  const operation = (i: number) => ({
-    operationId: `getThing${i}`,
-    tags: [`tag${i % 40}`],
-    description: text,
-    responses: { "200": { description: text, content } },
-  });
-  const paths = Object.fromEntries(
-    Array.from({ length: OPERATIONS }, (_, i) => [`/things/${i}`, { get: operation(i) }]),
-  );
-  const document = { openapi: "3.1.1", info: { title: "Large", version: "1" }, paths };
-  const options = { aliasDuplicateObjects: false };
-  const bytes = form === "json" ? JSON.stringify(document) : stringify(document, options);
-  writeFileSync(file, bytes);
-  return bytes.length;
+/** Milliseconds and MB. */
+interface Served {
+  took: number;
+  wait: number;
+  memory: number;
 }
 
-async function rate(app: Nodeface, path: string, isKnown: boolean): Promise<number> {
-  const url = `http://localhost${path}`;
-  const etag = (await app.fetch(new Request(url))).headers.get("etag") ?? "";
-  const headers: HeadersInit = isKnown ? { "if-none-match": etag } : {};
-  const start = performance.now();
-  for (let i = 0; i < REQUESTS; i++) await app.fetch(new Request(url, { headers }));
-  return REQUESTS / ((performance.now() - start) / 1000);
+async function serve(command: (port: number) => readonly string[]): Promise<Served> {
+  const { port, pid, took, stop } = await start(command);
+  const since = performance.now();
+  let isServed = false;
+  const spec = ask(port, "/spec.json").finally(() => isServed = true);
+  let wait = 0;
+  while (!isServed) {
+    const asked = performance.now();
+    await ask(port, "/v1/info");
+    wait = Math.max(wait, performance.now() - asked);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  const { status } = await spec;
+  if (status !== 200) throw new Error(`"/spec.json" is answered with ${status}`);
+  const whole = took + performance.now() - since;
+  const result = { took: whole, wait, memory: memory(pid, "VmHWM") };
+  await stop();
+  return result;
 }
 
-function median(values: number[]): number {
-  return values.sort((a, b) => a - b)[values.length >> 1]!;
+/** Makes a description in which no two operations are the same. */
+function createDocument(): object {
+  const text = "Says what the thing is, what state it is in, and since when it has been so. ";
+  const paths = Object.fromEntries(Array.from({ length: OPERATIONS }, (_, i) => {
+    const property = { type: "string", description: `Of thing ${i}. ${text}` };
+    const schema = {
+      type: "object",
+      properties: { id: property, name: property, state: property },
+    };
+    const content = { "application/json": { schema } };
+    const get = {
+      operationId: `getThing${i}`,
+      tags: [`tag${i % 40}`],
+      description: text.repeat(5),
+      parameters: [{ name: "depth", in: "query", schema: { type: "integer" } }],
+      responses: { "200": { description: text, content } },
+    };
+    return [`/things/${i}`, { get }];
+  }));
+  return { openapi: "3.1.1", info: { title: "Things", version: "1" }, paths };
 }

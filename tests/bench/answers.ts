@@ -1,0 +1,53 @@
+/** What Nodeface was seen to send, for the bare servers to send the same. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { type Answer, ask, header, type Running, start } from "./processes.ts";
+import type { Runtime } from "./servers.ts";
+
+/** Where the run keeps its files; removed at the end. */
+export const FOLDER: string = mkdtempSync(join(tmpdir(), "nodeface-bench-"));
+process.on("exit", () => rmSync(FOLDER, { recursive: true, force: true }));
+
+/** The file that holds what a runtime's Nodeface was seen to send. */
+export const answersOf = ({ id }: Runtime): string => join(FOLDER, `${id}.json`);
+
+/** Starts Nodeface on a runtime, and writes down what it sends. */
+export async function startNodeface(runtime: Runtime): Promise<Running> {
+  const running = await start((port) => runtime.nodeface.command(port, ""));
+  writeFileSync(answersOf(runtime), JSON.stringify(await record(running)));
+  return running;
+}
+
+/**
+ * Starts the bare server of a runtime.
+ *
+ * @throws {Error} where it does not send what Nodeface was seen to send
+ */
+export async function startBare(runtime: Runtime, nodeface: Running): Promise<Running> {
+  const { name, command } = runtime.bare;
+  const running = await start((port) => command(port, answersOf(runtime)));
+  const [own, bare] = [await record(nodeface), await record(running)].map((all) =>
+    JSON.stringify(all, undefined, 1)
+  );
+  if (own !== bare) throw new Error(`"${name}" sends\n${bare}\nand Nodeface\n${own}`);
+  return running;
+}
+
+/** All answers that are measured: by path and content coding, the full one and the 304. */
+async function record({ port }: Running): Promise<object[]> {
+  const both = async (path: string, headers: Readonly<Record<string, string>>) => {
+    const full = await ask(port, path, headers);
+    const etag = header(full, "etag");
+    const notModified = await ask(port, path, { ...headers, "If-None-Match": etag });
+    return { etag, full: written(full), notModified: written(notModified) };
+  };
+  return await Promise.all(["/v1/info", "/spec.json"].map(async (path) => ({
+    path,
+    identity: await both(path, {}),
+    br: await both(path, { "Accept-Encoding": "br" }),
+  })));
+}
+
+const written = ({ body, ...answer }: Answer) => ({ ...answer, body: body.toString("base64") });

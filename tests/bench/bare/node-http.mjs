@@ -1,0 +1,27 @@
+// A bare server of `node:http`, for Node and for Deno. `node-http.mjs ANSWERS PORT`.
+import { Buffer } from "node:buffer";
+import { createServer } from "node:http";
+import process from "node:process";
+import { createChoice } from "./choose.mjs";
+
+const [, , file, port] = process.argv;
+
+const choose = createChoice(file, port, ({ status, headers, body }) => ({
+  status,
+  fields: headers.flat(),
+  // Text goes out in one piece with the head, which is faster than bytes.
+  content: Buffer.from(body, "base64").toString("latin1"),
+}));
+
+createServer(({ method, url, headers }, response) => {
+  const { status, fields, content } = choose(
+    method,
+    url,
+    headers.host,
+    headers["accept-encoding"],
+    headers["if-none-match"],
+  );
+  // Nodeface leaves this field out too.
+  response.removeHeader("connection");
+  response.writeHead(status, fields).end(content, "latin1");
+}).listen(Number(port), "127.0.0.1");

@@ -1,0 +1,69 @@
+/** Tables, row by row on the terminal and in whole for the report; and what is being done. */
+import process from "node:process";
+
+/** A cell; a number is set to the right, and NaN is `–`. */
+export type Cell = string | number;
+
+/** A part of the report. */
+export interface Section {
+  title: string;
+  /** What was measured and how, in Markdown. */
+  text: string;
+  table: Table;
+}
+
+/** How wide a column is at the least on the terminal. */
+const FIRST = 26, OTHERS = 7;
+
+/** Rows under a head, printed as they come. */
+export class Table {
+  readonly head: readonly string[];
+  readonly rows: string[][] = [];
+
+  constructor(head: readonly string[]) {
+    this.head = head;
+  }
+
+  /** Takes a row and prints it; numbers have as many decimals as they need for three digits. */
+  add(...cells: Cell[]): void {
+    clear();
+    if (this.rows.length === 0) console.log(`\n${this.#line(this.head)}`);
+    const row = cells.map((cell) => typeof cell === "number" ? format(cell) : cell);
+    this.rows.push(row);
+    console.log(this.#line(row));
+  }
+
+  /** The table in Markdown; `deno fmt` aligns it. */
+  toString(): string {
+    const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+    const rule = this.head.map((_, column) => column === 0 ? "---" : "---:");
+    return [this.head, rule, ...this.rows].map(line).join("\n");
+  }
+
+  #line(cells: readonly string[]): string {
+    return cells.map((cell, column) => {
+      const width = Math.max(column === 0 ? FIRST : OTHERS, this.head[column]!.length);
+      return column === 0 ? cell.padEnd(width) : cell.padStart(width);
+    }).join("  ");
+  }
+}
+
+/** A number with three digits, or all of its whole ones: `0.97`, `12.3`, `45,678`. */
+export function format(value: number): string {
+  if (!Number.isFinite(value)) return "–";
+  const decimals = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
+  return value.toLocaleString("en", {
+    minimumFractionDigits: decimals,
+    maximumFractionDigits: decimals,
+  });
+}
+
+/** Says on a terminal what is being done, in a line that the next one overwrites. */
+export function step(what: string): void {
+  const { isTTY, columns = 80 } = process.stderr;
+  if (isTTY) process.stderr.write(`\r\x1b[K${what.slice(0, columns - 1)}`);
+}
+
+function clear(): void {
+  if (process.stderr.isTTY) process.stderr.write("\r\x1b[K");
+}

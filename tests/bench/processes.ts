@@ -1,0 +1,137 @@
+/** Servers as processes: started on a port, stopped by their own id, and what they use. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { get } from "node:http";
+import { createServer } from "node:net";
+import process from "node:process";
+import { buffer } from "node:stream/consumers";
+import { ROOT } from "../_paths.ts";
+
+/** A server that answers. */
+export interface Running {
+  pid: number;
+  port: number;
+  /** From the start of its process to its first answer, in milliseconds. */
+  took: number;
+  stop(): Promise<void>;
+}
+
+/** How long a server may take until it answers, in milliseconds. */
+const PATIENCE = 60_000;
+
+const children = new Set<ChildProcess>();
+process.on("exit", () => children.forEach((child) => child.kill("SIGKILL")));
+
+/** Starts a program, which is stopped at the latest when this process ends. */
+function launch([program, ...args]: readonly string[]) {
+  const { HOST: _host, PORT: _port, NODE_OPTIONS: _options, ...env } = process.env;
+  const child = spawn(program!, args, { cwd: ROOT, env, stdio: ["ignore", "pipe", "pipe"] });
+  children.add(child);
+  let printed = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => printed += text);
+  }
+  const ended = new Promise<{ code: number | null; printed: string }>((resolve, reject) => {
+    child.once("error", reject).once("close", (code) => resolve({ code, printed }));
+  }).finally(() => children.delete(child));
+  return { child, ended };
+}
+
+/**
+ * Runs a program to its end.
+ *
+ * @returns what it printed, standard error included
+ * @throws {Error} where it fails
+ */
+export async function run(command: readonly string[]): Promise<string> {
+  const { code, printed } = await launch(command).ended;
+  if (code !== 0) throw new Error(`"${command.join(" ")}" ended with ${code}: ${printed}`);
+  return printed;
+}
+
+/**
+ * Starts a server and waits until it answers `/v1/info` with 200.
+ *
+ * @throws {Error} where it ends, or does not answer within a minute
+ */
+export async function start(command: (port: number) => readonly string[]): Promise<Running> {
+  const port = await freePort();
+  const since = performance.now();
+  const { child, ended } = launch(command(port));
+  let failure: string | undefined;
+  ended.then(({ code, printed }) => failure = `It ended with ${code}: ${printed}`, String);
+  while (await ask(port, "/v1/info").then(({ status }) => status !== 200, () => true)) {
+    if (performance.now() - since > PATIENCE) failure = `Nothing answers on port ${port}`;
+    if (failure !== undefined) throw new Error(failure);
+    // Asking without pause would take the processor from the server.
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  const took = performance.now() - since;
+  const stop = async () => {
+    child.kill("SIGKILL");
+    await ended;
+  };
+  return { pid: child.pid!, port, took, stop };
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once("error", reject).listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+/** An answer as it was sent, but for its date. */
+export interface Answer {
+  status: number;
+  /** In the order and the letter case in which they came. */
+  headers: readonly (readonly [name: string, value: string])[];
+  body: Buffer;
+}
+
+/** Asks a server on this machine for a path. */
+export function ask(
+  port: number,
+  path: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    get({ host: "127.0.0.1", port, path, headers }, async (message) => {
+      const { statusCode: status = 0, rawHeaders } = message;
+      const fields = rawHeaders.flatMap((name, i) =>
+        i % 2 === 0 && !/^date$/i.test(name) ? [[name, rawHeaders[i + 1]!] as const] : []
+      );
+      resolve({ status, headers: fields, body: await buffer(message) });
+    }).on("error", reject);
+  });
+}
+
+/** The value of a header, by its name in lower case; empty where there is none. */
+export function header({ headers }: Answer, name: string): string {
+  return headers.find(([each]) => each.toLowerCase() === name)?.[1] ?? "";
+}
+
+/** The processor time of a process in all its threads, in microseconds; NaN without `/proc`. */
+export function processorTime(pid: number): number {
+  const stat = readProc(pid, "stat");
+  // The name, in brackets, may hold anything; user and system time are fields 14 and 15.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  // Linux counts it in hundredths of a second.
+  return (Number(fields[11]) + Number(fields[12])) * 10_000;
+}
+
+/** The resident memory of a process, or the most it has had, in MB; NaN without `/proc`. */
+export function memory(pid: number, which: "VmRSS" | "VmHWM"): number {
+  const [, kib] = new RegExp(`^${which}:\\s+(\\d+) kB$`, "m").exec(readProc(pid, "status")) ?? [];
+  return Number(kib) * 1024 / 1e6;
+}
+
+function readProc(pid: number, file: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${file}`, "utf8");
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,150 @@
+/** Requests a second, beside a bare server of the same runtime. */
+import { answersOf, startBare, startNodeface } from "./answers.ts";
+import { format, type Section, step, Table } from "./output.ts";
+import { ask, header, processorTime, type Running, start } from "./processes.ts";
+import { chosen, type Runtime, type Server } from "./servers.ts";
+import { median, ratiosOf } from "./statistics.ts";
+import { load, type Measured } from "./wrk.ts";
+
+/** A request that is measured. */
+interface Case {
+  name: string;
+  path: string;
+  headers: Readonly<Record<string, string>>;
+  /** Whether `If-None-Match` names what the server has. */
+  isKnown: boolean;
+  connections: readonly number[];
+  /** Whether peers are asked too, which know neither validators nor brotli. */
+  isForPeers: boolean;
+}
+
+const info = { path: "/v1/info", headers: {}, connections: [1, 32, 256] };
+const spec = { path: "/spec.json", headers: { "Accept-Encoding": "br" }, connections: [32] };
+const CASES: readonly Case[] = [
+  { name: "info", ...info, isKnown: false, isForPeers: true },
+  { name: "304", ...info, isKnown: true, isForPeers: false },
+  { name: "spec", ...spec, isKnown: false, isForPeers: false },
+];
+
+/** Below this, a ratio is said to fall short. */
+const TARGET = 0.95;
+
+/**
+ * How servers are measured. They are started anew in between, since a process may be slower than its
+ * like for as long as it runs; rounds are even, so that none comes first more often.
+ */
+const MODES = {
+  full: { starts: 2, rounds: 2, connections: [1, 32, 256] },
+  quick: { starts: 1, rounds: 2, connections: [32] },
+};
+
+interface Sample extends Measured {
+  server: Server;
+  case: Case;
+  connections: number;
+  /** Processor time of the server for one request, in microseconds. */
+  cpu: number;
+}
+
+/** Measures the runtimes that are named, or all. */
+export async function requests(only: readonly string[], isQuick: boolean): Promise<Section> {
+  const mode = MODES[isQuick ? "quick" : "full"];
+  const columns = [...mode.connections.map(String), "of rounds", "CPU"];
+  const table = new Table(["× bare", ...columns, "a second", "p99, ms", "failed"]);
+  const missed: string[] = [];
+  for (const runtime of chosen(only)) {
+    const samples = await measureRuntime(runtime, mode);
+    for (const server of [runtime.nodeface, runtime.bare, ...runtime.peers]) {
+      for (const each of CASES.filter((each) => isAsked(runtime, server, each))) {
+        const name = `${server.name}, ${each.name}`;
+        const values = (server: Server, connections: number, what: keyof Measured | "cpu") =>
+          samples.filter((sample) =>
+            sample.server === server && sample.case === each && sample.connections === connections
+          ).map((sample) => sample[what]);
+        const ratios = (connections: number, what: "rate" | "cpu") =>
+          ratiosOf(values(server, connections, what), values(runtime.bare, connections, what));
+        const rates = mode.connections.map((count) => median(ratios(count, "rate")));
+        const sorted = ratios(32, "rate").toSorted((a, b) => a - b);
+        const range = `${format(sorted[0]!)}–${format(sorted.at(-1)!)}`;
+        const beside = [...rates, range, median(ratios(32, "cpu"))];
+        const failed = mode.connections.flatMap((count) => values(server, count, "failed"));
+        table.add(
+          name,
+          ...(server === runtime.bare ? columns.map(() => NaN) : beside),
+          ...[median(values(server, 32, "rate")), median(values(server, 32, "p99"))],
+          `${failed.reduce((sum, count) => sum + count, 0)}`,
+        );
+        const short = mode.connections.filter((_, i) => rates[i]! < TARGET);
+        if (server === runtime.nodeface && short.length > 0) {
+          missed.push(`${name}, at ${short.join(", ")}`);
+        }
+      }
+    }
+  }
+  return { title: "Requests a second", text: describe(missed), table };
+}
+
+const isAsked = ({ peers }: Runtime, server: Server, { isForPeers }: Case) =>
+  isForPeers || !peers.includes(server);
+
+async function measureRuntime(
+  runtime: Runtime,
+  { starts, rounds, connections }: typeof MODES.full,
+): Promise<Sample[]> {
+  const samples: Sample[] = [];
+  for (let at = 0; at < starts; at++) {
+    step(`${runtime.nodeface.name}: starting`);
+    const entrants = await startAll(runtime);
+    for (const each of CASES) {
+      const asked = [...entrants].filter(([server]) => isAsked(runtime, server, each));
+      for (const [server, running] of asked) {
+        step(`${server.name}, ${each.name}: warming up`);
+        await measure(running, each, 32);
+      }
+      for (const count of each.connections.filter((count) => connections.includes(count))) {
+        for (let round = 0; round < rounds; round++) {
+          for (const [server, running] of round % 2 ? asked.toReversed() : asked) {
+            step(`${server.name}, ${each.name}: ${count} connections`);
+            const measured = await measure(running, each, count);
+            samples.push({ server, case: each, connections: count, ...measured });
+          }
+        }
+      }
+    }
+    for (const running of entrants.values()) await running.stop();
+  }
+  return samples;
+}
+
+async function startAll(runtime: Runtime): Promise<Map<Server, Running>> {
+  const nodeface = await startNodeface(runtime);
+  const running = new Map([[runtime.nodeface, nodeface]]);
+  running.set(runtime.bare, await startBare(runtime, nodeface));
+  for (const peer of runtime.peers) {
+    running.set(peer, await start((port) => peer.command(port, answersOf(runtime))));
+  }
+  return running;
+}
+
+async function measure(
+  { port, pid }: Running,
+  { path, headers, isKnown }: Case,
+  connections: number,
+): Promise<Measured & { cpu: number }> {
+  const etag = isKnown ? header(await ask(port, path, headers), "etag") : "";
+  const asked = isKnown ? { ...headers, "If-None-Match": etag } : headers;
+  const before = processorTime(pid);
+  const measured = await load(`http://127.0.0.1:${port}${path}`, asked, connections, 1);
+  return { ...measured, cpu: (processorTime(pid) - before) / measured.requests };
+}
+
+function describe(missed: readonly string[]): string {
+  const short = missed.length === 0 ? "none" : missed.join("; ");
+  return `The rate beside that of the bare server at 1, 32 and 256 connections, where more is better,
+and the processor time of a request, where less is; then, at 32 connections, requests a second and
+the time in which 99 of 100 answers were there. _info_ is \`/v1/info\`, _304_ the same with its
+validator, _spec_ is \`/spec.json\` in brotli. Hono and Fastify send the same info with the header
+fields that they send by themselves.
+
+Nodeface below 95 % of the bare rate: ${short}.`;
+}
