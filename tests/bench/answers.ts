@@ -35,7 +35,7 @@ export async function startBare(runtime: Runtime, nodeface: Running): Promise<Ru
   return running;
 }
 
-/** All answers that are measured: by path and content coding, the full one and the 304. */
+/** The answers that bare servers give: by path and content coding, the full one and the 304. */
 async function record({ port }: Running): Promise<object[]> {
   const both = async (path: string, headers: Readonly<Record<string, string>>) => {
     const full = await ask(port, path, headers);

@@ -29,7 +29,9 @@ function launch([program, ...args]: readonly string[]) {
   children.add(child);
   let printed = "";
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8").on("data", (text: string) => printed += text);
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      printed = (printed + text).slice(-10_000);
+    });
   }
   const ended = new Promise<{ code: number | null; printed: string }>((resolve, reject) => {
     child.once("error", reject).once("close", (code) => resolve({ code, printed }));
@@ -40,7 +42,7 @@ function launch([program, ...args]: readonly string[]) {
 /**
  * Runs a program to its end.
  *
- * @returns what it printed, standard error included
+ * @returns the last that it printed, standard error included
  * @throws {Error} where it fails
  */
 export async function run(command: readonly string[]): Promise<string> {
@@ -59,7 +61,10 @@ export async function start(command: (port: number) => readonly string[]): Promi
   const since = performance.now();
   const { child, ended } = launch(command(port));
   let failure: string | undefined;
-  ended.then(({ code, printed }) => failure = `It ended with ${code}: ${printed}`, String);
+  ended.then(
+    ({ code, printed }) => failure = `It ended with ${code}: ${printed}`,
+    (error) => failure = String(error),
+  );
   while (await ask(port, "/v1/info").then(({ status }) => status !== 200, () => true)) {
     if (performance.now() - since > PATIENCE) failure = `Nothing answers on port ${port}`;
     if (failure !== undefined) throw new Error(failure);

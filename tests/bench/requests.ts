@@ -6,24 +6,17 @@ import { chosen, type Runtime, type Server } from "./servers.ts";
 import { median, ratiosOf } from "./statistics.ts";
 import { load, type Measured } from "./wrk.ts";
 
-/** A request that is measured. */
+/** A request for `/v1/info` that is measured. */
 interface Case {
   name: string;
-  path: string;
-  headers: Readonly<Record<string, string>>;
-  /** Whether `If-None-Match` names what the server has. */
+  /** Whether `If-None-Match` names what the server has, which peers know nothing of. */
   isKnown: boolean;
-  connections: readonly number[];
-  /** Whether peers are asked too, which know neither validators nor brotli. */
-  isForPeers: boolean;
 }
 
-const info = { path: "/v1/info", headers: {}, connections: [1, 32, 256] };
-const spec = { path: "/spec.json", headers: { "Accept-Encoding": "br" }, connections: [32] };
+const PATH = "/v1/info";
 const CASES: readonly Case[] = [
-  { name: "info", ...info, isKnown: false, isForPeers: true },
-  { name: "304", ...info, isKnown: true, isForPeers: false },
-  { name: "spec", ...spec, isKnown: false, isForPeers: false },
+  { name: "200", isKnown: false },
+  { name: "304", isKnown: true },
 ];
 
 /** Below this, a ratio is said to fall short. */
@@ -84,8 +77,8 @@ export async function requests(only: readonly string[], isQuick: boolean): Promi
   return { title: "Requests a second", text: describe(missed), table };
 }
 
-const isAsked = ({ peers }: Runtime, server: Server, { isForPeers }: Case) =>
-  isForPeers || !peers.includes(server);
+const isAsked = ({ peers }: Runtime, server: Server, { isKnown }: Case) =>
+  !isKnown || !peers.includes(server);
 
 async function measureRuntime(
   runtime: Runtime,
@@ -101,7 +94,7 @@ async function measureRuntime(
         step(`${server.name}, ${each.name}: warming up`);
         await measure(running, each, 32);
       }
-      for (const count of each.connections.filter((count) => connections.includes(count))) {
+      for (const count of connections) {
         for (let round = 0; round < rounds; round++) {
           for (const [server, running] of round % 2 ? asked.toReversed() : asked) {
             step(`${server.name}, ${each.name}: ${count} connections`);
@@ -128,13 +121,13 @@ async function startAll(runtime: Runtime): Promise<Map<Server, Running>> {
 
 async function measure(
   { port, pid }: Running,
-  { path, headers, isKnown }: Case,
+  { isKnown }: Case,
   connections: number,
 ): Promise<Measured & { cpu: number }> {
-  const etag = isKnown ? header(await ask(port, path, headers), "etag") : "";
-  const asked = isKnown ? { ...headers, "If-None-Match": etag } : headers;
+  const etag = header(await ask(port, PATH), "etag");
+  const headers: Record<string, string> = isKnown ? { "If-None-Match": etag } : {};
   const before = processorTime(pid);
-  const measured = await load(`http://127.0.0.1:${port}${path}`, asked, connections, 1);
+  const measured = await load(`http://127.0.0.1:${port}${PATH}`, headers, connections, 1);
   return { ...measured, cpu: (processorTime(pid) - before) / measured.requests };
 }
 
@@ -142,9 +135,9 @@ function describe(missed: readonly string[]): string {
   const short = missed.length === 0 ? "none" : missed.join("; ");
   return `The rate beside that of the bare server at 1, 32 and 256 connections, where more is better,
 and the processor time of a request, where less is; then, at 32 connections, requests a second and
-the time in which 99 of 100 answers were there. _info_ is \`/v1/info\`, _304_ the same with its
-validator, _spec_ is \`/spec.json\` in brotli. Hono and Fastify send the same info with the header
-fields that they send by themselves.
+the time in which 99 of 100 answers were there. Asked is \`/v1/info\`, without its validator (200)
+and with it (304). Hono and Fastify send the same info with the header fields that they send by
+themselves.
 
 Nodeface below 95 % of the bare rate: ${short}.`;
 }
