@@ -43,7 +43,7 @@ anvil("is recognised, and shown as its own API tells", async () => {
   assert.is(info.api.software, "nodeface");
 });
 
-anvil("new blocks are in the info, which has another validator only then", async () => {
+anvil("new blocks are in the info, each time under another validator", async () => {
   const ask = async () => {
     const response = await fetch(new URL("v1/info", service.url));
     return { etag: response.headers.get("etag"), height: (await response.json()).height };
