@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { createNodeface } from "../src/index.ts";
 import { ask, askWith } from "./_app.ts";
 
 const explorer = suite("explorer");
@@ -33,6 +34,16 @@ explorer("its files may be kept for a year, and are offered in brotli and gzip",
     const response = await askWith({ "accept-encoding": coding }, scalar.pathname);
     assert.is(response.headers.get("content-encoding"), coding);
   }
+});
+
+explorer("services of one process share the bytes of its files", async () => {
+  const path = references.find((reference) => reference.endsWith("explorer.js"))!;
+  const { pathname: url } = new URL(path, "http://localhost/v1/spec");
+  const head = { method: "GET", url, headers: new Headers() };
+  const ask = () => createNodeface().answer(head, () => new Request(`http://localhost${url}`));
+  const [first, second] = [await ask(), await ask()];
+  assert.is(first.status, 200);
+  assert.is(first.body, second.body);
 });
 
 explorer("the page carries no script of its own and a policy that allows none", async () => {

@@ -134,7 +134,10 @@ async function openPlace(
   const read = createReader((input, init) => fetch(input, init));
   if (place instanceof URL) return { entry: place, read };
   if (/^(?:https?|file):\/\//i.test(place)) return { entry: new URL(place), read };
-  return { entry: await fileUrl(place), read };
+  const entry = await fileUrl(place).catch(({ message }: Error) => {
+    throw new Error(`${place}: ${message}`);
+  });
+  return { entry, read };
 }
 
 /** Whether one of the files is another one than it was. */

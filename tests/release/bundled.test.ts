@@ -60,6 +60,20 @@ bundled("in workerd without flags it serves everything, with options", async () 
   await server.stop();
 });
 
+bundled("in workerd it says that it can read no file", async () => {
+  const program = `
+import { createNodeface } from "nodeface";
+
+let told = "";
+const nodeface = createNodeface({ description: "openapi.yaml", onError: (error) => told += error });
+export default { fetch: async (request) => (await nodeface.fetch(request), new Response(told)) };
+`;
+  const server = await startWorker(readFileSync(await bundle(program, FOR_WORKERD), "utf8"));
+  const told = await (await send(new URL("spec.json", server.url))).text();
+  assert.is(told, "Error: openapi.yaml: no file can be read here");
+  await server.stop();
+});
+
 bundled("nodeface/worker answers for any name", async () => {
   const file = await bundle('export { default } from "nodeface/worker";', FOR_WORKERD);
   const server = await startWorker(readFileSync(file, "utf8"));

@@ -1,0 +1,83 @@
+import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { pathToFileURL } from "node:url";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { brotliDecompressSync } from "node:zlib";
+import { brotli, fileUrl, findFile, readFile, readVariable } from "../src/platform.ts";
+
+const platform = suite("what is read of the machine");
+
+const BOUNDS = { limit: 100, timeout: 10_000 };
+const folder = await mkdtemp(join(tmpdir(), "nodeface-"));
+const file = join(folder, "file");
+await writeFile(file, "x".repeat(100));
+
+/** Asserts that a promise is rejected for a reason. */
+async function refused(work: Promise<unknown>, reason: string): Promise<void> {
+  await work.then(() => assert.unreachable(), (error: Error) => {
+    assert.is(error.name, "PlatformError");
+    assert.is(error.message, reason);
+  });
+}
+
+platform("a file is read by its path or its URL, up to the limit and no further", async () => {
+  assert.is((await readFile(file, BOUNDS)).length, 100);
+  assert.is((await readFile(pathToFileURL(file), BOUNDS)).length, 100);
+  await refused(readFile(file, { ...BOUNDS, limit: 99 }), `it is larger than ${99 / 2 ** 20} MiB`);
+});
+
+platform("a file that says it is empty is read to its end", async () => {
+  if (process.platform !== "linux") return;
+  assert.match(
+    new TextDecoder().decode(await readFile("/proc/self/status", { ...BOUNDS, limit: 1e6 })),
+    "VmRSS",
+  );
+});
+
+platform("what cannot be read is said to be so", async () => {
+  await refused(readFile(join(folder, "none"), BOUNDS), "there is no such file");
+  await refused(readFile(join(file, "none"), BOUNDS), "there is no such file");
+  await refused(readFile(folder, BOUNDS), "it is no regular file");
+  await refused(findFile(pathToFileURL(folder)), "it is no regular file");
+  await refused(findFile(pathToFileURL(join(folder, "none"))), "there is no such file");
+});
+
+platform("~/ is the home directory, as each system names it", async () => {
+  const { HOME, USERPROFILE } = process.env;
+  try {
+    process.env.HOME = folder;
+    assert.is((await readFile("~/file", BOUNDS)).length, 100);
+    assert.is((await fileUrl("~/file")).href, pathToFileURL(file).href);
+    delete process.env.HOME;
+    process.env.USERPROFILE = folder;
+    assert.is((await readFile("~/file", BOUNDS)).length, 100);
+  } finally {
+    delete process.env.USERPROFILE;
+    Object.assign(process.env, HOME && { HOME }, USERPROFILE && { USERPROFILE });
+  }
+});
+
+platform("a file is found where its links lead, and its stamp changes with it", async () => {
+  const link = join(folder, "link");
+  await symlink(file, link);
+  const found = await findFile(pathToFileURL(link));
+  assert.ok(found.url.href.endsWith("/file"));
+  assert.is(found.size, 100);
+  await writeFile(file, "y".repeat(101));
+  assert.is.not((await findFile(pathToFileURL(link))).stamp, found.stamp);
+});
+
+platform("a variable that is not set is undefined", () => {
+  assert.is(readVariable("NODEFACE_NOT_SET"), undefined);
+});
+
+platform("brotli unpacks to what it was", async () => {
+  const bytes = new TextEncoder().encode("Nodeface ".repeat(999));
+  assert.equal(new Uint8Array(brotliDecompressSync((await brotli(bytes))!)), bytes);
+});
+
+platform.after(() => rm(folder, { recursive: true }));
+platform.run();
