@@ -25,7 +25,6 @@ import {
   type ServeOptions,
   urlAt,
 } from "./server.ts";
-import { watchFailure } from "./watch-failure.ts";
 
 /**
  * Starts a server.
@@ -166,15 +165,34 @@ async function sendResponse(
     response.end();
     return await body?.cancel();
   }
-  const watched = watchFailure(body, (error) => {
+  const reader = body.getReader();
+  response.once("close", () => void reader.cancel().catch(() => {}));
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      // The client has gone away.
+      if (response.destroyed) return;
+      if (done) return void response.end();
+      if (!response.write(value)) await drained(response);
+    }
+  } catch (error) {
     // A stream may well fail because its client has gone away.
     if (response.destroyed) return;
     endRecord?.("failed", status);
     void notify(onError, error);
+    response.destroy();
+  }
+}
+
+/** Waits until more can be written, or the response is closed. */
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const go = () => {
+      response.off("drain", go).off("close", go);
+      resolve();
+    };
+    response.on("drain", go).on("close", go);
   });
-  const { pipeline } = await import("node:stream/promises");
-  // It rejects for what has been told, and where the client goes away.
-  await pipeline(watched, response).catch(() => {});
 }
 
 const withSecurity = (answer: Answer): Answer => ({

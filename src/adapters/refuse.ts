@@ -52,9 +52,7 @@ export function refuse(socket: Socket, code = "", endRecord?: EndRecord): void {
   );
   const fields = Object.entries({ ...SECURITY_HEADERS, ...headers, connection: "close" });
   const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.once("finish", () => endRecord?.("sent", status));
-  socket.once("close", () => endRecord?.("aborted", status));
   socket.write(`HTTP/1.1 ${status} ${REASONS[status]}\r\n${lines.join("")}\r\n`);
-  if (body) socket.write(body);
+  socket.write(body ?? "", (error) => endRecord?.(error ? "aborted" : "sent", status));
   socket.end();
 }

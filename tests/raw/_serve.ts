@@ -1,12 +1,12 @@
 /** What a server under test does besides answering: it runs in a process of its own. */
 import process from "node:process";
-import type { App } from "../../src/adapters/server.ts";
+import type { App, Callbacks } from "../../src/adapters/server.ts";
 
 /** Serves an app by the adapter of the runtime this is, until it is told to stop. */
-export async function serveHere(app: App): Promise<void> {
+export async function serveHere(app: App, callbacks: Callbacks = {}): Promise<void> {
   const name = "Deno" in globalThis ? "deno" : "Bun" in globalThis ? "bun" : "node";
   const { serve } = await import(`../../src/adapters/${name}.ts`);
-  const server = await serve(app, { host: "127.0.0.1", port: 0 });
+  const server = await serve(app, { host: "127.0.0.1", port: 0, ...callbacks });
   process.on("SIGTERM", async () => {
     await server.close();
     process.exit(0);

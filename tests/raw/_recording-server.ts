@@ -1,0 +1,58 @@
+/**
+ * Serves a host's streams, and tells at `/own/told` what the server was told of earlier requests, and
+ * how many streams were cancelled.
+ */
+import type { AnswerRecord } from "../../src/adapters/answer-record.ts";
+import { createNodeface, type Operation } from "../../src/index.ts";
+import { serveHere } from "./_serve.ts";
+
+const records: AnswerRecord[] = [];
+const errors: string[] = [];
+let cancelled = 0;
+let waiting = 0;
+
+const chunk = new Uint8Array(1000);
+const cancel = () => void cancelled++;
+const STREAMS: Readonly<Record<string, () => UnderlyingSource<Uint8Array>>> = {
+  endless: () => ({ pull: (controller) => controller.enqueue(chunk), cancel }),
+  silent: () => ({
+    start: (controller) => controller.enqueue(chunk),
+    pull: () => new Promise(() => {}),
+    cancel,
+  }),
+  failing() {
+    let sent = 0;
+    return {
+      async pull(controller) {
+        await new Promise((resolve) => setTimeout(resolve));
+        if (sent++ === 3) throw new Error("failed midway");
+        controller.enqueue(chunk);
+      },
+    };
+  },
+};
+
+const handle: Operation["handle"] = async (request, { what = "" }) => {
+  if (what === "told") return Response.json({ records, errors, cancelled, waiting });
+  if (what === "waiting") {
+    waiting++;
+    await new Promise((resolve) => request.signal.addEventListener("abort", resolve));
+  }
+  const source = STREAMS[what];
+  return source ? new Response(new ReadableStream(source())) : new Response("short");
+};
+const operation = { operationId: "own", responses: { 200: { description: "What was given" } } };
+const app = createNodeface({
+  operations: [{ method: "GET", path: "/own/{what}", operation, handle }],
+});
+
+await serveHere(app, {
+  onAnswer(record) {
+    records.push(record);
+    throw new Error("a log that fails");
+  },
+  onError(error) {
+    errors.push((error as Error).message);
+    throw new Error("a log that fails");
+  },
+});

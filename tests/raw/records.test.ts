@@ -1,0 +1,150 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { AnswerRecord } from "../../src/adapters/answer-record.ts";
+import { platform } from "../../src/platform.ts";
+import { readManifest } from "../../src/explorer/manifest.ts";
+import { until } from "../nodes/_daemon.ts";
+import { type Running, serving, start } from "../_server.ts";
+import { exchange } from "./_exchange.ts";
+import { RELEASES } from "./_servers.ts";
+import { closed, dial } from "./_socket.ts";
+
+/** What `_recording-server.ts` tells. */
+interface Told {
+  records: AnswerRecord[];
+  errors: string[];
+  cancelled: number;
+  waiting: number;
+}
+
+const request = (method: string, path: string, ...lines: string[]) =>
+  [`${method} ${path} HTTP/1.1`, "Host: localhost", ...lines, "", ""].join("\r\n");
+
+const { scalar } = await readManifest(platform);
+/** Asks for more than a connection takes up that nobody reads. */
+const LARGE = request("GET", `/assets/${scalar}/standalone.esm.js`).repeat(30);
+
+/** What is sent, and what is recorded of it where the adapter or its parser answers by itself. */
+const REFUSED: readonly [name: string, bytes: string, record: Partial<AnswerRecord>][] = [
+  ["OPTIONS *", request("OPTIONS", "*"), { method: "OPTIONS", url: "/*", status: 204 }],
+  ["no Host", "GET /a?b HTTP/1.1\r\n\r\n", { method: "GET", url: "/a?b", status: 400 }],
+  ["an unknown version", "GET /a HTTP/2.0\r\n\r\n", { method: "GET", url: "/a", status: 505 }],
+  ["CONNECT", request("CONNECT", "a:80"), { method: "CONNECT", url: "a:80", status: 400 }],
+  ["what is no HTTP", "nonsense\r\n\r\n", { status: 400 }],
+  ["a long head", request("GET", "/", `X: ${"a".repeat(70_000)}`), { status: 431 }],
+];
+
+for (const [runtime, command] of RELEASES) {
+  const recording = suite(`what is told of requests on ${runtime}`);
+  let server: Running;
+  recording.before(async () => {
+    server = await start(serving(command, "tests/raw/_recording-server.ts"));
+  });
+  recording.after(async () => void await server?.stop());
+
+  const ask = (bytes: string, bodiless = false) =>
+    exchange(server.url, bytes, { answers: 1, bodiless });
+  const told = async (): Promise<Told> => await (await fetch(`${server.url}own/told`)).json();
+  /** Waits for what is told of some requests, and gives that without its times. */
+  const recordsOf = async (act: () => Promise<unknown>, count = 1) => {
+    const isNew = ({ url }: AnswerRecord) => !url?.endsWith("/own/told");
+    const before = (await told()).records.filter(isNew).length;
+    await act();
+    const records = async () => (await told()).records.filter(isNew).slice(before);
+    await until(async () => (await records()).length >= count, 5000);
+    return (await records()).map(({ milliseconds, ...record }) => {
+      assert.ok(milliseconds >= 0 && milliseconds < 60_000);
+      return { ...record, ...(record.url && { url: record.url.replace("http://localhost", "") }) };
+    });
+  };
+  /** Sends bytes, reads the beginning of what is answered, and goes away. */
+  const leave = async (bytes: string) => {
+    const socket = await dial(server.url);
+    socket.write(bytes);
+    await new Promise((resolve) => socket.once("data", resolve));
+    socket.resetAndDestroy();
+  };
+
+  recording("an answer that was sent", async () => {
+    const records = await recordsOf(() => ask(request("GET", "/v1/info?sent")));
+    assert.equal(records, [{ method: "GET", url: "/v1/info?sent", status: 200, outcome: "sent" }]);
+  });
+
+  recording("each of several requests on one connection", async () => {
+    const paths = ["/none/1", "/none/2", "/none/3"];
+    const bytes = paths.map((path) => request("GET", path)).join("");
+    const records = await recordsOf(
+      () => exchange(server.url, bytes, { answers: 3, bodiless: false }),
+      3,
+    );
+    assert.equal(
+      records,
+      paths.map((url) => ({ method: "GET", url, status: 404, outcome: "sent" })),
+    );
+  });
+
+  // Bun's own parser answers these, and tells of none.
+  if (runtime !== "Bun") {
+    for (const [name, bytes, expected] of REFUSED) {
+      recording(`${name}, which the app is not asked for`, async () => {
+        assert.equal(await recordsOf(() => ask(bytes)), [{ ...expected, outcome: "sent" }]);
+      });
+    }
+  }
+
+  recording("an answer whose client goes away before it has all of it", async () => {
+    const { records } = await told();
+    await leave(LARGE);
+    await until(
+      async () =>
+        (await told()).records.slice(records.length).some(({ status, outcome }) =>
+          status === 200 && outcome === "aborted"
+        ),
+      5000,
+    );
+  });
+
+  recording("a request whose client goes away before there is an answer", async () => {
+    const records = await recordsOf(async () => {
+      const socket = await dial(server.url);
+      socket.write(request("GET", "/own/waiting"));
+      await until(async () => (await told()).waiting > 0, 5000);
+      socket.destroy();
+    });
+    assert.equal(records, [{ method: "GET", url: "/own/waiting", outcome: "aborted" }]);
+  });
+
+  recording("a stream that fails midway, whose connection is cut", async () => {
+    const { errors } = await told();
+    let answer = "";
+    const records = await recordsOf(async () => {
+      const socket = await dial(server.url);
+      socket.setEncoding("latin1").on("data", (text: string) => answer += text);
+      socket.write(request("GET", "/own/failing"));
+      await closed(socket);
+    });
+    assert.not.match(answer, /\r\n0\r\n\r\n$/);
+    assert.equal(records, [
+      { method: "GET", url: "/own/failing", status: 200, outcome: "failed" },
+    ]);
+    assert.equal((await told()).errors, [...errors, "failed midway"]);
+  });
+
+  for (const what of ["endless", "silent"]) {
+    recording(`a stream that is ${what} is cancelled when its client goes away`, async () => {
+      const { cancelled, errors } = await told();
+      await leave(request("GET", `/own/${what}`));
+      await until(async () => (await told()).cancelled > cancelled, 5000);
+      assert.equal((await told()).errors, errors, "that is no failure");
+    });
+
+    recording(`a stream that is ${what} is cancelled by HEAD`, async () => {
+      const { cancelled } = await told();
+      const { status } = await ask(request("HEAD", `/own/${what}`), true);
+      assert.is(status, 200);
+      await until(async () => (await told()).cancelled > cancelled, 5000);
+    });
+  }
+
+  recording.run();
+}
