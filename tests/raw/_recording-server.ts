@@ -1,9 +1,10 @@
 /**
- * Serves a host's streams, and tells at `/own/told` what the server was told of earlier requests, and
+ * Serves a host's streams and a large answer, and tells at `/own/told` what the server was told of earlier requests, and
  * how many streams were cancelled.
  */
 import type { AnswerRecord } from "../../src/adapters/answer-record.ts";
-import { createNodeface, type Operation } from "../../src/index.ts";
+import type { App } from "../../src/adapters/server.ts";
+import { type Answer, createNodeface, type Operation } from "../../src/index.ts";
 import { serveHere } from "./_serve.ts";
 
 const records: AnswerRecord[] = [];
@@ -42,9 +43,21 @@ const handle: Operation["handle"] = async (request, { what = "" }) => {
   return source ? new Response(new ReadableStream(source())) : new Response("short");
 };
 const operation = { operationId: "own", responses: { 200: { description: "What was given" } } };
-const app = createNodeface({
+const nodeface = createNodeface({
   operations: [{ method: "GET", path: "/own/{what}", operation, handle }],
 });
+
+/** More than a connection takes up that nobody reads. */
+const body = new Uint8Array(32 * 1024 * 1024);
+const large: Answer = {
+  status: 200,
+  headers: { "content-length": String(body.byteLength) },
+  body,
+};
+const app: App = {
+  fetch: (request) => nodeface.fetch(request),
+  answer: (head, whole) => head.url.endsWith("/large") ? large : nodeface.answer(head, whole),
+};
 
 await serveHere(app, {
   onAnswer(record) {
