@@ -133,10 +133,11 @@ async function record(
   request.signal.addEventListener("abort", () => endRecord("aborted", sent.status));
   const response = await answer(endRecord);
   sent.status = response.status;
-  // Bun 1.4 has no event for the end of an answer, but no address for a request that has ended.
+  // Bun 1.4 has no event for the end of an answer, but no address for a request that has ended. Where
+  // it was aborted, that is told a moment later.
   const look = () => {
     if (server.requestIP(request)) setTimeout(look, RECORD_INTERVAL);
-    else endRecord("sent", sent.status);
+    else setImmediate(() => endRecord("sent", sent.status));
   };
   setImmediate(look);
   return response;

@@ -10,7 +10,7 @@ import type { Answer, Awaitable, RequestHead } from "../http/message.ts";
 import { SECURITY_HEADERS } from "../http/finish.ts";
 import { problem } from "../http/problem-details.ts";
 import { isAnswer, isResponse } from "../http/to-response.ts";
-import { beginRecord, type EndRecord, type Outcome } from "./answer-record.ts";
+import { beginRecord, type EndRecord } from "./answer-record.ts";
 import { hasBody, limitBody } from "./body-timeout.ts";
 import { createConnections } from "./connections.ts";
 import { LIMITS } from "./limits.ts";
@@ -118,19 +118,23 @@ export function listener(
     const { onAnswer, onError = console.error } = callbacks;
     const head = new MessageHead(message);
     const endRecord = onAnswer && beginRecord(onAnswer, head);
-    if (endRecord) response.once("close", () => endRecord(...stateOf(response)));
+    if (endRecord) {
+      const { socket } = message;
+      // `finish` comes as well where the connection ends with a part still to be written.
+      const isWhole = () => response.writableFinished && !socket.destroyed && !socket.errored;
+      const end = () =>
+        endRecord(
+          isWhole() ? "sent" : "aborted",
+          response.headersSent ? response.statusCode : undefined,
+        );
+      response.once("finish", end).once("close", end);
+    }
     const own = refusalOf(message, head) ?? answerToStar(message);
     if (own) return write(response, withSecurity(own));
     const answer = answerOf(app, head, () => wholeRequest(message, response, head));
     if (isAnswer(answer)) write(response, answer);
     else void send(response, answer, onError, endRecord);
   };
-}
-
-/** How an answer ended, once its response is closed, and its status where one was sent. */
-function stateOf(response: ServerResponse): [Outcome, number | undefined] {
-  const outcome = response.writableFinished ? "sent" : "aborted";
-  return [outcome, response.headersSent ? response.statusCode : undefined];
 }
 
 type OnError = NonNullable<Callbacks["onError"]>;

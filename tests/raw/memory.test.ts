@@ -1,0 +1,75 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import type { Socket } from "node:net";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { until } from "../nodes/_daemon.ts";
+import { start } from "../_server.ts";
+import { LARGE, LENGTH } from "./_large.ts";
+import { dial } from "./_socket.ts";
+
+/** Clients that hold an answer of 32 MiB each, which is more than the system buffers for them. */
+const HOLDERS = 20;
+const RESETS = 200;
+
+const memory = suite("a large answer");
+
+const REQUEST = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
+const MIB = 1024 * 1024;
+
+// What a process holds is read where Linux tells it.
+for (const [runtime, command] of Object.entries(existsSync("/proc/self/status") ? LARGE : {})) {
+  memory(`costs no memory for each client that does not read it, on ${runtime}`, async () => {
+    const server = await start(command);
+    await hold(server.url, 1);
+    const before = memoryOf(server.pid);
+    const sockets = await hold(server.url, HOLDERS);
+    const grown = memoryOf(server.pid) - before;
+    for (const socket of sockets) socket.destroy();
+    await server.stop();
+    // A tenth of what a copy for each of them takes.
+    assert.ok(grown < HOLDERS * LENGTH / 10, `${Math.round(grown / MIB)} MiB`);
+  });
+
+  memory(`leaves nothing behind where its client resets, on ${runtime}`, async () => {
+    const server = await start(command);
+    const reset = async (count: number) => {
+      for (let i = 0; i < count; i++) {
+        for (const socket of await hold(server.url, 1)) socket.resetAndDestroy();
+      }
+    };
+    await reset(20);
+    const before = { memory: memoryOf(server.pid), descriptors: descriptorsOf(server.pid) };
+    await reset(RESETS);
+    await until(
+      // deno-lint-ignore require-await -- what is waited for is read at once
+      async () =>
+        descriptorsOf(server.pid) <= before.descriptors &&
+        memoryOf(server.pid) - before.memory < 3 * LENGTH,
+      5000,
+    );
+    await server.stop();
+  });
+}
+
+memory.run();
+
+/** Connects clients that ask for the answer and read no more than its beginning. */
+function hold(url: string, count: number): Promise<Socket[]> {
+  return Promise.all(Array.from({ length: count }, async () => {
+    const socket = await dial(url);
+    socket.write(REQUEST);
+    await new Promise((resolve) => socket.once("data", resolve));
+    return socket.pause();
+  }));
+}
+
+/** The resident memory of a process, in bytes. */
+function memoryOf(pid: number): number {
+  const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))!;
+  return Number(kilobytes) * 1024;
+}
+
+/** How many descriptors a process has open. */
+function descriptorsOf(pid: number): number {
+  return readdirSync(`/proc/${pid}/fd`).length;
+}
