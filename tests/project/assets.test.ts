@@ -19,7 +19,7 @@ import * as assert from "uvu/assert";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { ASSETS } from "../../src/generated/assets.js";
 import { FILES } from "../../src/generated/page.js";
-import { ROOT } from "../_paths.ts";
+import { DENO, ROOT } from "../_paths.ts";
 import { run } from "../_server.ts";
 
 const assets = suite("the assets step");
@@ -134,6 +134,18 @@ assets("two runs at once do no harm, and take away what an interrupted one has l
       if (name !== "build-info.js") assert.ok(made.get(name) === text, name);
     }
     assert.not.ok(existsSync(left));
+  });
+});
+
+assets("Deno runs it with the few permissions of its task", async () => {
+  await inCopy(async (cwd) => {
+    for (const name of ["description.js", "assets.js"]) rmSync(join(cwd, "src/generated", name));
+    const { tasks } = JSON.parse(readFileSync(`${ROOT}deno.json`, "utf8"));
+    const [, ...flags] = tasks.assets.split(" ");
+    cpSync(`${ROOT}deno.json`, join(cwd, "deno.json"));
+    const { code, stderr } = await run([DENO, ...flags], {}, { cwd });
+    assert.is(code, 0, stderr);
+    assert.equal([...modulesIn(cwd).keys()], [...modulesIn(ROOT).keys()]);
   });
 });
 
