@@ -16,7 +16,7 @@ import {
   resolveFragment,
   resolvePointer,
 } from "../src/json/pointer.ts";
-import { isEqual, setMember, textOf } from "../src/json/values.ts";
+import { isEqual, isObject, setMember, textOf } from "../src/json/values.ts";
 
 const json = suite("JSON");
 
@@ -81,7 +81,7 @@ function readAgain(value: unknown): unknown {
 
 json("whatever is written is read again with all of its digits", () => {
   fc.assert(
-    fc.property(anyJson, fc.constantFrom(0, 2), (value, indent) => {
+    fc.property(anyJson, fc.constantFrom(0, 1, 2), (value, indent) => {
       const text = formatJson(value, indent);
       JSON.parse(text);
       assert.ok(isEqual(parseJson(text), readAgain(value)), text);
@@ -91,7 +91,7 @@ json("whatever is written is read again with all of its digits", () => {
 });
 
 json("what holds no large number is read and written as the runtime does", () => {
-  fc.assert(fc.property(fc.jsonValue(), fc.constantFrom(0, 2), (value, indent) => {
+  fc.assert(fc.property(fc.jsonValue(), fc.constantFrom(0, 1, 2), (value, indent) => {
     const text = JSON.stringify(value, null, indent);
     assert.is(formatJson(value, indent), text);
     assert.is(
@@ -222,7 +222,8 @@ json("keys that their object has already are found, however they are written", (
 
 json("a value is nested 512 levels deep at most, and no depth overflows a stack", () => {
   assert.ok(parseJson(nested(DEPTH_MAX)));
-  assert.ok(parseJson(nested(DEPTH_MAX, "12345678901234567890")));
+  const deepest = nested(DEPTH_MAX, "12345678901234567890");
+  assert.is(formatJson({ a: parseJson(deepest) }), `{"a":${deepest}}`);
   for (
     const text of [
       nested(DEPTH_MAX + 1),
@@ -317,6 +318,38 @@ json("what is not percent-encoded stays as it is", () => {
 json("a number is text as well, and nothing else is", () => {
   assert.equal(["a", 1, 2n ** 64n].map(textOf), ["a", "1", "18446744073709551616"]);
   for (const value of [undefined, null, true, {}, []]) assert.is(textOf(value), undefined);
+});
+
+json("two values are equal where they say the same, in whichever order", () => {
+  const value = { a: [1, { b: null }], c: "x", ["__proto__"]: 2n ** 64n };
+  assert.ok(isEqual(value, { ["__proto__"]: 2n ** 64n, c: "x", a: [1, { b: null }] }));
+  const different: [unknown, unknown][] = [
+    [[1], [1, 2]],
+    [[1, 2], [1]],
+    [[1], [2]],
+    [[], {}],
+    [{}, []],
+    [{}, null],
+    [null, {}],
+    [{}, 1],
+    [1, "1"],
+    [{ a: 1 }, { a: 2 }],
+    [{ a: 1 }, { b: 1 }],
+    [{ a: 1 }, { a: 1, b: 2 }],
+    [{ a: undefined }, { b: undefined }],
+    [{ toString: 1 }, {}],
+  ];
+  for (const [a, b] of different) assert.not.ok(isEqual(a, b), formatJson([a, b]));
+});
+
+json("a member of any name can be set, and set again", () => {
+  const object = {};
+  for (const value of [1, 2]) {
+    for (const key of ["a", "__proto__"]) setMember(object, key, value);
+  }
+  assert.is(formatJson(object), '{"a":2,"__proto__":2}');
+  assert.is(Object.getPrototypeOf(object), Object.prototype);
+  assert.equal([{}, [], null, 1, "a", undefined].map(isObject), [true, ...Array(5).fill(false)]);
 });
 
 json.run();
