@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { ROOT } from "../_paths.ts";
 import { COMMANDS, start } from "../_server.ts";
 import type { Server } from "../runtimes/_suite.ts";
-import { startWorkerd } from "../runtimes/_workerd.ts";
+import { startPlainWorkerd } from "../runtimes/_workerd.ts";
 
 /** The releases of Node that are held against one another. */
 const NODES = ["20", "22", "24", "26"].map((release) =>
@@ -22,5 +22,5 @@ export const RELEASES: ReadonlyMap<string, readonly string[]> = new Map([
 /** How each runtime is started, by its name. */
 export const RUNTIMES: ReadonlyMap<string, () => Promise<Server>> = new Map([
   ...[...RELEASES].map(([name, command]) => [name, () => start(command)] as const),
-  ["workerd", startWorkerd],
+  ["workerd", startPlainWorkerd],
 ]);

@@ -1,4 +1,5 @@
 /** Starts the worker bundle in workerd. */
+import { build } from "esbuild";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import process from "node:process";
@@ -14,6 +15,19 @@ export async function startWorkerd(): Promise<Server> {
   const { code, stderr } = await run([process.execPath, "--import", "tsx", "src/build/worker.ts"]);
   if (code !== 0) throw new Error(stderr);
   return await startWorker(readFileSync(`${ROOT}dist/worker.js`, "utf8"));
+}
+
+/** Serves a service with the options of all other runtimes, which the worker has not: any host. */
+export async function startPlainWorkerd(): Promise<Server> {
+  const contents = `import { createNodeface } from "./src/index.ts";
+    export default createNodeface();`;
+  const { outputFiles } = await build({
+    stdin: { contents, resolveDir: ROOT },
+    ...{ bundle: true, write: false, format: "esm", platform: "neutral", external: ["node:*"] },
+    mainFields: ["module", "main"],
+    conditions: ["worker"],
+  });
+  return await startWorker(outputFiles[0]!.text);
 }
 
 /** Serves a bundle, on a port of its own choice. */
