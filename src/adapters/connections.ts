@@ -16,6 +16,8 @@ export interface Connections {
   addAnswer(response: ServerResponse): void;
   /** The last answer that is still to be sent on a connection. */
   pendingAnswer(socket: Socket): ServerResponse | undefined;
+  /** Whether a connection is closed after the last answer on it. */
+  isClosing(socket: Socket): boolean;
   /**
    * Ends all connections: those that are idle or half-sent at once, others after their answer, or
    * when the grace period is over.
@@ -72,6 +74,7 @@ export function createConnections(): Connections {
       if (connection) connection.last = response;
     },
     pendingAnswer,
+    isClosing: (socket) => connections.get(socket)?.last?.shouldKeepAlive === false,
     async end() {
       clearInterval(cutIdle);
       const until = performance.now() + LIMITS.grace;

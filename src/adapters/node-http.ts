@@ -86,8 +86,8 @@ export async function createHttpServer(
   };
   http.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (error.code === "ECONNRESET") socket.destroy();
-    // Bytes behind a request with `Connection: close` are not read (RFC 9112, section 9.6).
-    else if (error.code !== "HPE_CLOSED_CONNECTION") {
+    // What follows a request with `Connection: close` is not read (RFC 9112, section 9.6).
+    else if (!connections.isClosing(socket as Socket)) {
       refuseAfterAnswers(socket as Socket, error.code);
     }
   });

@@ -357,4 +357,10 @@ export const CASES: readonly Case[] = [
   raw(400, "a query in UTF-8", get("/v1/info?\xc3\xa9")),
   raw(400, "a target in Latin-1", get("/\xe9")),
   raw(200, "Connection: close", get("/v1/info", "Connection: close")),
+  raw(
+    200,
+    "an Upgrade, then a request",
+    get("/v1/info", "Connection: Upgrade", "Upgrade: websocket") + get("/v1/health"),
+    2,
+  ),
 ];

@@ -38,7 +38,9 @@ export function rawSuite(title: string, starts: ReadonlyMap<string, () => Promis
       );
       let first: ReturnType<typeof comparable> | undefined;
       for (const [runtime, answer] of exchanges) {
-        const difference = DIFFERENCES.find((row) => row.runtime === runtime && name in row.cases);
+        const difference = DIFFERENCES.find((row) =>
+          runtime.startsWith(row.runtime) && name in row.cases
+        );
         assert.is(answer.status, difference?.cases[name] ?? status, runtime);
         if (difference) continue;
         assert.is(answer.headers["x-content-type-options"], "nosniff", runtime);

@@ -12,10 +12,10 @@ const differences = suite("the list of differences");
 differences("every difference that is listed is there", () => {
   const names = new Set(CASES.map(({ name }) => name));
   for (const { runtime, cases } of DIFFERENCES) {
-    assert.ok([...RUNTIMES.keys()].includes(runtime));
+    assert.ok([...RUNTIMES.keys()].some((name) => name.startsWith(runtime)));
     for (const name of Object.keys(cases)) assert.ok(names.has(name), name);
   }
-  assert.ok(DIFFERENCES.length <= 15);
+  assert.ok(DIFFERENCES.length <= 17);
   assert.ok(CASES.length >= 120);
 });
 
