@@ -32,6 +32,8 @@ export interface Running {
   stderr(): string;
   /** Resolves when it has ended, by itself or not. */
   ended: Promise<Ended>;
+  /** Closes the pipe of its standard output, as a reader that goes away does. */
+  leave(): void;
   /** Ends it by a signal; resolves to its exit code and what it printed on standard error. */
   stop(signal?: NodeJS.Signals): Promise<Ended>;
 }
@@ -81,6 +83,7 @@ export async function start(
     pid: child.pid!,
     stderr: () => printed.stderr,
     ended,
+    leave: () => void child.stdout.destroy(),
     stop(signal = "SIGTERM") {
       child.kill(signal);
       return ended;

@@ -7,7 +7,6 @@
 import { COMMAND } from "../options-schema.ts";
 import { readValue } from "../settings/check.ts";
 import { didYouMean, nearest } from "../settings/nearest.ts";
-import { expandHome } from "./locate.ts";
 
 /** What the command may be told to do. */
 export type Command = "serve" | "check" | "kinds" | "version" | "help";
@@ -191,6 +190,11 @@ function namesOf(env: Environment): string[] {
   } catch {
     return [];
   }
+}
+
+/** A path that begins with `~/`, in the home directory; any other one as it is. */
+export function expandHome(path: string, home: string): string {
+  return path.startsWith("~/") && home ? home + path.slice(1) : path;
 }
 
 /** The home directory of the user. */

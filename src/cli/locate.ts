@@ -1,14 +1,10 @@
 /**
- * Where paths lead that an operator names.
+ * Where paths lead that a configuration file names.
  *
  * @module
  */
 import { dirname, isAbsolute, join } from "node:path";
-
-/** A path that begins with `~/`, in the home directory; any other one as it is. */
-export function expandHome(path: string, home: string): string {
-  return path.startsWith("~/") && home ? home + path.slice(1) : path;
-}
+import { expandHome } from "./arguments.ts";
 
 /**
  * A path of a configuration file, as the process sees it: relative to that file, wherever the command

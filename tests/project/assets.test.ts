@@ -35,15 +35,20 @@ const bytes = (base64: string) => Buffer.from(base64, "base64");
 /** The modules of a checkout, by their names, with what is in them. */
 function modulesIn(root: string): Map<string, string> {
   const folder = join(root, "src/generated");
-  const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) =>
-    name.endsWith(".js")
+  const names = readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".js"));
+  return new Map(
+    names.sort().map((
+      name,
+    ) => [name, readFileSync(join(folder, name), "utf8")]),
   );
-  return new Map(names.sort().map((name) => [name, readFileSync(join(folder, name), "utf8")]));
 }
 
 /** The name of the module of one of the files. */
 function nameOf(beginning: string): string {
-  return basename(Object.keys(ASSETS).find((path) => path.includes(beginning))!);
+  return basename(
+    Object.keys(ASSETS).find((path) => path.includes(beginning))!,
+  );
 }
 
 /** A copy of what the step reads and writes, for as long as it is worked on. */
@@ -70,16 +75,24 @@ assets("it is skipped where it is done", async () => {
   assert.equal(times(), before);
 });
 
-assets("every coding unpacks to the file itself, and none is longer than it", async () => {
-  for (const [path, { load }] of Object.entries(ASSETS)) {
-    const { br, gzip, identity } = await load();
-    assert.ok((gzip === undefined) !== (identity === undefined), path);
-    const plain = gzip ? gunzipSync(bytes(gzip)) : bytes(identity!);
-    if (br) assert.ok(brotliDecompressSync(bytes(br)).equals(plain), path);
-    for (const form of [br, gzip]) assert.ok(!form || bytes(form).length < plain.length, path);
-    assert.not.match(plain.subarray(-200).toString(), "sourceMappingURL");
-  }
-});
+assets(
+  "every coding unpacks to the file itself, and none is longer than it",
+  async () => {
+    for (const [path, { load }] of Object.entries(ASSETS)) {
+      const { br, gzip, identity } = await load();
+      assert.ok((gzip === undefined) !== (identity === undefined), path);
+      const plain = gzip ? gunzipSync(bytes(gzip)) : bytes(identity!);
+      if (br) assert.ok(brotliDecompressSync(bytes(br)).equals(plain), path);
+      for (const form of [br, gzip]) {
+        assert.ok(
+          !form || bytes(form).length < plain.length,
+          path,
+        );
+      }
+      assert.not.match(plain.subarray(-200).toString(), "sourceMappingURL");
+    }
+  },
+);
 
 assets(
   "the page's own files are those of static/, and Scalar's are unpatched but for some",
@@ -91,7 +104,10 @@ assets(
       const plain = gzip ? gunzipSync(bytes(gzip)) : bytes(identity!);
       const [, name] = /^[^/]+\/(.+)$/.exec(path)!;
       const isOwn = path.startsWith(FILES.explorer);
-      const source = readFileSync(ROOT + (isOwn ? "static/" : folder) + name, "utf8")
+      const source = readFileSync(
+        ROOT + (isOwn ? "static/" : folder) + name,
+        "utf8",
+      )
         .replace(/\n\/\/# sourceMappingURL=.*\s*$/, "\n");
       if (isOwn) assert.is(plain.toString(), source, path);
       else if (plain.toString() !== source) patched++;
@@ -100,42 +116,56 @@ assets(
   },
 );
 
-assets("where one file has changed, it takes the others from the last run", async () => {
-  await inCopy(async (cwd) => {
-    const path = (name: string) => join(cwd, FOLDER, name);
-    const before = modulesIn(ROOT);
-    appendFileSync(path(TAKEN), "// from the last run\n");
-    rmSync(path(MISSING));
-    writeFileSync(path("gone.js"), "");
-    appendFileSync(join(cwd, "static/explorer.css"), "/* changed */");
+assets(
+  "where one file has changed, it takes the others from the last run",
+  async () => {
+    await inCopy(async (cwd) => {
+      const path = (name: string) => join(cwd, FOLDER, name);
+      const before = modulesIn(ROOT);
+      appendFileSync(path(TAKEN), "// from the last run\n");
+      rmSync(path(MISSING));
+      writeFileSync(path("gone.js"), "");
+      appendFileSync(join(cwd, "static/explorer.css"), "/* changed */");
 
-    const { code, stderr } = await run(STEP, {}, { cwd });
-    assert.is(code, 0, stderr);
-    const after = modulesIn(cwd);
-    assert.match(after.get(`assets/${TAKEN}`)!, /\/\/ from the last run\n$/);
-    assert.is(after.get(`assets/${MISSING}`), before.get(`assets/${MISSING}`));
-    assert.equal([...after.keys()], [...before.keys()]);
-    assert.not.match(after.get("page.js")!, FILES.explorer);
-    assert.match(after.get("page.js")!, FILES.scalar);
-  });
-});
+      const { code, stderr } = await run(STEP, {}, { cwd });
+      assert.is(code, 0, stderr);
+      const after = modulesIn(cwd);
+      assert.match(after.get(`assets/${TAKEN}`)!, /\/\/ from the last run\n$/);
+      assert.is(
+        after.get(`assets/${MISSING}`),
+        before.get(`assets/${MISSING}`),
+      );
+      assert.equal([...after.keys()], [...before.keys()]);
+      assert.not.match(after.get("page.js")!, FILES.explorer);
+      assert.match(after.get("page.js")!, FILES.scalar);
+    });
+  },
+);
 
-assets("two runs at once do no harm, and take away what an interrupted one has left", async () => {
-  await inCopy(async (cwd) => {
-    const left = join(cwd, FOLDER, `${MISSING}.1.new`);
-    writeFileSync(left, "half of it");
-    utimesSync(left, 0, 0);
-    for (const name of [MISSING, "../assets.js"]) rmSync(join(cwd, FOLDER, name));
-    const runs = await Promise.all([run(STEP, {}, { cwd }), run(STEP, {}, { cwd })]);
-    assert.equal(runs.map(({ code }) => code), [0, 0]);
-    const [made, expected] = [modulesIn(cwd), modulesIn(ROOT)];
-    for (const [name, text] of expected) {
-      // The copy is no clone: its commit is not known.
-      if (name !== "build-info.js") assert.ok(made.get(name) === text, name);
-    }
-    assert.not.ok(existsSync(left));
-  });
-});
+assets(
+  "two runs at once do no harm, and take away what an interrupted one has left",
+  async () => {
+    await inCopy(async (cwd) => {
+      const left = join(cwd, FOLDER, `${MISSING}.1.new`);
+      writeFileSync(left, "half of it");
+      utimesSync(left, 0, 0);
+      for (const name of [MISSING, "../assets.js"]) {
+        rmSync(join(cwd, FOLDER, name));
+      }
+      const runs = await Promise.all([
+        run(STEP, {}, { cwd }),
+        run(STEP, {}, { cwd }),
+      ]);
+      assert.equal(runs.map(({ code }) => code), [0, 0]);
+      const [made, expected] = [modulesIn(cwd), modulesIn(ROOT)];
+      for (const [name, text] of expected) {
+        // The copy is no clone: its commit is not known.
+        if (name !== "build-info.js") assert.ok(made.get(name) === text, name);
+      }
+      assert.not.ok(existsSync(left));
+    });
+  },
+);
 
 assets("Deno runs it with the few permissions of its task", async () => {
   await inCopy(async (cwd) => {

@@ -1,27 +1,95 @@
 import { type AddressInfo, createServer } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { COMMANDS, run, start } from "../_server.ts";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { setTimeout as wait } from "node:timers/promises";
+import { COMMAND } from "../../src/options-schema.ts";
+import { ROOT } from "../_paths.ts";
+import { COMMANDS, run, serving, start } from "../_server.ts";
 
 /** Arguments and environment that are wrong, and what is said of them. */
-const WRONG: [args: string[], env: Record<string, string>, complaint: string][] = [
+const WRONG: [
+  args: string[],
+  env: Record<string, string>,
+  complaint: string,
+][] = [
   [["--bogus"], {}, 'unknown option "--bogus"; see nodeface --help'],
   [["--prot", "80"], {}, 'unknown option "--prot"; did you mean --port?'],
   [["-p", "80"], {}, 'unknown option "-p"; see nodeface --help'],
-  [["--port", "http"], {}, '--port must be a whole number from 0 to 65535, not "http"'],
-  [["--port", "65536"], {}, '--port must be a whole number from 0 to 65535, not "65536"'],
-  [["--port", "-1"], {}, '--port must be a whole number from 0 to 65535, not "-1"'],
-  [["--port", "80.5"], {}, '--port must be a whole number from 0 to 65535, not "80.5"'],
+  [
+    ["--port", "http"],
+    {},
+    '--port must be a whole number from 0 to 65535, not "http"',
+  ],
+  [
+    ["--port", "65536"],
+    {},
+    '--port must be a whole number from 0 to 65535, not "65536"',
+  ],
+  [
+    ["--port", "-1"],
+    {},
+    '--port must be a whole number from 0 to 65535, not "-1"',
+  ],
+  [
+    ["--port", "80.5"],
+    {},
+    '--port must be a whole number from 0 to 65535, not "80.5"',
+  ],
   [["--port"], {}, "--port needs a value; see nodeface --help"],
   [["--host", "a", "--host", "b"], {}, "--host is given twice"],
   [["--help=yes"], {}, "--help takes no value"],
-  [["http://a", "http://b"], {}, 'unexpected argument "http://b"; see nodeface --help'],
-  [["a.b"], {}, "NODE_URL must begin with http:// or https://; did you mean http://a.b?"],
+  [
+    ["http://a", "http://b"],
+    {},
+    'unexpected argument "http://b"; see nodeface --help',
+  ],
+  [
+    ["a.b"],
+    {},
+    "NODE_URL must begin with http:// or https://; did you mean http://a.b?",
+  ],
   [["chek", "http://a"], {}, 'unknown command "chek"; did you mean check?'],
   [["kinds", "xyz"], {}, '"xyz" is no kind known; see nodeface kinds'],
   [["--config", "/none"], {}, "/none: there is no such file"],
-  [[], { PORT: "http" }, 'PORT must be a whole number from 0 to 65535, not "http"'],
+  [
+    [],
+    { PORT: "http" },
+    'PORT must be a whole number from 0 to 65535, not "http"',
+  ],
 ];
+
+const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
+
+/** A description with many references that lead nowhere: more than a pipe holds. */
+const MANY = join(folder, "many.json");
+const paths = Array.from({ length: 4000 }, (_, i) => [`/p${i}`, {
+  get: { responses: { 200: { $ref: `#/components/responses/none${i}` } } },
+}]);
+const info = { title: "Many", version: "1" };
+writeFileSync(
+  MANY,
+  JSON.stringify({ openapi: "3.1.0", info, paths: Object.fromEntries(paths) }),
+);
+
+/** Runs a command whose output is read only after a while. */
+async function runSlowly([program, ...args]: readonly string[]) {
+  const child = spawn(program!, args, {
+    cwd: ROOT,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const ended = new Promise<number | null>((resolve) => child.on("exit", resolve));
+  await once(child.stdout, "readable");
+  // More is to come than the pipe holds: only what does not wait for its reader ends by now.
+  await Promise.race([ended, wait(1000)]);
+  let stdout = "";
+  for await (const chunk of child.stdout.setEncoding("utf8")) stdout += chunk;
+  return { code: await ended, stdout };
+}
 
 /** The service's version, the runtime's, and the commit where the build step knew one. */
 const VERSION =
@@ -54,29 +122,97 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
     );
   });
 
-  suiteOf("it prints its address and the explorer's when it is ready", async () => {
-    const server = await start(command, { NODEFACE_HOST: "localhost" });
-    const { stderr } = await server.stop();
-    assert.match(
-      stderr,
-      /^\S+Z info {2}nodeface \d+\.\d+\.\d+ on (http:\/\/\S+\/) \(explorer: \1v1\/spec\)\n$/,
+  suiteOf(
+    "a second one on a port ends with 1 and says so; the first goes on",
+    async () => {
+      const first = await start(command);
+      const { port } = new URL(first.url);
+      const { code, stderr } = await run([...command, "--port", port]);
+      assert.is(code, 1);
+      assert.match(stderr, `port ${port}: the port is already in use`);
+      assert.is((await fetch(`${first.url}v1/info`)).status, 200);
+      await first.stop();
+    },
+  );
+
+  suiteOf(
+    "a signal that comes before anything else ends it with 0",
+    async () => {
+      const { code, stderr } = await run(
+        serving(command, "tests/project/_signalled.ts"),
+      );
+      assert.is(code, 0, stderr);
+    },
+  );
+
+  suiteOf(
+    "SIGHUP ends it where there is no configuration to read again",
+    async () => {
+      const server = await start(command);
+      assert.is((await server.stop("SIGHUP")).code, 0);
+    },
+  );
+
+  suiteOf("what it prints is whole in a slow pipe", async () => {
+    const { code, stdout } = await runSlowly([
+      ...command,
+      "check",
+      "--spec",
+      MANY,
+    ]);
+    assert.is(code, 1);
+    assert.is(stdout.match(/leads nowhere$/gm)!.length, 4000);
+    assert.match(stdout, /^- errors in the description: 4000$/m);
+    assert.is(
+      JSON.parse(stdout.slice(stdout.indexOf("# Info\n") + 7)).status,
+      "ok",
     );
   });
 
-  suiteOf("--version and --help print and stop, in a wrong environment too", async () => {
-    const version = await run([...command, "--version"], { PORT: "http" });
-    assert.match(version.stdout, VERSION);
-    assert.match(version.stdout, runtime);
-    assert.is(version.code, 0);
-    const help = await run([...command, "--help"], { PORT: "http" });
-    assert.match(help.stdout, /^Usage: nodeface /);
-    assert.is(help.code, 0);
-  });
+  suiteOf(
+    "a reader of its access log that goes away does not end it",
+    async () => {
+      const server = await start([...command, "--log", "text"]);
+      server.leave();
+      for (let i = 0; i < 5; i++) await fetch(`${server.url}v1/health`);
+      const { code, stderr } = await server.stop();
+      assert.is(code, 0);
+      assert.is(stderr.trim().split("\n").length, 1, stderr);
+    },
+  );
+
+  suiteOf(
+    "it prints its address and the explorer's when it is ready",
+    async () => {
+      const server = await start(command, { NODEFACE_HOST: "localhost" });
+      const { stderr } = await server.stop();
+      assert.match(
+        stderr,
+        /^\S+Z info {2}nodeface \d+\.\d+\.\d+ on (http:\/\/\S+\/) \(explorer: \1v1\/spec\)\n$/,
+      );
+    },
+  );
+
+  suiteOf(
+    "--version and --help print and stop, in a wrong environment too",
+    async () => {
+      const version = await run([...command, "--version"], { PORT: "http" });
+      assert.match(version.stdout, VERSION);
+      assert.match(version.stdout, runtime);
+      assert.is(version.code, 0);
+      const help = await run([...command, "--help"], { PORT: "http" });
+      assert.match(help.stdout, /^Usage: nodeface /);
+      assert.is(help.code, 0);
+    },
+  );
 
   suiteOf("a wrong flag is said in one line, exit code 2", async () => {
     const { code, stderr, stdout } = await run([...command, "--prot", "80"]);
     assert.is(code, 2);
-    assert.is(stderr, 'nodeface: unknown option "--prot"; did you mean --port?\n');
+    assert.is(
+      stderr,
+      'nodeface: unknown option "--prot"; did you mean --port?\n',
+    );
     assert.is(stdout, "");
   });
 
@@ -91,6 +227,66 @@ for (const [args, env, complaint] of WRONG) {
     assert.is(code, 2);
   });
 }
+
+wrong("0.0.0.0 is shown as an address that opens", async () => {
+  const server = await start(COMMANDS.Bun, { NODEFACE_HOST: "0.0.0.0" });
+  const { stderr } = await server.stop();
+  assert.match(
+    stderr,
+    /on http:\/\/127\.0\.0\.1:\d+\/ and every other address of this machine \(/,
+  );
+});
+
+wrong("a variable that nothing reads is a warning", async () => {
+  const server = await start(COMMANDS.Bun, { NODEFACE_PROT: "1" });
+  const { stderr } = await server.stop();
+  assert.match(
+    stderr,
+    /Z warn {2}nothing reads the variable NODEFACE_PROT; did you mean NODEFACE_PORT/,
+  );
+});
+
+wrong(
+  "nodeface.yaml of the working directory is read, and the first line says so",
+  async () => {
+    writeFileSync(
+      join(folder, "nodeface.yaml"),
+      "info: { static: { name: here } }\n",
+    );
+    const [program, file] = COMMANDS.Bun;
+    const server = await start([program!, `${ROOT}${file}`], {}, {
+      cwd: folder,
+    });
+    const info = await (await fetch(`${server.url}v1/info`)).json() as {
+      name: string;
+    };
+    const { stderr } = await server.stop();
+    assert.is(info.name, "here");
+    assert.match(
+      stderr,
+      /^\S+Z info {2}the configuration is nodeface\.yaml in the working directory\n/,
+    );
+  },
+);
+
+wrong("deno task start may read every variable there is", () => {
+  const { tasks } = JSON.parse(readFileSync(`${ROOT}deno.json`, "utf8"));
+  const allowed = /--allow-env=(\S+)/.exec(tasks.start.command)![1]!.split(",");
+  for (const { variables = [] } of Object.values(COMMAND)) {
+    for (const variable of variables) {
+      assert.ok(allowed.includes(variable), variable);
+    }
+  }
+});
+
+wrong("signals are handled before anything else is loaded", () => {
+  const [first] = /import .* from ".*"|import ".*"/.exec(
+    readFileSync(`${ROOT}src/main.ts`, "utf8"),
+  )!;
+  assert.match(first, "./cli/signals.ts");
+});
+
+wrong.after(() => rmSync(folder, { recursive: true }));
 
 wrong("a flag goes before the environment", async () => {
   const server = await start(COMMANDS.Bun, { PORT: "http" });

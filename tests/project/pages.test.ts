@@ -12,7 +12,9 @@ const PAGES = [
   "examples/README.md",
 ];
 const text = (page: string) => readFileSync(join(ROOT, page), "utf8");
-const { scripts } = JSON.parse(text("package.json")) as { scripts: Record<string, string> };
+const { scripts } = JSON.parse(text("package.json")) as {
+  scripts: Record<string, string>;
+};
 
 for (const page of PAGES) {
   pages(`every script that ${page} names is there`, () => {
@@ -30,7 +32,9 @@ for (const page of PAGES) {
   });
 
   pages(`every configuration that ${page} shows is right`, () => {
-    for (const [, yaml] of text(page).matchAll(/^```yaml\n([^]*?)^```/gm)) parseFile(yaml!, page);
+    for (const [, yaml] of text(page).matchAll(/^```yaml\n([^]*?)^```/gm)) {
+      parseFile(yaml!, page);
+    }
   });
 }
 

@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -13,58 +16,150 @@ const nodeface = (...args: string[]) => run([...COMMANDS.Node, ...args]);
 const folder = await mkdtemp(join(tmpdir(), "nodeface-"));
 command.after(() => rm(folder, { recursive: true }));
 
-command("check ends with 1 where the node does not answer, and says why", async () => {
-  const { code, stdout } = await nodeface("check", "http://127.0.0.1:9", "--kind", "etcd");
-  assert.is(code, 1);
-  assert.match(stdout, /^version +GET \/version +\d+ ms +trouble: /m);
-  assert.match(stdout, '"status": "unreachable"');
-});
+command(
+  "check ends with 1 where the node does not answer, and says why",
+  async () => {
+    const { code, stdout } = await nodeface(
+      "check",
+      "http://127.0.0.1:9",
+      "--kind",
+      "etcd",
+    );
+    assert.is(code, 1);
+    assert.match(stdout, /^version +GET \/version +\d+ ms +trouble: /m);
+    assert.match(stdout, '"status": "unreachable"');
+  },
+);
 
-command("check shows files and programs, and ends with 0 where all is well", async () => {
-  const file = join(folder, "build.json");
-  await writeFile(file, '{ "version": "1.10" }');
-  const config = join(folder, "check.yaml");
-  await writeFile(
-    config,
-    JSON.stringify({
-      info: {
-        sources: { build: { file }, run: { command: [process.execPath, "-e", "console.log(7)"] } },
-        fields: { version: "build#/version", height: "run#" },
-      },
-    }),
-  );
-  const { code, stdout } = await nodeface("check", "--config", config);
-  assert.is(code, 0);
-  assert.match(stdout, '"version": "1.10"');
-  assert.match(stdout, '"height": 7');
-});
+command(
+  "check shows files and programs, and ends with 0 where all is well",
+  async () => {
+    const file = join(folder, "build.json");
+    await writeFile(file, '{ "version": "1.10" }');
+    const config = join(folder, "check.yaml");
+    await writeFile(
+      config,
+      JSON.stringify({
+        info: {
+          sources: {
+            build: { file },
+            run: { command: [process.execPath, "-e", "console.log(7)"] },
+          },
+          fields: { version: "build#/version", height: "run#" },
+        },
+      }),
+    );
+    const { code, stdout } = await nodeface("check", "--config", config);
+    assert.is(code, 0);
+    assert.match(stdout, '"version": "1.10"');
+    assert.match(stdout, '"height": 7');
+  },
+);
 
-command("SIGHUP reads the configuration again, and keeps the old one if it is wrong", async () => {
-  const config = join(folder, "reload.yaml");
-  const write = (name: string) => writeFile(config, `info: { static: { name: ${name} } }\n`);
-  await write("first");
-  const service = await start([...COMMANDS.Node, "--config", config]);
-  const name = async () => (await infoOf(service.url)).info.name;
-  assert.is(await name(), "first");
-  await write("second");
-  process.kill(service.pid, "SIGHUP");
-  await until(async () => await name() === "second", 5000);
-  await writeFile(config, "info: { statics: {} }\n");
-  process.kill(service.pid, "SIGHUP");
-  await until(() => Promise.resolve(service.stderr().includes("stays as it was")), 5000);
-  assert.is(await name(), "second");
-  const { code, stderr } = await service.stop();
-  assert.is(code, 0);
-  assert.match(stderr, "reload.yaml:1:9: info.statics is no key here");
-});
+command(
+  "SIGHUP reads the configuration again, and keeps the old one if it is wrong",
+  async () => {
+    const config = join(folder, "reload.yaml");
+    const write = (name: string) => writeFile(config, `info: { static: { name: ${name} } }\n`);
+    await write("first");
+    const service = await start([...COMMANDS.Node, "--config", config]);
+    const name = async () => (await infoOf(service.url)).info.name;
+    assert.is(await name(), "first");
+    await write("second");
+    process.kill(service.pid, "SIGHUP");
+    await until(async () => await name() === "second", 5000);
+    await writeFile(config, "info: { statics: {} }\n");
+    process.kill(service.pid, "SIGHUP");
+    await until(
+      () => Promise.resolve(service.stderr().includes("stays as it was")),
+      5000,
+    );
+    assert.is(await name(), "second");
+    const { code, stderr } = await service.stop();
+    assert.is(code, 0);
+    assert.match(stderr, "reload.yaml:1:9: info.statics is no key here");
+  },
+);
 
-command("--log writes each request to standard output, without its query", async () => {
-  const service = await start([...COMMANDS.Node, "--log", "json"]);
-  await fetch(new URL("v1/health?token=hunter2", service.url));
-  const { stdout } = await service.stop();
-  const { method, path, status } = JSON.parse(stdout);
-  assert.equal([method, path, status], ["GET", "/v1/health", 200]);
-  assert.not.match(stdout, "hunter2");
-});
+command(
+  "SIGHUP while the description is broken keeps the one that was there, and says so",
+  async () => {
+    const spec = join(folder, "spec.yaml");
+    await writeFile(
+      spec,
+      'openapi: 3.1.1\ninfo: { title: Good, version: "1" }\npaths: {}\n',
+    );
+    const config = join(folder, "described.yaml");
+    await writeFile(config, "description: spec.yaml\n");
+    const service = await start([...COMMANDS.Node, "--config", config]);
+    const title = async () =>
+      (await (await fetch(`${service.url}spec.json`)).json() as {
+        info: { title: string };
+      }).info
+        .title;
+    assert.is(await title(), "Good");
+    await writeFile(spec, "openapi: [\n");
+    process.kill(service.pid, "SIGHUP");
+    await until(
+      () => Promise.resolve(service.stderr().includes("stays as it was")),
+      10_000,
+    );
+    assert.is(await title(), "Good");
+    assert.match(
+      service.stderr(),
+      "the node's description cannot be read now, and would be lost",
+    );
+    await service.stop();
+  },
+);
+
+command(
+  "of two SIGHUPs the later one wins, however long the earlier one takes",
+  async () => {
+    let release = () => {};
+    const held = new Promise<void>((resolve) => release = resolve);
+    const asked: string[] = [];
+    const slow = createServer(async (request, response) => {
+      asked.push(request.url!);
+      await held;
+      response.end(
+        '{ "openapi": "3.1.1", "info": { "title": "Slow", "version": "1" }, "paths": {} }',
+      );
+    }).listen(0, "127.0.0.1");
+    await once(slow, "listening");
+    const { port } = slow.address() as AddressInfo;
+    const config = join(folder, "twice.yaml");
+    const write = (name: string, description: string) =>
+      writeFile(
+        config,
+        `{ info: { static: { name: ${name} } }, description: ${description} }\n`,
+      );
+    await write("first", "none");
+    const service = await start([...COMMANDS.Node, "--config", config]);
+    await write("second", `http://127.0.0.1:${port}/spec.json`);
+    process.kill(service.pid, "SIGHUP");
+    await until(() => Promise.resolve(asked.length > 0), 10_000);
+    await write("third", "none");
+    process.kill(service.pid, "SIGHUP");
+    release();
+    const read = () => service.stderr().match(/has been read again/g)?.length === 2;
+    await until(() => Promise.resolve(read()), 10_000);
+    assert.is((await infoOf(service.url)).info.name, "third");
+    await service.stop();
+    slow.close();
+  },
+);
+
+command(
+  "--log writes each request to standard output, without its query",
+  async () => {
+    const service = await start([...COMMANDS.Node, "--log", "json"]);
+    await fetch(new URL("v1/health?token=hunter2", service.url));
+    const { stdout } = await service.stop();
+    const { method, path, status } = JSON.parse(stdout);
+    assert.equal([method, path, status], ["GET", "/v1/health", 200]);
+    assert.not.match(stdout, "hunter2");
+  },
+);
 
 command.run();
