@@ -6,9 +6,7 @@ import { ROOT } from "../_paths.ts";
 const install = suite("installing");
 
 const { engines } = JSON.parse(readFileSync(`${ROOT}package.json`, "utf8"));
-const { packages } = JSON.parse(
-  readFileSync(`${ROOT}package-lock.json`, "utf8"),
-);
+const { packages } = JSON.parse(readFileSync(`${ROOT}package-lock.json`, "utf8"));
 
 /** The numbers of the lowest version that one part of a range takes. */
 const lowest = (range: string) => range.match(/\d+/g)!.map(Number);
@@ -19,25 +17,17 @@ function isAbove(a: readonly number[], b: readonly number[]): boolean {
   return at >= 0 && a[at]! > (b[at] ?? 0);
 }
 
-install(
-  "no package asks for a newer Node than this one does, which npm would warn of",
-  () => {
-    const own = lowest(engines.node);
-    for (
-      const [path, { engines }] of Object.entries<
-        { engines?: { node?: string } }
-      >(packages)
-    ) {
-      const ranges = engines?.node?.split("||") ?? [];
-      const isFine = ranges.length === 0 ||
-        ranges.some((range) => !isAbove(lowest(range), own));
-      // Of Scalar only the browser's files are copied, so its entry in the lock file names no engine.
-      assert.ok(
-        isFine,
-        `${path} asks for Node ${engines?.node}; take "engines" out of the lock file`,
-      );
-    }
-  },
-);
+install("no package asks for a newer Node than this one does, which npm would warn of", () => {
+  const own = lowest(engines.node);
+  for (const [path, { engines }] of Object.entries<{ engines?: { node?: string } }>(packages)) {
+    const ranges = engines?.node?.split("||") ?? [];
+    const isFine = ranges.length === 0 || ranges.some((range) => !isAbove(lowest(range), own));
+    // Of Scalar only the browser's files are copied, so its entry in the lock file names no engine.
+    assert.ok(
+      isFine,
+      `${path} asks for Node ${engines?.node}; take "engines" out of the lock file`,
+    );
+  }
+});
 
 install.run();

@@ -31,10 +31,7 @@ for (const [what, send] of Object.entries(ENDLESS)) {
     };
     const before = await sendAll("a");
     const grown = await sendAll("b") - before;
-    assert.ok(
-      grown < REQUESTS * 200,
-      `${grown} bytes for ${REQUESTS} requests`,
-    );
+    assert.ok(grown < REQUESTS * 200, `${grown} bytes for ${REQUESTS} requests`);
   });
 }
 

@@ -19,43 +19,31 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
   });
   described.after.each(() => rmSync(folder, { recursive: true }));
 
-  described(
-    "--spec shows it, reads it again, and says what is wrong with it",
-    async () => {
-      writeFileSync(file, right("One"));
-      const server = await start([...command, "--spec", file]);
-      const title = async () => (await (await fetch(`${server.url}spec.json`)).json()).info.title;
-      assert.is(await title(), "One");
-      writeFileSync(file, right("Number two"));
-      await until(async () => await title() === "Number two", 10_000);
-      writeFileSync(file, "openapi: [\n");
-      await until(
-        () => Promise.resolve(/is still shown$/m.test(server.stderr())),
-        10_000,
-      );
-      assert.match(server.stderr(), /Z error openapi\.yaml:2:1 is not YAML/m);
-      assert.is(await title(), "Number two");
-      const { code } = await server.stop();
-      assert.is(code, 0);
-    },
-  );
+  described("--spec shows it, reads it again, and says what is wrong with it", async () => {
+    writeFileSync(file, right("One"));
+    const server = await start([...command, "--spec", file]);
+    const title = async () => (await (await fetch(`${server.url}spec.json`)).json()).info.title;
+    assert.is(await title(), "One");
+    writeFileSync(file, right("Number two"));
+    await until(async () => await title() === "Number two", 10_000);
+    writeFileSync(file, "openapi: [\n");
+    await until(() => Promise.resolve(/is still shown$/m.test(server.stderr())), 10_000);
+    assert.match(server.stderr(), /Z error openapi\.yaml:2:1 is not YAML/m);
+    assert.is(await title(), "Number two");
+    const { code } = await server.stop();
+    assert.is(code, 0);
+  });
 
-  described(
-    "check says whether it can be shown, and ends with 1 where it cannot",
-    async () => {
-      writeFileSync(file, right("One"));
-      const shown = await run([...command, "check", "--spec", file]);
-      assert.match(shown.stdout, /^The description can be shown$/m);
-      assert.is(shown.code, 0);
-      writeFileSync(file, "openapi: 4.0.0\n");
-      const broken = await run([...command, "check", "--spec", file]);
-      assert.match(
-        broken.stdout,
-        /^error openapi\.yaml:1:10 "4\.0\.0" is no version/m,
-      );
-      assert.is(broken.code, 1);
-    },
-  );
+  described("check says whether it can be shown, and ends with 1 where it cannot", async () => {
+    writeFileSync(file, right("One"));
+    const shown = await run([...command, "check", "--spec", file]);
+    assert.match(shown.stdout, /^The description can be shown$/m);
+    assert.is(shown.code, 0);
+    writeFileSync(file, "openapi: 4.0.0\n");
+    const broken = await run([...command, "check", "--spec", file]);
+    assert.match(broken.stdout, /^error openapi\.yaml:1:10 "4\.0\.0" is no version/m);
+    assert.is(broken.code, 1);
+  });
 
   described.run();
 }

@@ -42,30 +42,21 @@ const files = readdirSync(SRC, { recursive: true, encoding: "utf8" })
   .map((file) => file.replaceAll("\\", "/"));
 const text = (file: string) => readFileSync(join(SRC, file), "utf8");
 const imports = (file: string) =>
-  [...text(file).matchAll(/(?:from |import\(|import )"([^"]+)"/g)].map((
-    [, name],
-  ) => name!);
+  [...text(file).matchAll(/(?:from |import\(|import )"([^"]+)"/g)].map(([, name]) => name!);
 const roomOf = (file: string): string => file.split("/")[0]!;
 const layerOf = (file: string) => LAYERS.findIndex((rooms) => rooms.includes(roomOf(file)));
 
-tree(
-  "every file has a layer, and imports only from its own folder and from below",
-  () => {
-    for (const file of files) {
-      const layer = layerOf(file);
-      assert.ok(layer >= 0, `${file} is in no layer`);
-      for (const name of imports(file).filter((name) => name.startsWith("."))) {
-        const imported = relative(SRC, join(SRC, dirname(file), name))
-          .replaceAll("\\", "/");
-        const isOwn = roomOf(imported) === roomOf(file);
-        assert.ok(
-          isOwn || layerOf(imported) < layer,
-          `${file} imports ${name}`,
-        );
-      }
+tree("every file has a layer, and imports only from its own folder and from below", () => {
+  for (const file of files) {
+    const layer = layerOf(file);
+    assert.ok(layer >= 0, `${file} is in no layer`);
+    for (const name of imports(file).filter((name) => name.startsWith("."))) {
+      const imported = relative(SRC, join(SRC, dirname(file), name)).replaceAll("\\", "/");
+      const isOwn = roomOf(imported) === roomOf(file);
+      assert.ok(isOwn || layerOf(imported) < layer, `${file} imports ${name}`);
     }
-  },
-);
+  }
+});
 
 tree("below the adapters there are web standards only", () => {
   for (const file of files.filter((file) => !NOT_PORTABLE.test(file))) {
