@@ -25,9 +25,9 @@ export interface Answer {
    * answer has, by the index of its CORS headers. `finish` fills it.
    */
   readonly completed?: Answer[];
-  /** Forms of the body that a server sends faster than bytes; made when one first needs them. */
+  /** What servers make of the answer when they first send it. */
+  init?: ResponseInit;
   text?: string;
-  blob?: Blob;
 }
 
 /** A value, or the promise of one where it is not there yet. */

@@ -18,25 +18,29 @@ export function isAnswer(answer: Answer | Response | PromiseLike<unknown>): answ
 
 /** Makes a `Response` of a completed answer. */
 export function toResponse(answer: Answer | Response): Response {
-  return isResponse(answer) ? answer : new Response(contentOf(answer), initOf(answer));
+  if (isResponse(answer)) return answer;
+  return new Response(contentOf(answer), answer.init ??= initOf(answer));
 }
 
-/** `encodeBody` tells workerd that the bytes are encoded already; it would encode them again. */
-const initOf = ({ status, headers }: Answer): ResponseInit & { encodeBody: string } => ({
-  status,
-  statusText: REASONS[status],
-  headers,
-  encodeBody: "manual",
-});
+/** `Headers` are copied faster into a response than a plain object is (7 % of a request on Bun 1.4). */
+function initOf({ status, headers }: Answer): ResponseInit {
+  const init = { status, statusText: REASONS[status], headers: new Headers(headers) };
+  // Tells workerd that the bytes are encoded already; it would encode them again.
+  return Object.assign(init, { encodeBody: "manual" });
+}
 
 /** Longer contents are shared by all responses that they are sent with, in bytes. */
 const SHARED_MIN = 65_536;
+
+const blobs = new WeakMap<Uint8Array, Blob>();
 
 /**
  * A response copies its bytes, as the Fetch standard asks, and keeps the copy until its client has read
  * it. The bytes of a `Blob` are shared (oven-sh/bun#35138).
  */
-function contentOf(answer: Answer): Blob | Answer["body"] {
-  const { body } = answer;
-  return body && body.byteLength >= SHARED_MIN ? answer.blob ??= new Blob([body]) : body;
+function contentOf({ body }: Answer): Blob | Answer["body"] {
+  if (!body || body.byteLength < SHARED_MIN) return body;
+  let blob = blobs.get(body);
+  if (!blob) blobs.set(body, blob = new Blob([body]));
+  return blob;
 }
