@@ -25,6 +25,8 @@ interface BunServer {
   readonly port: number;
   /** The address of a request's client; `null` where the request has ended. */
   requestIP(request: Request): object | null;
+  /** Sets how long the connection of a request may be silent, in seconds; 0 for any time. */
+  timeout(request: Request, seconds: number): void;
   stop(closeActiveConnections: boolean): Promise<void>;
 }
 
@@ -38,6 +40,9 @@ declare const Bun: {
     idleTimeout: number;
   }): BunServer;
 };
+
+/** In seconds. */
+const IDLE_TIMEOUT = LIMITS.silence / 1000;
 
 /**
  * Starts a server.
@@ -59,16 +64,16 @@ export async function serve(
           options.onAnswer,
           request,
           server,
-          (endRecord) => handle(app, request, onError, endRecord),
+          (endRecord) => handle(app, request, server, onError, endRecord),
         )
-        : handle(app, request, onError),
+        : handle(app, request, server, onError),
     hostname: host,
     port,
     // With `development: false` Bun 1.4 has two processes share a port without a word.
     reusePort: false,
     // Otherwise errors are answered with a page that shows the source.
     development: false,
-    idleTimeout: LIMITS.silence / 1000,
+    idleTimeout: IDLE_TIMEOUT,
   });
   return {
     url: urlAt(server.hostname, server.port),
@@ -87,23 +92,28 @@ type OnError = NonNullable<Callbacks["onError"]>;
 function handle(
   app: App,
   request: Request,
+  server: BunServer,
   onError: OnError,
   endRecord?: EndRecord,
 ): Response | Promise<Response> {
   const answer = answerOf(app, request, () => request);
   if (isAnswer(answer)) return toResponse(answer);
-  return respond(request, answer, onError, endRecord);
+  return respond(request, server, answer, onError, endRecord);
 }
 
 /** Makes the response of an answer that has to be waited for, or is a host's own; never rejects. */
 async function respond(
   request: Request,
+  server: BunServer,
   answer: Awaitable<Answer | Response>,
   onError: OnError,
   endRecord?: EndRecord,
 ): Promise<Response> {
   try {
+    // A client that does not read is cut, one that waits for the app is not.
+    server.timeout(request, 0);
     const given = await answer;
+    server.timeout(request, IDLE_TIMEOUT);
     if (!isResponse(given) || !given.body) return toResponse(given);
     const watched = watchFailure(given.body, (error) => {
       // A stream may well fail because its client has gone away.

@@ -31,7 +31,7 @@ interface Connection {
   last?: ServerResponse;
   /** How much had been written when it was last looked at, in bytes. */
   written: number;
-  /** When that had last changed, by the monotonic clock in milliseconds. */
+  /** When that had last changed, by the monotonic clock in milliseconds; never for a new connection. */
   idleSince: number;
 }
 
@@ -66,7 +66,8 @@ export function createConnections(): Connections {
 
   return {
     add(socket) {
-      connections.set(socket, { written: 0, idleSince: performance.now() });
+      // Until it has had an answer, `headersTimeout` cuts it, with one.
+      connections.set(socket, { written: 0, idleSince: Infinity });
       socket.once("close", () => connections.delete(socket));
     },
     addAnswer(response) {

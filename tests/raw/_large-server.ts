@@ -1,8 +1,11 @@
 /**
- * Serves one content that no connection takes up without being read, at once or, at `/later`, as a
- * promise, and fails at `/broken`.
+ * Serves one content that no connection takes up without being read: at once, at `/later` as a promise,
+ * and at `/long` after longer than a client may be silent. It fails at `/broken`.
  */
 import { serveHere } from "./_serve.ts";
+
+/** In milliseconds. */
+const LONG = 18_000;
 
 const content = new Uint8Array(32 * 1024 * 1024);
 const headers = { "content-length": String(content.byteLength) };
@@ -10,6 +13,9 @@ const large = { status: 200, headers, body: content } as const;
 const app = {
   answer({ url }: { url: string }) {
     if (url.endsWith("/broken")) return Promise.reject(new Error("a secret of the inside"));
+    if (url.endsWith("/long")) {
+      return new Promise<typeof large>((resolve) => setTimeout(resolve, LONG, large));
+    }
     return url.endsWith("/later") ? Promise.resolve(large) : large;
   },
   fetch: async (request: Request) => {

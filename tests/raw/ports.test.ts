@@ -1,0 +1,17 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { COMMANDS, run, start } from "../_server.ts";
+
+const ports = suite("a port that is taken");
+
+for (const [runtime, command] of Object.entries(COMMANDS)) {
+  ports(`is not shared: a second process says so and ends, on ${runtime}`, async () => {
+    const server = await start(command);
+    const { code, stderr } = await run([...command, "--port", new URL(server.url).port]);
+    assert.is(code, 1);
+    assert.match(stderr, /the port is already in use/);
+    assert.is((await server.stop()).code, 0);
+  });
+}
+
+ports.run();
