@@ -7,7 +7,9 @@ const ports = suite("a port that is taken");
 for (const [runtime, command] of Object.entries(COMMANDS)) {
   ports(`is not shared: a second process says so and ends, on ${runtime}`, async () => {
     const server = await start(command);
-    const { code, stderr } = await run([...command, "--port", new URL(server.url).port]);
+    const { port } = new URL(server.url);
+    // Where it does listen, it is ended.
+    const { code, stderr } = await run(["timeout", "20", ...command, "--port", port]);
     assert.is(code, 1);
     assert.match(stderr, /the port is already in use/);
     assert.is((await server.stop()).code, 0);
