@@ -4,9 +4,12 @@
  *
  * @module
  */
+import { KIND_NAMES } from "../kinds/kind.ts";
 import { COMMAND } from "../options-schema.ts";
-import { readValue } from "../settings/check.ts";
+import { meantWord, readValue } from "../settings/check.ts";
 import { didYouMean, nearest } from "../settings/nearest.ts";
+import { kind } from "../settings/node.ts";
+import { quote } from "../text.ts";
 
 /** What the command may be told to do. */
 export type Command = "serve" | "check" | "kinds" | "version" | "help";
@@ -106,7 +109,7 @@ function readPositionals([first, ...others]: readonly string[], found: Arguments
   if (command) {
     if (found.command === "serve") found.command = command;
     const [value, ...more] = others;
-    if (value !== undefined && command === "kinds") found.topic = value;
+    if (value !== undefined && command === "kinds") readTopic(value, found);
     else if (value !== undefined) found.given.set("url", { text: value, called: "NODE_URL" });
     return unexpected(more, found);
   }
@@ -122,6 +125,15 @@ function readPositionals([first, ...others]: readonly string[], found: Arguments
   }
   found.given.set("url", { text: first, called: "NODE_URL" });
   unexpected(others, found);
+}
+
+/** The kind that is to be printed. */
+function readTopic(name: string, found: Arguments): void {
+  found.topic = name;
+  if (KIND_NAMES.some((each) => each === name)) return;
+  const meant = meantWord({ ...kind.shape, words: KIND_NAMES }, name);
+  const right = didYouMean(meant) || "; see nodeface kinds";
+  found.problems.push(`${quote(name)} is no kind known${right}`);
 }
 
 function unexpected(values: readonly string[], { problems }: Arguments): void {
@@ -205,5 +217,3 @@ export function homeOf(env: Environment): string {
 function entriesOf<Key extends string, T>(table: Readonly<Record<Key, T>>): [Key, T][] {
   return Object.entries(table) as [Key, T][];
 }
-
-const quote = (text: string) => JSON.stringify(text);

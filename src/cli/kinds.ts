@@ -5,27 +5,8 @@
  */
 import { stringify } from "yaml";
 import { KINDS } from "../kinds/index.ts";
-import { type Kind, KIND_NAMES } from "../kinds/kind.ts";
-import { meantWord } from "../settings/check.ts";
-import { didYouMean } from "../settings/nearest.ts";
-import { kind as kindSetting } from "../settings/node.ts";
-import { ConfigError } from "./configuration-error.ts";
+import type { Kind } from "../kinds/kind.ts";
 import { formatTable } from "./table.ts";
-
-/**
- * What `nodeface kinds` prints.
- *
- * @param name one of them; all where it is left out
- * @throws {ConfigError} where there is no such kind
- */
-export function formatKinds(name?: string): string {
-  if (name === undefined) return listKinds();
-  const text = printKind(name);
-  if (text !== undefined) return text;
-  const meant = meantWord({ ...kindSetting.shape, words: KIND_NAMES }, name);
-  const right = meant ? didYouMean(meant) : "; see nodeface kinds";
-  throw new ConfigError([`${JSON.stringify(name)} is no kind known${right}`]);
-}
 
 /** All kinds, a line each: the name, what it is, where such a node listens as a rule. */
 export function listKinds(): string {

@@ -61,7 +61,7 @@ function openWriter(name: Name): WriteText {
   if (typeof Bun !== "undefined") {
     const writer = Bun[name].writer();
     return async (text) => {
-      await writer.write(text);
+      void writer.write(text);
       await writer.flush();
     };
   }

@@ -3,15 +3,17 @@
  *
  * @module
  */
-import { COMMAND } from "../options-schema.ts";
-import type { Setting } from "../settings/shapes.ts";
+import type { Setting, Settings } from "../settings/shapes.ts";
 
 /** Where what is said of a flag begins, and the longest line. */
 const COLUMN = 18, LONGEST = 96;
 
-/** What `nodeface --help` prints. */
-export function usage(): string {
-  const { url, ...flags } = COMMAND;
+/**
+ * What `nodeface --help` prints.
+ *
+ * @param settings that flags and variables give, `url` being the one that stands alone
+ */
+export function usage({ url, ...flags }: { readonly url: Setting } & Settings): string {
   return `Usage: nodeface [NODE_URL] [options]
        nodeface check [NODE_URL] [options]
        nodeface kinds [KIND]

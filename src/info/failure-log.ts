@@ -10,7 +10,7 @@ import type { SourceError } from "./sources/source-error.ts";
 export type Report = (failures: ReadonlyMap<string, SourceError>, node: string) => void;
 
 /** Makes a report. */
-export function createReport(log: (message: string) => void): Report {
+export function createReport(log: (message: string, level?: "info") => void): Report {
   let before = new Set<string>();
   return (failures, node) => {
     const names = new Map<string, string[]>();
@@ -19,7 +19,7 @@ export function createReport(log: (message: string) => void): Report {
     }
     const now = new Set([...names].map(([reason, of]) => `${node}, ${of.join(", ")}: ${reason}`));
     for (const line of now) if (!before.has(line)) log(line);
-    if (before.size > 0 && now.size === 0) log(`${node}: all is well again`);
+    if (before.size > 0 && now.size === 0) log(`${node}: all is well again`, "info");
     before = now;
   };
 }

@@ -28,7 +28,7 @@ export interface InfoOptions {
   /** The kinds of node that are known. */
   kinds: Readonly<Record<string, Kind>>;
   /** Is told what is wrong with the node, once when it begins and once when it ends. */
-  log(message: string): void;
+  log(message: string, level?: "info"): void;
   /** Is told of errors that are not the node's. */
   onError(error: unknown): void;
   /** @default the runtime's own */
@@ -68,7 +68,7 @@ export function createInfo(options: InfoOptions): LiveInfo {
   const find = async (url: string): Promise<void> => {
     const { kind, because } = await recognise(url, kinds, node.auth, fetch);
     if (kind) {
-      log(`${label} is of the kind ${kind}: ${because}`);
+      log(`${label} is of the kind ${kind}: ${because}`, "info");
       isFound = true;
       found = kind;
       subject = subjectOf(kind);

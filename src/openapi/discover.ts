@@ -28,7 +28,7 @@ export interface FoundOptions extends Omit<LiveOptions, "place"> {
   /** Asks the node what it is. */
   readonly ask: () => Promise<unknown>;
   /** Is told, once, that there is nothing at that place. */
-  readonly log: (message: string) => void;
+  readonly log: (message: string, level?: "info") => void;
   /** Milliseconds since 1970. @default Date.now */
   readonly now?: () => number;
 }
@@ -93,7 +93,7 @@ export function keepFound<T>(
     }
     // Nobody has named it: that it is not there, or is something else, is no trouble.
     const reason = reasonIn(first?.findings ?? []);
-    if (reason !== told) log(`there is no description of the node at ${place}: ${reason}`);
+    if (reason !== told) log(`there is no description of the node at ${place}: ${reason}`, "info");
     told = reason;
   }
 
