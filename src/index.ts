@@ -4,9 +4,26 @@
  * @module
  */
 export { createNodeface, type Nodeface } from "./nodeface.ts";
-export type { InfoSettings, NodeSettings } from "./info/settings.ts";
-export type { OwnInfo } from "./info/query-target.ts";
-export type { Finding } from "./openapi/diagnostics.ts";
+export type { Log, NodefaceOptions, NodeOptions, Operation } from "./options.ts";
+export type { Cors } from "./http/cors.ts";
+export type { Hosts } from "./http/host-guard.ts";
 export type { Answer, Awaitable, RequestHead } from "./http/message.ts";
+export type { OwnInfo } from "./info/query-target.ts";
+export type { AuthVariable, InfoSettings, NodeSettings } from "./info/settings.ts";
+export type {
+  AuthFile,
+  CommandSource,
+  Conversion,
+  Duration,
+  Field,
+  FieldOptions,
+  FileSource,
+  GetSource,
+  JsonRpcSource,
+  PostSource,
+  Reference,
+  Source,
+} from "./kinds/kind.ts";
+export type { Finding } from "./openapi/diagnostics.ts";
+export type { DescribedOperation } from "./openapi/host-operations.ts";
 export type { DescriptionPlace, DescriptionReport } from "./openapi/watch.ts";
-export type { NodefaceOptions, Operation } from "./options.ts";

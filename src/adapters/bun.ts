@@ -19,6 +19,9 @@ import {
 import { LIMITS } from "./limits.ts";
 import { watchFailure } from "./watch-failure.ts";
 
+export type { AnswerRecord } from "./answer-record.ts";
+export type { App, Callbacks, Listening, ServeOptions } from "./server.ts";
+
 /** What is used of Bun's server. */
 interface BunServer {
   readonly hostname: string;

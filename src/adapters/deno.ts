@@ -9,6 +9,9 @@ import { type AddressInfo, connect } from "node:net";
 import type { App, Listening, ServeOptions } from "./server.ts";
 import { createHttpServer, listen, urlOf } from "./node-http.ts";
 
+export type { AnswerRecord } from "./answer-record.ts";
+export type { App, Callbacks, Listening, ServeOptions } from "./server.ts";
+
 /** Descriptors do not run out with fewer connections at a time than this. */
 const MANY = 16;
 

@@ -9,6 +9,8 @@ import type { App, Listening, ServeOptions } from "./server.ts";
 import * as nodeHttp from "./node-http.ts";
 
 export { listener } from "./node-http.ts";
+export type { AnswerRecord } from "./answer-record.ts";
+export type { App, Callbacks, Listening, ServeOptions } from "./server.ts";
 
 /** Held for as long as the process runs. */
 const held: object[] = [];
