@@ -1,45 +1,44 @@
 /**
- * What may stand in the lists of those who are let in: one rule for the configuration and for the
- * options of `createNodeface`.
+ * The rules for the entries of `hosts` and `cors`, shared by the configuration and the options.
  *
  * @module
  */
 
-/** What a value has to be. */
+/** A rule that a text must follow. */
 export interface Rule<T = string> {
   readonly pattern: RegExp;
-  /** What would be right, after "must be". */
+  /** Completes "must be …" in an error message. */
   readonly right: string;
-  /** What a text of that pattern stands for; `undefined` where it is nothing. */
+  /** Converts a text that matches the pattern; `undefined` if it is invalid all the same. */
   normal(text: string): T | undefined;
-  /** What to say where it is nothing. @default what would be right */
+  /** The error message for an invalid text. @default "must be" and `right` */
   readonly refusal?: string;
 }
 
-/** Names of hosts, in any letter case, such as `node.example`. */
+/** Host names such as `node.example`; converted to lower case. */
 export const HOST_NAMES: Rule = {
   pattern: /^[A-Za-z0-9_]([A-Za-z0-9_.-]*[A-Za-z0-9_])?$/,
   right: 'a host name without a port, or "*" in place of the list',
   normal: (name) => name.toLowerCase(),
 };
 
-/** Origins such as `https://app.example`; browsers send them in lower case, without port 443. */
+/** Origins such as `https://app.example`; converted to the form in which browsers send them. */
 export const ORIGINS: Rule = {
   pattern: /^https?:\/\/[^\s\/?#@*]+$/,
   right: 'an origin such as https://app.example, or "*" in place of the list',
   normal: (origin) => URL.canParse(origin) ? new URL(origin).origin : undefined,
 };
 
-/** What a text stands for; `undefined` where it breaks the rule. */
+/** Converts a text; `undefined` if it breaks the rule. */
 export function readBy<T>({ pattern, normal }: Rule<T>, text: string): T | undefined {
   return pattern.test(text) ? normal(text) : undefined;
 }
 
 /**
- * The entries of a list as requests have them.
+ * Converts all entries of a list by a rule.
  *
- * @param list what the list is called
- * @throws {TypeError} where one of them breaks the rule, or where it is no list
+ * @param list the option's name, for the error message
+ * @throws {TypeError} if it is not a list, or if an entry breaks the rule
  */
 export function readList(list: string, rule: Rule, entries: readonly string[]): string[] {
   if (!Array.isArray(entries)) {

@@ -1,6 +1,5 @@
 /**
- * Who may read the answers from a web page: cross-origin resource sharing, as the Fetch standard has
- * it. Credentials are never allowed.
+ * Cross-origin resource sharing (CORS, Fetch standard). Credentials are never allowed.
  *
  * @module
  */
@@ -10,24 +9,22 @@ import type { RequestHead } from "./message.ts";
 /** `"*"` for any origin, or a list of origins such as `https://app.example`; `[]` for none. */
 export type Cors = readonly string[] | "*";
 
-/** The CORS headers of an answer, in lower case. There is one such set for each origin allowed. */
+/** The CORS headers for one allowed origin, or for all others. */
 export interface CorsHeaders {
-  /** Counts the sets from 0. */
+  /** Numbers the sets of headers from 0. */
   readonly index: number;
+  /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What a page may read besides the headers that it always may. */
 const EXPOSED = { "access-control-expose-headers": "etag, allow, link" };
 
-/** A preflight is worth keeping for a day; browsers cut that down to what they allow. */
 const PREFLIGHT = { "access-control-allow-headers": "*", "access-control-max-age": "86400" };
 
 /**
- * Makes the function that chooses the headers for a request.
+ * Makes the function that chooses the CORS headers of a response.
  *
- * @param cors who may read
- * @throws {TypeError} where one of them is no origin
+ * @throws {TypeError} if an entry of `cors` is not an origin
  */
 export function createCors(cors: Cors): (head: RequestHead) => CorsHeaders {
   if (cors === "*") {
@@ -43,17 +40,13 @@ export function createCors(cors: Cors): (head: RequestHead) => CorsHeaders {
   return ({ headers }) => origins.get(headers.get("origin") ?? "") ?? other;
 }
 
-/** Whether a request asks what a page may send (Fetch standard, "CORS-preflight request"). */
+/** Whether a request is a CORS preflight (Fetch standard, "CORS-preflight request"). */
 export function isPreflight({ method, headers }: RequestHead): boolean {
   return method === "OPTIONS" && headers.has("origin") &&
     headers.has("access-control-request-method");
 }
 
-/**
- * The further headers of the answer to a preflight.
- *
- * @param allow the methods of the path
- */
+/** The additional headers of the response to a preflight; `allow` lists the methods of the path. */
 export function preflightHeaders(allow: string): Record<string, string> {
   return { "access-control-allow-methods": allow, ...PREFLIGHT };
 }

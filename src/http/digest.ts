@@ -4,20 +4,20 @@
  * @module
  */
 
-/** How much is digested at a time, in bytes: `crypto.subtle` copies what it is given. */
-const PART = 1_048_576;
+/** How many bytes are digested at a time: `crypto.subtle` copies its input. */
+const CHUNK_SIZE = 1_048_576;
 
 /**
- * The first 128 bits of the SHA-256 of some bytes; where they are many, of their parts' digests.
+ * Computes the first 128 bits of a SHA-256. Above 1 MiB it is the SHA-256 of the chunks' digests.
  *
  * @returns 22 characters of base64url (RFC 4648, section 5)
  */
 export async function digest(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   let digested = bytes;
-  if (bytes.byteLength > PART) {
+  if (bytes.byteLength > CHUNK_SIZE) {
     const sums: ArrayBuffer[] = [];
-    for (let at = 0; at < bytes.byteLength; at += PART) {
-      sums.push(await crypto.subtle.digest("SHA-256", bytes.subarray(at, at + PART)));
+    for (let at = 0; at < bytes.byteLength; at += CHUNK_SIZE) {
+      sums.push(await crypto.subtle.digest("SHA-256", bytes.subarray(at, at + CHUNK_SIZE)));
     }
     digested = new Uint8Array(await new Blob(sums).arrayBuffer());
   }

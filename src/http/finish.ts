@@ -1,5 +1,5 @@
 /**
- * The last step of every request: gives each answer the headers that all answers have.
+ * The last step of every request: adds the headers that all responses have.
  *
  * @module
  */
@@ -7,24 +7,23 @@ import { type Cors, type CorsHeaders, createCors, isPreflight, preflightHeaders 
 import type { Answer, RequestHead } from "./message.ts";
 import { isResponse } from "./to-response.ts";
 
-/** Completes an answer, or the response of a host's own operation: headers, and no body for HEAD. */
+/** Adds the common headers to an answer or to a host's own response, and removes the body for HEAD. */
 export type Finish = (answer: Answer | Response, head: RequestHead) => Answer | Response;
 
-/** What a browser is told with every answer. */
+/** Headers of every response, whatever the options. */
 export const SECURITY_HEADERS = {
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
 };
 
 /**
- * Makes the last step.
+ * Makes the last step of a service.
  *
- * @param cors who may read the answers from a web page
- * @throws {TypeError} where one of them is no origin
+ * @throws {TypeError} if an entry of `cors` is not an origin
  */
 export function createFinish(cors: Cors): Finish {
   const corsHeaders = createCors(cors);
-  // Whoever may read an answer may embed it as well; others only from this origin.
+  // A page that may not read a response may not embed it either.
   const common = {
     ...SECURITY_HEADERS,
     "cross-origin-resource-policy": cors === "*" ? "cross-origin" : "same-origin",
@@ -36,7 +35,7 @@ export function createFinish(cors: Cors): Finish {
     return { status, headers: vary ? { ...all, vary } : all, body };
   };
 
-  /** What a handler has set itself stays as it is; `Vary` grows. */
+  /** Keeps the headers that the host has set; appends to `Vary`. */
   const completeResponse = (response: Response, head: RequestHead): Response => {
     const { vary, ...shared } = corsHeaders(head).headers;
     const headers = new Headers(response.headers);
@@ -47,7 +46,7 @@ export function createFinish(cors: Cors): Finish {
     const { status, statusText } = response;
     const init = { status, statusText, headers };
     if (head.method !== "HEAD") return new Response(response.body, init);
-    // A handler may hold a connection open for as long as nobody has read or cancelled its body.
+    // A handler may hold resources until its body is read or cancelled.
     response.body?.cancel().catch(() => {});
     return new Response(null, init);
   };

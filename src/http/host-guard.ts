@@ -1,5 +1,5 @@
 /**
- * Lets only those requests through whose address can be understood and whose host is served here.
+ * Refuses requests for hosts that this service does not serve, and requests with a malformed target.
  *
  * @module
  */
@@ -9,27 +9,27 @@ import type { Answer, RequestHead } from "./message.ts";
 import { problem } from "./problem-details.ts";
 import { parseTarget } from "./request-target.ts";
 
-/** The host names answered for besides loopback names and IP literals; `"*"` for any. */
+/** The host names served besides loopback names and IP literals; `"*"` for any. */
 export type Hosts = readonly string[] | "*";
 
-/** Gives the path of a request, or the answer that refuses it. */
+/** Returns the path of a request, or the answer that refuses it. */
 export type HostGuard = (head: RequestHead) => string | Answer;
 
-/** srvx puts this in place of a `Host` that it cannot parse; the guard then reads the header itself. */
+/** srvx 1.0 writes this host into the URL if it cannot parse `Host`; the guard reads the header. */
 const UNPARSED = "_invalid_";
 
-/** Longer targets are refused with 414; RFC 9110, section 4.1 asks for 8000 at least. */
+/** Longer targets are answered with 414; RFC 9110, section 4.1, asks for at least 8000. */
 const TARGET_LENGTH_MAX = 8192;
 
 /**
  * Makes a guard against DNS rebinding.
  *
- * A page on any site can have its own name resolve to this machine, and then ask this service as if
- * it were the page's own origin. Such a request carries that name in `Host` and is refused with 421
- * (RFC 9110, section 15.5.20). `Forwarded` and `X-Forwarded-*` are not read.
+ * A web page can make its own host name resolve to this machine, and then read this service as its
+ * own origin. Such a request has that name in `Host`; the guard answers it with 421 (RFC 9110,
+ * section 15.5.20). `Forwarded` and `X-Forwarded-*` are ignored.
  *
  * @param hosts names in any letter case, without ports
- * @throws {TypeError} where one of them is no host name
+ * @throws {TypeError} if an entry is not a host name
  */
 export function createHostGuard(hosts: Hosts): HostGuard {
   const names = new Set(hosts === "*" ? [] : readList("hosts", HOST_NAMES, hosts));
@@ -62,14 +62,14 @@ export function createHostGuard(hosts: Hosts): HostGuard {
   };
 }
 
-/** The host name of a `Host` header (RFC 9110, section 7.2); `undefined` where it is not one. */
+/** The host name of a `Host` header (RFC 9110, section 7.2); `undefined` if it is malformed. */
 function parseAuthority(authority: string): string | undefined {
   if (!/^[\w.~!$&'()*+,;=:[\]-]+$/.test(authority)) return undefined;
   if (!URL.canParse(`http://${authority}`)) return undefined;
   return new URL(`http://${authority}`).hostname;
 }
 
-/** Whether a host is an address. `URL` writes every IPv4 address as four numbers. */
+/** Whether a host is an IP address. `URL` writes every IPv4 address as four numbers. */
 const isIpLiteral = (host: string): boolean => /^(\d+\.){3}\d+$|^\[/.test(host);
 
 /** Whether a name always means this machine (RFC 6761, section 6.3). */

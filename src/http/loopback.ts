@@ -1,5 +1,5 @@
 /**
- * Which hosts are this machine.
+ * Recognizes loopback hosts.
  *
  * @module
  */
@@ -7,11 +7,7 @@
 /** 127.0.0.0/8 and `::1` (RFC 6890); `localhost` and all names below it (RFC 6761, section 6.3). */
 const LOOPBACK = /^(?:127(?:\.\d+){3}|\[::1\]|(?:.+\.)?localhost\.?)$/;
 
-/**
- * Whether a host is this machine.
- *
- * @param hostname as in `URL`: in lower case, an address in its usual form, IPv6 in brackets
- */
+/** Whether a host name, as `URL` writes it, is a loopback name or address. */
 export function isLoopback(hostname: string): boolean {
   return LOOPBACK.test(hostname);
 }

@@ -1,34 +1,36 @@
 /**
- * What a request is read as and what it is answered with, as plain data.
+ * Requests and answers as plain data, without the cost of `Request` and `Response` objects.
  *
  * @module
  */
 import type { Status } from "./status.ts";
 
-/** The head of a request (RFC 9112, section 2.1): all that a prepared answer depends on. */
+/** The head of a request (RFC 9112, section 2.1). A `Request` is one. */
 export interface RequestHead {
+  /** Case-sensitive, such as `GET`. */
   readonly method: string;
   /** An absolute URL, or the path and query of a request target. */
   readonly url: string;
-  /** Asked by names in lower case only. */
+  /** Called with names in lower case only. */
   readonly headers: Pick<Headers, "get" | "has">;
 }
 
-/** An answer to GET; for HEAD the same is sent without the body. */
+/** A response as plain data. `finish` removes the body for HEAD. */
 export interface Answer {
   readonly status: Status;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array<ArrayBuffer> | null;
   /**
-   * Of an answer that is prepared once and sent many times: the same with the headers that every
-   * answer has, by the index of its CORS headers. `finish` fills it.
+   * Present on an answer that is sent many times. `finish` caches here the answer with the common
+   * headers, by {@linkcode CorsHeaders.index}.
    */
   readonly completed?: Answer[];
-  /** What servers make of the answer when they first send it. */
+  /** `toResponse` caches the parameter of `Response` here. */
   init?: ResponseInit;
+  /** The adapter of `node:http` caches the body as Latin-1 here. */
   text?: string;
 }
 
-/** A value, or the promise of one where it is not there yet. */
+/** A value or a promise of one. */
 export type Awaitable<T> = T | Promise<T>;

@@ -1,6 +1,5 @@
 /**
- * Answers a request whose method its path does not have: OPTIONS, an unknown path, a method that is
- * not allowed (RFC 9110, sections 9.3.7, 15.5.5 and 15.5.6).
+ * Answers requests that no route handles (RFC 9110, sections 9.3.7, 15.5.5 and 15.5.6).
  *
  * @module
  */
@@ -8,10 +7,9 @@ import type { Answer } from "./message.ts";
 import { problem } from "./problem-details.ts";
 
 /**
- * Answers OPTIONS and methods that are not allowed.
+ * Answers OPTIONS with 204, another method with 405, and 404 if the path has no method at all.
  *
- * @param method the request's method
- * @param methods those that the path has; none where nothing is served there
+ * @param methods the methods of the path
  */
 export function answerMethod(method: string, methods: Iterable<string>): Answer {
   const allow = [...methods, "OPTIONS"].join(", ");
@@ -20,7 +18,7 @@ export function answerMethod(method: string, methods: Iterable<string>): Answer 
   return problem(405, `This path answers ${allow}`, { allow });
 }
 
-/** Answers that a path names nothing. */
+/** Makes the 404 answer. */
 export function notFound(): Answer {
   return problem(404, "Nothing is served at this path; /v1/spec shows what is");
 }

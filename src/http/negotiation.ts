@@ -9,12 +9,10 @@ import { memoize } from "./memoize.ts";
 import type { Representation, Variant } from "./representation.ts";
 
 /**
- * The best variant of a representation for a client.
+ * Chooses the variant of a representation that the client prefers.
  *
- * @param representation what there is
- * @param accept the value of `Accept-Encoding`, or `null` where the request has none: any coding
- * may then be sent, and `identity` is
- * @returns the variant, or `undefined` where the client accepts none that is offered (406)
+ * @param accept the value of `Accept-Encoding`; `null` chooses `identity`
+ * @returns `undefined` if the client accepts no variant (406)
  */
 export function chooseVariant(
   representation: Representation,
@@ -29,7 +27,7 @@ export function chooseVariant(
   return undefined;
 }
 
-/** The offered codings that a client accepts, the one to be sent first. */
+/** The offered codings that a client accepts, the preferred one first. */
 const acceptedCodings = memoize((accept): readonly ContentCoding[] =>
   new Negotiator({ headers: { "accept-encoding": accept } })
     .encodings(CODINGS, { preferred: CODINGS })

@@ -1,6 +1,6 @@
 /**
- * Contents as a build step packs them into modules: base64, which every bundler and runtime takes, of
- * the encoded forms. The identity is unpacked from gzip.
+ * Unpacks the contents that `build/assets.ts` packs into modules. They are base64, which every bundler
+ * and runtime accepts.
  *
  * @module
  */
@@ -8,13 +8,13 @@ import type { ContentCoding } from "./content-coding.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** A content as base64, by coding. `identity` is there where `gzip` is not. */
+/** A content as base64, by coding. It has `identity` only if it has no `gzip`. */
 export type PackedContent = Readonly<Partial<Record<ContentCoding, string>>>;
 
 /** A content as bytes, by coding. */
 export type EncodedContent = { identity: Bytes } & Partial<Record<ContentCoding, Bytes>>;
 
-/** Unpacks a content into the bytes of every coding it has. */
+/** Decodes every coding of a content; `identity` is made from gzip. */
 export async function unpack({ br, gzip, identity }: PackedContent): Promise<EncodedContent> {
   const gz = gzip === undefined ? undefined : fromBase64(gzip);
   return {

@@ -1,26 +1,24 @@
 /**
- * Paths as OpenAPI writes them, with names in braces for what may stand there.
+ * Path templates of OpenAPI, such as `/v1/peers/{id}`.
  *
  * @module
  */
 
-/** A path template as an expression for the paths that it stands for. */
+/** A path template as a regular expression. */
 export interface PathTemplate {
-  /** Matches a whole path as a URL has it; a group for each name. */
+  /** Matches a whole percent-encoded path; has one group for each name. */
   readonly pattern: RegExp;
   /** The names in the order of their groups. */
   readonly names: readonly string[];
 }
 
-/** A name in braces. */
 const NAME = /\{([^{}/]+)\}/g;
 
 /**
- * Parses a path template. What stands outside of braces is compared as a URL has it, so `/café` is
- * `/caf%C3%A9`. A name stands for one or more characters other than a slash.
+ * Parses a path template. Literals are percent-encoded as `URL` does: `/café` matches `/caf%C3%A9`. A
+ * name matches one or more characters other than a slash.
  *
- * @param template such as `/v1/peers/{id}`
- * @throws {TypeError} where a name stands twice in it
+ * @throws {TypeError} if the template uses a name twice
  */
 export function parsePathTemplate(template: string): PathTemplate {
   const names: string[] = [];

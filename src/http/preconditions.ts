@@ -1,21 +1,20 @@
 /**
- * Evaluates the conditions a request puts on a validator (RFC 9110, section 13).
+ * Evaluates `If-Match` and `If-None-Match` (RFC 9110, section 13).
  *
  * @module
  */
 import type { RequestHead } from "./message.ts";
 
-/** One member of a list, in which commas between quotes do not separate. */
+/** One member of a list; a comma between quotes does not separate. */
 const MEMBER = /(?:"[^"]*"|[^",]+|")+/g;
 
 /** An entity tag, weak or strong (RFC 9110, section 8.8.3). */
 const ENTITY_TAG = /^(W\/)?("[\x21\x23-\x7e\x80-\xff]*")$/;
 
 /**
- * Evaluates `If-Match` and `If-None-Match` in their order of precedence (section 13.2.2) for a GET or
- * HEAD request. Conditions on dates are ignored: no answer here has a `Last-Modified`.
+ * Evaluates the preconditions of a GET or HEAD request in their order of precedence (section 13.2.2).
+ * Conditions on dates are ignored: no response here has a `Last-Modified`.
  *
- * @param headers those of the request
  * @param etag the current strong validator, quotes included
  * @returns the status to answer with
  */
@@ -30,11 +29,11 @@ export function evaluatePreconditions(
 }
 
 /**
- * Whether a list of entity tags names a validator. A malformed member never matches.
+ * Whether a list of entity tags contains a validator. A malformed member never matches.
  *
- * @param list the value of `If-Match` or `If-None-Match`: entity tags, or `*` for any
+ * @param list the value of `If-Match` or `If-None-Match`
  * @param etag the current strong validator, quotes included
- * @param comparison in the strong one, a weak tag never matches (section 8.8.3.2)
+ * @param comparison the comparison function of section 8.8.3.2; `strong` matches no weak tag
  */
 export function matchesEntityTag(
   list: string,

@@ -1,14 +1,20 @@
 /**
- * The path below which the service is mounted in a server that has other paths besides.
+ * The path under which a host mounts the service.
  *
  * @module
  */
 
-/** Takes a prefix off paths. */
+/** A path prefix such as `/node1`. */
 export interface Prefix {
-  /** The rest of a path after the prefix; `/` for the prefix alone, `undefined` outside of it. */
+  /** The path after the prefix; `/` for the prefix itself, `undefined` for a path outside of it. */
   strip(pathname: string): string | undefined;
-  /** Makes a reference that is relative to `<prefix>/` right for a path that may lack that slash. */
+  /**
+   * Resolves a reference against `<prefix>/`.
+   *
+   * @param reference a relative reference without a leading slash
+   * @param pathname the requested path, which may be `<prefix>` without a slash
+   * @returns a reference relative to that path
+   */
   relative(reference: string, pathname: string): string;
 }
 
@@ -16,7 +22,7 @@ export interface Prefix {
  * Makes a prefix.
  *
  * @param prefix such as `/node1`, or `""` for none
- * @throws {TypeError} where it ends with a slash, does not begin with one, or holds what a URL encodes
+ * @throws {TypeError} if it ends with a slash, does not start with one, or has a character to be encoded
  */
 export function createPrefix(prefix: string): Prefix {
   if (!/^(\/[\w.~-]+)*$/.test(prefix)) {

@@ -6,9 +6,9 @@
 import type { Answer } from "./message.ts";
 import { REASONS, type Status } from "./status.ts";
 
-/** What an `application/problem+json` body says. */
+/** The content of an `application/problem+json` response. */
 export interface ProblemDetails {
-  /** Always `about:blank`: the status says what kind of problem it is. */
+  /** Always `about:blank`: the status says all (RFC 9457, section 4.2.1). */
   type: "about:blank";
   title: string;
   status: Status;
@@ -22,8 +22,8 @@ const encoder = new TextEncoder();
  * Makes an error answer. No cache stores it.
  *
  * @param status 400 or above
- * @param detail one or two sentences for the client; nothing from inside the service
- * @param headers further headers, such as `allow`
+ * @param detail one or two sentences for the client, without internals of the service
+ * @param headers additional headers, such as `allow`; names in lower case
  */
 export function problem(
   status: Status,

@@ -1,7 +1,6 @@
 /**
- * A representation (RFC 9110, section 3.2) that is prepared once: its bytes in every content coding
- * that it is offered in, each with the headers that go with it. It is made when the content changes,
- * not when it is asked for.
+ * A representation (RFC 9110, section 3.2): a content in every coding, each with its headers. It is
+ * made when the content changes, not for each request.
  *
  * @module
  */
@@ -10,49 +9,41 @@ import { digest } from "./digest.ts";
 import type { Answer } from "./message.ts";
 import type { Status } from "./status.ts";
 
-/** A representation in one coding, and what it is answered with. */
+/** A representation in one content coding. */
 export interface Variant {
   /** The strong validator, quotes included (RFC 9110, section 8.8.3). */
   readonly etag: string;
+  /** The answer with the content. */
   readonly full: Answer & { readonly body: Uint8Array<ArrayBuffer> };
-  /** With the headers that a 304 repeats (RFC 9110, section 15.4.5). */
+  /** The 304 answer, with the headers that it repeats (RFC 9110, section 15.4.5). */
   readonly notModified: Answer;
 }
 
-/** What is prepared of a content. */
+/** A content that is ready to be sent. */
 export interface Representation {
-  /** By coding; `identity` is always there. */
+  /** Always has `identity`. */
   readonly variants: Readonly<Partial<Record<ContentCoding, Variant>>>;
 }
 
-/** What is known of a content apart from its bytes. */
+/** What describes a content. */
 export interface RepresentationInit {
-  /** The media type, with its parameters. */
+  /** The value of `Content-Type`. */
   type: string;
-  /** The `Cache-Control` of an answer with this content. */
+  /** The value of `Cache-Control`. */
   cache: string;
   /** @default 200 */
   status?: Status;
-  /** Further headers, names in lower case. */
+  /** Additional headers, names in lower case. */
   headers?: Record<string, string>;
-  /**
-   * The inside of the validator, which no other content of the same path has.
-   *
-   * @default the digest of the content
-   */
+  /** The entity tag without quotes; unique for each content of a path. @default its digest */
   tag?: string;
-  /** The content already encoded; nothing is encoded then. */
+  /** The encoded forms, if the content has been encoded already. */
   encoded?: Encoded;
 }
 
 const encoder = new TextEncoder();
 
-/**
- * Prepares a representation.
- *
- * @param content the bytes, or text to be encoded as UTF-8
- * @param init its media type, cache rule and further headers
- */
+/** Makes a representation of bytes, or of a text in UTF-8. */
 export async function represent(
   content: string | Uint8Array<ArrayBuffer>,
   init: RepresentationInit,
@@ -79,7 +70,7 @@ async function makeVariant(
     "cache-control": cache,
     etag,
     vary: "Accept-Encoding",
-    // A cache would take another policy from the 304.
+    // A cache updates stored headers from a 304 (RFC 9111, section 3.2); `finish` would set its own.
     ...(policy && { "cross-origin-resource-policy": policy }),
   };
   const all = {

@@ -5,16 +5,18 @@
  */
 import { memoize } from "./memoize.ts";
 
-/** A request target, parsed. */
+/** A parsed request target. */
 export interface RequestTarget {
   pathname: string;
-  /** The host name in lower case, without a port; nothing where there is only a path. */
+  /** The host name in lower case, without a port; `undefined` if the target is only a path. */
   host: string | undefined;
 }
 
 /**
- * Parses a request's `url`: an absolute URL, or a bare path where the server gives what was sent or
- * the request has no `Host`, as HTTP/1.0 may. Gives `null` where it is neither.
+ * Parses a request's `url`.
+ *
+ * @param url an absolute URL of HTTP, or a path: `node:http` gives the target as it was sent
+ * @returns `null` if it is neither
  */
 export const parseTarget: (url: string) => RequestTarget | null = memoize(
   (url): RequestTarget | null => {

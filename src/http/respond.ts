@@ -1,5 +1,5 @@
 /**
- * Answers one request with a prepared representation: content coding and preconditions.
+ * Answers a request with a representation: content coding and preconditions.
  *
  * @module
  */
@@ -9,12 +9,7 @@ import { evaluatePreconditions } from "./preconditions.ts";
 import { problem } from "./problem-details.ts";
 import type { Representation } from "./representation.ts";
 
-/**
- * Answers a GET or HEAD request.
- *
- * @param representation what to answer with
- * @param headers those of the request
- */
+/** Answers a GET or HEAD request that has these headers. */
 export function respond(representation: Representation, headers: RequestHead["headers"]): Answer {
   const vary = "Accept-Encoding";
   const variant = chooseVariant(representation, headers.get("accept-encoding"));
@@ -23,7 +18,7 @@ export function respond(representation: Representation, headers: RequestHead["he
     return problem(406, detail, { vary });
   }
   const { etag, full, notModified } = variant;
-  // Preconditions are evaluated where the answer would be 2xx (RFC 9110, section 13.2.1).
+  // Preconditions apply only to what would be answered with 2xx (RFC 9110, section 13.2.1).
   if (full.status !== 200) return full;
   switch (evaluatePreconditions(headers, etag)) {
     case 200:
