@@ -1,14 +1,10 @@
 /**
- * JSON whose whole numbers keep all of their digits. `JSON.parse` rounds those above 2^53, and
- * `JSON.stringify` refuses a `bigint`.
+ * Reads and writes JSON whose integers keep all of their digits. `JSON.parse` rounds integers above
+ * 2^53, and `JSON.stringify` refuses a `bigint`.
  *
- * What a double cannot hold is read as follows:
- *
- * - a whole number above 2^53, such as `9007199254740993`, becomes a `bigint`;
- * - a number above all doubles, such as `1e400`, becomes a string of what is written;
- * - a fraction, or a number with an exponent, is rounded to the nearest double, as by `JSON.parse`.
- *
- * `-0` is read as it is, and written as `0`, as by `JSON.stringify`.
+ * - An integer above 2^53, such as `9007199254740993`, is read as a `bigint`.
+ * - A number above all doubles, such as `1e400`, is read as a string.
+ * - Any other number is read as a double, as by `JSON.parse`.
  *
  * @module
  */
@@ -18,28 +14,28 @@ import { type Json, setMember } from "./values.ts";
 /** An exponent that may lead above all doubles. */
 const LARGE_EXPONENT = /[eE]\+?\d{3}/;
 
-/** A text of this length cannot be nested too deep: a level takes two characters. */
+/** A text of this length cannot be nested too deep: each level takes two characters. */
 const SHALLOW_LENGTH = 2 * DEPTH_MAX;
 
-/** How deep the values written here may be nested: what is read, within something around it. */
+/** Leaves room for objects around a value that was read. */
 const WRITTEN_DEPTH_MAX = 2 * DEPTH_MAX;
 
-/** Whether a text may hold a whole number that `number` cannot. */
+/** Whether a text may contain an integer that a `number` cannot hold. */
 export function mayHoldLarge(text: string): boolean {
   return /\d{16}/.test(text);
 }
 
-/** A number where it is exact, otherwise a `bigint`. */
+/** Converts a `bigint` to a `number` if that is exact. */
 export function exact(value: bigint): number | bigint {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value;
 }
 
 /**
- * Reads JSON (RFC 8259). Of a key that stands twice, the last one counts.
+ * Reads JSON (RFC 8259). The last of duplicate keys wins.
  *
- * @throws {JsonSyntaxError} where the text is not JSON; the message is the same on every runtime
- * @throws {JsonDepthError} where it is nested more than {@linkcode DEPTH_MAX} levels deep
+ * @throws {JsonSyntaxError} if the text is not JSON; the message is the same on every runtime
+ * @throws {JsonDepthError} if it is nested more than {@linkcode DEPTH_MAX} levels deep
  */
 export function parseJson(text: string): unknown {
   if (mayHoldLarge(text) || LARGE_EXPONENT.test(text)) return build(text);
@@ -53,11 +49,10 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * Writes JSON; a `bigint` becomes a number with all of its digits. What JSON has no form for is
- * written as by `JSON.stringify`: a member of `undefined` is left out, `NaN` is `null`.
+ * Writes JSON as `JSON.stringify` does, and a `bigint` as a number.
  *
- * @param indent how many spaces stand before what is inside; none, and all is one line
- * @throws {RangeError} where the value is nested too deep, or contains itself
+ * @param indent spaces for each level; 0 writes one line
+ * @throws {RangeError} if the value is nested too deep or contains itself
  */
 export function formatJson(value: unknown, indent = 0): string {
   try {
@@ -67,34 +62,32 @@ export function formatJson(value: unknown, indent = 0): string {
   }
 }
 
-/** Reads a text to its end, for the sake of the error. */
+/** Throws the first error of a text. */
 function validate(text: string): void {
   const scanner = new JsonScanner(text);
   while (scanner.next());
 }
 
-/** Makes the value of a text from its tokens. */
+/** Builds the value of a text from its tokens. */
 function build(text: string): unknown {
   const scanner = new JsonScanner(text);
   const root: Json = {};
-  /** The objects and lists around the place. */
-  const around: (Json | unknown[])[] = [root];
+  const open: (Json | unknown[])[] = [root];
   let key = "";
   while (scanner.next()) {
     if (scanner.kind === "key") key = scanner.string;
-    else if (scanner.kind === "}" || scanner.kind === "]") around.pop();
+    else if (scanner.kind === "}" || scanner.kind === "]") open.pop();
     else {
-      const parent = around.at(-1)!;
+      const parent = open.at(-1)!;
       const value = valueOf(scanner);
       if (Array.isArray(parent)) parent.push(value);
       else setMember(parent, key, value);
-      if (scanner.kind === "{" || scanner.kind === "[") around.push(value as Json | unknown[]);
+      if (scanner.kind === "{" || scanner.kind === "[") open.push(value as Json | unknown[]);
     }
   }
   return root[""];
 }
 
-/** The value that a token is, or begins. */
 function valueOf(scanner: JsonScanner): unknown {
   if (scanner.kind === "{") return {};
   if (scanner.kind === "[") return [];
@@ -107,7 +100,7 @@ function numberOf(digits: string): unknown {
   return Number.isSafeInteger(number) || !/^-?\d+$/.test(digits) ? number : BigInt(digits);
 }
 
-/** Writes a value that holds a `bigint`; `undefined` where JSON has no form for it. */
+/** Writes a value that contains a `bigint`; `undefined` if JSON has no form for it. */
 function write(value: unknown, indent: number, before: string, depth: number): string | undefined {
   const plain = hasToJson(value) ? value.toJSON() : value;
   if (typeof plain === "bigint") return String(plain);

@@ -1,21 +1,21 @@
 /**
- * Reads a JSON text (RFC 8259) token by token, with the place of each. Nothing here recurses, and no
- * pattern backtracks, so neither depth nor length can overflow a stack.
+ * Reads a JSON text (RFC 8259) token by token, with offsets. Nothing here recurses and no pattern
+ * backtracks, so that no text overflows the stack.
  *
  * @module
  */
 import { quote } from "../text.ts";
 
-/** How deep objects and lists may be nested; RFC 8259, section 9, allows a limit. */
+/** How many levels of objects and lists are read; RFC 8259, section 9, allows a limit. */
 export const DEPTH_MAX = 512;
 
-/** What a token is; `literal` is `true`, `false` or `null`. */
+/** The kind of a token; `literal` is `true`, `false` or `null`. */
 export type TokenKind = "{" | "}" | "[" | "]" | "key" | "string" | "number" | "literal";
 
 /** A text that is not JSON. */
 export class JsonSyntaxError extends SyntaxError {
   override name = "JsonSyntaxError";
-  /** Where the first mistake is, in UTF-16 code units from the start. */
+  /** The offset of the first error, in UTF-16 code units. */
   readonly offset: number;
 
   constructor(message: string, offset: number) {
@@ -33,7 +33,7 @@ export class JsonDepthError extends JsonSyntaxError {
   }
 }
 
-/** What may stand at a place. */
+/** What the scanner expects next, for the error message. */
 const EXPECTED = {
   value: "a value",
   first: "a value or ]",
@@ -55,7 +55,7 @@ const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])/y;
 const LITERAL = /(?:true|false|null)(?![\w.+-])/y;
 
 /**
- * Reads one token after the other. Commas and colons are checked, and are no tokens.
+ * Reads one token after another. Commas and colons are checked, but are not tokens.
  *
  * @example
  * ```ts
@@ -65,32 +65,32 @@ const LITERAL = /(?:true|false|null)(?![\w.+-])/y;
  * ```
  */
 export class JsonScanner {
-  /** What the token is that {@linkcode next} has read. */
+  /** The kind of the current token. */
   kind: TokenKind = "literal";
-  /** Where the token starts, in UTF-16 code units. */
+  /** The offset of the current token, in UTF-16 code units. */
   start = 0;
-  /** Where the token ends: the offset after its last character. */
+  /** The offset after the current token. */
   end = 0;
   readonly #text: string;
-  /** Whether each of the values around the place is an object. */
-  readonly #around: boolean[] = [];
+  /** The open objects and lists: `true` for an object. */
+  readonly #open: boolean[] = [];
   #expected: keyof typeof EXPECTED = "value";
 
   constructor(text: string) {
     this.#text = text;
   }
 
-  /** How many objects and lists are open after the token. */
+  /** How many objects and lists are open after the current token. */
   get depth(): number {
-    return this.#around.length;
+    return this.#open.length;
   }
 
-  /** The token as it is written. */
+  /** The source text of the current token. */
   get raw(): string {
     return this.#text.slice(this.start, this.end);
   }
 
-  /** What a key or a string says. */
+  /** The value of a key or a string. */
   get string(): string {
     return JSON.parse(this.raw);
   }
@@ -98,8 +98,8 @@ export class JsonScanner {
   /**
    * Reads the next token.
    *
-   * @returns whether there is one; `false` at the end of a text that is JSON
-   * @throws {JsonSyntaxError} at the first mistake
+   * @returns `false` at the end of the text
+   * @throws {JsonSyntaxError} at the first error
    */
   next(): boolean {
     const text = this.#text;
@@ -134,7 +134,7 @@ export class JsonScanner {
       if (this.depth === DEPTH_MAX) throw new JsonDepthError(start);
       this.kind = character;
       this.end = start + 1;
-      this.#around.push(character === "{");
+      this.#open.push(character === "{");
       this.#expected = character === "{" ? "firstKey" : "first";
     } else if (
       (character === "}" && (expected === "firstKey" || expected === "member")) ||
@@ -142,7 +142,7 @@ export class JsonScanner {
     ) {
       this.kind = character;
       this.end = start + 1;
-      this.#around.pop();
+      this.#open.pop();
       this.#leaveValue();
     } else if (isValue && (this.#matches(NUMBER) || this.#matches(LITERAL))) {
       this.kind = /[a-z]/.test(character) ? "literal" : "number";
@@ -150,10 +150,9 @@ export class JsonScanner {
     } else this.#fail(start);
   }
 
-  /** What may come after a whole value. */
   #leaveValue(): void {
     const { depth } = this;
-    this.#expected = depth === 0 ? "end" : this.#around[depth - 1] ? "member" : "item";
+    this.#expected = depth === 0 ? "end" : this.#open[depth - 1] ? "member" : "item";
   }
 
   #matches(pattern: RegExp): boolean {
@@ -169,7 +168,6 @@ export class JsonScanner {
     return at;
   }
 
-  /** The offset after the string that starts at an offset. */
   #endOfString(start: number): number {
     const text = this.#text;
     for (let at = start + 1; at < text.length; at++) {
@@ -205,22 +203,21 @@ function isGap(code: number): boolean {
 }
 
 /**
- * Finds the keys that their object has already.
+ * Finds keys that their object has already.
  *
- * @param text JSON
- * @returns where they start, in the order of the text
- * @throws {JsonSyntaxError} where the text is not JSON
+ * @returns the offsets of these keys, in order
+ * @throws {JsonSyntaxError} if the text is not JSON
  */
 export function findDuplicateKeys(text: string): number[] {
   const scanner = new JsonScanner(text);
   const offsets: number[] = [];
-  /** The keys of the objects around the place; lists have none. */
-  const around: Set<string>[] = [];
+  /** The keys of each open object; empty for a list. */
+  const open: Set<string>[] = [];
   while (scanner.next()) {
-    if (scanner.kind === "{" || scanner.kind === "[") around.push(new Set());
-    else if (scanner.kind === "}" || scanner.kind === "]") around.pop();
+    if (scanner.kind === "{" || scanner.kind === "[") open.push(new Set());
+    else if (scanner.kind === "}" || scanner.kind === "]") open.pop();
     else if (scanner.kind === "key") {
-      const keys = around.at(-1)!;
+      const keys = open.at(-1)!;
       const key = scanner.string;
       if (keys.has(key)) offsets.push(scanner.start);
       keys.add(key);

@@ -7,31 +7,31 @@
 /** An object of JSON values. */
 export type Json = Record<string, unknown>;
 
-/** The keys and indices that lead to a value. */
+/** The keys and indices from a value to one inside it. */
 export type Path = readonly string[];
 
-/** Whether a value is an object of JSON, and no list. */
+/** Whether a value is a JSON object; a list is not. */
 export function isObject(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The value where it is an object; otherwise an empty one. */
+/** The value if it is an object; otherwise an empty object. */
 export function objectOf(value: unknown): Json {
   return isObject(value) ? value : {};
 }
 
-/** The value where it is a list; otherwise an empty one. */
+/** The value if it is a list; otherwise an empty list. */
 export function listOf(value: unknown): unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** A string as it is and a number in digits; `undefined` for anything else. */
+/** A string or a number as text; `undefined` for any other value. */
 export function textOf(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   return typeof value === "number" || typeof value === "bigint" ? String(value) : undefined;
 }
 
-/** Sets a member of any name: an assignment to `__proto__` would set the prototype instead. */
+/** Sets a member of any name: assigning `__proto__` would set the prototype. */
 export function setMember(object: Json, key: string, value: unknown): void {
   if (key !== "__proto__") object[key] = value;
   else {
@@ -44,7 +44,7 @@ export function setMember(object: Json, key: string, value: unknown): void {
   }
 }
 
-/** Whether two JSON values are equal; the members of objects may stand in any order. */
+/** Whether two JSON values are equal; the order of an object's members is ignored. */
 export function isEqual(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (Array.isArray(a)) {
