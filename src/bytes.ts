@@ -1,10 +1,10 @@
 /**
- * Bytes that come in parts.
+ * Byte arrays.
  *
  * @module
  */
 
-/** Puts bytes one after the other. */
+/** Concatenates byte arrays. */
 export function joinBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(parts.reduce((size, { byteLength }) => size + byteLength, 0));
   let at = 0;

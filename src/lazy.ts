@@ -1,26 +1,21 @@
 /**
- * Work that is done once, when its result is first asked for.
+ * Values that are made on demand, and work that runs once at a time.
  *
  * @module
  */
 
 /**
- * A value that may be there already. A request that finds it with `peek` is answered at once, without
- * a promise: `const page = resource.peek() ?? await resource.get()`.
+ * A value that may be ready. A request uses it as `resource.peek() ?? await resource.get()`, so that no
+ * promise is made if it is.
  */
 export interface Resource<T> {
-  /** The value, if it is there. */
+  /** The value, if it is ready. */
   peek(): T | undefined;
-  /** The value; rejects where it cannot be had. */
+  /** The value; rejects if it cannot be made. */
   get(): Promise<T>;
 }
 
-/**
- * A value that is made when it is first asked for, and kept. Where making it fails, the next `get`
- * tries again.
- *
- * @param make makes the value
- */
+/** Makes a value at the first `get` and keeps it. If `make` rejects, the next `get` calls it again. */
 export function lazy<T>(make: () => Promise<T>): Resource<T> {
   let value: T | undefined;
   let making: Promise<T> | undefined;
@@ -37,12 +32,7 @@ export function lazy<T>(make: () => Promise<T>): Resource<T> {
   };
 }
 
-/**
- * A part of another resource's value.
- *
- * @param resource the whole
- * @param pick gives the part
- */
+/** A resource whose value is a part of another resource's value. */
 export function pick<T, R>(resource: Resource<T>, pick: (value: T) => R): Resource<R> {
   return {
     peek() {
@@ -54,10 +44,8 @@ export function pick<T, R>(resource: Resource<T>, pick: (value: T) => R): Resour
 }
 
 /**
- * Wraps work so that it runs once at a time. A call that comes during a run gets the next one, which
- * begins after the call: what the caller has just changed is then seen.
- *
- * @param work what is run
+ * Wraps work so that it runs once at a time. Calls during a run share one more run after it, which sees
+ * what the callers have changed.
  */
 export function serialize(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;

@@ -1,9 +1,9 @@
 /**
  * The service as one function from `Request` to `Response`, the same on every runtime.
  *
- * A request passes the host guard, the table of routes and a handler, which finds a representation;
- * `respond` makes the answer of it, and `finish` completes that. Errors leave the same way, as problem
- * details.
+ * A request passes through the host guard, the table of routes and a handler, which returns a
+ * representation. `respond` makes an answer of it and `finish` adds the common headers. Errors pass
+ * through `finish` as well, as problem details.
  *
  * @module
  */
@@ -23,39 +23,38 @@ import type { Resource } from "./lazy.ts";
 import { type NodefaceOptions, type Operation, resolveOptions } from "./options.ts";
 import { createResources, type Resources } from "./resources.ts";
 
-/** A service: hand `fetch` to any server that speaks `Request` and `Response`. */
+/** A service. Its `fetch` works with any server of `Request` and `Response`. */
 export interface Nodeface {
-  /** Answers one request, at once where the answer is prepared; neither throws nor rejects. */
+  /** Answers a request; neither throws nor rejects. Returns no promise if the answer is ready. */
   fetch(request: Request): Response | Promise<Response>;
   /**
-   * Answers one request with plain data, for a server that writes it itself, as the adapters here
-   * do: no bytes are copied. What a host's operation answers stays the `Response` it is.
+   * Answers a request like `fetch`, but with plain data, so that an adapter copies no bytes. A host's
+   * operation still answers with a `Response`.
    *
-   * @param head what there is of the request
-   * @param makeRequest makes all of it, for a host's operation
+   * @param head the head of the request
+   * @param makeRequest makes the `Request`; called only for a host's operation
    */
   answer(
     head: RequestHead,
     makeRequest: () => Awaitable<Request>,
   ): Awaitable<Answer | Response>;
   /**
-   * Looks whether the node's description has changed and, if so, shows the new one; to be called
-   * every few seconds. A version that cannot be shown leaves the old one where it is.
+   * Reads the node's description again if it has changed. Call it every few seconds. The old
+   * description stays if the new one is invalid.
    */
   refresh(): Promise<void>;
   /**
-   * Prepares every answer but the explorer's files, which the first request would do otherwise.
+   * Makes every answer except the explorer's files. Otherwise the first request makes it.
    *
-   * @throws {Error} where a part of it cannot be made
+   * @throws {Error} if one cannot be made
    */
   ready(): Promise<void>;
 }
 
 /**
- * Makes a service. Nothing is read before the first request or the call of `ready`.
+ * Makes a service. Reads nothing before the first request or `ready`.
  *
- * @param options all of them may be left out
- * @throws {TypeError} with everything that is wrong with the options
+ * @throws {TypeError} with all errors in the options
  * @example
  * ```ts
  * import { createNodeface } from "nodeface";
@@ -83,16 +82,15 @@ export function createNodeface(options: NodefaceOptions = {}): Nodeface {
     return routes;
   });
 
-  /** Finds what to answer with. */
   const find = (head: RequestHead, makeRequest: () => Awaitable<Request>): Awaitable<Found> => {
-    const requested = guard(head);
-    if (typeof requested !== "string") return requested;
-    const pathname = prefix.strip(requested);
-    if (pathname === undefined || isSlashed(pathname)) return notFound();
+    const requestedPath = guard(head);
+    if (typeof requestedPath !== "string") return requestedPath;
+    const pathname = prefix.strip(requestedPath);
+    if (pathname === undefined || hasExtraSlash(pathname)) return notFound();
     const routes = routesOf(pathname);
     const route = routes.get(head.method);
     if (!route) return answerMethod(head.method, routes.keys());
-    return route.handle({ requested, match: route.match, makeRequest });
+    return route.handle({ requestedPath, match: route.match, makeRequest });
   };
 
   const complete = (found: Found, head: RequestHead): Answer | Response => {
@@ -117,7 +115,7 @@ export function createNodeface(options: NodefaceOptions = {}): Nodeface {
   const answer: Nodeface["answer"] = (head, makeRequest) => {
     try {
       const found = find(head, makeRequest);
-      return isThere(found) ? complete(found, head) : answerLater(found, head);
+      return isReady(found) ? complete(found, head) : answerLater(found, head);
     } catch (error) {
       return fail(error, head);
     }
@@ -126,7 +124,7 @@ export function createNodeface(options: NodefaceOptions = {}): Nodeface {
   return {
     fetch(request) {
       const answered = answer(request, () => request);
-      return isThere(answered) ? toResponse(answered) : answered.then(toResponse);
+      return isReady(answered) ? toResponse(answered) : answered.then(toResponse);
     },
     answer,
     refresh: resources.refresh,
@@ -134,16 +132,13 @@ export function createNodeface(options: NodefaceOptions = {}): Nodeface {
   };
 }
 
-/** What a request may be answered with; `undefined` where its path names nothing. */
+/** What a handler returns; `undefined` is answered with 404. */
 type Found = Representation | Answer | Response | undefined;
 
-/** What a handler is told of a request. */
 interface RoutedRequest {
-  /** The whole path. */
-  requested: string;
-  /** How the path matches that of the route. */
+  /** The path with the prefix. */
+  requestedPath: string;
   match: RegExpExecArray;
-  /** Makes the whole request. */
   makeRequest: () => Awaitable<Request>;
 }
 
@@ -153,8 +148,8 @@ type Handler = (request: RoutedRequest) => Awaitable<Found>;
 type RouteTable = [method: string, pattern: RegExp, handlers: [Handler], path: string][];
 
 /**
- * Makes the table of routes, in the order in which they are tried. itty-router compiles our own paths;
- * those of a host are OpenAPI's, whose names and characters it does not all take.
+ * Makes the table of routes, in the order in which they are tried. itty-router compiles the service's own
+ * paths. It does not support all of OpenAPI's path templates, so the host's are compiled here.
  */
 function createRoutes(
   resources: Resources,
@@ -176,20 +171,20 @@ function createRoutes(
   }
   serve("/.well-known/api-catalog", resources.catalog);
   serve("/favicon.ico", resources.favicon);
-  get("/", ({ requested }) => redirect(prefix.relative("v1/spec", requested)));
-  // itty-router takes `/v1/` for `/v1`.
-  get("/v1", ({ requested }) => redirect(requested.endsWith("/") ? "spec" : "v1/spec"));
+  get("/", ({ requestedPath }) => redirect(prefix.relative("v1/spec", requestedPath)));
+  // This route matches `/v1/` as well.
+  get("/v1", ({ requestedPath }) => redirect(requestedPath.endsWith("/") ? "spec" : "v1/spec"));
   for (const path of ["/assets/:folder/:file", "/assets/:folder/chunks/:file"]) {
     get(
       path,
       async ({ match }) => (await resources.assets.get())(match[0].slice("/assets/".length)),
     );
   }
-  const own = table.length;
+  const serviceRoutes = table.length;
   for (const { method, path, handle } of operations.toSorted(bySpecificity)) {
     const { pattern, names } = parsePathTemplate(path);
     const isTaken = table.some(([other, taken], i) =>
-      other === method && (i < own ? taken.test(path) : taken.source === pattern.source)
+      other === method && (i < serviceRoutes ? taken.test(path) : taken.source === pattern.source)
     );
     if (isTaken) throw new TypeError(`${method} ${path} is served already`);
     const handler: Handler = async ({ match, makeRequest }) => {
@@ -203,14 +198,14 @@ function createRoutes(
   return table;
 }
 
-/** A path without names comes before one with names (OpenAPI 3.1, "Paths Object"), a longer one first. */
+/** Paths with fewer names come first (OpenAPI 3.1, "Paths Object"), then paths with longer literals. */
 function bySpecificity(a: Operation, b: Operation): number {
   const names = ({ path }: Operation) => path.split("{").length;
   const literals = ({ path }: Operation) => path.replaceAll(/\{[^}]*\}/g, "").length;
   return names(a) - names(b) || literals(b) - literals(a);
 }
 
-/** Answers 307 with a relative reference, which is right behind any prefix (RFC 9110, section 10.2.2). */
+/** A relative `Location` works behind any proxy prefix (RFC 9110, section 10.2.2). */
 function redirect(location: string): Answer {
   return {
     status: 307,
@@ -219,15 +214,12 @@ function redirect(location: string): Answer {
   };
 }
 
-/** Whether an answer is there. A promise may be of any class, so it is told by what it lacks. */
-function isThere<T extends Found>(found: T | Promise<T>): found is T {
+/** Whether a value is not a promise. A promise may be of any class, so this tests for the others. */
+function isReady<T extends Found>(found: T | Promise<T>): found is T {
   return found === undefined || "variants" in found || "status" in found;
 }
 
-/**
- * Whether a path ends with a slash that it should not have. itty-router takes `/v1/spec/` for
- * `/v1/spec`, but the relative links of the page would lead elsewhere from there.
- */
-function isSlashed(pathname: string): boolean {
+/** itty-router matches `/v1/spec/` as `/v1/spec`, where the page's relative links would be wrong. */
+function hasExtraSlash(pathname: string): boolean {
   return pathname.endsWith("/") && pathname !== "/" && pathname !== "/v1/";
 }

@@ -1,7 +1,6 @@
 /**
- * The one door out of web standards for the portable code: brotli, files, programs and the
- * environment. Every module of `node:` is imported when it is first needed, so that a bundle for a
- * worker loads; there each function says that it has no such thing.
+ * What portable code needs beyond web standards: brotli, files, programs and the environment. Modules of
+ * `node:` are imported on demand, so that a worker can load this file; there these functions throw.
  *
  * @module
  */
@@ -9,12 +8,12 @@ import { withTimeout } from "./with-timeout.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Why a file cannot be read or a program cannot be run, as the end of a sentence about it. */
+/** Why a file cannot be read or a program cannot be run; the message completes a sentence about it. */
 export class PlatformError extends Error {
   override name = "PlatformError";
 }
 
-/** What a failure to read a file means, by its code or its name. */
+/** Messages by the code or the name of an error. */
 const FILE_FAILURES: Readonly<Record<string, string>> = {
   ENOENT: "there is no such file",
   ENOTDIR: "there is no such file",
@@ -24,27 +23,27 @@ const FILE_FAILURES: Readonly<Record<string, string>> = {
   NotCapable: "the runtime has not been allowed to read it",
 };
 
-/** What a failure to start a program means, by its code or its name. */
+/** Messages by the code or the name of an error. */
 const PROGRAM_FAILURES: Readonly<Record<string, string>> = {
   ENOENT: "there is no such program",
   EACCES: "this user may not run it",
   NotCapable: "the runtime has not been allowed to run it",
 };
 
-/** Of the environment a program is given no more than programs need: it may hold secrets. */
+/** The variables that a program inherits; others may be secrets. */
 const PROGRAM_ENVIRONMENT = ["PATH", "HOME", "LANG"];
 
-/** A file as it is found. */
+/** An existing file. */
 export interface FoundFile {
-  /** Its own URL, after links. */
+  /** Its URL, with symbolic links resolved. */
   readonly url: URL;
   /** In bytes. */
   readonly size: number;
-  /** Changes with the content. */
+  /** Changes when the content changes. */
   readonly stamp: string;
 }
 
-/** How much is taken of a file or a program, and how long it may take. */
+/** Limits for reading a file or running a program. */
 export interface Bounds {
   /** In bytes. */
   readonly limit: number;
@@ -55,13 +54,13 @@ export interface Bounds {
 /**
  * Encodes bytes as brotli (RFC 7932).
  *
- * @returns `undefined` where the runtime has no encoder, as workerd without flags
+ * @returns `undefined` if the runtime has no encoder, such as workerd without `nodejs_compat`
  */
 export async function brotli(bytes: Bytes): Promise<Bytes | undefined> {
   const zlib = await import("node:zlib").catch(() => undefined);
   if (!zlib?.createBrotliCompress) return undefined;
   const { constants, createBrotliCompress } = zlib;
-  // The usual window makes a description of 10 MB no smaller, and takes four times the memory.
+  // The default window takes four times the memory, and makes a description of 10 MB no smaller.
   const params = { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: 18 };
   const encoder = createBrotliCompress({ params });
   const encoded: Uint8Array[] = [];
@@ -72,7 +71,7 @@ export async function brotli(bytes: Bytes): Promise<Bytes | undefined> {
   return new Uint8Array(await new Blob(encoded as BlobPart[]).arrayBuffer());
 }
 
-/** The value of an environment variable, where the runtime has any and lets it be read. */
+/** An environment variable; `undefined` if the runtime has none or denies access. */
 export function readVariable(name: string): string | undefined {
   try {
     return globalThis.process?.env[name];
@@ -85,7 +84,7 @@ export function readVariable(name: string): string | undefined {
  * The URL of a file.
  *
  * @param path absolute, relative to the working directory, or with `~/` for the home directory
- * @throws {PlatformError} where there are no files
+ * @throws {PlatformError} if the runtime has no files
  */
 export async function fileUrl(path: string): Promise<URL> {
   const { pathToFileURL } = await import("node:url").catch(withoutFiles);
@@ -93,9 +92,9 @@ export async function fileUrl(path: string): Promise<URL> {
 }
 
 /**
- * Looks at a file that an operator names; never one that a request names.
+ * Looks up a file. The name must come from the operator, never from a request.
  *
- * @throws {PlatformError} where there is none
+ * @throws {PlatformError} if there is no such file
  */
 export async function findFile(url: URL): Promise<FoundFile> {
   try {
@@ -112,14 +111,14 @@ export async function findFile(url: URL): Promise<FoundFile> {
 }
 
 /**
- * Reads a file that an operator names; never one that a request names.
+ * Reads a file. The name must come from the operator, never from a request.
  *
- * @param place its URL, or a path as of {@linkcode fileUrl}
- * @throws {PlatformError} where it is not there, is larger than the limit or takes too long
+ * @param place a URL, or a path as for {@linkcode fileUrl}
+ * @throws {PlatformError} if it cannot be read within the bounds
  */
 export async function readFile(place: string | URL, { limit, timeout }: Bounds): Promise<Bytes> {
   try {
-    // A disk may hang, too.
+    // A network disk may hang.
     return await withTimeout(read(place, limit), timeout, () => {
       throw new PlatformError(takesLonger(timeout));
     });
@@ -131,14 +130,14 @@ export async function readFile(place: string | URL, { limit, timeout }: Bounds):
 async function read(place: string | URL, limit: number): Promise<Bytes> {
   const { open, stat } = await import("node:fs/promises").catch(withoutFiles);
   const path = typeof place === "string" ? expandHome(place) : place;
-  // Neither a device nor a pipe, which would never end; asked before it is opened.
+  // Opening a pipe would block, and a device may never end.
   const found = await stat(path);
   if (!found.isFile()) throw new PlatformError("it is no regular file");
   if (found.size > limit) throw new PlatformError(isLarger(limit));
   const file = await open(path, "r");
   try {
-    // Files of `/proc` have a content and no size.
-    const buffer = new Uint8Array(Math.min(Math.max(found.size, SMALL), limit) + 1);
+    // Files of `/proc` have a size of 0.
+    const buffer = new Uint8Array(Math.min(Math.max(found.size, BUFFER_MIN), limit) + 1);
     let length = 0;
     while (length < buffer.length) {
       const { bytesRead } = await file.read(buffer, length, buffer.length - length, null);
@@ -152,16 +151,15 @@ async function read(place: string | URL, limit: number): Promise<Bytes> {
   }
 }
 
-/** What is read of a file that says it is smaller, in bytes. */
-const SMALL = 65_536;
+/** In bytes. */
+const BUFFER_MIN = 65_536;
 
 /**
- * Runs a program to its end; no shell reads its arguments. It is killed where it takes too long or
- * prints too much.
+ * Runs a program without a shell. A program that exceeds the bounds is killed.
  *
  * @param command the program and its arguments
- * @returns what it prints on its standard output
- * @throws {PlatformError} where it cannot be run, or ends with another code than 0
+ * @returns its standard output
+ * @throws {PlatformError} if it cannot be run, exceeds the bounds or exits with another code than 0
  */
 export async function runProgram(
   command: readonly string[],
@@ -183,7 +181,7 @@ export async function runProgram(
     let length = 0;
     const settle = (end: () => void) => {
       clearTimeout(timer);
-      // A program that it started may hold the pipe open after its own end.
+      // A child of the program may keep the pipe open.
       child.stdout.destroy();
       end();
     };

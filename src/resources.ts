@@ -1,5 +1,5 @@
 /**
- * What is answered with, each part made when it is first asked for.
+ * The contents that the service serves. Each is made at the first request for it.
  *
  * @module
  */
@@ -16,7 +16,7 @@ import { type Description, documentOf, prepareOwn } from "./openapi/serve-descri
 import type { Live } from "./openapi/watch.ts";
 import type { ResolvedOptions } from "./options.ts";
 
-/** Everything there is to answer with. A `get` rejects where a part cannot be made. */
+/** The contents by their path. */
 export interface Resources {
   /** `/v1/spec` */
   readonly page: Resource<Representation>;
@@ -34,19 +34,15 @@ export interface Resources {
   readonly favicon: Resource<Representation>;
   /** `/assets/…` */
   readonly assets: Resource<Assets>;
-  /** Makes all of it that needs no answer of the node, but the explorer's files. */
+  /** Makes everything except the explorer's files and what needs an answer of the node. */
   prepare(): Promise<void>;
-  /** Looks whether the node's description has changed and, if so, reads it again. */
+  /** Reads the node's description again if it has changed. */
   refresh(): Promise<void>;
 }
 
 type PageSource = Resource<Page>;
 
-/**
- * Makes what is answered with. Nothing is read before it is asked for.
- *
- * @param options what the service was made with
- */
+/** Makes the resources of a service. Reads nothing before the first request. */
 export function createResources(options: ResolvedOptions): Resources {
   const { startedAt, log, onError, node, info, operations } = options;
   const { description: place, onDescription: report } = options;
@@ -130,7 +126,7 @@ export function createResources(options: ResolvedOptions): Resources {
   };
 }
 
-/** Both forms of this service's own description, one for all services of a process. */
+/** The service's own description; all services of a process share it. */
 export const OWN_DESCRIPTION: Resource<Record<"json" | "yaml", EncodedContent>> = lazy(async () => {
   const { SPEC_JSON, SPEC_YAML } = await import("./generated/description.js");
   const [json, yaml] = await Promise.all([unpack(SPEC_JSON), unpack(SPEC_YAML)]);

@@ -1,18 +1,18 @@
 /**
- * Waits for something, but not for ever.
+ * Waits for a promise with a time limit.
  *
  * @module
  */
 
-/** The longest time that a timer can be set to; a longer one would fire at once. */
+/** A timer with a longer delay, in milliseconds, would fire at once. */
 const TIMER_MAX = 2 ** 31 - 1;
 
 /**
- * Waits for a promise until it is late.
+ * Waits for a promise with a time limit.
  *
- * @param promise what to wait for; it goes on when it is late, and nobody hears how it ends
- * @param timeout in milliseconds; none is longer than 24 days
- * @param late gives the value to go on with instead, or throws
+ * @param promise is not cancelled at the limit; its result is then ignored
+ * @param timeout in milliseconds; at most 24 days
+ * @param late is called at the limit; returns a value instead, or throws
  */
 export function withTimeout<T>(promise: Promise<T>, timeout: number, late: () => T): Promise<T> {
   return new Promise((resolve, reject) => {
