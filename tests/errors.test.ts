@@ -27,9 +27,9 @@ errors("a thrown error is answered with 500 and nothing of the inside", async ()
 
 errors("a file of the explorer that could not be loaded once is loaded again", async () => {
   let isOut = true;
-  const load = () =>
+  const importContent = () =>
     isOut ? Promise.reject(new Error("EMFILE")) : Promise.resolve({ identity: btoa("a {}") });
-  const find = createAssets({ "explorer-1/a.css": { type: "text/css", load } });
+  const find = createAssets({ "explorer-1/a.css": { type: "text/css", importContent } });
   await find("explorer-1/a.css")!.then(() => assert.unreachable(), ({ message }) => {
     assert.is(message, "EMFILE");
   });

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { renderInline, renderProse } from "../src/explorer/markdown.ts";
+import { renderInlineMarkdown, renderMarkdown } from "../src/explorer/markdown.ts";
 import { gunzipSync } from "node:zlib";
 import { createNodeface } from "../src/index.ts";
 
@@ -97,8 +97,8 @@ page("shows the operations of OpenAPI 3.2 as well: QUERY, and those of other met
 
 page("no text is cut within a character", () => {
   for (const length of [1, 2, 3]) {
-    const html = renderProse("\u{1f600}\u{1f601}", length) +
-      renderInline("\u{1f600}\u{1f601}", length);
+    const html = renderMarkdown("\u{1f600}\u{1f601}", length) +
+      renderInlineMarkdown("\u{1f600}\u{1f601}", length);
     assert.not.match(html, /\p{Surrogate}/u);
   }
 });

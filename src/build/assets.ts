@@ -119,8 +119,12 @@ function tableModule(files: Files): Module {
     const type = TYPES[extname(path)];
     if (!type) throw new Error(`No media type is known for ${path}`);
     const module = JSON.stringify(`./${modulePath(path, content)}`);
-    const load = `async () => (await import(${module})).FILES[${JSON.stringify(basename(path))}]`;
-    return `  ${JSON.stringify(path)}: { type: ${JSON.stringify(type)}, load: ${load} },\n`;
+    const importContent = `async () => (await import(${module})).FILES[${
+      JSON.stringify(basename(path))
+    }]`;
+    return `  ${JSON.stringify(path)}: { type: ${
+      JSON.stringify(type)
+    }, importContent: ${importContent} },\n`;
   });
   const text = `export const ASSETS = {\n${lines.join("")}};\n`;
   return { path: "assets.js", inputs: [text], make: () => Promise.resolve(text) };

@@ -1,5 +1,5 @@
 /**
- * `GET /assets/…`: the explorer's own files, prepared by the build step and served from memory.
+ * `GET /assets/…`: the explorer's files, which the build packs into modules.
  *
  * @module
  */
@@ -8,19 +8,19 @@ import { type EncodedContent, unpack } from "../http/packed-content.ts";
 import { represent, type Representation } from "../http/representation.ts";
 import { lazy, type Resource } from "../lazy.ts";
 
-/** The folder's name changes with its content, so a file never does (RFC 8246). */
+/** The folder's name contains a digest of its files, so a file never changes (RFC 8246). */
 const IMMUTABLE = "public, max-age=31536000, immutable";
 
-/** Finds an asset by its path under `/assets/`; `undefined` where there is none. */
+/** Finds a file by its path below `/assets/`; `undefined` if there is none. */
 export type Assets = (path: string) => Promise<Representation> | undefined;
 
-/** The contents that have been asked for, one for all services of a process. */
+/** All services of a process share the contents. */
 const contents = new Map<Asset, Resource<EncodedContent>>();
 
 /**
- * Serves the files of a table: each is loaded when it is first asked for, and kept.
+ * Serves the files of a table. Each is imported at the first request for it.
  *
- * @param assets the files by their path under `/assets/`
+ * @param assets the files by their path below `/assets/`
  */
 export function createAssets(assets: Readonly<Record<string, Asset>>): Assets {
   const files = new Map(
@@ -30,18 +30,14 @@ export function createAssets(assets: Readonly<Record<string, Asset>>): Assets {
 }
 
 async function prepare(asset: Asset): Promise<Representation> {
-  const { type, load } = asset;
+  const { type, importContent } = asset;
   let content = contents.get(asset);
-  if (!content) contents.set(asset, content = lazy(async () => unpack(await load())));
+  if (!content) contents.set(asset, content = lazy(async () => unpack(await importContent())));
   const { identity, ...encoded } = await content.get();
   return represent(identity, { type, cache: IMMUTABLE, encoded });
 }
 
-/**
- * Prepares `GET /favicon.ico`, which browsers ask for beside any answer that names no icon.
- *
- * @param svg the icon
- */
+/** Prepares `GET /favicon.ico`, which browsers request for a JSON response. */
 export function prepareFavicon(svg: string): Promise<Representation> {
   return represent(svg, { type: "image/svg+xml", cache: "public, max-age=86400" });
 }

@@ -1,58 +1,60 @@
 /**
- * The explorer's content as HTML that needs no script: every operation by tag. A large description is
- * shown with less detail, so that the page stays small.
+ * Renders the outline of a description as HTML that needs no script. A larger description is shown with
+ * less detail, so that the page stays small.
  *
  * @module
  */
 import { shorten } from "../text.ts";
 import { escape } from "./html.ts";
 import type { Item, Operation, Outline, Section } from "./outline.ts";
-import { renderInline, renderProse } from "./markdown.ts";
+import { renderInlineMarkdown, renderMarkdown } from "./markdown.ts";
 
-/** How much is shown of each operation. */
+/** How much of a description is shown; lengths in characters. */
 interface Detail {
-  /** Whether each operation is in the navigation, or only its tag. */
-  named: boolean;
-  /** Characters of the description of the whole and of each tag. */
+  /** Whether the navigation has each operation, or only the tags. */
+  navigation: "operations" | "tags";
+  /** The length of the description of the API and of each tag. */
   about: number;
-  /** Characters of each operation's description. */
-  prose: number;
-  /** Characters of each summary. */
+  /** The length of each operation's description. */
+  operation: number;
+  /** The length of each operation's summary. */
   summary: number;
-  /** Characters of each parameter's and answer's description. */
-  note: number;
-  /** Parameters and answers of one operation. */
+  /** The length of each parameter's and answer's description. */
+  item: number;
+  /** The number of parameters and answers of an operation. */
   items: number;
 }
 
-/** From everything to the least. The first that keeps the page within its bounds is used. */
+/** The first that keeps the page within its limits is used. */
 const DETAILS: readonly Detail[] = [
-  { named: true, about: 4000, prose: 2000, summary: 300, note: 500, items: 100 },
-  { named: true, about: 2000, prose: 300, summary: 120, note: 120, items: 30 },
-  { named: false, about: 1000, prose: 0, summary: 80, note: 40, items: 12 },
-  { named: false, about: 300, prose: 0, summary: 60, note: 0, items: 8 },
-  { named: false, about: 300, prose: 0, summary: 30, note: 0, items: 3 },
+  { navigation: "operations", about: 4000, operation: 2000, summary: 300, item: 500, items: 100 },
+  { navigation: "operations", about: 2000, operation: 300, summary: 120, item: 120, items: 30 },
+  { navigation: "tags", about: 1000, operation: 0, summary: 80, item: 40, items: 12 },
+  { navigation: "tags", about: 300, operation: 0, summary: 60, item: 0, items: 8 },
+  { navigation: "tags", about: 300, operation: 0, summary: 30, item: 0, items: 3 },
 ];
 
-/** Bounds of the content: bytes in gzip, and characters. */
-const GZIP_MAX = 55_000, LENGTH_MAX = 2_000_000;
+/** In bytes. */
+const GZIP_SIZE_MAX = 55_000;
 
-/** Says where no script runs what the page's script does to the commands. */
+/** In characters. */
+const HTML_LENGTH_MAX = 2_000_000;
+
+/** The page's script replaces `$BASE_URL`. */
 const WITHOUT_SCRIPT =
   "<noscript><p>In the commands below <code>$BASE_URL</code> is the address of " +
   "this page up to <code>/v1/spec</code>. Trying an operation here needs JavaScript.</p></noscript>";
 
-/** Characters of a name, such as a path or a media type. */
+/** The length of a name, such as a path or a media type, in characters. */
 const NAME_MAX = 200;
 
-/** Tags in the navigation. */
+/** The number of tags in the navigation. */
 const NAVIGATION_MAX = 200;
 
 /**
  * Renders the content of the page.
  *
- * @param outline what a description says
- * @returns HTML to stand in a `main` element
+ * @returns HTML for a `main` element
  */
 export async function renderContent(outline: Outline): Promise<string> {
   const total = outline.sections.reduce((sum, { operations }) => sum + operations.length, 0);
@@ -60,7 +62,7 @@ export async function renderContent(outline: Outline): Promise<string> {
     const html = render(outline, detail, total, total);
     if (await fits(html)) return html;
   }
-  // Too many operations: show as many as fit, and say how many are left out.
+  // Too many operations: show fewer, and say how many are left out.
   const least = DETAILS.at(-1)!;
   for (let shown = Math.min(total, 4096) >> 1; shown > 0; shown >>= 1) {
     const html = render(outline, least, shown, total);
@@ -70,23 +72,23 @@ export async function renderContent(outline: Outline): Promise<string> {
 }
 
 async function fits(html: string): Promise<boolean> {
-  if (html.length > LENGTH_MAX) return false;
+  if (html.length > HTML_LENGTH_MAX) return false;
   const stream = new Blob([html]).stream().pipeThrough(new CompressionStream("gzip"));
-  return (await new Response(stream).arrayBuffer()).byteLength <= GZIP_MAX;
+  return (await new Response(stream).arrayBuffer()).byteLength <= GZIP_SIZE_MAX;
 }
 
-/** The content with so much detail and so many operations, cut off where it gets too long. */
+/** Renders the first `shown` operations; stops when the HTML is too long. */
 function render(outline: Outline, detail: Detail, shown: number, total: number): string {
   let html = `${renderNavigation(outline, detail)}<div id="content">${
     renderAbout(outline, detail)
   }`;
   let left = shown;
   for (const section of outline.sections) {
-    if (left <= 0 || html.length > LENGTH_MAX) break;
+    if (left <= 0 || html.length > HTML_LENGTH_MAX) break;
     html += `<section aria-labelledby="${escape(section.id)}">${renderTag(section, detail)}`;
     for (const operation of section.operations.slice(0, left)) {
       html += renderOperation(operation, detail);
-      if (html.length > LENGTH_MAX) break;
+      if (html.length > HTML_LENGTH_MAX) break;
     }
     html += "</section>";
     left -= section.operations.length;
@@ -97,10 +99,10 @@ function render(outline: Outline, detail: Detail, shown: number, total: number):
   return `${html}</div>`;
 }
 
-function renderNavigation({ sections }: Outline, { named, summary: length }: Detail): string {
+function renderNavigation({ sections }: Outline, { navigation, summary: length }: Detail): string {
   const link = (id: string, text: string) => `<a href="#${escape(id)}">${escape(text)}</a>`;
   const items = sections.slice(0, NAVIGATION_MAX).map(({ id, name, operations }) => {
-    const summaries = named
+    const summaries = navigation === "operations"
       ? operations.map(({ id, summary }) => `<li>${link(id, shorten(summary, length))}</li>`)
       : [];
     const list = summaries.length ? `<ul>${summaries.join("")}</ul>` : "";
@@ -113,12 +115,12 @@ function renderAbout({ title, version, summary, description }: Outline, detail: 
   return `<section class="about"><h1>${name(title)}</h1><p class="version">` +
     `${version ? `Version ${name(version)} · ` : ""}OpenAPI description: ` +
     `<a href="../spec.json" download>JSON</a>, <a href="../spec.yaml" download>YAML</a></p>` +
-    (summary ? `<p class="summary">${renderInline(summary, detail.summary)}</p>` : "") +
-    renderProse(description, detail.about) + `${WITHOUT_SCRIPT}</section>`;
+    (summary ? `<p class="summary">${renderInlineMarkdown(summary, detail.summary)}</p>` : "") +
+    renderMarkdown(description, detail.about) + `${WITHOUT_SCRIPT}</section>`;
 }
 
 function renderTag({ id, name: tag, description }: Section, { about }: Detail): string {
-  return `<h2 id="${escape(id)}">${name(tag)}</h2>${renderProse(description, about)}`;
+  return `<h2 id="${escape(id)}">${name(tag)}</h2>${renderMarkdown(description, about)}`;
 }
 
 function renderOperation(operation: Operation, detail: Detail): string {
@@ -129,21 +131,21 @@ function renderOperation(operation: Operation, detail: Detail): string {
   return `<article><h3 id="${id}">${escape(shorten(operation.summary, detail.summary))}</h3>` +
     `<p class="line"><b class="${method.toLowerCase()}">${method}</b> <code>${address}</code>` +
     `${operation.deprecated ? " <em>deprecated</em>" : ""}</p>` +
-    renderProse(operation.description, detail.prose) +
+    renderMarkdown(operation.description, detail.operation) +
     renderItems("Parameters", parameters, detail) +
     renderItems("Answers", answers, detail) +
     `<pre><code>curl ${method === "GET" ? "" : `-X ${method} `}` +
     `${base}${name(server)}${address}</code></pre></article>`;
 }
 
-function renderItems(title: string, items: Item[], { items: max, note }: Detail): string {
+function renderItems(title: string, items: Item[], { items: max, item: length }: Detail): string {
   if (items.length === 0) return "";
   let html = `<h4>${title}</h4><dl>`;
   for (const { name: term, facts, description } of items.slice(0, max)) {
     html += `<dt><code>${name(term)}</code></dt><dd>`;
     const words = facts.slice(0, 6).map((fact) => name(fact)).join(", ");
     if (words) html += `<i>${words}</i> `;
-    html += note ? `${renderInline(description, note)}</dd>` : "</dd>";
+    html += length ? `${renderInlineMarkdown(description, length)}</dd>` : "</dd>";
   }
   const rest = items.length - max;
   return `${html}</dl>${rest > 0 ? `<p class="cut">… ${rest} more in the description</p>` : ""}`;

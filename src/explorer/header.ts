@@ -1,13 +1,13 @@
 /**
- * The header of the page: what the node is right now. It is there in the first HTML, from the same
- * object that `GET /v1/info` answers with, and `static/header.js` keeps it current.
+ * The header of the page: the current state of the node. It is rendered from the object of
+ * `GET /v1/info`; `static/header.js` keeps it current.
  *
  * @module
  */
 import { shorten } from "../text.ts";
 import { escape } from "./html.ts";
 
-/** The keys that are shown where the info has them, the most wanted first, and their labels. */
+/** The keys that are shown, the most important first, and their labels. */
 const FACTS = [
   ["updated_at", "As of"],
   ["network", "Network"],
@@ -18,24 +18,24 @@ const FACTS = [
   ["version", "Version"],
 ] as const;
 
-/** What a status is called, and what it means where that is not plain. */
+/** The label of each state, and a note. */
 const STATES = {
   ok: ["Running"],
   synced: ["In sync"],
   syncing: ["Syncing", "catching up with its network"],
   stale: ["Not answering", "last known values"],
   unreachable: ["Unreachable", "the node does not answer"],
-  /** The page's own: the service cannot be reached. */
+  /** Set by `header.js` if the service does not answer. */
   silent: ["No connection", "last known values"],
 } as const;
 
-/** How long a value may be shown, in characters. */
+/** In characters. */
 const VALUE_MAX = 80;
 
-/** What is known of a node: one JSON object, open to any key. */
+/** The object of `GET /v1/info`. */
 export type Info = Readonly<Record<string, unknown>>;
 
-/** The tables above, which the page carries for its script, as attribute values. */
+/** The tables as attribute values: the page has them for its script. */
 export const TABLES: Readonly<Record<"facts" | "states", string>> = {
   facts: escape(JSON.stringify(FACTS)),
   states: escape(JSON.stringify(STATES)),
@@ -44,12 +44,11 @@ export const TABLES: Readonly<Record<"facts" | "states", string>> = {
 /**
  * Renders the header.
  *
- * @param info the object of `GET /v1/info`
- * @returns HTML to stand in a `header` element
+ * @returns HTML for a `header` element
  */
 export function renderHeader(info: Info): string {
   const facts = FACTS.flatMap(([key, label]) => {
-    const value = show(info[key]);
+    const value = formatValue(info[key]);
     return value ? [`<div><dt>${label}</dt><dd>${escape(value)}</dd></div>`] : [];
   });
   const { state, label, note } = stateOf(info);
@@ -60,27 +59,27 @@ export function renderHeader(info: Info): string {
 
 /** The name of the node as plain text. */
 export function nameOf(info: Info): string {
-  return show(info.name) || show(info.software) || "Node";
+  return formatValue(info.name) || formatValue(info.software) || "Node";
 }
 
-/** What `status` says, and `synced` where the node is well. */
+/** `synced` refines the state of a node that is ok. */
 function stateOf({ status, synced }: Info): { state: string; label: string; note: string } {
   const known = Object.hasOwn(STATES, String(status)) ? String(status) : "";
   const state = known === "ok" || status === undefined
     ? synced === true ? "synced" : synced === false ? "syncing" : known
     : known;
-  const [label = show(status), note = ""] = STATES[state as keyof typeof STATES] ?? [];
+  const [label = formatValue(status), note = ""] = STATES[state as keyof typeof STATES] ?? [];
   return { state, label, note };
 }
 
-/** A value as text: digits in groups; nothing for what is no single value. `header.js` does the same. */
-function show(value: unknown): string {
+/** A string or a number as text, else an empty text; as in `header.js`. */
+function formatValue(value: unknown): string {
   if (typeof value === "string") return shorten(value, VALUE_MAX);
   if (typeof value !== "number" && typeof value !== "bigint") return "";
   return shorten(groupDigits(String(value)), VALUE_MAX);
 }
 
-/** Puts narrow spaces between the thousands of a number, and none into its fraction. */
+/** Separates the thousands of a number by narrow spaces; leaves its fraction. */
 function groupDigits(number: string): string {
   return number.replace(/\d+/, (whole) => {
     const first = whole.length % 3 || 3;

@@ -1,5 +1,5 @@
 /**
- * Text as HTML. Every string of a description or of a node passes through here.
+ * Escapes text for HTML. Every string of a description or a node is untrusted.
  *
  * @module
  */
@@ -12,15 +12,11 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** What HTML has no place for: control characters other than tab, line feed and carriage return. */
+/** The control characters that HTML does not allow. */
 // deno-lint-ignore no-control-regex
 const FORBIDDEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/g;
 
-/**
- * Writes text so that it is text in an element and in a quoted attribute value.
- *
- * @param text any text
- */
+/** Escapes text for an element or a quoted attribute value. */
 export function escape(text: string): string {
   return text.replace(FORBIDDEN, "\ufffd").replace(/[&<>"']/g, (character) => ENTITIES[character]!);
 }

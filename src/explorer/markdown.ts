@@ -1,7 +1,6 @@
 /**
- * The little of Markdown that descriptions cannot be read without: paragraphs, lists, headings,
- * code, emphasis and links. HTML in it is shown as the text it is, an image as its alternative
- * text. The work is linear in the text that is shown.
+ * Renders a part of Markdown: paragraphs, lists, headings, code, strong emphasis and links. HTML in it is
+ * escaped, and an image is shown as its alternative text. The time is linear in the length shown.
  *
  * @module
  */
@@ -12,19 +11,19 @@ const ITEM = /^ {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+/;
 const HEADING = /^ {0,3}#{1,6}[ \t]+/;
 const FENCE = /^ {0,3}(?:```|~~~)/;
 
-/** No alternative can match past the next character that opens one, so none is tried twice. */
+/** No alternative matches across its own opening character, so the time is linear. */
 const INLINE = /`([^`]+)`|(!?)\[([^[\]]+)\]\(([^()\s]+)\)|\*\*([^*]+)\*\*/g;
 
-/** An address without a scheme, or with one that only leads to another page. */
+/** Matches a relative URL and one of HTTP; others, such as `javascript:`, are not linked. */
 const FOLLOWABLE = /^(?:https?:|[^:]*$|[^:/?#]*[/?#])/i;
 
 /**
- * Renders a text as HTML.
+ * Renders Markdown as HTML blocks.
  *
- * @param text Markdown (CommonMark), whoever wrote it
- * @param length how many characters of it are shown
+ * @param text untrusted
+ * @param length how many characters of the text are shown
  */
-export function renderProse(text: string, length: number): string {
+export function renderMarkdown(text: string, length: number): string {
   if (length === 0) return "";
   const shown = startOf(text, length);
   const html = blocks(shown.split(/\r\n?|\n/)).join("");
@@ -34,7 +33,6 @@ export function renderProse(text: string, length: number): string {
 
 const count = (rest: number) => rest === 1 ? "1 character" : `${rest} characters`;
 
-/** The blocks of a text, one pass over its lines. */
 function blocks(lines: string[]): string[] {
   const html: string[] = [];
   let paragraph: string[] = [];
@@ -67,12 +65,12 @@ function blocks(lines: string[]): string[] {
 }
 
 /**
- * Renders a text of one paragraph as HTML without the paragraph.
+ * Renders Markdown of one paragraph, without the `p` element.
  *
- * @param text Markdown, whoever wrote it
- * @param length how many characters of it are shown
+ * @param text untrusted
+ * @param length how many characters of the text are shown
  */
-export function renderInline(text: string, length: number): string {
+export function renderInlineMarkdown(text: string, length: number): string {
   return inline(shorten(text, length));
 }
 

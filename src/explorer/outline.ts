@@ -1,7 +1,6 @@
 /**
- * What a reader wants to know of an OpenAPI description, taken out of a document that may hold
- * anything anywhere: what is not of the expected shape is passed over. Nothing is copied and no
- * depth is followed, so the cost is that of the operations alone.
+ * Extracts what the page shows from an OpenAPI document. The document is untrusted: values of an
+ * unexpected shape are ignored.
  *
  * @module
  */
@@ -10,7 +9,7 @@ import { resolveFragment } from "../json/pointer.ts";
 import { type Json, listOf, objectOf, textOf } from "../json/values.ts";
 import { shorten } from "../text.ts";
 
-/** A description in the order it is read. */
+/** What the page shows of a description. */
 export interface Outline {
   title: string;
   version: string;
@@ -29,14 +28,11 @@ export interface Section {
 
 /** One operation. */
 export interface Operation {
-  /** The fragment by which Scalar links to it as well. */
+  /** The fragment that Scalar uses for it. */
   id: string;
-  /** In upper case. */
   method: string;
   path: string;
-  /**
-   * Its first server without a slash at the end: a URL, or a path where it is answered here.
-   */
+  /** The first server without a final slash: a URL, or a path on this service. */
   server: string;
   summary: string;
   description: string;
@@ -45,31 +41,31 @@ export interface Operation {
   answers: Item[];
 }
 
-/** A parameter, a content of the request or an answer. */
+/** A parameter, a request body or an answer. */
 export interface Item {
-  /** The name of a parameter, the status of an answer. */
+  /** The name of a parameter, or the status of an answer. */
   name: string;
-  /** Where it goes, whether it must be there, its types: a few words. */
+  /** Such as `query`, `string`, `required`. */
   facts: string[];
   description: string;
 }
 
-/** Scalar's name for the operations that have no tag. */
+/** Scalar's name for the operations without a tag. */
 const UNTAGGED = "default";
 
-/** Stands for this service, which does not know its own address. */
+/** Stands for this service, whose address is not known here. */
 const HERE = "http://here.invalid";
 
-/** Characters of a fragment. */
+/** In characters. */
 const ID_MAX = 400;
 
-/** How far a chain of references is followed, which a cycle would make endless. */
+/** How many references are followed in a row; they may form a cycle. */
 const REFERENCES_MAX = 8;
 
 /**
- * Reads the outline of a description.
+ * Extracts the outline of a description.
  *
- * @param document an OpenAPI document as JSON values, whoever wrote it
+ * @param document an OpenAPI document as JSON values; untrusted
  */
 export function readOutline(document: unknown): Outline {
   const root = objectOf(document);
@@ -83,7 +79,7 @@ export function readOutline(document: unknown): Outline {
   };
 }
 
-/** The operations by tag: first the tags in the order they are declared, then the others. */
+/** Groups the operations by tag: declared tags first, then others. */
 function readSections(root: Json): Section[] {
   const sections = new Map<string, Section>();
   const hidden = new Set<string>();
@@ -114,7 +110,7 @@ function readSections(root: Json): Section[] {
   return [...sections.values()].filter(({ operations }) => operations.length > 0);
 }
 
-/** A path item, whose own members come before those that its reference leads to. */
+/** The members of a path item override those of the item it refers to. */
 function readPathItem(root: Json, value: unknown): Json {
   const own = objectOf(value);
   return own.$ref === undefined ? own : { ...resolve(root, own), ...own };
@@ -146,7 +142,7 @@ function readOperation(
   };
 }
 
-/** The parameters of a path and of its operation, which replace those of the same name and place. */
+/** The parameters of an operation override those of its path with the same name and location. */
 function readParameters(root: Json, item: Json, operation: Json): Iterable<Item> {
   const parameters = new Map<string, Item>();
   for (const value of [...listOf(item.parameters), ...listOf(operation.parameters)]) {
@@ -173,13 +169,12 @@ function readBody(root: Json, operation: Json): Item[] {
   return [{ name: "body", facts: [...types, ...required], description }];
 }
 
-/** The type a schema names, with its format. */
 function typeOf(schema: Json): string[] {
   const types = Array.isArray(schema.type) ? schema.type.map(text) : [text(schema.type)];
   return [types.filter(Boolean).slice(0, 4).join(" or "), text(schema.format)].filter(Boolean);
 }
 
-/** Follows references within the document (RFC 6901); one that leads nowhere gives no members. */
+/** Follows references within the document; an invalid one resolves to an empty object. */
 function resolve(root: Json, value: unknown): Json {
   let found = objectOf(value);
   for (let i = 0; typeof found.$ref === "string"; i++) {
@@ -189,18 +184,15 @@ function resolve(root: Json, value: unknown): Json {
   return found;
 }
 
-/**
- * The description of something that may be a reference. What stands beside the reference comes
- * before what stands where it leads, but in OpenAPI 3.0 (3.1.1, section 4.8.23).
- */
+/** A description beside a `$ref` overrides the target's since OpenAPI 3.1 (3.1.1, section 4.8.23). */
 function descriptionOf(root: Json, value: unknown, resolved: Json): string {
   const own = text(root.openapi).startsWith("3.0") ? "" : text(objectOf(value).description);
   return own || text(resolved.description);
 }
 
 /**
- * The first server of the nearest that has any. Its variables have their defaults; a URL that no
- * page could ask says nothing of where the operation is.
+ * The first server of the first holder that has one, with defaults for its variables. A URL that is not
+ * of HTTP is ignored.
  */
 function serverOf(holders: Json[]): string {
   const [server] = holders.map(({ servers }) => listOf(servers)).find(({ length }) => length > 0) ??
@@ -219,15 +211,12 @@ function serverOf(holders: Json[]): string {
   }
 }
 
-/** Whether Scalar passes over a tag or an operation. */
+/** Whether Scalar hides a tag or an operation. */
 const isHidden = (value: Json) => Boolean(value["x-internal"] || value["x-scalar-ignore"]);
 
-/**
- * Makes the function that gives each part of the page an `id` of its own, without white space, which
- * HTML does not allow there.
- */
+/** Makes the function that makes an `id` unique, and valid in HTML: without white space. */
 function createUniqueId(): (id: string) => string {
-  /** For each id that is taken, the number that was last put behind it. */
+  /** Each id in use, and the last number that was appended to it. */
   const taken = new Map<string, number>();
   return (wanted) => {
     const id = shorten(wanted, ID_MAX).replaceAll(/[\s\p{Cc}]/gu, encodeURIComponent);
@@ -238,7 +227,7 @@ function createUniqueId(): (id: string) => string {
   };
 }
 
-/** A name as Scalar puts it in a fragment. */
+/** Makes the slug that Scalar makes of a name. */
 function slug(name: string): string {
   return name.slice(0, 200).replace(/[^\p{L}\p{M}\p{N}\s_-]/gu, "").trim()
     .replace(/[\s_-]+/g, "-").toLowerCase();

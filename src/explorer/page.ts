@@ -1,6 +1,6 @@
 /**
- * `GET /v1/spec`: the explorer page, from the template `static/explorer.html`. What comes from the
- * description is rendered once, and the header of the node put in for every state it is in.
+ * `GET /v1/spec`: the explorer page, made from `static/explorer.html`. The description is rendered once,
+ * the node's header whenever it changes.
  *
  * @module
  */
@@ -14,9 +14,9 @@ import { escape } from "./html.ts";
 import { readOutline } from "./outline.ts";
 
 /**
- * What the page may do: run this service's own files, ask this service and the servers of the
- * description, and show what it was answered (CSP level 3). An image or a sound that was answered is
- * shown from a `blob:` URL. What Scalar would do beyond this is taken out of it by `build/patch-scalar.ts`.
+ * The content security policy (CSP level 3). The page runs only this service's scripts, and sends
+ * requests only to this service and the servers of the description. Scalar shows images and sounds from
+ * `blob:` URLs; `build/patch-scalar.ts` removes what the policy would block.
  */
 const contentSecurityPolicy = (origins: readonly string[]) =>
   [
@@ -32,47 +32,37 @@ const contentSecurityPolicy = (origins: readonly string[]) =>
     "frame-ancestors 'none'",
   ].join("; ");
 
-/** What is known of a description besides what it says. */
-export interface Described {
-  /** The origins of its servers, which the page may ask. */
+/** What the page needs besides the document. */
+export interface PageOptions {
+  /** The origins of the description's servers, to which the page may send requests. */
   readonly origins: readonly string[];
-  /** What a reader should know of it, as plain text. */
+  /** A warning about the description, as plain text. */
   readonly notice: string | undefined;
 }
 
 /** The page of one description. */
 export interface Page {
-  /**
-   * The page for what is known of the node, if that is what it was made for the last time.
-   *
-   * @param info the object of `GET /v1/info`
-   */
+  /** The page for an info, if it is the one that was rendered last. */
   peek(info: Info): Representation | undefined;
-  /**
-   * Prepares the page for what is known of the node. Only the header is rendered; where it says
-   * what it said the last time, the representation is the last one too.
-   *
-   * @param info the object of `GET /v1/info`
-   */
+  /** Renders the page for an info; returns the last representation if the header has not changed. */
   prepare(info: Info): Promise<Representation>;
 }
 
 /**
  * Makes the page of a description.
  *
- * @param template the page, with names between braces for what is put in
- * @param document the OpenAPI document as JSON values, whoever wrote it
- * @param files where the page finds its files
- * @param described what else is known of the document
+ * @param template HTML with names in braces for the values
+ * @param document the OpenAPI document as JSON values; untrusted
+ * @param files the paths of the page's files
  */
 export async function createPage(
   template: string,
   document: unknown,
   files: PageFiles,
-  { origins, notice }: Described = { origins: [], notice: undefined },
+  { origins, notice }: PageOptions = { origins: [], notice: undefined },
 ): Promise<Page> {
   const outline = readOutline(document);
-  const lasting = {
+  const constant = {
     explorer: files.explorer,
     scalar: files.scalar,
     preload: files.preload.map(preload).join("\n    "),
@@ -87,7 +77,7 @@ export async function createPage(
     const name = nameOf(info);
     const same = name.toLowerCase() === title.toLowerCase();
     const html = fill(template, {
-      ...lasting,
+      ...constant,
       header,
       title: escape(same ? title : `${name} · ${title}`),
     });
@@ -95,7 +85,7 @@ export async function createPage(
     const representation = await represent(html, {
       type: "text/html; charset=utf-8",
       cache: "public, no-cache",
-      // A 304 leaves a browser with the policy it has: another one makes another page.
+      // After a 304 a browser keeps its old policy, so a new policy needs a new tag.
       tag: await digest(new TextEncoder().encode(policy + html)),
       headers: {
         "content-security-policy": policy,
@@ -117,15 +107,15 @@ export async function createPage(
   };
 }
 
-/** Below the priority of the style sheet, without which nothing is shown. */
+/** A low priority, since nothing is shown before the style sheet. */
 const preload = (path: string) =>
   `<link rel="modulepreload" href="../assets/${path}" fetchpriority="low">`;
 
-/** Puts values into a template in one pass: a brace in a value stands for nothing. */
+/** Fills a template in one pass, so that braces in a value have no effect. */
 function fill(template: string, values: Readonly<Record<string, string>>): string {
   return template.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name];
-    if (value === undefined) throw new Error(`static/explorer.html: nothing is known as {${name}}`);
+    if (value === undefined) throw new Error(`static/explorer.html: no value for {${name}}`);
     return value;
   });
 }

@@ -9,8 +9,8 @@ import type { PackedContent } from "../http/packed-content.ts";
 export interface Asset {
   /** The media type, with its parameters. */
   readonly type: string;
-  /** Imports the content. */
-  load(): Promise<PackedContent>;
+  /** Imports the module of the content. */
+  importContent(): Promise<PackedContent>;
 }
 
 /** The files by their path below `/assets/`, which changes with their content. */

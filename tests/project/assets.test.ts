@@ -78,8 +78,8 @@ assets("it is skipped where it is done", async () => {
 assets(
   "every coding unpacks to the file itself, and none is longer than it",
   async () => {
-    for (const [path, { load }] of Object.entries(ASSETS)) {
-      const { br, gzip, identity } = await load();
+    for (const [path, { importContent }] of Object.entries(ASSETS)) {
+      const { br, gzip, identity } = await importContent();
       assert.ok((gzip === undefined) !== (identity === undefined), path);
       const plain = gzip ? gunzipSync(bytes(gzip)) : bytes(identity!);
       if (br) assert.ok(brotliDecompressSync(bytes(br)).equals(plain), path);
@@ -99,8 +99,8 @@ assets(
   async () => {
     const folder = "node_modules/@scalar/api-reference/dist/browser/";
     let patched = 0;
-    for (const [path, { load }] of Object.entries(ASSETS)) {
-      const { gzip, identity } = await load();
+    for (const [path, { importContent }] of Object.entries(ASSETS)) {
+      const { gzip, identity } = await importContent();
       const plain = gzip ? gunzipSync(bytes(gzip)) : bytes(identity!);
       const [, name] = /^[^/]+\/(.+)$/.exec(path)!;
       const isOwn = path.startsWith(FILES.explorer);

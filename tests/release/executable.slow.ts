@@ -34,8 +34,8 @@ executable("--version says its version, the runtime's and the commit", async () 
 
 executable("it serves every file of the explorer in every coding", async () => {
   const server = await startExecutable();
-  for (const [file, { load }] of Object.entries(ASSETS)) {
-    for (const coding of new Set([...Object.keys(await load()), "identity"])) {
+  for (const [file, { importContent }] of Object.entries(ASSETS)) {
+    for (const coding of new Set([...Object.keys(await importContent()), "identity"])) {
       const headers = { "accept-encoding": coding };
       const path = `/assets/${file}`;
       const answer = await send(new URL(path, server.url), { headers });
