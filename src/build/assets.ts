@@ -1,14 +1,13 @@
 /**
- * `npm run assets`: writes the modules of `src/generated/`, which hold all that the service serves
- * and would otherwise read from a disk: the page, the explorer's files and Scalar's in every content
- * coding, and both forms of the service's own description.
+ * `npm run assets`: writes the modules of `src/generated/`, so that the service reads no files: the page,
+ * the explorer's files and Scalar's in every content coding, and the service's own description.
  *
- * Each module says at its head what it was made from. One that would be made from the same again is
- * left as it is, and a new one is moved into place when it is whole: a run that is interrupted or a
- * second one at the same time does no harm.
+ * The first line of a module has a digest of its inputs; it is written only if that has changed. A new
+ * module is renamed into place, so that an interrupted or concurrent run does no harm.
  *
  * @module
  */
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, extname, join } from "node:path";
@@ -18,18 +17,18 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { parse } from "yaml";
 import type { PageFiles } from "../generated/page.js";
+import { PACKET_SIZE } from "../http/content-coding.ts";
 import type { PackedContent } from "../http/packed-content.ts";
-import { shortCommit } from "./git-commit.ts";
 import { readScalar, staticImports } from "./patch-scalar.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const TARGET = join(ROOT, "src/generated");
 const SCALAR = "node_modules/@scalar/api-reference";
 
-/** The files of `static/` that the page loads; the page itself is filled in when it is served. */
+/** The files of `static/` that the page loads. */
 const EXPLORER = ["explorer.js", "header.js", "explorer.css", "favicon.svg"];
 
-/** The code of this step, which makes other modules where it changes. */
+/** Every module depends on this code as well. */
 const STEP = ["src/build/assets.ts", "src/build/patch-scalar.ts"];
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -38,20 +37,17 @@ const TYPES: Readonly<Record<string, string>> = {
   ".svg": "image/svg+xml",
 };
 
-/** A content that fits in one packet gains nothing from being encoded. */
-const PACKET = 1400;
+/** Smaller files of a folder, in bytes, share one module. */
+const OWN_MODULE_SIZE = 8192;
 
-/** Files of a folder that are smaller, in bytes, share one module. */
-const SMALL = 8192;
-
-/** Contents by their path in a folder. */
+/** Contents by path. */
 type Files = Map<string, Buffer>;
 
-/** A module to be made. */
+/** A module to be written. */
 interface Module {
-  /** Its path in the target. */
+  /** Relative to the target. */
   path: string;
-  /** All that it is made from. */
+  /** Everything that its text is made from. */
   inputs: (string | Buffer)[];
   make(): Promise<string>;
 }
@@ -76,18 +72,18 @@ async function main() {
   for (const [path, content] of scalar) files.set(`${folders.scalar}/${path}`, content);
 
   const contents = contentModules(files);
-  // What the table names is there before it.
-  await writeModules(contents, showProgress);
+  // The table imports these, so it comes after them.
+  await writeModules(contents);
   await writeModules([
     tableModule(files),
     await descriptionModule(),
     await pageModule({ ...folders, preload }),
-    buildInfoModule(version, shortCommit(ROOT)),
+    buildInfoModule(version, shortCommit()),
   ]);
   await removeOthers(contents.map(({ path }) => path));
 }
 
-/** The modules with the contents of files: one for each, and one for the small ones of a folder. */
+/** The modules of the files: one for each, and one for the small files of a folder. */
 function contentModules(files: Files): Module[] {
   const modules = new Map<string, Files>();
   for (const [path, content] of files) {
@@ -107,13 +103,13 @@ function contentModules(files: Files): Module[] {
   }));
 }
 
-/** The module that holds the content of a file. */
+/** The path of the module with the content of a file. */
 function modulePath(path: string, content: Buffer): string {
-  if (content.length < SMALL) return `assets/small-files-of-${path.split("-")[0]}.js`;
+  if (content.length < OWN_MODULE_SIZE) return `assets/small-files-of-${path.split("-")[0]}.js`;
   return `assets/${basename(path).replace(/\.js$/, "")}.js`;
 }
 
-/** The table of the files. Each import is a literal, which bundlers follow. */
+/** The table of the files. Each `import()` has a literal, so that bundlers follow it. */
 function tableModule(files: Files): Module {
   const lines = [...files].map(([path, content]) => {
     const type = TYPES[extname(path)];
@@ -157,19 +153,19 @@ function buildInfoModule(version: string, commit: string | undefined): Module {
   return { path: "build-info.js", inputs: [text], make: () => Promise.resolve(text) };
 }
 
-/** The text of a module that exports values. */
 function moduleText(values: Readonly<Record<string, unknown>>): string {
   return Object.entries(values)
     .map(([name, value]) => `export const ${name} = ${JSON.stringify(value, null, 2)};\n`)
     .join("");
 }
 
-/** A content in every coding that makes it shorter; the identity is left out where gzip is there. */
+/** Encodes a content in every coding that makes it shorter; leaves identity out if there is gzip. */
 async function pack(content: Buffer): Promise<PackedContent> {
   const params = { [constants.BROTLI_PARAM_SIZE_HINT]: content.length };
   const br = await promisify(brotliCompress)(content, { params });
   const gz = await promisify(gzip)(content, { level: 9 });
-  const isWorth = (encoded: Buffer) => content.length > PACKET && encoded.length < content.length;
+  const isWorth = (encoded: Buffer) =>
+    content.length > PACKET_SIZE && encoded.length < content.length;
   const base64 = (bytes: Buffer) => bytes.toString("base64");
   return {
     ...(isWorth(br) && { br: base64(br) }),
@@ -177,15 +173,8 @@ async function pack(content: Buffer): Promise<PackedContent> {
   };
 }
 
-/**
- * Writes the modules that have changed.
- *
- * @param show is told how many there are, and gives what is called when one is done
- */
-async function writeModules(
-  modules: readonly Module[],
-  show: (total: number) => () => void = () => () => {},
-): Promise<void> {
+/** Writes the modules whose inputs have changed. */
+async function writeModules(modules: readonly Module[]): Promise<void> {
   await mkdir(join(TARGET, "assets"), { recursive: true });
   const step = [...await readFiles(ROOT, STEP)].flat();
   const changed: { file: string; head: string; make: Module["make"] }[] = [];
@@ -194,17 +183,12 @@ async function writeModules(
     const head = `// Made by "npm run assets" from ${hash([...step, ...inputs])}\n`;
     if (!await beginsWith(file, head)) changed.push({ file, head, make });
   }
-  const progress = show(changed.length);
-  const worker = async () => {
-    for (let next = changed.shift(); next; next = changed.shift()) {
-      const { file, head, make } = next;
-      const part = `${file}.${process.pid}.new`;
-      await writeFile(part, head + await make());
-      await rename(part, file);
-      progress();
-    }
-  };
-  await Promise.all(Array.from({ length: 4 }, worker));
+  if (changed.length > 0) console.error(`Writing ${changed.length} modules of src/generated/`);
+  await Promise.all(changed.map(async ({ file, head, make }) => {
+    const part = `${file}.${process.pid}.new`;
+    await writeFile(part, head + await make());
+    await rename(part, file);
+  }));
 }
 
 async function beginsWith(path: string, head: string): Promise<boolean> {
@@ -221,7 +205,7 @@ async function beginsWith(path: string, head: string): Promise<boolean> {
   }
 }
 
-/** Removes contents that no file has now, and what runs that were interrupted have left. */
+/** Removes the modules of former files, and the files of interrupted runs. */
 async function removeOthers(contents: readonly string[]): Promise<void> {
   const hourAgo = Date.now() - 3_600_000;
   for (const name of await readdir(TARGET, { recursive: true })) {
@@ -248,16 +232,16 @@ function hash(parts: readonly (string | Buffer)[]): string {
   return sum.digest("hex").slice(0, 16);
 }
 
-/** A line that is rewritten in a terminal, a line for each quarter elsewhere. */
-function showProgress(total: number): () => void {
-  const { stderr } = process;
-  let done = 0;
-  return () => {
-    done++;
-    const line = `Preparing the explorer's files: ${done} of ${total}`;
-    if (stderr.isTTY) stderr.write(`\r${line}${done === total ? "\n" : ""}`);
-    else if (Math.floor((4 * done) / total) > Math.floor((4 * (done - 1)) / total)) {
-      stderr.write(`${line}\n`);
-    }
-  };
+/** The commit that is checked out; `undefined` if this folder is not the root of a clone. */
+function shortCommit(): string | undefined {
+  try {
+    const [top, commit] = execFileSync("git", ["rev-parse", "--show-cdup", "--short", "HEAD"], {
+      cwd: ROOT,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
+    }).split("\n");
+    return top === "" ? commit : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,6 +1,6 @@
 /**
- * The software bill of materials of an executable, as CycloneDX 1.6: what is really inside, which
- * is less than what is installed to build it.
+ * The software bill of materials of an executable, as CycloneDX 1.6. It lists what the bundle contains,
+ * not everything that is installed.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { readFile } from "node:fs/promises";
 const read = async (path: string) =>
   JSON.parse(await readFile(new URL(`../../${path}`, import.meta.url), "utf8"));
 
-/** What is read of an entry of `package-lock.json`. */
+/** The fields of an entry of `package-lock.json` that are used. */
 interface Locked {
   version: string;
   integrity?: string;
@@ -18,13 +18,13 @@ interface Locked {
 }
 
 /**
- * Writes the bill.
+ * Makes the bill of materials.
  *
- * @param packages the folders of the packages in the bundle, as a lock file names them
- * @param runtime the program of the runtime that is inside, by its name
- * @returns the text of a CycloneDX document
+ * @param packages the folders of the bundled packages, such as `node_modules/yaml`
+ * @param runtime the program of the bundled runtime, by its name
+ * @returns a CycloneDX document as text
  */
-export async function softwareBill(
+export async function billOfMaterials(
   packages: readonly string[],
   runtime: Readonly<Record<string, string>>,
 ): Promise<string> {

@@ -1,6 +1,5 @@
 /**
- * Makes one module of the service for one runtime, with everything it imports; for Bun, one for what
- * is always needed and others for the rest.
+ * Bundles the service with everything that it imports, for one runtime.
  *
  * @module
  */
@@ -10,16 +9,15 @@ import { fileURLToPath } from "node:url";
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 
-/** What a bundle is for. */
+/** The runtime that a bundle is for. */
 export type Runtime = "node" | "deno" | "bun" | "worker";
 
 /**
  * Bundles the command, or the worker.
  *
- * @param runtime what it is for
- * @param outfile where it is written; for Bun `main.js`, with its parts beside it
- * @param plugins further plugins of esbuild
- * @returns the packages that are inside, each as its folder in the root, as a lock file names it
+ * @param outfile the path of the module; for Bun, other modules are written to the same folder
+ * @param plugins additional plugins of esbuild
+ * @returns the folders of the bundled packages, such as `node_modules/yaml`
  */
 export async function bundle(
   runtime: Runtime,
@@ -29,7 +27,7 @@ export async function bundle(
   const isWorker = runtime === "worker";
   const { metafile } = await build({
     entryPoints: [path(isWorker ? "../adapters/worker.ts" : "../main.ts")],
-    // What Bun compiles may stay apart, and is then loaded when it is needed.
+    // An executable of Bun may have several modules, and loads those of `import()` on demand.
     ...(runtime === "bun" ? { outdir: dirname(outfile), splitting: true } : { outfile }),
     bundle: true,
     format: "esm",
@@ -37,7 +35,7 @@ export async function bundle(
     mainFields: ["module", "main"],
     conditions: [runtime, "import"],
     external: ["node:*"],
-    // What it has for Node is CommonJS, whose `require` a module has not.
+    // Its entry for Node is CommonJS and calls `require`, which an ES module does not have.
     alias: { yaml: path("../../node_modules/yaml/browser/index.js") },
     target: "es2023",
     minify: true,
@@ -48,16 +46,16 @@ export async function bundle(
   return packagesOf(metafile);
 }
 
-/** The packages that are inside of a bundle, each as its folder in the root. */
+/** The folders of the packages in a bundle, such as `node_modules/yaml`. */
 export function packagesOf({ inputs }: Metafile): string[] {
   const packages = Object.keys(inputs).map((input) => PACKAGE.exec(input)?.[0]);
   return [...new Set(packages.filter((name) => name !== undefined))].sort();
 }
 
-/** The folder of the package that a file belongs to: one may lie in that of another. */
+/** Matches the folder of the innermost package of a file. */
 const PACKAGE = /node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+(?=\/)/;
 
-/** Leaves the adapters of other runtimes out: what they import would be loaded at the start. */
+/** Leaves out the adapters of other runtimes, whose imports would be loaded at the start. */
 function onlyAdapter(runtime: string): Plugin {
   return {
     name: "only-adapter",

@@ -1,7 +1,6 @@
 /**
- * `npm run build:deno`: bundles the command with its files as one module, `dist/nodeface-deno.js`,
- * which runs on Deno as it is; with `--compile`, has Deno make the executable
- * `dist/nodeface-deno` of it.
+ * `npm run build:deno`: bundles the command for Deno as one module, `dist/nodeface-deno.js`. With
+ * `--compile`, Deno compiles it to the executable `dist/nodeface-deno`.
  *
  * @module
  */
@@ -16,7 +15,7 @@ const MODULE = "nodeface-deno.js";
 
 await bundle("deno", join(DIST, MODULE));
 if (process.argv.includes("--compile")) {
-  // Of one module, so that Deno does not take all of node_modules in.
+  // Compiling the sources instead would embed all of node_modules (Deno 2.9).
   const flags = ["--no-check", "--allow-net", "--allow-env", "--output=nodeface-deno"];
   try {
     await runProgram(findProgram("deno", "deno/deno"), ["compile", ...flags, MODULE], DIST);

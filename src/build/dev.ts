@@ -1,5 +1,5 @@
 /**
- * `npm run dev`: prepares the explorer's files and serves, again after every change.
+ * `npm run dev`: writes the generated modules, then serves. `tsx watch` runs it again after a change.
  *
  * @module
  */

@@ -1,22 +1,23 @@
 /**
- * The machines that executables are made for.
+ * The platforms that executables are made for.
  *
  * @module
  */
 
-/** One of them. */
+/** A platform. */
 export interface Target {
-  /** What its file's name ends with. */
+  /** The end of the executable's file name. */
   name: string;
-  /** What Bun calls it. */
+  /** Bun's name for `--target`. */
   bun: string;
-  /** The platform and the architecture, as Node says them, of the machines that run it. */
+  /** `process.platform` (or `musl`) and `process.arch` of the machines that run it. */
   runsOn: string;
 }
 
-/** The file of a target. */
+/** The file name of an executable. */
 export const fileOf = ({ name }: Target): string => `nodeface-${name}`;
 
+/** All platforms, in the order in which their executables are made. */
 export const TARGETS: readonly Target[] = [
   { name: "linux-x64", bun: "bun-linux-x64", runsOn: "linux-x64" },
   { name: "linux-arm64", bun: "bun-linux-arm64", runsOn: "linux-arm64" },

@@ -1,7 +1,6 @@
 /**
- * `npm run build:exe`: one executable with everything inside, `dist/nodeface`, made by Bun.
- * With `--all` one more for each of the machines in `targets.ts`, in `dist/executables/`, with their
- * checksums and the list of what is inside.
+ * `npm run build:exe`: compiles the executable `dist/nodeface` with Bun. With `--all`, also one for each
+ * platform of `executable-targets.ts`, in `dist/executables/`, with checksums and a bill of materials.
  *
  * @module
  */
@@ -12,16 +11,15 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { bundle } from "./bundle.ts";
 import { findProgram, runProgram } from "./run-program.ts";
-import { softwareBill } from "./bill-of-materials.ts";
+import { billOfMaterials } from "./bill-of-materials.ts";
 import { fileOf, TARGETS } from "./executable-targets.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const ALL = join(ROOT, "dist/executables");
 
-/** What executables of this machine end with. */
 const SUFFIX = process.platform === "win32" ? ".exe" : "";
 
-/** Nothing of the folder it is started in is read, and its code is compiled before. */
+/** The executable must not read `.env` and `bunfig.toml` of the working directory. */
 const FLAGS = [
   "--compile",
   "--bytecode",
@@ -54,16 +52,16 @@ async function main(all: boolean) {
       console.error(`${basename(outfile)}: ${Math.round(size / 1e6)} MB, ${seconds(since)}`);
     };
     await compile(join(ROOT, "dist", `nodeface${SUFFIX}`));
-    // Older ones are of other sources.
+    // Executables of an earlier build must not be published.
     await rm(ALL, { recursive: true, force: true });
     if (!all) return;
     await mkdir(ALL, { recursive: true });
     for (const [i, target] of TARGETS.entries()) {
-      // The runtimes of other machines come from the npm registry.
+      // Bun downloads the runtimes of other platforms from the npm registry.
       process.stderr.write(`${i + 1} of ${TARGETS.length}: `);
       await compile(join(ALL, fileOf(target)), `--target=${target.bun}`);
     }
-    const bill = await softwareBill(packages, { bun });
+    const bill = await billOfMaterials(packages, { bun });
     await writeFile(join(ALL, "nodeface.cdx.json"), bill);
     await writeFile(join(ALL, "SHA256SUMS"), await checksums());
     console.error(`All of them, checksums and bill of materials: ${seconds(started)}`);
@@ -72,7 +70,7 @@ async function main(all: boolean) {
   }
 }
 
-/** The checksums of all executables, as `sha256sum --check` reads them. */
+/** The checksums of all files, in the format of `sha256sum --check`. */
 async function checksums(): Promise<string> {
   const lines = [];
   for (const name of [...TARGETS.map(fileOf), "nodeface.cdx.json"]) {

@@ -1,5 +1,5 @@
 /**
- * The licences of the packages that are put into another.
+ * The licences of bundled packages.
  *
  * @module
  */
@@ -10,9 +10,9 @@ import { fileURLToPath } from "node:url";
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 /**
- * The names and licences of packages, as text.
+ * Lists packages with the texts of their licences.
  *
- * @param folders where they are, from the root
+ * @param folders the folders of the packages, relative to the root
  */
 export async function licenses(folders: readonly string[]): Promise<string> {
   const parts = await Promise.all(folders.map(async (folder) => {

@@ -1,6 +1,6 @@
 /**
- * `npm run build:sea`: the executable as Node makes it, `dist/nodeface-node`, for those who trust
- * Node more than Bun. It is larger and starts later than `dist/nodeface`.
+ * `npm run build:sea`: makes the executable `dist/nodeface-node` with Node's single executable
+ * applications. It is larger and starts more slowly than Bun's.
  *
  * @module
  */
@@ -16,12 +16,12 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 const stage = await mkdtemp(join(ROOT, "dist/stage-"));
 
-/** What stands in the executable beside the program: paths by their names there. */
+/** The files embedded beside the program: paths by asset name. */
 const assets: Record<string, string> = {};
 
 /**
- * Puts the contents of the explorer's files beside the program, which is one module that Node reads as
- * a whole: with them in it the first answer comes 9 % later (Node 26.10).
+ * Embeds the explorer's files as assets. In the module itself, which Node parses as a whole, they delay
+ * the first answer by 9 % (Node 26.10).
  */
 const contentsBeside: Plugin = {
   name: "contents-beside",
@@ -38,7 +38,7 @@ const contentsBeside: Plugin = {
 };
 
 try {
-  // The first release that can: `node --build-sea` came with 25.5.
+  // `node --build-sea` needs Node 25.5.
   const node = findProgram("node", "node26/bin/node");
   await bundle("node", join(stage, "main.mjs"), [contentsBeside]);
   const config = {

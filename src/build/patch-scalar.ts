@@ -1,21 +1,19 @@
 /**
- * Scalar's browser modules as the page runs them: as they are published, without source maps, and
- * with the few changes of the table below.
+ * Reads Scalar's browser modules, removes their source maps and applies the patches of a table.
  *
  * @module
  */
 import { readdir, readFile } from "node:fs/promises";
 import { join, posix } from "node:path";
 
-/** One change to one of Scalar's files, found by text that must be there exactly once. */
+/** A replacement in one of Scalar's files. */
 interface Patch {
-  /** The file's name up to its hash. */
+  /** The file's name without its hash. */
   file: string;
-  /** What it is for. */
   why: string;
-  /** Where the text to be replaced begins. */
+  /** The start of the text to be replaced; must occur exactly once. */
   from: string;
-  /** What comes after the text to be replaced, where `from` is not all of it. */
+  /** The text after the text to be replaced. @default `from` is replaced */
   before?: string;
   with: string;
 }
@@ -24,39 +22,39 @@ const PATCHES: readonly Patch[] = [
   {
     file: "chunks/workspace-events",
     why:
-      "Zod asks whether it may compile, which the content policy refuses with a report each time",
+      "Zod tests for `Function`, which the content policy blocks and the browser reports each time",
     from: "try{return Function(``),!0}catch{return!1}",
     with: "return!1",
   },
   {
     file: "chunks/modal",
-    why: "An answer of HTML would be framed, which the content policy refuses: it is shown as text",
+    why: "The content policy blocks frames: an answer of HTML is shown as text",
     from: "raw:!0,language:`html`,preview:`object`",
     with: "raw:!0,language:`html`",
   },
   {
     file: "chunks/modal",
-    why: "A PDF would be framed, which the content policy refuses: it can be downloaded",
+    why: "The content policy blocks frames: an answer of PDF can be downloaded",
     from: "{extension:`.pdf`,preview:`object`}",
     with: "{extension:`.pdf`}",
   },
   {
     file: "chunks/workspace-events",
-    why: "The page is in English; seven other languages of the client are 26 kB",
+    why: "The page is in English; seven other languages of the client take 26 kB",
     from: ",po={serverVariablesSelect:{selected:`المحدد:`}",
     before: ",bo={serverVariablesSelect:{selected:`Selected:`}",
     with: ",po={},mo={},ho={},go={},_o={},vo={},yo={}",
   },
   {
     file: "chunks/ScalarTextInput.vue",
-    why: "The page is in English; seven other languages of the reference are 17 kB",
+    why: "The page is in English; seven other languages of the reference take 17 kB",
     from: ",ru:{common:{",
     before: "},defaultLocale:`en`,rtlLocales",
     with: "",
   },
   {
     file: "chunks/workspace-events",
-    why: "The logos of frameworks that Scalar's own site shows are 22 kB",
+    why: "Logos of frameworks, which only Scalar's own site shows, take 22 kB",
     from: ",$S=Y({default:()=>nC,render:()=>tC})",
     before: ',Nw=Object.assign({"../icons/Add.svg"',
     with: "",
@@ -70,54 +68,53 @@ const PATCHES: readonly Patch[] = [
   },
   {
     file: "chunks/workspace-events",
-    why: "A button to copy has its name only while the pointer is over it",
+    why: "The copy button has a name only while the pointer is over it",
     from: "A({type:`button`},E(n)(`group/copy-button relative",
     with: 'A({type:`button`,"aria-label":t.value?`Copied`:`Copy`},E(n)(`group/copy-button relative',
   },
   {
     file: "chunks/workspace-events",
-    why: "A combobox says whether it is expanded, also while it is not",
+    why: "A combobox must have `aria-expanded` even when it is collapsed",
     from: '"aria-expanded":he.value?`true`:void 0,"aria-invalid"',
     with: '"aria-expanded":e.withVariables?he.value?`true`:`false`:void 0,"aria-invalid"',
   },
   {
     file: "chunks/ScalarTextInput.vue",
-    why: "A button's name has in it what is written on it, `Show More`",
+    why: "A button's name must contain its visible text, `Show More`",
     from: "showAllEndpoints:`Show all {name} endpoints`",
     with: "showAllEndpoints:`Show More {name} endpoints`",
   },
   {
     file: "chunks/modal",
-    why: "The editor of a request's or an answer's body has no name",
+    why: "The editor of a body has no accessible name",
     from: 'role:`textbox`,"aria-multiline":`true`}',
     with: 'role:`textbox`,"aria-multiline":`true`,"aria-label":`Body`}',
   },
   {
     file: "chunks/modal",
-    why: "A button with a name is a button",
+    why: "A button with a name must not have the role `none`",
     from: "role:r.value?`alert`:`none`",
     with: "role:r.value?`alert`:void 0",
   },
   {
     file: "chunks/modal",
-    why: "A button to copy names as controlled what is not in the page",
+    why: "The copy button's `aria-controls` names an element that does not exist",
     from: '{"aria-controls":w(r),content:c()}',
     with: "{content:c()}",
   },
 ];
 
-/** The module that the page imports. */
 const ENTRY = "standalone.esm.js";
 
-/** A static import or re-export of another of the modules, in minified code. */
+/** A static import or re-export in minified code. */
 const STATIC_IMPORT = /(?:^|[;}\n])(?:import|export)\b(?:[^;'"()]*?from)?\s*["'](\.[^"']+)["']/g;
 
 /**
- * Reads Scalar's ES modules: the entry and what it loads when it is needed.
+ * Reads the entry and its chunks, patched.
  *
  * @param folder the folder of the package
  * @returns contents by path
- * @throws {Error} where a change no longer applies, as after an update of Scalar
+ * @throws {Error} if a patch does not apply, as after an update of Scalar
  */
 export async function readScalar(folder: string): Promise<Map<string, Buffer>> {
   const browser = join(folder, "dist/browser");
@@ -132,9 +129,9 @@ export async function readScalar(folder: string): Promise<Map<string, Buffer>> {
 }
 
 /**
- * The modules without which the entry does not start: itself and all that it imports statically.
+ * Lists the entry and all modules that it imports statically.
  *
- * @param files contents by path, as {@linkcode readScalar} gives them
+ * @param files the result of {@linkcode readScalar}
  */
 export function staticImports(files: ReadonlyMap<string, Buffer>): string[] {
   const found = new Set([ENTRY]);
@@ -149,7 +146,7 @@ export function staticImports(files: ReadonlyMap<string, Buffer>): string[] {
   return [...found];
 }
 
-/** Takes the reference to a source map off, which would be a 404 in a browser's tools. */
+/** Removes the reference to a source map, which is not served. */
 function withoutSourceMap(content: Buffer): Buffer {
   const comment = content.lastIndexOf("\n//# sourceMappingURL=");
   return comment < 0 ? content : content.subarray(0, comment + 1);
@@ -161,7 +158,9 @@ function apply({ file, from, before, with: replacement }: Patch, files: Map<stri
   const parts = files.get(path)?.toString().split(from) ?? [];
   const end = before === undefined ? 0 : parts[1]?.indexOf(before) ?? -1;
   if (paths.length !== 1 || parts.length !== 2 || end < 0) {
-    throw new Error(`src/build/patch-scalar.ts: the change of ${quote(from)} does not fit ${path}`);
+    throw new Error(
+      `src/build/patch-scalar.ts: the patch of ${quote(from)} does not apply to ${path}`,
+    );
   }
   files.set(path, Buffer.from(parts[0] + replacement + parts[1]!.slice(end)));
 }

@@ -1,5 +1,5 @@
 /**
- * Finds and runs the programs that make executables.
+ * Finds and runs the runtimes that make executables.
  *
  * @module
  */
@@ -11,24 +11,23 @@ import { promisify } from "node:util";
 const TESTS = new URL("../../tests/node_modules/", import.meta.url);
 
 /**
- * The program that the tests are pinned to, or the one on the `PATH`.
+ * Finds the program that the tests use, or else the one on the `PATH`.
  *
- * @param name its name on the `PATH`
- * @param pinned its path in `tests/node_modules`
- * @throws {Error} where there is neither
+ * @param name the name on the `PATH`
+ * @param pinned the path in `tests/node_modules`
+ * @throws {Error} if there is neither
  */
 export function findProgram(name: string, pinned: string): string {
   const program = fileURLToPath(new URL(pinned, TESTS));
   if (existsSync(program)) return program;
   if (spawnSync(name, ["--version"], { stdio: "ignore" }).status === 0) return name;
-  throw new Error(`${name} is needed and not there; "node tests/setup.mjs" installs it`);
+  throw new Error(`${name} is not installed; "node tests/setup.mjs" installs it`);
 }
 
 /**
- * Runs a program to its end.
+ * Runs a program.
  *
- * @param cwd the folder it runs in
- * @throws {Error} with what it printed, where it fails
+ * @throws {Error} with its output if it fails
  */
 export async function runProgram(program: string, args: string[], cwd: string): Promise<void> {
   await promisify(execFile)(program, args, { cwd, maxBuffer: 1e8 });

@@ -1,6 +1,5 @@
 /**
- * `npm run build:worker`: bundles the service with its files as one ES module for workerd and
- * other workers, `dist/worker.js`.
+ * `npm run build:worker`: bundles the service for workerd as one ES module, `dist/worker.js`.
  *
  * @module
  */
