@@ -1,36 +1,35 @@
 /**
- * Puts Scalar in the place of the page's plain content once an operation can be tried. Where it
- * cannot be loaded, the plain content stays.
+ * Replaces the page's plain content by Scalar. If Scalar cannot be loaded, the plain content stays.
  *
- * Every address is resolved against the page's own, so that the page is right behind any prefix
- * that a proxy puts before it, and nothing is asked of any other origin.
+ * Every URL is resolved against the page's own, so that the page works behind any proxy prefix and
+ * requests nothing of another origin.
  */
 import { refreshHeader } from "./header.js";
 
-/** How long nothing changes once Scalar is done, in milliseconds; it gathers work for 300. */
+/** Without a change for so long, in milliseconds, Scalar is done; it batches updates for 300. */
 const SETTLED = 500;
 
 const base = new URL("..", location.href);
 const origin = base.href.replace(/\/$/, "");
 const plain = document.getElementById("plain");
 const mount = document.getElementById("scalar");
-/** The place that was asked for last, since Scalar writes its own into the address. */
-let asked = location.hash;
-addEventListener("hashchange", () => asked = location.hash);
+/** The fragment that the reader requested last; Scalar changes `location.hash` itself. */
+let requestedHash = location.hash;
+addEventListener("hashchange", () => requestedHash = location.hash);
 
 for (const name of plain.querySelectorAll("var")) name.textContent = origin;
 document.querySelector(".skip").addEventListener("click", skip);
 refreshHeader();
 
-// Asked for beside the modules, which take longer.
+// Fetched while the modules load.
 const description = fetch(new URL("spec.json", base)).then((answer) => answer.json());
-description.catch(() => {}); // It is waited for below, and may fail before that.
+description.catch(() => {}); // It may reject before it is awaited below.
 const entry = document.querySelector("script[data-scalar]").dataset.scalar;
 const { createApiReference } = await import(new URL(entry, location.href));
 createApiReference(mount, {
-  content: located(await description),
+  content: resolveServers(await description),
   slug: "spec",
-  // Each of these keeps Scalar from talking to its maker's hosts.
+  // Without these options Scalar sends requests to its vendor's hosts.
   withDefaultFonts: false,
   telemetry: false,
   agent: { disabled: true },
@@ -39,35 +38,30 @@ createApiReference(mount, {
   hideClientButton: true,
 });
 await until(() => mount.querySelector(".show-api-client-button"), () => mount.querySelector("h1"));
-await takePlace();
+await showScalar();
 
-/** The description with the servers that are relative, which mean this service, where it is now. */
-function located(description) {
-  const place = (holder) => {
+/** Resolves the relative servers of a description, which mean this service. */
+function resolveServers(description) {
+  const resolveIn = (holder) => {
     if (!Array.isArray(holder?.servers)) return;
     for (const server of holder.servers) {
       if (server?.url?.startsWith?.("/")) server.url = origin + server.url.replace(/\/$/, "");
     }
   };
-  // Without any, Scalar would ask the root of this origin, whatever the prefix.
+  // Without servers Scalar uses the root of the origin and ignores the prefix.
   if (!description.servers?.length) description.servers = [{ url: "/" }];
-  place(description);
+  resolveIn(description);
   for (const path of Object.values(description.paths ?? {})) {
-    [path, ...Object.values(path ?? {})].forEach(place);
+    [path, ...Object.values(path ?? {})].forEach(resolveIn);
   }
   return description;
 }
 
-/**
- * Resolves when Scalar is far enough, or when nothing more changes in what it shows.
- *
- * @param isDone whether it is far enough
- * @param isStarted whether it shows anything that may be all there is
- */
+/** Resolves when `isDone`, or when `isStarted` and Scalar's elements no longer change. */
 function until(isDone, isStarted) {
   return new Promise((resolve) => {
     let timer;
-    const look = () => {
+    const check = () => {
       clearTimeout(timer);
       if (isDone()) done();
       else if (isStarted()) timer = setTimeout(done, SETTLED);
@@ -76,39 +70,39 @@ function until(isDone, isStarted) {
       observer.disconnect();
       requestAnimationFrame(resolve);
     };
-    const observer = new MutationObserver(look);
+    const observer = new MutationObserver(check);
     observer.observe(mount, { childList: true, subtree: true });
-    look();
+    check();
   });
 }
 
-/** Shows Scalar where the reader is: at the same operation, with the focus. */
-async function takePlace() {
+/** Shows Scalar at the operation that the reader is at, and moves the focus there. */
+async function showScalar() {
   const { classList } = document.documentElement;
-  const place = placeOfReader();
+  const hash = currentHash();
   const focused = plain.contains(document.activeElement);
-  restore(place);
-  if (place) {
-    // Scalar scrolls to the place unseen, below the plain content, which is held where it is.
-    hold(plain.querySelector("nav"), plain);
+  restoreHash(hash);
+  if (hash) {
+    // Scalar scrolls to the operation while the plain content still covers it.
+    fix(plain.querySelector("nav"), plain);
     classList.add("mounting");
     dispatchEvent(new PopStateEvent("popstate"));
     await until(() => false, () => true);
-    restore(place);
+    restoreHash(hash);
   }
   classList.add("mounted");
-  if (focused || place) focus(document.getElementById(`spec/${decode(place.slice(1))}`));
+  if (focused || hash) focus(document.getElementById(`spec/${decode(hash.slice(1))}`));
 }
 
-/** Puts back into the address what Scalar took for the place while it started. */
-function restore(place) {
-  history.replaceState(history.state, "", place || location.pathname + location.search);
+/** Scalar changes the fragment while it starts. */
+function restoreHash(hash) {
+  history.replaceState(history.state, "", hash || location.pathname + location.search);
 }
 
-/** Takes elements out of the flow, each where it is seen now. */
-function hold(...elements) {
-  const places = elements.map((element) => [element.style, element.getBoundingClientRect()]);
-  for (const [style, { left, top, width }] of places) {
+/** Fixes elements at their current position. */
+function fix(...elements) {
+  const boxes = elements.map((element) => [element.style, element.getBoundingClientRect()]);
+  for (const [style, { left, top, width }] of boxes) {
     Object.assign(style, {
       position: "fixed",
       left: `${left}px`,
@@ -118,12 +112,13 @@ function hold(...elements) {
   }
 }
 
-/** The fragment of what is being read: what was asked for, as long as it is in view. */
-function placeOfReader() {
+/** The requested fragment if its heading is in view, else that of the heading in view. */
+function currentHash() {
   const headings = [...plain.querySelectorAll("h2, h3")];
   const top = (heading) => heading.getBoundingClientRect().top;
-  const target = headings.find(({ id }) => id === decode(asked.slice(1)));
-  if (scrollY === 0 || (target && top(target) >= 0 && top(target) < innerHeight)) return asked;
+  const target = headings.find(({ id }) => id === decode(requestedHash.slice(1)));
+  const isInView = target && top(target) >= 0 && top(target) < innerHeight;
+  if (scrollY === 0 || isInView) return requestedHash;
   const heading = headings.findLast((heading) => top(heading) < innerHeight / 3);
   return heading ? `#${heading.id}` : "";
 }
@@ -142,7 +137,7 @@ function skip(event) {
   focus(null);
 }
 
-/** Moves the focus to an element of Scalar's, to its content where there is no such element. */
+/** Moves the focus to an element of Scalar, or to its content. */
 function focus(element) {
   const target = element ?? mount.querySelector("main") ?? mount;
   target.tabIndex = -1;

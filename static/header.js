@@ -1,41 +1,39 @@
 /**
- * Keeps the header current: asks for the node's information while the page is visible, and puts
- * what it says in as text. The labels are in the page, which the service rendered from the same.
+ * Keeps the header current: requests the info while the page is visible. `src/explorer/header.ts` renders
+ * the first header, and puts the tables of facts and states into the page.
  */
 
-/** How often, in milliseconds; less and less often where there is no answer. */
-const EVERY = 5_000;
-const AT_MOST = 60_000;
+/** In milliseconds. The interval doubles after each failure, up to the maximum. */
+const INTERVAL = 5_000;
+const INTERVAL_MAX = 60_000;
 
-/** How long a value may be shown, in characters. */
+/** In characters. */
 const VALUE_MAX = 80;
 
 const header = document.getElementById("node");
 const facts = JSON.parse(header.dataset.facts);
 const states = JSON.parse(header.dataset.states);
 
-/** Starts to ask. */
 export function refreshHeader() {
   const address = new URL("info", location.href);
-  let pause = EVERY;
+  let interval = INTERVAL;
   let timer;
-  const next = async () => {
+  const refresh = async () => {
     clearTimeout(timer);
     if (document.hidden) return;
-    const info = await ask(address);
+    const info = await fetchInfo(address);
     if (info) showInfo(info);
     else showState("silent");
-    pause = info ? EVERY : Math.min(2 * pause, AT_MOST);
-    timer = setTimeout(next, pause);
+    interval = info ? INTERVAL : Math.min(2 * interval, INTERVAL_MAX);
+    timer = setTimeout(refresh, interval);
   };
-  document.addEventListener("visibilitychange", next);
-  timer = setTimeout(next, pause);
+  document.addEventListener("visibilitychange", refresh);
+  timer = setTimeout(refresh, interval);
 }
 
-/** The information, from the browser's cache as long as its `Cache-Control` says. */
-async function ask(address) {
+async function fetchInfo(address) {
   try {
-    const answer = await fetch(address, { signal: AbortSignal.timeout(EVERY) });
+    const answer = await fetch(address, { signal: AbortSignal.timeout(INTERVAL) });
     const info = answer.ok ? await answer.json() : undefined;
     return info && typeof info === "object" ? info : undefined;
   } catch {
@@ -44,8 +42,11 @@ async function ask(address) {
 }
 
 function showInfo(info) {
-  const shown = facts.map(([key, label]) => [label, show(info[key])]).filter(([, value]) => value);
-  put(header.querySelector(".name a"), show(info.name) || show(info.software) || "Node");
+  const shown = facts.map(([key, label]) => [label, formatValue(info[key])]).filter(([, value]) =>
+    value
+  );
+  const name = formatValue(info.name) || formatValue(info.software) || "Node";
+  setText(header.querySelector(".name a"), name);
   header.querySelector("dl").replaceChildren(...shown.map(([label, value]) => {
     const fact = document.createElement("div");
     for (const [tag, text] of [["dt", label], ["dd", value]]) {
@@ -58,7 +59,7 @@ function showInfo(info) {
   const well = known === "ok" || status === undefined;
   showState(
     well && synced === true ? "synced" : well && synced === false ? "syncing" : known,
-    show(status),
+    formatValue(status),
   );
 }
 
@@ -66,22 +67,21 @@ function showState(state, name = "") {
   const [label = name, note = ""] = states[state] ?? [];
   const element = header.querySelector(".state");
   element.dataset.state = state;
-  put(element.querySelector("b"), label);
-  put(element.querySelector("span"), note);
+  setText(element.querySelector("b"), label);
+  setText(element.querySelector("span"), note);
 }
 
-/** Changes text only where it differs, since a screen reader says what changes. */
-function put(element, text) {
+/** Sets a text only if it differs: a screen reader announces every change. */
+function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** A value as text, as the first HTML has it (`src/explorer/header.ts`). */
-export function show(value) {
+/** The same as in `src/explorer/header.ts`, and what follows. */
+export function formatValue(value) {
   if (typeof value === "string") return shorten(value);
   return typeof value === "number" ? shorten(groupDigits(String(value))) : "";
 }
 
-/** Puts narrow spaces between the thousands of a number, and none into its fraction. */
 function groupDigits(number) {
   return number.replace(/\d+/, (whole) => {
     const first = whole.length % 3 || 3;
@@ -89,7 +89,6 @@ function groupDigits(number) {
   });
 }
 
-/** At most so many characters, to the end of a word, and no half of a surrogate pair. */
 function shorten(text) {
   if (text.length <= VALUE_MAX) return text;
   const wordEnd = text.slice(0, VALUE_MAX).search(/\s\S*$/);

@@ -35,10 +35,10 @@ header(
     const dataset = { facts: "[]", states: "{}" };
     Object.assign(globalThis, { document: { getElementById: () => ({ dataset }) } });
     const script = "../static/header.js";
-    const { show } = await import(script) as { show(value: unknown): string };
+    const { formatValue } = await import(script) as { formatValue(value: unknown): string };
     for (const [value, shown] of VALUES) {
       assert.is(shownIn(renderHeader({ height: value })), shown);
-      assert.is(show(value), shown);
+      assert.is(formatValue(value), shown);
     }
   },
 );
