@@ -1,4 +1,4 @@
-/** In the routes of `Bun.serve`: bun examples/bun.ts */
+/** Nodeface in the routes of `Bun.serve`. Run: bun examples/bun.ts */
 import { nodeface } from "./nodeface.ts";
 
 const server = Bun.serve({

@@ -1,4 +1,4 @@
-/** In an app of Hono, here on Node, with its own adapter: node --import tsx examples/hono.ts */
+/** Nodeface in an app of Hono, on Node. Run: node --import tsx examples/hono.ts */
 import { Hono } from "hono";
 import { serve } from "nodeface/node";
 import { nodeface } from "./nodeface.ts";

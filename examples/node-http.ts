@@ -1,4 +1,4 @@
-/** In a server of `node:http`: node --import tsx examples/node-http.ts */
+/** Nodeface in a server of `node:http`. Run: node --import tsx examples/node-http.ts */
 import { createServer } from "node:http";
 import { listener } from "nodeface/node";
 import { nodeface } from "./nodeface.ts";

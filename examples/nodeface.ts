@@ -1,4 +1,4 @@
-/** The face of a node written in TypeScript: live info, and an operation of its own, under /node. */
+/** A service for a node written in TypeScript: live info and an operation, mounted under /node. */
 import { createNodeface } from "nodeface";
 
 const peers = new Map([["a1", { id: "a1", height: 40 }]]);
@@ -11,7 +11,7 @@ export const nodeface = createNodeface({
     {
       method: "GET",
       path: "/v1/peers/{id}",
-      // Shown by the explorer, and in /node/spec.json.
+      // An OpenAPI operation: it is in the explorer and in /node/spec.json.
       operation: {
         operationId: "getPeer",
         tags: ["Node"],

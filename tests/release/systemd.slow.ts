@@ -54,7 +54,7 @@ testWhere(systemd, without(ANALYZE), "systemd knows every line of it", async () 
 
 systemd("the environment that it shows is what the command reads", async () => {
   const [, file] = /^EnvironmentFile=-(\/\S+)$/m.exec(text)!;
-  assert.ok(text.includes(`the file ${file} says`));
+  assert.ok(text.includes(`Name the node in ${file};`));
   const shown = [...text.matchAll(/^# {3}([A-Z_]+)=(.+)$/gm)].map((
     [, name, value],
   ) => [name, value]);
