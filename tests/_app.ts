@@ -1,19 +1,19 @@
-/** One app for the suites that need no socket. */
+/** A service for tests that need no socket. */
 import { createNodeface, type Nodeface } from "../src/index.ts";
 
 export const app: Nodeface = createNodeface();
 
-/** Asks the app in-process. */
+/** Requests a path in-process. */
 export async function ask(path: string, init: RequestInit = {}): Promise<Response> {
   return await app.fetch(new Request(`http://localhost${path}`, init));
 }
 
-/** Asks the app in-process, with these request headers. */
+/** Requests a path in-process, with headers. */
 export function askWith(headers: Record<string, string>, path: string): Promise<Response> {
   return ask(path, { headers });
 }
 
-/** Every path that answers 200 whatever the machine: those of the files change with their content. */
+/** Every path and its media type, except those below `/assets/`. */
 export const PATHS: readonly [path: string, type: string][] = [
   ["/v1/spec", "text/html; charset=utf-8"],
   ["/v1/info", "application/json"],

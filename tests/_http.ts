@@ -1,7 +1,7 @@
-/** An HTTP client that sends what it is told and no more: `fetch` adds `Accept-Encoding` and unpacks. */
+/** An HTTP client that adds no headers. `fetch` adds `Accept-Encoding` and decodes the response. */
 import { request } from "node:http";
 
-/** Sends one request over a connection of its own and reads the answer as it was sent. */
+/** Sends a request on a new connection; returns the response without decoding it. */
 export function send(
   url: URL,
   { method = "GET", headers = {} }: { method?: string; headers?: Record<string, string> } = {},

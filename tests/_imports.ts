@@ -1,12 +1,12 @@
-/** What a module imports, as esbuild finds it. */
+/** Finds the imports of a module with esbuild. */
 import { build } from "esbuild";
 
 /**
- * What has to be there before a module runs, which what it imports by a call has not.
+ * Lists a module and all its static imports, those by `import()` excluded.
  *
- * @param folder what paths are relative to
+ * @param folder the folder that paths are relative to
  * @param entry the module's path
- * @returns paths in the folder, the module's own among them, and other packages by their names
+ * @returns paths relative to the folder, and the names of packages
  */
 export async function importedBy(folder: string, entry: string): Promise<Set<string>> {
   const { metafile: { inputs } } = await build({
@@ -15,7 +15,7 @@ export async function importedBy(folder: string, entry: string): Promise<Set<str
   });
   if (!inputs[entry]) throw new Error(`${entry} was not read`);
   const imported = new Set([entry]);
-  // A set that grows is gone through to its end.
+  // The loop also visits what it adds.
   for (const path of imported) {
     for (const { kind, path: name } of inputs[path]?.imports ?? []) {
       if (kind === "import-statement" && !name.startsWith("node:")) imported.add(name);

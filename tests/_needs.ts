@@ -1,12 +1,12 @@
-/** Tests that need something of the machine, and say so where it is not there. */
+/** Tests that need something of the machine, and are skipped without it. */
 import { existsSync } from "node:fs";
 import process from "node:process";
 import type { Test } from "uvu";
 
 /**
- * Registers a test, or counts it as skipped and prints why; `tests/run.ts` reads that line.
+ * Registers a test, or skips it and prints why; `tests/run.ts` reads that line.
  *
- * @param missing what is not there; nothing where all is
+ * @param missing why the test cannot run here; `undefined` runs it
  */
 export function testWhere(
   suite: Test,
@@ -19,13 +19,13 @@ export function testWhere(
   console.log(`Skipped, ${missing}: ${name}`);
 }
 
-/** Why a test that needs programs of Debian is skipped, where they are not installed. */
+/** Why a test cannot run without these programs; `undefined` if all are installed. */
 export function without(...programs: string[]): string | undefined {
   const missing = programs.filter((program) => !existsSync(program));
   return missing.length === 0 ? undefined : `needs ${missing.join(" and ")}`;
 }
 
-/** Why a test that needs the superuser of a Linux is skipped, where there is none. */
+/** Why a test that needs root on Linux cannot run; `undefined` if it can. */
 export const NOT_ROOT: string | undefined = process.getuid?.() === 0 && process.platform === "linux"
   ? undefined
   : "needs root on Linux";

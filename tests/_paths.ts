@@ -1,8 +1,8 @@
-/** Where the tests find the project and the other runtimes. */
+/** The paths of the project and of the other runtimes. */
 import { fileURLToPath } from "node:url";
 
 export const ROOT: string = fileURLToPath(new URL("../", import.meta.url));
 
-/** The programs themselves: the wrapper that the package puts before Deno passes no signals on. */
+/** The programs themselves: the wrapper of the npm package `deno` does not forward signals. */
 export const DENO: string = `${ROOT}tests/node_modules/deno/deno`;
 export const BUN: string = `${ROOT}tests/node_modules/bun/bin/bun.exe`;

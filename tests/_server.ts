@@ -1,21 +1,21 @@
-/** Starts the command as a process of its own, and stops it. */
+/** Runs the command in a process of its own. */
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import process from "node:process";
 import { BUN, DENO, ROOT } from "./_paths.ts";
 
-/** How the command is started on each runtime, without what `npm` puts around it. */
+/** The command on each runtime. */
 export const COMMANDS: Readonly<Record<"Node" | "Deno" | "Bun", readonly string[]>> = {
   Node: [process.execPath, "--import", "tsx", "src/main.ts"],
   Deno: [DENO, ...denoArguments()],
   Bun: [BUN, "src/main.ts"],
 };
 
-/** A command that serves something else than the service: the one of a file. */
+/** A command with another module in place of `src/main.ts`. */
 export const serving = (command: readonly string[], file: string): readonly string[] =>
   command.map((part) => part === "src/main.ts" ? file : part);
 
-/** Starts the service on each runtime; gives them by its name. */
+/** Starts the service on each runtime; returns the processes by runtime. */
 export async function startEach(): Promise<Map<string, Running>> {
   const starts = Object.entries(COMMANDS).map(async ([runtime, command]) =>
     [runtime, await start(command)] as const
@@ -23,39 +23,39 @@ export async function startEach(): Promise<Map<string, Running>> {
   return new Map(await Promise.all(starts));
 }
 
-/** A process that is running. */
+/** A running server. */
 export interface Running {
-  /** Where it listens, read from the line it prints when it is ready. */
+  /** The address that it printed. */
   url: string;
   pid: number;
-  /** What it has printed on standard error so far. */
+  /** Its standard error so far. */
   stderr(): string;
-  /** Resolves when it has ended, by itself or not. */
+  /** Resolves when it has exited. */
   ended: Promise<Ended>;
-  /** Closes the pipe of its standard output, as a reader that goes away does. */
+  /** Closes the pipe of its standard output, as `head` does. */
   leave(): void;
-  /** Ends it by a signal; resolves to its exit code and what it printed on standard error. */
+  /** Sends it a signal and waits for its exit. @default SIGTERM */
   stop(signal?: NodeJS.Signals): Promise<Ended>;
 }
 
-/** What is left of a process. */
+/** A process that has exited. */
 export interface Ended {
   code: number | null;
   stdout: string;
   stderr: string;
 }
 
-/** Where a command runs apart from the checkout, with the tests' own environment. */
+/** Where a command runs. */
 export interface Surroundings {
   /** @default the root of the checkout */
   cwd?: string;
-  /** Whether there is no environment but the one that is given. */
+  /** Whether the process does not inherit the environment of the tests. */
   bare?: boolean;
-  /** The user it runs as, by number. */
+  /** The user it runs as. */
   uid?: number;
 }
 
-/** Runs a command to its end. */
+/** Runs a command until it exits. */
 export function run(
   [program, ...args]: readonly string[],
   env: Record<string, string> = {},
@@ -64,7 +64,7 @@ export function run(
   return launch(program!, args, env, surroundings).ended;
 }
 
-/** Starts a command that serves, on a port of its own choice; rejects where it ends instead. */
+/** Starts a server on a free port; rejects if it exits instead. */
 export async function start(
   [program, ...args]: readonly string[],
   env: Record<string, string> = {},
@@ -119,7 +119,7 @@ function launch(
   return { child, ended, ready, printed };
 }
 
-/** What `deno task start` runs, from the one place that names its permissions. */
+/** The arguments of `deno task start`, with its permissions. */
 function denoArguments(): string[] {
   const { tasks } = JSON.parse(readFileSync(`${ROOT}deno.json`, "utf8"));
   return tasks.start.command.split(" ").slice(1);

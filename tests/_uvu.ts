@@ -1,20 +1,20 @@
 /**
- * Runs the suites whose path under `tests/` matches a pattern, on whichever runtime this is; ends
- * with 0 if every test of every suite has passed.
+ * Runs the suites whose path below `tests/` matches a pattern, on the current runtime. Exits with 0 if all
+ * tests pass.
  */
 import process from "node:process";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parse } from "uvu/parse";
 
-/** Runs one suite: what failed or `true`, how many passed, were skipped, and were to be run. */
+/** Runs a suite; `errors` is `true` if there are none. */
 type Run = () => Promise<[errors: string | true, passed: number, skipped: number, total: number]>;
-/** Where uvu collects the suites of each file, behind the file's name. */
+/** The suites of each file, as uvu collects them. */
 type Queue = [name: string, ...suites: Run[]][];
 
 const folder = fileURLToPath(new URL(".", import.meta.url));
 const { suites } = await parse(folder, process.argv[2] ?? String.raw`\.test\.ts$`);
 
-// As uvu/run does it, which leaves no moment between reading the suites and running them.
+// This is what uvu/run does. Here the suites are wrapped before they run.
 const shared = globalThis as { UVU_DEFER?: 1; UVU_QUEUE?: Queue; UVU_INDEX?: number };
 shared.UVU_DEFER = 1;
 const { exec } = await import("uvu");
@@ -28,10 +28,10 @@ for (const [index, { name, file }] of suites.entries()) {
   queue[index] = [name, ...runs.map(failOnHook)];
 }
 await exec(false);
-// A runtime that keeps a connection of its own open would hold up all that comes after.
+// An open connection would keep the process alive.
 process.exit(process.exitCode ?? 0);
 
-/** uvu 0.5.6 drops the error of a `before` hook, and takes the suite for one that has passed. */
+/** uvu 0.5.6 ignores the error of a `before` hook and counts the suite as passed. */
 function failOnHook(run: Run): Run {
   return async () => {
     const [errors, passed, skipped, total] = await run();

@@ -1,34 +1,32 @@
 /**
- * Runs the tests and counts them.
+ * Runs the tests and prints a table of the results.
  *
- * - `run.ts fast`, which is `npm test`: every `*.test.ts`. Those directly under `tests/` run on Node,
- *   Deno and Bun, those in a folder on Node.
- * - `run.ts slow`, which is `npm run test:slow`: every `*.slow.ts`, which takes minutes or needs more
- *   of the machine, such as packages of Debian or root. What is not there is skipped, and said.
- * - `run.ts fast slow`, which is `npm run test:all`: both.
+ * - `run.ts fast` (`npm test`): every `*.test.ts`. Those directly below `tests/` run on Node, Deno and
+ *   Bun, those in a folder on Node.
+ * - `run.ts slow` (`npm run test:slow`): every `*.slow.ts`. They take minutes or need more of the machine,
+ *   such as packages of Debian or root; otherwise they are skipped.
+ * - `run.ts fast slow` (`npm run test:all`): both.
  *
- * Further arguments are names of folders under `tests/`: only these are run. It ends with a table of
- * the suites and with one line that counts all tests; a test that is skipped is in the table only.
+ * Further arguments name folders below `tests/`, to run only these.
  */
 import { spawn } from "node:child_process";
 import { readdirSync } from "node:fs";
 import process from "node:process";
 import { BUN, DENO, ROOT } from "./_paths.ts";
 
-/** One process that runs suites. */
+/** A process that runs suites. */
 interface Run {
   name: string;
   command: readonly string[];
 }
 
-/** What has come of it. */
 interface Result {
   name: string;
   passed: number;
   failed: number;
   skipped: number;
   seconds: number;
-  /** Why tests were skipped, or why the whole counts as failed. */
+  /** Why tests were skipped, or why the run counts as failed. */
   notes: readonly string[];
 }
 
@@ -40,7 +38,7 @@ const onNode = (name: string, pattern: string): Run => ({
 const folder = (name: string): Run => onNode(name, String.raw`^${name}[/\\].*\.test\.ts$`);
 const PORTABLE = String.raw`^[^/\\]+\.test\.ts$`;
 
-/** Runs that wait for most of their time, and beside them those that keep a processor busy. */
+/** The first lane mostly waits, so the second can run beside it. */
 const FAST: readonly (readonly Run[])[] = [
   [folder("raw"), folder("nodes")],
   [
@@ -56,7 +54,7 @@ const FAST: readonly (readonly Run[])[] = [
   ],
 ];
 
-/** One after another, since some of them measure. */
+/** One lane, since some of them measure. */
 const SLOW: readonly (readonly Run[])[] = [
   readdirSync(`${ROOT}tests`, { recursive: true, encoding: "utf8" })
     .map((file) => file.replaceAll("\\", "/"))
@@ -70,8 +68,8 @@ const SLOW: readonly (readonly Run[])[] = [
     ),
 ];
 
-/** How long the output of a run is read on after its end, in ms: what it has started may hold it. */
-const LAST_WORDS = 5000;
+/** In milliseconds. A child of the run may keep the pipe open after the run's exit. */
+const OUTPUT_TIMEOUT = 5000;
 
 const words = process.argv.slice(2);
 const folders = words.filter((word) => word !== "fast" && word !== "slow");
@@ -87,14 +85,13 @@ console.log(`\n${tableOf(results)}\n`);
 console.log(`${sum("passed")} passed, ${sum("failed")} failed`);
 process.exit(results.length > 0 && sum("failed") === 0 ? 0 : 1);
 
-/** Runs those of a lane that are wanted, one after another. */
 async function executeAll(lane: readonly Run[]): Promise<Result[]> {
   const results: Result[] = [];
   for (const run of lane.filter(isWanted)) results.push(await execute(run));
   return results;
 }
 
-/** Runs one process to its end, then prints all that it has printed. */
+/** Runs a process and prints its output when it has exited. */
 async function execute(
   { name, command: [program = "", ...args] }: Run,
 ): Promise<Result> {
@@ -112,7 +109,7 @@ async function execute(
         stream.setEncoding("utf8").on("data", (text: string) => output += text);
         child.on(
           "exit",
-          () => setTimeout(() => stream.destroy(), LAST_WORDS).unref(),
+          () => setTimeout(() => stream.destroy(), OUTPUT_TIMEOUT).unref(),
         );
       }
       child.on("error", (error) => output += `${error}\n`);
@@ -124,7 +121,7 @@ async function execute(
   return { name, seconds, ...read(status, output) };
 }
 
-/** Reads what uvu counts at the end of its output, which a process that is cut short has not. */
+/** Reads the counts that uvu prints; a process that was interrupted has printed none. */
 function read(
   status: number | null,
   output: string,
