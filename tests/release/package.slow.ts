@@ -30,7 +30,7 @@ export const all = [serveOnNode, serveOnDeno, serveOnBun, listener, served];
 const response: Response = await nodeface.fetch(new Request("http://localhost/a/v1/info"));
 console.log((await response.json()).height, await nodeface.ready());
 // @ts-expect-error: there is no such option
-createNodeface({ hots: [] });
+export const wrong = () => createNodeface({ hots: [] });
 `;
 writeFileSync(join(HOME, "program.ts"), PROGRAM);
 
