@@ -95,6 +95,13 @@ page("shows the operations of OpenAPI 3.2 as well: QUERY, and those of other met
   assert.not.match(html, "hidden");
 });
 
+page("lists of a description are lists, whatever their marks and numbers", () => {
+  for (const mark of ["-", "*", "+", "1.", "2)", "10."]) {
+    const html = renderMarkdown(`Before\n\n${mark} one\n${mark} two\n\nafter`, 100);
+    assert.match(html, "<ul><li>one</li><li>two</li></ul>", mark);
+  }
+});
+
 page("no text is cut within a character", () => {
   for (const length of [1, 2, 3]) {
     const html = renderMarkdown("\u{1f600}\u{1f601}", length) +

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createNodeface } from "../src/index.ts";
-import { ask, askWith } from "./_app.ts";
+import { app, ask, askWith } from "./_app.ts";
 
 const guard = suite("the guard");
 
@@ -69,6 +69,8 @@ guard("a target of more than 8192 characters is answered with 414", async () => 
   const response = await ask(`/v1/info?${"a".repeat(8192)}`);
   assert.is(response.status, 414);
   assert.is((await response.json()).title, "URI Too Long");
+  const longest = new URL(`http://localhost/v1/info?${"a".repeat(8192)}`).href.slice(0, 8192);
+  assert.is((await app.fetch(new Request(longest))).status, 200);
 });
 
 guard.run();

@@ -28,6 +28,25 @@ for (const file of FILES) {
   });
 }
 
+node(
+  "the operations of this service have names that say so, which the node's have not taken",
+  async () => {
+    const text = `openapi: 3.1.1
+info: { title: x, version: "1" }
+paths: { /height: { get: { operationId: nodefaceGetInfo, responses: {} } } }
+`;
+    const { json } = await load({ text });
+    const names = [...json.matchAll(/"operationId":"(\w+)"/g)].map(([, name]) => name!);
+    assert.is(new Set(names).size, names.length);
+    for (const name of ["nodefaceGetInfo", "nodefaceGetInfo2"]) {
+      assert.ok(
+        names.includes(name),
+        name,
+      );
+    }
+  },
+);
+
 node("the comments and the order of its YAML stay, and every line of it", async () => {
   for (const file of FILES.filter((file) => file.includes("petstore-3"))) {
     const { yaml } = await load(file);
