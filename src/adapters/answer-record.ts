@@ -1,38 +1,38 @@
 /**
- * Records of what became of each request, for an access log.
+ * Records of requests and their answers, for an access log.
  *
  * @module
  */
 import type { RequestHead } from "../http/message.ts";
 import { type Callbacks, notify } from "./server.ts";
 
-/** What became of one request. */
+/** The record of a request. */
 export interface AnswerRecord {
-  /** Left out where the parser refused the request before there was one. */
+  /** Absent if the parser refused the request. */
   readonly method?: string;
-  /** An absolute URL, or the path and query of the request target; left out as the method is. */
+  /** An absolute URL, or the path and query of the request target; absent as `method` is. */
   readonly url?: string;
-  /** Left out where the client went away before there was an answer. */
+  /** Absent if the client disconnected before the answer. */
   readonly status?: number;
   readonly outcome: Outcome;
-  /** From the request's head to the end of the answer, in milliseconds. */
+  /** The time from the request's head to the end of the answer. */
   readonly milliseconds: number;
 }
 
 /**
- * How an answer ended: all of it was handed to the system, the client went away or was cut before
- * that, or the stream that it came from failed.
+ * How an answer ended: `sent`, the system has all of it; `aborted`, the connection was closed before;
+ * `failed`, the host's stream failed.
  */
 export type Outcome = "sent" | "aborted" | "failed";
 
-/** Says how the answer to one request ended; only the first call counts. */
+/** Ends a record. Only the first call has an effect. */
 export type EndRecord = (outcome: Outcome, status?: number) => void;
 
 /**
  * Begins the record of a request.
  *
- * @param onAnswer is given the record when it ends
- * @param request what is known of the request
+ * @param onAnswer called with the record when it ends
+ * @param request `undefined` if the parser refused it
  */
 export function beginRecord(
   onAnswer: NonNullable<Callbacks["onAnswer"]>,

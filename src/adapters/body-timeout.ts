@@ -1,6 +1,5 @@
 /**
- * The time that a client has for the content of its request, which nothing but a host's operation
- * reads.
+ * Limits the time for a request's content, which only a host's operation reads.
  *
  * @module
  */
@@ -8,14 +7,14 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { RequestHead } from "../http/message.ts";
 import { LIMITS } from "./limits.ts";
 
-/** Whether a request has a content (RFC 9112, section 6). */
+/** Whether a request has content (RFC 9112, section 6). */
 export function hasBody({ headers }: RequestHead): boolean {
   return headers.has("content-length") || headers.has("transfer-encoding");
 }
 
 /**
- * Cuts a client that takes too long over its content: `requestTimeout` of `node:http` ends with the
- * answer, which need not wait for the content.
+ * Closes the connection if the content takes too long. `requestTimeout` of `node:http` no longer applies
+ * after the answer, which may be sent before the content has arrived.
  */
 export function limitBody(
   message: IncomingMessage,
@@ -27,6 +26,6 @@ export function limitBody(
   timer.unref();
   const clear = () => clearTimeout(timer);
   message.once("end", clear).once("close", clear);
-  // What nobody has read by then is dropped: Deno would wait for it.
+  // Discards unread content, for which Deno 2.9 would wait.
   response.once("finish", () => message.resume());
 }

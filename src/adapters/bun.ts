@@ -1,5 +1,5 @@
 /**
- * Serves an app on Bun with its own server, which cuts clients that keep it waiting.
+ * Serves an app with `Bun.serve`, which disconnects idle clients itself.
  *
  * @module
  */
@@ -22,13 +22,13 @@ import { watchFailure } from "./watch-failure.ts";
 export type { AnswerRecord } from "./answer-record.ts";
 export type { App, Callbacks, Listening, ServeOptions } from "./server.ts";
 
-/** What is used of Bun's server. */
+/** The part of Bun's server that is used. */
 interface BunServer {
   readonly hostname: string;
   readonly port: number;
-  /** The address of a request's client; `null` where the request has ended. */
+  /** The client's address; `null` once the request has ended. */
   requestIP(request: Request): object | null;
-  /** Sets how long the connection of a request may be silent, in seconds; 0 for any time. */
+  /** Sets the idle timeout of a request's connection, in seconds; 0 is none. */
   timeout(request: Request, seconds: number): void;
   stop(closeActiveConnections: boolean): Promise<void>;
 }
@@ -47,14 +47,8 @@ declare const Bun: {
 /** In seconds. */
 const IDLE_TIMEOUT = LIMITS.silence / 1000;
 
-/**
- * Starts a server.
- *
- * @param app what answers
- * @param options where to listen, and who is told what becomes of requests
- * @returns the server, listening; rejects where it cannot listen there
- */
-// deno-lint-ignore require-await -- that it cannot listen is a rejection, as on other runtimes
+/** Starts a server; rejects if it cannot listen. */
+// deno-lint-ignore require-await -- an error of `Bun.serve` must reject, as on other runtimes
 export async function serve(
   app: App,
   options: ServeOptions,
@@ -72,16 +66,16 @@ export async function serve(
         : handle(app, request, server, onError),
     hostname: host,
     port,
-    // With `development: false` Bun 1.4 has two processes share a port without a word.
+    // With `development: false`, Bun 1.4 lets two processes share a port.
     reusePort: false,
-    // Otherwise errors are answered with a page that shows the source.
+    // In development, Bun answers an error with a page that shows the source.
     development: false,
     idleTimeout: IDLE_TIMEOUT,
   });
   return {
     url: urlAt(server.hostname, server.port),
     async close() {
-      // Bun does not say which answers are still being sent: it is left to end them by itself.
+      // `stop(false)` resolves when the last answer has been sent.
       const grace = new Promise((resolve) => setTimeout(resolve, LIMITS.grace));
       await Promise.race([server.stop(false), grace]);
       await server.stop(true);
@@ -91,7 +85,7 @@ export async function serve(
 
 type OnError = NonNullable<Callbacks["onError"]>;
 
-/** Answers one request, at once where the answer is prepared; neither throws nor rejects. */
+/** Answers a request; neither throws nor rejects. */
 function handle(
   app: App,
   request: Request,
@@ -104,7 +98,7 @@ function handle(
   return respond(request, server, answer, onError, endRecord);
 }
 
-/** Makes the response of an answer that has to be waited for, or is a host's own; never rejects. */
+/** Answers with a promise or a host's own response; never rejects. */
 async function respond(
   request: Request,
   server: BunServer,
@@ -113,13 +107,13 @@ async function respond(
   endRecord?: EndRecord,
 ): Promise<Response> {
   try {
-    // A client that does not read is cut, one that waits for the app is not.
+    // A client that waits for the app is not idle.
     server.timeout(request, 0);
     const given = await answer;
     server.timeout(request, IDLE_TIMEOUT);
     if (!isResponse(given) || !given.body) return toResponse(given);
     const watched = watchFailure(given.body, (error) => {
-      // A stream may well fail because its client has gone away.
+      // A disconnected client may make the stream fail.
       if (request.signal.aborted) return;
       endRecord?.("failed", given.status);
       void notify(onError, error);
@@ -131,10 +125,10 @@ async function respond(
   }
 }
 
-/** How often is asked whether an answer that takes its time is through, in milliseconds. */
+/** In milliseconds. */
 const RECORD_INTERVAL = 100;
 
-/** Answers one request and records what becomes of the answer. */
+/** Answers a request and records how the answer ends. */
 async function record(
   onAnswer: NonNullable<Callbacks["onAnswer"]>,
   request: Request,
@@ -146,12 +140,12 @@ async function record(
   request.signal.addEventListener("abort", () => endRecord("aborted", sent.status));
   const response = await answer(endRecord);
   sent.status = response.status;
-  // Bun 1.4 has no event for the end of an answer, but no address for a request that has ended. Where
-  // it was aborted, that is told a moment later.
-  const look = () => {
-    if (server.requestIP(request)) setTimeout(look, RECORD_INTERVAL);
+  // Bun 1.4 has no event for the end of an answer, but `requestIP` is then null. The event `abort` comes
+  // a moment later.
+  const check = () => {
+    if (server.requestIP(request)) setTimeout(check, RECORD_INTERVAL);
     else setImmediate(() => endRecord("sent", sent.status));
   };
-  setImmediate(look);
+  setImmediate(check);
   return response;
 }

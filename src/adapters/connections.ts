@@ -1,6 +1,5 @@
 /**
- * The connections of a server of `node:http`: cuts those on which nothing moves, and ends all of them
- * without cutting an answer short.
+ * Tracks the connections of a `node:http` server: closes idle ones, and drains all of them at the end.
  *
  * @module
  */
@@ -8,37 +7,33 @@ import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { LIMITS } from "./limits.ts";
 
-/** The connections a server has. */
+/** The connections of a server. */
 export interface Connections {
-  /** Takes up a new connection. */
+  /** Adds a new connection. */
   add(socket: Socket): void;
-  /** Takes up the answer to a request on one of them. */
+  /** Adds the answer to a request. */
   addAnswer(response: ServerResponse): void;
-  /** The last answer that is still to be sent on a connection. */
+  /** The last answer on a connection, if it has not been sent. */
   pendingAnswer(socket: Socket): ServerResponse | undefined;
-  /** Whether a connection is closed after the last answer on it. */
+  /** Whether the connection will be closed after its last answer. */
   isClosing(socket: Socket): boolean;
-  /**
-   * Ends all connections: those that are idle or half-sent at once, others after their answer, or
-   * when the grace period is over.
-   */
+  /** Closes each connection after its answer, but no later than `LIMITS.grace`. */
   end(): Promise<void>;
 }
 
-/** What is known of a connection. */
 interface Connection {
-  /** The answer to the last request on it. */
+  /** The answer to the last request. */
   last?: ServerResponse;
-  /** How much had been written when it was last looked at, in bytes. */
+  /** `bytesWritten` at the last check. */
   written: number;
-  /** When that had last changed, by the monotonic clock in milliseconds; never for a new connection. */
+  /** The time of the last activity by `performance.now()`; `Infinity` before the first answer. */
   idleSince: number;
 }
 
-/** How often connections are looked at while they are ended, in milliseconds. */
+/** In milliseconds. */
 const DRAIN_INTERVAL = 20;
 
-/** Makes a server's connections. */
+/** Starts to track the connections of a server. */
 export function createConnections(): Connections {
   const connections = new Map<Socket, Connection>();
 
@@ -49,11 +44,11 @@ export function createConnections(): Connections {
   const isAnswering = (socket: Socket) =>
     socket.writableLength > 0 || pendingAnswer(socket) !== undefined;
 
-  // Blank lines keep the server's own `keepAliveTimeout` from running out.
-  const cutIdle = setInterval(() => {
+  // `keepAliveTimeout` is not enough: a client that sends blank lines resets it.
+  const idleTimer = setInterval(() => {
     const now = performance.now();
     for (const [socket, connection] of connections) {
-      // A client that does not read is cut, one that waits for the app is not.
+      // The timeout is for a client that does not read. One that waits for the app is not idle.
       const timeout = socket.writableLength > 0 ? LIMITS.silence : 0;
       if ((socket.timeout ?? 0) !== timeout) socket.setTimeout(timeout);
       if (isAnswering(socket) || socket.bytesWritten !== connection.written) {
@@ -62,11 +57,11 @@ export function createConnections(): Connections {
       } else if (now - connection.idleSince > LIMITS.head) socket.destroy();
     }
   }, LIMITS.check);
-  cutIdle.unref();
+  idleTimer.unref();
 
   return {
     add(socket) {
-      // Until it has had an answer, `headersTimeout` cuts it, with one.
+      // Before the first answer, `headersTimeout` applies, which answers with 408.
       connections.set(socket, { written: 0, idleSince: Infinity });
       socket.once("close", () => connections.delete(socket));
     },
@@ -77,7 +72,7 @@ export function createConnections(): Connections {
     pendingAnswer,
     isClosing: (socket) => connections.get(socket)?.last?.shouldKeepAlive === false,
     async end() {
-      clearInterval(cutIdle);
+      clearInterval(idleTimer);
       const until = performance.now() + LIMITS.grace;
       do {
         await new Promise((resolve) => setTimeout(resolve, DRAIN_INTERVAL));

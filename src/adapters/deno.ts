@@ -1,6 +1,6 @@
 /**
- * Serves an app on Deno, with its `node:http`. `Deno.serve` is faster, but keeps silent clients
- * connected without limit, and ends the process when descriptors run out (Deno 2.9).
+ * Serves an app on Deno with `node:http`. `Deno.serve` is faster, but has no timeout for idle clients,
+ * and the process ends when it runs out of file descriptors (Deno 2.9).
  *
  * @module
  */
@@ -12,19 +12,13 @@ import { createHttpServer, listen, urlOf } from "./node-http.ts";
 export type { AnswerRecord } from "./answer-record.ts";
 export type { App, Callbacks, Listening, ServeOptions } from "./server.ts";
 
-/** Descriptors do not run out with fewer connections at a time than this. */
-const MANY = 16;
+/** With fewer connections at a time, file descriptors do not run out. */
+const MANY_CONNECTIONS = 16;
 
-/** How often is checked whether connections are still accepted, in milliseconds. */
+/** In milliseconds. */
 const CHECK_INTERVAL = 2000;
 
-/**
- * Starts a server.
- *
- * @param app what answers
- * @param options where to listen, and who is told what becomes of requests
- * @returns the server, listening; rejects where it cannot listen there
- */
+/** Starts a server; rejects if it cannot listen. */
 export async function serve(app: App, options: ServeOptions): Promise<Listening> {
   const { http, end } = await createHttpServer(app, options);
   await listen(http, options);
@@ -39,10 +33,10 @@ export async function serve(app: App, options: ServeOptions): Promise<Listening>
 }
 
 /**
- * Listens again where Deno has stopped to accept connections: Deno 2.9 does so, without an event, when
- * descriptors run out. After there were many connections, one more is made to find out.
+ * Listens again when Deno no longer accepts connections. Deno 2.9 stops to, without an event, when file
+ * descriptors run out. After many connections, this connects to its own port to find out.
  *
- * @returns what ends this
+ * @returns a function that ends this
  */
 function keepAccepting(http: Server, { host }: ServeOptions): () => void {
   const { port } = http.address() as AddressInfo;
@@ -57,7 +51,7 @@ function keepAccepting(http: Server, { host }: ServeOptions): () => void {
     socket.once("close", () => open--);
   });
   const check = () => {
-    if (most < MANY) return;
+    if (most < MANY_CONNECTIONS) return;
     accepted = false;
     const probe = connect(port, host).on("error", () => {});
     setTimeout(() => {

@@ -1,18 +1,19 @@
 /**
- * How long a client may take, the same on every runtime whose server can be told, in milliseconds.
- * Every client that does nothing is cut within 30 seconds.
+ * The timeouts of the adapters.
  *
  * @module
  */
+
+/** In milliseconds. Together they disconnect every idle client within 30 seconds. */
 export const LIMITS = {
-  /** From the opening of a connection, or the last answer's end, to the end of a request's head. */
+  /** From the start of the connection, or the end of the last answer, to the end of a request's head. */
   head: 10_000,
-  /** From a request's head to the end of its content, which nothing here reads. */
+  /** From the end of a request's head to the end of its content. */
   content: 10_000,
-  /** Between the bytes of a connection; `node:http` cuts one that does not read after twice that. */
+  /** Without a byte sent or received; `node:http` waits twice that for a client that does not read. */
   silence: 13_000,
-  /** How often the first of these is looked at. */
+  /** The interval at which `head` is checked. */
   check: 2_000,
-  /** From the word to stop to the end of the last answer. */
+  /** From the call of `close` to the end of the last answer. */
   grace: 5_000,
 } as const;

@@ -1,5 +1,5 @@
 /**
- * The head of a message of `node:http`.
+ * Reads the head of a request of `node:http`.
  *
  * @module
  */
@@ -7,18 +7,18 @@ import type { IncomingMessage } from "node:http";
 import type { RequestHead } from "../http/message.ts";
 
 /**
- * What is read of a request, without a `Request` or `Headers` made for it. `message.headers` keeps only
- * the first of two `Host` lines; `headersDistinct` took a tenth of a request's time (Node 26.10).
+ * The head of a request, read from `rawHeaders`. `message.headers` drops the second of two `Host` lines,
+ * and `headersDistinct` takes a tenth of the time of a request (Node 26.10).
  */
 export class MessageHead implements RequestHead {
   readonly method: string;
   readonly url: string;
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   readonly #fields: readonly string[];
 
   constructor({ method = "GET", url = "/", rawHeaders }: IncomingMessage) {
     this.method = method;
-    // The target `*` has no path; every runtime gives it this one.
+    // Bun and workerd give the target `*` as this path.
     this.url = url === "*" ? "/*" : url;
     this.#fields = rawHeaders;
   }
@@ -27,7 +27,7 @@ export class MessageHead implements RequestHead {
     return this;
   }
 
-  /** The value of a field; of several, all of them (RFC 9110, section 5.3). */
+  /** Several values are joined by commas (RFC 9110, section 5.3). */
   get(name: string): string | null {
     let value: string | null = null;
     for (let i = 0; i < this.#fields.length; i += 2) {

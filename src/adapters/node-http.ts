@@ -1,5 +1,5 @@
 /**
- * Serves an app with `node:http`, which both Node and Deno have.
+ * Serves an app with `node:http`, on Node and Deno.
  *
  * @module
  */
@@ -26,52 +26,45 @@ import {
   urlAt,
 } from "./server.ts";
 
-/**
- * Starts a server.
- *
- * @param app what answers
- * @param options where to listen, and who is told what becomes of requests
- * @returns the server, listening; rejects where it cannot listen there
- */
+/** Starts a server; rejects if it cannot listen. */
 export async function serve(app: App, options: ServeOptions): Promise<Listening> {
   const { http, end } = await createHttpServer(app, options);
   await listen(http, options);
   return { url: urlOf(http), close: end };
 }
 
-/** Makes a server that does not listen yet, and what ends it and its connections. */
+/** Makes a server that does not listen yet, and the function that closes it and its connections. */
 export async function createHttpServer(
   app: App,
   callbacks: Callbacks,
 ): Promise<{ http: Server; end: () => Promise<void> }> {
-  // A plain import would have newer Nodes load all of `fetch` as well, a third of the time to start.
+  // In newer Nodes, `import("node:http")` also loads `fetch`: a third of the time to start.
   const { createServer } = process.getBuiltinModule?.("node:http") ?? await import("node:http");
   const connections = createConnections();
   const answer = listener(app, callbacks);
   const settings = {
     headersTimeout: LIMITS.head,
     requestTimeout: LIMITS.head + LIMITS.content,
-    // `connections` cuts idle ones.
+    // `connections` closes idle ones.
     keepAliveTimeout: 0,
     connectionsCheckingInterval: LIMITS.check,
     // `refusalOf` answers these.
     requireHostHeader: false,
-    // What has no content is no stream to be read to its end: an eighth of a request's time on Node
-    // 26.10; Nodes before 24.12 ignore it.
+    // Saves an eighth of the time of a request (Node 26.10); Node before 24.12 ignores it.
     optimizeEmptyRequests: true,
   };
   const http = createServer(settings, (message, response) => {
     connections.addAnswer(response);
     const head = new MessageHead(message);
     limitBody(message, response, head);
-    // The parser drops what follows an Upgrade in a packet, so no answer to that is promised
+    // The parser drops the rest of a packet after an Upgrade, so the connection must be closed
     // (RFC 9112, section 9.6).
     if (head.has("upgrade")) response.shouldKeepAlive = false;
     answer(message, response);
   });
-  // The default is 2000, and drops even `Host` where it comes later.
+  // `node:http` drops headers past `maxHeadersCount`, by default 2000, even `Host`.
   http.maxHeadersCount = 0;
-  // It takes an answer that is still being sent for idle; `connections` does not.
+  // The built-in method closes connections whose answer is still being sent; `connections` does not.
   http.closeIdleConnections = () => {};
   http.on("connection", connections.add);
   // An unknown expectation may be ignored (RFC 9110, section 10.1.1).
@@ -86,14 +79,14 @@ export async function createHttpServer(
   };
   http.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (error.code === "ECONNRESET") socket.destroy();
-    // What follows a request with `Connection: close` is not read (RFC 9112, section 9.6).
+    // Bytes after a request with `Connection: close` are ignored (RFC 9112, section 9.6).
     else if (!connections.isClosing(socket as Socket)) {
       refuseAfterAnswers(socket as Socket, error.code);
     }
   });
   http.on("connect", (message, stream) => {
     const socket = stream as Socket;
-    // The server has given this socket away, and its limits and listeners with it.
+    // The server has detached this socket and its timeouts.
     socket.on("error", () => {}).resume().setTimeout(LIMITS.head, () => socket.destroy());
     refuseAfterAnswers(socket, undefined, new MessageHead(message));
   });
@@ -104,12 +97,7 @@ export async function createHttpServer(
   return { http, end };
 }
 
-/**
- * Makes the function that answers requests to a server of `node:http`.
- *
- * @param app what answers
- * @param callbacks who is told what becomes of requests
- */
+/** Makes the request listener for a server of `node:http`. */
 export function listener(
   app: App,
   callbacks: Callbacks = {},
@@ -120,18 +108,18 @@ export function listener(
     const endRecord = onAnswer && beginRecord(onAnswer, head);
     if (endRecord) {
       const { socket } = message;
-      // `finish` comes as well where the connection ends with a part still to be written.
-      const isWhole = () => response.writableFinished && !socket.destroyed && !socket.errored;
+      // `finish` is emitted even if the connection was closed with unwritten bytes.
+      const isSent = () => response.writableFinished && !socket.destroyed && !socket.errored;
       const end = () =>
         endRecord(
-          isWhole() ? "sent" : "aborted",
+          isSent() ? "sent" : "aborted",
           response.headersSent ? response.statusCode : undefined,
         );
       response.once("finish", end).once("close", end);
     }
-    const own = refusalOf(message, head) ?? answerToStar(message);
-    if (own) return write(response, withSecurity(own));
-    const answer = answerOf(app, head, () => wholeRequest(message, response, head));
+    const direct = refusalOf(message, head) ?? answerToStar(message);
+    if (direct) return write(response, withSecurity(direct));
+    const answer = answerOf(app, head, () => makeRequest(message, response, head));
     if (isAnswer(answer)) write(response, answer);
     else void send(response, answer, onError, endRecord);
   };
@@ -139,7 +127,7 @@ export function listener(
 
 type OnError = NonNullable<Callbacks["onError"]>;
 
-/** Sends an answer that has to be waited for, or is a host's own response; never rejects. */
+/** Sends a promised answer or a host's own response; never rejects. */
 async function send(
   response: ServerResponse,
   answer: Awaitable<Answer | Response>,
@@ -157,7 +145,7 @@ async function send(
   }
 }
 
-/** Sends a host's own response; where its stream fails, the connection is cut. */
+/** Sends a host's own response. If its stream fails, the connection is closed. */
 async function sendResponse(
   response: ServerResponse,
   { status, statusText, headers, body }: Response,
@@ -174,13 +162,12 @@ async function sendResponse(
   try {
     for (;;) {
       const { done, value } = await reader.read();
-      // The client has gone away.
       if (response.destroyed) return;
       if (done) return void response.end();
       if (!response.write(value)) await drained(response);
     }
   } catch (error) {
-    // A stream may well fail because its client has gone away.
+    // A disconnected client may make the stream fail.
     if (response.destroyed) return;
     endRecord?.("failed", status);
     void notify(onError, error);
@@ -188,7 +175,6 @@ async function sendResponse(
   }
 }
 
-/** Waits until more can be written, or the response is closed. */
 function drained(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const go = () => {
@@ -204,45 +190,45 @@ const withSecurity = (answer: Answer): Answer => ({
   headers: { ...SECURITY_HEADERS, ...answer.headers },
 });
 
-/** Writes an answer as it is. */
 function write(response: ServerResponse, answer: Answer): void {
-  response.writeHead(answer.status, answer.headers).end(contentOf(answer), "latin1");
+  response.writeHead(answer.status, answer.headers).end(bodyOf(answer), "latin1");
 }
 
-/** Longer contents are written as bytes, which are copied nowhere. */
-const TEXT_MAX = 16_384;
+/** Longer bodies, in bytes, are written without a copy. */
+const TEXT_SIZE_MAX = 16_384;
 
 /**
- * What is written of a content: `node:http` sends a text in one piece with the head, and bytes in a
- * second one, which took a fifth more of a request's time (Node 26.10).
+ * `node:http` writes a string together with the head, but bytes separately, which takes a fifth more time
+ * (Node 26.10).
  */
-function contentOf(answer: Answer): string | Answer["body"] {
+function bodyOf(answer: Answer): string | Answer["body"] {
   const { body } = answer;
-  if (!body || body.byteLength > TEXT_MAX) return body;
+  if (!body || body.byteLength > TEXT_SIZE_MAX) return body;
   return answer.text ??= Buffer.from(body).toString("latin1");
 }
 
-const NO_CONTENT = Buffer.alloc(0);
+const EMPTY_BODY = Buffer.alloc(0);
 
-/** All of a request, as a host's operation is given it. */
-async function wholeRequest(
+/** Makes the `Request` for a host's operation. */
+async function makeRequest(
   message: IncomingMessage,
   response: ServerResponse,
   head: RequestHead,
 ): Promise<Request> {
-  // A message that is no stream looks as if its client had gone, until the parser is through with it.
+  // The `await` matters: with `optimizeEmptyRequests`, an empty request looks aborted until the parser
+  // has returned.
   const { NodeRequest } = await import("srvx/node");
-  // srvx would have it that its content was used up; where it was, by a host's parser, that is so.
+  // srvx 1.0 takes an ended message for one whose body was used. That is right if there was a body.
   if (message.readableEnded && !hasBody(head) && !("rawBody" in message)) {
-    Object.assign(message, { rawBody: NO_CONTENT });
+    Object.assign(message, { rawBody: EMPTY_BODY });
   }
   return new NodeRequest({ req: message, res: response });
 }
 
-/** How many connections may wait to be accepted; the system has a limit of its own as well. */
+/** How many connections may wait to be accepted; the system may allow fewer. */
 const BACKLOG = 4096;
 
-/** Listens; rejects with the system's own error where it cannot. */
+/** Listens; rejects with the system's error if it cannot. */
 export function listen(
   http: Server,
   { host, port }: Pick<ServeOptions, "host" | "port">,
@@ -255,13 +241,13 @@ export function listen(
   });
 }
 
-/** The address of a server that listens. */
+/** The URL of a listening server. */
 export function urlOf(http: Server): string {
   const { address, port } = http.address() as AddressInfo;
   return urlAt(address, port);
 }
 
-/** Answers the target `*`, which is no path: it only asks for an answer (RFC 9110, section 9.3.7). */
+/** `OPTIONS *` tests the server as a whole (RFC 9110, section 9.3.7). */
 function answerToStar({ method, url }: IncomingMessage): Answer | undefined {
   return method === "OPTIONS" && url === "*" ? { status: 204, headers: {}, body: null } : undefined;
 }

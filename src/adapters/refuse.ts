@@ -1,6 +1,5 @@
 /**
- * Refuses what is not HTTP as RFC 9112 has it: what the parser of `node:http` finds, and what it
- * lets through.
+ * Refuses requests that violate RFC 9112, whether or not the parser of `node:http` finds the error.
  *
  * @module
  */
@@ -12,7 +11,7 @@ import { problem } from "../http/problem-details.ts";
 import { REASONS, type Status } from "../http/status.ts";
 import type { EndRecord } from "./answer-record.ts";
 
-/** The answer to a request that the parser lets through though RFC 9112 does not. */
+/** The answer to an invalid request that the parser accepts; `undefined` for a valid one. */
 export function refusalOf(
   { httpVersion, url = "" }: IncomingMessage,
   { headers }: RequestHead,
@@ -29,21 +28,20 @@ export function refusalOf(
   }
 }
 
-/** What the codes of the parser mean in terms of HTTP; all others are 400. */
+/** Status and detail by error code; other codes are answered with 400. */
 const REFUSALS: Readonly<Record<string, readonly [Status, string]>> = {
   HPE_HEADER_OVERFLOW: [431, "The request line and the header fields are longer than is read here"],
   ERR_HTTP_REQUEST_TIMEOUT: [408, "The request did not arrive in time"],
 };
 
 /**
- * Answers what the parser refuses as every other error is answered, and closes the connection.
+ * Answers a request that the parser refuses, and closes the connection.
  *
- * @param code the parser's
- * @param endRecord told how the answer ended
+ * @param code the code of the parser's error
  */
 export function refuse(socket: Socket, code = "", endRecord?: EndRecord): void {
   if (!socket.writable) {
-    // It has been refused before; an answer may still be on its way.
+    // It has been refused already, and that answer may not have been sent.
     if (socket.writableLength === 0) socket.destroy();
     return;
   }

@@ -1,80 +1,71 @@
 /**
- * What every adapter takes and gives.
+ * The types and functions that all adapters share.
  *
  * @module
  */
 import type { Answer, Awaitable, RequestHead } from "../http/message.ts";
 import type { AnswerRecord } from "./answer-record.ts";
 
-/** Where to listen, and who is told what becomes of requests. */
+/** The options of a server. */
 export interface ServeOptions extends Callbacks {
   /** A host name or an IP literal without brackets. */
   host: string;
-  /** 0 to 65535; 0 takes a free one. */
+  /** 0 to 65535; 0 takes a free port. */
   port: number;
 }
 
-/** Who is told what becomes of requests. What these functions throw has no effect. */
+/** Functions that a server calls. An error that they throw must not change the answer. */
 export interface Callbacks {
-  /**
-   * Called once for every request, when its answer has been sent or has broken off. It may be replaced
-   * while the server runs.
-   */
+  /** Called once for each request, when its answer has ended. May be replaced while the server runs. */
   onAnswer?: ((record: AnswerRecord) => void) | undefined;
-  /**
-   * Called with the error of a response's stream that fails midway, and with what an app throws.
-   *
-   * @default console.error
-   */
+  /** Called with an error of a response's stream or of the app. @default console.error */
   onError?: ((error: unknown) => void) | undefined;
 }
 
-/** A server that is listening. */
+/** A listening server. */
 export interface Listening {
-  /** Its address, such as `http://127.0.0.1:8080/`. */
+  /** Such as `http://127.0.0.1:8080/`. */
   url: string;
-  /** Stops listening and resolves when the last answer has been sent. */
+  /** Stops listening; resolves when the last answer has been sent. */
   close(): Promise<void>;
 }
 
-/** What an adapter serves; every `Nodeface` is one. */
+/** An app that can be served; every `Nodeface` is one. */
 export interface App {
   fetch(request: Request): Awaitable<Response>;
   /**
-   * The same as plain data: a server that writes it itself copies no bytes for each request. Where it
-   * is there, `fetch` is not called.
+   * Answers with plain data, so that the adapter copies no bytes. If present, it is called in place of
+   * `fetch`.
+   *
+   * @param makeRequest makes the `Request`
    */
-  answer?(head: RequestHead, whole: () => Awaitable<Request>): Awaitable<Answer | Response>;
+  answer?(head: RequestHead, makeRequest: () => Awaitable<Request>): Awaitable<Answer | Response>;
 }
 
-/**
- * What an app answers a request with. It is there at once where the app has `answer` and need not wait.
- *
- * @param whole makes all of the request
- */
+/** Answers a request by `answer` if the app has it, else by `fetch`. */
 export function answerOf(
   app: App,
   head: RequestHead,
-  whole: () => Awaitable<Request>,
+  makeRequest: () => Awaitable<Request>,
 ): Awaitable<Answer | Response> {
-  return app.answer ? app.answer(head, whole) : fetchAnswer(app, whole);
+  return app.answer ? app.answer(head, makeRequest) : fetchAnswer(app, makeRequest);
 }
 
-/** Other apps may throw, or give promises of a class of their own. */
-async function fetchAnswer(app: App, whole: () => Awaitable<Request>): Promise<Response> {
-  return await app.fetch(await whole());
+/** Turns a thrown error into a rejection, and a promise of any class into a native one. */
+async function fetchAnswer(app: App, makeRequest: () => Awaitable<Request>): Promise<Response> {
+  return await app.fetch(await makeRequest());
 }
 
-/** Calls one of the host's functions; an error that it throws, at once or later, has no effect. */
+/** Calls one of {@linkcode Callbacks}; ignores what it throws or rejects with. */
 export async function notify<T>(callback: (value: T) => unknown, value: T): Promise<void> {
   try {
     await callback(value);
   } catch {
-    // There is nobody left to tell.
+    // An error of a callback must not change the answer.
   }
 }
 
-/** The URL of a server by the address that it is bound to, with brackets or without. */
+/** The URL of a server; an IPv6 address may be with or without brackets. */
 export function urlAt(address: string, port: number): string {
   const host = /^[^[].*:/.test(address) ? `[${address}]` : address;
   return `http://${host}:${port}/`;

@@ -1,13 +1,13 @@
 /**
- * Tells of a host's stream that fails while it is sent.
+ * Observes errors of a host's stream.
  *
  * @module
  */
 
 /**
- * Gives a stream of the same chunks.
+ * Wraps a stream.
  *
- * @param onFailure called with the error before the reader meets it; not called where the reader cancels
+ * @param onFailure called with the stream's error, before its reader gets it; not called on `cancel`
  */
 export function watchFailure<T>(
   body: ReadableStream<T>,

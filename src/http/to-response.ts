@@ -33,6 +33,7 @@ function initOf({ status, headers }: Answer): ResponseInit {
 /** Bodies of at least this size, in bytes, are sent as a `Blob`. */
 const BLOB_MIN = 65_536;
 
+/** Answers to several origins share a body, and its `Blob`. */
 const blobs = new WeakMap<Uint8Array, Blob>();
 
 /**
