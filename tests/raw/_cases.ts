@@ -1,25 +1,24 @@
-/** What is sent, byte for byte, and the status it is answered with on every runtime. */
+/** Requests as bytes, and the status with which every runtime answers. */
 
 import { ask } from "../_app.ts";
 
-/** One case of the table. */
+/** A case of the table. */
 export interface Case {
   name: string;
-  /** What is sent, as Latin-1. */
+  /** Latin-1. */
   bytes: string;
   status: number | "closed";
-  /** How many answers it gets; 1 if left out. */
+  /** The number of answers. @default 1 */
   answers?: number;
-  /** Whether the answers have no body though their length is given: those to HEAD. */
+  /** Whether the answers have a length but no body, as those to HEAD. @default false */
   bodiless?: boolean;
 }
 
 const HOST = "Host: localhost\r\n";
 
-/** The validator of `/v1/health`, whose content is the same on every start. */
+/** The validator of `/v1/health`, which does not depend on the time of the start. */
 const HEALTH = (await ask("/v1/health")).headers.get("etag");
 
-/** A request for a path with these header lines. */
 const get = (path: string, ...lines: string[]) => request("GET", path, ...lines);
 const request = (method: string, path: string, ...lines: string[]) =>
   `${method} ${path} HTTP/1.1\r\n${HOST}${lines.map((line) => `${line}\r\n`).join("")}\r\n`;
@@ -52,7 +51,7 @@ const methods = (status: number | "closed", path: string, ...names: string[]): C
     bodiless: name === "HEAD",
   }));
 
-/** A request to `/v1/info` written out, for what `get` would write rightly. */
+/** A request to `/v1/info` that `get` cannot make. */
 const raw = (status: number | "closed", name: string, bytes: string, answers = 1): Case => ({
   name,
   bytes,
@@ -60,7 +59,7 @@ const raw = (status: number | "closed", name: string, bytes: string, answers = 1
   answers,
 });
 
-/** A content in chunks, written out, and a request after it. */
+/** A chunked content, followed by a request. */
 const chunks = (status: number, name: string, content: string): Case =>
   raw(
     status,

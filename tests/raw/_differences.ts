@@ -1,18 +1,17 @@
 /**
- * Where a runtime's own parser or server answers before any of this code, and differently: the only
- * place that says so. Every other case of the table is the same on all of them.
+ * The cases in which a runtime's own parser or server answers, and differently. In all other cases the
+ * runtimes answer alike.
  */
 
-/** What one runtime does with some of the cases, and why. */
+/** Cases in which a runtime differs. */
 export interface Difference {
-  /** Its name, of all releases where there is none. */
+  /** The start of the runtime's name; `Node` is every release. */
   runtime: string;
   reason: string;
-  /** The status of each case; the rest of its answer is not compared. */
+  /** The status of each case; the rest of the answer is not compared. */
   cases: Readonly<Record<string, number | "closed">>;
 }
 
-/** The same status for some cases. */
 const all = (status: number | "closed", ...names: string[]): Record<string, number | "closed"> =>
   Object.fromEntries(names.map((name) => [name, status]));
 

@@ -1,26 +1,25 @@
-/** Sends bytes over a connection of its own and reads what comes back, whatever it is. */
+/** Sends bytes on a new connection and reads the answers. */
 import { connect } from "node:net";
 
-/** What came back for some bytes. */
+/** The last answer, and how many there were. */
 export interface Exchange {
-  /** The final status, or `"closed"` where the connection was closed without an answer. */
+  /** `"closed"` if the connection was closed without an answer. */
   status: number | "closed";
   /** Names in lower case. */
   headers: Record<string, string>;
   body: string;
-  /** How many final answers came. */
+  /** The number of answers; 1xx are not counted. */
   answers: number;
 }
 
-/** Longer than any runtime takes to cut a client that keeps it waiting. */
-const PATIENCE = 30_000;
+/** In milliseconds; longer than any runtime waits for an idle client. */
+const TIMEOUT = 30_000;
 
 /**
- * Sends bytes and reads until `answers` whole answers have come or the connection is closed.
+ * Sends bytes and reads until the expected answers are complete or the connection is closed.
  *
- * @param url the server's
- * @param bytes what to send, as Latin-1
- * @param expected how many answers to wait for, and whether they have no body (HEAD)
+ * @param bytes Latin-1
+ * @param expected the number of answers, and whether they have no body, as those to HEAD
  */
 export function exchange(
   url: string,
@@ -34,7 +33,7 @@ export function exchange(
     const timer = setTimeout(() => {
       socket.destroy();
       reject(new Error(`No whole answer to ${JSON.stringify(bytes.slice(0, 80))}: ${received}`));
-    }, PATIENCE);
+    }, TIMEOUT);
     const end = () => {
       clearTimeout(timer);
       socket.destroy();
@@ -45,13 +44,13 @@ export function exchange(
       received += text;
       if (parse(received, expected.bodiless).answers >= expected.answers) end();
     });
-    // A refusal may come with a reset: what has been received before counts.
+    // The server may reset the connection after an answer.
     socket.on("error", () => {}).on("close", end);
     socket.on("connect", () => socket.write(bytes, "latin1"));
   });
 }
 
-/** Counts the whole answers in a text and reads the last of them; 1xx are passed over. */
+/** Counts the complete answers in a text and parses the last one; ignores 1xx. */
 function parse(text: string, bodiless: boolean) {
   let answers = 0;
   let last: Omit<Exchange, "answers"> | undefined;

@@ -1,6 +1,6 @@
 /**
- * Serves one content that no connection takes up without being read: at once, at `/later` as a promise,
- * and at `/long` after longer than a client may be silent. It fails at `/broken`.
+ * Serves one large content: at once, at `/later` by a promise, and at `/long` after the idle timeout. It
+ * rejects at `/broken`.
  */
 import { serveHere } from "./_serve.ts";
 

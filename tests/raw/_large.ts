@@ -1,10 +1,10 @@
-/** How servers are started that answer all with one large content, see `_large-server.ts`. */
+/** The commands that start `_large-server.ts`. */
 import { COMMANDS, serving } from "../_server.ts";
 
-/** The length of the content in bytes: no connection takes it up without being read. */
+/** The size of the content in bytes; larger than any buffer of a connection. */
 export const LENGTH: number = 32 * 1024 * 1024;
 
-/** The commands, by runtime. */
+/** The commands by runtime. */
 export const LARGE: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
   Object.entries(COMMANDS).map(([runtime, command]) => [
     runtime,

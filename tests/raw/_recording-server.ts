@@ -1,6 +1,6 @@
 /**
- * Serves a host's streams and a large answer, and tells at `/own/told` what the server was told of earlier requests, and
- * how many streams were cancelled.
+ * Serves a host's streams and a large answer. `/own/told` answers with the records and errors of earlier
+ * requests and the number of cancelled streams.
  */
 import type { AnswerRecord } from "../../src/adapters/answer-record.ts";
 import type { App } from "../../src/adapters/server.ts";
@@ -47,7 +47,7 @@ const nodeface = createNodeface({
   operations: [{ method: "GET", path: "/own/{what}", operation, handle }],
 });
 
-/** More than a connection takes up that nobody reads. */
+/** Larger than any buffer of a connection. */
 const body = new Uint8Array(32 * 1024 * 1024);
 const large: Answer = {
   status: 200,
@@ -56,7 +56,8 @@ const large: Answer = {
 };
 const app: App = {
   fetch: (request) => nodeface.fetch(request),
-  answer: (head, whole) => head.url.endsWith("/large") ? large : nodeface.answer(head, whole),
+  answer: (head, makeRequest) =>
+    head.url.endsWith("/large") ? large : nodeface.answer(head, makeRequest),
 };
 
 await serveHere(app, {

@@ -1,8 +1,8 @@
-/** What a server under test does besides answering: it runs in a process of its own. */
+/** Serves an app in a process of its own. */
 import process from "node:process";
 import type { App, Callbacks } from "../../src/adapters/server.ts";
 
-/** Serves an app by the adapter of the runtime this is, until it is told to stop. */
+/** Serves an app with the adapter of the current runtime until SIGTERM. */
 export async function serveHere(app: App, callbacks: Callbacks = {}): Promise<void> {
   const name = "Deno" in globalThis ? "deno" : "Bun" in globalThis ? "bun" : "node";
   const { serve } = await import(`../../src/adapters/${name}.ts`);

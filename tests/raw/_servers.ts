@@ -1,16 +1,15 @@
-/** Every runtime the service runs on here, each serving on a port of its own. */
+/** The runtimes that are compared. */
 import { existsSync } from "node:fs";
 import { ROOT } from "../_paths.ts";
 import { COMMANDS, start } from "../_server.ts";
 import type { Server } from "../runtimes/_suite.ts";
 import { startPlainWorkerd } from "../runtimes/_workerd.ts";
 
-/** The releases of Node that are held against one another. */
 const NODES = ["20", "22", "24", "26"].map((release) =>
   [`Node ${release}`, `${ROOT}tests/node_modules/node${release}/bin/node`] as const
 );
 
-/** The command on each runtime that has one, by its name. */
+/** The command on each runtime; workerd has none. */
 export const RELEASES: ReadonlyMap<string, readonly string[]> = new Map([
   ...(NODES.every(([, program]) => existsSync(program))
     ? NODES.map(([name, program]) => [name, [program, ...COMMANDS.Node.slice(1)]] as const)
@@ -19,7 +18,7 @@ export const RELEASES: ReadonlyMap<string, readonly string[]> = new Map([
   ["Bun", COMMANDS.Bun],
 ]);
 
-/** How each runtime is started, by its name. */
+/** The functions that start the service, by runtime. */
 export const RUNTIMES: ReadonlyMap<string, () => Promise<Server>> = new Map([
   ...[...RELEASES].map(([name, command]) => [name, () => start(command)] as const),
   ["workerd", startPlainWorkerd],

@@ -1,7 +1,7 @@
-/** Plain connections to a server, for clients that are to be cut. */
+/** TCP connections for tests in which the server disconnects the client. */
 import { connect, type Socket } from "node:net";
 
-/** Connects. To be cut may come as a reset, or as the end of what the other side sends. */
+/** Connects. A reset by the server is not an error. */
 export function dial(url: string): Promise<Socket> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
@@ -10,7 +10,7 @@ export function dial(url: string): Promise<Socket> {
   });
 }
 
-/** Waits until a connection is closed; rejects where a test gave it up for not having been cut. */
+/** Waits until a connection is closed; rejects if a test has destroyed it as "not cut". */
 export function closed(socket: Socket): Promise<void> {
   return new Promise((resolve, reject) => {
     if (socket.destroyed) return resolve();

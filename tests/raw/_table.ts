@@ -1,4 +1,4 @@
-/** The table of raw cases, sent to servers that must answer alike. */
+/** Sends the table of raw cases to several servers and compares the answers. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
@@ -7,7 +7,7 @@ import { CASES } from "./_cases.ts";
 import { DIFFERENCES } from "./_differences.ts";
 import { type Exchange, exchange } from "./_exchange.ts";
 
-/** Headers of the connection, and those whose value depends on the start or on the encoder. */
+/** Headers that depend on the connection, the encoder or the time of the start. */
 const OWN = ["connection", "date", "transfer-encoding"];
 const OF_THE_ENCODER = "content-length";
 const OF_THE_START = "etag";
@@ -15,8 +15,7 @@ const OF_THE_START = "etag";
 /**
  * Registers the suite.
  *
- * @param title its name
- * @param starts how each server is started, by the runtime whose differences it has
+ * @param starts the functions that start the servers, by runtime
  */
 export function rawSuite(title: string, starts: ReadonlyMap<string, () => Promise<Server>>): void {
   const rawCases = suite(title);
@@ -56,7 +55,7 @@ export function rawSuite(title: string, starts: ReadonlyMap<string, () => Promis
   rawCases.run();
 }
 
-/** What has to be the same: all but what is the connection's, the start's or the encoder's own. */
+/** The part of an answer that must be the same. */
 function comparable({ status, headers, body }: Exchange) {
   const compared = Object.entries(headers).filter(([name]) => !OWN.includes(name));
   const text = decode(body, headers["content-encoding"]).replace(/"started_at": "[^"]*"/, "");
