@@ -15,7 +15,6 @@ import { packagesOf } from "./bundle.ts";
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const DIST = join(ROOT, "dist");
 
-/** The command, and the modules that `package.json` exports. */
 const ENTRIES = [
   "main",
   "index",
@@ -32,13 +31,9 @@ const ENTRIES = [
  */
 const besideTheService: Plugin = {
   name: "beside-the-service",
-  setup({ onResolve, onLoad }) {
-    const service = join(ROOT, "src/nodeface.ts");
-    const parts = new Set(ENTRIES.map(pathOf));
-    onResolve({ filter: /^\..*\.ts$/ }, ({ path, kind, resolveDir }) => {
-      if (kind === "dynamic-import") parts.add(join(resolveDir, path));
-      return undefined;
-    });
+  async setup({ onLoad }) {
+    const service = pathOf("nodeface");
+    const parts = new Set([...ENTRIES.map(pathOf), ...await findImportsOnDemand()]);
     onLoad({ filter: /\.ts$/ }, async ({ path }) => {
       if (!parts.has(path)) return undefined;
       const text = await readFile(path, "utf8");
@@ -51,11 +46,22 @@ function pathOf(entry: string): string {
   return join(ROOT, `src/${entry}.ts`);
 }
 
-/** The files of an earlier build, but not of other build steps. */
-const OLD = /^(?!bench|executables|nodeface-|worker\.js).*\.js$/;
+/** esbuild reports these too, but perhaps after it has loaded the module for a static import. */
+async function findImportsOnDemand(): Promise<string[]> {
+  const src = join(ROOT, "src");
+  const names = await readdir(src, { recursive: true });
+  const paths = names.filter((name) => name.endsWith(".ts")).map((name) => join(src, name));
+  const imports = paths.map(async (path) =>
+    [...(await readFile(path, "utf8")).matchAll(/\bimport\("(\.[^"]+\.ts)"\)/g)]
+      .map(([, reference]) => join(dirname(path), reference!))
+  );
+  return (await Promise.all(imports)).flat();
+}
+
+const OLD_BUILD = /^(?!bench|executables|nodeface-|worker\.js).*\.js$/;
 
 for (const name of await readdir(DIST, { recursive: true })) {
-  if (OLD.test(name)) await rm(join(DIST, name));
+  if (OLD_BUILD.test(name)) await rm(join(DIST, name));
 }
 
 const { dependencies } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
@@ -84,11 +90,10 @@ const { metafile } = await build({
   legalComments: "none",
   logLevel: "warning",
 });
-await removeOtherTypes();
+await removeUnreachableTypes();
 await writeFile(join(DIST, "LICENSES.txt"), await licenses(packagesOf(metafile)));
 
-/** Removes the declarations that no entry point imports. */
-async function removeOtherTypes(): Promise<void> {
+async function removeUnreachableTypes(): Promise<void> {
   const exported = ENTRIES.filter((entry) => entry !== "main");
   const kept = new Set(exported.map((entry) => join(DIST, `${entry}.d.ts`)));
   // The loop also visits what it adds.
