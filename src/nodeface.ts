@@ -72,7 +72,6 @@ export function createNodeface(options: NodefaceOptions = {}): Nodeface {
   const finish = createFinish(cors);
   const table = createRoutes(resources, prefix, operations);
 
-  /** The routes that match a path, by their method. */
   const routesOf = memoize((pathname: string) => {
     const routes = new Map<string, { handle: Handler; match: RegExpExecArray }>();
     for (const [method, pattern, [handle]] of table) {
@@ -136,7 +135,6 @@ export function createNodeface(options: NodefaceOptions = {}): Nodeface {
 type Found = Representation | Answer | Response | undefined;
 
 interface RoutedRequest {
-  /** The path with the prefix. */
   requestedPath: string;
   match: RegExpExecArray;
   makeRequest: () => Awaitable<Request>;

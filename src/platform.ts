@@ -23,7 +23,6 @@ const FILE_FAILURES: Readonly<Record<string, string>> = {
   NotCapable: "the runtime has not been allowed to read it",
 };
 
-/** Messages by the code or the name of an error. */
 const PROGRAM_FAILURES: Readonly<Record<string, string>> = {
   ENOENT: "there is no such program",
   EACCES: "this user may not run it",
@@ -137,7 +136,7 @@ async function read(place: string | URL, limit: number): Promise<Bytes> {
   const file = await open(path, "r");
   try {
     // Files of `/proc` have a size of 0.
-    const buffer = new Uint8Array(Math.min(Math.max(found.size, BUFFER_MIN), limit) + 1);
+    const buffer = new Uint8Array(Math.min(Math.max(found.size, BUFFER_BYTES_MIN), limit) + 1);
     let length = 0;
     while (length < buffer.length) {
       const { bytesRead } = await file.read(buffer, length, buffer.length - length, null);
@@ -151,8 +150,7 @@ async function read(place: string | URL, limit: number): Promise<Bytes> {
   }
 }
 
-/** In bytes. */
-const BUFFER_MIN = 65_536;
+const BUFFER_BYTES_MIN = 65_536;
 
 /**
  * Runs a program without a shell. A program that exceeds the bounds is killed.

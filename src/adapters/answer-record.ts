@@ -15,7 +15,6 @@ export interface AnswerRecord {
   /** Absent if the client disconnected before the answer. */
   readonly status?: number;
   readonly outcome: Outcome;
-  /** The time from the request's head to the end of the answer. */
   readonly milliseconds: number;
 }
 

@@ -22,11 +22,9 @@ import { watchFailure } from "./watch-failure.ts";
 export type { AnswerRecord } from "./answer-record.ts";
 export type { App, Callbacks, Listening, ServeOptions } from "./server.ts";
 
-/** The part of Bun's server that is used. */
 interface BunServer {
   readonly hostname: string;
   readonly port: number;
-  /** The client's address; `null` once the request has ended. */
   requestIP(request: Request): object | null;
   /** Sets the idle timeout of a request's connection, in seconds; 0 is none. */
   timeout(request: Request, seconds: number): void;
@@ -44,8 +42,7 @@ declare const Bun: {
   }): BunServer;
 };
 
-/** In seconds. */
-const IDLE_TIMEOUT = LIMITS.silence / 1000;
+const IDLE_SECONDS = LIMITS.silence / 1000;
 
 /** Starts a server; rejects if it cannot listen. */
 // deno-lint-ignore require-await -- an error of `Bun.serve` must reject, as on other runtimes
@@ -70,7 +67,7 @@ export async function serve(
     reusePort: false,
     // In development, Bun answers an error with a page that shows the source.
     development: false,
-    idleTimeout: IDLE_TIMEOUT,
+    idleTimeout: IDLE_SECONDS,
   });
   return {
     url: urlAt(server.hostname, server.port),
@@ -110,7 +107,7 @@ async function respond(
     // A client that waits for the app is not idle.
     server.timeout(request, 0);
     const given = await answer;
-    server.timeout(request, IDLE_TIMEOUT);
+    server.timeout(request, IDLE_SECONDS);
     if (!isResponse(given) || !given.body) return toResponse(given);
     const watched = watchFailure(given.body, (error) => {
       // A disconnected client may make the stream fail.
@@ -125,10 +122,8 @@ async function respond(
   }
 }
 
-/** In milliseconds. */
-const RECORD_INTERVAL = 100;
+const RECORD_INTERVAL_MS = 100;
 
-/** Answers a request and records how the answer ends. */
 async function record(
   onAnswer: NonNullable<Callbacks["onAnswer"]>,
   request: Request,
@@ -143,7 +138,7 @@ async function record(
   // Bun 1.4 has no event for the end of an answer, but `requestIP` is then null. The event `abort` comes
   // a moment later.
   const check = () => {
-    if (server.requestIP(request)) setTimeout(check, RECORD_INTERVAL);
+    if (server.requestIP(request)) setTimeout(check, RECORD_INTERVAL_MS);
     else setImmediate(() => endRecord("sent", sent.status));
   };
   setImmediate(check);

@@ -9,9 +9,7 @@ import { LIMITS } from "./limits.ts";
 
 /** The connections of a server. */
 export interface Connections {
-  /** Adds a new connection. */
   add(socket: Socket): void;
-  /** Adds the answer to a request. */
   addAnswer(response: ServerResponse): void;
   /** The last answer on a connection, if it has not been sent. */
   pendingAnswer(socket: Socket): ServerResponse | undefined;
@@ -22,24 +20,21 @@ export interface Connections {
 }
 
 interface Connection {
-  /** The answer to the last request. */
-  last?: ServerResponse;
-  /** `bytesWritten` at the last check. */
-  written: number;
+  lastAnswer?: ServerResponse;
+  bytesWrittenBefore: number;
   /** The time of the last activity by `performance.now()`; `Infinity` before the first answer. */
   idleSince: number;
 }
 
-/** In milliseconds. */
-const DRAIN_INTERVAL = 20;
+const DRAIN_INTERVAL_MS = 20;
 
 /** Starts to track the connections of a server. */
 export function createConnections(): Connections {
   const connections = new Map<Socket, Connection>();
 
   const pendingAnswer = (socket: Socket) => {
-    const last = connections.get(socket)?.last;
-    return last?.writableFinished ? undefined : last;
+    const lastAnswer = connections.get(socket)?.lastAnswer;
+    return lastAnswer?.writableFinished ? undefined : lastAnswer;
   };
   const isAnswering = (socket: Socket) =>
     socket.writableLength > 0 || pendingAnswer(socket) !== undefined;
@@ -51,8 +46,8 @@ export function createConnections(): Connections {
       // The timeout is for a client that does not read. One that waits for the app is not idle.
       const timeout = socket.writableLength > 0 ? LIMITS.silence : 0;
       if ((socket.timeout ?? 0) !== timeout) socket.setTimeout(timeout);
-      if (isAnswering(socket) || socket.bytesWritten !== connection.written) {
-        connection.written = socket.bytesWritten;
+      if (isAnswering(socket) || socket.bytesWritten !== connection.bytesWrittenBefore) {
+        connection.bytesWrittenBefore = socket.bytesWritten;
         connection.idleSince = now;
       } else if (now - connection.idleSince > LIMITS.head) socket.destroy();
     }
@@ -62,20 +57,20 @@ export function createConnections(): Connections {
   return {
     add(socket) {
       // Before the first answer, `headersTimeout` applies, which answers with 408.
-      connections.set(socket, { written: 0, idleSince: Infinity });
+      connections.set(socket, { bytesWrittenBefore: 0, idleSince: Infinity });
       socket.once("close", () => connections.delete(socket));
     },
     addAnswer(response) {
       const connection = connections.get(response.req.socket);
-      if (connection) connection.last = response;
+      if (connection) connection.lastAnswer = response;
     },
     pendingAnswer,
-    isClosing: (socket) => connections.get(socket)?.last?.shouldKeepAlive === false,
+    isClosing: (socket) => connections.get(socket)?.lastAnswer?.shouldKeepAlive === false,
     async end() {
       clearInterval(idleTimer);
       const until = performance.now() + LIMITS.grace;
       do {
-        await new Promise((resolve) => setTimeout(resolve, DRAIN_INTERVAL));
+        await new Promise((resolve) => setTimeout(resolve, DRAIN_INTERVAL_MS));
         for (const socket of connections.keys()) {
           if (!isAnswering(socket)) socket.destroy();
         }

@@ -15,8 +15,7 @@ export type { App, Callbacks, Listening, ServeOptions } from "./server.ts";
 /** With fewer connections at a time, file descriptors do not run out. */
 const MANY_CONNECTIONS = 16;
 
-/** In milliseconds. */
-const CHECK_INTERVAL = 2000;
+const CHECK_INTERVAL_MS = 2000;
 
 /** Starts a server; rejects if it cannot listen. */
 export async function serve(app: App, options: ServeOptions): Promise<Listening> {
@@ -58,9 +57,9 @@ function keepAccepting(http: Server, { host }: ServeOptions): () => void {
       probe.destroy();
       if (accepted) most = open;
       else if (!stopped) void listen(http.close(), { host, port }).catch(() => {});
-    }, CHECK_INTERVAL / 2);
+    }, CHECK_INTERVAL_MS / 2);
   };
-  const timer = setInterval(check, CHECK_INTERVAL);
+  const timer = setInterval(check, CHECK_INTERVAL_MS);
   return () => {
     stopped = true;
     clearInterval(timer);

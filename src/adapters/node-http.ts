@@ -127,7 +127,6 @@ export function listener(
 
 type OnError = NonNullable<Callbacks["onError"]>;
 
-/** Sends a promised answer or a host's own response; never rejects. */
 async function send(
   response: ServerResponse,
   answer: Awaitable<Answer | Response>,
@@ -209,7 +208,6 @@ function bodyOf(answer: Answer): string | Answer["body"] {
 
 const EMPTY_BODY = Buffer.alloc(0);
 
-/** Makes the `Request` for a host's operation. */
 async function makeRequest(
   message: IncomingMessage,
   response: ServerResponse,

@@ -12,7 +12,6 @@ export { listener } from "./node-http.ts";
 export type { AnswerRecord } from "./answer-record.ts";
 export type { App, Callbacks, Listening, ServeOptions } from "./server.ts";
 
-/** Never garbage-collected. */
 const kept: object[] = [];
 
 /** Starts a server; rejects if it cannot listen. */

@@ -40,12 +40,9 @@ const TYPES: Readonly<Record<string, string>> = {
 /** Smaller files of a folder, in bytes, share one module. */
 const OWN_MODULE_SIZE = 8192;
 
-/** Contents by path. */
 type Files = Map<string, Buffer>;
 
-/** A module to be written. */
 interface Module {
-  /** Relative to the target. */
   path: string;
   /** Everything that its text is made from. */
   inputs: (string | Buffer)[];
@@ -73,8 +70,8 @@ async function main() {
 
   const contents = contentModules(files);
   // The table imports these, so it comes after them.
-  await writeModules(contents);
-  await writeModules([
+  await writeChangedModules(contents);
+  await writeChangedModules([
     tableModule(files),
     await descriptionModule(),
     await pageModule({ ...folders, preload }),
@@ -83,7 +80,6 @@ async function main() {
   await removeOthers(contents.map(({ path }) => path));
 }
 
-/** The modules of the files: one for each, and one for the small files of a folder. */
 function contentModules(files: Files): Module[] {
   const modules = new Map<string, Files>();
   for (const [path, content] of files) {
@@ -97,13 +93,12 @@ function contentModules(files: Files): Module[] {
     inputs: [...group].flat(),
     async make() {
       const packed: Record<string, PackedContent> = {};
-      for (const [name, content] of group) packed[name] = await pack(content);
+      for (const [name, content] of group) packed[name] = await packContent(content);
       return moduleText({ FILES: packed });
     },
   }));
 }
 
-/** The path of the module with the content of a file. */
 function modulePath(path: string, content: Buffer): string {
   if (content.length < OWN_MODULE_SIZE) return `assets/small-files-of-${path.split("-")[0]}.js`;
   return `assets/${basename(path).replace(/\.js$/, "")}.js`;
@@ -133,7 +128,7 @@ async function descriptionModule(): Promise<Module> {
     inputs: [yaml],
     async make() {
       const json = Buffer.from(JSON.stringify(parse(yaml.toString())));
-      return moduleText({ SPEC_JSON: await pack(json), SPEC_YAML: await pack(yaml) });
+      return moduleText({ SPEC_JSON: await packContent(json), SPEC_YAML: await packContent(yaml) });
     },
   };
 }
@@ -159,8 +154,7 @@ function moduleText(values: Readonly<Record<string, unknown>>): string {
     .join("");
 }
 
-/** Encodes a content in every coding that makes it shorter; leaves identity out if there is gzip. */
-async function pack(content: Buffer): Promise<PackedContent> {
+async function packContent(content: Buffer): Promise<PackedContent> {
   const params = { [constants.BROTLI_PARAM_SIZE_HINT]: content.length };
   const br = await promisify(brotliCompress)(content, { params });
   const gz = await promisify(gzip)(content, { level: 9 });
@@ -173,8 +167,7 @@ async function pack(content: Buffer): Promise<PackedContent> {
   };
 }
 
-/** Writes the modules whose inputs have changed. */
-async function writeModules(modules: readonly Module[]): Promise<void> {
+async function writeChangedModules(modules: readonly Module[]): Promise<void> {
   await mkdir(join(TARGET, "assets"), { recursive: true });
   const step = [...await readFiles(ROOT, STEP)].flat();
   const changed: { file: string; head: string; make: Module["make"] }[] = [];

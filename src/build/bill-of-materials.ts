@@ -10,8 +10,7 @@ import { readFile } from "node:fs/promises";
 const read = async (path: string) =>
   JSON.parse(await readFile(new URL(`../../${path}`, import.meta.url), "utf8"));
 
-/** The fields of an entry of `package-lock.json` that are used. */
-interface Locked {
+interface LockEntry {
   version: string;
   integrity?: string;
   license?: string;
@@ -59,7 +58,7 @@ export async function billOfMaterials(
   return JSON.stringify(bill, null, 2) + "\n";
 }
 
-function library(name: string, { version, integrity, license }: Locked) {
+function library(name: string, { version, integrity, license }: LockEntry) {
   const purl = `pkg:npm/${name.replace("@", "%40")}@${version}`;
   const [, sum] = /^sha512-(.+)$/.exec(integrity ?? "") ?? [];
   return {

@@ -48,12 +48,11 @@ export async function bundle(
 
 /** The folders of the packages in a bundle, such as `node_modules/yaml`. */
 export function packagesOf({ inputs }: Metafile): string[] {
-  const packages = Object.keys(inputs).map((input) => PACKAGE.exec(input)?.[0]);
+  const packages = Object.keys(inputs).map((input) => PACKAGE_FOLDER.exec(input)?.[0]);
   return [...new Set(packages.filter((name) => name !== undefined))].sort();
 }
 
-/** Matches the folder of the innermost package of a file. */
-const PACKAGE = /node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+(?=\/)/;
+const PACKAGE_FOLDER = /node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+(?=\/)/;
 
 /** Leaves out the adapters of other runtimes, whose imports would be loaded at the start. */
 function onlyAdapter(runtime: string): Plugin {

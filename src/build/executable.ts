@@ -70,7 +70,6 @@ async function main(all: boolean) {
   }
 }
 
-/** The checksums of all files, in the format of `sha256sum --check`. */
 async function checksums(): Promise<string> {
   const lines = [];
   for (const name of [...TARGETS.map(fileOf), "nodeface.cdx.json"]) {

@@ -16,7 +16,6 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 const stage = await mkdtemp(join(ROOT, "dist/stage-"));
 
-/** The files embedded beside the program: paths by asset name. */
 const assets: Record<string, string> = {};
 
 /**

@@ -6,7 +6,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join, posix } from "node:path";
 
-/** A replacement in one of Scalar's files. */
 interface Patch {
   /** The file's name without its hash. */
   file: string;
@@ -106,7 +105,6 @@ const PATCHES: readonly Patch[] = [
 
 const ENTRY = "standalone.esm.js";
 
-/** A static import or re-export in minified code. */
 const STATIC_IMPORT = /(?:^|[;}\n])(?:import|export)\b(?:[^;'"()]*?from)?\s*["'](\.[^"']+)["']/g;
 
 /**
@@ -122,7 +120,7 @@ export async function readScalar(folder: string): Promise<Map<string, Buffer>> {
   const paths = [ENTRY, ...chunks.sort().map((name) => `chunks/${name}`)];
   const files = new Map<string, Buffer>();
   for (const path of paths) {
-    files.set(path, withoutSourceMap(await readFile(join(browser, path))));
+    files.set(path, removeSourceMapComment(await readFile(join(browser, path))));
   }
   for (const patch of PATCHES) apply(patch, files);
   return files;
@@ -146,8 +144,7 @@ export function staticImports(files: ReadonlyMap<string, Buffer>): string[] {
   return [...found];
 }
 
-/** Removes the reference to a source map, which is not served. */
-function withoutSourceMap(content: Buffer): Buffer {
+function removeSourceMapComment(content: Buffer): Buffer {
   const comment = content.lastIndexOf("\n//# sourceMappingURL=");
   return comment < 0 ? content : content.subarray(0, comment + 1);
 }

@@ -11,17 +11,13 @@ import { renderInlineMarkdown, renderMarkdown } from "./markdown.ts";
 
 /** How much of a description is shown; lengths in characters. */
 interface Detail {
-  /** Whether the navigation has each operation, or only the tags. */
   navigation: "operations" | "tags";
   /** The length of the description of the API and of each tag. */
   about: number;
-  /** The length of each operation's description. */
   operation: number;
-  /** The length of each operation's summary. */
   summary: number;
   /** The length of each parameter's and answer's description. */
   item: number;
-  /** The number of parameters and answers of an operation. */
   items: number;
 }
 
@@ -34,10 +30,8 @@ const DETAILS: readonly Detail[] = [
   { navigation: "tags", about: 300, operation: 0, summary: 30, item: 0, items: 3 },
 ];
 
-/** In bytes. */
-const GZIP_SIZE_MAX = 55_000;
+const GZIP_BYTES_MAX = 55_000;
 
-/** In characters. */
 const HTML_LENGTH_MAX = 2_000_000;
 
 /** The page's script replaces `$BASE_URL`. */
@@ -45,11 +39,9 @@ const WITHOUT_SCRIPT =
   "<noscript><p>In the commands below <code>$BASE_URL</code> is the address of " +
   "this page up to <code>/v1/spec</code>. Trying an operation here needs JavaScript.</p></noscript>";
 
-/** The length of a name, such as a path or a media type, in characters. */
-const NAME_MAX = 200;
+const NAME_LENGTH_MAX = 200;
 
-/** The number of tags in the navigation. */
-const NAVIGATION_MAX = 200;
+const NAVIGATION_TAGS_MAX = 200;
 
 /**
  * Renders the content of the page.
@@ -74,7 +66,7 @@ export async function renderContent(outline: Outline): Promise<string> {
 async function fits(html: string): Promise<boolean> {
   if (html.length > HTML_LENGTH_MAX) return false;
   const stream = new Blob([html]).stream().pipeThrough(new CompressionStream("gzip"));
-  return (await new Response(stream).arrayBuffer()).byteLength <= GZIP_SIZE_MAX;
+  return (await new Response(stream).arrayBuffer()).byteLength <= GZIP_BYTES_MAX;
 }
 
 /** Renders the first `shown` operations; stops when the HTML is too long. */
@@ -101,12 +93,12 @@ function render(outline: Outline, detail: Detail, shown: number, total: number):
 
 function renderNavigation({ sections }: Outline, { navigation, summary: length }: Detail): string {
   const link = (id: string, text: string) => `<a href="#${escape(id)}">${escape(text)}</a>`;
-  const items = sections.slice(0, NAVIGATION_MAX).map(({ id, name, operations }) => {
+  const items = sections.slice(0, NAVIGATION_TAGS_MAX).map(({ id, name, operations }) => {
     const summaries = navigation === "operations"
       ? operations.map(({ id, summary }) => `<li>${link(id, shorten(summary, length))}</li>`)
       : [];
     const list = summaries.length ? `<ul>${summaries.join("")}</ul>` : "";
-    return `<li>${link(id, shorten(name, NAME_MAX))}${list}</li>`;
+    return `<li>${link(id, shorten(name, NAME_LENGTH_MAX))}${list}</li>`;
   });
   return `<nav aria-label="Operations"><ul>${items.join("")}</ul></nav>`;
 }
@@ -151,4 +143,4 @@ function renderItems(title: string, items: Item[], { items: max, item: length }:
   return `${html}</dl>${rest > 0 ? `<p class="cut">… ${rest} more in the description</p>` : ""}`;
 }
 
-const name = (text: string): string => escape(shorten(text, NAME_MAX));
+const name = (text: string): string => escape(shorten(text, NAME_LENGTH_MAX));

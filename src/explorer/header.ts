@@ -29,8 +29,7 @@ const STATES = {
   silent: ["No connection", "last known values"],
 } as const;
 
-/** In characters. */
-const VALUE_MAX = 80;
+const VALUE_LENGTH_MAX = 80;
 
 /** The object of `GET /v1/info`. */
 export type Info = Readonly<Record<string, unknown>>;
@@ -74,9 +73,9 @@ function stateOf({ status, synced }: Info): { state: string; label: string; note
 
 /** A string or a number as text, else an empty text; as in `header.js`. */
 function formatValue(value: unknown): string {
-  if (typeof value === "string") return shorten(value, VALUE_MAX);
+  if (typeof value === "string") return shorten(value, VALUE_LENGTH_MAX);
   if (typeof value !== "number" && typeof value !== "bigint") return "";
-  return shorten(groupDigits(String(value)), VALUE_MAX);
+  return shorten(groupDigits(String(value)), VALUE_LENGTH_MAX);
 }
 
 /** Separates the thousands of a number by narrow spaces; leaves its fraction. */

@@ -50,14 +50,12 @@ export interface Item {
   description: string;
 }
 
-/** Scalar's name for the operations without a tag. */
-const UNTAGGED = "default";
+const SCALAR_UNTAGGED = "default";
 
 /** Stands for this service, whose address is not known here. */
 const HERE = "http://here.invalid";
 
-/** In characters. */
-const ID_MAX = 400;
+const ID_LENGTH_MAX = 400;
 
 /** How many references are followed in a row; they may form a cycle. */
 const REFERENCES_MAX = 8;
@@ -79,27 +77,26 @@ export function readOutline(document: unknown): Outline {
   };
 }
 
-/** Groups the operations by tag: declared tags first, then others. */
 function readSections(root: Json): Section[] {
   const sections = new Map<string, Section>();
   const hidden = new Set<string>();
   const unique = createUniqueId();
   const section = (name: string, description = "") => {
-    const id = unique(`tag/${slug(name)}`);
+    const id = unique(`tag/${scalarSlug(name)}`);
     sections.set(name, { id, name, description, operations: [] });
   };
   for (const tag of listOf(root.tags).map(objectOf)) {
     const name = text(tag.name);
-    if (isHidden(tag)) hidden.add(name);
+    if (isHiddenByScalar(tag)) hidden.add(name);
     else if (name && !sections.has(name)) section(name, text(tag.description));
   }
   for (const [path, value] of Object.entries(objectOf(root.paths))) {
     const item = readPathItem(root, value);
     for (const { method, operation } of operationsOf(item)) {
-      if (isHidden(operation)) continue;
+      if (isHiddenByScalar(operation)) continue;
       const read = readOperation(root, item, operation, method, path);
       const tags = listOf(operation.tags).map(text).filter(Boolean);
-      for (const tag of new Set(tags.length > 0 ? tags : [UNTAGGED])) {
+      for (const tag of new Set(tags.length > 0 ? tags : [SCALAR_UNTAGGED])) {
         if (hidden.has(tag)) continue;
         if (!sections.has(tag)) section(tag);
         const { id, operations } = sections.get(tag)!;
@@ -211,15 +208,14 @@ function serverOf(holders: Json[]): string {
   }
 }
 
-/** Whether Scalar hides a tag or an operation. */
-const isHidden = (value: Json) => Boolean(value["x-internal"] || value["x-scalar-ignore"]);
+const isHiddenByScalar = (value: Json) => Boolean(value["x-internal"] || value["x-scalar-ignore"]);
 
 /** Makes the function that makes an `id` unique, and valid in HTML: without white space. */
 function createUniqueId(): (id: string) => string {
   /** Each id in use, and the last number that was appended to it. */
   const taken = new Map<string, number>();
   return (wanted) => {
-    const id = shorten(wanted, ID_MAX).replaceAll(/[\s\p{Cc}]/gu, encodeURIComponent);
+    const id = shorten(wanted, ID_LENGTH_MAX).replaceAll(/[\s\p{Cc}]/gu, encodeURIComponent);
     let unique = id;
     for (let i = taken.get(id) ?? 1; taken.has(unique); taken.set(id, i)) unique = `${id}-${++i}`;
     taken.set(unique, 1);
@@ -227,8 +223,7 @@ function createUniqueId(): (id: string) => string {
   };
 }
 
-/** Makes the slug that Scalar makes of a name. */
-function slug(name: string): string {
+function scalarSlug(name: string): string {
   return name.slice(0, 200).replace(/[^\p{L}\p{M}\p{N}\s_-]/gu, "").trim()
     .replace(/[\s_-]+/g, "-").toLowerCase();
 }

@@ -11,7 +11,6 @@ export type Cors = readonly string[] | "*";
 
 /** The CORS headers for one allowed origin, or for all others. */
 export interface CorsHeaders {
-  /** Numbers the sets of headers from 0. */
   readonly index: number;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;

@@ -5,7 +5,6 @@
  * @module
  */
 
-/** Longer inputs are not cached. */
 const INPUT_LENGTH_MAX = 512;
 
 const RESULTS_MAX = 128;

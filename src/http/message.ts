@@ -7,7 +7,6 @@ import type { Status } from "./status.ts";
 
 /** The head of a request (RFC 9112, section 2.1). A `Request` is one. */
 export interface RequestHead {
-  /** Case-sensitive, such as `GET`. */
   readonly method: string;
   /** An absolute URL, or the path and query of a request target. */
   readonly url: string;

@@ -27,7 +27,6 @@ export function chooseVariant(
   return undefined;
 }
 
-/** The offered codings that a client accepts, the preferred one first. */
 const acceptedCodings = memoize((accept): readonly ContentCoding[] =>
   new Negotiator({ headers: { "accept-encoding": accept } })
     .encodings(CODINGS, { preferred: CODINGS })

@@ -13,9 +13,7 @@ const OTHER_METHOD = /^[A-Za-z][A-Za-z-]{0,40}$/;
 
 /** An operation in its path item. */
 export interface LocatedOperation {
-  /** As it is sent, such as `GET`. */
   readonly method: string;
-  /** The keys from the path item to the operation. */
   readonly path: Path;
   readonly operation: Json;
 }

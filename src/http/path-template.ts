@@ -8,7 +8,6 @@
 export interface PathTemplate {
   /** Matches a whole percent-encoded path; has one group for each name. */
   readonly pattern: RegExp;
-  /** The names in the order of their groups. */
   readonly names: readonly string[];
 }
 

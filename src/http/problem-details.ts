@@ -12,7 +12,6 @@ export interface ProblemDetails {
   type: "about:blank";
   title: string;
   status: Status;
-  /** What was wrong with this request, and what would be right. */
   detail: string;
 }
 

@@ -13,7 +13,6 @@ import type { Status } from "./status.ts";
 export interface Variant {
   /** The strong validator, quotes included (RFC 9110, section 8.8.3). */
   readonly etag: string;
-  /** The answer with the content. */
   readonly full: Answer & { readonly body: Uint8Array<ArrayBuffer> };
   /** The 304 answer, with the headers that it repeats (RFC 9110, section 15.4.5). */
   readonly notModified: Answer;
@@ -27,9 +26,7 @@ export interface Representation {
 
 /** What describes a content. */
 export interface RepresentationInit {
-  /** The value of `Content-Type`. */
   type: string;
-  /** The value of `Cache-Control`. */
   cache: string;
   /** @default 200 */
   status?: Status;
@@ -37,7 +34,6 @@ export interface RepresentationInit {
   headers?: Record<string, string>;
   /** The entity tag without quotes; unique for each content of a path. @default its digest */
   tag?: string;
-  /** The encoded forms, if the content has been encoded already. */
   encoded?: Encoded;
 }
 

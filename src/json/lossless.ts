@@ -11,7 +11,6 @@
 import { DEPTH_MAX, JsonScanner } from "./scan.ts";
 import { type Json, setMember } from "./values.ts";
 
-/** An exponent that may lead above all doubles. */
 const LARGE_EXPONENT = /[eE]\+?\d{3}/;
 
 /** A text of this length cannot be nested too deep: each level takes two characters. */
@@ -68,7 +67,6 @@ function validate(text: string): void {
   while (scanner.next());
 }
 
-/** Builds the value of a text from its tokens. */
 function build(text: string): unknown {
   const scanner = new JsonScanner(text);
   const root: Json = {};

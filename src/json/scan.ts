@@ -33,7 +33,6 @@ export class JsonDepthError extends JsonSyntaxError {
   }
 }
 
-/** What the scanner expects next, for the error message. */
 const EXPECTED = {
   value: "a value",
   first: "a value or ]",
@@ -65,7 +64,6 @@ const LITERAL = /(?:true|false|null)(?![\w.+-])/y;
  * ```
  */
 export class JsonScanner {
-  /** The kind of the current token. */
   kind: TokenKind = "literal";
   /** The offset of the current token, in UTF-16 code units. */
   start = 0;
@@ -90,7 +88,6 @@ export class JsonScanner {
     return this.#text.slice(this.start, this.end);
   }
 
-  /** The value of a key or a string. */
   get string(): string {
     return JSON.parse(this.raw);
   }
@@ -211,7 +208,6 @@ function isGap(code: number): boolean {
 export function findDuplicateKeys(text: string): number[] {
   const scanner = new JsonScanner(text);
   const offsets: number[] = [];
-  /** The keys of each open object; empty for a list. */
   const open: Set<string>[] = [];
   while (scanner.next()) {
     if (scanner.kind === "{" || scanner.kind === "[") open.push(new Set());
