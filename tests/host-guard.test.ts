@@ -22,7 +22,16 @@ guard(
 );
 
 guard("a listed name is answered in any letter case and on any port", async () => {
-  for (const host of ["node.example", "NODE.example:8080", "localhost", "10.1.2.3", "[::1]:80"]) {
+  for (
+    const host of [
+      "node.example",
+      "NODE.example:8080",
+      "localhost",
+      "a.localhost.",
+      "10.1.2.3",
+      "[::1]:80",
+    ]
+  ) {
     assert.is((await askAs(host, ["Node.Example", "other.example"])).status, 200, host);
   }
   assert.is((await askAs("sub.node.example", ["node.example"])).status, 421);

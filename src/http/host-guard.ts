@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { HOST_NAMES, readList } from "./allowed.ts";
+import { isLoopback } from "./loopback.ts";
 import { memoize } from "./memoize.ts";
 import type { Answer, RequestHead } from "./message.ts";
 import { problem } from "./problem-details.ts";
@@ -28,13 +28,12 @@ const TARGET_LENGTH_MAX = 8192;
  * own origin. Such a request has that name in `Host`; the guard answers it with 421 (RFC 9110,
  * section 15.5.20). `Forwarded` and `X-Forwarded-*` are ignored.
  *
- * @param hosts names in any letter case, without ports
- * @throws {TypeError} if an entry is not a host name
+ * @param hosts names as `URL` writes them, without ports
  */
 export function createHostGuard(hosts: Hosts): HostGuard {
-  const names = new Set(hosts === "*" ? [] : readList("hosts", HOST_NAMES, hosts));
+  const names = new Set(hosts);
   const isServed = (host: string) =>
-    hosts === "*" || isIpLiteral(host) || isLoopbackName(host) || names.has(host);
+    hosts === "*" || isIpLiteral(host) || isLoopback(host) || names.has(host);
   const judge = memoize((authority) => {
     const host = parseAuthority(authority);
     return host === undefined ? null : { host, isServed: isServed(host) };
@@ -71,6 +70,3 @@ function parseAuthority(authority: string): string | undefined {
 
 /** Whether a host is an IP address. `URL` writes every IPv4 address as four numbers. */
 const isIpLiteral = (host: string): boolean => /^(\d+\.){3}\d+$|^\[/.test(host);
-
-/** Whether a name always means this machine (RFC 6761, section 6.3). */
-const isLoopbackName = (host: string): boolean => /(^|\.)localhost$/.test(host);

@@ -22,12 +22,8 @@ export interface Prefix {
  * Makes a prefix.
  *
  * @param prefix such as `/node1`, or `""` for none
- * @throws {TypeError} if it ends with a slash, does not start with one, or has a character to be encoded
  */
 export function createPrefix(prefix: string): Prefix {
-  if (!/^(\/[\w.~-]+)*$/.test(prefix)) {
-    throw new TypeError(`A prefix looks like "/node1", not ${JSON.stringify(prefix)}`);
-  }
   const last = prefix.slice(prefix.lastIndexOf("/") + 1);
   const start = `${prefix}/`;
   return {
