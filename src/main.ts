@@ -12,7 +12,6 @@ import { files } from "./cli/files.ts";
 import { openOutput, print } from "./cli/output.ts";
 import { serve } from "./cli/serve.ts";
 import { COMMIT, VERSION } from "./generated/build-info.js";
-import { COMMAND } from "./options-schema.ts";
 
 /** Exit codes, for the scripts that start the service. */
 const STOPPED = 0, COULD_NOT_RUN = 1, WRONG_USE = 2;
@@ -40,7 +39,7 @@ async function run(config: Config): Promise<number> {
   switch (config.command) {
     case "help": {
       const { usage } = await import("./cli/usage.ts");
-      await print(usage(COMMAND));
+      await print(usage());
       return STOPPED;
     }
     case "version": {
@@ -49,8 +48,8 @@ async function run(config: Config): Promise<number> {
       return STOPPED;
     }
     case "kinds": {
-      const { listKinds, printKind } = await import("./cli/kinds.ts");
-      await print(config.topic === undefined ? listKinds() : printKind(config.topic)!);
+      const { formatKinds } = await import("./cli/kinds.ts");
+      await print(formatKinds(config.topic));
       return STOPPED;
     }
     case "check": {

@@ -5,209 +5,198 @@
  *
  * @module
  */
-import { info } from "./settings/info.ts";
-import { kind, node, url } from "./settings/node.ts";
+import * as v from "valibot";
+import { infoSettings } from "./settings/info.ts";
+import { kind, nodeSettings, url } from "./settings/node.ts";
 import {
   FILE,
   HOST,
-  HOST_NAMES,
+  HOST_NAME,
   LINE,
   LISTEN,
   NODE_URL,
-  ORIGINS,
+  ORIGIN,
   PLACE,
   PORT,
   PREFIX,
+  URL_EXAMPLE,
 } from "./settings/rules.ts";
 import {
+  callback,
   either,
+  json,
   list,
+  map,
+  needed,
   object,
-  type ObjectShape,
-  path,
-  type Setting,
-  type Shape,
-  text,
-  type TextRule,
+  reworded,
+  type Schema,
+  secret,
+  section,
+  setting,
   word,
-} from "./settings/shapes.ts";
+} from "./settings/schemas.ts";
 
 /** A list of those who are let in, or `"*"`. */
-function allowed(rule: TextRule, entries: string): Shape {
+function allowed(entry: Schema<string>, entries: string): Schema {
   const right = `a list of ${entries}, or "*" for any`;
-  return either(right, word(["*"], right), list(text(rule), right));
+  return either<unknown>(right, word(["*"], right), list(entry, right));
 }
 
 /** What is written about requests, to standard output. */
 export const LOGS = ["text", "json", "off"] as const;
 
-const listen: Setting = {
-  shape: text(LISTEN),
+const listen = setting(LISTEN, {
   text: "The address and the port to listen on. [::1] is written with its brackets",
   default: "127.0.0.1:8080",
   example: "127.0.0.1:8080",
-};
+});
 
-const host: Setting = {
-  shape: text(HOST),
+const host = setting(HOST, {
   text: "the address to listen on",
   default: "127.0.0.1",
   flag: "host",
   variables: ["NODEFACE_HOST"],
   argument: "HOST",
-};
+});
 
-const port: Setting = {
-  shape: text(PORT),
+const port = setting(PORT, {
   text: "the port to listen on; 0 for a free one",
   default: "8080",
   flag: "port",
   variables: ["NODEFACE_PORT", "PORT"],
   argument: "PORT",
-};
+});
 
-const config: Setting = {
-  shape: path(FILE),
+const config = setting(FILE, {
   text: "a configuration, YAML or JSON, read again on SIGHUP",
   default: "nodeface.yaml of the working directory, where there is one",
   flag: "config",
   variables: ["NODEFACE_CONFIG"],
   argument: "FILE",
-};
+});
 
-const log: Setting = {
-  shape: word(LOGS, `one of ${LOGS.join(", ")}`),
+const log = setting(word(LOGS), {
   text: "write each request to standard output: text, json or off",
   default: "off",
   example: "json",
   flag: "log",
   variables: ["NODEFACE_LOG"],
   argument: "FORM",
-};
+});
 
-const hosts: Setting = {
-  shape: allowed(HOST_NAMES, "host names"),
+const hosts = setting(allowed(HOST_NAME, "host names"), {
   text: "The host names that are answered for, besides loopback names and IP addresses. " +
     'Others are refused with 421. "*" answers for any',
   default: "[]",
   example: "[node.example]",
-};
+});
 
-const cors: Setting = {
-  shape: allowed(ORIGINS, "origins"),
+const cors = setting(allowed(ORIGIN, "origins"), {
   text: 'The origins whose pages may read the answers: "*" for any, [] for none',
   default: "'*'",
   example: "[https://app.example]",
-};
+});
 
-const description: Setting = {
-  shape: path(PLACE),
-  text: "the node's own OpenAPI description, a file or a URL, read again when it changes, or none",
-  default: "where nodes of its kind describe themselves",
-  example: "openapi.yaml",
-  flag: "spec",
-  variables: ["NODEFACE_SPEC"],
-  argument: "PLACE",
-};
+const description = (place: Schema) =>
+  setting(place, {
+    text:
+      "the node's own OpenAPI description, a file or a URL, read again when it changes, or none",
+    default: "where nodes of its kind describe themselves",
+    example: "openapi.yaml",
+    flag: "spec",
+    variables: ["NODEFACE_SPEC"],
+    argument: "PLACE",
+  });
+
+const NODE = { text: "The node that is shown" };
+const INFO = { text: "What is shown of the node at /v1/info" };
 
 /** The settings that the command takes from flags and from the environment, in the order of its help. */
 export const COMMAND: Readonly<
-  Record<"url" | "kind" | "spec" | "config" | "host" | "port" | "log", Setting>
-> = { url, kind, spec: description, config, host, port, log };
+  Record<"url" | "kind" | "spec" | "config" | "host" | "port" | "log", Schema>
+> = { url, kind, spec: description(PLACE), config, host, port, log };
 
-/** What a configuration file may say. */
-export const CONFIGURATION: ObjectShape = object({
-  listen,
-  log: { ...log, text: "What is written of each request to standard output: text, json or off" },
-  hosts,
-  cors,
-  description: {
-    ...description,
-    text:
+/**
+ * What a configuration file may say.
+ *
+ * @param locate where a path leads that the file names
+ */
+export function configuration(locate: (path: string) => string = (path) => path): Schema {
+  const place = v.pipe(PLACE, v.transform(locate));
+  const path = v.pipe(FILE, v.transform(locate));
+  return section({
+    listen,
+    log: reworded(
+      log,
+      "What is written of each request to standard output: text, json or off",
+    ),
+    hosts,
+    cors,
+    description: reworded(
+      description(place),
       "The node's own OpenAPI description: a file or a URL, read again when it changes, or none",
-  },
-  node,
-  info,
-});
+    ),
+    node: setting(section(nodeSettings(path)), NODE),
+    info: setting(section(infoSettings(path)), INFO),
+  });
+}
 
 /** The methods that an operation may have. */
 export const OPERATION_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
-const callback = (called: string): Setting => ({
-  shape: { is: "function", right: "a function" },
-  text: `Is told ${called}`,
-});
+const told = (called: string) => setting(callback(), { text: `Is told ${called}` });
 
-const urlOption = (setting: Setting): Setting => ({
-  ...setting,
-  shape: either(NODE_URL.right, setting.shape, { is: "url", rule: NODE_URL }),
-});
+/** A URL of the node, as text or as an object. */
+const urlObject = v.pipe(
+  v.instance(URL),
+  v.transform(({ href }) => href),
+  NODE_URL as v.GenericSchema<string>,
+);
+const urlOption = setting(secret(either(URL_EXAMPLE, NODE_URL, urlObject)), { text: "" });
 
-const { settings: nodeSettings } = node.shape;
+const operation = object({
+  method: needed(word(OPERATION_METHODS), {
+    text: "The method, in upper case. HEAD is answered with GET",
+  }),
+  path: needed(LINE, { text: "The path as OpenAPI writes it" }),
+  operation: needed(map(LINE, json), { text: "The OpenAPI operation object" }),
+  handle: needed(callback("a function that answers a request"), { text: "Answers a request" }),
+});
 
 /** What `createNodeface` may be told. */
-export const OPTIONS: ObjectShape = object({
+export const OPTIONS: Schema = object({
   hosts,
   cors,
-  prefix: {
-    shape: text(PREFIX),
-    text: "The path that comes before all others",
-    default: '""',
-  },
-  description: {
-    ...description,
-    shape: either(
+  prefix: setting(PREFIX, { text: "The path that comes before all others", default: '""' }),
+  description: description(
+    either<unknown>(
       "the path of a file, a URL, none, or an object with text",
-      text(PLACE),
-      { is: "url" },
+      PLACE,
+      v.instance(URL),
       object({
-        text: {
-          shape: text({ pattern: /^/, right: "the description as text" }),
-          text: "The description itself",
-        },
-        name: { shape: text(LINE), text: "What it is called; .json for JSON" },
-      }, ["text"]),
+        text: needed(v.string("the description as text"), { text: "The description itself" }),
+        name: setting(LINE, { text: "What it is called; .json for JSON" }),
+      }),
     ),
-  },
-  node: {
-    ...node,
-    shape: object({
-      ...nodeSettings,
-      url: urlOption(nodeSettings.url!),
-      public_url: urlOption(nodeSettings.public_url!),
-    }),
-  },
-  info: {
-    ...info,
-    shape: either(
+  ),
+  node: setting(
+    object({ ...nodeSettings(FILE), url: urlOption, public_url: urlOption }),
+    NODE,
+  ),
+  info: setting(
+    either<unknown>(
       "an object with what is shown, or a function that tells it",
-      info.shape,
-      { is: "function", right: "a function" },
+      object(infoSettings(FILE)),
+      callback(),
     ),
-  },
-  operations: {
-    shape: list(
-      object({
-        method: {
-          shape: word(OPERATION_METHODS, `one of ${OPERATION_METHODS.join(", ")}`),
-          text: "The method, in upper case. HEAD is answered with GET",
-        },
-        path: { shape: text(LINE), text: "The path as OpenAPI writes it" },
-        operation: {
-          shape: { is: "map", name: LINE, of: { is: "json" } },
-          text: "The OpenAPI operation object",
-        },
-        handle: {
-          shape: { is: "function", right: "a function that answers a request" },
-          text: "Answers a request",
-        },
-      }, ["method", "path", "operation", "handle"]),
-      "a list of operations",
-    ),
+    INFO,
+  ),
+  operations: setting(list(operation, "a list of operations"), {
     text: "Further operations, which the description and the explorer show as well",
-  },
-  startedAt: { shape: { is: "date" }, text: "When the service started" },
-  onDescription: callback("what is wrong with the description, each time that it was read"),
-  onError: callback("of every error that is answered with 500"),
-  log: callback("what is wrong with the node, once when it begins and once when it ends"),
+  }),
+  startedAt: setting(v.date("a Date, such as new Date()"), { text: "When the service started" }),
+  onDescription: told("what is wrong with the description, each time that it was read"),
+  onError: told("of every error that is answered with 500"),
+  log: told("what is wrong with the node, once when it begins and once when it ends"),
 });

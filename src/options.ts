@@ -13,8 +13,9 @@ import { parseReference } from "./info/source-reference.ts";
 import { referencesOf } from "./info/query-plan.ts";
 import type { OwnInfo } from "./info/query-target.ts";
 import { OPTIONS } from "./options-schema.ts";
-import { describeMistake, type Mistake, readValue, show } from "./settings/check.ts";
+import { describeMistake, type Mistake, readValue } from "./settings/check.ts";
 import { didYouMean, nearest } from "./settings/nearest.ts";
+import { show } from "./settings/show.ts";
 
 /** How a service is made. */
 export interface NodefaceOptions {

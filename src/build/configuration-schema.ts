@@ -7,71 +7,36 @@
 import { writeFile } from "node:fs/promises";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { COMMAND, CONFIGURATION } from "../options-schema.ts";
-import type { ObjectShape, Setting, Settings, Shape } from "../settings/shapes.ts";
-
-type Json = Record<string, unknown>;
+import { type JsonSchema, toJsonSchema } from "@valibot/to-json-schema";
+import { COMMAND, configuration } from "../options-schema.ts";
+import { type About, aboutOf, partsOf, type Schema, type Settings } from "../settings/schemas.ts";
 
 /** The text of `spec/nodeface.schema.json`. */
 export function configurationSchema(): string {
-  const schema = {
-    $schema: "https://json-schema.org/draft/2020-12/schema",
-    title: "The configuration of Nodeface",
-    ...schemaOf(CONFIGURATION),
-  };
-  return `${JSON.stringify(schema, null, 2)}\n`;
-}
-
-function schemaOf(shape: Shape): Json {
-  switch (shape.is) {
-    case "text":
-    case "path": {
-      const { source } = shape.rule.pattern;
-      return { type: "string", ...source === "^" ? {} : { pattern: source } };
-    }
-    case "word":
-      return { enum: shape.words };
-    case "boolean":
-      return { type: "boolean" };
-    case "list":
-      return {
-        type: "array",
-        items: schemaOf(shape.of),
-        ...shape.least && { minItems: shape.least },
-      };
-    case "map":
-      return {
-        type: "object",
-        propertyNames: { pattern: shape.name.pattern.source },
-        additionalProperties: schemaOf(shape.of),
-      };
-    case "object":
-      return objectSchema(shape);
-    case "form":
-      return {
-        anyOf: Object.entries(shape.forms).map(([key, { settings }]) =>
-          objectSchema({ is: "object", settings, needs: [key] })
-        ),
-      };
-    case "either":
-      return { anyOf: shape.shapes.map(schemaOf) };
-    default:
-      return {};
-  }
-}
-
-/** An object; a section of which nothing is needed may be empty. */
-function objectSchema({ settings, needs = [] }: ObjectShape): Json {
-  const properties = Object.entries(settings).map(([key, { text, shape, default: usual }]) => {
-    const description = `${text}${usual === undefined ? "" : `. Default: ${usual}`}`;
-    return [key, { description, ...schemaOf(shape) }];
+  const { $schema, ...schema } = toJsonSchema(configuration(), {
+    target: "draft-2020-12",
+    typeMode: "input",
+    ignoreActions: ["check", "raw_check", "raw_transform", "transform"],
+    overrideAction: ({ valibotAction, jsonSchema }) =>
+      valibotAction.type === "metadata"
+        ? described(jsonSchema, (valibotAction as unknown as { metadata: About }).metadata)
+        : undefined,
+    overrideSchema: ({ valibotSchema, jsonSchema }) => closed(jsonSchema, valibotSchema.type),
   });
-  return {
-    type: needs.length > 0 ? "object" : ["object", "null"],
-    properties: Object.fromEntries(properties),
-    additionalProperties: false,
-    ...needs.length > 0 && { required: needs },
-  };
+  const whole = { $schema, title: "The configuration of Nodeface", ...schema };
+  return `${JSON.stringify(whole, null, 2)}\n`;
+}
+
+/** A schema with what is said of its setting. */
+function described(schema: JsonSchema, { text, default: usual }: About): JsonSchema {
+  const description = `${text}${usual === undefined ? "" : `. Default: ${usual}`}`;
+  return { ...schema, description };
+}
+
+/** Objects have no other keys than those of their settings; what stands for an empty one is no default. */
+function closed({ default: _, required = [], ...schema }: JsonSchema, type: string): JsonSchema {
+  if (type !== "loose_object") return schema;
+  return { ...schema, additionalProperties: false, ...required.length > 0 && { required } };
 }
 
 /** The text of `docs/configuration.md`. */
@@ -102,11 +67,11 @@ Everything that is wrong is said at once, each with its line and column, and the
 
 | flag | variables | key of the file | default |
 | --- | --- | --- | --- |
-${Object.entries(COMMAND).map(([name, setting]) => flagRow(name, setting)).join("")}
+${Object.entries(COMMAND).map(([name, setting]) => flagRow(name, aboutOf(setting))).join("")}
 \`NODEFACE_HOST\` and \`NODEFACE_PORT\` win over \`listen\`; platforms set \`PORT\`. Any other variable whose
 name begins with \`NODEFACE_\` is a warning.
 
-${sections(CONFIGURATION, "").join("\n")}`;
+${sections(partsOf(configuration()).entries!, "").join("\n")}`;
 }
 
 /** Which keys of the file the settings of the command stand for. */
@@ -121,7 +86,7 @@ const KEYS: Readonly<Record<string, string>> = {
 
 function flagRow(
   name: string,
-  { flag, variables = [], argument, default: usual }: Setting,
+  { flag, variables = [], argument, default: usual }: About,
 ): string {
   const cells = [
     code(flag ? `--${flag} ${argument}` : `${argument}`),
@@ -133,52 +98,44 @@ function flagRow(
 }
 
 /** A part for each object, the outer ones first. */
-function sections({ settings }: ObjectShape, path: string): string[] {
+function sections(settings: Settings, path: string): string[] {
   const title = path ? code(path) : "The whole file";
-  const examples = Object.entries(settings).flatMap(([key, { example }]) =>
-    example === undefined ? [] : [`${path ? "  " : ""}${key}: ${example}`]
-  );
+  const examples = Object.entries(settings).flatMap(([key, setting]) => {
+    const { example } = aboutOf(setting);
+    return example === undefined ? [] : [`${path ? "  " : ""}${key}: ${example}`];
+  });
   const yaml = [...path ? [`${path}:`] : [], ...examples].join("\n");
   const rows = Object.entries(settings).map(([key, setting]) => row(key, setting)).join("");
   const part = `## ${title}\n\n${HEAD}${rows}\n\`\`\`yaml\n${yaml}\n\`\`\`\n`;
-  const inner = Object.entries(settings).flatMap(([key, { shape }]) =>
-    within(shape, path ? `${path}.${key}` : key)
+  const inner = Object.entries(settings).flatMap(([key, setting]) =>
+    within(setting, path ? `${path}.${key}` : key)
   );
   return [part, ...inner];
 }
 
 const HEAD = "| key | value | default | what it says |\n| --- | --- | --- | --- |\n";
 
-function row(key: string, { shape, text, default: usual = "" }: Setting, more = ""): string {
-  return `| ${code(key)} | ${formOf(shape)} | ${escape(usual)} | ${escape(text)}${more} |\n`;
+function row(key: string, setting: Schema, more = ""): string {
+  const { text, default: usual = "" } = aboutOf(setting);
+  return `| ${[code(key), formOf(setting), escape(usual), escape(text) + more].join(" | ")} |\n`;
 }
 
-/** The parts for the objects inside of a shape. */
-function within(shape: Shape, path: string): string[] {
-  switch (shape.is) {
-    case "object":
-      return /^\w+$/.test(path) ? sections(shape, path) : [details(path, [shape.settings])];
-    case "map":
-      return within(shape.of, `${path}.NAME`);
-    case "either":
-      return shape.shapes.flatMap((each) => within(each, path));
-    case "form":
-      return [details(path, Object.values(shape.forms).map(({ settings }) => settings))];
-    default:
-      return [];
-  }
+/** The parts for the objects inside of a schema. */
+function within(schema: Schema, path: string): string[] {
+  const { entries, value, options = [] } = partsOf(schema);
+  if (entries) return /^\w+$/.test(path) ? sections(entries, path) : [details(path, [entries])];
+  if (value) return within(value, `${path}.NAME`);
+  const forms = options.map((option) => partsOf(option).entries).filter((form) => !!form);
+  if (forms.length > 1) return [details(path, forms)];
+  return options.flatMap((option) => within(option, path));
 }
 
 /** A part for an object of one of some forms: each key once, with an example. */
 function details(path: string, forms: readonly Settings[]): string {
   const all: Settings = Object.assign({}, ...forms);
   const rows = Object.entries(all).map(([key, setting]) => {
-    const { example } = setting;
-    return row(
-      key,
-      setting,
-      example === undefined ? "" : `. Example: ${code(`${key}: ${example}`)}`,
-    );
+    const { example } = aboutOf(setting);
+    return row(key, setting, example && `. Example: ${code(`${key}: ${example}`)}`);
   });
   const choice = forms.length > 1
     ? `One of ${forms.map((settings) => code(Object.keys(settings)[0]!)).join(", ")}, ` +
@@ -187,29 +144,11 @@ function details(path: string, forms: readonly Settings[]): string {
   return `## ${code(path)}\n\n${choice}${HEAD}${rows.join("")}`;
 }
 
-/** What a value may be, in a few words. */
-function formOf(shape: Shape): string {
-  switch (shape.is) {
-    case "text":
-    case "path":
-      return escape(shape.rule.right.replace(/^an? /, "").replace(/, or "\*" in place.*/, ""));
-    case "word":
-      return shape.words.length > 8 ? escape(shape.right) : shape.words.map(code).join(", ");
-    case "boolean":
-      return "`true` or `false`";
-    case "list":
-      return escape(shape.right.replace(/^an? /, ""));
-    case "map":
-      return "object";
-    case "object":
-      return "object";
-    case "form":
-      return `object with one of ${Object.keys(shape.forms).map(code).join(", ")}`;
-    case "either":
-      return escape(shape.right.replace(/^an? /, ""));
-    default:
-      return "any JSON value";
-  }
+/** What a value may be, in a few words: what its messages say would be right. */
+function formOf(schema: Schema): string {
+  const { words = [], entries, value, message = "any JSON value" } = partsOf(schema);
+  if (words.length > 0 && words.length <= 8) return words.map(code).join(", ");
+  return entries || value ? "object" : escape(message.replace(/^an? /, ""));
 }
 
 const code = (text: string) => `\`${text.replaceAll("|", "\\|")}\``;

@@ -4,11 +4,10 @@
  *
  * @module
  */
-import { KIND_NAMES } from "../kinds/kind.ts";
 import { COMMAND } from "../options-schema.ts";
-import { meantWord, readValue } from "../settings/check.ts";
+import { readValue } from "../settings/check.ts";
 import { didYouMean, nearest } from "../settings/nearest.ts";
-import { kind } from "../settings/node.ts";
+import { type About, aboutOf } from "../settings/schemas.ts";
 import { quote } from "../text.ts";
 
 /** What the command may be told to do. */
@@ -54,10 +53,18 @@ const SWITCHES: Readonly<Record<string, "help" | "version">> = {
   "-V": "version",
 };
 
+const SETTINGS = Object.entries(COMMAND).map(([name, setting]): [Name, About] => [
+  name as Name,
+  aboutOf(setting),
+]);
+
 /** The settings by their flags. */
 const FLAGS: ReadonlyMap<string, Name> = new Map(
-  entriesOf(COMMAND).flatMap(([name, { flag }]) => flag ? [[`--${flag}`, name]] : []),
+  SETTINGS.flatMap(([name, { flag }]) => flag ? [[`--${flag}`, name]] : []),
 );
+
+/** The variables that are read. */
+const VARIABLES = SETTINGS.flatMap(([, { variables = [] }]) => variables);
 
 /**
  * Reads the arguments after the command's name.
@@ -109,7 +116,7 @@ function readPositionals([first, ...others]: readonly string[], found: Arguments
   if (command) {
     if (found.command === "serve") found.command = command;
     const [value, ...more] = others;
-    if (value !== undefined && command === "kinds") readTopic(value, found);
+    if (value !== undefined && command === "kinds") found.topic = value;
     else if (value !== undefined) found.given.set("url", { text: value, called: "NODE_URL" });
     return unexpected(more, found);
   }
@@ -127,15 +134,6 @@ function readPositionals([first, ...others]: readonly string[], found: Arguments
   unexpected(others, found);
 }
 
-/** The kind that is to be printed. */
-function readTopic(name: string, found: Arguments): void {
-  found.topic = name;
-  if (KIND_NAMES.some((each) => each === name)) return;
-  const meant = meantWord({ ...kind.shape, words: KIND_NAMES }, name);
-  const right = didYouMean(meant) || "; see nodeface kinds";
-  found.problems.push(`${quote(name)} is no kind known${right}`);
-}
-
 function unexpected(values: readonly string[], { problems }: Arguments): void {
   for (const value of values) {
     problems.push(`unexpected argument ${quote(value)}; see nodeface --help`);
@@ -144,7 +142,7 @@ function unexpected(values: readonly string[], { problems }: Arguments): void {
 
 /** Adds what the environment says where no flag has said it. */
 export function addEnvironment({ given }: Arguments, env: Environment): void {
-  for (const [name, { variables = [] }] of entriesOf(COMMAND)) {
+  for (const [name, { variables = [] }] of SETTINGS) {
     if (given.has(name)) continue;
     for (const called of variables) {
       const text = valueOf(env, called);
@@ -156,11 +154,10 @@ export function addEnvironment({ given }: Arguments, env: Environment): void {
 }
 
 /** Reads the settings by their rules; adds what is wrong with them. */
-export function readSettings({ given, problems }: Arguments, env: Environment): Values {
+export function readSettings({ given, problems }: Arguments): Values {
   const values: Values = {};
-  const locate = (path: string) => expandHome(path, homeOf(env));
   for (const [name, { text, called }] of given) {
-    const { value, mistakes } = readValue(text, COMMAND[name].shape, { locate });
+    const { value, mistakes } = readValue(text, COMMAND[name]);
     Object.assign(values, { [name]: value });
     problems.push(...mistakes.map(({ message }) => `${called} ${message}`));
   }
@@ -173,12 +170,11 @@ export function readSettings({ given, problems }: Arguments, env: Environment): 
  * @param used the names of variables that the configuration names
  */
 export function unknownVariables(env: Environment, used: readonly string[]): string[] {
-  const known = Object.values(COMMAND).flatMap(({ variables = [] }) => variables);
   const names = namesOf(env).filter((name) => name.startsWith(PREFIX));
-  return names.filter((name) => !known.includes(name) && !used.includes(name)).map((name) => {
-    const ends = known.filter((each) => each.startsWith(PREFIX)).map((each) =>
-      each.slice(PREFIX.length)
-    );
+  const ends = VARIABLES.filter((name) => name.startsWith(PREFIX)).map((name) =>
+    name.slice(PREFIX.length)
+  );
+  return names.filter((name) => !VARIABLES.includes(name) && !used.includes(name)).map((name) => {
     const meant = nearest(name.slice(PREFIX.length), ends);
     return `nothing reads the variable ${name}${didYouMean(meant && PREFIX + meant)}`;
   });
@@ -202,18 +198,4 @@ function namesOf(env: Environment): string[] {
   } catch {
     return [];
   }
-}
-
-/** A path that begins with `~/`, in the home directory; any other one as it is. */
-export function expandHome(path: string, home: string): string {
-  return path.startsWith("~/") && home ? home + path.slice(1) : path;
-}
-
-/** The home directory of the user. */
-export function homeOf(env: Environment): string {
-  return valueOf(env, "HOME") ?? valueOf(env, "USERPROFILE") ?? "";
-}
-
-function entriesOf<Key extends string, T>(table: Readonly<Record<Key, T>>): [Key, T][] {
-  return Object.entries(table) as [Key, T][];
 }

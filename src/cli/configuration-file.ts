@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { dirname, isAbsolute, join } from "node:path";
 import {
   isAlias,
   isMap,
@@ -19,11 +20,11 @@ import type { InfoSettings, NodeSettings } from "../info/settings.ts";
 import { parseReference } from "../info/source-reference.ts";
 import { KINDS } from "../kinds/index.ts";
 import type { Kind } from "../kinds/kind.ts";
-import { CONFIGURATION, type LOGS } from "../options-schema.ts";
-import { describeMistake, type Mistake, type Path, readValue, show } from "../settings/check.ts";
+import { configuration, type LOGS } from "../options-schema.ts";
+import { describeMistake, type Mistake, type Path, readValue } from "../settings/check.ts";
 import { didYouMean, nearest } from "../settings/nearest.ts";
+import { show } from "../settings/show.ts";
 import { ConfigError } from "./configuration-error.ts";
-import { locateBeside } from "./locate.ts";
 
 /** What a configuration file may say. */
 export interface FileConfig {
@@ -42,10 +43,9 @@ export interface FileConfig {
  *
  * @param text what is in it
  * @param name its own path, which messages call it by and paths in it are relative to
- * @param home where `~` is
  * @throws {ConfigError} with everything that is wrong, each with line and column
  */
-export function parseFile(text: string, name: string, home = ""): FileConfig {
+export function parseFile(text: string, name: string): FileConfig {
   const lines = new LineCounter();
   const document = parseDocument(text, {
     lineCounter: lines,
@@ -66,9 +66,9 @@ export function parseFile(text: string, name: string, home = ""): FileConfig {
   } catch (error) {
     throw new ConfigError([`${name}: ${(error as Error).message}`]);
   }
-  const by = { locate: (path: string) => locateBeside(path, name, home), isNullEmpty: true };
-  const { value: read, mistakes } = readValue(value, CONFIGURATION, by);
-  const config = (read ?? {}) as FileConfig;
+  const schema = configuration((path) => locateBeside(path, name));
+  const { value: read, mistakes } = readValue(value, schema);
+  const config = withoutMistakes(read, mistakes) as FileConfig;
   const found = [...mistakes, ...unknownSources(config), ...unknownKeys(config)];
   if (found.length === 0) return config;
   const offset = ({ path, isKey }: Mistake) =>
@@ -78,6 +78,28 @@ export function parseFile(text: string, name: string, home = ""): FileConfig {
   throw new ConfigError(
     placed.map(({ mistake, offset }) => `${at(offset)} ${describeMistake(mistake)}`),
   );
+}
+
+/**
+ * A path of a configuration file, as the process sees it: relative to that file, wherever the command
+ * runs. A URL, the word `none` and what is in the home directory stay what they are.
+ */
+function locateBeside(path: string, file: string): string {
+  if (path === "none" || /^(https?:|file:|~\/)/i.test(path)) return path;
+  return isAbsolute(path) ? path : join(dirname(file), path);
+}
+
+/** The same value with `undefined` where something is wrong. */
+function withoutMistakes(value: unknown, mistakes: readonly Mistake[]): unknown {
+  const root = { value };
+  for (const { path } of mistakes) {
+    const keys = ["value", ...path];
+    const last = keys.pop()!;
+    let around: unknown = root;
+    for (const key of keys) around = (around as Record<string, unknown> | undefined)?.[key];
+    if (around) (around as Record<string, unknown>)[last] = undefined;
+  }
+  return root.value ?? {};
 }
 
 /** What is wrong where a file is not YAML. */

@@ -7,12 +7,11 @@
 import type { InfoSettings, NodeSettings } from "../info/settings.ts";
 import { COMMAND } from "../options-schema.ts";
 import { readValue } from "../settings/check.ts";
-import type { Setting } from "../settings/shapes.ts";
+import { aboutOf, type Schema } from "../settings/schemas.ts";
 import {
   addEnvironment,
   type Command,
   type Environment,
-  homeOf,
   readArguments,
   readSettings,
   unknownVariables,
@@ -64,7 +63,7 @@ const USUAL_FILE = "nodeface.yaml";
 
 /** What holds where nobody says otherwise. */
 function defaults(): Omit<Config, "command"> {
-  const usual = ({ shape, default: text }: Setting) => readValue(text, shape).value;
+  const usual = (setting: Schema) => readValue(aboutOf(setting).default, setting).value;
   const host = usual(COMMAND.host) as string;
   const port = usual(COMMAND.port) as number;
   return { remarks: [], host, port, log: usual(COMMAND.log) as Config["log"], node: {}, info: {} };
@@ -92,7 +91,7 @@ export async function readConfig(
   const usual = defaults();
   if (isPrinting) return { ...usual, ...asked };
   addEnvironment(found, env);
-  const { config: named, ...values } = readSettings(found, env);
+  const { config: named, ...values } = readSettings(found);
   const isUsual = !found.given.has("config") && await files.isThere(USUAL_FILE);
   const path = isUsual ? USUAL_FILE : named;
   let file: FileConfig = {};
@@ -101,7 +100,7 @@ export async function readConfig(
       const text = await files.read(path);
       // It brings YAML and the kinds along, which take longer to load than all else.
       const { parseFile } = await import("./configuration-file.ts");
-      file = parseFile(text, path, homeOf(env));
+      file = parseFile(text, path);
     } catch (error) {
       problems.push(...error instanceof ConfigError ? error.problems : [(error as Error).message]);
     }

@@ -5,8 +5,27 @@
  */
 import { stringify } from "yaml";
 import { KINDS } from "../kinds/index.ts";
-import type { Kind } from "../kinds/kind.ts";
+import { type Kind, KIND_NAMES, PROGRAM_KINDS } from "../kinds/kind.ts";
+import { didYouMean } from "../settings/nearest.ts";
+import { meantWord } from "../settings/schemas.ts";
+import { quote } from "../text.ts";
+import { ConfigError } from "./configuration-error.ts";
 import { formatTable } from "./table.ts";
+
+/**
+ * What `nodeface kinds` prints.
+ *
+ * @param name one of them; all where it is left out
+ * @throws {ConfigError} where there is no such kind
+ */
+export function formatKinds(name?: string): string {
+  if (name === undefined) return listKinds();
+  const text = printKind(name);
+  if (text !== undefined) return text;
+  const meant = meantWord(name, KIND_NAMES, PROGRAM_KINDS);
+  const right = meant ? didYouMean(meant) : "; see nodeface kinds";
+  throw new ConfigError([`${quote(name)} is no kind known${right}`]);
+}
 
 /** All kinds, a line each: the name, what it is, where such a node listens as a rule. */
 export function listKinds(): string {

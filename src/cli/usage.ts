@@ -3,17 +3,15 @@
  *
  * @module
  */
-import type { Setting, Settings } from "../settings/shapes.ts";
+import { COMMAND } from "../options-schema.ts";
+import { aboutOf, type Schema } from "../settings/schemas.ts";
 
 /** Where what is said of a flag begins, and the longest line. */
 const COLUMN = 18, LONGEST = 96;
 
-/**
- * What `nodeface --help` prints.
- *
- * @param settings that flags and variables give, `url` being the one that stands alone
- */
-export function usage({ url, ...flags }: { readonly url: Setting } & Settings): string {
+/** What `nodeface --help` prints. */
+export function usage(): string {
+  const { url, ...flags } = COMMAND;
   return `Usage: nodeface [NODE_URL] [options]
        nodeface check [NODE_URL] [options]
        nodeface kinds [KIND]
@@ -29,17 +27,18 @@ ${
     )
   }${row("kinds", "list the kinds of node that are known, or print one as configuration")}
 ${row("NODE_URL", textOf(url))}${
-    Object.values(flags).map((setting) =>
-      row(`--${setting.flag} ${setting.argument}`, textOf(setting))
-    )
-      .join("")
+    Object.values(flags).map((setting) => {
+      const { flag, argument } = aboutOf(setting);
+      return row(`--${flag} ${argument}`, textOf(setting));
+    }).join("")
   }${row("-V, --version", "print the version")}${row("-h, --help", "print this text")}
 Flags win over variables, variables over the configuration file.
 `;
 }
 
 /** What is said of a setting: its text, its default, its variables. */
-function textOf({ text, default: usual, variables = [] }: Setting): string {
+function textOf(setting: Schema): string {
+  const { text, default: usual, variables = [] } = aboutOf(setting);
   const more = [
     ...usual === undefined ? [] : [`default ${usual}`],
     ...variables.length > 0 ? [`environment ${variables.join(" or ")}`] : [],

@@ -4,10 +4,10 @@
  * @module
  */
 import { DEFAULTS } from "../info/settings.ts";
+import * as v from "valibot";
 import {
   AGE,
   EXPRESSION,
-  FILE,
   HIDDEN_KEY,
   INFO_KEY,
   LINE,
@@ -16,200 +16,157 @@ import {
   SOURCE_GET,
   SOURCE_NAME,
   SOURCE_PATH,
+  TEXT,
   TIMEOUT,
 } from "./rules.ts";
 import {
   either,
+  filledList,
+  json,
   list,
+  map,
+  needed,
   object,
-  path,
-  type Setting,
+  oneOf,
+  type Schema,
+  setting,
   type Settings,
-  type Shape,
-  text,
   word,
-} from "./shapes.ts";
+} from "./schemas.ts";
 
+/** What every source may say. */
 const common: Settings = {
-  timeout: {
-    shape: text(TIMEOUT),
-    text: "How long an answer may take",
-    default: "node.timeout",
-  },
-  ttl: {
-    shape: text(AGE),
-    text: "How long an answer is good for",
-    default: "info.ttl",
-  },
-  optional: {
-    shape: { is: "boolean" },
+  timeout: setting(TIMEOUT, { text: "How long an answer may take", default: "node.timeout" }),
+  ttl: setting(AGE, { text: "How long an answer is good for", default: "info.ttl" }),
+  optional: setting(v.boolean("true or false"), {
     text: "Whether it is no trouble when the node refuses",
     default: "false",
-  },
+  }),
 };
 
-const source: Shape = {
-  is: "form",
-  forms: {
-    jsonrpc: object({
-      jsonrpc: {
-        shape: text(LINE),
+/** A source, by the schema of a path. */
+function source(path: Schema<string>): Schema {
+  return oneOf({
+    jsonrpc: {
+      jsonrpc: needed(LINE, {
         text: "A method of JSON-RPC that is called",
         example: "getmininginfo",
-      },
-      params: {
-        shape: either(
-          "a list or an object",
-          list({ is: "json" }, "a list"),
-          { is: "map", name: LINE, of: { is: "json" } },
-        ),
-        text: "Its parameters",
-        example: "[1, true]",
-      },
-      path: {
-        shape: text(SOURCE_PATH),
+      }),
+      params: setting(
+        either<unknown>("a list or an object", list(json, "a list"), map(LINE, json)),
+        { text: "Its parameters", example: "[1, true]" },
+      ),
+      path: setting(SOURCE_PATH, {
         text: "Where it is posted to, below node.url",
         default: "node.url itself",
         example: "/rpc",
-      },
+      }),
       ...common,
-    }),
-    get: object({
-      get: {
-        shape: text(SOURCE_GET),
+    },
+    get: {
+      get: needed(SOURCE_GET, {
         text: "A path below node.url, a URL, or the place of a link in another answer",
         example: "/status",
-        isSecret: true,
-      },
-      accept: {
-        shape: text(LINE),
+      }),
+      accept: setting(LINE, {
         text: "The media type that is asked for",
         default: "application/json",
         example: "application/nostr+json",
-      },
+      }),
       ...common,
-    }),
-    post: object({
-      post: {
-        shape: text(SOURCE_PATH),
+    },
+    post: {
+      post: needed(SOURCE_PATH, {
         text: "A path below node.url, or a URL, that is posted to",
         example: "/v3/maintenance/status",
-        isSecret: true,
-      },
-      json: { shape: { is: "json" }, text: "What is posted", example: "{}" },
+      }),
+      json: setting(json, { text: "What is posted", example: "{}" }),
       ...common,
-    }),
-    file: object({
-      file: {
-        shape: path(FILE),
-        text: "A file with JSON or plain text",
-        example: "build.json",
-      },
+    },
+    file: {
+      file: needed(path, { text: "A file with JSON or plain text", example: "build.json" }),
       ...common,
-    }),
-    command: object({
-      command: {
-        shape: list(
-          text({ pattern: /^/, right: "text" }),
-          "a list: the program and its arguments",
-          1,
-        ),
+    },
+    command: {
+      command: needed(filledList(TEXT, "a list: the program and its arguments"), {
         text: "A program that prints JSON or plain text, and its arguments; no shell reads them",
         example: "[df, --output=avail, /data]",
-      },
+      }),
       ...common,
-    }),
-  },
-};
+    },
+  });
+}
 
 const CONVERSIONS = ["hex", "not", "count", "time", "uptime", "sum"];
-const reference = text(REFERENCE_TEXT);
 
-const field: Shape = either(
+const conversion = either<unknown>(
+  `one of ${CONVERSIONS.join(", ")}, or an object with count, match or join`,
+  word(CONVERSIONS),
+  oneOf({
+    count: { count: needed(POINTER, { text: "Counts the members that are true there" }) },
+    match: { match: needed(EXPRESSION, { text: "The first group, or all that it matches" }) },
+    join: { join: needed(TEXT, { text: "All the places, with this text between them" }) },
+  }),
+);
+
+const field = either<unknown>(
   "a place such as net#/version, or an object with from",
-  reference,
+  REFERENCE_TEXT,
   object({
-    from: {
-      shape: either(
+    from: needed(
+      either<unknown>(
         "a place such as net#/version, or a list of places",
-        reference,
-        list(reference, "a list of places", 1),
+        REFERENCE_TEXT,
+        filledList(REFERENCE_TEXT, "a list of places"),
       ),
-      text: "The place of the value: a source, # and a JSON Pointer. " +
-        "Of several places, the first that has a value",
-      example: "net#/version",
-    },
-    as: {
-      shape: either(
-        `one of ${CONVERSIONS.join(", ")}, or an object with count, match or join`,
-        word(CONVERSIONS, `one of ${CONVERSIONS.join(", ")}`),
-        {
-          is: "form",
-          forms: {
-            count: object({
-              count: { shape: text(POINTER), text: "Counts the members that are true there" },
-            }),
-            match: object({
-              match: { shape: text(EXPRESSION), text: "The first group, or all that it matches" },
-            }),
-            join: object({
-              join: {
-                shape: text({ pattern: /^/, right: "text" }),
-                text: "All the places, with this text between them",
-              },
-            }),
-          },
-        },
-      ),
+      {
+        text: "The place of the value: a source, # and a JSON Pointer. " +
+          "Of several places, the first that has a value",
+        example: "net#/version",
+      },
+    ),
+    as: setting(conversion, {
       text: "What is made of the value: hex (a number from or to its hexadecimal form), not, " +
         "count (how many), time (RFC 3339), uptime (the start, from the seconds since), sum, " +
         "{ count: POINTER }, { match: EXPRESSION } or { join: TEXT }",
       example: "{ match: '^v(.+)' }",
-    },
-    unless: {
-      shape: reference,
+    }),
+    unless: setting(REFERENCE_TEXT, {
       text: "The key is left out where this place is true",
       example: "net#/hidden",
-    },
-  }, ["from"]),
+    }),
+  }),
 );
 
-/** What is shown of the node, as the object `info`. */
-export const info: Setting = {
-  shape: object({
-    ttl: {
-      shape: text(AGE),
+/** The keys of `info`, by the schema of a path. */
+export function infoSettings(path: Schema<string>): Settings {
+  return {
+    ttl: setting(AGE, {
       text: "The node is asked at most once in this time",
       default: DEFAULTS.ttl,
       example: "5s",
-    },
-    stale: {
-      shape: text(AGE),
+    }),
+    stale: setting(AGE, {
       text: "How long last known values are shown when the node stops answering",
       default: DEFAULTS.stale,
       example: "2m",
-    },
-    static: {
-      shape: { is: "map", name: INFO_KEY, of: { is: "json" } },
+    }),
+    static: setting(map(INFO_KEY, json), {
       text: "Keys whose values are always the same",
       example: "{ name: my-node }",
-    },
-    hide: {
-      shape: list(text(HIDDEN_KEY), "a list of keys"),
+    }),
+    hide: setting(list(HIDDEN_KEY, "a list of keys"), {
       text: "Keys that are not shown",
       example: "[peers]",
-    },
-    sources: {
-      shape: { is: "map", name: SOURCE_NAME, of: source },
+    }),
+    sources: setting(map(SOURCE_NAME, source(path)), {
       text: "What is asked, by a name: beside or in place of what the kind asks",
       example: "{ mining: { jsonrpc: getmininginfo } }",
-    },
-    fields: {
-      shape: { is: "map", name: INFO_KEY, of: field },
+    }),
+    fields: setting(map(INFO_KEY, field), {
       text: "Where the keys come from, beside or in place of those of the kind: a place, " +
         "or an object as below",
       example: "{ difficulty: mining#/difficulty }",
-    },
-  }),
-  text: "What is shown of the node at /v1/info",
-};
+    }),
+  };
+}

@@ -1,0 +1,321 @@
+/**
+ * The schemas that settings are made of, on valibot, which lacks four things that an operator needs:
+ * a word about every unknown key, one of some forms as the cause of a mistake, all in words, and
+ * silence about secrets. The message of a schema says what would be right, after "must be"; `check.ts`
+ * adds what is there. Only what a `rawCheck` says is whole.
+ *
+ * @module
+ */
+import * as v from "valibot";
+import { didYouMean, nearest } from "./nearest.ts";
+import { show } from "./show.ts";
+
+/** What reads a value. */
+export type Schema<T = unknown> = v.GenericSchema<unknown, T>;
+
+/** What there is to say of a setting besides its schema. */
+export interface About {
+  /** What it does, for `--help` and the reference: sentences without a period at the end. */
+  readonly text: string;
+  /** What holds where nobody says otherwise, as it is written. */
+  readonly default?: string;
+  /** What it may look like in a configuration file, as YAML. */
+  readonly example?: string;
+  /** The flag of the command, without its dashes. */
+  readonly flag?: string;
+  /** The variables of the environment that are read, the first that is set. */
+  readonly variables?: readonly string[];
+  /** What stands for the value in `--help`. */
+  readonly argument?: string;
+}
+
+/** The keys of an object, each with its setting. */
+export type Settings = Readonly<Record<string, Schema>>;
+
+/** A setting that may be left out. */
+export function setting<T>(schema: Schema<T>, about: About): Schema<T | undefined> {
+  return needed(v.optional(schema), about);
+}
+
+/** A setting that may not be left out. */
+export function needed<T>(schema: Schema<T>, about: About): Schema<T> {
+  return v.pipe(schema, v.metadata({ ...about }));
+}
+
+/** The same setting with other words for what it does. */
+export function reworded<T>(schema: Schema<T>, text: string): Schema<T> {
+  return v.pipe(schema, v.metadata({ ...aboutOf(schema), text }));
+}
+
+/** What there is to say of a setting. */
+export function aboutOf(schema: Schema): About {
+  return v.getMetadata(schema) as unknown as About;
+}
+
+/** What a schema is made of, for those who describe it. */
+export interface Parts {
+  /** What would be right, after "must be". */
+  readonly message?: string;
+  /** The settings of an object. */
+  readonly entries?: Settings;
+  /** What the members of a map are. */
+  readonly value?: Schema;
+  /** What the members of a list are. */
+  readonly item?: Schema;
+  /** The schemas of which one holds. */
+  readonly options?: readonly Schema[];
+  /** The words of which it is one. */
+  readonly words?: readonly string[];
+}
+
+/** What a schema is made of. */
+export function partsOf(schema: Schema): Parts {
+  const { type, wrapped, options, ...parts } = schema as Schema & Parts & { wrapped?: Schema };
+  if (wrapped) return partsOf(wrapped);
+  if (type === "picklist") return { ...parts, words: options as unknown as string[] };
+  return { ...parts, ...options && { options } };
+}
+
+/** Stands in an issue for a value that is not to be repeated. */
+export const SECRET: unique symbol = Symbol("secret");
+
+/** A schema whose issues do not repeat what is there: it may be a secret in the wrong place. */
+export function secret<T>(schema: Schema<T>): Schema<T> {
+  return readBy(schema, (value, read) => {
+    const dataset = read(schema, value);
+    if (!dataset.issues) return dataset;
+    const [first, ...others] = dataset.issues;
+    const hide = (issue: v.BaseIssue<unknown>) => ({ ...issue, input: SECRET });
+    return { ...dataset, issues: [hide(first), ...others.map(hide)] };
+  });
+}
+
+/** What a text has to be, besides its form. */
+interface TextRule<T> {
+  /** What is wrong with a text, where more can be said than what would be right. */
+  readonly why?: (text: string) => string | undefined;
+  /** Whether a text of that form is right. @default every one is */
+  readonly isRight?: (text: string) => boolean;
+  /** What a right text stands for. @default itself */
+  readonly read?: (text: string) => T;
+}
+
+/**
+ * A text.
+ *
+ * @param right what would be right
+ * @param pattern what every right text matches
+ */
+export function text<T = string>(
+  right: string,
+  pattern: RegExp,
+  { why, isRight = () => true, read = (text) => text as T }: TextRule<T> = {},
+): Schema<T> {
+  const schema = v.pipe(
+    v.string(right),
+    v.rawCheck(({ dataset, addIssue }) => {
+      const message = dataset.typed ? why?.(dataset.value) : undefined;
+      if (message !== undefined) addIssue({ message });
+    }),
+    v.regex(pattern, right),
+    v.check(isRight, right),
+    v.transform(read),
+  );
+  // One thing is said of a text.
+  return v.config(schema, { abortPipeEarly: true }) as Schema<T>;
+}
+
+/**
+ * One of some words.
+ *
+ * @param also further words that people give, by what they mean
+ */
+export function word<W extends string>(
+  words: readonly W[],
+  right: string = `one of ${words.join(", ")}`,
+  also: Readonly<Record<string, W>> = {},
+): Schema<W> {
+  const schema = v.picklist(words, right);
+  return readBy(schema, (value, read) => {
+    if (typeof value !== "string" || (words as readonly string[]).includes(value)) {
+      return read(schema, value);
+    }
+    const meant = didYouMean(meantWord(value, words, also));
+    return read(wrong(`must be ${right}, not ${show(value)}${meant}`), value);
+  });
+}
+
+/** The word that somebody meant who gave another one; `undefined` where none is like it. */
+export function meantWord(
+  typed: string,
+  words: readonly string[],
+  also: Readonly<Record<string, string>>,
+): string | undefined {
+  const lower = typed.toLowerCase();
+  if (Object.hasOwn(also, lower)) return also[lower];
+  return nearest(typed, words) ?? also[nearest(typed, Object.keys(also)) ?? ""];
+}
+
+/** A list. */
+export function list<T>(of: Schema<T>, right: string): Schema<T[]> {
+  return v.array(of, right);
+}
+
+/** A list of one value at least. */
+export function filledList<T>(of: Schema<T>, right: string): Schema<T[]> {
+  return v.pipe(v.array(of, right), v.minLength(1, `${right}; it must not be empty`));
+}
+
+/** An object with keys that are known. */
+export function object(settings: Settings): Schema<Record<string, unknown>> {
+  const keys = Object.keys(settings);
+  const some = keys.length > 4
+    ? `keys such as ${keys.slice(0, 4).join(", ")}`
+    : `the keys ${keys.join(", ")}`;
+  const schema = v.looseObject(settings, `an object with ${some}`);
+  return readBy(schema, (value, read) => {
+    if (!isPlainObject(value)) return read(v.never(schema.message), value);
+    const unknown = Object.keys(value).filter((key) => !keys.includes(key));
+    const closed = v.pipe(schema, aboutKeys(unknown, (key) => noSuchKey(key, keys)));
+    return read(closed, withoutUndefined(value));
+  });
+}
+
+/** What to say of a key that is none. */
+function noSuchKey(key: string, keys: readonly string[]): string {
+  const meant = nearest(key, keys);
+  return `is no key here${meant ? didYouMean(meant) : `; there are ${keys.join(", ")}`}`;
+}
+
+/** An object with keys that are known; `null`, as a file has it where nothing follows, is an empty one. */
+export function section(settings: Settings): Schema<Record<string, unknown>> {
+  return v.nullable(object(settings), {});
+}
+
+/** An object whose keys are names that the operator chooses; `null` is an empty one. */
+export function map<T>(name: Schema<string>, of: Schema<T>): Schema<Record<string, T>> {
+  const schema = v.record(name as v.GenericSchema<string, string>, of, "an object");
+  return v.nullable(
+    readBy(schema, (value, read) => {
+      if (!isPlainObject(value)) return read(v.never("an object"), value);
+      // valibot passes over them.
+      const taken = ["__proto__", "constructor", "prototype"].filter((key) =>
+        Object.hasOwn(value, key)
+      );
+      return read(v.pipe(schema, aboutKeys(taken, () => "must be another name")), value);
+    }),
+    {},
+  );
+}
+
+/** An object whose form depends on which of some keys it has: each form is named by that key. */
+export function oneOf(forms: Readonly<Record<string, Settings>>): Schema<Record<string, unknown>> {
+  const keys = Object.keys(forms);
+  const schemas = Object.values(forms).map(object);
+  const schema = v.union(schemas, `an object with one of ${keys.join(", ")}`);
+  return readBy(schema, (value, read) => {
+    if (!isPlainObject(value)) return read(v.never(schema.message), value);
+    const form = keys.findIndex((key) => Object.hasOwn(value, key));
+    if (form >= 0) return read(schemas[form]!, value);
+    const typed = Object.keys(value);
+    const meant = typed.map((key) => nearest(key, keys)).find((key) => key !== undefined);
+    const there = typed.length > 0 ? `, and has ${typed.map(show).join(", ")}` : "";
+    return read(wrong(`must have one of ${keys.join(", ")}${there}${didYouMean(meant)}`), value);
+  });
+}
+
+/** A value of one of some types: the schema of its type says what is wrong with it. */
+export function either<T>(right: string, ...schemas: Schema<T>[]): Schema<T> {
+  return readBy(v.union(schemas, right), (value, read) => {
+    for (const schema of schemas) {
+      const dataset = read(schema, value);
+      const isOfType = !dataset.issues?.some(({ kind, path }) => kind === "schema" && !path);
+      if (isOfType) return dataset;
+    }
+    return read(v.never(right), value);
+  });
+}
+
+/** A function. */
+export function callback(right = "a function"): Schema {
+  return v.custom((value) => typeof value === "function", right);
+}
+
+/** Any JSON value; a whole number that `number` holds is one, a larger one a `bigint`. */
+export const json: Schema = v.pipe(
+  v.unknown(),
+  v.rawTransform(({ dataset, addIssue }) =>
+    readJson(
+      dataset.value,
+      [],
+      (message, [first, ...others]) =>
+        addIssue({ message, ...first && { path: [first, ...others] } }),
+    )
+  ),
+);
+
+function readJson(
+  value: unknown,
+  path: readonly v.UnknownPathItem[],
+  complain: (message: string, path: readonly v.UnknownPathItem[]) => void,
+): unknown {
+  if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : value;
+  if (value === null || typeof value === "string" || typeof value === "boolean") return value;
+  if (typeof value === "number" && Number.isFinite(value)) return value;
+  if (path.some(({ input }) => input === value)) return complain("contains itself", path);
+  const readMember = (member: unknown, key: string | number) =>
+    readJson(member, [...path, pathItem(value, key)], complain);
+  if (Array.isArray(value)) return value.map(readMember);
+  if (!isPlainObject(value)) return complain(`must be a JSON value, not ${show(value)}`, path);
+  const entries = Object.entries(withoutUndefined(value));
+  return Object.fromEntries(entries.map(([key, member]) => [key, readMember(member, key)]));
+}
+
+type Dataset<T> = v.OutputDataset<T, v.BaseIssue<unknown>>;
+type Read = <T>(schema: Schema<T>, value: unknown) => Dataset<T>;
+
+/** A schema that is read in another way; what is made of schemas takes it for what it was. */
+function readBy<T>(
+  schema: Schema<T>,
+  run: (value: unknown, read: Read) => Dataset<unknown>,
+): Schema<T> {
+  return {
+    ...schema,
+    "~run": ({ value }, config) =>
+      run(value, (other, value) => other["~run"]({ value }, config)) as Dataset<T>,
+  };
+}
+
+/** Nothing is right. */
+function wrong(message: string): Schema {
+  return v.pipe(v.unknown(), v.rawCheck(({ addIssue }) => addIssue({ message })));
+}
+
+/** Says something of each of some keys. */
+function aboutKeys<T>(
+  keys: readonly string[],
+  describe: (key: string) => string,
+): v.RawCheckAction<T> {
+  return v.rawCheck(({ dataset, addIssue }) => {
+    for (const key of keys) {
+      addIssue({ message: describe(key), path: [pathItem(dataset.value, key, "key")] });
+    }
+  });
+}
+
+function pathItem(
+  input: unknown,
+  key: unknown,
+  origin: "key" | "value" = "value",
+): v.UnknownPathItem {
+  return { type: "unknown", origin, input, key, value: undefined };
+}
+
+/** Whether a value is an object that has its members itself, as an object of a class may not. */
+function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return Object.prototype.toString.call(value) === "[object Object]";
+}
+
+function withoutUndefined(object: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(object).filter(([, member]) => member !== undefined));
+}
