@@ -25,6 +25,7 @@ import {
   callback,
   either,
   json,
+  later,
   list,
   map,
   needed,
@@ -45,12 +46,6 @@ function allowed(entry: Schema<string>, entries: string): Schema {
 
 /** What is written about requests, to standard output. */
 export const LOGS = ["text", "json", "off"] as const;
-
-const listen = setting(LISTEN, {
-  text: "The address and the port to listen on. [::1] is written with its brackets",
-  default: "127.0.0.1:8080",
-  example: "127.0.0.1:8080",
-});
 
 const host = setting(HOST, {
   text: "the address to listen on",
@@ -85,18 +80,20 @@ const log = setting(word(LOGS), {
   argument: "FORM",
 });
 
-const hosts = setting(allowed(HOST_NAME, "host names"), {
-  text: "The host names that are answered for, besides loopback names and IP addresses. " +
-    'Others are refused with 421. "*" answers for any',
-  default: "[]",
-  example: "[node.example]",
-});
+const hosts = () =>
+  setting(allowed(HOST_NAME, "host names"), {
+    text: "The host names that are answered for, besides loopback names and IP addresses. " +
+      'Others are refused with 421. "*" answers for any',
+    default: "[]",
+    example: "[node.example]",
+  });
 
-const cors = setting(allowed(ORIGIN, "origins"), {
-  text: 'The origins whose pages may read the answers: "*" for any, [] for none',
-  default: "'*'",
-  example: "[https://app.example]",
-});
+const cors = () =>
+  setting(allowed(ORIGIN, "origins"), {
+    text: 'The origins whose pages may read the answers: "*" for any, [] for none',
+    default: "'*'",
+    example: "[https://app.example]",
+  });
 
 const description = (place: Schema) =>
   setting(place, {
@@ -126,13 +123,17 @@ export function configuration(locate: (path: string) => string = (path) => path)
   const place = v.pipe(PLACE, v.transform(locate));
   const path = v.pipe(FILE, v.transform(locate));
   return section({
-    listen,
+    listen: setting(LISTEN, {
+      text: "The address and the port to listen on. [::1] is written with its brackets",
+      default: "127.0.0.1:8080",
+      example: "127.0.0.1:8080",
+    }),
     log: reworded(
       log,
       "What is written of each request to standard output: text, json or off",
     ),
-    hosts,
-    cors,
+    hosts: hosts(),
+    cors: cors(),
     description: reworded(
       description(place),
       "The node's own OpenAPI description: a file or a URL, read again when it changes, or none",
@@ -147,56 +148,58 @@ export const OPERATION_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as co
 
 const told = (called: string) => setting(callback(), { text: `Is told ${called}` });
 
-/** A URL of the node, as text or as an object. */
-const urlObject = v.pipe(
-  v.instance(URL),
-  v.transform(({ href }) => href),
-  NODE_URL as v.GenericSchema<string>,
-);
-const urlOption = setting(secret(either(URL_EXAMPLE, NODE_URL, urlObject)), { text: "" });
+/** The node, whose URLs may be objects as well. */
+function nodeOptions(): Schema {
+  const urlObject = v.pipe(
+    v.instance(URL),
+    v.transform(({ href }) => href),
+    NODE_URL as v.GenericSchema<string>,
+  );
+  const url = v.optional(secret(either(URL_EXAMPLE, NODE_URL, urlObject)));
+  return object({ ...nodeSettings(FILE), url, public_url: url });
+}
 
-const operation = object({
-  method: needed(word(OPERATION_METHODS), {
-    text: "The method, in upper case. HEAD is answered with GET",
-  }),
-  path: needed(LINE, { text: "The path as OpenAPI writes it" }),
-  operation: needed(map(LINE, json), { text: "The OpenAPI operation object" }),
-  handle: needed(callback("a function that answers a request"), { text: "Answers a request" }),
-});
+function infoOptions(): Schema {
+  const right = "an object with what is shown, or a function that tells it";
+  return either<unknown>(right, object(infoSettings(FILE)), callback());
+}
+
+function operation(): Schema {
+  return object({
+    method: needed(word(OPERATION_METHODS), {
+      text: "The method, in upper case. HEAD is answered with GET",
+    }),
+    path: needed(LINE, { text: "The path as OpenAPI writes it" }),
+    operation: needed(map(LINE, json), { text: "The OpenAPI operation object" }),
+    handle: needed(callback("a function that answers a request"), { text: "Answers a request" }),
+  });
+}
 
 /** What `createNodeface` may be told. */
-export const OPTIONS: Schema = object({
-  hosts,
-  cors,
-  prefix: setting(PREFIX, { text: "The path that comes before all others", default: '""' }),
-  description: description(
-    either<unknown>(
-      "the path of a file, a URL, none, or an object with text",
-      PLACE,
-      v.instance(URL),
-      object({
-        text: needed(v.string("the description as text"), { text: "The description itself" }),
-        name: setting(LINE, { text: "What it is called; .json for JSON" }),
-      }),
+export const OPTIONS: Schema = later(() =>
+  object({
+    hosts: hosts(),
+    cors: cors(),
+    prefix: setting(PREFIX, { text: "The path that comes before all others", default: '""' }),
+    description: description(
+      either<unknown>(
+        "the path of a file, a URL, none, or an object with text",
+        PLACE,
+        v.instance(URL),
+        object({
+          text: needed(v.string("the description as text"), { text: "The description itself" }),
+          name: setting(LINE, { text: "What it is called; .json for JSON" }),
+        }),
+      ),
     ),
-  ),
-  node: setting(
-    object({ ...nodeSettings(FILE), url: urlOption, public_url: urlOption }),
-    NODE,
-  ),
-  info: setting(
-    either<unknown>(
-      "an object with what is shown, or a function that tells it",
-      object(infoSettings(FILE)),
-      callback(),
-    ),
-    INFO,
-  ),
-  operations: setting(list(operation, "a list of operations"), {
-    text: "Further operations, which the description and the explorer show as well",
-  }),
-  startedAt: setting(v.date("a Date, such as new Date()"), { text: "When the service started" }),
-  onDescription: told("what is wrong with the description, each time that it was read"),
-  onError: told("of every error that is answered with 500"),
-  log: told("what is wrong with the node, once when it begins and once when it ends"),
-});
+    node: setting(later(nodeOptions), NODE),
+    info: setting(later(infoOptions), INFO),
+    operations: setting(list(later(operation), "a list of operations"), {
+      text: "Further operations, which the description and the explorer show as well",
+    }),
+    startedAt: setting(v.date("a Date, such as new Date()"), { text: "When the service started" }),
+    onDescription: told("what is wrong with the description, each time that it was read"),
+    onError: told("of every error that is answered with 500"),
+    log: told("what is wrong with the node, once when it begins and once when it ends"),
+  })
+);

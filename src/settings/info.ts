@@ -35,14 +35,14 @@ import {
 } from "./schemas.ts";
 
 /** What every source may say. */
-const common: Settings = {
+const common = (): Settings => ({
   timeout: setting(TIMEOUT, { text: "How long an answer may take", default: "node.timeout" }),
   ttl: setting(AGE, { text: "How long an answer is good for", default: "info.ttl" }),
   optional: setting(v.boolean("true or false"), {
     text: "Whether it is no trouble when the node refuses",
     default: "false",
   }),
-};
+});
 
 /** A source, by the schema of a path. */
 function source(path: Schema<string>): Schema {
@@ -61,7 +61,7 @@ function source(path: Schema<string>): Schema {
         default: "node.url itself",
         example: "/rpc",
       }),
-      ...common,
+      ...common(),
     },
     get: {
       get: needed(SOURCE_GET, {
@@ -73,7 +73,7 @@ function source(path: Schema<string>): Schema {
         default: "application/json",
         example: "application/nostr+json",
       }),
-      ...common,
+      ...common(),
     },
     post: {
       post: needed(SOURCE_PATH, {
@@ -81,62 +81,64 @@ function source(path: Schema<string>): Schema {
         example: "/v3/maintenance/status",
       }),
       json: setting(json, { text: "What is posted", example: "{}" }),
-      ...common,
+      ...common(),
     },
     file: {
       file: needed(path, { text: "A file with JSON or plain text", example: "build.json" }),
-      ...common,
+      ...common(),
     },
     command: {
       command: needed(filledList(TEXT, "a list: the program and its arguments"), {
         text: "A program that prints JSON or plain text, and its arguments; no shell reads them",
         example: "[df, --output=avail, /data]",
       }),
-      ...common,
+      ...common(),
     },
   });
 }
 
 const CONVERSIONS = ["hex", "not", "count", "time", "uptime", "sum"];
 
-const conversion = either<unknown>(
-  `one of ${CONVERSIONS.join(", ")}, or an object with count, match or join`,
-  word(CONVERSIONS),
-  oneOf({
-    count: { count: needed(POINTER, { text: "Counts the members that are true there" }) },
-    match: { match: needed(EXPRESSION, { text: "The first group, or all that it matches" }) },
-    join: { join: needed(TEXT, { text: "All the places, with this text between them" }) },
-  }),
-);
+const conversion = () =>
+  either<unknown>(
+    `one of ${CONVERSIONS.join(", ")}, or an object with count, match or join`,
+    word(CONVERSIONS),
+    oneOf({
+      count: { count: needed(POINTER, { text: "Counts the members that are true there" }) },
+      match: { match: needed(EXPRESSION, { text: "The first group, or all that it matches" }) },
+      join: { join: needed(TEXT, { text: "All the places, with this text between them" }) },
+    }),
+  );
 
-const field = either<unknown>(
-  "a place such as net#/version, or an object with from",
-  REFERENCE_TEXT,
-  object({
-    from: needed(
-      either<unknown>(
-        "a place such as net#/version, or a list of places",
-        REFERENCE_TEXT,
-        filledList(REFERENCE_TEXT, "a list of places"),
+const field = () =>
+  either<unknown>(
+    "a place such as net#/version, or an object with from",
+    REFERENCE_TEXT,
+    object({
+      from: needed(
+        either<unknown>(
+          "a place such as net#/version, or a list of places",
+          REFERENCE_TEXT,
+          filledList(REFERENCE_TEXT, "a list of places"),
+        ),
+        {
+          text: "The place of the value: a source, # and a JSON Pointer. " +
+            "Of several places, the first that has a value",
+          example: "net#/version",
+        },
       ),
-      {
-        text: "The place of the value: a source, # and a JSON Pointer. " +
-          "Of several places, the first that has a value",
-        example: "net#/version",
-      },
-    ),
-    as: setting(conversion, {
-      text: "What is made of the value: hex (a number from or to its hexadecimal form), not, " +
-        "count (how many), time (RFC 3339), uptime (the start, from the seconds since), sum, " +
-        "{ count: POINTER }, { match: EXPRESSION } or { join: TEXT }",
-      example: "{ match: '^v(.+)' }",
+      as: setting(conversion(), {
+        text: "What is made of the value: hex (a number from or to its hexadecimal form), not, " +
+          "count (how many), time (RFC 3339), uptime (the start, from the seconds since), sum, " +
+          "{ count: POINTER }, { match: EXPRESSION } or { join: TEXT }",
+        example: "{ match: '^v(.+)' }",
+      }),
+      unless: setting(REFERENCE_TEXT, {
+        text: "The key is left out where this place is true",
+        example: "net#/hidden",
+      }),
     }),
-    unless: setting(REFERENCE_TEXT, {
-      text: "The key is left out where this place is true",
-      example: "net#/hidden",
-    }),
-  }),
-);
+  );
 
 /** The keys of `info`, by the schema of a path. */
 export function infoSettings(path: Schema<string>): Settings {
@@ -163,7 +165,7 @@ export function infoSettings(path: Schema<string>): Settings {
       text: "What is asked, by a name: beside or in place of what the kind asks",
       example: "{ mining: { jsonrpc: getmininginfo } }",
     }),
-    fields: setting(map(INFO_KEY, field), {
+    fields: setting(map(INFO_KEY, field()), {
       text: "Where the keys come from, beside or in place of those of the kind: a place, " +
         "or an object as below",
       example: "{ difficulty: mining#/difficulty }",

@@ -42,21 +42,6 @@ export const kind: Schema = setting(
   },
 );
 
-const public_url = setting(NODE_URL, {
-  text: "Where pages reach the node. It takes the place of the servers of its description",
-  example: "https://node.example/rpc",
-});
-
-const match = setting(EXPRESSION, {
-  text: "A regular expression. The secret is its first group, or all that it matches",
-  example: "'<apikey>(.*?)</apikey>'",
-});
-
-const header = setting(HEADER, {
-  text: 'The header that carries the secret. Without it, the secret is a whole line "Name: value"',
-  example: "X-API-Key",
-});
-
 const variable = (what: string) =>
   needed(LINE, { text: `A variable of the environment with ${what}`, example: "NODE_SECRET" });
 
@@ -66,6 +51,17 @@ const HEADER_LINE = "a header line";
 
 /** Where the secret for the node lies, by the schema of a path. */
 function auth(path: Schema<string>): Schema {
+  const match = setting(EXPRESSION, {
+    text: "A regular expression. The secret is its first group, or all that it matches",
+    example: "'<apikey>(.*?)</apikey>'",
+  });
+
+  const header = setting(HEADER, {
+    text:
+      'The header that carries the secret. Without it, the secret is a whole line "Name: value"',
+    example: "X-API-Key",
+  });
+
   const file = (what: string) =>
     needed(path, {
       text: `A file with ${what}. It is read at each use`,
@@ -91,7 +87,10 @@ function auth(path: Schema<string>): Schema {
 export function nodeSettings(path: Schema<string>): Settings {
   return {
     url: reworded(url, "Where the node answers, with http: or https:"),
-    public_url,
+    public_url: setting(NODE_URL, {
+      text: "Where pages reach the node. It takes the place of the servers of its description",
+      example: "https://node.example/rpc",
+    }),
     kind: reworded(kind, "What kind of node it is; none where info says all"),
     auth: auth(path),
     timeout: setting(TIMEOUT, {

@@ -52,6 +52,12 @@ export function aboutOf(schema: Schema): About {
   return v.getMetadata(schema) as unknown as About;
 }
 
+/** A schema that is made when a value is first read by it: most starts read few. */
+export function later<T>(make: () => Schema<T>): Schema<T> {
+  let made: Schema<T> | undefined;
+  return v.lazy(() => made ??= make());
+}
+
 /** What a schema is made of, for those who describe it. */
 export interface Parts {
   /** What would be right, after "must be". */
@@ -70,8 +76,12 @@ export interface Parts {
 
 /** What a schema is made of. */
 export function partsOf(schema: Schema): Parts {
-  const { type, wrapped, options, ...parts } = schema as Schema & Parts & { wrapped?: Schema };
+  const { type, wrapped, getter, options, ...parts } = schema as Schema & Parts & {
+    wrapped?: Schema;
+    getter?: () => Schema;
+  };
   if (wrapped) return partsOf(wrapped);
+  if (getter) return partsOf(getter());
   if (type === "picklist") return { ...parts, words: options as unknown as string[] };
   return { ...parts, ...options && { options } };
 }
