@@ -194,7 +194,7 @@ export const OPTIONS: Schema = later(() =>
     ),
     node: setting(later(nodeOptions), NODE),
     info: setting(later(infoOptions), INFO),
-    operations: setting(list(later(operation), "a list of operations"), {
+    operations: setting(list(v.lazy(operation), "a list of operations"), {
       text: "Further operations, which the description and the explorer show as well",
     }),
     startedAt: setting(v.date("a Date, such as new Date()"), { text: "When the service started" }),

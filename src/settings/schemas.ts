@@ -52,10 +52,18 @@ export function aboutOf(schema: Schema): About {
   return v.getMetadata(schema) as unknown as About;
 }
 
-/** A schema that is made when a value is first read by it: most starts read few. */
-export function later<T>(make: () => Schema<T>): Schema<T> {
-  let made: Schema<T> | undefined;
-  return v.lazy(() => made ??= make());
+/**
+ * A schema of an object in which nothing is needed. It is made when an object with any key is first
+ * read, since most starts have none.
+ */
+export function later(make: () => Schema): Schema {
+  let made: Schema | undefined;
+  const empty = v.unknown();
+  return v.lazy((value) => isPlainObject(value) && isEmpty(value) ? empty : made ??= make());
+}
+
+function isEmpty(object: Record<string, unknown>): boolean {
+  return Object.values(object).every((member) => member === undefined);
 }
 
 /** What a schema is made of, for those who describe it. */
