@@ -8,7 +8,7 @@ export type { Log, NodefaceOptions, NodeOptions, Operation } from "./options.ts"
 export type { Cors } from "./http/cors.ts";
 export type { Hosts } from "./http/host-guard.ts";
 export type { Answer, Awaitable, RequestHead } from "./http/message.ts";
-export type { OwnInfo } from "./info/query-target.ts";
+export type { OwnInfo } from "./info/node-or-host.ts";
 export type { AuthVariable, InfoSettings, NodeSettings } from "./info/settings.ts";
 export type {
   AuthFile,
@@ -25,5 +25,5 @@ export type {
   Source,
 } from "./kinds/kind.ts";
 export type { Finding } from "./openapi/diagnostics.ts";
-export type { DescribedOperation } from "./openapi/host-operations.ts";
+export type { DescribedOperation } from "./openapi/operations-of-host.ts";
 export type { DescriptionPlace, DescriptionReport } from "./openapi/watch.ts";

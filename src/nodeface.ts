@@ -12,7 +12,7 @@ import { createFinish } from "./http/finish.ts";
 import { createHostGuard } from "./http/host-guard.ts";
 import { memoize } from "./http/memoize.ts";
 import type { Answer, Awaitable, RequestHead } from "./http/message.ts";
-import { answerMethod, notFound } from "./http/methods.ts";
+import { answerMethod, notFound } from "./http/method-not-allowed.ts";
 import { parsePathTemplate } from "./http/path-template.ts";
 import { createPrefix, type Prefix } from "./http/prefix.ts";
 import { problem } from "./http/problem-details.ts";

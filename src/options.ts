@@ -5,13 +5,13 @@
  */
 import { formatFinding } from "./openapi/diagnostics.ts";
 import type { DescriptionPlace, DescriptionReport } from "./openapi/watch.ts";
-import type { DescribedOperation } from "./openapi/host-operations.ts";
+import type { DescribedOperation } from "./openapi/operations-of-host.ts";
 import type { Cors } from "./http/cors.ts";
 import type { Hosts } from "./http/host-guard.ts";
 import type { InfoSettings, NodeSettings } from "./info/settings.ts";
 import { parseReference } from "./info/source-reference.ts";
 import { referencesOf } from "./info/query-plan.ts";
-import type { OwnInfo } from "./info/query-target.ts";
+import type { OwnInfo } from "./info/node-or-host.ts";
 import { OPTIONS } from "./options-schema.ts";
 import { describeMistake, type Mistake, readValue } from "./settings/check.ts";
 import { didYouMean, nearest } from "./settings/nearest.ts";

@@ -6,9 +6,9 @@
 import { type Assets, createAssets, prepareFavicon } from "./explorer/assets.ts";
 import type { Page } from "./explorer/page.ts";
 import { VERSION } from "./generated/build-info.js";
-import { type EncodedContent, unpack } from "./http/packed-content.ts";
+import { type EncodedContent, unpack } from "./http/unpack-content.ts";
 import type { Representation } from "./http/representation.ts";
-import { createAlone, isAlone } from "./info/service-info.ts";
+import { createAlone, isAlone } from "./info/info-without-node.ts";
 import type { LiveInfo, Snapshot } from "./info/snapshot.ts";
 import { lazy, pick, type Resource } from "./lazy.ts";
 import { prepareCatalog } from "./openapi/api-catalog.ts";

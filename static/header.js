@@ -1,5 +1,5 @@
 /**
- * Keeps the header current: requests the info while the page is visible. `src/explorer/header.ts` renders
+ * Keeps the header current: requests the info while the page is visible. `src/explorer/render-header.ts` renders
  * the first header, and puts the tables of facts and states into the page.
  */
 
@@ -76,7 +76,7 @@ function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** The same as in `src/explorer/header.ts`, and what follows. */
+/** The same as in `src/explorer/render-header.ts`, and what follows. */
 export function formatValue(value) {
   if (typeof value === "string") return shorten(value);
   return typeof value === "number" ? shorten(groupDigits(String(value))) : "";

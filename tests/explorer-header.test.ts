@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { renderHeader, TABLES } from "../src/explorer/header.ts";
+import { renderHeader, TABLES } from "../src/explorer/render-header.ts";
 
 const header = suite("the header of the explorer");
 

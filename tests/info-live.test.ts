@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { createInfo } from "../src/info/monitor.ts";
 import type { LiveInfo } from "../src/info/snapshot.ts";
 import type { InfoSettings, NodeSettings } from "../src/info/settings.ts";
-import type { OwnInfo } from "../src/info/query-target.ts";
+import type { OwnInfo } from "../src/info/node-or-host.ts";
 import { KINDS } from "../src/kinds/index.ts";
 import { play, RECORDINGS } from "./nodes/_recorded.ts";
 

@@ -7,8 +7,8 @@ import process from "node:process";
 import { createAuth } from "../src/info/sources/credentials.ts";
 import { runCommand } from "../src/info/sources/command.ts";
 import { readTextFile } from "../src/info/sources/file.ts";
-import { askHttp } from "../src/info/sources/http.ts";
-import { askJson } from "../src/info/sources/json-over-http.ts";
+import { askHttp } from "../src/info/sources/http-request.ts";
+import { askJson } from "../src/info/sources/get-and-post.ts";
 import { createEndpoint } from "../src/info/sources/json-rpc.ts";
 import { KINDS } from "../src/kinds/index.ts";
 

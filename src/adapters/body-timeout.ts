@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { RequestHead } from "../http/message.ts";
-import { LIMITS } from "./limits.ts";
+import { TIMEOUTS } from "./timeouts.ts";
 
 /** Whether a request has content (RFC 9112, section 6). */
 export function hasBody({ headers }: RequestHead): boolean {
@@ -22,7 +22,7 @@ export function limitBody(
   head: RequestHead,
 ): void {
   if (!hasBody(head)) return;
-  const timer = setTimeout(() => message.socket.destroy(), LIMITS.content);
+  const timer = setTimeout(() => message.socket.destroy(), TIMEOUTS.content);
   timer.unref();
   const clear = () => clearTimeout(timer);
   message.once("end", clear).once("close", clear);

@@ -16,8 +16,8 @@ import {
   type ServeOptions,
   urlAt,
 } from "./server.ts";
-import { LIMITS } from "./limits.ts";
-import { watchFailure } from "./watch-failure.ts";
+import { TIMEOUTS } from "./timeouts.ts";
+import { watchFailure } from "./stream-failure.ts";
 
 export type { AnswerRecord } from "./answer-record.ts";
 export type { App, Callbacks, Listening, ServeOptions } from "./server.ts";
@@ -42,7 +42,7 @@ declare const Bun: {
   }): BunServer;
 };
 
-const IDLE_SECONDS = LIMITS.silence / 1000;
+const IDLE_SECONDS = TIMEOUTS.silence / 1000;
 
 /** Starts a server; rejects if it cannot listen. */
 // deno-lint-ignore require-await -- an error of `Bun.serve` must reject, as on other runtimes
@@ -73,7 +73,7 @@ export async function serve(
     url: urlAt(server.hostname, server.port),
     async close() {
       // `stop(false)` resolves when the last answer has been sent.
-      const grace = new Promise((resolve) => setTimeout(resolve, LIMITS.grace));
+      const grace = new Promise((resolve) => setTimeout(resolve, TIMEOUTS.grace));
       await Promise.race([server.stop(false), grace]);
       await server.stop(true);
     },

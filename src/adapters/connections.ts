@@ -5,7 +5,7 @@
  */
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { LIMITS } from "./limits.ts";
+import { TIMEOUTS } from "./timeouts.ts";
 
 /** The connections of a server. */
 export interface Connections {
@@ -15,7 +15,7 @@ export interface Connections {
   pendingAnswer(socket: Socket): ServerResponse | undefined;
   /** Whether the connection will be closed after its last answer. */
   isClosing(socket: Socket): boolean;
-  /** Closes each connection after its answer, but no later than `LIMITS.grace`. */
+  /** Closes each connection after its answer, but no later than `TIMEOUTS.grace`. */
   end(): Promise<void>;
 }
 
@@ -44,14 +44,14 @@ export function createConnections(): Connections {
     const now = performance.now();
     for (const [socket, connection] of connections) {
       // The timeout is for a client that does not read. One that waits for the app is not idle.
-      const timeout = socket.writableLength > 0 ? LIMITS.silence : 0;
+      const timeout = socket.writableLength > 0 ? TIMEOUTS.silence : 0;
       if ((socket.timeout ?? 0) !== timeout) socket.setTimeout(timeout);
       if (isAnswering(socket) || socket.bytesWritten !== connection.bytesWrittenBefore) {
         connection.bytesWrittenBefore = socket.bytesWritten;
         connection.idleSince = now;
-      } else if (now - connection.idleSince > LIMITS.head) socket.destroy();
+      } else if (now - connection.idleSince > TIMEOUTS.head) socket.destroy();
     }
-  }, LIMITS.check);
+  }, TIMEOUTS.check);
   idleTimer.unref();
 
   return {
@@ -68,7 +68,7 @@ export function createConnections(): Connections {
     isClosing: (socket) => connections.get(socket)?.lastAnswer?.shouldKeepAlive === false,
     async end() {
       clearInterval(idleTimer);
-      const until = performance.now() + LIMITS.grace;
+      const until = performance.now() + TIMEOUTS.grace;
       do {
         await new Promise((resolve) => setTimeout(resolve, DRAIN_INTERVAL_MS));
         for (const socket of connections.keys()) {

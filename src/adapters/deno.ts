@@ -7,7 +7,7 @@
 import type { Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import type { App, Listening, ServeOptions } from "./server.ts";
-import { createHttpServer, listen, urlOf } from "./node-http.ts";
+import { createHttpServer, listen, urlOf } from "./node-http-server.ts";
 
 export type { AnswerRecord } from "./answer-record.ts";
 export type { App, Callbacks, Listening, ServeOptions } from "./server.ts";

@@ -6,9 +6,9 @@
 import { executionAsyncResource } from "node:async_hooks";
 import process from "node:process";
 import type { App, Listening, ServeOptions } from "./server.ts";
-import * as nodeHttp from "./node-http.ts";
+import * as nodeHttp from "./node-http-server.ts";
 
-export { listener } from "./node-http.ts";
+export { listener } from "./node-http-server.ts";
 export type { AnswerRecord } from "./answer-record.ts";
 export type { App, Callbacks, Listening, ServeOptions } from "./server.ts";
 

@@ -68,7 +68,7 @@ export async function serve(config: Config, read: () => Promise<Config>): Promis
   let current = makeService(config, startedAt, log);
   const app: App = {
     fetch: (request) => current.nodeface.fetch(request),
-    answer: (head, whole) => current.nodeface.answer(head, whole),
+    answer: (head, makeRequest) => current.nodeface.answer(head, makeRequest),
   };
   const options: ServeOptions = {
     host: config.host,

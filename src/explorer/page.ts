@@ -7,11 +7,11 @@
 import type { PageFiles } from "../generated/page.js";
 import { digest } from "../http/digest.ts";
 import { represent, type Representation } from "../http/representation.ts";
-import { renderContent } from "./content.ts";
-import { type Info, nameOf, renderHeader, TABLES } from "./header.ts";
+import { renderContent } from "./render-content.ts";
+import { type Info, nameOf, renderHeader, TABLES } from "./render-header.ts";
 import { shorten } from "../text.ts";
 import { escape } from "./html.ts";
-import { readOutline } from "./outline.ts";
+import { readOutline } from "./read-outline.ts";
 
 /**
  * The content security policy (CSP level 3). The page runs only this service's scripts, and sends

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Kind, Source } from "../kinds/kind.ts";
-import { isAlone } from "./service-info.ts";
+import { isAlone } from "./info-without-node.ts";
 import { createAsk, type Outcome } from "./query-sources.ts";
 import { createAuth } from "./sources/credentials.ts";
 import { compose, type Info, type Service } from "./info-object.ts";
@@ -12,7 +12,7 @@ import { createMemory } from "./source-cache.ts";
 import { makePlan } from "./query-plan.ts";
 import { recognise, type Recognition } from "./detect-kind.ts";
 import { type InfoSettings, type NodeSettings, timesOf } from "./settings.ts";
-import { subjectOfPlan } from "./query-target.ts";
+import { subjectOfPlan } from "./node-or-host.ts";
 
 /** What was seen. */
 export interface Inspection {

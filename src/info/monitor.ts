@@ -16,7 +16,7 @@ import { createRefresher } from "./refresh-schedule.ts";
 import { createReport } from "./failure-log.ts";
 import { type InfoSettings, type NodeSettings, timesOf } from "./settings.ts";
 import { SourceError } from "./sources/source-error.ts";
-import { type OwnInfo, type Subject, subjectOfHost, subjectOfPlan } from "./query-target.ts";
+import { type OwnInfo, type Subject, subjectOfHost, subjectOfPlan } from "./node-or-host.ts";
 
 /** What the info is made of. */
 export interface InfoOptions {

@@ -12,7 +12,7 @@ import { parseReference } from "./source-reference.ts";
 import { milliseconds } from "./settings.ts";
 import { runCommand } from "./sources/command.ts";
 import { readTextFile } from "./sources/file.ts";
-import { askJson } from "./sources/json-over-http.ts";
+import { askJson } from "./sources/get-and-post.ts";
 import { createEndpoint, type Endpoint } from "./sources/json-rpc.ts";
 import { SourceError } from "./sources/source-error.ts";
 import type { Taken } from "./map-fields.ts";

@@ -7,7 +7,7 @@ import { represent, type Representation } from "../http/representation.ts";
 import type { Resource } from "../lazy.ts";
 import { formatJson } from "../json/lossless.ts";
 import { compose, type Info, type Parts, type Service } from "./info-object.ts";
-import { prepareHealth } from "./health.ts";
+import { prepareHealth } from "./health-answer.ts";
 
 /** The info at a time: a new object, with new representations, only where anything changed. */
 export interface Snapshot {

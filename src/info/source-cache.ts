@@ -5,7 +5,7 @@
  */
 import type { Outcome } from "./query-sources.ts";
 import type { SourceError } from "./sources/source-error.ts";
-import type { Subject } from "./query-target.ts";
+import type { Subject } from "./node-or-host.ts";
 import type { Taken } from "./map-fields.ts";
 
 /** What is known at a time. */

@@ -9,7 +9,7 @@ import { quote } from "../text.ts";
 import type { Finding } from "./diagnostics.ts";
 import { anchorsOf, splitReference } from "./references.ts";
 import { complain, type Complaint } from "./parse.ts";
-import { operationsOf } from "../http/openapi-operations.ts";
+import { operationsOf } from "./list-operations.ts";
 import { resolveFragment } from "../json/pointer.ts";
 import { isObject, objectOf } from "../json/values.ts";
 

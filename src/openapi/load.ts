@@ -12,7 +12,7 @@ import { type Files, gather } from "./resolve-files.ts";
 import type { Finding } from "./diagnostics.ts";
 import { insertEdits } from "./edit-yaml-text.ts";
 import { formatJson, parseJson } from "../json/lossless.ts";
-import type { DescribedOperation } from "./host-operations.ts";
+import type { DescribedOperation } from "./operations-of-host.ts";
 import { ownEdits } from "./service-operations.ts";
 import type { Reader } from "./read-file-or-url.ts";
 import { isAstray, openServers, originsOf, serverEdits, type Whereabouts } from "./servers.ts";

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import type { EncodedContent } from "../http/packed-content.ts";
+import type { EncodedContent } from "../http/unpack-content.ts";
 import { represent, type Representation } from "../http/representation.ts";
-import { addOperations, type DescribedOperation, type Document } from "./host-operations.ts";
+import { addOperations, type DescribedOperation, type Document } from "./operations-of-host.ts";
 import type { Json } from "../json/values.ts";
 
 /** A description may be kept, but is asked after at every use. */

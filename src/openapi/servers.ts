@@ -7,7 +7,7 @@ import type { Edit } from "./document-edits.ts";
 import { formatJson } from "../json/lossless.ts";
 import type { Complaint } from "./parse.ts";
 import { isLoopback } from "../http/loopback.ts";
-import { operationsOf } from "../http/openapi-operations.ts";
+import { operationsOf } from "./list-operations.ts";
 import { isObject, type Json, listOf, objectOf, type Path } from "../json/values.ts";
 
 /** How many values of variables are tried for one server. */

@@ -4,10 +4,10 @@
  * @module
  */
 import type { Edit } from "./document-edits.ts";
-import { addOperations, type DescribedOperation, type Document } from "./host-operations.ts";
+import { addOperations, type DescribedOperation, type Document } from "./operations-of-host.ts";
 import { referencesOf } from "./references.ts";
 import { basePathsOf } from "./servers.ts";
-import { operationsOf } from "../http/openapi-operations.ts";
+import { operationsOf } from "./list-operations.ts";
 import { isObject, type Json, listOf, objectOf } from "../json/values.ts";
 
 /** The tag that all of them have, and what stands before the names of their components. */

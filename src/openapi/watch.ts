@@ -10,7 +10,7 @@ import type { Representation } from "../http/representation.ts";
 import { type Description, prepareForms } from "./serve-description.ts";
 import type { Finding } from "./diagnostics.ts";
 import type { Outcome, Said } from "./load.ts";
-import type { DescribedOperation } from "./host-operations.ts";
+import type { DescribedOperation } from "./operations-of-host.ts";
 import type { Reader } from "./read-file-or-url.ts";
 import type { Whereabouts } from "./servers.ts";
 import type { Json } from "../json/values.ts";

@@ -4,8 +4,8 @@
  * @module
  */
 import type { JsonRpcSource } from "../../kinds/kind.ts";
-import { askHttp, type HttpContext } from "./http.ts";
-import { parseAnswer } from "./json-over-http.ts";
+import { askHttp, type HttpContext } from "./http-request.ts";
+import { parseAnswer } from "./get-and-post.ts";
 import { formatJson } from "../../json/lossless.ts";
 import { textOf } from "../../json/values.ts";
 import { excerpt } from "../../text.ts";

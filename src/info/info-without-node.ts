@@ -7,7 +7,7 @@ import { lazy } from "../lazy.ts";
 import type { Service } from "./info-object.ts";
 import { createPublisher, type LiveInfo } from "./snapshot.ts";
 import { type InfoSettings, type NodeSettings, timesOf } from "./settings.ts";
-import type { OwnInfo } from "./query-target.ts";
+import type { OwnInfo } from "./node-or-host.ts";
 
 /** Whether there is nothing to ask: no node, no source of the operator's, no function of a host's. */
 export function isAlone(

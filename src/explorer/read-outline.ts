@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { operationsOf } from "../http/openapi-operations.ts";
+import { operationsOf } from "../openapi/list-operations.ts";
 import { resolveFragment } from "../json/pointer.ts";
 import { type Json, listOf, objectOf, textOf } from "../json/values.ts";
 import { shorten } from "../text.ts";

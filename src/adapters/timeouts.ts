@@ -5,7 +5,7 @@
  */
 
 /** In milliseconds. Together they disconnect every idle client within 30 seconds. */
-export const LIMITS = {
+export const TIMEOUTS = {
   /** From the start of the connection, or the end of the last answer, to the end of a request's head. */
   head: 10_000,
   /** From the end of a request's head to the end of its content. */

@@ -6,7 +6,7 @@
 import type { GetSource, PostSource } from "../../kinds/kind.ts";
 import { formatJson, parseJson } from "../../json/lossless.ts";
 import { DEPTH_MAX, JsonDepthError } from "../../json/scan.ts";
-import { askHttp, type HttpContext } from "./http.ts";
+import { askHttp, type HttpContext } from "./http-request.ts";
 import { excerpt, quote } from "../../text.ts";
 import { SourceError } from "./source-error.ts";
 

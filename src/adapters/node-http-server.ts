@@ -13,8 +13,8 @@ import { isAnswer, isResponse } from "../http/to-response.ts";
 import { beginRecord, type EndRecord } from "./answer-record.ts";
 import { hasBody, limitBody } from "./body-timeout.ts";
 import { createConnections } from "./connections.ts";
-import { LIMITS } from "./limits.ts";
-import { MessageHead } from "./message-head.ts";
+import { TIMEOUTS } from "./timeouts.ts";
+import { MessageHead } from "./node-request-head.ts";
 import { refusalOf, refuse } from "./refuse.ts";
 import {
   answerOf,
@@ -41,13 +41,12 @@ export async function createHttpServer(
   // In newer Nodes, `import("node:http")` also loads `fetch`: a third of the time to start.
   const { createServer } = process.getBuiltinModule?.("node:http") ?? await import("node:http");
   const connections = createConnections();
-  const answer = listener(app, callbacks);
   const settings = {
-    headersTimeout: LIMITS.head,
-    requestTimeout: LIMITS.head + LIMITS.content,
+    headersTimeout: TIMEOUTS.head,
+    requestTimeout: TIMEOUTS.head + TIMEOUTS.content,
     // `connections` closes idle ones.
     keepAliveTimeout: 0,
-    connectionsCheckingInterval: LIMITS.check,
+    connectionsCheckingInterval: TIMEOUTS.check,
     // `refusalOf` answers these.
     requireHostHeader: false,
     // Saves an eighth of the time of a request (Node 26.10); Node before 24.12 ignores it.
@@ -60,7 +59,7 @@ export async function createHttpServer(
     // The parser drops the rest of a packet after an Upgrade, so the connection must be closed
     // (RFC 9112, section 9.6).
     if (head.has("upgrade")) response.shouldKeepAlive = false;
-    answer(message, response);
+    answerMessage(app, callbacks, message, response, head);
   });
   // `node:http` drops headers past `maxHeadersCount`, by default 2000, even `Host`.
   http.maxHeadersCount = 0;
@@ -87,7 +86,7 @@ export async function createHttpServer(
   http.on("connect", (message, stream) => {
     const socket = stream as Socket;
     // The server has detached this socket and its timeouts.
-    socket.on("error", () => {}).resume().setTimeout(LIMITS.head, () => socket.destroy());
+    socket.on("error", () => {}).resume().setTimeout(TIMEOUTS.head, () => socket.destroy());
     refuseAfterAnswers(socket, undefined, new MessageHead(message));
   });
   const end = async () => {
@@ -102,27 +101,35 @@ export function listener(
   app: App,
   callbacks: Callbacks = {},
 ): (message: IncomingMessage, response: ServerResponse) => void {
-  return (message, response) => {
-    const { onAnswer, onError = console.error } = callbacks;
-    const head = new MessageHead(message);
-    const endRecord = onAnswer && beginRecord(onAnswer, head);
-    if (endRecord) {
-      const { socket } = message;
-      // `finish` is emitted even if the connection was closed with unwritten bytes.
-      const isSent = () => response.writableFinished && !socket.destroyed && !socket.errored;
-      const end = () =>
-        endRecord(
-          isSent() ? "sent" : "aborted",
-          response.headersSent ? response.statusCode : undefined,
-        );
-      response.once("finish", end).once("close", end);
-    }
-    const direct = refusalOf(message, head) ?? answerToStar(message);
-    if (direct) return write(response, withSecurity(direct));
-    const answer = answerOf(app, head, () => makeRequest(message, response, head));
-    if (isAnswer(answer)) write(response, answer);
-    else void send(response, answer, onError, endRecord);
-  };
+  return (message, response) =>
+    answerMessage(app, callbacks, message, response, new MessageHead(message));
+}
+
+/** Answers a request of `node:http`. */
+function answerMessage(
+  app: App,
+  { onAnswer, onError = console.error }: Callbacks,
+  message: IncomingMessage,
+  response: ServerResponse,
+  head: MessageHead,
+): void {
+  const endRecord = onAnswer && beginRecord(onAnswer, head);
+  if (endRecord) {
+    const { socket } = message;
+    // `finish` is emitted even if the connection was closed with unwritten bytes.
+    const isSent = () => response.writableFinished && !socket.destroyed && !socket.errored;
+    const end = () =>
+      endRecord(
+        isSent() ? "sent" : "aborted",
+        response.headersSent ? response.statusCode : undefined,
+      );
+    response.once("finish", end).once("close", end);
+  }
+  const direct = refusalOf(message, head) ?? answerToStar(message);
+  if (direct) return write(response, withSecurity(direct));
+  const answer = answerOf(app, head, () => makeRequest(message, response, head));
+  if (isAnswer(answer)) write(response, answer);
+  else void send(response, answer, onError, endRecord);
 }
 
 type OnError = NonNullable<Callbacks["onError"]>;

@@ -6,7 +6,7 @@
  */
 import { shorten } from "../text.ts";
 import { escape } from "./html.ts";
-import type { Item, Operation, Outline, Section } from "./outline.ts";
+import type { Item, Operation, Outline, Section } from "./read-outline.ts";
 import { renderInlineMarkdown, renderMarkdown } from "./markdown.ts";
 
 /** How much of a description is shown; lengths in characters. */
