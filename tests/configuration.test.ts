@@ -1,3 +1,4 @@
+import Ajv2020 from "ajv/dist/2020.js";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { readFileSync } from "node:fs";
@@ -300,6 +301,33 @@ config("what is made of the table of the settings is current", () => {
     "npm run schema writes it",
   );
   assert.is(shipped("docs/configuration.md"), configurationReference(), "npm run schema writes it");
+});
+
+config("the schema tells editors what the command would say", () => {
+  const schema = JSON.parse(configurationSchema());
+  const validate = new Ajv2020.default({ allowUnionTypes: true }).compile(schema);
+  for (
+    const text of [
+      "node:\ninfo: { static: , sources: , fields: { a: { from: [b#, c#/d] } } }",
+      "{ hosts: '*', cors: [], node: { auth: { header_env: A, header: B } } }",
+      "info: { sources: { a: { jsonrpc: m, params: { x: 1 }, ttl: 5s } } }",
+    ]
+  ) {
+    assert.ok(validate(parse(text)), `${text} ${JSON.stringify(validate.errors)}`);
+  }
+  for (
+    const text of [
+      "nod: {}",
+      "cors:",
+      "node: { auth: { basic_env: A, match: B } }",
+      "info: { sources: { a: { ttl: 5s } } }",
+      "info: { fields: { a: { as: hex } } }",
+      "info: { static: { Name: 1 } }",
+    ]
+  ) {
+    assert.not.ok(validate(parse(text)), text);
+    assert.is.not(problems(text).length, 0, text);
+  }
 });
 
 config("every example of the reference is a configuration", () => {

@@ -17,20 +17,19 @@ export function configurationSchema(): string {
     target: "draft-2020-12",
     typeMode: "input",
     ignoreActions: ["check", "raw_check", "raw_transform", "transform"],
-    overrideAction: ({ valibotAction, jsonSchema }) =>
-      valibotAction.type === "metadata"
-        ? described(jsonSchema, (valibotAction as unknown as { metadata: About }).metadata)
-        : undefined,
+    overrideAction: ({ jsonSchema }) => described(jsonSchema),
     overrideSchema: ({ valibotSchema, jsonSchema }) => closed(jsonSchema, valibotSchema.type),
   });
   const whole = { $schema, title: "The configuration of Nodeface", ...schema };
   return `${JSON.stringify(whole, null, 2)}\n`;
 }
 
-/** A schema with what is said of its setting. */
-function described(schema: JsonSchema, { text, default: usual }: About): JsonSchema {
-  const description = `${text}${usual === undefined ? "" : `. Default: ${usual}`}`;
-  return { ...schema, description };
+/** A schema with what is said of its setting in place of the metadata. */
+function described(schema: JsonSchema & { about?: About }): JsonSchema {
+  const { about, description: _, ...others } = schema;
+  if (!about) return schema;
+  const usual = about.default === undefined ? "" : `. Default: ${about.default}`;
+  return { description: `${about.text}${usual}`, ...others };
 }
 
 /** Objects have no other keys than those of their settings; what stands for an empty one is no default. */

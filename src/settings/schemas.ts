@@ -39,17 +39,18 @@ export function setting<T>(schema: Schema<T>, about: About): Schema<T | undefine
 
 /** A setting that may not be left out. */
 export function needed<T>(schema: Schema<T>, about: About): Schema<T> {
-  return v.pipe(schema, v.metadata({ ...about }));
+  return v.pipe(schema, v.metadata({ about }));
 }
 
 /** The same setting with other words for what it does. */
 export function reworded<T>(schema: Schema<T>, text: string): Schema<T> {
-  return v.pipe(schema, v.metadata({ ...aboutOf(schema), text }));
+  return v.pipe(schema, v.metadata({ about: { ...aboutOf(schema), text } }));
 }
 
 /** What there is to say of a setting. */
 export function aboutOf(schema: Schema): About {
-  return v.getMetadata(schema) as unknown as About;
+  const { about = { text: "" } } = v.getMetadata(schema) as { about?: About };
+  return about;
 }
 
 /**
