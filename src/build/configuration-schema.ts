@@ -4,10 +4,10 @@
  *
  * @module
  */
+import { type JsonSchema, toJsonSchema } from "@valibot/to-json-schema";
 import { writeFile } from "node:fs/promises";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { type JsonSchema, toJsonSchema } from "@valibot/to-json-schema";
 import { COMMAND, configuration } from "../options-schema.ts";
 import { type About, aboutOf, partsOf, type Schema, type Settings } from "../settings/schemas.ts";
 

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { DEFAULTS } from "../info/settings.ts";
 import * as v from "valibot";
+import { DEFAULTS } from "../info/settings.ts";
 import {
   AGE,
   EXPRESSION,

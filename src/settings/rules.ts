@@ -3,10 +3,10 @@
  *
  * @module
  */
+import * as v from "valibot";
 import { REFERENCE } from "../info/source-reference.ts";
 import { DURATION, milliseconds } from "../info/settings.ts";
 import type { Duration } from "../kinds/kind.ts";
-import * as v from "valibot";
 import { type Schema, secret, text } from "./schemas.ts";
 
 /** A line of text. */

@@ -1,8 +1,9 @@
 /**
- * The schemas that settings are made of, on valibot, which lacks four things that an operator needs:
- * a word about every unknown key, one of some forms as the cause of a mistake, all in words, and
- * silence about secrets. The message of a schema says what would be right, after "must be"; `check.ts`
- * adds what is there. Only what a `rawCheck` says is whole.
+ * The schemas that settings are made of: those of valibot, which here report every unknown key with
+ * the nearest known one, choose one form of a value before they read it, and hide secrets.
+ *
+ * The message of a schema is what would be right, after "must be". `check.ts` adds what is there. A
+ * `rawCheck` or `rawTransform` gives the whole message.
  *
  * @module
  */
@@ -217,7 +218,7 @@ export function map<T>(name: Schema<string>, of: Schema<T>): Schema<Record<strin
   return v.nullable(
     readBy(schema, (value, read) => {
       if (!isPlainObject(value)) return read(v.never("an object"), value);
-      // valibot passes over them.
+      // valibot leaves these keys out without an issue (1.5).
       const taken = ["__proto__", "constructor", "prototype"].filter((key) =>
         Object.hasOwn(value, key)
       );
@@ -293,7 +294,7 @@ function readJson(
 type Dataset<T> = v.OutputDataset<T, v.BaseIssue<unknown>>;
 type Read = <T>(schema: Schema<T>, value: unknown) => Dataset<T>;
 
-/** A schema that is read in another way; what is made of schemas takes it for what it was. */
+/** A schema that reads values in another way. Its parts stay, from which the JSON Schema is made. */
 function readBy<T>(
   schema: Schema<T>,
   run: (value: unknown, read: Read) => Dataset<unknown>,
@@ -305,12 +306,12 @@ function readBy<T>(
   };
 }
 
-/** Nothing is right. */
+/** A schema that refuses every value. */
 function wrong(message: string): Schema {
   return v.pipe(v.unknown(), v.rawCheck(({ addIssue }) => addIssue({ message })));
 }
 
-/** Says something of each of some keys. */
+/** Refuses keys. */
 function aboutKeys<T>(
   keys: readonly string[],
   describe: (key: string) => string,
