@@ -5,12 +5,12 @@
  * @module
  */
 import { createHash } from "node:crypto";
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { bundle } from "./bundle.ts";
-import { findProgram, runProgram } from "./run-program.ts";
+import { findProgram, makeStage, runProgram } from "./run-program.ts";
 import { billOfMaterials } from "./bill-of-materials.ts";
 import { fileOf, TARGETS } from "./executable-targets.ts";
 
@@ -41,7 +41,7 @@ try {
 async function main(all: boolean) {
   const started = performance.now();
   const bun = findProgram("bun", "bun/bin/bun.exe");
-  const stage = await mkdtemp(join(ROOT, "dist/stage-"));
+  const stage = await makeStage();
   try {
     const packages = await bundle("bun", join(stage, "main.js"));
     const compile = async (outfile: string, ...flags: string[]) => {

@@ -4,17 +4,17 @@
  *
  * @module
  */
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import type { Plugin } from "esbuild";
 import { basename, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { bundle } from "./bundle.ts";
-import { findProgram, runProgram } from "./run-program.ts";
+import { findProgram, makeStage, runProgram } from "./run-program.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-const stage = await mkdtemp(join(ROOT, "dist/stage-"));
+const stage = await makeStage();
 
 const assets: Record<string, string> = {};
 
