@@ -418,6 +418,8 @@ config("what cannot be is refused, with its bound or the nearest right name", ()
   assert.match(of("info: { ttl: 25h }"), "at most 24h");
   assert.match(of("info: { stale: 99999999999h }"), "at most 24h");
   assert.match(of("node: { timeout: 61s }"), "at most 60s");
+  const longest = "node: { timeout: 60s }\ninfo: { ttl: 24h, stale: 24h }\n";
+  assert.equal(parseFile(longest, "c.yaml"), parse(longest));
   assert.match(of("node: { timeout: 0s }"), "at least 1ms");
   assert.match(
     of("info: { sources: { __proto__: { file: a } } }"),
