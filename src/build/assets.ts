@@ -204,10 +204,16 @@ async function removeOthers(contents: readonly string[]): Promise<void> {
   for (const name of await readdir(TARGET, { recursive: true })) {
     const path = name.replaceAll("\\", "/");
     const file = join(TARGET, name);
-    const isLeft = path.endsWith(".new") && (await stat(file)).mtimeMs < hourAgo;
+    const isLeft = path.endsWith(".new") && await isOlder(file, hourAgo);
     const isOld = /^assets\/.*\.js$/.test(path) && !contents.includes(path);
     if (isLeft || isOld) await rm(file, { force: true });
   }
+}
+
+/** Whether a file is older than a time; a run beside this one may have renamed it. */
+async function isOlder(path: string, time: number): Promise<boolean> {
+  const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Infinity }));
+  return mtimeMs < time;
 }
 
 async function packageJson(folder: string): Promise<{ version: string }> {
