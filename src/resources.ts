@@ -6,7 +6,7 @@
 import { type Assets, createAssets, prepareFavicon } from "./explorer/assets.ts";
 import type { Page } from "./explorer/page.ts";
 import { VERSION } from "./generated/build-info.js";
-import { type EncodedContent, unpack } from "./http/unpack-content.ts";
+import { type EncodedContent, unpack } from "./http/generated-content.ts";
 import type { Representation } from "./http/representation.ts";
 import { createAlone, isAlone } from "./info/info-without-node.ts";
 import type { LiveInfo, Snapshot } from "./info/snapshot.ts";

@@ -18,7 +18,7 @@ import { brotliCompress, constants, gzip } from "node:zlib";
 import { parse } from "yaml";
 import type { PageFiles } from "../generated/page.js";
 import { PACKET_SIZE } from "../http/content-coding.ts";
-import type { PackedContent } from "../http/unpack-content.ts";
+import type { PackedContent } from "../http/generated-content.ts";
 import { readScalar, staticImports } from "./patch-scalar.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
