@@ -6,6 +6,7 @@
 import type { Answer, Awaitable } from "../http/message.ts";
 import { problem } from "../http/problem-details.ts";
 import { isAnswer, isResponse, toResponse } from "../http/to-response.ts";
+import { withTimeout } from "../with-timeout.ts";
 import { beginRecord, type EndRecord } from "./answer-record.ts";
 import {
   answerOf,
@@ -73,8 +74,7 @@ export async function serve(
     url: urlAt(server.hostname, server.port),
     async close() {
       // `stop(false)` resolves when the last answer has been sent.
-      const grace = new Promise((resolve) => setTimeout(resolve, TIMEOUTS.grace));
-      await Promise.race([server.stop(false), grace]);
+      await withTimeout(server.stop(false), TIMEOUTS.grace, () => {});
       await server.stop(true);
     },
   };

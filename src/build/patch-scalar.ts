@@ -5,6 +5,7 @@
  */
 import { readdir, readFile } from "node:fs/promises";
 import { join, posix } from "node:path";
+import { quote } from "../text.ts";
 
 interface Patch {
   /** The file's name without its hash. */
@@ -161,5 +162,3 @@ function apply({ file, from, before, with: replacement }: Patch, files: Map<stri
   }
   files.set(path, Buffer.from(parts[0] + replacement + parts[1]!.slice(end)));
 }
-
-const quote = (text: string) => JSON.stringify(text);

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { withTimeout } from "../with-timeout.ts";
 
 /** Writes a text; resolves when the system has taken all of it or nobody reads it. Never rejects. */
 export type WriteText = (text: string) => Promise<void>;
@@ -119,11 +120,6 @@ export function createLineWriter(
       else waiting += `${line}\n`;
       writing ??= writeAll();
     },
-    async flush() {
-      let timer: ReturnType<typeof setTimeout> | undefined;
-      const late = new Promise<void>((resolve) => timer = setTimeout(resolve, FLUSH_MAX));
-      await Promise.race([writing, late]);
-      clearTimeout(timer);
-    },
+    flush: () => withTimeout(writing ?? Promise.resolve(), FLUSH_MAX, () => {}),
   };
 }

@@ -35,7 +35,7 @@ export function evaluatePreconditions(
  * @param etag the current strong validator, quotes included
  * @param comparison the comparison function of section 8.8.3.2; `strong` matches no weak tag
  */
-export function matchesEntityTag(
+function matchesEntityTag(
   list: string,
   etag: string,
   comparison: "strong" | "weak",
