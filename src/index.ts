@@ -3,7 +3,8 @@
  *
  * @module
  */
-export { createNodeface, type Nodeface } from "./nodeface.ts";
+export { createNodeface } from "./create-nodeface.ts";
+export type { Nodeface } from "./nodeface.ts";
 export type { Log, NodefaceOptions, NodeOptions, Operation } from "./options.ts";
 export type { Cors } from "./http/cors.ts";
 export type { Hosts } from "./http/host-guard.ts";

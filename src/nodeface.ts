@@ -20,7 +20,7 @@ import type { Representation } from "./http/representation.ts";
 import { respond } from "./http/respond.ts";
 import { toResponse } from "./http/to-response.ts";
 import type { Resource } from "./lazy.ts";
-import { type NodefaceOptions, type Operation, resolveOptions } from "./options.ts";
+import type { Operation, ResolvedOptions } from "./options.ts";
 import { createResources, type Resources } from "./resources.ts";
 
 /** A service. Its `fetch` works with any server of `Request` and `Response`. */
@@ -51,23 +51,11 @@ export interface Nodeface {
   ready(): Promise<void>;
 }
 
-/**
- * Makes a service. Reads nothing before the first request or `ready`.
- *
- * @throws {TypeError} with all errors in the options
- * @example
- * ```ts
- * import { createNodeface } from "nodeface";
- *
- * // Deno, Bun and workers serve an object that has `fetch`.
- * export default createNodeface();
- * ```
- */
-export function createNodeface(options: NodefaceOptions = {}): Nodeface {
-  const resolved = resolveOptions(options);
-  const { hosts, cors, operations, onError } = resolved;
-  const resources = createResources(resolved);
-  const prefix = createPrefix(resolved.prefix);
+/** Assembles a service of options that are right. Reads nothing before the first request or `ready`. */
+export function assembleNodeface(options: ResolvedOptions): Nodeface {
+  const { hosts, cors, operations, onError } = options;
+  const resources = createResources(options);
+  const prefix = createPrefix(options.prefix);
   const guard = createHostGuard(hosts);
   const finish = createFinish(cors);
   const table = createRoutes(resources, prefix, operations);

@@ -9,13 +9,7 @@ import type { DescribedOperation } from "./openapi/operations-of-host.ts";
 import type { Cors } from "./http/cors.ts";
 import type { Hosts } from "./http/host-guard.ts";
 import type { InfoSettings, NodeSettings } from "./info/settings.ts";
-import { parseReference } from "./info/source-reference.ts";
-import { referencesOf } from "./info/query-plan.ts";
 import type { OwnInfo } from "./info/node-or-host.ts";
-import { OPTIONS } from "./options-schema.ts";
-import { describeMistake, type Mistake, readValue } from "./settings/check.ts";
-import { didYouMean, nearest } from "./settings/nearest.ts";
-import { show } from "./settings/show.ts";
 
 /** How a service is made. */
 export interface NodefaceOptions {
@@ -126,33 +120,21 @@ export interface ResolvedOptions {
   readonly startedAt: Date;
 }
 
-/** The options as the schema reads them. */
-type ReadOptions = Omit<NodefaceOptions, "node"> & { node?: NodeSettings };
+/** Options that have been checked, with all URLs as text. */
+export type CheckedOptions = Omit<NodefaceOptions, "node"> & { node?: NodeSettings };
 
-/**
- * Checks all options and gives the defaults of those that were left out.
- *
- * @throws {TypeError} with a line for everything that is wrong: where, what is there, what is right
- */
-export function resolveOptions(options: NodefaceOptions): ResolvedOptions {
-  const { value, mistakes } = readValue(options, OPTIONS);
-  const found = [...mistakes];
-  if (found.length === 0) found.push(...mistakesBetween(value as ReadOptions));
-  if (found.length > 0) {
-    const lines = found.map((mistake) => describeMistake(mistake));
-    throw new TypeError(lines.length === 1 ? lines[0] : ["wrong options:", ...lines].join("\n  "));
-  }
-  const { log, onError, onDescription, operations = [], node = {}, info = {}, ...rest } =
-    value as ReadOptions;
+/** Gives the defaults of the options that were left out. */
+export function withDefaults(options: CheckedOptions): ResolvedOptions {
+  const { log, onError, onDescription } = options;
   return {
-    hosts: rest.hosts ?? [],
-    cors: rest.cors ?? "*",
-    prefix: rest.prefix ?? "",
-    description: rest.description,
-    operations,
-    node,
-    info,
-    startedAt: rest.startedAt ?? new Date(),
+    hosts: options.hosts ?? [],
+    cors: options.cors ?? "*",
+    prefix: options.prefix ?? "",
+    description: options.description,
+    operations: options.operations ?? [],
+    node: options.node ?? {},
+    info: options.info ?? {},
+    startedAt: options.startedAt ?? new Date(),
     log: harmless(log ?? ((message) => console.error(message))),
     onError: harmless(onError ?? ((error) => console.error(error))),
     onDescription: harmless(onDescription ?? complain),
@@ -175,70 +157,4 @@ function harmless<Args extends unknown[]>(
       // There is nobody left to tell.
     }
   };
-}
-
-/** What is wrong with options that are right one by one. */
-function mistakesBetween({ node, info, operations = [] }: ReadOptions): Mistake[] {
-  return [
-    ...mistakesInOperations(operations),
-    ...typeof info === "object" ? unknownSources(node, info) : [],
-  ];
-}
-
-/** Fields of a node without a kind that name a source which is not there. */
-function unknownSources(node: NodeSettings = {}, info: InfoSettings): Mistake[] {
-  // A kind brings sources of its own.
-  if (node.kind !== "none" && (node.kind !== undefined || node.url !== undefined)) return [];
-  const names = Object.keys(info.sources ?? {});
-  return Object.entries(info.fields ?? {}).flatMap(([key, field]) =>
-    referencesOf(field).map((reference) => parseReference(reference)[0])
-      .filter((name) => !names.includes(name))
-      .map((name) => ({
-        path: ["info", "fields", key],
-        message: `names the source ${show(name)}, which is not there` +
-          didYouMean(nearest(name, names)),
-        isKey: false,
-      }))
-  );
-}
-
-/** Paths that cannot be served, and operations that OpenAPI takes for the same. */
-function* mistakesInOperations(operations: readonly Operation[]): Generator<Mistake> {
-  const first = new Map<string, { at: number; path: string }>();
-  const taken = new Map<string, number>();
-  for (const [at, { method, path }] of operations.entries()) {
-    const wrong = mistakeInPath(path);
-    if (wrong) yield { path: ["operations", at, "path"], message: wrong, isKey: false };
-    if (wrong) continue;
-    const template = path.replaceAll(/\{[^}]*\}/g, "{}");
-    const earlier = first.get(template);
-    const same = taken.get(`${method} ${template}`);
-    if (same !== undefined) {
-      const message = `is served already: operations[${same}] is ${method} ${earlier!.path}`;
-      yield { path: ["operations", at], message: `(${method} ${path}) ${message}`, isKey: false };
-    } else if (earlier && earlier.path !== path) {
-      const message = `must be ${show(earlier.path)}, as operations[${earlier.at}] has it, not ` +
-        `${show(path)}: OpenAPI takes both for the same path`;
-      yield { path: ["operations", at, "path"], message, isKey: false };
-    }
-    if (!earlier) first.set(template, { at, path });
-    taken.set(`${method} ${template}`, at);
-  }
-}
-
-/** Why a path cannot be served; `undefined` where it can. */
-function mistakeInPath(path: string): string | undefined {
-  const wrong = (right: string) => `must ${right}, not ${show(path)}`;
-  if (!path.startsWith("/")) return wrong("begin with a slash");
-  if (path !== "/" && path.endsWith("/")) return wrong("have no slash at its end");
-  if (/\/\.\.?(\/|$)/.test(path)) return wrong('have no part "." or "..", which URLs leave out');
-  if (/[?#]/.test(path)) return wrong('have no "?" and no "#", which end the path of a URL');
-  if (/%(?![\dA-Fa-f]{2})/.test(path)) return wrong('have two hexadecimal digits after each "%"');
-  if (/[\ud800-\udfff]/u.test(path)) return wrong("be valid Unicode");
-  if (/[{}]/.test(path.replaceAll(/\{[^{}/]+\}/g, ""))) {
-    return wrong("have a name in each pair of braces");
-  }
-  const names = path.match(/\{[^}]*\}/g) ?? [];
-  if (new Set(names).size < names.length) return wrong("have each name once");
-  return undefined;
 }

@@ -12,7 +12,7 @@ import { ConfigError } from "../src/cli/configuration-error.ts";
 import { makePlan } from "../src/info/query-plan.ts";
 import { KINDS } from "../src/kinds/index.ts";
 import { KIND_NAMES, PROGRAM_KINDS } from "../src/kinds/kind.ts";
-import { resolveOptions } from "../src/options.ts";
+import { resolveOptions } from "../src/resolve-options.ts";
 import { readValue } from "../src/settings/check.ts";
 import { COMMAND, configuration, OPTIONS } from "../src/options-schema.ts";
 import { aboutOf, partsOf, type Schema } from "../src/settings/schemas.ts";

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { createNodeface, type Nodeface } from "../nodeface.ts";
+import { createNodeface } from "../create-nodeface.ts";
+import type { Nodeface } from "../nodeface.ts";
 
 /** Serves any host: DNS rebinding attacks private networks, and a worker runs at a provider. */
 const nodeface: Nodeface = createNodeface({ hosts: "*" });

@@ -1,0 +1,24 @@
+/**
+ * Makes a service of the options of a host.
+ *
+ * @module
+ */
+import { assembleNodeface, type Nodeface } from "./nodeface.ts";
+import type { NodefaceOptions } from "./options.ts";
+import { resolveOptions } from "./resolve-options.ts";
+
+/**
+ * Makes a service. Reads nothing before the first request or `ready`.
+ *
+ * @throws {TypeError} with all errors in the options
+ * @example
+ * ```ts
+ * import { createNodeface } from "nodeface";
+ *
+ * // Deno, Bun and workers serve an object that has `fetch`.
+ * export default createNodeface();
+ * ```
+ */
+export function createNodeface(options: NodefaceOptions = {}): Nodeface {
+  return assembleNodeface(resolveOptions(options));
+}
