@@ -1,25 +1,23 @@
 /**
- * Every setting, declared once: its rule, default, flag, variables and text. The configuration file,
- * the flags and `createNodeface` are all read by it. `--help`, `docs/configuration.md` and
- * `spec/nodeface.schema.json` are made of it.
+ * The settings of the configuration file and of `createNodeface`: what each may be, its default and its
+ * text. `settings/command.ts` has those with a flag or a variable. `docs/configuration.md` and
+ * `spec/nodeface.schema.json` are made of both.
  *
  * @module
  */
 import * as v from "valibot";
+import { COMMAND, LOGS } from "./settings/command.ts";
 import { infoSettings } from "./settings/info.ts";
-import { kind, nodeSettings, url } from "./settings/node.ts";
+import { nodeSettings } from "./settings/node.ts";
 import {
   FILE,
-  HOST,
   HOST_NAME,
   LINE,
   LISTEN,
   NODE_URL,
   ORIGIN,
   PLACE,
-  PORT,
   PREFIX,
-  URL_EXAMPLE,
 } from "./settings/rules.ts";
 import {
   callback,
@@ -37,48 +35,13 @@ import {
   setting,
   word,
 } from "./settings/schemas.ts";
+import { URL_EXAMPLE } from "./settings/texts.ts";
 
 /** A list of those who are let in, or `"*"`. */
 function allowed(entry: Schema<string>, entries: string): Schema {
   const right = `a list of ${entries}, or "*" for any`;
   return either<unknown>(right, word(["*"], right), list(entry, right));
 }
-
-/** What is written about requests, to standard output. */
-export const LOGS = ["text", "json", "off"] as const;
-
-const host = setting(HOST, {
-  text: "the address to listen on",
-  default: "127.0.0.1",
-  flag: "host",
-  variables: ["NODEFACE_HOST"],
-  argument: "HOST",
-});
-
-const port = setting(PORT, {
-  text: "the port to listen on; 0 for a free one",
-  default: "8080",
-  flag: "port",
-  variables: ["NODEFACE_PORT", "PORT"],
-  argument: "PORT",
-});
-
-const config = setting(FILE, {
-  text: "a configuration, YAML or JSON, read again on SIGHUP",
-  default: "nodeface.yaml of the working directory, where there is one",
-  flag: "config",
-  variables: ["NODEFACE_CONFIG"],
-  argument: "FILE",
-});
-
-const log = setting(word(LOGS), {
-  text: "write each request to standard output: text, json or off",
-  default: "off",
-  example: "json",
-  flag: "log",
-  variables: ["NODEFACE_LOG"],
-  argument: "FORM",
-});
 
 const hosts = () =>
   setting(allowed(HOST_NAME, "host names"), {
@@ -95,24 +58,10 @@ const cors = () =>
     example: "[https://app.example]",
   });
 
-const description = (place: Schema) =>
-  setting(place, {
-    text:
-      "the node's own OpenAPI description, a file or a URL, read again when it changes, or none",
-    default: "where nodes of its kind describe themselves",
-    example: "openapi.yaml",
-    flag: "spec",
-    variables: ["NODEFACE_SPEC"],
-    argument: "PLACE",
-  });
+const description = (place: Schema) => setting(place, COMMAND.spec);
 
 const NODE = { text: "The node that is shown" };
 const INFO = { text: "What is shown of the node at /v1/info" };
-
-/** The settings that the command takes from flags and from the environment, in the order of its help. */
-export const COMMAND: Readonly<
-  Record<"url" | "kind" | "spec" | "config" | "host" | "port" | "log", Schema>
-> = { url, kind, spec: description(PLACE), config, host, port, log };
 
 /**
  * What a configuration file may say.
@@ -129,7 +78,7 @@ export function configuration(locate: (path: string) => string = (path) => path)
       example: "127.0.0.1:8080",
     }),
     log: reworded(
-      log,
+      setting(word(LOGS), COMMAND.log),
       "What is written of each request to standard output: text, json or off",
     ),
     hosts: hosts(),

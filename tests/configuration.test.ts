@@ -14,7 +14,8 @@ import { KINDS } from "../src/kinds/index.ts";
 import { KIND_NAMES, PROGRAM_KINDS } from "../src/kinds/kind.ts";
 import { resolveOptions } from "../src/resolve-options.ts";
 import { readValue } from "../src/settings/check.ts";
-import { COMMAND, configuration, OPTIONS } from "../src/options-schema.ts";
+import { configuration, OPTIONS } from "../src/options-schema.ts";
+import { COMMAND, type CommandSetting } from "../src/settings/command.ts";
 import { aboutOf, partsOf, type Schema } from "../src/settings/schemas.ts";
 
 const config = suite("config");
@@ -359,9 +360,20 @@ config("what the table says of defaults is what the service does", () => {
   assert.equal(said, [hosts, cors, prefix]);
 });
 
+config("a key of the file says the same of its flag and variables as --help", () => {
+  const { node, log, description } = partsOf(configuration()).entries!;
+  const { url, kind } = partsOf(node!).entries!;
+  const keys = { url, kind, spec: description, log };
+  for (const [name, setting] of Object.entries(keys)) {
+    const { text: _, ...about } = aboutOf(setting!);
+    const { text: __, rule, ...command } = COMMAND[name as keyof typeof keys] as CommandSetting;
+    assert.equal({ rule, ...about }, { rule, ...command }, name);
+  }
+});
+
 config("--help has every flag and variable, in lines that a terminal holds", () => {
   const text = usage();
-  for (const { flag, variables = [] } of Object.values(COMMAND).map(aboutOf)) {
+  for (const { flag, variables = [] } of Object.values<CommandSetting>(COMMAND)) {
     if (flag) assert.match(text, `--${flag} `);
     for (const variable of variables) assert.match(text, variable);
   }

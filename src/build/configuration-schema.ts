@@ -8,7 +8,8 @@ import { type JsonSchema, toJsonSchema } from "@valibot/to-json-schema";
 import { writeFile } from "node:fs/promises";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { COMMAND, configuration } from "../options-schema.ts";
+import { configuration } from "../options-schema.ts";
+import { COMMAND } from "../settings/command.ts";
 import { type About, aboutOf, partsOf, type Schema, type Settings } from "../settings/schemas.ts";
 
 /** The text of `spec/nodeface.schema.json`. */
@@ -44,7 +45,7 @@ export function configurationReference(): string {
 
 # Configuration
 
-<!-- Made by \`npm run schema\` from src/options-schema.ts: change it there. -->
+<!-- Made by \`npm run schema\` from src/options-schema.ts and src/settings: change it there. -->
 
 A configuration is one file, YAML or JSON. It is named by \`--config\` or \`NODEFACE_CONFIG\`; where
 neither is there, \`nodeface.yaml\` of the working directory is read, and the first line of the log says
@@ -66,7 +67,7 @@ Everything that is wrong is said at once, each with its line and column, and the
 
 | flag | variables | key of the file | default |
 | --- | --- | --- | --- |
-${Object.entries(COMMAND).map(([name, setting]) => flagRow(name, aboutOf(setting))).join("")}
+${Object.entries(COMMAND).map(([name, setting]) => flagRow(name, setting)).join("")}
 \`NODEFACE_HOST\` and \`NODEFACE_PORT\` win over \`listen\`; platforms set \`PORT\`. Any other variable whose
 name begins with \`NODEFACE_\` is a warning.
 

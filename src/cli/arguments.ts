@@ -4,25 +4,13 @@
  *
  * @module
  */
-import { COMMAND } from "../options-schema.ts";
-import { readValue } from "../settings/check.ts";
+import { COMMAND, type CommandSetting, type Values } from "../settings/command.ts";
 import { didYouMean, nearest } from "../settings/nearest.ts";
-import { type About, aboutOf } from "../settings/schemas.ts";
+import { mistakeInText, readText, type TextRule } from "../settings/texts.ts";
 import { quote } from "../text.ts";
 
 /** What the command may be told to do. */
 export type Command = "serve" | "check" | "kinds" | "version" | "help";
-
-/** What the settings are, each as its rule reads it. */
-export interface Values {
-  url?: string;
-  kind?: string;
-  spec?: string;
-  config?: string;
-  host?: string;
-  port?: number;
-  log?: "text" | "json" | "off";
-}
 
 type Name = keyof Values;
 
@@ -53,10 +41,7 @@ const SWITCHES: Readonly<Record<string, "help" | "version">> = {
   "-V": "version",
 };
 
-const SETTINGS = Object.entries(COMMAND).map(([name, setting]): [Name, About] => [
-  name as Name,
-  aboutOf(setting),
-]);
+const SETTINGS = Object.entries<CommandSetting>(COMMAND) as [Name, CommandSetting][];
 
 /** The settings by their flags. */
 const FLAGS: ReadonlyMap<string, Name> = new Map(
@@ -157,9 +142,10 @@ export function addEnvironment({ given }: Arguments, env: Environment): void {
 export function readSettings({ given, problems }: Arguments): Values {
   const values: Values = {};
   for (const [name, { text, called }] of given) {
-    const { value, mistakes } = readValue(text, COMMAND[name]);
-    Object.assign(values, { [name]: value });
-    problems.push(...mistakes.map(({ message }) => `${called} ${message}`));
+    const rule: TextRule<unknown> = COMMAND[name].rule;
+    const mistake = mistakeInText(text, rule);
+    if (mistake === undefined) Object.assign(values, { [name]: readText(text, rule) });
+    else problems.push(`${called} ${mistake}`);
   }
   return values;
 }

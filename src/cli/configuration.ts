@@ -5,9 +5,8 @@
  * @module
  */
 import type { InfoSettings, NodeSettings } from "../info/settings.ts";
-import { COMMAND } from "../options-schema.ts";
-import { readValue } from "../settings/check.ts";
-import { aboutOf, type Schema } from "../settings/schemas.ts";
+import { COMMAND, type CommandSetting } from "../settings/command.ts";
+import { readText } from "../settings/texts.ts";
 import {
   addEnvironment,
   type Command,
@@ -63,10 +62,16 @@ const USUAL_FILE = "nodeface.yaml";
 
 /** What holds where nobody says otherwise. */
 function defaults(): Omit<Config, "command"> {
-  const usual = (setting: Schema) => readValue(aboutOf(setting).default, setting).value;
-  const host = usual(COMMAND.host) as string;
-  const port = usual(COMMAND.port) as number;
-  return { remarks: [], host, port, log: usual(COMMAND.log) as Config["log"], node: {}, info: {} };
+  const usual = <T>({ rule, default: text = "" }: CommandSetting<T>) => readText(text, rule);
+  const { host, port, log } = COMMAND;
+  return {
+    remarks: [],
+    host: usual(host),
+    port: usual(port),
+    log: usual(log),
+    node: {},
+    info: {},
+  };
 }
 
 /**

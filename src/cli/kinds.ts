@@ -7,7 +7,7 @@ import { stringify } from "yaml";
 import { KINDS } from "../kinds/index.ts";
 import { type Kind, KIND_NAMES, PROGRAM_KINDS } from "../kinds/kind.ts";
 import { didYouMean } from "../settings/nearest.ts";
-import { meantWord } from "../settings/schemas.ts";
+import { meantWord } from "../settings/texts.ts";
 import { quote } from "../text.ts";
 import { ConfigError } from "./configuration-error.ts";
 import { formatTable } from "./table.ts";

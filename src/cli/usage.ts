@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { COMMAND } from "../options-schema.ts";
-import { aboutOf, type Schema } from "../settings/schemas.ts";
+import { COMMAND } from "../settings/command.ts";
+import type { About } from "../settings/schemas.ts";
 
 /** Where what is said of a flag begins, and the longest line. */
 const COLUMN = 18, LONGEST = 96;
@@ -27,18 +27,16 @@ ${
     )
   }${row("kinds", "list the kinds of node that are known, or print one as configuration")}
 ${row("NODE_URL", textOf(url))}${
-    Object.values(flags).map((setting) => {
-      const { flag, argument } = aboutOf(setting);
-      return row(`--${flag} ${argument}`, textOf(setting));
-    }).join("")
+    Object.values(flags).map((setting) =>
+      row(`--${setting.flag} ${setting.argument}`, textOf(setting))
+    ).join("")
   }${row("-V, --version", "print the version")}${row("-h, --help", "print this text")}
 Flags win over variables, variables over the configuration file.
 `;
 }
 
 /** What is said of a setting: its text, its default, its variables. */
-function textOf(setting: Schema): string {
-  const { text, default: usual, variables = [] } = aboutOf(setting);
+function textOf({ text, default: usual, variables = [] }: About): string {
   const more = [
     ...usual === undefined ? [] : [`default ${usual}`],
     ...variables.length > 0 ? [`environment ${variables.join(" or ")}`] : [],

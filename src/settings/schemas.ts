@@ -10,6 +10,7 @@
 import * as v from "valibot";
 import { didYouMean, nearest } from "./nearest.ts";
 import { show } from "./show.ts";
+import { mistakeInText, oneWordOf, readText, type TextRule } from "./texts.ts";
 
 /** What reads a value. */
 export type Schema<T = unknown> = v.GenericSchema<unknown, T>;
@@ -110,70 +111,35 @@ export function secret<T>(schema: Schema<T>): Schema<T> {
   });
 }
 
-/** What a text has to be, besides its form. */
-interface TextRule<T> {
-  /** What is wrong with a text, where more can be said than what would be right. */
-  readonly why?: (text: string) => string | undefined;
-  /** Whether a text of that form is right. @default every one is */
-  readonly isRight?: (text: string) => boolean;
-  /** What a right text stands for. @default itself */
-  readonly read?: (text: string) => T;
-}
-
-/**
- * A text.
- *
- * @param right what would be right
- * @param pattern what every right text matches
- */
-export function text<T = string>(
-  right: string,
-  pattern: RegExp,
-  { why, isRight = () => true, read = (text) => text as T }: TextRule<T> = {},
-): Schema<T> {
+/** A text. */
+export function text<T = string>(rule: TextRule<T>): Schema<T> {
+  const { right, pattern } = rule;
   const schema = v.pipe(
     v.string(right),
     v.rawCheck(({ dataset, addIssue }) => {
-      const message = dataset.typed ? why?.(dataset.value) : undefined;
+      const message = dataset.typed ? mistakeInText(dataset.value, rule) : undefined;
       if (message !== undefined) addIssue({ message });
     }),
+    // For the JSON Schema: the rule has tested it.
     v.regex(pattern, right),
-    v.check(isRight, right),
-    v.transform(read),
+    v.transform((text) => readText(text, rule)),
   );
   // One thing is said of a text.
   return v.config(schema, { abortPipeEarly: true }) as Schema<T>;
 }
 
-/**
- * One of some words.
- *
- * @param also further words that people give, by what they mean
- */
+/** One of some words; `also` has further words that people give, by what they mean. */
 export function word<W extends string>(
   words: readonly W[],
-  right: string = `one of ${words.join(", ")}`,
-  also: Readonly<Record<string, W>> = {},
+  right?: string,
+  also?: Readonly<Record<string, W>>,
 ): Schema<W> {
-  const schema = v.picklist(words, right);
+  const rule = oneWordOf(words, right, also);
+  const schema = v.picklist(words, rule.right);
   return readBy(schema, (value, read) => {
-    if (typeof value !== "string" || (words as readonly string[]).includes(value)) {
-      return read(schema, value);
-    }
-    const meant = didYouMean(meantWord(value, words, also));
-    return read(wrong(`must be ${right}, not ${show(value)}${meant}`), value);
+    const message = typeof value === "string" ? mistakeInText(value, rule) : undefined;
+    return read(message === undefined ? schema : wrong(message), value);
   });
-}
-
-/** The word that somebody meant who gave another one; `undefined` where none is like it. */
-export function meantWord(
-  typed: string,
-  words: readonly string[],
-  also: Readonly<Record<string, string>>,
-): string | undefined {
-  const lower = typed.toLowerCase();
-  if (Object.hasOwn(also, lower)) return also[lower];
-  return nearest(typed, words) ?? also[nearest(typed, Object.keys(also)) ?? ""];
 }
 
 /** A list. */

@@ -7,8 +7,7 @@ import { join } from "node:path";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
-import { COMMAND } from "../../src/options-schema.ts";
-import { aboutOf } from "../../src/settings/schemas.ts";
+import { COMMAND, type CommandSetting } from "../../src/settings/command.ts";
 import { ROOT } from "../_paths.ts";
 import { COMMANDS, run, serving, start } from "../_server.ts";
 
@@ -273,7 +272,7 @@ wrong(
 wrong("deno task start may read every variable there is", () => {
   const { tasks } = JSON.parse(readFileSync(`${ROOT}deno.json`, "utf8"));
   const allowed = /--allow-env=(\S+)/.exec(tasks.start.command)![1]!.split(",");
-  for (const { variables = [] } of Object.values(COMMAND).map(aboutOf)) {
+  for (const { variables = [] } of Object.values<CommandSetting>(COMMAND)) {
     for (const variable of variables) {
       assert.ok(allowed.includes(variable), variable);
     }
