@@ -3,9 +3,9 @@
  *
  * @module
  */
+import { checkOptions } from "./check-options.ts";
 import { assembleNodeface, type Nodeface } from "./nodeface.ts";
 import type { NodefaceOptions } from "./options.ts";
-import { resolveOptions } from "./resolve-options.ts";
 
 /**
  * Makes a service. Reads nothing before the first request or `ready`.
@@ -20,5 +20,5 @@ import { resolveOptions } from "./resolve-options.ts";
  * ```
  */
 export function createNodeface(options: NodefaceOptions = {}): Nodeface {
-  return assembleNodeface(resolveOptions(options));
+  return assembleNodeface(checkOptions(options));
 }

@@ -20,7 +20,7 @@ import type { Representation } from "./http/representation.ts";
 import { respond } from "./http/respond.ts";
 import { toResponse } from "./http/to-response.ts";
 import type { Resource } from "./lazy.ts";
-import type { Operation, ResolvedOptions } from "./options.ts";
+import { type CheckedOptions, type Operation, withDefaults } from "./options.ts";
 import { createResources, type Resources } from "./resources.ts";
 
 /** A service. Its `fetch` works with any server of `Request` and `Response`. */
@@ -51,8 +51,12 @@ export interface Nodeface {
   ready(): Promise<void>;
 }
 
-/** Assembles a service of options that are right. Reads nothing before the first request or `ready`. */
-export function assembleNodeface(options: ResolvedOptions): Nodeface {
+/**
+ * Assembles a service of options that have been checked. Reads nothing before the first request or
+ * `ready`.
+ */
+export function assembleNodeface(checked: CheckedOptions): Nodeface {
+  const options = withDefaults(checked);
   const { hosts, cors, operations, onError } = options;
   const resources = createResources(options);
   const prefix = createPrefix(options.prefix);

@@ -120,10 +120,10 @@ export interface ResolvedOptions {
   readonly startedAt: Date;
 }
 
-/** Options that have been checked, with all URLs as text. */
+/** Options that have been checked; URLs of the node are text. */
 export type CheckedOptions = Omit<NodefaceOptions, "node"> & { node?: NodeSettings };
 
-/** Gives the defaults of the options that were left out. */
+/** Gives the defaults of the options that were left out, and makes the callbacks safe to call. */
 export function withDefaults(options: CheckedOptions): ResolvedOptions {
   const { log, onError, onDescription } = options;
   return {

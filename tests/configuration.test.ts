@@ -12,7 +12,7 @@ import { ConfigError } from "../src/cli/configuration-error.ts";
 import { makePlan } from "../src/info/query-plan.ts";
 import { KINDS } from "../src/kinds/index.ts";
 import { KIND_NAMES, PROGRAM_KINDS } from "../src/kinds/kind.ts";
-import { resolveOptions } from "../src/resolve-options.ts";
+import { withDefaults } from "../src/options.ts";
 import { readValue } from "../src/settings/check.ts";
 import { configuration, OPTIONS } from "../src/options-schema.ts";
 import { COMMAND, type CommandSetting } from "../src/settings/command.ts";
@@ -352,7 +352,7 @@ function* examplesIn(schema: Schema): Generator<[Schema, string]> {
 }
 
 config("what the table says of defaults is what the service does", () => {
-  const { hosts, cors, prefix } = resolveOptions({});
+  const { hosts, cors, prefix } = withDefaults({});
   const { entries } = partsOf(OPTIONS);
   const said = [entries!.hosts, entries!.cors, entries!.prefix].map((setting) =>
     parse(aboutOf(setting!).default!)

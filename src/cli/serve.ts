@@ -10,7 +10,7 @@ import type { Awaitable } from "../http/message.ts";
 import { assembleNodeface, type Nodeface } from "../nodeface.ts";
 import { formatFinding } from "../openapi/diagnostics.ts";
 import type { DescriptionReport } from "../openapi/watch.ts";
-import { type Log, withDefaults } from "../options.ts";
+import type { Log } from "../options.ts";
 import { formatAccess } from "./access-log.ts";
 import type { Config } from "./configuration.ts";
 import { openLog } from "./log.ts";
@@ -124,19 +124,9 @@ function makeService(config: Config, startedAt: Date, log: Log): Service {
     if (shown === "older") log("the version of the description before is still shown");
     if (shown === "own") log("the node's description cannot be shown");
   };
-  // The configuration has been checked when it was read; to check it again would delay the start.
-  const options = withDefaults({
-    node,
-    info,
-    hosts,
-    cors,
-    description,
-    onDescription,
-    startedAt,
-    log,
-    onError: (error) => tellError(error, log),
-  });
-  const nodeface = assembleNodeface(options);
+  const options = { node, info, hosts, cors, description, onDescription, startedAt };
+  // The configuration was checked when it was read.
+  const nodeface = assembleNodeface({ ...options, log, onError: (error) => tellError(error, log) });
   const service: Service = { config, nodeface, shown: undefined };
   return service;
 }

@@ -19,7 +19,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["explorer"],
   ["settings"],
   ["options-schema.ts", "options.ts"],
-  ["resources.ts", "resolve-options.ts"],
+  ["resources.ts", "check-options.ts"],
   ["nodeface.ts"],
   ["create-nodeface.ts"],
   ["adapters", "index.ts"],

@@ -6,24 +6,18 @@
 import { referencesOf } from "./info/query-plan.ts";
 import type { InfoSettings, NodeSettings } from "./info/settings.ts";
 import { parseReference } from "./info/source-reference.ts";
-import {
-  type CheckedOptions,
-  type NodefaceOptions,
-  type Operation,
-  type ResolvedOptions,
-  withDefaults,
-} from "./options.ts";
+import type { CheckedOptions, NodefaceOptions, Operation } from "./options.ts";
 import { OPTIONS } from "./options-schema.ts";
 import { describeMistake, type Mistake, readValue } from "./settings/check.ts";
 import { didYouMean, nearest } from "./settings/nearest.ts";
 import { show } from "./settings/show.ts";
 
 /**
- * Checks all options and gives the defaults of those that were left out.
+ * Checks all options.
  *
  * @throws {TypeError} with a line for everything that is wrong: where, what is there, what is right
  */
-export function resolveOptions(options: NodefaceOptions): ResolvedOptions {
+export function checkOptions(options: NodefaceOptions): CheckedOptions {
   const { value, mistakes } = readValue(options, OPTIONS);
   const found = [...mistakes];
   if (found.length === 0) found.push(...mistakesBetween(value as CheckedOptions));
@@ -31,7 +25,7 @@ export function resolveOptions(options: NodefaceOptions): ResolvedOptions {
     const lines = found.map((mistake) => describeMistake(mistake));
     throw new TypeError(lines.length === 1 ? lines[0] : ["wrong options:", ...lines].join("\n  "));
   }
-  return withDefaults(value as CheckedOptions);
+  return value as CheckedOptions;
 }
 
 /** What is wrong with options that are right one by one. */
