@@ -3,14 +3,11 @@
  *
  * @module
  */
-import { referencesOf } from "./info/query-plan.ts";
-import type { InfoSettings, NodeSettings } from "./info/settings.ts";
-import { parseReference } from "./info/source-reference.ts";
 import type { CheckedOptions, NodefaceOptions, Operation } from "./options.ts";
 import { OPTIONS } from "./options-schema.ts";
 import { describeMistake, type Mistake, readValue } from "./settings/check.ts";
-import { didYouMean, nearest } from "./settings/nearest.ts";
 import { show } from "./settings/show.ts";
+import { hasKind, unknownSources } from "./settings/unknown-sources.ts";
 
 /**
  * Checks all options.
@@ -29,28 +26,10 @@ export function checkOptions(options: NodefaceOptions): CheckedOptions {
 }
 
 /** What is wrong with options that are right one by one. */
-function mistakesBetween({ node, info, operations = [] }: CheckedOptions): Mistake[] {
-  return [
-    ...mistakesInOperations(operations),
-    ...typeof info === "object" ? unknownSources(node, info) : [],
-  ];
-}
-
-/** Fields of a node without a kind that name a source which is not there. */
-function unknownSources(node: NodeSettings = {}, info: InfoSettings): Mistake[] {
-  // A kind brings sources of its own.
-  if (node.kind !== "none" && (node.kind !== undefined || node.url !== undefined)) return [];
-  const names = Object.keys(info.sources ?? {});
-  return Object.entries(info.fields ?? {}).flatMap(([key, field]) =>
-    referencesOf(field).map((reference) => parseReference(reference)[0])
-      .filter((name) => !names.includes(name))
-      .map((name) => ({
-        path: ["info", "fields", key],
-        message: `names the source ${show(name)}, which is not there` +
-          didYouMean(nearest(name, names)),
-        isKey: false,
-      }))
-  );
+function mistakesBetween({ node = {}, info, operations = [] }: CheckedOptions): Mistake[] {
+  // To load the kinds for their sources would delay the start.
+  const isWhole = typeof info === "object" && !hasKind(node);
+  return [...mistakesInOperations(operations), ...isWhole ? unknownSources(info, []) : []];
 }
 
 /** Paths that cannot be served, and operations that OpenAPI takes for the same. */

@@ -167,6 +167,23 @@ config("a field that names no source is wrong", () => {
   assert.match(problems(wrong("none"))[0]!, 'nodeface.yaml:2:22: info.fields.a names the source "');
 });
 
+config("a field may name a source of the kind that a flag or a variable tells", async () => {
+  const fields = "info: { fields: { a: block# } }";
+  const complaint =
+    'x:1:22: info.fields.a names the source "block", which is not there; there are ';
+  const of = async (args: string[], file = fields) =>
+    await wrong(["--config", "x", ...args], {}, file);
+  assert.equal(await of(["--kind", "ethereum"]), []);
+  assert.equal(await of(["http://127.0.0.1:1"]), []);
+  assert.match((await of(["--kind", "etcd"]))[0]!, complaint);
+  // The kind that the file names counts for nothing then.
+  assert.match(
+    (await of(["--kind", "etcd"], `${fields}\nnode: { kind: ethereum }`))[0]!,
+    complaint,
+  );
+  assert.equal(await of([]), [complaint.replace("; there are ", "")]);
+});
+
 config("a secret in a wrong place is not repeated", () => {
   const text = "node: { url: 'http://user:hunter2@x', auth: hunter2 }";
   const found = problems(text).join("\n");

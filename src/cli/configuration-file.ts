@@ -15,16 +15,15 @@ import {
   parseDocument,
   type YAMLError,
 } from "yaml";
-import { referencesOf } from "../info/query-plan.ts";
 import type { InfoSettings, NodeSettings } from "../info/settings.ts";
-import { parseReference } from "../info/source-reference.ts";
 import { KINDS } from "../kinds/index.ts";
-import type { Kind } from "../kinds/kind.ts";
+import type { Field, Kind } from "../kinds/kind.ts";
 import { configuration } from "../options-schema.ts";
 import { describeMistake, type Mistake, type Path, readValue } from "../settings/check.ts";
 import type { LOGS } from "../settings/command.ts";
 import { didYouMean, nearest } from "../settings/nearest.ts";
 import { show } from "../settings/show.ts";
+import { hasKind, unknownSources } from "../settings/unknown-sources.ts";
 import { ConfigError } from "./configuration-error.ts";
 
 /** What a configuration file may say. */
@@ -44,9 +43,14 @@ export interface FileConfig {
  *
  * @param text what is in it
  * @param name its own path, which messages call it by and paths in it are relative to
+ * @param given what flags and variables say of the node, which goes before the file
  * @throws {ConfigError} with everything that is wrong, each with line and column
  */
-export function parseFile(text: string, name: string): FileConfig {
+export function parseFile(
+  text: string,
+  name: string,
+  given: Pick<NodeSettings, "url" | "kind"> = {},
+): FileConfig {
   const lines = new LineCounter();
   const document = parseDocument(text, {
     lineCounter: lines,
@@ -70,7 +74,12 @@ export function parseFile(text: string, name: string): FileConfig {
   const schema = configuration((path) => locateBeside(path, name));
   const { value: read, mistakes } = readValue(value, schema);
   const config = withoutMistakes(read, mistakes) as FileConfig;
-  const found = [...mistakes, ...unknownSources(config), ...unknownKeys(config)];
+  const kinds = kindsOf({ ...config.node, ...given });
+  const found = [
+    ...mistakes,
+    ...unknownSources(withRightFields(config.info), kinds),
+    ...unknownKeys(config),
+  ];
   if (found.length === 0) return config;
   const offset = ({ path, isKey }: Mistake) =>
     offsetOf(document.contents, path, isKey, (alias) => alias.resolve(document));
@@ -112,42 +121,22 @@ function describeYaml({ code, message }: YAMLError): string {
 }
 
 /** The kinds that the node may be. */
-function kindsOf({ node }: FileConfig): Kind[] {
-  if (node?.kind === "none") return [];
-  const kind = KINDS[node?.kind ?? ""];
+function kindsOf(node: NodeSettings): Kind[] {
+  if (!hasKind(node)) return [];
+  const kind = KINDS[node.kind ?? ""];
   return kind ? [kind] : Object.values(KINDS);
 }
 
-/** The fields that name a source which neither the file nor the kind has. */
-function* unknownSources(config: FileConfig): Generator<Mistake> {
-  const { node, info } = config;
-  const own = Object.keys(info?.sources ?? {});
-  const names = new Set(own);
-  for (const kind of kindsOf(config)) {
-    for (const source of Object.keys(kind.sources)) names.add(source);
-  }
-  for (const [key, field] of Object.entries(info?.fields ?? {})) {
-    if (field === undefined || isWithoutFrom(field)) continue;
-    for (const reference of referencesOf(field)) {
-      const [source] = parseReference(reference);
-      if (names.has(source)) continue;
-      const known = node?.kind ? [...names] : own;
-      const meant = nearest(source, names);
-      const right = meant || known.length === 0
-        ? didYouMean(meant)
-        : `; there are ${known.join(", ")}`;
-      const message = `names the source ${show(source)}, which is not there${right}`;
-      yield { path: ["info", "fields", key], message, isKey: false };
-    }
-  }
+/** The info without the fields that are wrong in themselves, which has been said by then. */
+function withRightFields(info: InfoSettings = {}): InfoSettings {
+  const fields = Object.entries(info.fields ?? {}).filter(([, field]) => isReadable(field));
+  return { ...info, fields: Object.fromEntries(fields) };
 }
 
-/** Whether a field is wrong in itself, which has been said by then. */
-function isWithoutFrom(field: NonNullable<InfoSettings["fields"]>[string]): boolean {
-  if (typeof field === "string") return false;
-  const { from, unless } = field as { from?: unknown; unless?: unknown };
-  const all = [...Array.isArray(from) ? from : [from], ...unless === undefined ? [] : [unless]];
-  return all.some((reference) => typeof reference !== "string");
+/** Whether the places that a field names are right; `undefined` stands where they are not. */
+function isReadable(field: Field | undefined): boolean {
+  if (field === undefined || typeof field === "string") return field !== undefined;
+  return [field.from].flat().every((reference) => reference !== undefined);
 }
 
 /** Keys of the info that every kind may have, and that can be hidden. */

@@ -5,7 +5,7 @@
  * @module
  */
 import type { InfoSettings, NodeSettings } from "../info/settings.ts";
-import { COMMAND, type CommandSetting } from "../settings/command.ts";
+import { COMMAND, type CommandSetting, type Values } from "../settings/command.ts";
 import { readText } from "../settings/texts.ts";
 import {
   addEnvironment,
@@ -105,13 +105,13 @@ export async function readConfig(
       const text = await files.read(path);
       // It brings YAML and the kinds along, which take longer to load than all else.
       const { parseFile } = await import("./configuration-file.ts");
-      file = parseFile(text, path);
+      file = parseFile(text, path, nodeOf(values));
     } catch (error) {
       problems.push(...error instanceof ConfigError ? error.problems : [(error as Error).message]);
     }
   }
   if (problems.length > 0) throw new ConfigError(problems);
-  const { host, port, log, url, kind, spec } = values;
+  const { host, port, log, spec } = values;
   const description = spec ?? file.description;
   const remarks: Remark[] = unknownVariables(env, Object.values(file.node?.auth ?? {})).map(
     (message) => ({ level: "warn", message }),
@@ -132,7 +132,12 @@ export async function readConfig(
     ...(file.hosts === undefined ? {} : { hosts: file.hosts }),
     ...(file.cors === undefined ? {} : { cors: file.cors }),
     ...(description === undefined ? {} : { description }),
-    node: { ...file.node, ...(url ? { url } : {}), ...(kind ? { kind } : {}) },
+    node: { ...file.node, ...nodeOf(values) },
     info: file.info ?? usual.info,
   };
+}
+
+/** What flags and variables say of the node. */
+function nodeOf({ url, kind }: Values): Pick<NodeSettings, "url" | "kind"> {
+  return { ...(url ? { url } : {}), ...(kind ? { kind } : {}) };
 }
