@@ -496,6 +496,8 @@ config(
     const found = await read([], {}, "log: json", "nodeface.yaml");
     assert.equal([found.log, found.file], ["json", "nodeface.yaml"]);
     assert.match(found.remarks[0]!.message, "the configuration is nodeface.yaml");
+    const none = await read([], {}, "log: json");
+    assert.equal([none.log, none.file, none.remarks], ["off", undefined, []]);
     const named = await read(["--config", "other.yaml"], {}, "log: json", "nodeface.yaml");
     assert.equal([named.file, named.remarks], ["other.yaml", []]);
   },

@@ -281,6 +281,11 @@ page("1,000 operations take less than 60 kB, whatever is said of them", async ()
   }
 });
 
+page("where answers cannot be described, none is begun", async () => {
+  const html = await unpack(manyOperations(1000, 20));
+  assert.match(html, "<dt><code>404</code></dt><dd></dd>");
+});
+
 page("more operations than there is room for are counted", async () => {
   const html = await unpack(manyOperations(8000, 5));
   assert.match(html, /… \d+ more operations in the description/);

@@ -39,14 +39,12 @@ const FLUSH_MAX = 1000;
  */
 export function openOutput(name: Name): WriteText {
   const write = openWriter(name);
-  let isGone = false;
   return async (text) => {
-    if (isGone || text === "") return;
+    if (text === "") return;
     try {
       await write(text);
     } catch {
       // The reader has gone (EPIPE): there is nobody left to tell.
-      isGone = true;
     }
   };
 }

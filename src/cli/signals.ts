@@ -26,12 +26,10 @@ process.on("SIGHUP", () => {
   else isHungUp = true;
 });
 
-/** Says what signals do from now on. */
+/** Says what signals do from now on. Called once. */
 export function handleSignals(next: SignalHandlers): void {
   handlers = next;
-  if (!isHungUp) return;
-  isHungUp = false;
-  next.hangUp();
+  if (isHungUp) next.hangUp();
 }
 
 /** Has signals end the process as they do where nobody handles them, so that a script can tell. */

@@ -145,6 +145,11 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
     },
   );
 
+  suiteOf("SIGHUP while it starts is not lost", async () => {
+    const { code, stderr } = await run(serving(command, "tests/project/_hung-up.ts"));
+    assert.is(code, 0, stderr);
+  });
+
   suiteOf(
     "SIGHUP ends it where there is no configuration to read again",
     async () => {

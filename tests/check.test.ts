@@ -1,0 +1,51 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { check as checkConfig } from "../src/cli/check.ts";
+import type { Config } from "../src/cli/configuration.ts";
+
+const check = suite("nodeface check");
+
+/** Nothing listens there. */
+const NOWHERE = "http://127.0.0.1:9";
+const DESCRIPTION = new URL("../spec/openapi.yaml", import.meta.url).href;
+
+/** What is reported of a configuration. */
+const report = async (config: Partial<Config>) =>
+  (await checkConfig({
+    command: "check",
+    remarks: [],
+    host: "127.0.0.1",
+    port: 0,
+    log: "off",
+    node: {},
+    info: {},
+    ...config,
+  })).report;
+
+check(
+  "asks a node of a kind that describes itself for its description, and says where",
+  async () => {
+    const found = await report({ node: { url: NOWHERE, kind: "algorand" } });
+    assert.match(found, `There is no description of the node at ${NOWHERE}/swagger.json: `);
+  },
+);
+
+check("has nothing on descriptions where there is none to read", async () => {
+  const nodes = [
+    { node: {} },
+    { node: { kind: "algorand" } },
+    { node: { url: NOWHERE, kind: "etcd" } },
+    { node: { url: NOWHERE, kind: "algorand" }, description: "none" },
+  ];
+  for (const config of nodes) assert.not.match(await report(config), "# Description");
+});
+
+check("reads the description that is configured, whatever the kind has", async () => {
+  for (const node of [{}, { url: NOWHERE, kind: "algorand" }]) {
+    const found = await report({ node, description: DESCRIPTION });
+    assert.match(found, "The description can be shown");
+    assert.not.match(found, "swagger.json");
+  }
+});
+
+check.run();

@@ -1,0 +1,12 @@
+/** A process whose terminal is closed while it starts, before it says what that does. */
+import { once } from "node:events";
+import process from "node:process";
+import { handleSignals } from "../../src/cli/signals.ts";
+
+// A signal on its way does not keep Node running.
+setInterval(() => {}, 1000);
+const hungUp = once(process, "SIGHUP");
+process.kill(process.pid, "SIGHUP");
+await hungUp;
+handleSignals({ stop() {}, hangUp: () => process.exit(0) });
+process.exit(1);
