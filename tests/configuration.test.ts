@@ -517,6 +517,14 @@ config("a variable NODEFACE_… that nothing reads is told, with the nearest", a
   }]);
 });
 
+config("the largest port is 65535, wherever a port is told", async () => {
+  const file = (port: number) => `listen: "[::1]:${port}"\nnode: { url: "http://[::1]:${port}" }\n`;
+  assert.equal(problems(file(65535)), []);
+  assert.is(problems(file(65536)).length, 2);
+  assert.is((await read(["--port", "65535"])).port, 65535);
+  assert.is((await wrong(["--port", "65536"])).length, 1);
+});
+
 config("NODEFACE_PORT goes before PORT", async () => {
   assert.is((await read([], { PORT: "1" })).port, 1);
   assert.is((await read([], { PORT: "1", NODEFACE_PORT: "2" })).port, 2);
@@ -559,6 +567,7 @@ config("what is wrong with a URL is said, and nothing that may be a secret", asy
       ["http://user:pass@host/", "must not hold a user or a password"],
       ["ws://127.0.0.1:8546", "must begin with http:// or https://, not ws://"],
       ["http://", "must be a URL such as http://127.0.0.1:8545"],
+      ["http://[::1/", "must be a URL such as http://127.0.0.1:8545"],
     ]
   ) {
     assert.is(

@@ -157,4 +157,10 @@ options("a callback that throws or rejects does no harm", async () => {
   assert.ok(told >= 4, String(told));
 });
 
+options("startedAt is when /v1/info says that the service started", async () => {
+  const nodeface = createNodeface({ startedAt: new Date("2026-01-02T03:04:05Z") });
+  const info = await (await nodeface.fetch(new Request("http://localhost/v1/info"))).json();
+  assert.match(JSON.stringify(info), '"2026-01-02T03:04:05');
+});
+
 options.run();
