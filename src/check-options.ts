@@ -4,7 +4,7 @@
  * @module
  */
 import type { CheckedOptions, NodefaceOptions, Operation } from "./options.ts";
-import { OPTIONS } from "./options-schema.ts";
+import { OPTIONS, optionsWith } from "./options-schema.ts";
 import { describeMistake, type Mistake, readValue } from "./settings/check.ts";
 import { show } from "./settings/show.ts";
 import { hasKind, unknownSources } from "./settings/unknown-sources.ts";
@@ -15,7 +15,8 @@ import { hasKind, unknownSources } from "./settings/unknown-sources.ts";
  * @throws {TypeError} with a line for everything that is wrong: where, what is there, what is right
  */
 export function checkOptions(options: NodefaceOptions): CheckedOptions {
-  const { value, mistakes } = readValue(options, OPTIONS);
+  const own = Object.keys(options?.kinds ?? {});
+  const { value, mistakes } = readValue(options, own.length > 0 ? optionsWith(own) : OPTIONS);
   const found = [...mistakes];
   if (found.length === 0) found.push(...mistakesBetween(value as CheckedOptions));
   if (found.length > 0) {

@@ -5,11 +5,14 @@
  */
 export { createNodeface } from "./create-nodeface.ts";
 export type { Nodeface } from "./nodeface.ts";
-export type { Log, NodefaceOptions, NodeOptions, Operation } from "./options.ts";
+export type { NodefaceOptions, NodeOptions, Operation } from "./options.ts";
 export type { Cors } from "./http/cors.ts";
 export type { Hosts } from "./http/host-guard.ts";
 export type { Answer, Awaitable, RequestHead } from "./http/message.ts";
-export type { OwnInfo } from "./info/node-or-host.ts";
+export type { HostInfo } from "./info/query-plan.ts";
+export type { Info } from "./info/info-object.ts";
+export type { Log } from "./info/state-log.ts";
+export type { Status, StatusCode } from "./info/status.ts";
 export type { AuthVariable, InfoSettings, NodeSettings } from "./info/settings.ts";
 export type {
   AuthFile,
@@ -20,10 +23,16 @@ export type {
   FieldOptions,
   FileSource,
   GetSource,
+  HealthRule,
   JsonRpcSource,
+  Kind,
+  KindAuth,
+  KindHealth,
+  NetworkRules,
   PostSource,
   Reference,
   Source,
+  Test,
 } from "./kinds/kind.ts";
 export type { Finding } from "./openapi/diagnostics.ts";
 export type { DescribedOperation } from "./openapi/operations-of-host.ts";

@@ -19,12 +19,13 @@ import { problem } from "./http/problem-details.ts";
 import type { Representation } from "./http/representation.ts";
 import { respond } from "./http/respond.ts";
 import { toResponse } from "./http/to-response.ts";
+import { STATUSES } from "./info/status.ts";
 import type { Resource } from "./lazy.ts";
 import { type CheckedOptions, type Operation, withDefaults } from "./options.ts";
 import { createResources, type Resources } from "./resources.ts";
 
 /** A service. Its `fetch` works with any server of `Request` and `Response`. */
-export interface Nodeface {
+export interface Nodeface extends AsyncDisposable {
   /** Answers a request; neither throws nor rejects. Returns no promise if the answer is ready. */
   fetch(request: Request): Response | Promise<Response>;
   /**
@@ -49,6 +50,8 @@ export interface Nodeface {
    * @throws {Error} if one cannot be made
    */
   ready(): Promise<void>;
+  /** Ends what is under way at the node, programs included. Answers stay as they are from then on. */
+  close(): Promise<void>;
 }
 
 /**
@@ -81,7 +84,7 @@ export function assembleNodeface(checked: CheckedOptions): Nodeface {
     const routes = routesOf(pathname);
     const route = routes.get(head.method);
     if (!route) return answerMethod(head.method, routes.keys());
-    return route.handle({ requestedPath, match: route.match, makeRequest });
+    return route.handle({ requestedPath, url: head.url, match: route.match, makeRequest });
   };
 
   const complete = (found: Found, head: RequestHead): Answer | Response => {
@@ -120,6 +123,8 @@ export function assembleNodeface(checked: CheckedOptions): Nodeface {
     answer,
     refresh: resources.refresh,
     ready: resources.prepare,
+    close: resources.close,
+    [Symbol.asyncDispose]: resources.close,
   };
 }
 
@@ -128,6 +133,7 @@ type Found = Representation | Answer | Response | undefined;
 
 interface RoutedRequest {
   requestedPath: string;
+  url: string;
   match: RegExpExecArray;
   makeRequest: () => Awaitable<Request>;
 }
@@ -154,7 +160,12 @@ function createRoutes(
 
   serve("/v1/spec", resources.page);
   serve("/v1/info", resources.info);
-  serve("/v1/health", resources.health);
+  get("/v1/health", ({ url }) => {
+    const accepted = readAccepted(url);
+    if (!accepted) return problem(400, `"accept" lists states: ${STATUSES.join(", ")}`);
+    const resource = resources.health(accepted);
+    return resource.peek() ?? resource.get();
+  });
   for (const form of ["/spec", "/v1/spec"]) {
     serve(`${form}.json`, resources.json);
     serve(`${form}.yaml`, resources.yaml);
@@ -186,6 +197,19 @@ function createRoutes(
     }
   }
   return table;
+}
+
+/** The states that a probe takes for healthy where it does not say. */
+const HEALTHY: ReadonlySet<string> = new Set(["ok", "syncing", "stale"]);
+
+/** The states of a query such as `?accept=ok,syncing`; `undefined` if one is unknown. */
+function readAccepted(url: string): ReadonlySet<string> | undefined {
+  const at = url.indexOf("?");
+  const lists = at < 0 ? [] : new URLSearchParams(url.slice(at + 1)).getAll("accept");
+  if (lists.length === 0) return HEALTHY;
+  const states = lists.flatMap((list) => list.split(",")).map((state) => state.trim());
+  const isKnown = (state: string) => (STATUSES as readonly string[]).includes(state);
+  return states.every(isKnown) ? new Set(states) : undefined;
 }
 
 /** Paths with fewer names come first (OpenAPI 3.1, "Paths Object"), then paths with longer literals. */

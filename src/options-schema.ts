@@ -8,10 +8,13 @@
 import * as v from "valibot";
 import { COMMAND, LOGS } from "./settings/command.ts";
 import { infoSettings } from "./settings/info.ts";
+import { kindSchema } from "./settings/kind.ts";
 import { nodeSettings } from "./settings/node.ts";
 import {
   FILE,
   HOST_NAME,
+  KIND_FILE,
+  KIND_NAME,
   LINE,
   LISTEN,
   NODE_URL,
@@ -67,9 +70,14 @@ const INFO = { text: "What is shown of the node at /v1/info" };
  * What a configuration file may say.
  *
  * @param locate where a path leads that the file names
+ * @param own the names of the operator's own kinds
  */
-export function configuration(locate: (path: string) => string = (path) => path): Schema {
-  const place = v.pipe(PLACE, v.transform(locate));
+export function configuration(
+  locate: (path: string) => string = (path) => path,
+  own: readonly string[] = [],
+): Schema {
+  const isFile = (place: string) => place !== "none" && !/^(https?|file):/i.test(place);
+  const place = v.pipe(PLACE, v.transform((place) => isFile(place) ? locate(place) : place));
   const path = v.pipe(FILE, v.transform(locate));
   return section({
     listen: setting(LISTEN, {
@@ -87,7 +95,14 @@ export function configuration(locate: (path: string) => string = (path) => path)
       description(place),
       "The node's own OpenAPI description: a file or a URL, read again when it changes, or none",
     ),
-    node: setting(section(nodeSettings(path)), NODE),
+    kinds: setting(list(v.pipe(KIND_FILE, v.transform(locate)), "a list of files"), {
+      text:
+        "Kinds of your own: files in the form of those in spec/kinds/, each called as its kind " +
+        "is. They win over known ones of the same name",
+      default: "[]",
+      example: "[mine.yaml]",
+    }),
+    node: setting(section(nodeSettings(path, own)), NODE),
     info: setting(section(infoSettings(path)), INFO),
   });
 }
@@ -98,14 +113,14 @@ export const OPERATION_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as co
 const told = (called: string) => setting(callback(), { text: `Is told ${called}` });
 
 /** The node, whose URLs may be objects as well. */
-function nodeOptions(): Schema {
+function nodeOptions(own: readonly string[]): Schema {
   const urlObject = v.pipe(
     v.instance(URL),
     v.transform(({ href }) => href),
     NODE_URL as v.GenericSchema<string>,
   );
   const url = v.optional(secret(either(URL_EXAMPLE, NODE_URL, urlObject)));
-  return object({ ...nodeSettings(FILE), url, public_url: url });
+  return object({ ...nodeSettings(FILE, own), url, public_url: url });
 }
 
 function infoOptions(): Schema {
@@ -124,8 +139,12 @@ function operation(): Schema {
   });
 }
 
-/** What `createNodeface` may be told. */
-export const OPTIONS: Schema = later(() =>
+/**
+ * What `createNodeface` may be told.
+ *
+ * @param own the names of the host's own kinds
+ */
+export const optionsWith = (own: readonly string[]): Schema =>
   object({
     hosts: hosts(),
     cors: cors(),
@@ -141,7 +160,12 @@ export const OPTIONS: Schema = later(() =>
         }),
       ),
     ),
-    node: setting(later(nodeOptions), NODE),
+    kinds: setting(map(KIND_NAME, v.lazy(() => kindSchema())), {
+      text:
+        "Kinds of the host's own, by name, in the form of the files in spec/kinds/. They win over " +
+        "known ones of the same name",
+    }),
+    node: setting(later(() => nodeOptions(own)), NODE),
     info: setting(later(infoOptions), INFO),
     operations: setting(list(v.lazy(operation), "a list of operations"), {
       text: "Further operations, which the description and the explorer show as well",
@@ -150,5 +174,7 @@ export const OPTIONS: Schema = later(() =>
     onDescription: told("what is wrong with the description, each time that it was read"),
     onError: told("of every error that is answered with 500"),
     log: told("what is wrong with the node, once when it begins and once when it ends"),
-  })
-);
+  });
+
+/** The same for a host without kinds of its own. */
+export const OPTIONS: Schema = later(() => optionsWith([]));

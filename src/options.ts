@@ -9,7 +9,9 @@ import type { DescribedOperation } from "./openapi/operations-of-host.ts";
 import type { Cors } from "./http/cors.ts";
 import type { Hosts } from "./http/host-guard.ts";
 import type { InfoSettings, NodeSettings } from "./info/settings.ts";
-import type { OwnInfo } from "./info/node-or-host.ts";
+import type { HostInfo } from "./info/query-plan.ts";
+import type { Log } from "./info/state-log.ts";
+import type { Kind } from "./kinds/kind.ts";
 
 /** How a service is made. */
 export interface NodefaceOptions {
@@ -59,6 +61,13 @@ export interface NodefaceOptions {
    * @default console.error
    */
   onError?: ((error: unknown) => void) | undefined;
+  /**
+   * Kinds of node of the host's own, by name, in the form of the files in `spec/kinds/`. They win over
+   * known ones of the same name.
+   *
+   * @default {}
+   */
+  kinds?: Readonly<Record<string, Kind>> | undefined;
   /** The node to show, as the `node` part of the configuration file. */
   node?: NodeOptions | undefined;
   /**
@@ -67,7 +76,7 @@ export interface NodefaceOptions {
    *
    * @default what its kind says
    */
-  info?: InfoSettings | OwnInfo | undefined;
+  info?: InfoSettings | HostInfo | undefined;
   /**
    * Is told what an operator should know of the node: what is wrong with it, once when it begins and
    * once when it ends.
@@ -78,9 +87,6 @@ export interface NodefaceOptions {
   /** When the service started. @default now */
   startedAt?: Date | undefined;
 }
-
-/** Takes a message for the operator; what has no level is a warning. */
-export type Log = (message: string, level?: "info" | "warn" | "error") => void;
 
 /** The node, whose URLs may be objects as well. */
 export interface NodeOptions extends Omit<NodeSettings, "url" | "public_url"> {
@@ -114,8 +120,10 @@ export interface ResolvedOptions {
   readonly onDescription: (report: DescriptionReport) => void;
   readonly operations: readonly Operation[];
   readonly onError: (error: unknown) => void;
+  /** The host's own kinds, which are laid over the known ones. */
+  readonly kinds: Readonly<Record<string, Kind>>;
   readonly node: NodeSettings;
-  readonly info: InfoSettings | OwnInfo;
+  readonly info: InfoSettings | HostInfo;
   readonly log: Log;
   readonly startedAt: Date;
 }
@@ -132,6 +140,7 @@ export function withDefaults(options: CheckedOptions): ResolvedOptions {
     prefix: options.prefix ?? "",
     description: options.description,
     operations: options.operations ?? [],
+    kinds: options.kinds ?? {},
     node: options.node ?? {},
     info: options.info ?? {},
     startedAt: options.startedAt ?? new Date(),

@@ -1,9 +1,12 @@
 /**
- * What portable code needs beyond web standards: brotli, files, programs and the environment. Modules of
- * `node:` are imported on demand, so that a worker can load this file; there these functions throw.
+ * What portable code needs beyond web standards: brotli, files, programs, the environment, and a `fetch`
+ * that takes a certificate authority. Modules of `node:` are imported on demand, so that a worker can load
+ * this file; there these functions throw.
  *
  * @module
  */
+import type { Readable } from "node:stream";
+import type { ReadableStream as NodeStream } from "node:stream/web";
 import { withTimeout } from "./with-timeout.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -48,6 +51,8 @@ export interface Bounds {
   readonly limit: number;
   /** In milliseconds. */
   readonly timeout: number;
+  /** Kills a program early. */
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -153,7 +158,7 @@ async function read(place: string | URL, limit: number): Promise<Bytes> {
 const BUFFER_BYTES_MIN = 65_536;
 
 /**
- * Runs a program without a shell. A program that exceeds the bounds is killed.
+ * Runs a program without a shell. Beyond the bounds it is killed with everything that it has started.
  *
  * @param command the program and its arguments
  * @returns its standard output
@@ -161,44 +166,179 @@ const BUFFER_BYTES_MIN = 65_536;
  */
 export async function runProgram(
   command: readonly string[],
-  { limit, timeout }: Bounds,
+  { limit, timeout, signal }: Bounds,
 ): Promise<string> {
   const [program = "", ...args] = command;
   const { spawn } = await import("node:child_process").catch(() => {
     throw new PlatformError("no program can be run here");
   });
+  if (signal?.aborted) throw new PlatformError(STOPPED);
   const env: Record<string, string> = {};
   for (const name of PROGRAM_ENVIRONMENT) {
     const value = readVariable(name);
     if (value !== undefined) env[name] = value;
   }
+  // A group of processes of its own; Windows has none, and would open a window.
+  const detached = globalThis.process.platform !== "win32";
   return await new Promise((resolve, reject) => {
-    const child = spawn(program, args, { env, stdio: ["ignore", "pipe", "ignore"] });
+    const child = spawn(program, args, { env, detached, stdio: ["ignore", "pipe", "ignore"] });
     const decoder = new TextDecoder();
     let text = "";
     let length = 0;
     const settle = (end: () => void) => {
       clearTimeout(timer);
+      signal?.removeEventListener("abort", stop);
       // A child of the program may keep the pipe open.
       child.stdout.destroy();
       end();
     };
     const fail = (reason: PlatformError) => {
-      child.kill("SIGKILL");
+      if (!child.pid || !detached || !killGroup(child.pid)) child.kill("SIGKILL");
       settle(() => reject(reason));
     };
+    const stop = () => fail(new PlatformError(STOPPED));
     const timer = setTimeout(() => fail(new PlatformError(takesLonger(timeout))), timeout);
+    signal?.addEventListener("abort", stop);
     child.stdout.on("data", (chunk: Uint8Array) => {
       length += chunk.byteLength;
       if (length > limit) return fail(new PlatformError(`it prints more than ${inMiB(limit)}`));
       text += decoder.decode(chunk, { stream: true });
     });
-    child.on("error", (error) => fail(explain(error, PROGRAM_FAILURES)));
+    child.on("error", (error) => settle(() => reject(explain(error, PROGRAM_FAILURES))));
     child.on("close", (code, signal) => {
-      if (code !== 0) return fail(new PlatformError(`it ends with ${code ?? signal}`));
+      if (code !== 0) {
+        return settle(() => reject(new PlatformError(`it ends with ${code ?? signal}`)));
+      }
       settle(() => resolve(text + decoder.decode()));
     });
   });
+}
+
+const STOPPED = "it is no longer needed";
+
+/** Kills the processes of a group; returns whether there was one, and the runtime allows it. */
+function killGroup(leader: number): boolean {
+  try {
+    return globalThis.process.kill(-leader, "SIGKILL");
+  } catch {
+    return false;
+  }
+}
+
+/** A certificate authority of one's own. */
+export interface Tls {
+  /** Certificates in PEM. */
+  readonly ca: string;
+}
+
+/** What Deno and Bun add to `fetch`. */
+type FetchExtensions = RequestInit & { tls?: Tls; client?: unknown };
+
+/** What is used of Deno; its HTTP clients are stable since 2.0. */
+interface DenoClients {
+  createHttpClient(options: { caCerts?: string[]; poolMaxIdlePerHost?: number }): unknown;
+}
+
+/**
+ * Makes a `fetch` for URLs. With `keepalive: false` a request gets a connection of its own, as on Bun.
+ *
+ * @param tls whom to trust besides; without it, those that the runtime trusts
+ * @throws {PlatformError} if the text holds no certificate, or the runtime takes none
+ */
+export function createFetch(tls?: Tls): typeof fetch {
+  if (tls && !holdsCertificates(tls.ca)) {
+    throw new PlatformError("it holds no certificate in PEM");
+  }
+  const { Bun, Deno, process, navigator } = globalThis as typeof globalThis & {
+    Bun?: unknown;
+    Deno?: DenoClients;
+  };
+  if (Bun) return fetchOfBun(tls);
+  if (Deno) return fetchOfDeno(Deno, tls);
+  // workerd has `process` as well.
+  if (process?.versions?.node && navigator?.userAgent !== "Cloudflare-Workers") {
+    return fetchOfNode(tls);
+  }
+  if (tls) throw new PlatformError("this runtime takes no certificate authority of one's own");
+  return (input, init) => fetch(input, init);
+}
+
+/** Whether a text has certificates (RFC 7468, section 5), which the runtimes say late or not at all. */
+function holdsCertificates(text: string): boolean {
+  const blocks = [...text.matchAll(/-----BEGIN CERTIFICATE-----([^-]*)-----END CERTIFICATE-----/g)];
+  return blocks.length > 0 && blocks.every(([, base64 = ""]) => {
+    try {
+      return atob(base64.replaceAll(/\s/g, "")).startsWith("\x30");
+    } catch {
+      return false;
+    }
+  });
+}
+
+function fetchOfBun(tls: Tls | undefined): typeof fetch {
+  return (input, init) => fetch(input, { ...init, ...(tls && { tls }) } as FetchExtensions);
+}
+
+function fetchOfDeno(deno: DenoClients, tls: Tls | undefined): typeof fetch {
+  const trust = tls && { caCerts: [tls.ca] };
+  const kept = tls && deno.createHttpClient({ ...trust });
+  let single: unknown;
+  return (input, init) => {
+    const client = init?.keepalive === false
+      ? single ??= deno.createHttpClient({ ...trust, poolMaxIdlePerHost: 0 })
+      : kept;
+    return fetch(input, { ...init, ...(client ? { client } : {}) } as FetchExtensions);
+  };
+}
+
+/** How long a connection is kept for the next request, in milliseconds. */
+const IDLE_TIMEOUT = 4000;
+
+/** The `fetch` of Node takes no certificate authority, and no word on connections. */
+function fetchOfNode(tls: Tls | undefined): typeof fetch {
+  const agents: Record<string, import("node:http").Agent> = {};
+  return async (input, { method, headers, body, signal, keepalive } = {}) => {
+    const url = new URL(String(input));
+    const [{ request, Agent }, { Readable }, { rootCertificates }] = await Promise.all([
+      url.protocol === "https:" ? import("node:https") : import("node:http"),
+      import("node:stream"),
+      import("node:tls"),
+    ]);
+    const agent = keepalive !== false &&
+      (agents[url.protocol] ??= new Agent({ keepAlive: true, timeout: IDLE_TIMEOUT }));
+    return await new Promise((resolve, reject) => {
+      const options = {
+        method: method ?? "GET",
+        headers: Object.fromEntries(new Headers(headers)),
+        agent,
+        ...tls && { ca: [...rootCertificates, tls.ca] },
+        ...(signal && { signal }),
+      };
+      const sent = request(url, options, (answer) => {
+        try {
+          resolve(toResponse(answer.statusCode ?? 0, answer.rawHeaders, answer, Readable.toWeb));
+        } catch (error) {
+          sent.destroy();
+          reject(error);
+        }
+      });
+      sent.on("error", reject).end(body ?? undefined);
+    });
+  };
+}
+
+/** @throws {RangeError} for a status that HTTP does not have */
+function toResponse(
+  status: number,
+  raw: readonly string[],
+  body: Readable,
+  toWeb: (body: Readable) => NodeStream,
+): Response {
+  const headers = new Headers();
+  for (let at = 0; at < raw.length; at += 2) headers.append(raw[at]!, raw[at + 1]!);
+  const isEmpty = status === 204 || status === 205 || status === 304;
+  if (isEmpty) body.resume();
+  return new Response(isEmpty ? null : toWeb(body) as ReadableStream, { status, headers });
 }
 
 function expandHome(path: string): string {

@@ -8,8 +8,10 @@ import type { Page } from "./explorer/page.ts";
 import { VERSION } from "./generated/build-info.js";
 import { type EncodedContent, unpack } from "./http/generated-content.ts";
 import type { Representation } from "./http/representation.ts";
-import { createAlone, isAlone } from "./info/info-without-node.ts";
-import type { LiveInfo, Snapshot } from "./info/snapshot.ts";
+import { createServiceInfo, isAlone } from "./info/info-without-node.ts";
+import type { Monitor } from "./info/monitor.ts";
+import type { Snapshot } from "./info/snapshot.ts";
+import type { Kind } from "./kinds/kind.ts";
 import { lazy, pick, type Resource } from "./lazy.ts";
 import { prepareCatalog } from "./openapi/api-catalog.ts";
 import { type Description, documentOf, prepareOwn } from "./openapi/serve-description.ts";
@@ -22,8 +24,8 @@ export interface Resources {
   readonly page: Resource<Representation>;
   /** `/v1/info` */
   readonly info: Resource<Representation>;
-  /** `/v1/health` */
-  readonly health: Resource<Representation>;
+  /** `/v1/health`, by the states that are answered with 200. */
+  readonly health: (accepted: ReadonlySet<string>) => Resource<Representation>;
   /** `/spec.json` */
   readonly json: Resource<Representation>;
   /** `/spec.yaml` */
@@ -38,6 +40,8 @@ export interface Resources {
   prepare(): Promise<void>;
   /** Reads the node's description again if it has changed. */
   refresh(): Promise<void>;
+  /** Ends what is under way. Nothing is asked from then on. */
+  close(): Promise<void>;
 }
 
 type PageSource = Resource<Page>;
@@ -80,16 +84,19 @@ export function createResources(options: ResolvedOptions): Resources {
     return keepFound({ url: url!, path, ask, log, ...described }, current, makeReadyPage);
   });
 
-  const kinds = async () => (await import("./kinds/index.ts")).KINDS;
-  const monitor = lazy(async (): Promise<LiveInfo> => {
+  const kinds = async (): Promise<Readonly<Record<string, Kind>>> => ({
+    ...(await import("./generated/kinds.js")).KINDS,
+    ...options.kinds,
+  });
+  const monitor = lazy(async (): Promise<Monitor> => {
     const service = { software: "nodeface", version: VERSION, started_at: startedAt.toISOString() };
-    if (isAlone(node, info)) return createAlone(service, node, info);
+    if (isAlone(node, info)) return createServiceInfo(service, info);
     const hasKind = node?.url || node?.kind;
-    const [{ createInfo }, known] = await Promise.all([
+    const [{ createMonitor }, known] = await Promise.all([
       import("./info/monitor.ts"),
       hasKind ? kinds() : {},
     ]);
-    return createInfo({ service, node, info, kinds: known, log, onError });
+    return createMonitor({ service, node, info, kinds: known, log, onError });
   });
   const snapshot: Resource<Snapshot> = {
     peek: () => monitor.peek()?.peek(),
@@ -112,7 +119,11 @@ export function createResources(options: ResolvedOptions): Resources {
       },
     },
     info: pick(snapshot, ({ representation }) => representation),
-    health: pick(snapshot, ({ health }) => health),
+    health: (accepted) =>
+      pick(
+        snapshot,
+        ({ info, health }) => accepted.has(info.status) ? health.passing : health.failing,
+      ),
     json: pick(description, ({ current }) => current.json),
     yaml: pick(description, ({ current }) => current.yaml),
     catalog,
@@ -123,6 +134,7 @@ export function createResources(options: ResolvedOptions): Resources {
       await (await description.get()).current.page.get();
     },
     refresh: async () => await (await description.get()).refresh(),
+    close: async () => await monitor.peek()?.[Symbol.asyncDispose](),
   };
 }
 

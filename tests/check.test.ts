@@ -18,6 +18,7 @@ const report = async (config: Partial<Config>) =>
     port: 0,
     log: "off",
     node: {},
+    kinds: {},
     info: {},
     ...config,
   })).report;

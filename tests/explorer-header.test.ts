@@ -1,58 +1,193 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { renderHeader, TABLES } from "../src/explorer/render-header.ts";
+import {
+  describeInfo,
+  type HeaderText,
+  type Info,
+  renderHeader,
+  TABLES,
+} from "../src/explorer/render-header.ts";
+import { formatJson } from "../src/json/lossless.ts";
 
 const header = suite("the header of the explorer");
 
 const SPACE = "\u202f";
+const API = { software: "nodeface", version: "0.2.0", started_at: "2026-01-31T08:15:00.000Z" };
 
-/** A value, and what is shown of it. */
-const VALUES: [value: unknown, shown: string][] = [
-  [0, "0"],
-  [999, "999"],
-  [1000, `1${SPACE}000`],
-  [-1234567, `-1${SPACE}234${SPACE}567`],
-  [1234.5678, `1${SPACE}234.5678`],
-  [0.00001234, "0.00001234"],
-  [1e21, "1e+21"],
-  ["12345", "12345"],
-  ["a b", "a b"],
-  [`${"word ".repeat(20)}end`, `${"word ".repeat(15)}word…`],
-  ["x".repeat(100), `${"x".repeat(79)}…`],
-  [`${"x".repeat(78)}\u{1f600}xx`, `${"x".repeat(78)}…`],
-  ["", ""],
-  [true, ""],
-  [null, ""],
-  [{ a: 1 }, ""],
+/** An info, and what the header says of the state. */
+const STATES: [info: Info, label: string, note: string][] = [
+  [{ status: "ok", synced: true, api: API }, "In sync", ""],
+  [{ status: "ok", api: API }, "Answers", ""],
+  [{ status: "ok" }, "Running", ""],
+  [{ status: "ok", synced: false, api: API }, "Syncing", "behind its network"],
+  [{ status: "starting", api: API }, "Starting", ""],
+  [
+    { status: "starting", status_reason: "loading its blocks", synced: true },
+    "Starting",
+    "loading its blocks",
+  ],
+  [{ status: "syncing", synced: false }, "Syncing", "behind its network"],
+  [{ status: "degraded" }, "Needs attention", "something is wrong"],
+  [
+    { status: "degraded", status_reason: "etcd has no leader", synced: true },
+    "Needs attention",
+    "etcd has no leader",
+  ],
+  [{ status: "stale" }, "Not answering", "last known values"],
+  [
+    { status: "stale", status_reason: "connection refused", synced: true },
+    "Not answering",
+    "connection refused; last known values",
+  ],
+  [{ status: "unreachable" }, "Unreachable", "the node does not answer"],
+  [{ status: "unreachable", status_reason: "timeout" }, "Unreachable", "timeout"],
+  [{ status: "resting", status_reason: "until noon" }, "resting", "until noon"],
+  [{}, "", ""],
+  [{ status: 7, status_reason: { toString: null } }, "7", ""],
+  [{ status: { toString: null } }, "", ""],
 ];
 
-const shownIn = (html: string) => /<dd>(.*)<\/dd>/.exec(html)?.[1] ?? "";
+/** A key with a value, and what the header shows of it. */
+const VALUES: [key: string, value: unknown, shown: string][] = [
+  ["height", 0, "0"],
+  ["height", 999, "999"],
+  ["height", 1000, `1${SPACE}000`],
+  ["height", -1234567, `-1${SPACE}234${SPACE}567`],
+  ["height", 1234.5678, `1${SPACE}234.5678`],
+  ["height", 0.00001234, "0.00001234"],
+  ["height", 1e21, "1e+21"],
+  ["height", 9007199254740993n, "9 007 199 254 740 993".replaceAll(" ", SPACE)],
+  ["height", 10n ** 40n - 1n, `9${`${SPACE}999`.repeat(13)}`],
+  ["height", -(10n ** 39n), `-1${`${SPACE}000`.repeat(13)}`],
+  ["height", 18446744073709552000, "18 446 744 073 709 552 000".replaceAll(" ", SPACE)],
+  ["peers", "12345", "12345"],
+  ["network", "a b", "a b"],
+  ["network", " a \n\u202e b\r\n", "a b"],
+  ["network", `${"word ".repeat(20)}end`, `${"word ".repeat(15)}word…`],
+  ["network", "x".repeat(100), `${"x".repeat(79)}…`],
+  ["network", `${"x".repeat(78)}\u{1f600}xx`, `${"x".repeat(78)}…`],
+  ["network", `${"x".repeat(78)}\ud83dxxx`, `${"x".repeat(78)}\ud83d…`],
+  ["network", "", ""],
+  ["network", true, ""],
+  ["network", null, ""],
+  ["network", { a: 1 }, ""],
+  ["sync_progress", 0, "0%"],
+  ["sync_progress", 0.57, "57%"],
+  ["sync_progress", 0.43219, "43.21%"],
+  ["sync_progress", 0.99999999999, "99.99%"],
+  ["sync_progress", 1, "100%"],
+  ["sync_progress", 1.2, ""],
+  ["sync_progress", -1, ""],
+  ["sync_progress", "0.5", ""],
+  ["sync_progress", 12345678901234567890n, ""],
+  ["updated_at", "2026-01-31T08:15:00Z", "2026-01-31 08:15:00 UTC"],
+  ["head_at", "2026-01-31T08:15:00.123Z", "2026-01-31 08:15:00 UTC"],
+  ["head_at", "2026-01-31T08:15:00+01:00", "2026-01-31T08:15:00+01:00"],
+  ["head_at", "a while ago", "a while ago"],
+  ["head_at", 1769847300, ""],
+];
+
+interface Script {
+  describeInfo(info: Info): HeaderText;
+  parseInfo(text: string): Info;
+}
+
+/** The page's script, which finds its tables in the page when it is loaded. */
+async function loadScript(): Promise<Script> {
+  const unescape = (text: string) => text.replaceAll("&quot;", '"').replaceAll("&#39;", "'");
+  const dataset = { facts: unescape(TABLES.facts), states: unescape(TABLES.states) };
+  Object.assign(globalThis, { document: { getElementById: () => ({ dataset }) } });
+  const path = "../static/header.js";
+  return await import(path) as Script;
+}
+
+/** Parses as in a browser that does not give the source of a number. */
+function withoutSource<Result>(work: () => Result): Result {
+  const { parse } = JSON;
+  JSON.parse = (text: string, reviver: (key: string, value: unknown) => unknown) =>
+    parse(text, reviver && ((key, value) => reviver(key, value)));
+  try {
+    return work();
+  } finally {
+    JSON.parse = parse;
+  }
+}
+
+header("says of each state what is known, and no more", () => {
+  for (const [info, label, note] of STATES) {
+    const said = describeInfo(info);
+    assert.equal([said.label, said.note], [label, note], JSON.stringify(info));
+  }
+});
 
 header(
-  "shows a number in groups and a long text shortened, by the page's script as well",
-  async () => {
-    // What the script looks for in the page when it is loaded.
-    const dataset = { facts: "[]", states: "{}" };
-    Object.assign(globalThis, { document: { getElementById: () => ({ dataset }) } });
-    const script = "../static/header.js";
-    const { formatValue } = await import(script) as { formatValue(value: unknown): string };
-    for (const [value, shown] of VALUES) {
-      assert.is(shownIn(renderHeader({ height: value })), shown);
-      assert.is(formatValue(value), shown);
+  "shows numbers in groups with all their digits, times to the second and long texts cut",
+  () => {
+    for (const [key, value, shown] of VALUES) {
+      const { facts } = describeInfo({ [key]: value });
+      assert.equal(facts.map(([, text]) => text), shown ? [shown] : [], `${key} ${String(value)}`);
     }
   },
 );
 
-header("shows all digits of a whole number, and a few of one that has thousands", () => {
-  assert.is(
-    shownIn(renderHeader({ height: 12345678901234567890n })),
-    "12 345 678 901 234 567 890".replaceAll(" ", SPACE),
-  );
-  assert.ok(shownIn(renderHeader({ height: 10n ** 70_000n })).length <= 80);
+header("shows the progress of a node only while it is not in sync", () => {
+  const info = { status: "syncing", synced: false, sync_progress: 0.5, api: API };
+  assert.equal(describeInfo(info).facts, [["Progress", "50%"]]);
+  assert.equal(describeInfo({ ...info, status: "ok", synced: true }).facts, []);
 });
 
-header("gives the page its tables as text", () => {
-  assert.match(TABLES.facts, "&quot;height&quot;");
+header("cuts a reason at 160 characters, and keeps it on one line", () => {
+  const reason = `says\n${"many words ".repeat(30)}`;
+  const { note } = describeInfo({ status: "degraded", status_reason: reason });
+  assert.ok(note.length <= 160 && note.endsWith("…"), note);
+  assert.match(note, /^says many words/);
+});
+
+header("says the same by the page's script as in the first HTML", async () => {
+  const script = await loadScript();
+  const infos = [
+    ...STATES.map(([info]) => info),
+    ...VALUES.map(([key, value]) => ({ [key]: value, status: "ok" })),
+    ...VALUES.map(([, value]) => ({ name: value, status: value, status_reason: value })),
+    ...numbers().flatMap((height) => [
+      { height, status: "ok" },
+      { status: "ok", api: { height: 12345678901234567890n }, 'a\\" (': height, height },
+    ]),
+  ];
+  for (const info of infos) {
+    const text = formatJson(info, 2) + "\n";
+    const said = describeInfo(info);
+    assert.equal(script.describeInfo(script.parseInfo(text)), said, text);
+    assert.equal(script.describeInfo(withoutSource(() => script.parseInfo(text))), said, text);
+  }
+});
+
+header("cuts a number that has thousands of digits", async () => {
+  const script = await loadScript();
+  const info = { height: 10n ** 70_000n };
+  const { facts: [fact] } = describeInfo(info);
+  assert.ok(fact && fact[1].length <= 80);
+  assert.equal(script.describeInfo(script.parseInfo(formatJson(info, 2))).facts, [fact]);
+});
+
+header("is text, whatever the node says", () => {
+  const hostile = `<b>"&'\u0000`;
+  const html = renderHeader({
+    name: hostile,
+    status: hostile,
+    status_reason: hostile,
+    version: hostile,
+  });
+  assert.is(html.split("&lt;b&gt;&quot;&amp;&#39;").length, 5);
+  assert.not.match(html, /<b>"/);
 });
 
 header.run();
+
+/** Whole numbers around every power of ten and of two up to 40 digits, as a node's answer has them. */
+function numbers(): (number | bigint)[] {
+  const powers = Array.from({ length: 40 }, (_, digits) => 10n ** BigInt(digits));
+  const doubles = Array.from({ length: 130 }, (_, bits) => 2n ** BigInt(bits));
+  return [...powers, ...doubles].flatMap((power) => [power - 1n, power, power + 1n, -power])
+    .map((value) => Number.isSafeInteger(Number(value)) ? Number(value) : value);
+}

@@ -1,16 +1,20 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { createAuth } from "../src/info/sources/credentials.ts";
-import { runCommand } from "../src/info/sources/command.ts";
-import { readTextFile } from "../src/info/sources/file.ts";
-import { askHttp } from "../src/info/sources/http-request.ts";
-import { askJson } from "../src/info/sources/get-and-post.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { runCommandSource } from "../src/info/sources/command.ts";
+import { readFileSource } from "../src/info/sources/file.ts";
+import { requestJson } from "../src/info/sources/get-and-post.ts";
 import { createEndpoint } from "../src/info/sources/json-rpc.ts";
-import { KINDS } from "../src/kinds/index.ts";
+import { urlOfLink } from "../src/info/sources/link.ts";
+import type { SourceError } from "../src/info/sources/source-error.ts";
+import type { JsonRpcSource } from "../src/kinds/kind.ts";
+import { contextFor, failure, within } from "./_sources.ts";
 
 const sources = suite("info sources");
 
@@ -20,204 +24,381 @@ const calls = [{ jsonrpc: "a" }, { jsonrpc: "b" }];
 
 type Call = { id: number; method: string };
 
-/** A `fetch` that answers JSON-RPC, and keeps what it was sent. */
-function rpc(answer: (body: Call | Call[]) => Response) {
-  const sent: (Call | Call[])[] = [];
-  const fetch = ((_: unknown, init: RequestInit) => {
-    sent.push(JSON.parse(String(init.body)));
+/** A `fetch` that gives this answer, and keeps what was posted. */
+function answering(answer: (body: string) => Response) {
+  const sent: string[] = [];
+  const fetch: typeof globalThis.fetch = (_, init) => {
+    sent.push(String(init?.body));
     return Promise.resolve(answer(sent.at(-1)!));
-  }) as typeof globalThis.fetch;
-  return { sent, context: { fetch, auth: createAuth(NODE, undefined, undefined) } };
+  };
+  return { sent, context: contextFor(NODE, { fetch }) };
 }
 
+/** A `fetch` that answers JSON-RPC. */
+const rpc = (answer: (body: Call | Call[]) => Response) =>
+  answering((body) => answer(JSON.parse(body)));
+
 const reply = ({ id, method }: Call) => ({ id, result: method });
+const answered = (...values: unknown[]) =>
+  values.map((value) => ({ answer: { value, leftOut: [] } }));
 
-sources("calls travel in one batch, whatever the order of the answers", async () => {
-  const { sent, context } = rpc((body) => Response.json([body].flat().map(reply).reverse()));
-  const outcomes = await createEndpoint(NODE)(calls, 1000, context);
-  assert.equal(outcomes, [{ value: "a" }, { value: "b" }]);
-  assert.is(sent.length, 1);
-});
-
-sources("a node that takes no batches is called singly, and not offered one again", async () => {
-  for (
-    const refusal of [
-      () => new Response("no", { status: 400 }),
-      () => Response.json({ error: { code: -32600, message: "no" }, id: null }),
-    ]
-  ) {
-    const { sent, context } = rpc((body) =>
-      Array.isArray(body) ? refusal() : Response.json(reply(body))
-    );
-    const endpoint = createEndpoint(NODE);
-    assert.equal(await endpoint(calls, 1000, context), [{ value: "a" }, { value: "b" }]);
-    await endpoint(calls, 1000, context);
-    assert.is(sent.length, 5);
-  }
-});
-
-sources("a call may fail alone, and an error is read whatever its status", async () => {
-  const error = { code: -32601, message: "Method\nnot found" };
-  const { context } = rpc(() => Response.json([{ id: 0, error }, { id: 1, result: 0 }]));
-  const [first, second] = await createEndpoint(NODE)(calls, 1000, context);
-  assert.match((first as { error: Error }).error.message, "Method not found (-32601)");
-  assert.equal(second, { value: 0 });
-  const odd = rpc(() => Response.json({ id: 1, error: { message: { toString: 1 }, code: [] } }));
-  const [unsaid] = await createEndpoint(NODE)([calls[0]!], 1000, odd.context);
-  assert.match((unsaid as { error: Error }).error.message, "an error (no code)");
-  const broken = rpc(() => Response.json({ id: 1, error }, { status: 404 }));
-  const [only] = await createEndpoint(NODE)([calls[0]!], 1000, broken.context);
-  assert.match((only as { error: Error }).error.message, "-32601");
-});
-
-sources("a whole number is sent with all of its digits", async () => {
-  const bodies: string[] = [];
-  const fetch = ((_: unknown, init: RequestInit) => {
-    bodies.push(String(init.body));
-    return Promise.resolve(Response.json({ id: 1, result: 1 }));
-  }) as typeof globalThis.fetch;
-  const context = { fetch, auth: createAuth(NODE, undefined, undefined) };
-  const large = 12345678901234567890n;
-  await createEndpoint(NODE)([{ jsonrpc: "a", params: [large] }], 1000, context);
-  await askJson({ post: "/", json: { large } }, NODE, 1000, context);
-  assert.match(bodies[0]!, '"params":[12345678901234567890]');
-  assert.is(bodies[1], '{"large":12345678901234567890}');
-});
+/** Calls one method that gives this. */
+async function call(
+  answer: () => Response,
+  options: Partial<JsonRpcSource> = {},
+) {
+  const [outcome] = await createEndpoint(NODE)(
+    [{ jsonrpc: "a", ...options }],
+    within(),
+    answering(answer).context,
+  );
+  return outcome as {
+    error?: SourceError;
+    answer?: { value: unknown; leftOut: string[] };
+  };
+}
 
 sources(
-  "an answer that is no JSON is quoted on one line, and one without end is refused",
+  "calls travel in one batch, whatever the order of the answers",
   async () => {
-    const said = async (body: string) => {
-      const fetch = (() => Promise.resolve(new Response(body))) as typeof globalThis.fetch;
-      const context = { fetch, auth: createAuth(NODE, undefined, undefined) };
-      return await askJson({ get: "/" }, NODE, 1000, context).catch(({ message }) => message);
-    };
-    assert.is(
-      await said(`<p class="a">\n\u202eno ${"such page ".repeat(9)}`),
-      'gives something other than JSON: "<p class=\\"a\\"> no such page such page…"',
+    const { sent, context } = rpc((body) => Response.json([body].flat().map(reply).reverse()));
+    assert.equal(
+      await createEndpoint(NODE)(calls, within(), context),
+      answered("a", "b"),
     );
-    assert.is(await said("[".repeat(500_000)), "nests its answer more than 512 levels deep");
-    assert.is(await said(""), "gives something other than JSON: nothing");
+    assert.is(sent.length, 1);
   },
 );
 
-/** A `fetch` that wants a password, and keeps what it was shown. */
-function guarded(right: () => string, refusal: Record<string, string> = {}) {
-  const shown: (string | null)[] = [];
-  const fetch = ((_: unknown, init: RequestInit) => {
-    shown.push(new Headers(init.headers).get("authorization"));
-    const isRight = shown.at(-1) === `Basic ${btoa(right())}`;
-    return Promise.resolve(new Response("", { status: isRight ? 200 : 401, headers: refusal }));
-  }) as typeof globalThis.fetch;
-  return { shown, fetch };
-}
-
-const ask = (url: string, fetch: typeof globalThis.fetch, auth: ReturnType<typeof createAuth>) =>
-  askHttp({ url, method: "GET", timeout: 1000 }, { fetch, auth });
-
-sources("a secret is read again at every use, since a daemon may write a new one", async () => {
-  const file = join(folder, "cookie");
-  const auth = createAuth(NODE, { basic_file: file }, undefined);
-  for (const secret of ["user:one", "user:two"]) {
-    await writeFile(file, `${secret}\n`);
-    const { fetch, shown } = guarded(() => secret);
-    assert.is((await ask(NODE, fetch, auth)).status, 200);
-    assert.is(shown.length, 1);
-  }
-});
-
-sources("a secret that is refused is not told", async () => {
-  const file = join(folder, "wrong");
-  await writeFile(file, "user:hunter2");
-  const { fetch } = guarded(() => "user:other");
-  try {
-    await ask(NODE, fetch, createAuth(NODE, { basic_file: file }, undefined));
-    assert.unreachable();
-  } catch (error) {
-    const { message } = error as Error;
-    assert.match(message, "asks for a secret (401)");
-    assert.not.match(message, /hunter2|dXNlcj/);
-  }
-});
-
-sources("a secret goes to the node's own origin and nowhere else", async () => {
-  const file = join(folder, "cookie");
-  const { fetch, shown } = guarded(() => "none");
-  const auth = createAuth(NODE, { basic_file: file }, undefined);
-  await ask("http://127.0.0.1:1235/", fetch, auth).catch(() => {});
-  assert.equal(shown, [null]);
-});
-
 sources(
-  "the usual secret is tried where a node on this machine asks as its kind does",
+  "a node that takes no batches is called singly, and not offered one again",
   async () => {
-    const file = join(folder, "cookie");
-    const usual = {
-      ...KINDS.bitcoin!.auth!,
-      files: [{ basic_file: "/none" }, { basic_file: file }],
-    };
-    await writeFile(file, "user:one");
-    const asks = { "www-authenticate": 'Basic realm="jsonrpc"' };
-    const node = guarded(() => "user:one", asks);
-    assert.is((await ask(NODE, node.fetch, createAuth(NODE, undefined, usual))).status, 200);
-    assert.is(node.shown[0], null);
-    for (const [url, headers] of [[NODE, {}], ["http://node.example", asks]] as const) {
-      const stranger = guarded(() => "user:one", headers);
-      await ask(url, stranger.fetch, createAuth(url, undefined, usual)).catch(() => {});
-      assert.equal(stranger.shown, [null], url);
+    for (
+      const refusal of [
+        () => new Response("no", { status: 400 }),
+        () => Response.json({ error: { code: -32600, message: "no" }, id: null }),
+      ]
+    ) {
+      const { sent, context } = rpc((body) =>
+        Array.isArray(body) ? refusal() : Response.json(reply(body))
+      );
+      const endpoint = createEndpoint(NODE);
+      assert.equal(
+        await endpoint(calls, within(), context),
+        answered("a", "b"),
+      );
+      await endpoint(calls, within(), context);
+      assert.is(sent.length, 5);
     }
   },
 );
 
-sources("a redirect is not followed", async () => {
-  const asked: string[] = [];
-  const fetch = ((url: string, init: RequestInit) => {
-    asked.push(url);
-    assert.is(init.redirect, "manual");
-    return Promise.resolve(new Response(null, { status: 302, headers: { location: "http://x/" } }));
-  }) as typeof globalThis.fetch;
-  try {
-    await ask(NODE, fetch, createAuth(NODE, undefined, undefined));
-    assert.unreachable();
-  } catch (error) {
-    assert.match((error as Error).message, "redirects (302)");
+sources(
+  "a node that refuses everything while it starts is offered batches again",
+  async () => {
+    let isStarting = true;
+    const error = { code: -28, message: "Loading block index…" };
+    const { sent, context } = rpc((body) =>
+      isStarting
+        ? Response.json({ id: null, error }, { status: 500 })
+        : Response.json([body].flat().map(reply))
+    );
+    const endpoint = createEndpoint(NODE);
+    const [first] = await endpoint(calls, within(), context) as {
+      error: SourceError;
+    }[];
+    assert.equal([first!.error.code, first!.error.number], ["bad_answer", -28]);
+    assert.is(first!.error.message, "answers: Loading block index… (-28)");
+    isStarting = false;
+    assert.equal(await endpoint(calls, within(), context), answered("a", "b"));
+    assert.is(sent.length, 4);
+  },
+);
+
+sources(
+  "a call may fail alone, and what was left out is named for each",
+  async () => {
+    const error = { code: -32000, message: "Not\nnow" };
+    const long = "x".repeat(5000);
+    const { context } = rpc(() =>
+      Response.json([{ id: 0, error }, { id: 1, result: { a: 1, long } }])
+    );
+    const [first, second] = await createEndpoint(NODE)(
+      calls,
+      within(),
+      context,
+    );
+    assert.is(
+      (first as { error: Error }).error.message,
+      "answers: Not now (-32000)",
+    );
+    assert.equal(second, {
+      answer: {
+        value: { a: 1 },
+        leftOut: ["/long: more than 4096 characters"],
+      },
+    });
+    const alone = await call(() => Response.json({ id: 1, result: long }));
+    assert.equal(alone.answer, {
+      value: undefined,
+      leftOut: ["the answer: more than 4096 characters"],
+    });
+  },
+);
+
+sources(
+  "an odd error is an error, and an answer without a result is none",
+  async () => {
+    for (
+      const [answer, message] of [
+        [
+          { error: { message: { toString: 1 }, code: [] } },
+          "answers: an error (no code)",
+        ],
+        [{ error: "no" }, "answers: no (no code)"],
+        [
+          { error: { code: 1e400, message: "x".repeat(9000) } },
+          "answers: an error (no code)",
+        ],
+        [{}, "gives no result in JSON-RPC"],
+        [null, "gives no result in JSON-RPC"],
+        [7, "gives no result in JSON-RPC"],
+        [[], "gives no result in JSON-RPC"],
+      ] as const
+    ) {
+      const { error } = await call(() => Response.json(answer));
+      assert.equal([error!.code, error!.message], ["bad_answer", message]);
+    }
+  },
+);
+
+sources("a method that is not there is told from one that fails", async () => {
+  for (
+    const [code, message, status, isAbsent] of [
+      [-32601, "Method not found", 200, true],
+      [-32601, "Method not found", 404, true],
+      [-32601, "", 200, true],
+      [-32000, "the method eth_x does not exist/is not available", 200, true],
+      [-32604, "Method not enabled", 200, true],
+      [-32004, "Method not supported", 200, true],
+      [-32600, "Unknown method: x", 200, true],
+      [-32004, "Block not available for slot 12", 200, false],
+      [-32005, "Node is behind by 4200 slots", 200, false],
+      [-28, "Loading block index…", 500, false],
+      [-32602, "Invalid params", 400, false],
+    ] as const
+  ) {
+    const { error } = await call(() => Response.json({ error: { code, message } }, { status }));
+    assert.equal([error!.number, error!.isAbsent], [code, isAbsent], message);
   }
-  assert.is(asked.length, 1);
+  for (
+    const [status, isAbsent] of [[404, true], [405, true], [400, false], [
+      500,
+      false,
+    ]] as const
+  ) {
+    const { error } = await call(() => new Response("no", { status }));
+    assert.equal([error!.message, error!.number, error!.isAbsent], [
+      `answers ${status}`,
+      status,
+      isAbsent,
+    ]);
+  }
 });
 
-sources("a file is read as far as the limit, and only if it is one", async () => {
-  const file = join(folder, "file");
-  await writeFile(file, "text");
-  assert.is(await readTextFile(file), "text");
-  await writeFile(file, "x".repeat(1024 * 1024 + 1));
-  for (const path of [file, folder, join(folder, "none")]) {
-    await readTextFile(path).then(() => assert.unreachable(), ({ name }) => {
-      assert.is(name, "SourceError");
+sources(
+  "with keep_errors an error is a value, but not that of a missing method",
+  async () => {
+    const behind = { code: -32005, message: "behind", data: { slots: 42 } };
+    const kept = await call(() => Response.json({ error: behind }), {
+      keep_errors: true,
     });
+    assert.equal(kept.answer!.value, { error: behind });
+    const good = await call(() => Response.json({ result: "ok" }), {
+      keep_errors: true,
+    });
+    assert.equal(good.answer!.value, { result: "ok" });
+    const missing = await call(
+      () => Response.json({ error: { code: -32601 } }),
+      {
+        keep_errors: true,
+      },
+    );
+    assert.is(missing.error!.isAbsent, true);
+
+    const ask = (status: number, text: string) =>
+      requestJson(
+        { get: "/health", keep_errors: true },
+        NODE,
+        within(),
+        answering(() => new Response(text, { status })).context,
+      );
+    assert.equal((await ask(503, '{"health":"false"}')).value, {
+      health: "false",
+    });
+    assert.is((await failure(ask(503, "sorry"))).message, "answers 503");
+    assert.is((await failure(ask(404, "{}"))).isAbsent, true);
+  },
+);
+
+sources("a whole number is sent with all of its digits", async () => {
+  const { sent, context } = answering(() => Response.json({ id: 1, result: 1 }));
+  const large = 12345678901234567890n;
+  await createEndpoint(NODE)(
+    [{ jsonrpc: "a", params: [large] }],
+    within(),
+    context,
+  );
+  await requestJson({ post: "/", json: { large } }, NODE, within(), context);
+  assert.match(sent[0]!, '"params":[12345678901234567890]');
+  assert.is(sent[1], '{"large":12345678901234567890}');
+});
+
+sources(
+  "a status that is no success is no answer, and says whether the path is there",
+  async () => {
+    const ask = (status: number) =>
+      failure(
+        requestJson(
+          { get: "/" },
+          NODE,
+          within(),
+          answering(() => new Response("[]", { status })).context,
+        ),
+      );
+    for (
+      const [status, isAbsent] of [[404, true], [405, true], [500, false], [
+        429,
+        false,
+      ]] as const
+    ) {
+      const { code, message, number, isAbsent: is } = await ask(status);
+      assert.equal([code, message, number, is], [
+        "bad_answer",
+        `answers ${status}`,
+        status,
+        isAbsent,
+      ]);
+    }
+  },
+);
+
+sources("a link in an answer leads to the node itself", () => {
+  for (
+    const [link, url] of [
+      ["/nodeinfo/2.0", "/nodeinfo/2.0"],
+      ["https://public.example/nodeinfo/2.0?a=b", "/nodeinfo/2.0?a=b"],
+      ["http://public.example:8080", "/"],
+      ["https://public.example//evil.example/x", "//evil.example/x"],
+    ] as const
+  ) {
+    assert.is(
+      urlOfLink(link, "http://127.0.0.1:3338/base"),
+      `http://127.0.0.1:3338${url}`,
+    );
   }
 });
+
+sources("a link that is anything else is not followed", () => {
+  for (
+    const link of [
+      "",
+      "#",
+      "x",
+      "1/internal",
+      "//evil.example/x",
+      "/\\evil.example/x",
+      "\\\\evil.example",
+      "mailto:http://evil.example/",
+      "a+b:http://evil.example/",
+      "blob:http://evil.example/",
+      "urn:@evil.example:80/",
+      "data:.@evil.example/",
+      "q:1/internal",
+      "javascript:1",
+      "http://user:secret@public.example/",
+      "http:evil.example",
+      "http:/evil.example/",
+      "http:///evil.example/",
+      "ftp://evil.example/",
+      "https://public.example/a/../b",
+      "https://public.example/%2e%2e/b",
+      "/a/./b",
+      "/a\nb",
+      "/a\tb",
+      " /a",
+      "/ü",
+      "/a#b",
+      "https://public.example\\@evil.example/",
+      "https://public example/",
+      "https://[/",
+    ]
+  ) {
+    try {
+      const url = urlOfLink(link, "http://127.0.0.1:3338");
+      assert.unreachable(`${JSON.stringify(link)} leads to ${url}`);
+    } catch (error) {
+      assert.is((error as SourceError).code, "bad_answer", link);
+      // deno-lint-ignore no-control-regex
+      assert.not.match((error as Error).message, /[\x00-\x1f]/);
+    }
+  }
+});
+
+sources(
+  "a file holds JSON or text, and is read as far as the limit",
+  async () => {
+    const file = join(folder, "file");
+    await writeFile(file, "1.10\n");
+    assert.is((await readFileSource(file, within())).value, "1.10");
+    await writeFile(file, '{"height":18446744073709551615}');
+    assert.equal((await readFileSource(file, within())).value, {
+      height: 18446744073709551615n,
+    });
+    await writeFile(file, "x".repeat(1024 * 1024 + 1));
+    for (const path of [file, folder, join(folder, "none")]) {
+      const { code, message, hint } = await failure(
+        readFileSource(path, within()),
+      );
+      assert.equal([code, message], [
+        "bad_answer",
+        "has a file that cannot be read",
+      ]);
+      assert.match(hint!, path);
+    }
+  },
+);
 
 const PRINT = "Deno" in globalThis ? [process.execPath, "eval"] : [process.execPath, "-e"];
 
 sources("a program's arguments are read by no shell", async () => {
-  const output = await runCommand([...PRINT, "console.log('$HOME; `id` > x')"], 10_000);
-  assert.is(output.trim(), "$HOME; `id` > x");
+  const { value } = await runCommandSource([
+    ...PRINT,
+    "console.log('$HOME; `id` > x')",
+  ], within());
+  assert.is(value, "$HOME; `id` > x");
 });
 
-sources("a program that takes too long or prints too much is killed", async () => {
-  const forever = "setInterval(() => {}, 1000)";
-  const much = "setInterval(() => console.log('x'.repeat(99999)), 0)";
-  for (
-    const [script, limit, reason] of [[forever, 300, "300 ms"], [much, 20_000, "1 MiB"]] as const
-  ) {
-    try {
-      await runCommand([...PRINT, script], limit);
-      assert.unreachable();
-    } catch (error) {
-      assert.match((error as Error).message, reason);
+sources(
+  "a program that takes too long or prints too much is killed",
+  async () => {
+    const forever = "setInterval(() => {}, 1000)";
+    const much = "setInterval(() => console.log('x'.repeat(99999)), 0)";
+    for (
+      const [script, limit, reason] of [[forever, 300, "300 ms"], [
+        much,
+        20_000,
+        "1 MiB",
+      ]] as const
+    ) {
+      const { message, hint } = await failure(
+        runCommandSource([...PRINT, script], within(limit)),
+      );
+      assert.is(message, "has a program that fails");
+      assert.match(hint!, reason);
     }
-  }
-});
+  },
+);
 
 sources("a program that is not there, or fails, is said to be so", async () => {
   for (
@@ -226,14 +407,64 @@ sources("a program that is not there, or fails, is said to be so", async () => {
       [[...PRINT, "process.exit(3)"], "ends with 3"],
     ] as const
   ) {
-    try {
-      await runCommand(command, 10_000);
-      assert.unreachable();
-    } catch (error) {
-      assert.match((error as Error).message, reason);
-    }
+    assert.match(
+      (await failure(runCommandSource(command, within()))).hint!,
+      reason,
+    );
   }
 });
+
+if (process.platform !== "win32") {
+  sources(
+    "what a program has started ends with it: late, too loud, or no longer wanted",
+    async () => {
+      /** A shell that starts another one, which says its number and stays. */
+      const starting = (file: string, then: string) => [
+        "/bin/sh",
+        "-c",
+        `/bin/sh -c 'echo $$ > ${file}.part; mv ${file}.part ${file}; exec sleep 600' & ${then}`,
+      ];
+      // A process that has ended is a zombie until its parent has looked.
+      const isRunning = (pid: unknown) =>
+        /^[^Z]/.test(
+          spawnSync("ps", ["-o", "stat=", "-p", String(pid)]).stdout.toString(),
+        );
+      const until = async (isSo: () => boolean) => {
+        for (let looked = 0; !isSo(); looked++) {
+          assert.ok(looked < 500, "it takes too long");
+          await sleep(10);
+        }
+      };
+      const controller = new AbortController();
+      for (
+        const [name, then, limits, reason] of [
+          ["late", "wait", within(1000), "takes longer"],
+          ["loud", "sleep 0.5; yes", within(), "prints more"],
+          [
+            "unwanted",
+            "wait",
+            within(10_000, controller.signal),
+            "no longer needed",
+          ],
+        ] as const
+      ) {
+        const file = join(folder, name);
+        const failed = failure(runCommandSource(starting(file, then), limits));
+        await until(() => existsSync(file));
+        const { value: pid } = await readFileSource(file, within());
+        if (name === "unwanted") controller.abort();
+        assert.match((await failed).hint!, reason);
+        await until(() => !isRunning(pid));
+      }
+      assert.match(
+        (await failure(
+          runCommandSource(["true"], within(1000, controller.signal)),
+        )).hint!,
+        "no longer",
+      );
+    },
+  );
+}
 
 sources.after(() => rm(folder, { recursive: true }));
 sources.run();

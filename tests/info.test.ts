@@ -44,7 +44,7 @@ info("with a source or a kind of node it is not alone, and says of itself apart"
     const { fetch } = createNodeface({ ...options, log: () => {} });
     const response = await fetch(new Request("http://localhost/v1/info"));
     const { status, name, api } = await response.json();
-    assert.equal({ status, name }, { status: "unreachable", name: undefined });
+    assert.equal({ status, name }, { status: "degraded", name: undefined });
     assert.is(api.software, "nodeface");
   }
   for (const node of [{}, { kind: "none" }] as const) {

@@ -1,51 +1,80 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { readdirSync } from "node:fs";
-import { createInfo } from "../src/info/monitor.ts";
-import { recognise } from "../src/info/detect-kind.ts";
-import { KINDS } from "../src/kinds/index.ts";
+import { KINDS } from "../src/generated/kinds.js";
+import { detectKind } from "../src/info/detect-kind.ts";
+import { setScene } from "./_scene.ts";
 import { play, RECORDINGS } from "./nodes/_recorded.ts";
 
 const kinds = suite("kinds");
 
-/** When the recordings are played; their `started_at` is counted back from here where a node tells its uptime. */
-const NOW = Date.parse("2026-11-20T09:00:00Z");
+/** When recordings are played that do not say when they were made. */
+const NOW = "2026-11-21T10:00:00Z";
 
-kinds("each is a file of its own", () => {
-  const files = readdirSync(new URL("../src/kinds/", import.meta.url)).sort();
-  assert.equal(
-    files.filter((file) => !["index.ts", "kind.ts"].includes(file)).map((f) => f.slice(0, -3)),
-    Object.keys(KINDS),
-  );
-});
-
-kinds("every kind has an answer that was recorded, and it says where", () => {
-  const recorded = new Set([...RECORDINGS.values()].map(({ kind }) => kind));
-  assert.equal([...recorded].sort(), Object.keys(KINDS));
-  for (const { recorded } of RECORDINGS.values()) {
-    assert.match(recorded, /run here on|https:\/\//);
-  }
-});
+kinds(
+  "every kind has answers, which say where they were recorded or that they are constructed",
+  () => {
+    const recorded = new Set([...RECORDINGS.values()].map(({ kind }) => kind));
+    assert.equal([...recorded].sort(), Object.keys(KINDS));
+    for (const { recorded } of RECORDINGS.values()) {
+      assert.match(recorded, /run here on|https:\/\/|^constructed: \w+\.json/);
+    }
+  },
+);
 
 for (const [name, recording] of RECORDINGS) {
-  kinds(`${name} is recognised as ${recording.kind}, and as nothing else`, async () => {
-    const found = await recognise("http://node.example", KINDS, undefined, play(recording));
-    assert.is(found.kind, recording.kind, found.because);
+  kinds(`${name} is detected as ${recording.kind}, and as nothing else`, async () => {
+    const found = await detectKind({
+      url: "http://node.example",
+      kinds: KINDS,
+      auth: undefined,
+      fetch: play(recording),
+      signal: new AbortController().signal,
+    });
+    assert.is(found.kind, recording.kind, JSON.stringify(found));
   });
 
   kinds(`${name} gives its info`, async () => {
-    const { info } = await createInfo({
-      service: { software: "nodeface", version: "1", started_at: "" },
-      node: { url: "http://node.example", kind: recording.kind },
-      kinds: KINDS,
-      log: () => {},
-      onError: (error) => assert.unreachable(String(error)),
-      fetch: play(recording),
-      now: () => NOW,
-    }).get();
-    const { api: _api, links: _links, ...rest } = info;
-    assert.equal(rest, recording.info);
+    const { held, settled } = setScene({ fetch: play(recording), node: { kind: recording.kind } });
+    held.date = Date.parse(recording.now ?? NOW);
+    assert.equal(await settled(), recording.info);
   });
+
+  kinds(
+    `${name} that is killed is stale, then unreachable, and as before when it is back`,
+    async () => {
+      const { held, pass, settled: info } = setScene({ fetch: play(recording), node: {} });
+      held.date = Date.parse(recording.now ?? NOW);
+      const before = await info();
+      const { status, status_code: _code, status_reason: _reason, synced: _synced, ...values } =
+        before;
+      held.failure = "ECONNREFUSED";
+      for (let second = 0; second < 59; second++) {
+        pass(1000);
+        const { status, status_code: _, status_reason: __, updated_at, synced: ___, ...last } =
+          await info();
+        assert.is(status, "stale");
+        assert.equal(last, values);
+        assert.is(updated_at, new Date(recording.now ?? NOW).toISOString());
+      }
+      const { static: fixed = {} } = KINDS[recording.kind]!;
+      // Longer than the longest time for which a kind takes an answer for good.
+      for (let minute = 0; minute < 90; minute++) {
+        pass(minute === 0 ? 1000 : 60_000);
+        const { status, status_code, status_reason: _, ...last } = await info();
+        assert.equal([status, status_code], ["unreachable", "connection_refused"]);
+        assert.equal(last, fixed);
+      }
+      held.failure = undefined;
+      held.date = Date.parse(recording.now ?? NOW);
+      let waited = 0;
+      while ((await info()).status !== status) {
+        pass(1000);
+        held.date = Date.parse(recording.now ?? NOW);
+        assert.ok(++waited <= 35, `it is still ${(await info()).status}`);
+      }
+      assert.equal(await info(), before);
+    },
+  );
 }
 
 kinds.run();

@@ -1,6 +1,7 @@
 /**
  * `npm run assets`: writes the modules of `src/generated/`, so that the service reads no files: the page,
- * the explorer's files and Scalar's in every content coding, and the service's own description.
+ * the explorer's files and Scalar's in every content coding, the service's own description, and the kinds
+ * of node, each checked.
  *
  * The first line of a module has a digest of its inputs; it is written only if that has changed. A new
  * module is renamed into place, so that an interrupted or concurrent run does no harm.
@@ -19,10 +20,12 @@ import { parse } from "yaml";
 import type { PageFiles } from "../generated/page.js";
 import { PACKET_SIZE } from "../http/content-coding.ts";
 import type { PackedContent } from "../http/generated-content.ts";
+import type { Kind } from "../kinds/kind.ts";
 import { readScalar, staticImports } from "./patch-scalar.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const TARGET = join(ROOT, "src/generated");
+const KINDS = "spec/kinds";
 const SCALAR = "node_modules/@scalar/api-reference";
 
 /** The files of `static/` that the page loads. */
@@ -52,6 +55,10 @@ interface Module {
 await main();
 
 async function main() {
+  const kinds = await readKindFiles();
+  // What checks the kinds imports their names.
+  await writeChangedModules([kindNamesModule(kinds)]);
+  const kindsModule = await checkedKindsModule(kinds);
   const { version } = await packageJson(".");
   const scalarVersion = (await packageJson(SCALAR)).version;
   const explorer = await readFiles(join(ROOT, "static"), EXPLORER);
@@ -76,6 +83,7 @@ async function main() {
     await descriptionModule(),
     await pageModule({ ...folders, preload }),
     buildInfoModule(version, shortCommit()),
+    kindsModule,
   ]);
   await removeOthers(contents.map(({ path }) => path));
 }
@@ -141,6 +149,62 @@ async function pageModule(files: PageFiles): Promise<Module> {
     FILES: files,
   });
   return { path: "page.js", inputs: [text], make: () => Promise.resolve(text) };
+}
+
+/** The files of `spec/kinds/` by the names of their kinds, in alphabetical order. */
+async function readKindFiles(): Promise<Map<string, string>> {
+  const folder = join(ROOT, KINDS);
+  const names = (await readdir(folder)).filter((name) => name.endsWith(".yaml")).sort();
+  const files = await readFiles(folder, names);
+  return new Map([...files].map(([name, text]) => [basename(name, ".yaml"), text.toString()]));
+}
+
+function kindNamesModule(kinds: ReadonlyMap<string, string>): Module {
+  const aliases = [...kinds].flatMap(([kind, text]) =>
+    aliasesIn(text).map((alias) => [alias, kind] as const)
+  );
+  const text = moduleText({
+    KIND_NAMES: [...kinds.keys()],
+    KIND_ALIASES: Object.fromEntries(aliases.sort()),
+  });
+  return { path: "kind-names.js", inputs: [text], make: () => Promise.resolve(text) };
+}
+
+/** The aliases of a kind; what is wrong with its file is said when it is checked. */
+function aliasesIn(text: string): readonly string[] {
+  try {
+    const { aliases } = parse(text) as { aliases?: unknown };
+    return Array.isArray(aliases) ? aliases.map(String) : [];
+  } catch {
+    return [];
+  }
+}
+
+/** The kinds, each checked by the schema that an operator's own is checked by. */
+async function checkedKindsModule(files: ReadonlyMap<string, string>): Promise<Module> {
+  const { parseKind } = await import("../cli/kind-file.ts");
+  const problems: string[] = [];
+  const kinds: Record<string, Kind> = {};
+  const taken = new Map([...files.keys()].map((name) => [name, name]));
+  for (const [name, text] of files) {
+    const file = `${KINDS}/${name}.yaml`;
+    try {
+      kinds[name] = parseKind(text, file);
+      for (const alias of kinds[name].aliases ?? []) {
+        const other = taken.get(alias);
+        if (other) problems.push(`${file}: the alias ${alias} stands for ${other} already`);
+        taken.set(alias, name);
+      }
+    } catch (error) {
+      problems.push((error as Error).message);
+    }
+  }
+  if (problems.length > 0) {
+    console.error(problems.join("\n"));
+    process.exit(1);
+  }
+  const text = moduleText({ KINDS: kinds });
+  return { path: "kinds.js", inputs: [text], make: () => Promise.resolve(text) };
 }
 
 function buildInfoModule(version: string, commit: string | undefined): Module {

@@ -1,27 +1,29 @@
 /**
- * `npm run schema`: writes what is made of the table of the settings: the JSON Schema of the
- * configuration file, for editors, and its reference, for people.
+ * What `npm run schema` makes of the table of the settings: the JSON Schema of the configuration file, for
+ * editors, and its reference, for people.
  *
  * @module
  */
 import { type JsonSchema, toJsonSchema } from "@valibot/to-json-schema";
-import { writeFile } from "node:fs/promises";
-import process from "node:process";
-import { fileURLToPath } from "node:url";
 import { configuration } from "../options-schema.ts";
 import { COMMAND } from "../settings/command.ts";
 import { type About, aboutOf, partsOf, type Schema, type Settings } from "../settings/schemas.ts";
 
 /** The text of `spec/nodeface.schema.json`. */
 export function configurationSchema(): string {
-  const { $schema, ...schema } = toJsonSchema(configuration(), {
+  return jsonSchemaOf(configuration(), "The configuration of Nodeface");
+}
+
+/** A schema as the text of a JSON Schema, for editors. */
+export function jsonSchemaOf(of: Schema, title: string): string {
+  const { $schema, ...schema } = toJsonSchema(of, {
     target: "draft-2020-12",
     typeMode: "input",
     ignoreActions: ["check", "raw_check", "raw_transform", "transform"],
     overrideAction: ({ jsonSchema }) => described(jsonSchema),
     overrideSchema: ({ valibotSchema, jsonSchema }) => closed(jsonSchema, valibotSchema.type),
   });
-  const whole = { $schema, title: "The configuration of Nodeface", ...schema };
+  const whole = { $schema, title, ...schema };
   return `${JSON.stringify(whole, null, 2)}\n`;
 }
 
@@ -151,18 +153,7 @@ function formOf(schema: Schema): string {
   return entries || value ? "object" : escape(message.replace(/^an? /, ""));
 }
 
-const code = (text: string) => `\`${text.replaceAll("|", "\\|")}\``;
+/** A text as code in Markdown, in a table as well. */
+export const code = (text: string): string => `\`${text.replaceAll("|", "\\|")}\``;
 const escape = (text: string) =>
   text.replaceAll("|", "\\|").replaceAll("*", "\\*").replaceAll("<", "&lt;");
-
-/** What is written, by its path from the root. */
-const WRITTEN: Readonly<Record<string, () => string>> = {
-  "spec/nodeface.schema.json": configurationSchema,
-  "docs/configuration.md": configurationReference,
-};
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  for (const [path, make] of Object.entries(WRITTEN)) {
-    await writeFile(new URL(`../../${path}`, import.meta.url), make());
-  }
-}

@@ -5,11 +5,13 @@
  * @module
  */
 import { VERSION } from "../generated/build-info.js";
-import { inspect, type Inspection } from "../info/inspect-node.ts";
+import { KINDS } from "../generated/kinds.js";
+import { createServiceInfo, isAlone } from "../info/info-without-node.ts";
+import { createMonitor, type Inspection } from "../info/monitor.ts";
+import { findUnreadable } from "../info/node-files.ts";
+import type { PlannedSource } from "../info/query-plan.ts";
 import type { Outcome } from "../info/query-sources.ts";
 import { formatJson } from "../json/lossless.ts";
-import { KINDS } from "../kinds/index.ts";
-import type { Source } from "../kinds/kind.ts";
 import { formatFinding } from "../openapi/diagnostics.ts";
 import { placeBelow, reasonIn } from "../openapi/discover.ts";
 import { documentOf } from "../openapi/serve-description.ts";
@@ -17,6 +19,7 @@ import { inspectDescription } from "../openapi/watch.ts";
 import { OWN_DESCRIPTION } from "../resources.ts";
 import { excerpt } from "../text.ts";
 import type { Config } from "./configuration.ts";
+import { ConfigError } from "./configuration-error.ts";
 import { formatTable } from "./table.ts";
 
 /** How much of a value is shown in the table. */
@@ -35,23 +38,25 @@ interface Section {
  * Asks the node and reads its description once.
  *
  * @returns the report, in parts with a heading each, the info last; and whether all is well
+ * @throws {ConfigError} if a file or a variable that the configuration names cannot be read
  */
 export async function check(config: Config): Promise<{ report: string; isWell: boolean }> {
-  const service = { software: "nodeface", version: VERSION, started_at: new Date().toISOString() };
-  const inspection = await inspect(service, config.node, config.info, KINDS);
-  const kind = config.node.kind ?? inspection.recognition?.kind;
+  const unreadable = await findUnreadable(config.node);
+  if (unreadable.length > 0) throw new ConfigError(unreadable);
+  const { inspection, info } = await inspectNode(config);
+  const kind = config.node.kind ?? inspection?.detection?.kind;
   const sections = [
     ...describeKind(config, inspection),
     ...describeSources(inspection),
     ...await describeDescription(config, kind),
   ];
   const troubles = sections.flatMap((section) => section.troubles);
-  if (inspection.info.status === "unreachable") troubles.unshift("the node cannot be reached");
+  troubles.unshift(...troublesOfStatus(inspection));
   const verdict = troubles.map((trouble) => `- ${trouble}\n`).join("") || "All is well\n";
   const all = [
     ...sections,
     { title: "Verdict", text: verdict },
-    { title: "Info", text: `${formatJson(inspection.info, 2)}\n` },
+    { title: "Info", text: `${formatJson(info, 2)}\n` },
   ];
   return {
     report: all.map(({ title, text }) => `# ${title}\n${text}`).join("\n"),
@@ -59,12 +64,35 @@ export async function check(config: Config): Promise<{ report: string; isWell: b
   };
 }
 
-function describeKind({ node }: Config, { recognition }: Inspection): Section[] {
+/** Asks the node once, as the service does. */
+async function inspectNode(
+  { node, info, kinds: own }: Config,
+): Promise<{ inspection?: Inspection; info: Inspection["info"] }> {
+  const service = { software: "nodeface", version: VERSION, started_at: new Date().toISOString() };
+  if (isAlone(node, info)) return await createServiceInfo(service, info).get();
+  // What there is to say is in the report.
+  const quiet = { log: () => {}, onError: () => {} };
+  const monitor = createMonitor({ service, node, info, kinds: { ...KINDS, ...own }, ...quiet });
+  const inspection = await monitor.inspect();
+  return { inspection, info: inspection.info };
+}
+
+/** What is wrong with the node, and what would mend it. */
+function troublesOfStatus(inspection: Inspection | undefined): string[] {
+  if (!inspection) return [];
+  const { status, reason, hint } = inspection.status;
+  if (status === "ok" || status === "syncing") return [];
+  return [`the node is ${status}: ${reason}${hint === undefined ? "" : `; ${hint}`}`];
+}
+
+function describeKind({ node }: Config, inspection: Inspection | undefined): Section[] {
   const title = "Kind";
-  if (recognition) {
-    const { kind = "not known", because } = recognition;
-    const troubles = recognition.kind ? [] : ["the kind of the node is not known"];
-    return [{ title, text: `The kind of the node is ${kind}: ${because}\n`, troubles }];
+  const detection = inspection?.detection;
+  if (detection) {
+    const text = detection.kind === undefined
+      ? `The kind of the node is not known: it ${detection.status.reason}`
+      : `The kind of the node is ${detection.kind}: ${detection.because}`;
+    return [{ title, text: `${text}\n`, troubles: [] }];
   }
   if (node.kind === undefined) return [];
   return [{
@@ -74,15 +102,16 @@ function describeKind({ node }: Config, { recognition }: Inspection): Section[] 
   }];
 }
 
-function describeSources({ steps }: Inspection): Section[] {
-  if (steps.length === 0) return [];
-  const rows = steps.map(({ name, source, outcome }) => [
+function describeSources(inspection: Inspection | undefined): Section[] {
+  if (!inspection || inspection.outcomes.size === 0) return [];
+  const { plan, outcomes } = inspection;
+  const rows = [...outcomes].map(([name, outcome]) => [
     name,
-    question(source),
+    question(plan.sources.get(name)!),
     `${Math.round(outcome.took)} ms`,
     answer(outcome),
   ]);
-  const failed = steps.filter(({ outcome }) => "error" in outcome).map(({ name }) => name);
+  const failed = [...outcomes].filter(([, outcome]) => "error" in outcome).map(([name]) => name);
   const troubles = failed.length > 0 ? [`no answer of ${failed.join(", ")}`] : [];
   const text = formatTable([["SOURCE", "ASKS", "TOOK", "GAVE"], ...rows]);
   return [{ title: "Sources", text, troubles }];
@@ -90,10 +119,10 @@ function describeSources({ steps }: Inspection): Section[] {
 
 /** What is wrong with the node's description, where there is one. */
 async function describeDescription(
-  { description, node }: Config,
+  { description, node, kinds }: Config,
   kind: string | undefined,
 ): Promise<Section[]> {
-  const path = KINDS[kind ?? ""]?.description;
+  const path = { ...KINDS, ...kinds }[kind ?? ""]?.description;
   const itself = description === undefined && path ? node.url : undefined;
   const place = itself === undefined ? description : placeBelow(itself, path!);
   if (place === undefined || place === "none") return [];
@@ -115,7 +144,8 @@ async function describeDescription(
   return [{ title, text: `${lines.join("")}${last}`, troubles }];
 }
 
-function question(source: Source): string {
+function question({ source }: PlannedSource): string {
+  if ("call" in source) return "the host";
   if ("jsonrpc" in source) return source.jsonrpc;
   if ("get" in source) return `GET ${source.get}`;
   if ("post" in source) return `POST ${source.post}`;

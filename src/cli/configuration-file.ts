@@ -4,27 +4,18 @@
  *
  * @module
  */
-import { dirname, isAbsolute, join } from "node:path";
-import {
-  isAlias,
-  isMap,
-  isScalar,
-  isSeq,
-  LineCounter,
-  type Node,
-  parseDocument,
-  type YAMLError,
-} from "yaml";
+import { KINDS } from "../generated/kinds.js";
 import type { InfoSettings, NodeSettings } from "../info/settings.ts";
-import { KINDS } from "../kinds/index.ts";
 import type { Field, Kind } from "../kinds/kind.ts";
 import { configuration } from "../options-schema.ts";
-import { describeMistake, type Mistake, type Path, readValue } from "../settings/check.ts";
+import { type Mistake, readValue } from "../settings/check.ts";
 import type { LOGS } from "../settings/command.ts";
+import { kindNameOf } from "../settings/kind-name.ts";
 import { didYouMean, nearest } from "../settings/nearest.ts";
 import { show } from "../settings/show.ts";
 import { hasKind, unknownSources } from "../settings/unknown-sources.ts";
 import { ConfigError } from "./configuration-error.ts";
+import { locateBeside, parseYaml } from "./yaml-file.ts";
 
 /** What a configuration file may say. */
 export interface FileConfig {
@@ -34,6 +25,8 @@ export interface FileConfig {
   cors?: readonly string[] | "*";
   /** A path as the process sees it, a URL, or `none`. */
   description?: string;
+  /** The files of the operator's own kinds, as the process sees them. */
+  kinds?: readonly string[];
   node?: NodeSettings;
   info?: InfoSettings;
 }
@@ -43,60 +36,65 @@ export interface FileConfig {
  *
  * @param text what is in it
  * @param name its own path, which messages call it by and paths in it are relative to
+ * @param own the operator's own kinds, by name, as far as their files are right
  * @param given what flags and variables say of the node, which goes before the file
  * @throws {ConfigError} with everything that is wrong, each with line and column
  */
 export function parseFile(
   text: string,
   name: string,
+  own: Readonly<Record<string, Kind>> = {},
   given: Pick<NodeSettings, "url" | "kind"> = {},
 ): FileConfig {
-  const lines = new LineCounter();
-  const document = parseDocument(text, {
-    lineCounter: lines,
-    prettyErrors: false,
-    // Whole numbers above 2^53 keep their digits.
-    intAsBigInt: true,
-  });
-  const at = (offset: number) => {
-    const { line, col } = lines.linePos(offset);
-    return `${name}:${line}:${col}:`;
-  };
-  const broken = document.errors.map((error) => `${at(error.pos[0])} ${describeYaml(error)}`);
-  if (broken.length > 0) throw new ConfigError(broken);
-  let value: unknown;
-  try {
-    // Aliases that stand for more and more aliases are refused here.
-    value = document.toJS({ maxAliasCount: 100 }) ?? {};
-  } catch (error) {
-    throw new ConfigError([`${name}: ${(error as Error).message}`]);
-  }
-  const schema = configuration((path) => locateBeside(path, name));
+  const { value, describe } = parseYaml(text, name, "a configuration");
+  const names = kindFilesOf(value).map((path) => kindNameOf(path)!);
+  const schema = configuration((path) => locateBeside(path, name), names);
   const { value: read, mistakes } = readValue(value, schema);
   const config = withoutMistakes(read, mistakes) as FileConfig;
-  const kinds = kindsOf({ ...config.node, ...given });
-  const found = [
-    ...mistakes,
-    ...unknownSources(withRightFields(config.info), kinds),
-    ...unknownKeys(config),
-  ];
-  if (found.length === 0) return config;
-  const offset = ({ path, isKey }: Mistake) =>
-    offsetOf(document.contents, path, isKey, (alias) => alias.resolve(document));
-  const placed = found.map((mistake) => ({ mistake, offset: offset(mistake) }));
-  placed.sort((a, b) => a.offset - b.offset);
-  throw new ConfigError(
-    placed.map(({ mistake, offset }) => `${at(offset)} ${describeMistake(mistake)}`),
-  );
+  const kinds = { ...KINDS, ...own };
+  const found = [...mistakes, ...sameKinds(config)];
+  // What a kind brings along is not known where its file is wrong.
+  if (names.every((name) => Object.hasOwn(own, name))) {
+    const node = { ...config.node, ...given };
+    found.push(
+      ...unknownSources(withRightFields(config.info), kindsOf(node, kinds)),
+      ...unknownKeys(config, kinds),
+    );
+  }
+  if (found.length > 0) throw new ConfigError(describe(found));
+  return config;
 }
 
 /**
- * A path of a configuration file, as the process sees it: relative to that file, wherever the command
- * runs. A URL, the word `none` and what is in the home directory stay what they are.
+ * The files of the operator's own kinds, as the process sees them. What is wrong is left to
+ * {@linkcode parseFile}.
  */
-function locateBeside(path: string, file: string): string {
-  if (path === "none" || /^(https?:|file:|~\/)/i.test(path)) return path;
-  return isAbsolute(path) ? path : join(dirname(file), path);
+export function kindFilesIn(text: string, name: string): string[] {
+  try {
+    const { value } = parseYaml(text, name, "a configuration");
+    return kindFilesOf(value).map((path) => locateBeside(path, name));
+  } catch {
+    return [];
+  }
+}
+
+/** The files that `kinds` names rightly. */
+function kindFilesOf(value: unknown): string[] {
+  const { kinds = [] } = value as { kinds?: unknown };
+  return [kinds].flat().filter((path): path is string =>
+    typeof path === "string" && kindNameOf(path) !== undefined
+  );
+}
+
+/** Files of kinds that would have the same name. */
+function* sameKinds({ kinds = [] }: FileConfig): Generator<Mistake> {
+  const names = kinds.map((path) => path === undefined ? undefined : kindNameOf(path));
+  for (const [at, name] of names.entries()) {
+    const first = names.indexOf(name);
+    if (name === undefined || first === at) continue;
+    const message = `is called as kinds[${first}] is: ${name}`;
+    yield { path: ["kinds", at], message, isKey: false };
+  }
 }
 
 /** The same value with `undefined` where something is wrong. */
@@ -112,19 +110,11 @@ function withoutMistakes(value: unknown, mistakes: readonly Mistake[]): unknown 
   return root.value ?? {};
 }
 
-/** What is wrong where a file is not YAML. */
-function describeYaml({ code, message }: YAMLError): string {
-  if (code === "MULTIPLE_DOCS") return "a second document begins here; a configuration is one";
-  const unclosed = /^Flow (?:map|sequence).* end with a ([\]}])/.exec(message)?.[1];
-  if (unclosed) return `a "${unclosed}" is missing before this: what it closes is still open`;
-  return `is not YAML: ${message}`;
-}
-
 /** The kinds that the node may be. */
-function kindsOf(node: NodeSettings): Kind[] {
+function kindsOf(node: NodeSettings, kinds: Readonly<Record<string, Kind>>): Kind[] {
   if (!hasKind(node)) return [];
-  const kind = KINDS[node.kind ?? ""];
-  return kind ? [kind] : Object.values(KINDS);
+  const kind = kinds[node.kind ?? ""];
+  return kind ? [kind] : Object.values(kinds);
 }
 
 /** The info without the fields that are wrong in themselves, which has been said by then. */
@@ -143,10 +133,12 @@ function isReadable(field: Field | undefined): boolean {
 const COMMON_KEYS = ["name", "software", "version", "started_at"];
 
 /** The keys to be hidden that nothing could show. */
-function* unknownKeys(config: FileConfig): Generator<Mistake> {
-  const { info } = config;
+function* unknownKeys(
+  { info }: FileConfig,
+  kinds: Readonly<Record<string, Kind>>,
+): Generator<Mistake> {
   const names = new Set(COMMON_KEYS);
-  for (const { static: fixed, fields } of [...Object.values(KINDS), info ?? {}]) {
+  for (const { static: fixed, fields } of [...Object.values(kinds), info ?? {}]) {
     for (const key of Object.keys({ ...fixed, ...fields })) names.add(key);
   }
   for (const [at, key] of (info?.hide ?? []).entries()) {
@@ -154,29 +146,4 @@ function* unknownKeys(config: FileConfig): Generator<Mistake> {
     const message = `is ${show(key)}, a key that nothing shows${didYouMean(nearest(key, names))}`;
     yield { path: ["info", "hide", at], message, isKey: false };
   }
-}
-
-/** Where a value or its key begins; where there is none, the nearest thing that is there. */
-function offsetOf(
-  root: Node | null,
-  path: Path,
-  isKey: boolean,
-  resolve: (alias: Extract<Node, { source: string }>) => Node | undefined,
-): number {
-  let node: Node | null | undefined = root;
-  let offset = root?.range?.[0] ?? 0;
-  for (const key of path) {
-    if (isAlias(node)) node = resolve(node as Extract<Node, { source: string }>);
-    let value: unknown;
-    if (isMap(node)) {
-      const pair = node.items.find((item) => isScalar(item.key) && String(item.key.value) === key);
-      offset = (pair?.key as Node | undefined)?.range?.[0] ?? offset;
-      value = pair?.value;
-    } else if (isSeq(node)) {
-      value = node.items[Number(key)];
-      offset = (value as Node | undefined)?.range?.[0] ?? offset;
-    }
-    node = value as Node | null | undefined;
-  }
-  return !isKey && isScalar(node) && node.range ? node.range[0] : offset;
 }

@@ -5,8 +5,10 @@
  * @module
  */
 import type { InfoSettings, NodeSettings } from "../info/settings.ts";
+import type { Kind } from "../kinds/kind.ts";
 import { COMMAND, type CommandSetting, type Values } from "../settings/command.ts";
-import { readText } from "../settings/texts.ts";
+import { isKindFile, kindNameOf, kindNameRule } from "../settings/kind-name.ts";
+import { mistakeInText, readText } from "../settings/texts.ts";
 import {
   addEnvironment,
   type Command,
@@ -39,6 +41,8 @@ export interface Config {
   cors?: readonly string[] | "*";
   /** Where the node's own description is: a path as the process sees it, a URL, or `none`. */
   description?: string;
+  /** The operator's own kinds, by name, which are laid over the known ones. */
+  kinds: Readonly<Record<string, Kind>>;
   node: NodeSettings;
   info: InfoSettings;
 }
@@ -69,6 +73,7 @@ function defaults(): Omit<Config, "command"> {
     host: usual(host),
     port: usual(port),
     log: usual(log),
+    kinds: {},
     node: {},
     info: {},
   };
@@ -100,15 +105,33 @@ export async function readConfig(
   const isUsual = !found.given.has("config") && await files.isThere(USUAL_FILE);
   const path = isUsual ? USUAL_FILE : named;
   let file: FileConfig = {};
+  const kinds: Record<string, Kind> = {};
+  const addKinds = async (paths: readonly string[]) => {
+    if (paths.length === 0) return;
+    const { readKinds } = await import("./kind-file.ts");
+    const own = await readKinds(paths, files.read);
+    Object.assign(kinds, own.kinds);
+    problems.push(...own.problems);
+  };
+  const given = nodeOf(values);
+  if (values.kind !== undefined && isKindFile(values.kind)) {
+    await addKinds([values.kind]);
+    given.kind = kindNameOf(values.kind)!;
+  }
   if (path !== undefined) {
     try {
       const text = await files.read(path);
       // It brings YAML and the kinds along, which take longer to load than all else.
-      const { parseFile } = await import("./configuration-file.ts");
-      file = parseFile(text, path, nodeOf(values));
+      const { kindFilesIn, parseFile } = await import("./configuration-file.ts");
+      await addKinds(kindFilesIn(text, path));
+      file = parseFile(text, path, kinds, given);
     } catch (error) {
       problems.push(...error instanceof ConfigError ? error.problems : [(error as Error).message]);
     }
+  }
+  if (values.kind !== undefined && !isKindFile(values.kind)) {
+    const mistake = mistakeInText(values.kind, kindNameRule(Object.keys(kinds)));
+    if (mistake) problems.push(`${found.given.get("kind")!.called} ${mistake}`);
   }
   if (problems.length > 0) throw new ConfigError(problems);
   const { host, port, log, spec } = values;
@@ -132,7 +155,8 @@ export async function readConfig(
     ...(file.hosts === undefined ? {} : { hosts: file.hosts }),
     ...(file.cors === undefined ? {} : { cors: file.cors }),
     ...(description === undefined ? {} : { description }),
-    node: { ...file.node, ...nodeOf(values) },
+    kinds,
+    node: { ...file.node, ...given },
     info: file.info ?? usual.info,
   };
 }

@@ -8,11 +8,17 @@ import type { Files } from "./configuration.ts";
 declare const Deno: { stat(path: string): Promise<unknown> } | undefined;
 declare const Bun: { file(path: string): { exists(): Promise<boolean> } } | undefined;
 
+const BOUNDS = { limit: 1024 * 1024, timeout: 2000 } as const;
+
 /** The files of the disk. */
 export const files: Files = {
   async read(path) {
-    const { readTextFile } = await import("../info/sources/file.ts");
-    return await readTextFile(path);
+    const { PlatformError, readFile } = await import("../platform.ts");
+    try {
+      return new TextDecoder().decode(await readFile(path, BOUNDS));
+    } catch (error) {
+      throw error instanceof PlatformError ? new Error(`${path}: ${error.message}`) : error;
+    }
   },
   async isThere(path) {
     // Asked at every start: on Deno and Bun `node:fs` takes longer to load than to look.

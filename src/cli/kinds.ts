@@ -4,8 +4,9 @@
  * @module
  */
 import { stringify } from "yaml";
-import { KINDS } from "../kinds/index.ts";
-import { type Kind, KIND_NAMES, PROGRAM_KINDS } from "../kinds/kind.ts";
+import { KIND_ALIASES, KIND_NAMES } from "../generated/kind-names.js";
+import { KINDS } from "../generated/kinds.js";
+import type { Kind } from "../kinds/kind.ts";
 import { didYouMean } from "../settings/nearest.ts";
 import { meantWord } from "../settings/texts.ts";
 import { quote } from "../text.ts";
@@ -22,7 +23,7 @@ export function formatKinds(name?: string): string {
   if (name === undefined) return listKinds();
   const text = printKind(name);
   if (text !== undefined) return text;
-  const meant = meantWord(name, KIND_NAMES, PROGRAM_KINDS);
+  const meant = meantWord(name, KIND_NAMES, KIND_ALIASES);
   const right = meant ? didYouMean(meant) : "; see nodeface kinds";
   throw new ConfigError([`${quote(name)} is no kind known${right}`]);
 }
@@ -36,10 +37,11 @@ export function listKinds(): string {
 export function printKind(name: string): string | undefined {
   const kind = Object.hasOwn(KINDS, name) ? KINDS[name] : undefined;
   if (!kind) return undefined;
-  const { title, url, static: fixed, sources, fields } = kind;
+  const { title, url, static: fixed, sources, fields, health } = kind;
   const info = { ...(fixed ? { static: fixed } : {}), sources, fields };
   return `# ${title}
 # "kind: ${name}" alone means all of this. What a file says lies over it: keep what you change.
+# The status is ok if ${health.ok}.
 ${stringify({ node: { url, kind: name } })}${secrets(kind)}${
     stringify({ info }, { lineWidth: 100 })
   }`;
@@ -47,9 +49,13 @@ ${stringify({ node: { url, kind: name } })}${secrets(kind)}${
 
 /** Where the secret is looked for, as a comment: it is not needed where it lies there. */
 function secrets({ auth }: Kind): string {
-  if (!auth) return "";
-  const [place] = auth.files;
-  return `  # The secret is found in its usual place on this machine. Elsewhere, such as:
-  # auth: ${JSON.stringify(place)}
+  const [usual] = auth?.files ?? [];
+  const example = auth?.example ?? usual;
+  if (!example) return "";
+  const what = usual
+    ? "The secret is found in its usual place on this machine. Elsewhere, such as:"
+    : "Where the node wants a secret, such as:";
+  return `  # ${what}
+  # auth: ${stringify(example, { collectionStyle: "flow", lineWidth: 0 }).trim()}
 `;
 }

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { Log } from "../options.ts";
+import type { Log } from "../info/state-log.ts";
 import { printable } from "../text.ts";
 import { createLineWriter, openOutput } from "./output.ts";
 

@@ -10,7 +10,7 @@ import type { Awaitable } from "../http/message.ts";
 import { assembleNodeface, type Nodeface } from "../nodeface.ts";
 import { formatFinding } from "../openapi/diagnostics.ts";
 import type { DescriptionReport } from "../openapi/watch.ts";
-import type { Log } from "../options.ts";
+import type { Log } from "../info/state-log.ts";
 import { formatAccess } from "./access-log.ts";
 import type { Config } from "./configuration.ts";
 import { openLog } from "./log.ts";
@@ -66,9 +66,21 @@ export async function serve(config: Config, read: () => Promise<Config>): Promis
   // Loaded while the service is made.
   const loading = adapter();
   let current = makeService(config, startedAt, log);
+  let isAsked = true;
   const app: App = {
-    fetch: (request) => current.nodeface.fetch(request),
-    answer: (head, makeRequest) => current.nodeface.answer(head, makeRequest),
+    fetch(request) {
+      isAsked = true;
+      return current.nodeface.fetch(request);
+    },
+    answer(head, makeRequest) {
+      isAsked = true;
+      return current.nodeface.answer(head, makeRequest);
+    },
+  };
+  const wasAsked = () => {
+    const was = isAsked;
+    isAsked = false;
+    return was;
   };
   const options: ServeOptions = {
     host: config.host,
@@ -81,8 +93,9 @@ export async function serve(config: Config, read: () => Promise<Config>): Promis
   if (!server) return;
   for (const { message, level } of config.remarks) log(message, level);
   log(`nodeface ${VERSION} on ${addressOf(server.url)}`, "info");
+  void tellUnreadable(config, log);
   askNode(current.nodeface);
-  let stopWatching = watchDescription(current, queue, log);
+  let stopWatching = watchDescription(current, queue, log, wasAsked);
 
   reload = async () => {
     try {
@@ -99,9 +112,12 @@ export async function serve(config: Config, read: () => Promise<Config>): Promis
         throw new Error("the node's description cannot be read now, and would be lost");
       }
       stopWatching();
+      const before = current;
       current = made;
       options.onAnswer = writeRequests(next);
-      stopWatching = watchDescription(current, queue, log);
+      stopWatching = watchDescription(current, queue, log, wasAsked);
+      await before.nodeface.close();
+      await tellUnreadable(next, log);
       log("the configuration has been read again", "info");
     } catch (error) {
       log(`${(error as Error).message}\nthe configuration stays as it was`, "error");
@@ -110,12 +126,13 @@ export async function serve(config: Config, read: () => Promise<Config>): Promis
   await stopped;
   stopWatching();
   await server.close();
+  await current.nodeface.close();
   await Promise.all([flush(), requests.flush()]);
 }
 
 /** Makes the service for a configuration. */
 function makeService(config: Config, startedAt: Date, log: Log): Service {
-  const { node, info, hosts, cors, description } = config;
+  const { kinds, node, info, hosts, cors, description } = config;
   const onDescription = ({ findings, shown }: DescriptionReport) => {
     service.shown = shown;
     for (const finding of findings) {
@@ -124,11 +141,18 @@ function makeService(config: Config, startedAt: Date, log: Log): Service {
     if (shown === "older") log("the version of the description before is still shown");
     if (shown === "own") log("the node's description cannot be shown");
   };
-  const options = { node, info, hosts, cors, description, onDescription, startedAt };
+  const options = { kinds, node, info, hosts, cors, description, onDescription, startedAt };
   // The configuration was checked when it was read.
   const nodeface = assembleNodeface({ ...options, log, onError: (error) => tellError(error, log) });
   const service: Service = { config, nodeface, shown: undefined };
   return service;
+}
+
+/** Tells which credentials cannot be read. A node may write them when it starts, so the service goes on. */
+async function tellUnreadable({ node }: Config, log: Log): Promise<void> {
+  if (!node.auth && !node.tls) return;
+  const { findUnreadable } = await import("../info/node-files.ts");
+  for (const fault of await findUnreadable(node)) log(fault, "error");
 }
 
 /** Writes an error that nobody expected, with its stack. */
@@ -163,15 +187,28 @@ function askNode(app: Nodeface): void {
   );
 }
 
-/** Reads the node's description, and again when it changes; gives what ends that. */
-function watchDescription({ config, nodeface }: Service, queue: Queue, log: Log): () => void {
+/**
+ * Reads the node's description, and again when it changes. One that is not a file is looked at only while
+ * somebody asks for anything.
+ *
+ * @param wasAsked whether there was a request since it was called last
+ * @returns ends that
+ */
+function watchDescription(
+  { config, nodeface }: Service,
+  queue: Queue,
+  log: Log,
+  wasAsked: () => boolean,
+): () => void {
   const { description, node } = config;
   if (description === "none" || (description === undefined && !node.url)) return () => {};
   let isEnded = false;
   let isWaiting = false;
+  const isUrl = description !== undefined && /^https?:/i.test(description);
+  const isFile = description !== undefined && !isUrl;
   const look = () => {
     // One that waits its turn is enough.
-    if (isWaiting) return;
+    if (isWaiting || (!isFile && !wasAsked())) return;
     isWaiting = true;
     queue(async () => {
       isWaiting = false;
@@ -181,7 +218,6 @@ function watchDescription({ config, nodeface }: Service, queue: Queue, log: Log)
   };
   look();
   // Where the kind is to say the place, there is nothing to ask before the kind is known.
-  const isUrl = description !== undefined && /^https?:/i.test(description);
   const timer = setInterval(look, isUrl ? LOOK_AT.url : LOOK_AT.file);
   timer.unref();
   return () => {

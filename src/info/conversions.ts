@@ -1,16 +1,18 @@
 /**
- * What is made of a value on its way into the info.
+ * What is made of a value on its way into the info. A conversion gives a value or `undefined`; none throws.
  *
  * @module
  */
 import type { Conversion } from "../kinds/kind.ts";
 import { exact } from "../json/lossless.ts";
 import { resolvePointer } from "../json/pointer.ts";
+import { textOf } from "../json/values.ts";
+import { startOf } from "../text.ts";
 
 /** What a conversion may need beside the value. */
 export interface ConversionContext {
-  /** Milliseconds since 1970. */
-  now: number;
+  /** When the value was learnt, in milliseconds since 1970. */
+  learntAt: number;
   /** What the key had before. */
   previous?: unknown;
 }
@@ -21,8 +23,18 @@ const ALL_BITS = 18446744073709551615n;
 /** Between two answers the start that is computed from an uptime moves by this much, in ms. */
 const UPTIME_JITTER = 3000;
 
+/** A regular expression is run on no more than this, in UTF-16 code units. */
+const MATCHED_LENGTH = 1024;
+
+/** Fewer seconds since 1970 are no time of any node: they count something else. */
+const SECONDS_MIN = 1e8;
+
+/** What stands before the year 10000, in milliseconds since 1970. */
+const TIME_MAX = 253402300799999;
+
 /** Whether a value says anything: not `null`, not empty, not a placeholder. */
 export function isKnown(value: unknown): boolean {
+  if (typeof value === "number") return Number.isFinite(value);
   return value !== undefined && value !== null && value !== "" && value !== ALL_BITS;
 }
 
@@ -30,7 +42,6 @@ export function isKnown(value: unknown): boolean {
  * Converts the values of the places that a field names.
  *
  * @param values at least one, all known
- * @returns `undefined` where nothing can be made of them
  */
 export function convert(
   values: readonly unknown[],
@@ -41,23 +52,42 @@ export function convert(
   if (conversion === undefined) return value;
   if (conversion === "sum") return sum(values);
   if (typeof conversion === "string") return SIMPLE[conversion](value, context);
-  if ("join" in conversion) return values.join(conversion.join);
+  if ("join" in conversion) return join(values, conversion.join);
   if ("count" in conversion) return count(value, conversion.count);
-  const found = new RegExp(conversion.match).exec(String(value));
-  return found?.[1] ?? found?.[0];
+  if ("add" in conversion) return sum([value, conversion.add]);
+  return match(value, conversion.match);
 }
 
 const SIMPLE = {
   hex,
+  number: (value: unknown) => numberOf(value),
   not: (value: unknown) => !value,
   count: (value: unknown) => count(value, ""),
   time: (value: unknown) => time(value),
   uptime,
 } as const;
 
+/** A number, from itself or from its decimal form of at most 40 digits. */
+export function numberOf(value: unknown): number | bigint | undefined {
+  if (typeof value === "number" || typeof value === "bigint") return value;
+  if (typeof value !== "string" || !/^-?\d{1,40}(\.\d{1,40})?$/.test(value)) return undefined;
+  return value.includes(".") ? Number(value) : exact(BigInt(value));
+}
+
+/** What a regular expression finds in the text of a value: its first group, or all that it matches. */
+export function match(value: unknown, expression: string): string | undefined {
+  const text = typeof value === "boolean" ? String(value) : textOf(value);
+  if (text === undefined) return undefined;
+  const found = new RegExp(expression).exec(startOf(text, MATCHED_LENGTH));
+  return found?.[1] ?? found?.[0];
+}
+
 function hex(value: unknown): unknown {
-  if (typeof value === "number" || typeof value === "bigint") return `0x${value.toString(16)}`;
-  if (typeof value !== "string" || !/^0x[0-9a-f]{1,256}$/i.test(value)) return undefined;
+  if (typeof value === "bigint" || Number.isInteger(value)) {
+    const number = BigInt(value as number | bigint);
+    return number < 0n ? undefined : `0x${number.toString(16)}`;
+  }
+  if (typeof value !== "string" || !/^0x[0-9a-f]{1,64}$/i.test(value)) return undefined;
   return exact(BigInt(value));
 }
 
@@ -67,29 +97,52 @@ function count(value: unknown, pointer: string): number | undefined {
   return pointer === "" ? members.length : members.filter((m) => resolvePointer(m, pointer)).length;
 }
 
-function sum(values: readonly unknown[]): number | undefined {
-  const numbers = values.map(Number);
-  return numbers.some(Number.isNaN) ? undefined : numbers.reduce((a, b) => a + b, 0);
+function sum(values: readonly unknown[]): number | bigint | undefined {
+  const numbers = values.map(numberOf).filter((number) => number !== undefined);
+  if (numbers.length < values.length) return undefined;
+  if (!numbers.every((number) => typeof number === "bigint" || Number.isInteger(number))) {
+    return numbers.reduce<number>((total, number) => total + Number(number), 0);
+  }
+  return exact(numbers.reduce<bigint>((total, number) => total + BigInt(number), 0n));
 }
 
+function join(values: readonly unknown[], separator: string): string | undefined {
+  const texts = values.map(textOf);
+  return texts.includes(undefined) ? undefined : texts.join(separator);
+}
+
+/** RFC 3339, with as many digits of a fraction as a node may write. */
+const DATE_TIME = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(\.\d{1,3})?\d{0,12}(Z|[+-]\d\d:\d\d)$/i;
+
 function time(value: unknown): string | undefined {
-  const isNumber = typeof value !== "string" || /^\d+(\.\d+)?$/.test(value);
-  const date = new Date(isNumber ? sinceEpoch(Number(value)) : value);
-  // Zero, and the first day of year 1 in Go, stand for a time that is not known.
-  return date.getTime() > 0 ? date.toISOString() : undefined;
+  if (typeof value === "string") {
+    const [text, date, clock, fraction = "", zone] = DATE_TIME.exec(value) ?? [];
+    if (text) return format(Date.parse(`${date}T${clock}${fraction}${zone!.toUpperCase()}`));
+  }
+  const number = typeof value === "string" && value.startsWith("0x") ? hex(value) : numberOf(value);
+  return number === undefined ? undefined : format(sinceEpoch(Number(number)));
 }
 
 /** Milliseconds since 1970 from a number that may count seconds, milli-, micro- or nanoseconds. */
 function sinceEpoch(number: number): number {
+  if (number < SECONDS_MIN) return NaN;
   if (number < 1e11) return number * 1000;
   if (number < 1e14) return number;
   return number < 1e17 ? number / 1e3 : number / 1e6;
 }
 
-function uptime(value: unknown, { now, previous }: ConversionContext): string | undefined {
-  const started = now - Number(value) * 1000;
-  if (Number.isNaN(started)) return undefined;
-  const before = Date.parse(String(previous));
-  if (Math.abs(started - before) < UPTIME_JITTER) return String(previous);
-  return new Date(started - started % 1000).toISOString();
+function uptime(value: unknown, { learntAt, previous }: ConversionContext): string | undefined {
+  const seconds = numberOf(value);
+  if (seconds === undefined || seconds < 0) return undefined;
+  const started = learntAt - Number(seconds) * 1000;
+  if (typeof previous === "string" && Math.abs(started - Date.parse(previous)) < UPTIME_JITTER) {
+    return previous;
+  }
+  return format(started - started % 1000);
+}
+
+/** RFC 3339; `undefined` for the first day of year 1, by which Go means that a time is not known. */
+function format(milliseconds: number): string | undefined {
+  const isTime = milliseconds > 0 && milliseconds <= TIME_MAX;
+  return isTime ? new Date(milliseconds).toISOString() : undefined;
 }

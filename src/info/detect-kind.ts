@@ -3,74 +3,134 @@
  *
  * @module
  */
-import type { Kind, Reference } from "../kinds/kind.ts";
-import { type AskContext, createAsk } from "./query-sources.ts";
-import { createAuth, type Place } from "./sources/credentials.ts";
 import { formatJson } from "../json/lossless.ts";
-import type { PlannedSource } from "./query-plan.ts";
-import { parseReference } from "./source-reference.ts";
+import type { Kind, Reference } from "../kinds/kind.ts";
 import { excerpt } from "../text.ts";
-import { SECRET } from "./sources/source-error.ts";
+import { statusOfError, statusOfSilence, worst } from "./assess-status.ts";
+import { match } from "./conversions.ts";
+import type { PlannedSource } from "./query-plan.ts";
+import { createQuery, type QueryContext } from "./query-sources.ts";
+import { parseReference } from "./source-reference.ts";
+import { createAuth, type Place } from "./sources/credentials.ts";
+import { SourceError } from "./sources/source-error.ts";
+import type { NodeStatus } from "./status.ts";
 
 /** All questions together take no longer than this, in milliseconds. */
-const TIME = 3000;
+const TIMEOUT = 3000;
 
-/** One kind, or why it is none. */
-export type Recognition =
-  | { kind: string; because: string }
-  | { kind?: never; because: string };
-
-/**
- * Asks a node what it is.
- *
- * @param url the node's URL
- * @param kinds what it may be
- * @param auth where its secret lies, if the operator has said so
- * @param fetch what asks
- */
-export async function recognise(
-  url: string,
-  kinds: Readonly<Record<string, Kind>>,
-  auth: Place | undefined,
-  fetch: AskContext["fetch"],
-): Promise<Recognition> {
-  const reasons = new Map<string, number>();
-  const test = async ([name, kind]: [string, Kind]) => {
-    const ask = createAsk({ url, auth: createAuth(url, auth, kind.auth), fetch, timeout: TIME });
-    const outcomes = await ask(questionsOf(kind));
-    const evidence: string[] = [];
-    for (const [reference, pattern] of Object.entries(kind.recognise)) {
-      const [source, pointer] = parseReference(reference as Reference);
-      const outcome = outcomes.get(source)!;
-      if ("error" in outcome) {
-        const { message } = outcome.error;
-        reasons.set(message, (reasons.get(message) ?? 0) + 1);
-        return undefined;
-      }
-      const value = outcome.taken.get(pointer);
-      if (value === undefined || !new RegExp(pattern).test(String(value))) return undefined;
-      evidence.push(`${reference} is ${excerpt(formatJson(value, 2))}`);
-    }
-    return { kind: name, because: evidence.join(", ") };
-  };
-  const found = (await Promise.all(Object.entries(kinds).map(test))).filter((kind) => !!kind);
-  if (found.length === 1) return found[0]!;
-  if (found.length > 1) {
-    const names = found.map(({ kind, because }) => `${kind} (${because})`).join(" or ");
-    return { because: `it may be ${names}; --kind says which` };
-  }
-  const common = [...reasons].sort(([, a], [, b]) => b - a).map(([reason]) => reason);
-  const reason = common.find((reason) => reason.startsWith(SECRET)) ?? common[0];
-  return { because: reason ? `it ${reason}` : "its answers are those of no kind known" };
+/** What is asked, and with what. */
+export interface DetectOptions {
+  /** The node's URL. */
+  readonly url: string;
+  /** What it may be. */
+  readonly kinds: Readonly<Record<string, Kind>>;
+  /** Where its secret lies, if the operator has said so. */
+  readonly auth: Place | undefined;
+  readonly fetch: QueryContext["fetch"];
+  readonly signal: AbortSignal;
 }
 
-/** What a kind is recognised by. */
-function questionsOf({ recognise, sources }: Kind): Map<string, PlannedSource> {
+/** A kind and the evidence for it, or how a node is whose kind is not known. */
+export type Detection =
+  | { readonly kind: string; readonly because: string }
+  | { readonly kind?: undefined; readonly status: NodeStatus };
+
+/** What one kind's questions came to: evidence for it, failures, or neither. */
+type Trial =
+  | { readonly name: string; readonly because: string }
+  | { readonly name: string; readonly errors: readonly SourceError[] };
+
+/** Asks a node what it is. */
+export async function detectKind(options: DetectOptions): Promise<Detection> {
+  const { url, kinds, auth, fetch, signal } = options;
+
+  const attempt = async ([name, kind]: [string, Kind]): Promise<Trial> => {
+    const context = {
+      url,
+      fetch,
+      auth: createAuth({ nodeUrl: url, configured: auth, kind: name, kinds }),
+    };
+    const outcomes = await createQuery(context)(questionsOf(kind), signal);
+    const errors = [...outcomes.values()].flatMap((outcome) =>
+      "error" in outcome ? [outcome.error] : []
+    );
+    const evidence: string[] = [];
+    for (const [reference, pattern] of Object.entries(kind.detect)) {
+      const [source, pointer] = parseReference(reference as Reference);
+      const outcome = outcomes.get(source);
+      const value = outcome && "taken" in outcome ? outcome.taken.get(pointer) : undefined;
+      if (match(value, pattern) === undefined) return { name, errors };
+      evidence.push(`${reference} is ${excerpt(formatJson(value))}`);
+    }
+    return { name, because: evidence.join(", ") };
+  };
+
+  const trials = await Promise.all(Object.entries(kinds).map(attempt));
+  const found = trials.filter((trial) => "because" in trial);
+  const named = auth && found.length === 0 ? looksLike(trials) : undefined;
+  if (named !== undefined && kinds[named]) {
+    // Alone, its requests do not use up each other's nonces (RFC 7616).
+    const trial = await attempt([named, kinds[named]]);
+    if ("because" in trial) return { kind: named, because: trial.because };
+  }
+  if (found.length === 1) return { kind: found[0]!.name, because: found[0]!.because };
+  if (found.length > 1) {
+    const hint = `set node.kind; it may be ${
+      found.map(({ name, because }) => `${name} (${because})`).join(" or ")
+    }`;
+    const reason = `may be ${found.map(({ name }) => name).join(" or ")}`;
+    return { status: { status: "degraded", code: "unknown_kind", reason, hint } };
+  }
+  return { status: statusOfUnknown(kinds, trials.filter((trial) => "errors" in trial)) };
+}
+
+/** The kind that the node's refusals show. */
+function looksLike(trials: readonly Trial[]): string | undefined {
+  const errors = trials.flatMap((trial) => "errors" in trial ? trial.errors : []);
+  return errors.find((error) => error.looksLike !== undefined)?.looksLike;
+}
+
+/** How a node is whose kind is not known. */
+function statusOfUnknown(
+  kinds: Readonly<Record<string, Kind>>,
+  trials: readonly { name: string; errors: readonly SourceError[] }[],
+): NodeStatus {
+  const errors = trials.flatMap((trial) => trial.errors);
+  const warming = trials.filter(({ name, errors }) =>
+    errors.some(({ number }) =>
+      number !== undefined && kinds[name]!.health.warming_up?.includes(number)
+    )
+  );
+  if (warming.length === 1) {
+    const reason = `is warming up, as ${warming[0]!.name} does`;
+    return { status: "starting", code: "warming_up", reason };
+  }
+  const answered = trials.some(({ errors }) => errors.length === 0) ||
+    errors.some(({ isAnswer }) => isAnswer);
+  if (!answered && errors.length > 0) return statusOfSilence("unreachable", worst(errors));
+  const refused = errors.filter(({ code }) => code !== "bad_answer" && code !== "wrong_kind");
+  const refusal = refused.filter(({ isAnswer }) => isAnswer);
+  if (refusal.length > 0) return statusOfError(worst(refusal));
+  // A node that speaks TLS says so whatever it is asked.
+  const common = errors.length > 0 ? worst(errors) : undefined;
+  const isSaidByAll = common && !common.isAbsent &&
+    trials.every(({ errors }) => errors.some(({ message }) => message === common.message));
+  if (isSaidByAll) return statusOfError(common);
+  return statusOfError(
+    new SourceError("unknown_kind", "answers, but as no kind that is known", {
+      hint: "set node.kind, or node.kind to none and say in info what is asked",
+    }),
+  );
+}
+
+/** What a kind is detected by. */
+function questionsOf({ detect, sources }: Kind): Map<string, PlannedSource> {
   const questions = new Map<string, PlannedSource>();
-  for (const reference of Object.keys(recognise)) {
+  for (const reference of Object.keys(detect)) {
     const [name, pointer] = parseReference(reference as Reference);
     const pointers = [...questions.get(name)?.pointers ?? [], pointer];
-    questions.set(name, { source: { ...sources[name]!, timeout: `${TIME}ms` }, pointers });
+    const source = { ...sources[name]!, optional: false };
+    questions.set(name, { source, pointers, ttl: 0, timeout: TIMEOUT, role: "vital" });
   }
   return questions;
 }

@@ -3,9 +3,11 @@
  *
  * @module
  */
-
-/** How the node is doing. */
-export type Status = "ok" | "syncing" | "stale" | "unreachable";
+import { formatJson } from "../json/lossless.ts";
+import { quote } from "../text.ts";
+import { isKnown } from "./conversions.ts";
+import type { Values } from "./map-fields.ts";
+import type { NodeStatus, Status, StatusCode } from "./status.ts";
 
 /** One JSON object, open to any further key; a key whose value is not known is left out. */
 export interface Info {
@@ -20,12 +22,20 @@ export interface Info {
   node_type?: string;
   /** The number of the latest block; a `bigint` above 2^53. */
   height?: number | bigint;
+  /** When the latest block was made, RFC 3339. */
+  head_at?: string;
   synced?: boolean;
+  /** From 0 to 1. */
+  sync_progress?: number;
   peers?: number | bigint;
   /** RFC 3339. */
   started_at?: string;
   status: Status;
-  /** When the values were last known to be right, RFC 3339; only beside the status `stale`. */
+  /** Why the status is not `ok`. */
+  status_code?: StatusCode;
+  /** One sentence for people, beside `status_code`. */
+  status_reason?: string;
+  /** When the oldest of values that may be outdated was right, RFC 3339. */
   updated_at?: string;
   /** The service itself, where it stands beside a node. */
   api?: Service;
@@ -44,17 +54,16 @@ export interface Service {
 
 /** What an info object is made of. */
 export interface Parts {
-  service: Service;
+  readonly service: Service;
   /** Whether there is a node beside the service. */
-  isBesideNode: boolean;
-  /** What is known of the node; the operator's own values among them. */
-  values: Readonly<Record<string, unknown>>;
-  /** Whether last known values are shown since the node stopped answering, or none at all. */
-  trouble?: "stale" | "unreachable" | undefined;
-  /** When the oldest of stale values was right, in milliseconds since 1970. */
-  updatedAt?: number | undefined;
+  readonly isBesideNode: boolean;
+  /** What is known of the node, the operator's own values among them. */
+  readonly values: Values;
+  readonly status: NodeStatus;
+  /** When the oldest of values that may be outdated was right, in milliseconds since 1970. */
+  readonly updatedAt?: number | undefined;
   /** Keys that are not shown. */
-  hide?: readonly string[] | undefined;
+  readonly hide?: readonly string[] | undefined;
 }
 
 /** The keys that every kind of node may have, in the order in which they are shown. */
@@ -68,7 +77,9 @@ const ORDER = [
   "node_type",
   "node_id",
   "height",
+  "head_at",
   "synced",
+  "sync_progress",
   "peers",
   "started_at",
 ];
@@ -80,20 +91,44 @@ const LINKS = {
   health: "health",
 };
 
-/** Makes the info object. */
-export function compose(parts: Parts): Info {
-  const { service, isBesideNode, values, trouble, updatedAt, hide = [] } = parts;
+/** How many keys are published, and how many UTF-16 code units their values take as JSON, all together. */
+const KEYS_MAX = 64, SIZE_MAX = 60 * 1024;
+
+/**
+ * Makes the info object.
+ *
+ * @returns it, and what was left out since there is too much of it: keys with the reason
+ */
+export function makeInfo(parts: Parts): { info: Info; leftOut: ReadonlyMap<string, string> } {
+  const { service, isBesideNode, values, status, updatedAt, hide = [] } = parts;
   const own = isBesideNode ? {} : { name: service.software, ...service };
   const known: Record<string, unknown> = { ...own, ...values };
-  const info: Record<string, unknown> = {};
+  if (status.synced !== undefined) known.synced = status.synced;
+  // A node with which something is wrong does not say that it is in sync.
+  else if (status.status === "degraded" || status.status === "starting") delete known.synced;
+  const shown: Record<string, unknown> = {};
+  const leftOut = new Map<string, string>();
+  let size = 0;
   for (const key of new Set([...ORDER, ...Object.keys(known)])) {
-    if (known[key] !== undefined && !hide.includes(key)) info[key] = known[key];
+    if (!isKnown(known[key]) || hide.includes(key)) continue;
+    const length = formatJson(known[key], 2).length + key.length;
+    const isTooMuch = size + length > SIZE_MAX;
+    if (isTooMuch || Object.keys(shown).length === KEYS_MAX) {
+      const most = isTooMuch ? "64 kB" : `${KEYS_MAX} keys`;
+      leftOut.set(quote(key.slice(0, 40)), `is left out: the info has at most ${most}`);
+      continue;
+    }
+    size += length;
+    shown[key] = known[key];
   }
-  return {
-    ...info,
-    status: trouble ?? (known.synced === false ? "syncing" : "ok"),
-    ...(trouble === "stale" && updatedAt ? { updated_at: new Date(updatedAt).toISOString() } : {}),
+  const info: Info = {
+    ...shown,
+    status: status.status,
+    ...(status.code === undefined ? {} : { status_code: status.code }),
+    ...(status.reason === undefined ? {} : { status_reason: status.reason }),
+    ...(updatedAt === undefined ? {} : { updated_at: new Date(updatedAt).toISOString() }),
     ...(isBesideNode ? { api: service } : {}),
     links: LINKS,
   };
+  return { info, leftOut };
 }

@@ -4,13 +4,23 @@
  * @module
  */
 import type { FieldOptions, Reference } from "../kinds/kind.ts";
-import { convert, isKnown } from "./conversions.ts";
-import { exact } from "../json/lossless.ts";
 import { textOf } from "../json/values.ts";
+import { convert, isKnown, numberOf } from "./conversions.ts";
+import type { Taken } from "./query-sources.ts";
 import { parseReference } from "./source-reference.ts";
 
-/** What was taken from a source's answer, by pointer. */
-export type Taken = ReadonlyMap<string, unknown>;
+/** What a source gave. */
+export interface Learnt {
+  readonly taken: Taken;
+  /** When it was learnt, in milliseconds since 1970. */
+  readonly date: number;
+}
+
+/** What sources gave, by their names. */
+export type Answers = ReadonlyMap<string, Learnt>;
+
+/** Keys and their values. */
+export type Values = Readonly<Record<string, unknown>>;
 
 /** The form that a key's value always has, so that clients of every kind can rely on it. */
 const FORMS: Readonly<Record<string, (value: unknown) => unknown>> = {
@@ -22,42 +32,56 @@ const FORMS: Readonly<Record<string, (value: unknown) => unknown>> = {
   chain_id: textOf,
   node_type: textOf,
   node_id: textOf,
-  height: number,
-  peers: number,
+  height: numberOf,
+  head_at: time,
   synced: (value) => typeof value === "boolean" ? value : undefined,
+  sync_progress: (value) => {
+    const number = numberOf(value);
+    return number !== undefined && number >= 0 ? Math.min(Number(number), 1) : undefined;
+  },
+  peers: numberOf,
+  started_at: time,
 };
+
+/** The value at a place; `undefined` where its source gave nothing. */
+export function valueAt(answers: Answers, reference: Reference): unknown {
+  const [source, pointer] = parseReference(reference);
+  return answers.get(source)?.taken.get(pointer);
+}
 
 /**
  * Reads the fields. A key whose value is not known is left out.
  *
  * @param fields where each key comes from
- * @param taken what each source gave, by its name
  * @param previous the values before these
- * @param now milliseconds since 1970
  */
 export function readFields(
   fields: Readonly<Record<string, FieldOptions>>,
-  taken: ReadonlyMap<string, Taken>,
-  previous: Readonly<Record<string, unknown>>,
-  now: number,
+  answers: Answers,
+  previous: Values,
 ): Record<string, unknown> {
-  const at = (reference: Reference) => {
-    const [source, pointer] = parseReference(reference);
-    return taken.get(source)?.get(pointer);
-  };
   const values: Record<string, unknown> = {};
   for (const [key, { from, as, unless }] of Object.entries(fields)) {
-    if (unless && at(unless)) continue;
-    const found = (typeof from === "string" ? [from] : from).map(at).filter(isKnown);
+    if (unless && valueAt(answers, unless)) continue;
+    const found = (typeof from === "string" ? [from] : from)
+      .filter((reference) => isKnown(valueAt(answers, reference)));
     if (found.length === 0) continue;
-    const value = convert(found, as, { now, previous: previous[key] });
-    const formed = FORMS[key] ? FORMS[key](value) : value;
+    const learntAt = answers.get(parseReference(found[0]!)[0])!.date;
+    const value = convert(found.map((reference) => valueAt(answers, reference)), as, {
+      learntAt,
+      previous: previous[key],
+    });
+    const formed = formOf(key, value);
     if (isKnown(formed)) values[key] = formed;
   }
   return values;
 }
 
-function number(value: unknown): number | bigint | undefined {
-  if (typeof value === "string" && /^\d{1,308}$/.test(value)) return exact(BigInt(value));
-  return typeof value === "number" || typeof value === "bigint" ? value : undefined;
+/** A value in the form that its key always has. */
+export function formOf(key: string, value: unknown): unknown {
+  return Object.hasOwn(FORMS, key) ? FORMS[key]!(value) : value;
+}
+
+function time(value: unknown): unknown {
+  return convert([value], "time", { learntAt: 0 });
 }

@@ -1,63 +1,140 @@
 /**
- * What is asked and shown: the kind, with the operator's own words laid over it.
+ * What is asked and shown: the kind, with the operator's own settings laid over it.
  *
  * @module
  */
-import type { Field, FieldOptions, Kind, Reference, Source } from "../kinds/kind.ts";
+import type { Field, FieldOptions, Kind, KindHealth, Reference, Source } from "../kinds/kind.ts";
+import { type InfoSettings, milliseconds } from "./settings.ts";
 import { parseReference } from "./source-reference.ts";
-import type { InfoSettings } from "./settings.ts";
 
-/** A source and the places in its answer that anything is taken from. */
+/** A function of a host's own that says what its node is; any key, any JSON value. */
+export type HostInfo = () =>
+  | Readonly<Record<string, unknown>>
+  | Promise<Readonly<Record<string, unknown>>>;
+
+/** A source as a plan has it. */
 export interface PlannedSource {
-  source: Source;
-  pointers: readonly string[];
+  readonly source: Source | { readonly call: HostInfo };
+  /** The places in its answer that anything is taken from. */
+  readonly pointers: readonly string[];
+  /** How long its answer is good for, in milliseconds. */
+  readonly ttl: number;
+  /** In milliseconds. */
+  readonly timeout: number;
+  /**
+   * What its failure means:
+   * - `vital`: it is asked at each query. Where none of these answers, the node does not answer.
+   * - `part`: the node answers, and something is wrong.
+   * - `extra`: nothing. It is the operator's own, or is no part of the node.
+   */
+  readonly role: "vital" | "part" | "extra";
 }
 
 /** What is asked and what is shown of it. */
 export interface Plan {
-  sources: ReadonlyMap<string, PlannedSource>;
-  fields: Readonly<Record<string, FieldOptions>>;
-  static: Readonly<Record<string, unknown>>;
+  /** The kind's name, for sentences; `undefined` where only the settings say what is asked. */
+  readonly kind: string | undefined;
+  readonly sources: ReadonlyMap<string, PlannedSource>;
+  readonly fields: Readonly<Record<string, FieldOptions>>;
+  readonly static: Readonly<Record<string, unknown>>;
+  readonly health: KindHealth | undefined;
+}
+
+/** The times that hold where a source has none of its own, in milliseconds. */
+interface Times {
+  readonly ttl: number;
+  readonly timeout: number;
 }
 
 /**
- * Lays the settings over a kind. A source that no field names is not asked.
+ * Lays the settings over a kind. A source that nothing names is not asked.
  *
- * @param kind the node's, or nothing for a node that only the settings describe
- * @param settings the operator's
+ * @param name the kind's name
+ * @param kind the node's; `undefined` for a node that only the settings describe
  */
 export function makePlan(
-  kind: Pick<Kind, "sources" | "fields" | "static"> | undefined,
+  name: string | undefined,
+  kind: Kind | undefined,
   settings: InfoSettings,
+  times: Times,
 ): Plan {
-  const sources = { ...kind?.sources, ...settings.sources };
+  const sources: Record<string, Source> = { ...kind?.sources, ...settings.sources };
   const fields: Record<string, FieldOptions> = {};
+  for (const [key, field] of Object.entries({ ...kind?.fields, ...settings.fields })) {
+    // The status rests on some keys, even where they are hidden.
+    if (!settings.hide?.includes(key) || JUDGED_KEYS.includes(key)) fields[key] = optionsOf(field);
+  }
   const pointers = new Map<string, Set<string>>();
   const take = (reference: Reference) => {
-    const [name, pointer] = parseReference(reference);
-    if (!sources[name]) return;
-    const known = pointers.get(name);
+    const [source, pointer] = parseReference(reference);
+    if (!sources[source]) return;
+    const known = pointers.get(source);
     if (known) known.add(pointer);
     else {
-      pointers.set(name, new Set([pointer]));
-      const link = linkOf(sources[name]);
+      pointers.set(source, new Set([pointer]));
+      const link = linkOf(sources[source]);
       if (link) take(link);
     }
   };
-  for (const [key, field] of Object.entries({ ...kind?.fields, ...settings.fields })) {
-    if (settings.hide?.includes(key)) continue;
-    fields[key] = optionsOf(field);
-    for (const reference of referencesOf(field)) take(reference);
-  }
-  const planned = [...pointers].map(([name, set]) =>
-    [name, { source: sources[name]!, pointers: [...set] }] as const
+  for (const field of Object.values(fields)) referencesOf(field).forEach(take);
+  if (kind) referencesOfHealth(kind.health).forEach(take);
+
+  const names = [...pointers.keys()];
+  const ofKind = names.filter((source) => kind && Object.hasOwn(kind.sources, source));
+  const ofNode = (ofKind.length > 0 ? ofKind : names).filter((source) =>
+    goesToNode(sources[source]!)
   );
+  const judges = ofNode.length > 0 ? ofNode : names;
+  const isSeldom = (source: string) => sources[source]!.ttl !== undefined;
+  const hasVital = judges.some((source) => !isSeldom(source));
+  const roleOf = (source: string): PlannedSource["role"] => {
+    if (!judges.includes(source)) return "extra";
+    return hasVital && isSeldom(source) ? "part" : "vital";
+  };
+  const planned = names.map((source): [string, PlannedSource] => {
+    const { ttl, timeout } = sources[source]!;
+    return [source, {
+      source: sources[source]!,
+      pointers: [...pointers.get(source)!],
+      ttl: ttl === undefined ? times.ttl : milliseconds(ttl),
+      timeout: timeout === undefined ? times.timeout : milliseconds(timeout),
+      role: roleOf(source),
+    }];
+  });
   return {
+    kind: kind && name,
     sources: new Map(planned),
     fields,
     static: { ...kind?.static, ...settings.static },
+    health: kind?.health,
   };
 }
+
+/** The name of the one source of {@linkcode planOfHost}. */
+export const HOST = "host";
+
+/** The plan of a host that says all itself. */
+export function planOfHost(call: HostInfo, { ttl, timeout }: Times): Plan {
+  const source: PlannedSource = { source: { call }, pointers: [""], ttl, timeout, role: "vital" };
+  return {
+    kind: undefined,
+    sources: new Map([[HOST, source]]),
+    fields: {},
+    static: {},
+    health: undefined,
+  };
+}
+
+/** The keys of the info that the status rests on. */
+const JUDGED_KEYS = [
+  "chain_id",
+  "network",
+  "height",
+  "head_at",
+  "synced",
+  "sync_progress",
+  "peers",
+];
 
 /** The places a field names. */
 export function referencesOf(field: Field): readonly Reference[] {
@@ -66,9 +143,29 @@ export function referencesOf(field: Field): readonly Reference[] {
   return unless ? [...references, unless] : references;
 }
 
+/** The places that the status rests on. */
+export function referencesOfHealth({ rules = [], target = [] }: KindHealth): readonly Reference[] {
+  return [
+    ...rules.flatMap(({ when, reason }) => [
+      ...Object.keys(when) as Reference[],
+      ...placeholdersOf(reason),
+    ]),
+    ...typeof target === "string" ? [target] : target,
+  ];
+}
+
+/** The places that a sentence names, in braces. */
+export function placeholdersOf(sentence: string): Reference[] {
+  return [...sentence.matchAll(/\{([^{}]+)\}/g)].map(([, reference]) => reference as Reference);
+}
+
 /** The place of the link that a source follows, if it follows one. */
 export function linkOf(source: Source): Reference | undefined {
   return "get" in source && /^[\w-]+#/.test(source.get) ? source.get as Reference : undefined;
+}
+
+function goesToNode(source: Source): boolean {
+  return "jsonrpc" in source || "get" in source || "post" in source;
 }
 
 function optionsOf(field: Field): FieldOptions {

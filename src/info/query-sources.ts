@@ -3,108 +3,127 @@
  *
  * @module
  */
-import type { JsonRpcSource, Reference, Source } from "../kinds/kind.ts";
-import type { Auth } from "./sources/credentials.ts";
-import { parseJson } from "../json/lossless.ts";
-import { linkOf, type PlannedSource } from "./query-plan.ts";
+import type { JsonRpcSource, Source } from "../kinds/kind.ts";
+import { formatJson } from "../json/lossless.ts";
 import { resolvePointer } from "../json/pointer.ts";
+import { withTimeout } from "../with-timeout.ts";
+import { type Answer, readAnswer } from "./bound-answer.ts";
+import { type HostInfo, linkOf, type PlannedSource } from "./query-plan.ts";
 import { parseReference } from "./source-reference.ts";
-import { milliseconds } from "./settings.ts";
-import { runCommand } from "./sources/command.ts";
-import { readTextFile } from "./sources/file.ts";
-import { askJson } from "./sources/get-and-post.ts";
-import { createEndpoint, type Endpoint } from "./sources/json-rpc.ts";
+import { runCommandSource } from "./sources/command.ts";
+import type { Auth } from "./sources/credentials.ts";
+import { readFileSource } from "./sources/file.ts";
+import { requestJson } from "./sources/get-and-post.ts";
+import type { HttpContext } from "./sources/http-request.ts";
+import { createEndpoint } from "./sources/json-rpc.ts";
+import { urlOfLink } from "./sources/link.ts";
 import { SourceError } from "./sources/source-error.ts";
-import type { Taken } from "./map-fields.ts";
+
+/** What was taken from an answer, by pointer. */
+export type Taken = ReadonlyMap<string, unknown>;
 
 /** What a source gave, or why it gave nothing, and how long that took in milliseconds. */
 export type Outcome =
-  & { took: number }
-  /** An optional source that is refused gives nothing, which is as good as an answer. */
-  & ({ taken: Taken; absent?: SourceError } | { error: SourceError });
+  & { readonly took: number }
+  & (
+    | {
+      readonly taken: Taken;
+      /** Places of the answer that are beyond the bounds. */
+      readonly leftOut: readonly string[];
+      /** The node does not have this optional method or path, which is as good as an answer. */
+      readonly absent?: SourceError;
+    }
+    | { readonly error: SourceError }
+  );
 
 /** What sources are asked with. */
-export interface AskContext {
+export interface QueryContext {
   /** The node's URL, for the sources that need one. */
-  url: string | undefined;
-  auth: Auth | undefined;
-  fetch: typeof fetch;
-  /** The time for an answer of a source that names none, in milliseconds. */
-  timeout: number;
+  readonly url: string | undefined;
+  readonly auth: Auth | undefined;
+  readonly fetch: typeof fetch;
 }
 
-/** Sources and their outcomes by name. */
-export type Ask = (
+/** What a source gave when it was asked last, at a place; `undefined` if that is not known. */
+export type Remembered = (source: string, pointer: string) => unknown;
+
+/**
+ * Asks some sources; resolves when the last of them has answered or failed.
+ *
+ * @param remembered has the links of sources that are not asked this time
+ */
+export type Query = (
   sources: ReadonlyMap<string, PlannedSource>,
+  signal: AbortSignal,
+  remembered?: Remembered,
 ) => Promise<ReadonlyMap<string, Outcome>>;
 
-/** Whether a source is the node itself, whose silence means that the node is down. */
-export function isOfNode(source: Source): boolean {
-  return "jsonrpc" in source || "get" in source || "post" in source;
-}
-
 /** Makes what asks; it remembers of each endpoint whether it takes batches. */
-export function createAsk(context: AskContext): Ask {
-  const endpoints = new Map<string, Endpoint>();
-  const timeoutOf = ({ timeout }: Source) => timeout ? milliseconds(timeout) : context.timeout;
+export function createQuery(context: QueryContext): Query {
+  const endpoints = new Map<string, ReturnType<typeof createEndpoint>>();
 
   const urlOf = (path: string | undefined) => {
-    if (path && /^https?:/.test(path)) return path;
-    if (!context.url) throw new SourceError("needs node.url");
-    return path ? context.url.replace(/\/$/, "") + path : context.url;
+    if (path && /^https?:/i.test(path)) return path;
+    const url = context.url ?? needsUrl();
+    return path ? url.replace(/\/$/, "") + path : url;
   };
 
-  const httpContext = () => {
-    const { fetch, auth } = context;
-    if (!auth) throw new SourceError("needs node.url");
-    return { fetch, auth };
-  };
+  const httpContext = (): HttpContext => ({
+    fetch: context.fetch,
+    auth: context.auth ?? needsUrl(),
+  });
 
-  /** All calls of one endpoint together. */
-  const call = async (sources: readonly JsonRpcSource[]) => {
-    const url = urlOf(sources[0]?.path);
+  const callEndpoint = async (batch: readonly Planned[], signal: AbortSignal) => {
+    const calls = batch.map(([, { source }]) => source as JsonRpcSource);
+    const url = urlOf(calls[0]?.path);
     let endpoint = endpoints.get(url);
     if (!endpoint) endpoints.set(url, endpoint = createEndpoint(url));
-    return await endpoint(sources, Math.max(...sources.map(timeoutOf)), httpContext());
+    const timeout = Math.max(...batch.map(([, { timeout }]) => timeout));
+    return await endpoint(calls, { timeout, signal }, httpContext());
   };
 
-  return async (sources) => {
+  return async (sources, signal, remembered = () => undefined) => {
     const started = performance.now();
-    const answers = new Map<string, Promise<unknown>>();
-    const batches = new Map<string, [name: string, source: JsonRpcSource][]>();
-    for (const [name, { source }] of sources) {
+    const answers = new Map<string, Promise<Answer>>();
+
+    // All calls of an endpoint go together.
+    const batches = new Map<string, Planned[]>();
+    for (const planned of sources) {
+      const { source } = planned[1];
       if (!("jsonrpc" in source)) continue;
       const { path = "" } = source;
-      batches.set(path, [...batches.get(path) ?? [], [name, source]]);
+      batches.set(path, [...batches.get(path) ?? [], planned]);
     }
     for (const batch of batches.values()) {
-      const outcomes = call(batch.map(([, source]) => source));
-      for (const [index, [name]] of batch.entries()) {
-        answers.set(name, outcomes.then((all) => valueOf(all[index]!)));
-      }
+      const outcomes = callEndpoint(batch, signal);
+      batch.forEach(([name], i) => answers.set(name, outcomes.then((all) => answerOf(all[i]!))));
     }
-    const askOne = async (source: Source): Promise<unknown> => {
-      if ("file" in source) return readValue(await readTextFile(source.file, timeoutOf(source)));
-      if ("command" in source) {
-        return readValue(await runCommand(source.command, timeoutOf(source)));
-      }
+
+    const ask = async ({ source, timeout }: PlannedSource): Promise<Answer> => {
+      const limits = { timeout, signal };
+      if ("call" in source) return await callHost(source.call, timeout);
+      if ("file" in source) return await readFileSource(source.file, limits);
+      if ("command" in source) return await runCommandSource(source.command, limits);
       if ("jsonrpc" in source) throw new TypeError("calls are made in batches");
+      return await requestJson(source, await urlOfSource(source), limits, httpContext());
+    };
+    const urlOfSource = async (source: Exclude<Source, JsonRpcSource>) => {
       const link = linkOf(source);
-      const path = link ? await follow(link) : "get" in source ? source.get : source.post;
-      return await askJson(source, urlOf(path), timeoutOf(source), httpContext());
-    };
-    const follow = async (link: Reference) => {
+      if (!link) return urlOf("get" in source ? source.get : "post" in source ? source.post : "");
       const [name, pointer] = parseReference(link);
-      const target = resolvePointer(await answers.get(name), pointer);
-      if (typeof target !== "string") throw new SourceError(`finds no link at ${link}`);
-      // A node behind a proxy names itself by another host: only the path is taken.
-      const { pathname, search } = new URL(target, urlOf(undefined));
-      return pathname + search;
+      const target = sources.has(name)
+        ? resolvePointer((await answers.get(name))?.value, pointer)
+        : remembered(name, pointer);
+      if (typeof target !== "string") {
+        throw new SourceError("bad_answer", `gives no link at ${link}`);
+      }
+      return urlOfLink(target, urlOf(undefined));
     };
-    const rest = [...sources].filter(([name]) => !answers.has(name));
     // A source that follows a link comes after the one with the link.
-    rest.sort(([, a], [, b]) => Number(!!linkOf(a.source)) - Number(!!linkOf(b.source)));
-    for (const [name, { source }] of rest) answers.set(name, askOne(source));
+    const rest = [...sources].filter(([, { source }]) => !("jsonrpc" in source))
+      .sort(([, a], [, b]) => Number(followsLink(a)) - Number(followsLink(b)));
+    for (const [name, planned] of rest) answers.set(name, ask(planned));
+
     const outcomes = [...sources].map(async ([name, planned]): Promise<[string, Outcome]> => {
       const outcome = await take(answers.get(name)!, planned);
       return [name, { ...outcome, took: performance.now() - started }];
@@ -113,32 +132,48 @@ export function createAsk(context: AskContext): Ask {
   };
 }
 
-const valueOf = (outcome: { value: unknown } | { error: SourceError }) => {
-  if ("error" in outcome) throw outcome.error;
-  return outcome.value;
-};
+type Planned = [name: string, planned: PlannedSource];
 
-/** Keeps of an answer what the fields name, and lets go of the rest. */
-async function take(answer: Promise<unknown>, { source, pointers }: PlannedSource) {
+const followsLink = ({ source }: PlannedSource) => !("call" in source) && !!linkOf(source);
+
+function needsUrl(): never {
+  throw new SourceError("bad_answer", "has no URL; set node.url");
+}
+
+function answerOf(outcome: { answer: Answer } | { error: SourceError }): Answer {
+  if ("error" in outcome) throw outcome.error;
+  return outcome.answer;
+}
+
+/** What a host says goes through the bounds as well, and loses what JSON has no form for. */
+async function callHost(call: HostInfo, timeout: number): Promise<Answer> {
   try {
-    const value = await answer;
-    return { taken: new Map(pointers.map((p) => [p, resolvePointer(value, p)])) };
+    const value = await withTimeout(Promise.resolve(call()), timeout, () => {
+      throw new Error(`takes longer than ${timeout} ms`);
+    });
+    if (typeof value !== "object" || value === null || Array.isArray(value)) {
+      throw new TypeError("must return an object");
+    }
+    return readAnswer(formatJson(value));
+  } catch (error) {
+    // What the host throws may hold anything: it is for the log alone.
+    const hint = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+    throw new SourceError("bad_answer", "cannot say how it is", { hint });
+  }
+}
+
+/** Keeps of an answer what the plan names, and lets go of the rest. */
+async function take(answer: Promise<Answer>, { source, pointers }: PlannedSource) {
+  try {
+    const { value, leftOut } = await answer;
+    return { taken: new Map(pointers.map((p) => [p, resolvePointer(value, p)])), leftOut };
   } catch (cause) {
     // A runtime that does not allow something throws an error of its own.
     const error = cause instanceof SourceError
       ? cause
-      : new SourceError(`cannot be asked here (${(cause as Error).name})`);
-    return source.optional && error.isRefusal ? { taken: new Map(), absent: error } : { error };
-  }
-}
-
-/** JSON where it is an object or an array, otherwise the text: `1.10` is no number there. */
-function readValue(text: string): unknown {
-  const trimmed = text.trim();
-  if (!/^[[{]/.test(trimmed)) return trimmed;
-  try {
-    return parseJson(trimmed);
-  } catch {
-    return trimmed;
+      : new SourceError("bad_answer", "cannot be asked here", { hint: (cause as Error).name });
+    const isOptional = "optional" in source && source.optional;
+    if (isOptional && error.isAbsent) return { taken: new Map(), leftOut: [], absent: error };
+    return { error };
   }
 }

@@ -10,6 +10,7 @@ import type { AuthFile, Duration, Field, Source } from "../kinds/kind.ts";
 export type AuthVariable =
   | { basic_env: string }
   | { bearer_env: string }
+  | { digest_env: string }
   | { header_env: string; header?: string };
 
 /** The node that is shown. */
@@ -22,6 +23,8 @@ export interface NodeSettings {
   kind?: string;
   /** Where the secret for it lies. It is sent to the origin of `url` and nowhere else. */
   auth?: AuthFile | AuthVariable;
+  /** Whom to trust besides, for `https:`. */
+  tls?: { ca_file: string };
   /** How long an answer may take. @default "2s" */
   timeout?: Duration;
 }

@@ -92,7 +92,8 @@ function valueOf(scanner: JsonScanner): unknown {
   return scanner.kind === "number" ? numberOf(scanner.raw) : JSON.parse(scanner.raw);
 }
 
-function numberOf(digits: string): unknown {
+/** Reads a number of JSON: a `bigint` where it is an integer above 2^53, a string where it is above all doubles. */
+export function numberOf(digits: string): number | bigint | string {
   const number = Number(digits);
   if (!Number.isFinite(number)) return digits;
   return Number.isSafeInteger(number) || !/^-?\d+$/.test(digits) ? number : BigInt(digits);

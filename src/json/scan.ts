@@ -72,10 +72,13 @@ export class JsonScanner {
   readonly #text: string;
   /** The open objects and lists: `true` for an object. */
   readonly #open: boolean[] = [];
+  readonly #depthMax: number;
   #expected: keyof typeof EXPECTED = "value";
 
-  constructor(text: string) {
+  /** @param depthMax how many levels of objects and lists may be open */
+  constructor(text: string, depthMax: number = DEPTH_MAX) {
     this.#text = text;
+    this.#depthMax = depthMax;
   }
 
   /** How many objects and lists are open after the current token. */
@@ -128,7 +131,7 @@ export class JsonScanner {
       if (isValue) this.#leaveValue();
       else this.#expected = "colon";
     } else if (isValue && (character === "{" || character === "[")) {
-      if (this.depth === DEPTH_MAX) throw new JsonDepthError(start);
+      if (this.depth === this.#depthMax) throw new JsonDepthError(start);
       this.kind = character;
       this.end = start + 1;
       this.#open.push(character === "{");

@@ -1,6 +1,6 @@
 /**
- * The form of a kind of node: what to ask it, where its answers lie, and how it is recognised. A
- * kind is data; `info` reads it, and it imports nothing.
+ * The form of a kind of node: how it is detected, what it is asked, where its answers lie and what they say of
+ * its health. A kind is data, one file of `spec/kinds/`; `src/settings/kind.ts` checks it.
  *
  * @module
  */
@@ -25,8 +25,13 @@ export interface SourceOptions {
    * @default the info's `ttl`
    */
   ttl?: Duration;
-  /** Not every node of the kind answers this, so that a refusal is no trouble. */
+  /** Not every node of the kind has this method or path, so that its absence is no fault. */
   optional?: boolean;
+  /**
+   * An error that the node answers is a value as well: of JSON-RPC the whole answer, `{ result }` or
+   * `{ error }`; of HTTP the content, whatever the status. A missing method or path stays an error.
+   */
+  keep_errors?: boolean;
 }
 
 /** A call of JSON-RPC 2.0 over HTTP. */
@@ -71,16 +76,19 @@ export type Source = JsonRpcSource | GetSource | PostSource | FileSource | Comma
 /**
  * What is made of a value:
  * - `hex`: a number from its hexadecimal form, or the form from a number
+ * - `number`: a number from its decimal form
  * - `not`: true for false, null, 0 and "", false for the rest
  * - `count`: how many members; with a pointer, those that are true there
  * - `match`: the first group of a regular expression, or all it matched
- * - `time`: RFC 3339 from text or from the seconds (or milliseconds, …) since 1970
+ * - `time`: RFC 3339 from text or from the seconds (or milliseconds, …) since 1970, decimal or `0x`
  * - `uptime`: when it started, RFC 3339, from the seconds since
  * - `sum`: of all the places named
+ * - `add`: the number with this one added, such as -1
  * - `join`: all the places named, with a separator
  */
 export type Conversion =
   | "hex"
+  | "number"
   | "not"
   | "count"
   | "time"
@@ -88,6 +96,7 @@ export type Conversion =
   | "sum"
   | { count: string }
   | { match: string }
+  | { add: number }
   | { join: string };
 
 /** A value and what is made of it. */
@@ -110,15 +119,76 @@ export type AuthFile =
     | { basic_file: string }
     /** A bearer token (RFC 6750). */
     | { bearer_file: string }
+    /** `user:password`, for HTTP Digest (RFC 7616). */
+    | { digest_file: string }
     /** A header line; with `header`, its value alone. */
     | { header_file: string; header?: string }
   );
 
-/** Where nodes of a kind leave their secret for programs of the same user. */
-export interface UsualAuth {
-  /** A header of the refusal, and a regular expression for it: nobody else is sent a secret. */
-  refusal: readonly [header: string, pattern: string];
-  files: readonly AuthFile[];
+/** How nodes of a kind refuse, and where they leave their secret for programs of the same user. */
+export interface KindAuth {
+  /**
+   * A header of the refusal and a regular expression for it. Nobody else is sent what lies in `files`;
+   * without it there are none.
+   */
+  refusal?: { readonly header: string; readonly pattern: string };
+  /** Where such a node leaves its secret on this machine. */
+  files?: readonly AuthFile[];
+  /** The setting that helps where there are no such files, as in a configuration. */
+  example?: AuthFile;
+}
+
+/**
+ * What a value is tested for: `null` for a place that the answer does not have, or where it has `null`;
+ * otherwise a regular expression for its text, or a bound of its number, which may be written as text.
+ */
+export type Test = string | null | { readonly above: number } | { readonly below: number };
+
+/** Why a node that answers is not `ok`. The service finds out most; a kind may name these. */
+export type KindStatusCode =
+  | "warming_up"
+  | "syncing"
+  | "no_leader"
+  | "alarm"
+  | "no_peers"
+  | "stalled";
+
+/** A state that a node's answers show. */
+export interface HealthRule {
+  /** Places and what each is tested for; all have to hold. A source that gave nothing never holds. */
+  when: Readonly<Record<Reference, Test>>;
+  code: KindStatusCode;
+  /** One sentence for people. `{source#/pointer}` stands for the value there. */
+  reason: string;
+}
+
+/** What is expected of a node in a network. */
+export interface NetworkRules {
+  /** The longest time between two blocks; `head_at` older than that is `stalled`. */
+  quiet?: Duration;
+  /** The fewest peers; a node with fewer has `no_peers`. */
+  peers?: number;
+}
+
+/** Which answers of a node say that something is wrong with it. */
+export interface KindHealth {
+  /** What `ok` rests on, for people: a clause such as "it has a leader and raises no alarm". */
+  ok: string;
+  /** Codes of JSON-RPC errors, or statuses of HTTP, by which a node says that it is starting. */
+  warming_up?: readonly number[];
+  /** The first that holds decides. */
+  rules?: readonly HealthRule[];
+  /** The `sync_progress` of a node that is in sync, such as 1. */
+  complete?: number;
+  /**
+   * The highest block that the node or its peers know of: a number, or its decimal or `0x` form as
+   * text. Of several places the highest counts.
+   */
+  target?: Reference | readonly Reference[];
+  /** By how many blocks a node may be behind `target`. @default 2 */
+  lag?: number;
+  /** By `chain_id` or `network` as the info has it; `*` for any other. */
+  networks?: Readonly<Record<string, NetworkRules>>;
 }
 
 /** A kind of node. */
@@ -127,70 +197,16 @@ export interface Kind {
   title: string;
   /** Where such a node listens as a rule. */
   url: string;
+  /** Names of programs and networks that people give in place of the kind. */
+  aliases?: readonly string[];
   /** Where it describes its own interface: a path below the node's URL, to OpenAPI or Swagger. */
   description?: `/${string}`;
   /** What its answers show, each in full: a place and a regular expression. */
-  recognise: Readonly<Record<Reference, string>>;
-  /** Where such a node leaves its secret, for a node on this machine where none is configured. */
-  auth?: UsualAuth;
+  detect: Readonly<Record<Reference, string>>;
+  auth?: KindAuth;
   /** Values that are always the same. */
   static?: Readonly<Record<string, unknown>>;
   sources: Readonly<Record<string, Source>>;
   fields: Readonly<Record<string, Field>>;
+  health: KindHealth;
 }
-
-/** The names of the kinds that are known; `index.ts` has what each of them is. */
-export const KIND_NAMES = [
-  "activitypub",
-  "algorand",
-  "aptos",
-  "beacon",
-  "bee",
-  "bitcoin",
-  "cosmos",
-  "ergo",
-  "etcd",
-  "ethereum",
-  "handshake",
-  "kubo",
-  "monero",
-  "nats",
-  "near",
-  "nostr",
-  "solana",
-  "stacks",
-  "substrate",
-  "syncthing",
-] as const;
-
-/** The name of a kind. */
-export type KindName = (typeof KIND_NAMES)[number];
-
-/** Names of programs and networks that people give in place of the kind they mean. */
-export const PROGRAM_KINDS: Readonly<Record<string, KindName>> = {
-  anvil: "ethereum",
-  besu: "ethereum",
-  bitcoind: "bitcoin",
-  cometbft: "cosmos",
-  dogecoin: "bitcoin",
-  erigon: "ethereum",
-  evm: "ethereum",
-  geth: "ethereum",
-  hsd: "handshake",
-  ipfs: "kubo",
-  lighthouse: "beacon",
-  litecoin: "bitcoin",
-  litecoind: "bitcoin",
-  lodestar: "beacon",
-  mastodon: "activitypub",
-  misskey: "activitypub",
-  monerod: "monero",
-  nethermind: "ethereum",
-  nimbus: "beacon",
-  polkadot: "substrate",
-  prysm: "beacon",
-  reth: "ethereum",
-  swarm: "bee",
-  tendermint: "cosmos",
-  teku: "beacon",
-};

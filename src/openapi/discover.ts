@@ -16,7 +16,7 @@ import {
 } from "./watch.ts";
 import type { Said } from "./load.ts";
 
-/** How long a place is left alone when it has been looked at, and a node that has been asked, in ms. */
+/** How long a place is left alone when it has been looked at, in ms. */
 const AGAIN = 30_000;
 
 /** How the description of a node is found. */
@@ -25,7 +25,7 @@ export interface FoundOptions extends Omit<LiveOptions, "place"> {
   readonly url: string;
   /** The path at which it describes itself; `undefined` while that is not known. */
   readonly path: () => Promise<string | undefined>;
-  /** Asks the node what it is. */
+  /** Asks the node what it is; called once. */
   readonly ask: () => Promise<unknown>;
   /** Is told, once, that there is nothing at that place. */
   readonly log: (message: string, level?: "info") => void;
@@ -58,13 +58,15 @@ export function keepFound<T>(
 ): Live<T> {
   let found: Live<T> | undefined;
   let told: string | undefined;
-  let next = 0, nextAsk = 0;
+  let next = 0;
+  let isAsked = false;
 
   /** The path, where it is time to look there. */
   async function due(): Promise<string | undefined> {
     let path = await find();
-    if (path === undefined && now() >= nextAsk) {
-      nextAsk = now() + AGAIN;
+    // From then on it is asked when somebody asks for its info.
+    if (path === undefined && !isAsked) {
+      isAsked = true;
       await ask();
       path = await find();
     }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { KIND_NAMES, PROGRAM_KINDS } from "../kinds/kind.ts";
+import { KIND_OR_FILE_RULE } from "./kind-name.ts";
 import type { About } from "./schemas.ts";
 import {
   FILE_RULE,
@@ -46,12 +46,8 @@ export const COMMAND: {
     argument: "NODE_URL",
   },
   kind: {
-    rule: oneWordOf(
-      [...KIND_NAMES, "none"],
-      'a kind of node (see "nodeface kinds") or none',
-      PROGRAM_KINDS,
-    ),
-    text: "what kind of node it is",
+    rule: KIND_OR_FILE_RULE,
+    text: "what kind of node it is; a file for one of your own",
     default: "found by asking",
     example: "bitcoin",
     flag: "kind",

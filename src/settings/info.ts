@@ -26,6 +26,7 @@ import {
   list,
   map,
   needed,
+  number,
   object,
   oneOf,
   type Schema,
@@ -39,13 +40,19 @@ const common = (): Settings => ({
   timeout: setting(TIMEOUT, { text: "How long an answer may take", default: "node.timeout" }),
   ttl: setting(AGE, { text: "How long an answer is good for", default: "info.ttl" }),
   optional: setting(v.boolean("true or false"), {
-    text: "Whether it is no trouble when the node refuses",
+    text: "Whether it is no fault when the node has no such method or path",
+    default: "false",
+  }),
+  keep_errors: setting(v.boolean("true or false"), {
+    text:
+      "Whether an error is a value as well: of JSON-RPC the whole answer with result or error, " +
+      "of HTTP the content whatever the status",
     default: "false",
   }),
 });
 
 /** A source, by the schema of a path. */
-function source(path: Schema<string>): Schema {
+export function source(path: Schema<string>): Schema {
   return oneOf({
     jsonrpc: {
       jsonrpc: needed(LINE, {
@@ -97,20 +104,22 @@ function source(path: Schema<string>): Schema {
   });
 }
 
-const CONVERSIONS = ["hex", "not", "count", "time", "uptime", "sum"];
+const CONVERSIONS = ["hex", "number", "not", "count", "time", "uptime", "sum"];
 
 const conversion = () =>
   either<unknown>(
-    `one of ${CONVERSIONS.join(", ")}, or an object with count, match or join`,
+    `one of ${CONVERSIONS.join(", ")}, or an object with count, match, add or join`,
     word(CONVERSIONS),
     oneOf({
       count: { count: needed(POINTER, { text: "Counts the members that are true there" }) },
       match: { match: needed(EXPRESSION, { text: "The first group, or all that it matches" }) },
+      add: { add: needed(number("a number"), { text: "The number with this one added" }) },
       join: { join: needed(TEXT, { text: "All the places, with this text between them" }) },
     }),
   );
 
-const field = () =>
+/** Where a key comes from. */
+export const field = (): Schema =>
   either<unknown>(
     "a place such as net#/version, or an object with from",
     REFERENCE_TEXT,
@@ -128,9 +137,10 @@ const field = () =>
         },
       ),
       as: setting(conversion(), {
-        text: "What is made of the value: hex (a number from or to its hexadecimal form), not, " +
-          "count (how many), time (RFC 3339), uptime (the start, from the seconds since), sum, " +
-          "{ count: POINTER }, { match: EXPRESSION } or { join: TEXT }",
+        text: "What is made of the value: hex (a number from or to its hexadecimal form), " +
+          "number (from its decimal form), not, count (how many), time (RFC 3339), " +
+          "uptime (the start, from the seconds since), sum, { count: POINTER }, " +
+          "{ match: EXPRESSION }, { add: NUMBER } or { join: TEXT }",
         example: "{ match: '^v(.+)' }",
       }),
       unless: setting(REFERENCE_TEXT, {

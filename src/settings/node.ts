@@ -3,63 +3,47 @@
  *
  * @module
  */
+import { KIND_NAMES } from "../generated/kind-names.js";
 import { DEFAULTS } from "../info/settings.ts";
-import { KIND_NAMES, PROGRAM_KINDS } from "../kinds/kind.ts";
+import { COMMAND } from "./command.ts";
+import { kindNameRule } from "./kind-name.ts";
 import { EXPRESSION, HEADER, LINE, NODE_URL, TIMEOUT } from "./rules.ts";
 import {
+  knownWord,
   needed,
+  object,
   oneOf,
-  reworded,
   type Schema,
   secret,
   setting,
   type Settings,
-  word,
 } from "./schemas.ts";
 
-/** Where the node answers. */
-export const url: Schema = setting(NODE_URL, {
-  text: "where the node answers, such as http://127.0.0.1:8545",
-  example: "http://127.0.0.1:8545",
-  variables: ["NODEFACE_URL"],
-  argument: "NODE_URL",
-});
-
-/** What kind of node it is. */
-export const kind: Schema = setting(
-  word(
-    [...KIND_NAMES, "none"],
-    'a kind of node (see "nodeface kinds") or none',
-    PROGRAM_KINDS,
-  ),
-  {
-    text: "what kind of node it is",
-    default: "found by asking",
-    example: "bitcoin",
-    flag: "kind",
-    variables: ["NODEFACE_KIND"],
-    argument: "KIND",
-  },
-);
+/** The name of a kind that is known, or `none`. */
+function kindName(own: readonly string[]): Schema<string> {
+  return knownWord([...KIND_NAMES, ...own], kindNameRule(own));
+}
 
 const variable = (what: string) =>
   needed(LINE, { text: `A variable of the environment with ${what}`, example: "NODE_SECRET" });
 
 const BASIC = "user:password, for HTTP Basic";
+const DIGEST = "user:password, for HTTP Digest";
 const BEARER = "a bearer token";
 const HEADER_LINE = "a header line";
 
-/** Where the secret for the node lies, by the schema of a path. */
-function auth(path: Schema<string>): Schema {
-  const match = setting(EXPRESSION, {
-    text: "A regular expression. The secret is its first group, or all that it matches",
-    example: "'<apikey>(.*?)</apikey>'",
-  });
-
-  const header = setting(HEADER, {
+const header = () =>
+  setting(HEADER, {
     text:
       'The header that carries the secret. Without it, the secret is a whole line "Name: value"',
     example: "X-API-Key",
+  });
+
+/** The files that a secret may lie in, each by its key; by the schema of a path. */
+export function authFiles(path: Schema<string>): Readonly<Record<string, Settings>> {
+  const match = setting(EXPRESSION, {
+    text: "A regular expression. The secret is its first group, or all that it matches",
+    example: "'<apikey>(.*?)</apikey>'",
   });
 
   const file = (what: string) =>
@@ -67,13 +51,22 @@ function auth(path: Schema<string>): Schema {
       text: `A file with ${what}. It is read at each use`,
       example: "~/.node/secret",
     });
-  const forms = oneOf({
+  return {
     basic_file: { basic_file: file(BASIC), match },
     bearer_file: { bearer_file: file(BEARER), match },
-    header_file: { header_file: file(HEADER_LINE), header, match },
+    digest_file: { digest_file: file(DIGEST), match },
+    header_file: { header_file: file(HEADER_LINE), header: header(), match },
+  };
+}
+
+/** Where the secret for the node lies, by the schema of a path. */
+function auth(path: Schema<string>): Schema {
+  const forms = oneOf({
+    ...authFiles(path),
     basic_env: { basic_env: variable(BASIC) },
     bearer_env: { bearer_env: variable(BEARER) },
-    header_env: { header_env: variable(HEADER_LINE), header },
+    digest_env: { digest_env: variable(DIGEST) },
+    header_env: { header_env: variable(HEADER_LINE), header: header() },
   });
   return setting(secret(forms), {
     text:
@@ -83,16 +76,40 @@ function auth(path: Schema<string>): Schema {
   });
 }
 
-/** The keys of `node`, by the schema of a path. */
-export function nodeSettings(path: Schema<string>): Settings {
+/**
+ * The keys of `node`.
+ *
+ * @param path the schema of a path
+ * @param own the names of the kinds that the operator or the host has made
+ */
+export function nodeSettings(path: Schema<string>, own: readonly string[] = []): Settings {
   return {
-    url: reworded(url, "Where the node answers, with http: or https:"),
+    url: setting(NODE_URL, {
+      ...COMMAND.url,
+      text: "Where the node answers, with http: or https:",
+    }),
     public_url: setting(NODE_URL, {
       text: "Where pages reach the node. It takes the place of the servers of its description",
       example: "https://node.example/rpc",
     }),
-    kind: reworded(kind, "What kind of node it is; none where info says all"),
+    kind: setting(kindName(own), {
+      ...COMMAND.kind,
+      text: "What kind of node it is; none where info says all",
+    }),
     auth: auth(path),
+    tls: setting(
+      object({
+        ca_file: needed(path, {
+          text: "A file with certificates in PEM, of the authority that has signed the node's",
+          example: "~/.node/ca.pem",
+        }),
+      }),
+      {
+        text: "Whom to trust besides, where the node answers with https:",
+        default: "the authorities that the runtime trusts",
+        example: "{ ca_file: ~/.node/ca.pem }",
+      },
+    ),
     timeout: setting(TIMEOUT, {
       text: "How long an answer of the node may take",
       default: DEFAULTS.timeout,

@@ -7,6 +7,7 @@ import * as v from "valibot";
 import { REFERENCE } from "../info/source-reference.ts";
 import { DURATION, milliseconds } from "../info/settings.ts";
 import type { Duration } from "../kinds/kind.ts";
+import { KIND_FILE_RULE } from "./kind-name.ts";
 import { type Schema, secret, text } from "./schemas.ts";
 import { FILE_RULE, hasUser, LISTEN_RULE, NO_USER, NODE_URL_RULE, PLACE_RULE } from "./texts.ts";
 
@@ -66,6 +67,21 @@ export const ORIGIN: Schema<string> = text({
 export const PREFIX: Schema<string> = text({
   right: 'a path such as "/node1", with a slash in front and none at the end',
   pattern: /^(\/[\w.~-]+)*$/,
+});
+
+/** What a kind of node is called. */
+export const KIND_NAME: Schema<string> = text({
+  right: "a name of lower-case letters, digits and -, other than none",
+  pattern: /^(?!none$)[a-z][a-z0-9-]*$/,
+});
+
+/** The file of a kind. */
+export const KIND_FILE: Schema<string> = text(KIND_FILE_RULE);
+
+/** A path below the node's URL. */
+export const PATH: Schema<string> = text({
+  right: "a path such as /openapi.json",
+  pattern: /^\/\S*$/,
 });
 
 /** A place in an answer. */
@@ -130,7 +146,7 @@ function duration(most: Duration, least: Duration = "0ms"): Schema<string> {
 }
 
 /** How long an answer may take. */
-export const TIMEOUT: Schema<string> = duration("60s", "1ms");
+export const TIMEOUT: Schema<string> = duration("10s", "1ms");
 
 /** How long an answer is good for, or is shown when the node has stopped answering. */
 export const AGE: Schema<string> = duration("24h");

@@ -142,6 +142,31 @@ export function word<W extends string>(
   });
 }
 
+/**
+ * A word by a rule, of which editors are told some words beside any other text: more may be right.
+ *
+ * @param words the words that editors offer
+ */
+export function knownWord(words: readonly string[], rule: TextRule): Schema<string> {
+  const known = text(rule);
+  return readBy(
+    v.union([v.picklist(words), v.string()], rule.right),
+    (value, read) => read(known, value),
+  );
+}
+
+/** A number, which YAML may give as a `bigint`. */
+export function number(
+  right: string,
+  isRight: (number: number) => boolean = Number.isFinite,
+): Schema<number> {
+  const schema = v.pipe(v.number(right), v.check(isRight, right));
+  return readBy(
+    schema,
+    (value, read) => read(schema, typeof value === "bigint" ? Number(value) : value),
+  );
+}
+
 /** A list. */
 export function list<T>(of: Schema<T>, right: string): Schema<T[]> {
   return v.array(of, right);
@@ -191,6 +216,18 @@ export function map<T>(name: Schema<string>, of: Schema<T>): Schema<Record<strin
       return read(v.pipe(schema, aboutKeys(taken, () => "must be another name")), value);
     }),
     {},
+  );
+}
+
+/** An object whose keys are names that the operator chooses, one at least. */
+export function filledMap<T>(
+  name: Schema<string>,
+  of: Schema<T>,
+  right: string,
+): Schema<Record<string, T>> {
+  return v.pipe(
+    map(name, of),
+    v.check((members) => Object.keys(members).length > 0, right),
   );
 }
 
@@ -289,7 +326,8 @@ function aboutKeys<T>(
   });
 }
 
-function pathItem(
+/** A step of the path to a value, for an issue. */
+export function pathItem(
   input: unknown,
   key: unknown,
   origin: "key" | "value" = "value",
@@ -298,7 +336,7 @@ function pathItem(
 }
 
 /** Whether a value is an object that has its members itself, as an object of a class may not. */
-function isPlainObject(value: unknown): value is Record<string, unknown> {
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
   return Object.prototype.toString.call(value) === "[object Object]";
 }
 

@@ -17,6 +17,7 @@ export const NODE = {
   synced: true,
   peers: 42,
   status: "ok",
+  api: { software: "nodeface", version: "0.2.0", started_at: "2026-01-31T08:15:00.000Z" },
 };
 
 /** Visits the explorer and waits for Scalar to have taken its place. */

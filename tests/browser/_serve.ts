@@ -7,6 +7,7 @@ import { represent, type Representation } from "../../src/http/representation.ts
 import { respond } from "../../src/http/respond.ts";
 import { toResponse } from "../../src/http/to-response.ts";
 import { createNodeface } from "../../src/index.ts";
+import { formatJson } from "../../src/json/lossless.ts";
 
 /** A service that listens; its address ends with a slash. */
 export interface Served {
@@ -57,4 +58,4 @@ async function pageOf(document: unknown) {
 }
 
 const json = (value: unknown, cache = "public, no-cache") =>
-  represent(JSON.stringify(value), { type: "application/json", cache });
+  represent(formatJson(value, 2), { type: "application/json", cache });

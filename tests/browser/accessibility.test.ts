@@ -16,7 +16,12 @@ let server: Served;
 let browser: Browser;
 
 /** What the header says may be in any state: here in the one that has the most to say. */
-const INFO = { ...NODE, status: "stale", updated_at: "2026-01-31T08:15:00Z" };
+const INFO = {
+  ...NODE,
+  status: "stale",
+  status_reason: "connection refused",
+  updated_at: "2026-01-31T08:15:00Z",
+};
 
 accessibility.before(async () => {
   [server, browser] = await Promise.all([serveNode({ info: () => INFO }), launch()]);
@@ -87,7 +92,7 @@ accessibility(
         await route.continue();
       });
       await page.goto(`${server.url}v1/spec`, { waitUntil: "commit" });
-      await page.locator("#plain").getByRole("link", { name: "Probe the service" }).click();
+      await page.locator("#plain").getByRole("link", { name: "Probe the node" }).click();
       release();
       await mounted(page);
       await page.waitForFunction(() =>

@@ -29,7 +29,7 @@ content(
       for (const path of ["/v1/info", "/v1/spec", "/spec.json", "/spec.yaml", "/v1/health"]) {
         await page.locator("article", { hasText: `GET ${path}` }).first().waitFor();
       }
-      await page.getByRole("link", { name: "Probe the service" }).click();
+      await page.getByRole("link", { name: "Probe the node" }).click();
       assert.is(new URL(page.url()).hash, "#tag/operations/GET/v1/health");
       await page.goto(`${server.url}v1/spec`);
       await picture(page, "no-script");

@@ -7,12 +7,42 @@ import { type Served, serveNode } from "./_serve.ts";
 
 const header = suite("the header of the explorer");
 
+const { synced: _, ...ANSWERS } = NODE;
+
+/** A whole number of as many digits as a node's answer may have. */
+const LONG = 1234567890123456789012345678901234567890n;
+
 /** What the node says in each state, and what the header then says of it. */
 const STATES: [info: Record<string, unknown>, shown: string][] = [
   [NODE, "In sync"],
-  [{ ...NODE, synced: false, status: "syncing", height: 1024 }, "Syncing"],
-  [{ ...NODE, status: "stale", updated_at: "2026-01-31T08:15:00Z" }, "Not answering"],
-  [{ name: NODE.name, status: "unreachable" }, "Unreachable"],
+  [{ ...ANSWERS, head_at: "2026-01-31T08:14:41Z" }, "Answers"],
+  [{ name: "nodeface", version: "0.2.0", status: "ok" }, "Running"],
+  [{ name: NODE.name, status: "starting", status_reason: "loading its blocks" }, "Starting"],
+  [
+    {
+      ...NODE,
+      synced: false,
+      status: "syncing",
+      status_reason: "1204881 blocks behind its peers",
+      sync_progress: 0.4321,
+      height: LONG,
+    },
+    "Syncing",
+  ],
+  [
+    { ...ANSWERS, status: "degraded", status_reason: "no new block for 3 h 12 min" },
+    "Needs attention",
+  ],
+  [
+    {
+      ...NODE,
+      status: "stale",
+      status_reason: "connection refused",
+      updated_at: "2026-01-31T08:15:00.123Z",
+    },
+    "Not answering",
+  ],
+  [{ name: NODE.name, status: "unreachable", status_reason: "connection refused" }, "Unreachable"],
 ];
 
 let info: Record<string, unknown> | undefined;
@@ -36,16 +66,17 @@ header.after.each(() => page.close());
 
 for (const [state, shown] of STATES) {
   header(
-    `"${state.status}" is there in the first HTML, and a refresh changes nothing`,
+    `"${shown}" is there in the first HTML, and a refresh changes nothing`,
     async () => {
       info = state;
       const complaints = await watch(page, new URL(server.url).origin);
-      await visit(page, server.url);
+      await open(page);
       const first = await headerOf(page);
       assert.match(first, shown);
+      assert.match(first, String(state.status_reason ?? ""));
       await refresh(page);
       assert.is(await headerOf(page), first);
-      await picture(page, `header-${state.status}`);
+      await picture(page, `header-${shown.toLowerCase().replaceAll(" ", "-")}`);
       assert.equal(complaints, QUIET);
     },
   );
@@ -62,8 +93,78 @@ header("it follows the node from state to state without a visit", async () => {
   }
 });
 
+header("a long number keeps all of its digits when the page asks again", async () => {
+  await open(page);
+  for (const height of [LONG, 9007199254740993n, 2n ** 64n - 1n]) {
+    info = { ...NODE, height };
+    await refresh(page);
+    const shown = await page.locator("#node dl div", { hasText: "Height" }).locator("dd")
+      .innerText();
+    assert.is(shown.replaceAll("\u202f", ""), String(height));
+  }
+});
+
+header("a long reason is shown as a whole on a phone and in print, within the page", async () => {
+  const reason = `wants credentials (401), ${"which the operator has to give ".repeat(4)}`.trim();
+  info = { ...NODE, status: "degraded", status_reason: reason, height: LONG };
+  await page.setViewportSize({ width: 390, height: 800 });
+  await open(page);
+  for (const media of ["screen", "print"] as const) {
+    await page.emulateMedia({ media });
+    const state = page.locator("#node .state");
+    assert.match(await state.innerText(), reason);
+    for (const element of [state, page.locator("#node"), page.locator("#node dl")]) {
+      assert.ok(await element.evaluate((box) => box.scrollWidth <= box.clientWidth), media);
+      assert.ok(await element.evaluate((box) => box.scrollHeight <= box.clientHeight), media);
+    }
+    await picture(page, `header-long-${media}`);
+  }
+});
+
+header("the marks of the states differ in shape, with forced colours as well", async () => {
+  await page.emulateMedia({ forcedColors: "active" });
+  await open(page);
+  const shapes = new Map<string, string>();
+  for (const [state, shown] of STATES) {
+    info = state;
+    await refresh(page);
+    await page.getByRole("status").getByText(shown, { exact: true }).waitFor();
+    shapes.set(
+      shown,
+      await page.locator("#node .state").evaluate((element) => {
+        const { borderWidth, borderRadius, clipPath } = getComputedStyle(element, "::before");
+        return [borderWidth, borderRadius, clipPath].join();
+      }),
+    );
+  }
+  const states = ["In sync", "Syncing", "Needs attention", "Unreachable"];
+  assert.is(new Set(states.map((state) => shapes.get(state))).size, states.length);
+});
+
+header("a new state is announced, a new duration in the same state is not", async () => {
+  const live = () => page.getByRole("status").getAttribute("aria-live");
+  const quiet = (minutes: number) => ({
+    ...NODE,
+    status: "degraded",
+    status_reason: `no new block for 3 h ${minutes} min`,
+  });
+  await open(page);
+  info = quiet(12);
+  await refresh(page);
+  await page.getByRole("status").getByText("3 h 12 min").waitFor();
+  assert.is(await live(), null);
+  info = quiet(13);
+  await refresh(page);
+  await page.getByRole("status").getByText("3 h 13 min").waitFor();
+  assert.is(await live(), "off");
+  info = NODE;
+  await refresh(page);
+  await page.getByRole("status").getByText("In sync").waitFor();
+  assert.is(await live(), null);
+});
+
 header("what cannot be reached is said, and the last known values stay", async () => {
-  await visit(page, server.url);
+  await open(page);
   info = undefined;
   await refresh(page);
   await page.getByRole("status").getByText("No connection").waitFor();
@@ -75,8 +176,7 @@ header("what cannot be reached is said, and the last known values stay", async (
 
 header("it asks by itself while the page is seen, and not while it is hidden", async () => {
   await page.clock.install();
-  await page.route("**/standalone.esm.js", (route) => route.abort());
-  await page.goto(`${server.url}v1/spec`);
+  await open(page);
   const answer = page.waitForResponse(`${server.url}v1/info`);
   await page.clock.runFor(5_000);
   await answer;
@@ -90,14 +190,26 @@ header("it asks by itself while the page is seen, and not while it is hidden", a
 header("what a node says is text, never HTML", async () => {
   const hostile = `<img src=x onerror="document.title='run'">`;
   info = { name: hostile, software: hostile, network: hostile, status: hostile, height: hostile };
+  info.status_reason = hostile;
   const complaints = await watch(page, new URL(server.url).origin);
-  await visit(page, server.url);
+  await open(page);
   await refresh(page);
   await page.locator("#node dl").getByText(hostile).first().waitFor();
   assert.is(await page.locator("#node img").count(), 0);
   assert.match(await page.title(), hostile);
   assert.equal(complaints, QUIET);
 });
+
+/** Visits the explorer without Scalar, which takes long to start and has no part in the header. */
+async function open(page: Page): Promise<void> {
+  await page.route("**/standalone.esm.js", () => {});
+  await page.goto(`${server.url}v1/spec`, { waitUntil: "commit" });
+  // The script is there: it has filled in the addresses that follow the header.
+  await page.waitForFunction((origin) => {
+    const address = document.querySelector("#plain var");
+    return address?.textContent === origin;
+  }, server.url.replace(/\/$/, ""));
+}
 
 /** Makes the header ask now, as it does when a page is seen again, and waits for the answer. */
 async function refresh(page: Page): Promise<void> {

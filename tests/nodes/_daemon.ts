@@ -9,6 +9,8 @@ export interface Daemon {
   url: string;
   /** Ends it by a signal; resolves when it is gone. */
   stop(signal?: NodeJS.Signals): Promise<void>;
+  /** Sends it a signal that does not end it. */
+  signal(signal: "SIGSTOP" | "SIGCONT"): void;
 }
 
 /** A port that was free a moment ago, for programs that cannot choose one themselves. */
@@ -46,6 +48,7 @@ export async function startDaemon(
       if (!isGone(child)) process.kill(-child.pid!, signal);
       await gone;
     },
+    signal: (signal) => void process.kill(-child.pid!, signal),
   };
 }
 

@@ -6,14 +6,17 @@
  * Read what it prints before it is kept: a node may tell of the machine it runs on.
  */
 import process from "node:process";
-import { createInfo } from "../../src/info/monitor.ts";
+import { createMonitor } from "../../src/info/monitor.ts";
 import { formatJson, parseJson } from "../../src/json/lossless.ts";
-import { KINDS } from "../../src/kinds/index.ts";
+import { KINDS } from "../../src/generated/kinds.js";
 
 const [kind = "", url = "", recorded = ""] = process.argv.slice(2);
+const now = new Date().toISOString();
 const answers: Record<string, unknown> = {};
+const errors: Record<string, unknown> = {};
+const statuses: Record<string, number> = {};
 
-const { info } = await createInfo({
+const { info } = await createMonitor({
   service: { software: "nodeface", version: "0", started_at: "" },
   node: { url, kind },
   kinds: KINDS,
@@ -22,23 +25,34 @@ const { info } = await createInfo({
   async fetch(input, init) {
     const response = await fetch(input, init);
     const text = await response.clone().text();
-    if (response.ok) note(`${init?.method} ${new URL(String(input)).pathname}`, init?.body, text);
+    note(`${init?.method} ${new URL(String(input)).pathname}`, init?.body, text, response.status);
     return response;
   },
 }).get();
 
 const { api: _api, links: _links, ...rest } = info;
-console.log(formatJson({ kind, recorded, answers, info: rest }, 2));
+const said = {
+  kind,
+  recorded,
+  now,
+  answers,
+  ...Object.keys(errors).length > 0 && { errors },
+  ...Object.keys(statuses).length > 0 && { statuses },
+  info: rest,
+};
+console.log(formatJson(said, 2));
 
-function note(name: string, body: unknown, text: string) {
+function note(name: string, body: unknown, text: string, status: number) {
   const sent = typeof body === "string" ? JSON.parse(body) : undefined;
   const answer = parseJson(text);
   if (!(Array.isArray(sent) ? sent[0] : sent)?.jsonrpc) {
     answers[name] = answer;
+    if (status !== 200) statuses[name] = status;
     return;
   }
   for (const [index, call] of [sent].flat().entries()) {
-    const result = [answer].flat()[index] as { result?: unknown };
-    if (result.result !== undefined) answers[call.method] = result.result;
+    const { result, error } = [answer].flat()[index] as { result?: unknown; error?: unknown };
+    if (result !== undefined) answers[call.method] = result;
+    if (error) errors[call.method] = error;
   }
 }

@@ -65,8 +65,8 @@ const DAEMONS: Readonly<Record<string, Example>> = {
         software: "monerod",
         version: info.version,
         network: info.nettype,
-        height: info.height,
-        synced: info.synchronized,
+        height: info.height - 1,
+        status_code: "no_peers",
         peers: info.incoming_connections_count + info.outgoing_connections_count,
       };
     },
@@ -85,7 +85,8 @@ const DAEMONS: Readonly<Record<string, Example>> = {
       return {
         software: "etcd",
         version,
-        network: header.cluster_id,
+        cluster_id: header.cluster_id,
+        revision: Number(header.revision),
         node_id: header.member_id,
         members: members.length,
       };

@@ -179,4 +179,29 @@ assets("Deno runs it with the few permissions of its task", async () => {
   });
 });
 
+assets("it makes the kinds of node where nothing was made before", async () => {
+  await inCopy(async (cwd) => {
+    const path = (name: string) => join(cwd, "src/generated", name);
+    for (const name of ["kinds.js", "kind-names.js"]) rmSync(path(name));
+    const { code, stderr } = await run(STEP, {}, { cwd });
+    assert.is(code, 0, stderr);
+    for (const name of ["kinds.js", "kind-names.js"]) {
+      assert.is(modulesIn(cwd).get(name), modulesIn(ROOT).get(name));
+    }
+  });
+});
+
+assets("a kind that is wrong stops it, and its place is said", async () => {
+  await inCopy(async (cwd) => {
+    const file = (name: string) => join(cwd, "spec/kinds", name);
+    writeFileSync(file("etcd.yaml"), `colour: blue\n${readFileSync(file("etcd.yaml"), "utf8")}`);
+    writeFileSync(file("near.yaml"), "title: [\n");
+    const { code, stderr } = await run(STEP, {}, { cwd });
+    assert.is(code, 1);
+    assert.match(stderr, "spec/kinds/etcd.yaml:1:1: colour is no key here");
+    assert.match(stderr, 'spec/kinds/near.yaml:2:1: a "]" is missing before this');
+    assert.not.match(stderr, "    at ");
+  });
+});
+
 assets.run();

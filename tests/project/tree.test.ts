@@ -31,9 +31,6 @@ const LAYERS: readonly (readonly string[])[] = [
 /** What may touch a runtime's own API; everything else uses web standards only. */
 const NOT_PORTABLE = /^(main|platform)\.ts$|^(adapters|build)\/|^cli\//;
 
-/** A kind is data, and begins with where it was read. */
-const KIND = /^kinds\/(?!kind\.ts|index\.ts)/;
-
 /** No file is longer: STYLE asks for one subject, and two or three screens. */
 const LINES_MAX = 500;
 
@@ -68,8 +65,7 @@ tree("below the adapters there are web standards only", () => {
 
 tree("every file says at its head what it is for, and is short", () => {
   for (const file of files) {
-    const head = KIND.test(file) ? /^\/\/ Read from / : /^(#!.*\n)?\/\*\*[^]*?@module\n \*\/\n/;
-    assert.match(text(file), head, file);
+    assert.match(text(file), /^(#!.*\n)?\/\*\*[^]*?@module\n \*\/\n/, file);
     const lines = text(file).split("\n").length;
     assert.ok(lines <= LINES_MAX, `${file} has ${lines} lines`);
   }

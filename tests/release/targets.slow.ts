@@ -46,6 +46,7 @@ testWhere(
     const names = bill.components.map(({ name }: { name: string }) => name);
     assert.equal(names, [
       "bun",
+      "@noble/hashes",
       "@scalar/json-magic",
       "@scalar/helpers",
       "@scalar/openapi-upgrader",

@@ -3,21 +3,28 @@
  *
  * @module
  */
+import { type Answer, BOUNDS, readTextAnswer } from "../bound-answer.ts";
 import { PlatformError, runProgram } from "../../platform.ts";
-import { LIMIT, SourceError } from "./source-error.ts";
+import type { RequestLimits } from "./http-request.ts";
+import { SourceError } from "./source-error.ts";
 
 /**
- * Runs a program to its end; no shell reads its arguments.
+ * Runs a program to its end; no shell reads its arguments. What it prints is JSON if it begins as an object or a
+ * list does, otherwise text.
  *
  * @param command the program and its arguments
- * @param timeout in milliseconds
  * @throws {SourceError}
  */
-export async function runCommand(command: readonly string[], timeout: number): Promise<string> {
+export async function runCommandSource(
+  command: readonly string[],
+  limits: RequestLimits,
+): Promise<Answer> {
   try {
-    return await runProgram(command, { limit: LIMIT, timeout });
+    return readTextAnswer(await runProgram(command, { limit: BOUNDS.bytes, ...limits }));
   } catch (error) {
     if (!(error instanceof PlatformError)) throw error;
-    throw new SourceError(error.message);
+    throw new SourceError("bad_answer", "has a program that fails", {
+      hint: `${command[0]}: ${error.message}`,
+    });
   }
 }

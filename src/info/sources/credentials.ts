@@ -1,140 +1,159 @@
 /**
- * The secret that a node wants: read from where it lies at every use, since a daemon may write a
- * new one when it starts, and sent to the node's own origin only.
+ * Credentials that a node wants. They are sent to the node's own origin only, and those that nodes of a kind
+ * leave on a machine only to a node on this machine that refuses as this kind alone does.
  *
  * @module
  */
-import type { AuthFile, UsualAuth } from "../../kinds/kind.ts";
-import type { AuthVariable } from "../settings.ts";
 import { isLoopback } from "../../http/loopback.ts";
-import { readVariable } from "../../platform.ts";
-import { readTextFile } from "./file.ts";
-import { SourceError } from "./source-error.ts";
+import type { AuthFile, Kind } from "../../kinds/kind.ts";
+import { type AuthHeaders, type AuthRequest, createAuthorize } from "./authorize.ts";
+import { type Failure, looksLike, type Refusal, refused, unreadable, wanted } from "./refusal.ts";
+import { type Place, readSecret, settingOf } from "./secret.ts";
 
-/** The headers of one attempt, and what to try after a refusal. */
+export type { Place } from "./secret.ts";
+
+/** The headers of one attempt. */
 export interface Attempt {
-  headers: Readonly<Record<string, string>>;
-  /** What to say where nothing is left to try. */
-  hint: string;
+  readonly headers: AuthHeaders;
   /**
    * What to try next.
    *
-   * @param refusal the headers of the answer that refused this attempt
+   * @throws {SourceError} if nothing is left
    */
-  next(refusal: Headers): Promise<Attempt | undefined>;
+  next(refusal: Refusal): Promise<Attempt>;
 }
 
-/** Gives secrets to requests. */
+/** Gives credentials to requests. */
 export interface Auth {
-  /** The first attempt at a URL. */
-  first(url: string): Promise<Attempt>;
+  first(request: AuthRequest): Promise<Attempt>;
+  /** Runs the exchange of one request: with HTTP Digest when those before it have ended. */
+  exchange<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T>;
 }
 
-/** Where secrets may lie. */
-export type Place = AuthFile | AuthVariable;
+/** Whose credentials to give. */
+export interface AuthOptions {
+  nodeUrl: string;
+  /** Where the operator says that they lie. */
+  configured: Place | undefined;
+  /** The kind of the node, if the operator names it. */
+  kind: string | undefined;
+  /** All kinds by name, which refusals are compared with. */
+  kinds: Readonly<Record<string, Kind>>;
+}
 
 /**
- * Makes what gives secrets to requests.
+ * Says why configured credentials cannot be read.
  *
- * @param nodeUrl the node's URL; no other origin is sent a secret
- * @param configured where the operator says that it lies
- * @param usual where nodes of this kind leave it; read only where a node on this machine refuses
+ * @returns such as `cannot read node.auth.basic_file none.txt: there is no such file`
  */
-export function createAuth(
-  nodeUrl: string,
-  configured: Place | undefined,
-  usual: UsualAuth | undefined,
-): Auth {
+export async function checkCredentials(place: Place): Promise<string | undefined> {
+  const secret = await readSecret(place);
+  const { key, name } = settingOf(place);
+  return "reason" in secret ? `cannot read node.auth.${key} ${name}: ${secret.reason}` : undefined;
+}
+
+/** Makes what gives credentials to the requests for one node. */
+export function createAuth({ nodeUrl, configured, kind, kinds }: AuthOptions): Auth {
   const { origin, hostname } = new URL(nodeUrl);
-  /** The usual place that worked last. */
-  let good: AuthFile | undefined;
+  const authorize = createAuthorize();
+  // monerod has a nonce for each connection: requests side by side would take each other's.
+  const isDigest = configured && settingOf(configured).scheme === "digest";
+  const exchange: Auth["exchange"] = isDigest ? createQueue() : (work) => work();
+  /** The usual place that was tried last. */
+  let usual: AuthFile | undefined;
 
-  const attempt = async (place: Place, next: Attempt["next"]): Promise<Attempt> => ({
-    headers: await headersFrom(place),
-    hint: `what lies at ${nameOf(place)} is refused`,
-    next,
-  });
-  const none = () => Promise.resolve(undefined);
-
-  const first = async (place: Place): Promise<Attempt> => {
-    const tried = await attempt(place, async () => {
-      const again = await attempt(place, none);
-      return sameHeaders(again, tried) ? undefined : again;
-    });
-    return tried;
-  };
-
-  const tryUsual = async (files: readonly AuthFile[]): Promise<Attempt | undefined> => {
-    for (const [index, file] of files.entries()) {
-      try {
-        const tried = await attempt(file, () => tryUsual(files.slice(index + 1)));
-        good = file;
-        return tried;
-      } catch (error) {
-        if (!(error instanceof SourceError)) throw error;
+  const withConfigured = async (place: Place, request: AuthRequest): Promise<Attempt> => {
+    let left = RETRIES;
+    const attempt = async (refusal?: Refusal, before?: AuthHeaders): Promise<Attempt> => {
+      const secret = await readSecret(place);
+      if ("reason" in secret) {
+        const next = async (refusal: Refusal) => {
+          throw unreadable(refusal, (await checkCredentials(place)) ?? "");
+        };
+        return refusal ? await next(refusal) : { headers: {}, next };
       }
-    }
-    good = undefined;
-    return undefined;
+      const headers = await authorize(
+        place,
+        secret.text,
+        request,
+        refusal && { refusal, sent: before },
+      );
+      if (refusal && (left-- === 0 || !headers || isSame(headers, before))) {
+        throw refused(refusal, place, looksLike(refusal.headers, kinds));
+      }
+      return { headers: headers ?? {}, next: (refusal) => attempt(refusal, headers) };
+    };
+    return await attempt();
   };
 
-  const bare: Attempt = {
+  const withUsual = async (
+    files: readonly AuthFile[],
+    request: AuthRequest,
+    refusal: Refusal,
+    failures: readonly Failure[] = [],
+  ): Promise<Attempt> => {
+    const [file, ...rest] = files;
+    if (!file) {
+      usual = undefined;
+      const name = looksLike(refusal.headers, kinds);
+      throw wanted(refusal, name, name === undefined ? undefined : kinds[name], failures);
+    }
+    const next = (reason: string, refusal: Refusal) =>
+      withUsual(rest, request, refusal, [...failures, { file, reason }]);
+    const secret = await readSecret(file);
+    if ("reason" in secret) return await next(secret.reason, refusal);
+    const headers = await authorize(file, secret.text, request, { refusal });
+    if (!headers) return await next("the node wants another scheme", refusal);
+    usual = file;
+    return { headers, next: (refusal) => next("the node refuses what it holds", refusal) };
+  };
+
+  const bare = (request: AuthRequest): Attempt => ({
     headers: {},
-    hint: "node.auth says where it lies",
-    async next(refusal) {
-      if (!usual || !isLoopback(hostname)) return undefined;
-      const [header, pattern] = usual.refusal;
-      if (!new RegExp(pattern).test(refusal.get(header) ?? "")) return undefined;
-      return await tryUsual(usual.files);
+    next: async (refusal) => {
+      const name = looksLike(refusal.headers, kinds);
+      const mayTry = name !== undefined && isLoopback(hostname) && (kind ?? name) === name;
+      return await withUsual(mayTry ? kinds[name]?.auth?.files ?? [] : [], request, refusal);
     },
+  });
+
+  const abroad: Attempt = {
+    headers: {},
+    next: (refusal) => Promise.reject(wanted(refusal, undefined, undefined, [])),
   };
 
   return {
-    async first(url) {
-      if (new URL(url).origin !== origin) return { ...bare, next: none };
-      if (configured) return await first(configured);
-      if (!good) return bare;
-      return await attempt(good, bare.next).catch(() => bare);
+    exchange,
+    async first(request) {
+      if (new URL(request.url).origin !== origin) return abroad;
+      if (configured) return await withConfigured(configured, request);
+      const secret = usual && await readSecret(usual);
+      if (!usual || !secret || "reason" in secret) return bare(request);
+      const headers = await authorize(usual, secret.text, request) ?? {};
+      return { headers, next: bare(request).next };
     },
   };
 }
 
-/** The header that carries the secret which lies somewhere. */
-async function headersFrom(place: Place): Promise<Record<string, string>> {
-  const secret = await read(place);
-  if ("basic_file" in place || "basic_env" in place) {
-    return { authorization: `Basic ${btoa(secret)}` };
-  }
-  if ("bearer_file" in place || "bearer_env" in place) return { authorization: `Bearer ${secret}` };
-  if (place.header) return { [place.header]: secret };
-  const colon = secret.indexOf(":");
-  if (colon < 1) throw new SourceError(`${nameOf(place)} holds no line "Name: value"`);
-  return { [secret.slice(0, colon).trim()]: secret.slice(colon + 1).trim() };
+/** Makes what runs one work after the other; a work that is aborted waits no longer. */
+function createQueue(): Auth["exchange"] {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work, signal) => {
+    const turn = last.then(() => {
+      signal.throwIfAborted();
+      return work();
+    });
+    last = turn.catch(() => {});
+    const aborted = new Promise<never>((_, reject) => {
+      if (signal.aborted) reject(signal.reason);
+      signal.addEventListener("abort", () => reject(signal.reason));
+    });
+    return Promise.race([turn, aborted]);
+  };
 }
 
-async function read(place: Place): Promise<string> {
-  const [name, text] = await source(place);
-  const match = "match" in place && place.match ? new RegExp(place.match).exec(text)?.[1] : text;
-  const secret = match?.trim() ?? "";
-  // Printable ASCII: what a header can carry on every runtime, none of which echoes it then.
-  if (!/^[\x20-\x7e]+$/.test(secret)) throw new SourceError(`${name} holds no line of ASCII`);
-  return secret;
-}
+/** How often a refused request is sent again: some servers have a nonce for each connection. */
+const RETRIES = 2;
 
-async function source(place: Place): Promise<[name: string, text: string]> {
-  const name = nameOf(place);
-  if (Object.keys(place).some((key) => key.endsWith("_file"))) {
-    return [name, await readTextFile(name)];
-  }
-  const value = readVariable(name);
-  if (value === undefined) throw new SourceError(`the environment has no ${name}`);
-  return [name, value];
-}
-
-/** The path or the variable, never what is there. */
-function nameOf(place: Place): string {
-  return Object.entries(place).find(([key]) => /_(file|env)$/.test(key))?.[1] ?? "";
-}
-
-const sameHeaders = (a: Attempt, b: Attempt) =>
-  JSON.stringify(a.headers) === JSON.stringify(b.headers);
+const isSame = (a: AuthHeaders, b: AuthHeaders | undefined) =>
+  JSON.stringify(a) === JSON.stringify(b);

@@ -1,26 +1,27 @@
 /**
- * Files: values that another program leaves there, and secrets.
+ * Files: values that another program leaves there.
  *
  * @module
  */
+import { type Answer, BOUNDS, readTextAnswer } from "../bound-answer.ts";
 import { PlatformError, readFile } from "../../platform.ts";
-import { LIMIT, SourceError } from "./source-error.ts";
-
-/** How long a disk has, in milliseconds. */
-const TIMEOUT = 2000;
+import type { RequestLimits } from "./http-request.ts";
+import { SourceError } from "./source-error.ts";
 
 /**
- * Reads a text file, as far as the limit.
+ * Reads a file: JSON if it begins as an object or a list does, otherwise text.
  *
  * @param path absolute, relative to the working directory, or with `~/` for the home directory
- * @param timeout in milliseconds
  * @throws {SourceError}
  */
-export async function readTextFile(path: string, timeout: number = TIMEOUT): Promise<string> {
+export async function readFileSource(path: string, limits: RequestLimits): Promise<Answer> {
   try {
-    return new TextDecoder().decode(await readFile(path, { limit: LIMIT, timeout }));
+    const bytes = await readFile(path, { limit: BOUNDS.bytes, ...limits });
+    return readTextAnswer(new TextDecoder().decode(bytes));
   } catch (error) {
     if (!(error instanceof PlatformError)) throw error;
-    throw new SourceError(`${path}: ${error.message}`);
+    throw new SourceError("bad_answer", "has a file that cannot be read", {
+      hint: `${path}: ${error.message}`,
+    });
   }
 }

@@ -4,29 +4,32 @@
  * @module
  */
 import type { GetSource, PostSource } from "../../kinds/kind.ts";
-import { formatJson, parseJson } from "../../json/lossless.ts";
-import { DEPTH_MAX, JsonDepthError } from "../../json/scan.ts";
-import { askHttp, type HttpContext } from "./http-request.ts";
-import { excerpt, quote } from "../../text.ts";
+import { type Answer, readAnswer } from "../bound-answer.ts";
+import { formatJson } from "../../json/lossless.ts";
+import { type HttpContext, type RequestLimits, requestText } from "./http-request.ts";
 import { SourceError } from "./source-error.ts";
 
+/** Statuses of a path that is not there, or not for this method. */
+const ABSENT: readonly number[] = [404, 405];
+
 /**
- * Asks for JSON.
+ * Requests JSON.
  *
- * @param source what to ask for
+ * @param source what to request
  * @param url where
- * @param timeout in milliseconds
- * @throws {SourceError} where the answer is not JSON with a status of success
+ * @throws {SourceError} if there is no answer in JSON with a status of success; with `keep_errors` also other
+ * statuses are taken
  */
-export async function askJson(
+export async function requestJson(
   source: GetSource | PostSource,
   url: string,
-  timeout: number,
+  limits: RequestLimits,
   context: HttpContext,
-): Promise<unknown> {
+): Promise<Answer> {
   const isGet = "get" in source;
   const body = isGet || source.json === undefined ? null : formatJson(source.json);
-  const { status, text } = await askHttp({
+  const { status, text } = await requestText({
+    ...limits,
     url,
     method: isGet ? "GET" : "POST",
     headers: {
@@ -34,27 +37,18 @@ export async function askJson(
       ...(body === null ? {} : { "content-type": "application/json" }),
     },
     body,
-    timeout,
   }, context);
-  if (status < 200 || status > 299) {
-    throw new SourceError(`answers with status ${status}`, status >= 400 && status < 500);
+  if (status >= 200 && status <= 299) return readAnswer(text);
+  if (source.keep_errors && !ABSENT.includes(status) && /^\s*[[{]/.test(text)) {
+    return readAnswer(text);
   }
-  return parseAnswer(text);
+  throw refusalOf(status);
 }
 
-/**
- * Parses a node's answer.
- *
- * @throws {SourceError} where it is not JSON, or is nested too deep
- */
-export function parseAnswer(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch (error) {
-    if (error instanceof JsonDepthError) {
-      throw new SourceError(`nests its answer more than ${DEPTH_MAX} levels deep`);
-    }
-    const start = text.length === 0 ? "nothing" : quote(excerpt(text, 40));
-    throw new SourceError(`gives something other than JSON: ${start}`);
-  }
+/** The failure of an answer whose status is not one of success. */
+export function refusalOf(status: number): SourceError {
+  return new SourceError("bad_answer", `answers ${status}`, {
+    number: status,
+    isAbsent: ABSENT.includes(status),
+  });
 }

@@ -1,27 +1,34 @@
 /**
- * Asks over HTTP, and trusts nothing of the answer: its time and size are limited, and redirects
- * are not followed, since they would lead a secret elsewhere.
+ * Requests over HTTP, which trust nothing of the answer: its time and size are limited, and redirects are not
+ * followed, since they would lead a secret elsewhere.
  *
  * @module
  */
+import { BOUNDS, TOO_LARGE } from "../bound-answer.ts";
+import { excerpt, startOf } from "../../text.ts";
 import type { Attempt, Auth } from "./credentials.ts";
-import { excerpt } from "../../text.ts";
-import { LIMIT, SECRET, SourceError, TOO_LARGE } from "./source-error.ts";
+import { failureOf } from "./http-failure.ts";
+import { SourceError } from "./source-error.ts";
 
-/** One request. */
-export interface HttpRequest {
-  url: string;
-  method: "GET" | "POST";
-  headers?: Record<string, string>;
-  body?: string | null;
-  /** Milliseconds for all of the answer. */
-  timeout: number;
+/** How long a source may take, and what ends it early. */
+export interface RequestLimits {
+  /** In milliseconds, for all of the answer. */
+  readonly timeout: number;
+  readonly signal: AbortSignal;
 }
 
 /** What requests are made with. */
 export interface HttpContext {
-  fetch: typeof fetch;
-  auth: Auth;
+  readonly fetch: typeof fetch;
+  readonly auth: Auth;
+}
+
+/** One request, which must be a read: it may be sent twice. */
+export interface HttpRequest extends RequestLimits {
+  url: string;
+  method: "GET" | "POST";
+  headers?: Record<string, string>;
+  body?: string | null;
 }
 
 /** An answer, whole. */
@@ -31,35 +38,85 @@ export interface HttpAnswer {
 }
 
 /**
- * Sends a request, with a secret where the node wants one, and reads its answer.
+ * Sends a request, with credentials where the node wants some, and reads its answer.
  *
- * @throws {SourceError} where there is no answer, or one that is too large, a redirect, or asks for
- * a secret that nobody has
+ * @throws {SourceError} if there is no answer, or one that is too large, a redirect, or wants credentials
+ * that nobody has
  */
-export async function askHttp(request: HttpRequest, context: HttpContext): Promise<HttpAnswer> {
+export async function requestText(
+  request: HttpRequest,
+  context: HttpContext,
+): Promise<HttpAnswer> {
+  const { timeout, signal } = request;
   const controller = new AbortController();
+  const stop = () => controller.abort();
+  const ended = AbortSignal.any([signal, controller.signal]);
   let isLate = false;
   const timer = setTimeout(() => {
     isLate = true;
-    controller.abort();
-  }, request.timeout);
+    stop();
+  }, timeout);
   try {
-    const response = await send(request, context, controller.signal);
-    if (response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400)) {
-      throw new SourceError(`redirects (${response.status}), which is not followed`);
-    }
-    // Nothing was asked to be packed; what is may be a thousand times larger than it looks.
-    const coding = response.headers.get("content-encoding") ?? "identity";
-    if (coding !== "identity") throw new SourceError(`packs its answer (${excerpt(coding)})`);
-    return { status: response.status, text: await readText(response) };
+    return await context.auth.exchange(() => exchange(request, context, ended), ended);
   } catch (error) {
-    if (isLate) throw new SourceError(`gives no whole answer within ${request.timeout} ms`);
-    throw error instanceof SourceError ? error : new SourceError(reasonOf(error));
+    // Ends what is left of the answer, and its connection.
+    stop();
+    if (isLate) {
+      throw new SourceError(
+        "timeout",
+        `gives no whole answer within ${formatTime(timeout)}`,
+      );
+    }
+    if (signal.aborted) throw new SourceError("timeout", "is no longer asked");
+    throw withScheme(failureOf(error), request.url);
   } finally {
     clearTimeout(timer);
-    controller.abort();
   }
 }
+
+/** Says of a closed connection that the other scheme may be right: etcd closes those that speak the wrong one. */
+function withScheme(failure: SourceError, url: string): SourceError {
+  if (failure.code !== "reset" || failure.hint) return failure;
+  const [has, other] = url.startsWith("https:") ? ["no TLS", "http"] : ["TLS", "https"];
+  return new SourceError("reset", failure.message, {
+    hint: `if it speaks ${has} there, node.url begins with ${other}://`,
+  });
+}
+
+/** Sends a request and reads its answer. */
+async function exchange(
+  request: HttpRequest,
+  context: HttpContext,
+  signal: AbortSignal,
+): Promise<HttpAnswer> {
+  const response = await send(request, context, signal);
+  const { status } = response;
+  if (response.type === "opaqueredirect" || (status >= 300 && status < 400)) {
+    throw new SourceError(
+      "bad_answer",
+      `redirects (${status}), which is not followed`,
+    );
+  }
+  // Nothing was asked to be packed; what is may be a thousand times larger than it looks.
+  const coding = response.headers.get("content-encoding") ?? "identity";
+  if (coding !== "identity") {
+    throw new SourceError(
+      "bad_answer",
+      `packs its answer (${excerpt(startOf(coding, 400), 40)})`,
+    );
+  }
+  const text = await readText(response);
+  if (status === 400 && WANTS_TLS.test(text)) {
+    throw new SourceError("bad_answer", "speaks TLS; try https://", {
+      number: status,
+    });
+  }
+  return { status, text };
+}
+
+/** What servers with TLS answer to a request without it: Go, nginx, Apache. */
+const WANTS_TLS =
+  /HTTP request to an HTTPS server|plain HTTP request was sent to HTTPS port|speaking plain HTTP to an SSL-enabled/;
 
 /** Keeps Bun from unpacking a whole answer before anybody can say that it is too large. */
 const PACKED = { decompress: false };
@@ -70,22 +127,39 @@ async function send(
   { fetch, auth }: HttpContext,
   signal: AbortSignal,
 ): Promise<Response> {
-  let attempt: Attempt | undefined = await auth.first(url);
+  let attempt: Attempt = await auth.first({ url, method });
   for (;;) {
-    const init = {
+    const response = await fetchOnceMore(fetch, url, {
       method,
-      headers: { "accept-encoding": "identity", ...headers, ...attempt.headers },
+      headers: {
+        "accept-encoding": "identity",
+        ...headers,
+        ...attempt.headers,
+      },
       body,
-      redirect: "manual" as const,
+      redirect: "manual",
       signal,
       ...PACKED,
-    };
-    const response = await fetch(url, init);
-    if (response.status !== 401 && response.status !== 403) return response;
-    const next: Attempt | undefined = await attempt.next(response.headers);
-    if (!next) throw new SourceError(`${SECRET} (${response.status}); ${attempt.hint}`);
-    await response.body?.cancel();
-    attempt = next;
+    });
+    const { status } = response;
+    if (status !== 401 && status !== 403) return response;
+    attempt = await attempt.next({ status, headers: response.headers });
+    // What is short is read, so that its connection can be used again.
+    await readText(response);
+  }
+}
+
+/** A node may close a kept connection just when it is used again: then a fresh one is tried, once. */
+async function fetchOnceMore(
+  fetch: HttpContext["fetch"],
+  url: string,
+  init: RequestInit,
+): Promise<Response> {
+  try {
+    return await fetch(url, init);
+  } catch (error) {
+    if (failureOf(error).code !== "reset" || init.signal?.aborted) throw error;
+    return await fetch(url, { ...init, keepalive: false });
   }
 }
 
@@ -95,32 +169,18 @@ async function readText({ body }: Response): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   let length = 0;
-  for await (const chunk of body as ReadableStream<Uint8Array>) {
-    length += chunk.byteLength;
-    if (length > LIMIT) throw new SourceError(TOO_LARGE);
-    text += decoder.decode(chunk, { stream: true });
+  try {
+    for await (const chunk of body as ReadableStream<Uint8Array>) {
+      length += chunk.byteLength;
+      if (length > BOUNDS.bytes) throw new SourceError("bad_answer", TOO_LARGE);
+      text += decoder.decode(chunk, { stream: true });
+    }
+  } catch (error) {
+    const failure = failureOf(error);
+    throw failure.code === "reset" ? new SourceError("reset", "broke off its answer") : failure;
   }
   return text + decoder.decode();
 }
 
-/** What the codes of the runtimes mean; Deno has none, but words. */
-const REASONS: readonly [code: RegExp, reason: string][] = [
-  [/ECONNREFUSED|Connection ?refused/i, "refuses connections"],
-  [/ENOTFOUND|EAI_AGAIN|FailedToOpenSocket|failed to lookup/, "has a host name that is unknown"],
-  [/ECONNRESET|EPIPE|UND_ERR_SOCKET|ConnectionClosed|reset by peer/, "broke off its answer"],
-  [/ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT/, "cannot be reached"],
-  [/CERT|SSL|TLS|certificate/, "has a certificate that is not trusted"],
-  [/HPE_|UND_ERR|Z_|Zlib|Malformed|InvalidHTTP/i, "does not answer in HTTP"],
-];
-
-/** The runtimes' own messages may hold headers, so no more than a code is passed on. */
-function reasonOf(error: unknown): string {
-  const { code, cause } = (error ?? {}) as {
-    code?: unknown;
-    cause?: { code?: unknown; message?: unknown };
-  };
-  const known = cause?.code ?? code;
-  const text = String(known ?? cause?.message);
-  const reason = REASONS.find(([pattern]) => pattern.test(text))?.[1] ?? "cannot be reached";
-  return known ? `${reason} (${excerpt(String(known))})` : reason;
-}
+const formatTime = (ms: number) =>
+  ms < 1000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 100) / 10} s`;

@@ -4,20 +4,21 @@
  * @module
  */
 import type { JsonRpcSource } from "../../kinds/kind.ts";
-import { askHttp, type HttpContext } from "./http-request.ts";
-import { parseAnswer } from "./get-and-post.ts";
+import { type Answer, readAnswer } from "../bound-answer.ts";
 import { formatJson } from "../../json/lossless.ts";
-import { textOf } from "../../json/values.ts";
-import { excerpt } from "../../text.ts";
+import { isObject, objectOf, textOf } from "../../json/values.ts";
+import { excerpt, startOf } from "../../text.ts";
+import { refusalOf } from "./get-and-post.ts";
+import { type HttpContext, type RequestLimits, requestText } from "./http-request.ts";
 import { SourceError } from "./source-error.ts";
 
 /** What a call gave, or why it gave nothing. */
-export type CallOutcome = { value: unknown } | { error: SourceError };
+export type CallOutcome = { answer: Answer } | { error: SourceError };
 
 /** Calls methods of one endpoint, which remembers whether it takes batches. */
 export type Endpoint = (
   calls: readonly JsonRpcSource[],
-  timeout: number,
+  limits: RequestLimits,
   context: HttpContext,
 ) => Promise<CallOutcome[]>;
 
@@ -25,45 +26,49 @@ export type Endpoint = (
 export function createEndpoint(url: string): Endpoint {
   let takesBatches = true;
 
-  const post = async (body: unknown, timeout: number, context: HttpContext) => {
-    const { status, text } = await askHttp({
+  const post = async (body: unknown, limits: RequestLimits, context: HttpContext) => {
+    const { status, text } = await requestText({
+      ...limits,
       url,
       method: "POST",
       headers: { "content-type": "application/json", accept: "application/json" },
       body: formatJson(body),
-      timeout,
     }, context);
     // Errors come with statuses of their own from some nodes; the body says more.
-    const isJson = /^\s*[[{]/.test(text);
-    if (status > 299 && !isJson) {
-      throw new SourceError(`answers with status ${status}`, status < 500);
+    if (status > 299 && !/^\s*[[{]/.test(text)) throw refusalOf(status);
+    const answer = readAnswer(text);
+    if (status > 299 && !Array.isArray(answer.value) && !isObject(objectOf(answer.value).error)) {
+      throw refusalOf(status);
     }
-    return parseAnswer(text);
+    return answer;
   };
 
-  const callOne = async (call: JsonRpcSource, timeout: number, context: HttpContext) => {
+  const callOne = async (call: JsonRpcSource, limits: RequestLimits, context: HttpContext) => {
     try {
-      return outcomeOf(await post(requestOf(call, 1), timeout, context));
+      return outcomeOf(call, await post(requestOf(call, 1), limits, context));
     } catch (error) {
       return failed(error);
     }
   };
 
-  return async (calls, timeout, context) => {
-    if (calls.length > 1 && takesBatches) {
-      try {
-        const answer = await post(calls.map(requestOf), timeout, context);
-        if (Array.isArray(answer)) return calls.map((_, id) => outcomeOf(byId(answer, id)));
-        takesBatches = false;
-      } catch (error) {
-        // Only an answer tells that batches are not understood; a silence would be one again.
-        if (!(error instanceof SourceError && error.isRefusal)) {
-          return calls.map(() => failed(error));
-        }
-        takesBatches = false;
-      }
+  return async (calls, limits, context) => {
+    if (calls.length <= 1 || !takesBatches) {
+      return await Promise.all(calls.map((call) => callOne(call, limits, context)));
     }
-    return await Promise.all(calls.map((call) => callOne(call, timeout, context)));
+    try {
+      const answer = await post(calls.map(requestOf), limits, context);
+      if (Array.isArray(answer.value)) {
+        return calls.map((call, id) => outcomeOf(call, partOf(answer, id)));
+      }
+    } catch (error) {
+      // Only an answer can mean that the node takes no batches.
+      const isRefusal = error instanceof SourceError && error.code === "bad_answer";
+      if (!isRefusal) return calls.map(() => failed(error));
+    }
+    const outcomes = await Promise.all(calls.map((call) => callOne(call, limits, context)));
+    // A node that is starting refuses single calls as well.
+    takesBatches = !outcomes.some((outcome) => "answer" in outcome);
+    return outcomes;
   };
 }
 
@@ -71,19 +76,53 @@ function requestOf({ jsonrpc: method, params = [] }: JsonRpcSource, id: number) 
   return { jsonrpc: "2.0", id, method, params };
 }
 
-const byId = (answers: unknown[], id: number) =>
-  answers.find((answer) => (answer as { id?: unknown } | null)?.id === id);
+/** The answer to one call of a batch. */
+function partOf({ value, leftOut }: Answer, id: number): Answer {
+  const answers = value as unknown[];
+  const index = answers.findIndex((answer) => isObject(answer) && answer.id === id);
+  const name = `/${index}`;
+  return {
+    value: answers[index],
+    leftOut: leftOut.filter((out) => out.startsWith(`${name}/`)).map((out) =>
+      out.slice(name.length)
+    ),
+  };
+}
 
 /** Not every node writes the members that JSON-RPC 2.0 asks for; these two are enough. */
-function outcomeOf(answer: unknown): CallOutcome {
-  const { result, error } = (answer ?? {}) as { result?: unknown; error?: unknown };
+function outcomeOf({ keep_errors: keepErrors }: JsonRpcSource, answer: Answer): CallOutcome {
+  const { result, error } = objectOf(answer.value);
   if (error) {
-    const { code, message } = error as { code?: unknown; message?: unknown };
-    const text = excerpt(`${textOf(message) ?? "an error"} (${textOf(code) ?? "no code"})`);
-    return { error: new SourceError(`answers: ${text}`, true) };
+    const failure = failureOf(error);
+    const isKept = keepErrors && !failure.isAbsent;
+    return isKept ? { answer: { value: { error }, leftOut: answer.leftOut } } : { error: failure };
   }
-  if (result === undefined) return { error: new SourceError("gives no result in JSON-RPC", true) };
-  return { value: result };
+  const leftOut = answer.leftOut.filter((out) => out.startsWith(RESULT))
+    .map((out) => out.slice(RESULT.length).replace(/^:/, "the answer:"));
+  if (result === undefined && leftOut.length === 0) {
+    return { error: new SourceError("bad_answer", "gives no result in JSON-RPC") };
+  }
+  return { answer: { value: keepErrors ? { result } : result, leftOut } };
+}
+
+const RESULT = "/result";
+
+/** JSON-RPC's code for a method that is not there. */
+const NO_METHOD = -32601;
+
+/** Words for it beside other codes: -32604 of Besu, -32004 of EIP-1474 (which is another thing on Solana). */
+const NO_METHOD_WORDS =
+  /\bmethod\b.{0,80}\b(?:not (?:found|supported|enabled|available|implemented)|does not exist|unknown)|\bunknown method/i;
+
+function failureOf(error: unknown): SourceError {
+  const { code, message } = objectOf(error);
+  const said = startOf(textOf(message) ?? textOf(error) ?? "an error", 1024);
+  const number = typeof code === "number" ? code : undefined;
+  const words = `${excerpt(said, 80)} (${excerpt(textOf(code) ?? "no code", 20)})`;
+  return new SourceError("bad_answer", `answers: ${words}`, {
+    number,
+    isAbsent: number === NO_METHOD || NO_METHOD_WORDS.test(said),
+  });
 }
 
 function failed(error: unknown): CallOutcome {

@@ -4,23 +4,64 @@
  * @module
  */
 
-/** A failure whose message is for the operator: it holds no secret and nothing of a stack. */
-export class SourceError extends Error {
-  override name = "SourceError";
-  /** Whether the node answered and said no, as opposed to failing. */
-  readonly isRefusal: boolean;
+/** Codes of a node that does not answer. */
+export const NO_ANSWER = [
+  "connection_refused",
+  "timeout",
+  "dns",
+  "tls",
+  "not_tls",
+  "reset",
+] as const;
 
-  constructor(message: string, isRefusal = false) {
-    super(message);
-    this.isRefusal = isRefusal;
-  }
+/** Codes of a node that answers something else than what was asked for. */
+export const WRONG_ANSWER = [
+  "unauthorized",
+  "forbidden",
+  "no_credentials",
+  "unknown_kind",
+  "wrong_kind",
+  "bad_answer",
+] as const;
+
+/** Why a source gave nothing, for programs. */
+export type FailureCode = (typeof NO_ANSWER)[number] | (typeof WRONG_ANSWER)[number];
+
+/** What may be said of a failure besides its message. */
+export interface FailureDetails {
+  /** The code of a JSON-RPC error, or the status of an HTTP response. */
+  readonly number?: number | undefined;
+  /** Whether the node says that it has no such method or path. */
+  readonly isAbsent?: boolean;
+  /** What an operator can do, for the log: it may name settings and paths. */
+  readonly hint?: string | undefined;
+  /** The kind that the refusal shows. */
+  readonly looksLike?: string | undefined;
 }
 
-/** How much of an answer is read, decoded, in bytes. */
-export const LIMIT: number = 1024 * 1024;
+/**
+ * A failure of a source. Its message is for everybody: a clause that completes "the node …", without secrets,
+ * paths or a stack, on one line.
+ */
+export class SourceError extends Error {
+  override name = "SourceError";
+  readonly code: FailureCode;
+  readonly number: number | undefined;
+  readonly isAbsent: boolean;
+  readonly hint: string | undefined;
+  readonly looksLike: string | undefined;
 
-/** What is said of an answer above {@linkcode LIMIT}. */
-export const TOO_LARGE = "gives more than 1 MiB";
+  constructor(code: FailureCode, message: string, details: FailureDetails = {}) {
+    super(message);
+    this.code = code;
+    this.number = details.number;
+    this.isAbsent = details.isAbsent ?? false;
+    this.hint = details.hint;
+    this.looksLike = details.looksLike;
+  }
 
-/** What is said first of a node that refuses for want of a secret. */
-export const SECRET = "asks for a secret";
+  /** Whether the node answered. */
+  get isAnswer(): boolean {
+    return (WRONG_ANSWER as readonly string[]).includes(this.code);
+  }
+}

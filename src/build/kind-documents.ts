@@ -1,0 +1,152 @@
+/**
+ * What `npm run schema` makes of the kinds and their schema: the JSON Schema of a kind's file, for editors,
+ * and what is known of each kind, for people.
+ *
+ * @module
+ */
+import { stringify } from "yaml";
+import { KINDS } from "../generated/kinds.js";
+import type { Kind, NetworkRules, Source, Test } from "../kinds/kind.ts";
+import { kindSchema } from "../settings/kind.ts";
+import { code, jsonSchemaOf } from "./configuration-schema.ts";
+
+const FLOW = { collectionStyle: "flow", lineWidth: 0 } as const;
+
+/** The text of `spec/kind.schema.json`. */
+export function kindJsonSchema(): string {
+  return jsonSchemaOf(kindSchema(), "A kind of node for Nodeface");
+}
+
+/** The text of `docs/kinds.md`. */
+export function kindsReference(): string {
+  const all = Object.entries(KINDS);
+  const silent = all.filter(([, kind]) => !saysSync(kind)).map(([name]) => code(name));
+  return `<!-- deno-fmt-ignore-file -->
+
+# Kinds of node
+
+<!-- Made by \`npm run schema\` from spec/kinds/: change it there. -->
+
+Nodeface knows these kinds of node. Each is one file of data in [spec/kinds](../spec/kinds): how it is
+detected, what is asked, where its answers lie, and which of them say that something is wrong.
+
+| kind | what it is | usual URL |
+| --- | --- | --- |
+${all.map(([name, { title, url }]) => `| [${name}](#${name}) | ${title} | ${url} |\n`).join("")}
+## What ok means
+
+\`status\` is \`ok\` where every source of the kind answers and nothing that the answers say is wrong. What
+that rests on is said below for each kind.
+
+These kinds cannot tell whether they are in sync, or are nothing that could be: ${listOf(silent)}.
+For them \`ok\` says nothing of sync, and \`/v1/info\` has no \`synced\`.
+
+The time without a new block after which a node is \`stalled\` is long: where blocks come at random, a
+network that is well goes beyond it less than once in ten years, and elsewhere it is many times what lies
+between two blocks. It holds for the networks named and for no others, since a network of one's own may
+rest. \`stalled\` and \`no_peers\` are said only of nodes that are not \`syncing\`.
+
+${all.map(([name, kind]) => partOf(name, kind)).join("\n")}
+## A kind of your own
+
+A file in the same form makes a further kind, called as the file is. It wins over a known one of the same
+name:
+
+\`\`\`yaml
+# yaml-language-server: $schema=./node_modules/nodeface/spec/kind.schema.json
+title: Something (REST)
+url: http://127.0.0.1:9000
+detect:
+  info#/software: ^something$
+sources:
+  info: { get: /info }
+fields:
+  version: info#/version
+  height: info#/height
+health:
+  ok: it is as high as its peers
+  target: info#/best_known
+\`\`\`
+
+The configuration names it (\`kinds: [something.yaml]\`), or the command does (\`--kind something.yaml\`, and
+the node is of that kind), or a host gives the same as an object (\`createNodeface({ kinds: { something } })\`).
+\`nodeface kinds KIND\` prints what a known kind asks.
+`;
+}
+
+/** Whether a kind says if its node is in sync. */
+function saysSync({ fields, health }: Kind): boolean {
+  return "synced" in fields || health.complete !== undefined || health.target !== undefined ||
+    (health.rules ?? []).some(({ code }) => code === "syncing");
+}
+
+function partOf(name: string, kind: Kind): string {
+  const { title, url, aliases = [], description, detect, auth, health } = kind;
+  const lines = [
+    ["ok", health.ok],
+    ["in sync", saysSync(kind) ? "" : "it cannot tell"],
+    [
+      "detected by",
+      listOf(Object.entries(detect).map(([place, test]) => evidence(kind, place, test))),
+    ],
+    ["usual URL", url],
+    ["also called", listOf(aliases.map(code))],
+    ["describes itself at", description ? code(description) : ""],
+    ["starting", listOf((health.warming_up ?? []).map((number) => `the error ${number}`))],
+    ["synced within", health.target ? `${health.lag ?? 2} blocks` : ""],
+    [
+      "refuses with",
+      auth?.refusal
+        ? `${code(auth.refusal.header)} that matches ${code(auth.refusal.pattern)}`
+        : "",
+    ],
+    ["its secret", auth?.example ? code(stringify(auth.example, FLOW).trim()) : ""],
+  ].filter(([, value]) => value !== "");
+  const rows = lines.map(([key, value]) => `| ${key} | ${value} |\n`).join("");
+  const networks = Object.entries(health.networks ?? {});
+  return `## ${name}\n\n${title}\n\n| | |\n| --- | --- |\n${rows}${rulesOf(kind)}${
+    networksOf(networks)
+  }`;
+}
+
+function evidence({ sources }: Kind, place: string, test: string): string {
+  const name = place.slice(0, place.indexOf("#"));
+  const pointer = place.slice(name.length + 1);
+  const where = pointer ? `${code(pointer)} of ` : "";
+  return `${where}${code(question(sources[name]!))} matches ${code(test)}`;
+}
+
+function question(source: Source): string {
+  if ("jsonrpc" in source) return source.jsonrpc;
+  if ("get" in source) return `GET ${source.get}`;
+  if ("post" in source) return `POST ${source.post}`;
+  return "file" in source ? source.file : source.command.join(" ");
+}
+
+function rulesOf({ health: { rules = [] } }: Kind): string {
+  if (rules.length === 0) return "";
+  const rows = rules.map(({ when, code: status, reason }) => {
+    const tests = Object.entries(when).map(([place, test]) => `${code(place)} ${testOf(test)}`);
+    return `| ${code(status)} | ${reason.replaceAll("|", "\\|")} | ${listOf(tests)} |\n`;
+  });
+  return `\n| status_code | status_reason | where |\n| --- | --- | --- |\n${rows.join("")}`;
+}
+
+function testOf(test: Test): string {
+  if (test === null) return "is not there";
+  if (typeof test === "string") return `matches ${code(test)}`;
+  return "above" in test ? `is above ${test.above}` : `is below ${test.below}`;
+}
+
+function networksOf(networks: readonly [string, NetworkRules][]): string {
+  if (networks.length === 0) return "";
+  const rows = networks.map(([name, { quiet = "", peers = "" }]) =>
+    `| ${name === "*" ? "any" : code(name)} | ${quiet} | ${peers} |\n`
+  );
+  return `\n| network | stalled after | fewest peers |\n| --- | --- | --- |\n${rows.join("")}`;
+}
+
+function listOf(texts: readonly string[]): string {
+  const [last = "", ...others] = texts.toReversed();
+  return others.length > 0 ? `${others.reverse().join(", ")} and ${last}` : last;
+}

@@ -1,0 +1,25 @@
+/**
+ * `npm run schema`: writes what is made of the table of the settings, of the schema of a kind and of the
+ * kinds.
+ *
+ * @module
+ */
+import { writeFile } from "node:fs/promises";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { configurationReference, configurationSchema } from "./configuration-schema.ts";
+import { kindJsonSchema, kindsReference } from "./kind-documents.ts";
+
+/** What is written, by its path from the root. */
+export const WRITTEN: Readonly<Record<string, () => string>> = {
+  "spec/nodeface.schema.json": configurationSchema,
+  "spec/kind.schema.json": kindJsonSchema,
+  "docs/configuration.md": configurationReference,
+  "docs/kinds.md": kindsReference,
+};
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  for (const [path, make] of Object.entries(WRITTEN)) {
+    await writeFile(new URL(`../../${path}`, import.meta.url), make());
+  }
+}

@@ -1,0 +1,120 @@
+/**
+ * What is known of a node's sources: the last good answer of each, and whether it still holds.
+ *
+ * @module
+ */
+import type { Answers, Learnt } from "./map-fields.ts";
+import type { Plan } from "./query-plan.ts";
+import type { Outcome, Taken } from "./query-sources.ts";
+import type { SourceError } from "./sources/source-error.ts";
+
+/** A point in time. */
+export interface Instant {
+  /** Milliseconds that only count up, for all that is measured. */
+  readonly monotonic: number;
+  /** Milliseconds since 1970, for what is printed. */
+  readonly date: number;
+}
+
+/** What is known of one source. */
+export interface SourceState {
+  readonly last?: { readonly taken: Taken; readonly learnt: Instant };
+  /** When the answer was last known to be right. */
+  readonly right?: Instant;
+  /** Why it gave nothing when it was last asked. */
+  readonly error?: SourceError | undefined;
+  /** Whether the node does not have it, which is no error. */
+  readonly isAbsent?: boolean;
+}
+
+/** What is known of the sources, by their names. */
+export type Knowledge = ReadonlyMap<string, SourceState>;
+
+/** What may be shown at a time. */
+export interface Shown {
+  readonly answers: Answers;
+  /** When the oldest of the answers that no longer hold was right. */
+  readonly oldest: Instant | undefined;
+}
+
+/** Whether the node did not answer when it was last asked. */
+export function isSilent(plan: Plan, knowledge: Knowledge): boolean {
+  const vital = namesOf(plan, "vital");
+  return vital.length > 0 && vital.every((name) => {
+    const error = knowledge.get(name)?.error;
+    return error !== undefined && !error.isAnswer;
+  });
+}
+
+/** Whether the node answered when it was last asked, but gave nothing of what it was asked for. */
+export function isRefused(plan: Plan, knowledge: Knowledge): boolean {
+  const vital = namesOf(plan, "vital").map((name) => knowledge.get(name));
+  return !isSilent(plan, knowledge) && vital.some((state) => state?.error) &&
+    vital.every((state) => state?.error || state?.isAbsent);
+}
+
+/**
+ * The sources to ask. All are after a failure, or when nobody has asked for a while: another node may have come
+ * in the place of this one.
+ *
+ * @param stale how long an answer that no longer holds is shown, in milliseconds
+ */
+export function dueSources(
+  plan: Plan,
+  knowledge: Knowledge,
+  now: Instant,
+  stale: number,
+): string[] {
+  const isUncertain = namesOf(plan, "vital").some((name) => {
+    const { right, error } = knowledge.get(name) ?? {};
+    return error || !right || now.monotonic - right.monotonic >= stale;
+  });
+  return [...plan.sources].filter(([name, { ttl }]) => {
+    const { last, error } = knowledge.get(name) ?? {};
+    return isUncertain || !last || error || now.monotonic - last.learnt.monotonic >= ttl;
+  }).map(([name]) => name);
+}
+
+/** Takes in what sources gave. */
+export function learn(
+  plan: Plan,
+  knowledge: Knowledge,
+  outcomes: ReadonlyMap<string, Outcome>,
+  now: Instant,
+): Knowledge {
+  const next = new Map<string, SourceState>(knowledge);
+  for (const [name, outcome] of outcomes) {
+    if ("taken" in outcome) {
+      const last = { taken: outcome.taken, learnt: now };
+      next.set(name, { last, right: now, isAbsent: outcome.absent !== undefined });
+    } else next.set(name, { ...knowledge.get(name), error: outcome.error });
+  }
+  if (isSilent(plan, next)) return next;
+  // What was not asked again holds for as long as the node answers.
+  for (const [name, state] of next) if (!state.error) next.set(name, { ...state, right: now });
+  return next;
+}
+
+/**
+ * What may be shown.
+ *
+ * @param stale how long an answer that no longer holds is shown, in milliseconds
+ */
+export function show(plan: Plan, knowledge: Knowledge, now: Instant, stale: number): Shown {
+  const isGone = isSilent(plan, knowledge);
+  const answers = new Map<string, Learnt>();
+  let oldest: Instant | undefined;
+  for (const [name, { last, right, error, isAbsent }] of knowledge) {
+    if (!last || !right || isAbsent) continue;
+    const isOld = error !== undefined || (isGone && plan.sources.get(name)?.role !== "extra");
+    if (isOld && now.monotonic - right.monotonic >= stale) continue;
+    answers.set(name, { taken: last.taken, date: last.learnt.date });
+    if (isOld && !(oldest && oldest.monotonic <= right.monotonic)) oldest = right;
+  }
+  return { answers, oldest };
+}
+
+/** The names of the sources with a role. */
+export function namesOf(plan: Plan, role: "vital" | "part" | "extra"): string[] {
+  return [...plan.sources].filter(([, source]) => source.role === role).map(([name]) => name);
+}

@@ -1,0 +1,39 @@
+/**
+ * The files that the settings of the node name, which the service reads: credentials and certificates.
+ *
+ * @module
+ */
+import { lazy } from "../lazy.ts";
+import { createFetch, PlatformError, readFile } from "../platform.ts";
+import type { NodeSettings } from "./settings.ts";
+import { checkCredentials } from "./sources/credentials.ts";
+import { SourceError } from "./sources/source-error.ts";
+
+const BOUNDS = { limit: 1024 * 1024, timeout: 2000 } as const;
+
+/** What calls the node, and trusts whom the operator trusts. */
+export function fetchForNode({ tls }: NodeSettings): typeof fetch {
+  if (!tls) return createFetch();
+  const trusting = lazy(() => createTrustingFetch(tls.ca_file));
+  return async (input, init) => await (trusting.peek() ?? await trusting.get())(input, init);
+}
+
+async function createTrustingFetch(path: string): Promise<typeof fetch> {
+  try {
+    return createFetch({ ca: new TextDecoder().decode(await readFile(path, BOUNDS)) });
+  } catch (error) {
+    if (!(error instanceof PlatformError)) throw error;
+    throw new SourceError("tls", "cannot be trusted: the file of node.tls cannot be read", {
+      hint: `cannot read node.tls.ca_file ${path}: ${error.message}`,
+    });
+  }
+}
+
+/** What cannot be read, a line for each: faults of the configuration, not of the node. */
+export async function findUnreadable({ auth, tls }: NodeSettings): Promise<string[]> {
+  const [secret, authority] = await Promise.all([
+    auth && checkCredentials(auth),
+    tls && createTrustingFetch(tls.ca_file).then(() => undefined, ({ hint }: SourceError) => hint),
+  ]);
+  return [secret, authority].filter((fault) => fault !== undefined);
+}

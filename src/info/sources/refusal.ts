@@ -1,0 +1,112 @@
+/**
+ * Refusals of a node, and what they are called.
+ *
+ * @module
+ */
+import type { AuthFile, Kind } from "../../kinds/kind.ts";
+import { startOf } from "../../text.ts";
+import { parseChallenges } from "./challenge.ts";
+import { type Place, settingOf } from "./secret.ts";
+import { SourceError } from "./source-error.ts";
+
+/** A response with status 401 or 403. */
+export interface Refusal {
+  readonly status: number;
+  readonly headers: Headers;
+}
+
+/** What the node offers, as `parseChallenges` reads it. */
+export const challengeOf = (headers: Headers) => headers.get("www-authenticate") ?? "";
+
+const schemesOf = (headers: Headers) =>
+  parseChallenges(challengeOf(headers)).map(({ scheme }) => scheme);
+
+/** How much of a header a kind's pattern is run on, in UTF-16 code units. */
+const HEADER_LENGTH = 1024;
+
+/** The kind whose nodes refuse like this; `undefined` if none does, or several do. */
+export function looksLike(
+  headers: Headers,
+  kinds: Readonly<Record<string, Kind>>,
+): string | undefined {
+  const names = Object.keys(kinds).filter((name) => {
+    const { header, pattern } = kinds[name]?.auth?.refusal ?? {};
+    if (!header || !pattern) return false;
+    return new RegExp(pattern).test(startOf(headers.get(header) ?? "", HEADER_LENGTH));
+  });
+  return names.length === 1 ? names[0] : undefined;
+}
+
+/** Why a usual place did not help. */
+export interface Failure {
+  readonly file: AuthFile;
+  readonly reason: string;
+}
+
+const codeOf = ({ status }: Refusal) => status === 401 ? "unauthorized" : "forbidden";
+
+/** The failure where nothing is configured. */
+export function wanted(
+  refusal: Refusal,
+  name: string | undefined,
+  kind: Kind | undefined,
+  failures: readonly Failure[],
+): SourceError {
+  const { status, headers } = refusal;
+  if (status === 403 && !name) {
+    return new SourceError("forbidden", "forbids the request (403)", {
+      number: status,
+      hint: "it may want credentials (node.auth), or take requests from other addresses only",
+    });
+  }
+  const as = name ? `, as ${name} does` : "";
+  const isDigest = schemesOf(headers).includes("digest");
+  const example = kind?.auth?.example ?? kind?.auth?.files?.[0] ??
+    (isDigest ? { digest_file: "/path/to/secret" } : { basic_file: "/path/to/secret" });
+  return new SourceError(codeOf(refusal), `wants credentials (${status})${as}; set node.auth`, {
+    number: status,
+    looksLike: name,
+    hint: [`set "auth: ${inFlow(example)}" below node`, ...lookedAt(failures)].join("; "),
+  });
+}
+
+/** Says where was looked; of many places the one that there is something to be done about. */
+function lookedAt(failures: readonly Failure[]): string[] {
+  const telling = failures.find(({ reason }) => !/no such file/.test(reason)) ?? failures[0];
+  if (!telling) return [];
+  const { name } = settingOf(telling.file);
+  const others = failures.length > 1 ? ` and ${failures.length - 1} more` : "";
+  return [`looked at ${name}${others}: ${telling.reason}`];
+}
+
+/** The failure where what is configured was sent. */
+export function refused(refusal: Refusal, place: Place, name: string | undefined): SourceError {
+  const { status, headers } = refusal;
+  const { key, name: where, scheme } = settingOf(place);
+  const offered = schemesOf(headers);
+  const other = (["digest", "basic"] as const).find((other) => offered.includes(other));
+  const isOther = other && scheme !== "header" && !offered.includes(scheme);
+  const message = isOther
+    ? `wants HTTP ${other}; set node.auth.${other}_file`
+    : `refuses the credentials of node.auth (${status})`;
+  return new SourceError(codeOf(refusal), message, {
+    number: status,
+    looksLike: name,
+    hint: isOther ? `node.auth has ${key}` : `they are those of ${key} ${where}`,
+  });
+}
+
+/** The failure where what is configured cannot be read. */
+export function unreadable({ status }: Refusal, hint: string): SourceError {
+  const message = `wants credentials (${status}), and those of node.auth cannot be read`;
+  return new SourceError("no_credentials", message, { number: status, hint });
+}
+
+/** A setting as a flow mapping of YAML. */
+function inFlow(setting: Readonly<Record<string, unknown>>): string {
+  const members = Object.entries(setting).map(([key, value]) => {
+    const text = String(value);
+    return `${key}: ${/^[\w~./-]+$/.test(text) ? text : `'${text.replaceAll("'", "''")}'`}`;
+  });
+  return `{ ${members.join(", ")} }`;
+}

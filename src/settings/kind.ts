@@ -1,0 +1,340 @@
+/**
+ * The schema of a kind of node: of the files in `spec/kinds/`, of an operator's own and of a host's.
+ *
+ * @module
+ */
+import * as v from "valibot";
+import { linkOf, referencesOf } from "../info/query-plan.ts";
+import { parseReference } from "../info/source-reference.ts";
+import type { Field, HealthRule, Kind, NetworkRules, Reference, Source } from "../kinds/kind.ts";
+import { type Mistake, type Path, readValue } from "./check.ts";
+import { field, source } from "./info.ts";
+import { didYouMean, nearest } from "./nearest.ts";
+import { authFiles } from "./node.ts";
+import {
+  AGE,
+  EXPRESSION,
+  FILE,
+  HEADER,
+  INFO_KEY,
+  KIND_NAME,
+  LINE,
+  NODE_URL,
+  PATH,
+  REFERENCE_TEXT,
+  SOURCE_NAME,
+} from "./rules.ts";
+import {
+  either,
+  filledList,
+  filledMap,
+  isPlainObject,
+  json,
+  list,
+  map,
+  needed,
+  number,
+  object,
+  oneOf,
+  pathItem,
+  type Schema,
+  setting,
+  word,
+} from "./schemas.ts";
+import { show } from "./show.ts";
+
+/** The codes of `KindStatusCode`. */
+const CODES = ["warming_up", "syncing", "no_leader", "alarm", "no_peers", "stalled"];
+
+const wholeNumber = (right: string, least = -Infinity) =>
+  number(right, (number) => Number.isSafeInteger(number) && number >= least);
+
+const BOUND = number("a number");
+
+/** What the value at a place is tested for. */
+const test = () =>
+  either<unknown>(
+    "a regular expression, null, or an object with above or below",
+    EXPRESSION,
+    v.null("null"),
+    oneOf({
+      above: { above: needed(BOUND, { text: "The number there is greater" }) },
+      below: { below: needed(BOUND, { text: "The number there is less" }) },
+    }),
+  );
+
+const rule = () =>
+  object({
+    when: needed(filledMap(REFERENCE_TEXT, test(), "places, each with what it is tested for"), {
+      text: "Places, each with a regular expression for the text there, null for nothing there, " +
+        "or { above: NUMBER } or { below: NUMBER }. All have to hold",
+      example: "{ 'status#/leader': null }",
+    }),
+    code: needed(word(CODES), { text: "The status_code", example: "no_leader" }),
+    reason: needed(LINE, {
+      text: "The status_reason: a clause for people. {source#/pointer} stands for the value there",
+      example: "etcd has no leader",
+    }),
+  });
+
+const network = () =>
+  object({
+    quiet: setting(AGE, {
+      text: "The longest time between two blocks; with an older head_at the node is stalled",
+      example: "3h",
+    }),
+    peers: setting(wholeNumber("a whole number from 1", 1), {
+      text: "The fewest peers; a node with fewer has no_peers",
+      example: "1",
+    }),
+  });
+
+const health = () =>
+  object({
+    ok: needed(LINE, {
+      text: "What ok rests on, for people",
+      example: "it has a leader and raises no alarm",
+    }),
+    warming_up: setting(list(wholeNumber("a whole number"), "a list of whole numbers"), {
+      text: "Codes of JSON-RPC errors, or statuses of HTTP, that say that the node is starting",
+      example: "[-28]",
+    }),
+    rules: setting(list(rule(), "a list of rules"), {
+      text: "States that the answers show. The first that holds decides",
+    }),
+    complete: setting(number("a number"), {
+      text: "The sync_progress of a node that is in sync",
+      example: "1",
+    }),
+    target: setting(
+      either<unknown>(
+        "a place, or a list of places",
+        REFERENCE_TEXT,
+        filledList(REFERENCE_TEXT, "a list of places"),
+      ),
+      {
+        text: "The highest block that the node or its peers know of. With a height more than lag " +
+          "behind it the node is syncing",
+        example: "chain#/headers",
+      },
+    ),
+    lag: setting(wholeNumber("a whole number from 0", 0), {
+      text: "By how many blocks a node may be behind target",
+      default: "2",
+    }),
+    networks: setting(map(LINE, network()), {
+      text: "What is expected in a network, by chain_id or network as the info has it, " +
+        "* for any other",
+      example: "{ main: { quiet: 3h, peers: 1 } }",
+    }),
+  });
+
+/**
+ * The schema of a kind.
+ *
+ * @param path the schema of a path
+ */
+export function kindSchema(path: Schema<string> = FILE): Schema {
+  const auth = object({
+    refusal: setting(
+      object({
+        header: needed(HEADER, { text: "A header of the refusal", example: "www-authenticate" }),
+        pattern: needed(EXPRESSION, { text: "A regular expression for it" }),
+      }),
+      { text: "How such a node refuses. Nobody else is sent what lies in files" },
+    ),
+    files: setting(list(oneOf(authFiles(path)), "a list of files"), {
+      text: "Where such a node leaves its secret on this machine, in the form of node.auth",
+    }),
+    example: setting(oneOf(authFiles(path)), {
+      text: "The setting that helps where there are no such files",
+      example: "{ basic_file: ~/.node/secret }",
+    }),
+  });
+  const kind = object({
+    title: needed(LINE, { text: "What it is, for people", example: "etcd (gRPC gateway)" }),
+    url: needed(NODE_URL, {
+      text: "Where such a node listens as a rule",
+      example: "http://127.0.0.1:2379",
+    }),
+    aliases: setting(list(KIND_NAME, "a list of names"), {
+      text: "Names of programs and networks that people give in place of the kind",
+      example: "[geth, reth]",
+    }),
+    description: setting(PATH, {
+      text: "Where it describes its own interface: a path below the node's URL",
+      example: "/swagger.json",
+    }),
+    detect: needed(
+      filledMap(REFERENCE_TEXT, EXPRESSION, "places, each with a regular expression"),
+      {
+        text: "What its answers show: places, each with a regular expression. All have to match",
+        example: "{ 'version#/etcdserver': '^[0-9]' }",
+      },
+    ),
+    auth: setting(auth, { text: "How it refuses, and where its secret lies" }),
+    static: setting(map(INFO_KEY, json), {
+      text: "Keys whose values are always the same",
+      example: "{ software: etcd }",
+    }),
+    sources: needed(map(SOURCE_NAME, source(path)), { text: "What is asked, by a name" }),
+    fields: needed(map(INFO_KEY, field()), { text: "Where the keys come from" }),
+    health: needed(health(), { text: "Which answers say that something is wrong" }),
+  });
+  return v.pipe(
+    kind,
+    v.rawCheck(({ dataset, addIssue }) => {
+      for (const { path, message, isKey } of mistakesInKind(dataset.value)) {
+        addIssue({ message, path: pathTo(dataset.value, path, isKey) });
+      }
+    }),
+  );
+}
+
+/** The path of an issue. */
+function pathTo(
+  root: unknown,
+  path: Path,
+  isKey: boolean,
+): [v.UnknownPathItem, ...v.UnknownPathItem[]] {
+  let value = root;
+  const items = path.map((key, at) => {
+    const item = pathItem(value, key, isKey && at === path.length - 1 ? "key" : "value");
+    value = memberOf(value, key);
+    return item;
+  });
+  return items as [v.UnknownPathItem, ...v.UnknownPathItem[]];
+}
+
+/**
+ * Reads a kind.
+ *
+ * @param value what is in its file, or what a host gave
+ * @param path the schema of a path
+ */
+export function readKind(
+  value: unknown,
+  path?: Schema<string>,
+): { kind: Kind; mistakes: readonly Mistake[] } {
+  const { value: kind, mistakes } = readValue(value, kindSchema(path));
+  return { kind: kind as Kind, mistakes };
+}
+
+/** What is wrong between the parts of a kind, though each may be right; the parts may be wrong, too. */
+function mistakesInKind(kind: unknown): Mistake[] {
+  const sources = entriesOf(memberOf(kind, "sources"));
+  const names = sources.map(([name]) => name);
+  const unknown = (path: Path, text: unknown, isKey = false): Mistake[] => {
+    if (typeof text !== "string" || !text.includes("#")) return [];
+    const [name] = parseReference(text as Reference);
+    if (names.includes(name)) return [];
+    const right = didYouMean(nearest(name, names)) || `; there are ${names.join(", ")}`;
+    const message = `names the source ${show(name)}, which is not there${right}`;
+    return [{ path, message, isKey }];
+  };
+  const health = memberOf(kind, "health");
+  const mistakes = [
+    ...entriesOf(memberOf(kind, "detect")).flatMap(([place]) =>
+      unknown(["detect", place], place, true)
+    ),
+    ...sources.flatMap(([name, source]) => {
+      const link = isPlainObject(source) && typeof source.get === "string"
+        ? linkOf(source as unknown as Source)
+        : undefined;
+      return link ? unknown(["sources", name, "get"], link) : [];
+    }),
+    ...entriesOf(memberOf(kind, "fields")).flatMap(([key, field]) =>
+      placesOf(field).flatMap((place) => unknown(["fields", key], place))
+    ),
+    ...listOf(memberOf(health, "rules")).flatMap((rule, at) => mistakesInRule(rule, at, unknown)),
+    ...[memberOf(health, "target")].flat().flatMap((place) => unknown(["health", "target"], place)),
+  ];
+  return [...mistakes, ...circularLinks(sources), ...missingParts(kind)];
+}
+
+type Unknown = (path: Path, text: unknown, isKey?: boolean) => Mistake[];
+
+function mistakesInRule(rule: unknown, at: number, unknown: Unknown): Mistake[] {
+  const path = ["health", "rules", at];
+  const { when, reason } = (isPlainObject(rule) ? rule : {}) as Partial<HealthRule>;
+  const shown = typeof reason === "string" ? [...reason.matchAll(/\{([^{}]*)\}/g)] : [];
+  return [
+    ...entriesOf(when).flatMap(([place]) => unknown([...path, "when", place], place, true)),
+    ...shown.flatMap(([braces, place]) => {
+      if (/^[\w-]+#/.test(place!)) return unknown([...path, "reason"], place);
+      const message = `has ${show(braces)}; between braces stands a place such as net#/version`;
+      return [{ path: [...path, "reason"], message, isKey: false }];
+    }),
+  ];
+}
+
+/** Sources that follow links in a circle, so that none can be asked first. */
+function circularLinks(sources: readonly [string, unknown][]): Mistake[] {
+  const next = new Map(
+    sources.flatMap(([name, source]) => {
+      const get = memberOf(source, "get");
+      const link = typeof get === "string" ? linkOf({ get }) : undefined;
+      return link ? [[name, parseReference(link)[0]] as const] : [];
+    }),
+  );
+  return [...next.keys()].filter((name) => leadsTo(name, next)).map((name) => ({
+    path: ["sources", name, "get"],
+    message: "leads back to itself",
+    isKey: false,
+  }));
+}
+
+function leadsTo(name: string, next: ReadonlyMap<string, string>): boolean {
+  let at = next.get(name);
+  for (let steps = 0; at !== undefined && steps < next.size; steps++) {
+    if (at === name) return true;
+    at = next.get(at);
+  }
+  return false;
+}
+
+/** What is said of a node's health that rests on a key which the kind does not have. */
+function missingParts(kind: unknown): Mistake[] {
+  const health = memberOf(kind, "health");
+  const keys = [...entriesOf(memberOf(kind, "fields")), ...entriesOf(memberOf(kind, "static"))]
+    .map(([key]) => key);
+  const rests = (path: Path, ...needed: string[]): Mistake[] => {
+    const isThere = needed.some((key) => keys.includes(key));
+    const message = `rests on ${needed.join(" or ")}, which is not among the fields`;
+    return isThere ? [] : [{ path: ["health", ...path], message, isKey: true }];
+  };
+  const has = (key: string) => memberOf(health, key) !== undefined;
+  const networks = entriesOf(memberOf(health, "networks")) as [string, NetworkRules][];
+  const auth = memberOf(kind, "auth");
+  const isOpen = listOf(memberOf(auth, "files")).length > 0 && !memberOf(auth, "refusal");
+  const message = "needs a refusal beside it, or everybody who refuses would be sent a secret";
+  return [
+    ...isOpen ? [{ path: ["auth", "files"], message, isKey: true }] : [],
+    ...has("complete") ? rests(["complete"], "sync_progress") : [],
+    ...has("target") ? rests(["target"], "height") : [],
+    ...networks.flatMap(([name, rules]) => [
+      ...name === "*" ? [] : rests(["networks", name], "chain_id", "network"),
+      ...memberOf(rules, "quiet") === undefined
+        ? []
+        : rests(["networks", name, "quiet"], "head_at"),
+      ...memberOf(rules, "peers") === undefined ? [] : rests(["networks", name, "peers"], "peers"),
+    ]),
+  ];
+}
+
+/** The places that a field names, where it is right. */
+function placesOf(field: unknown): readonly string[] {
+  const from = isPlainObject(field) ? field.from : field;
+  const isRight = [from].flat().every((place) => typeof place === "string");
+  return isRight && from !== undefined ? referencesOf(field as Field) : [];
+}
+
+function memberOf(value: unknown, key: string | number): unknown {
+  if (Array.isArray(value)) return value[Number(key)];
+  return isPlainObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+}
+
+const entriesOf = (value: unknown): [string, unknown][] =>
+  isPlainObject(value) ? Object.entries(value) : [];
+
+const listOf = (value: unknown): readonly unknown[] => Array.isArray(value) ? value : [];

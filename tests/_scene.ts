@@ -1,0 +1,93 @@
+/** A node whose clock and whose health the test holds in its hand. */
+import * as assert from "uvu/assert";
+import { KINDS } from "../src/generated/kinds.js";
+import { createMonitor, type NodeMonitor } from "../src/info/monitor.ts";
+import type { HostInfo } from "../src/info/query-plan.ts";
+import type { InfoSettings, NodeSettings } from "../src/info/settings.ts";
+import type { Kind } from "../src/kinds/kind.ts";
+
+/** What the test changes. */
+export interface Held {
+  /** Milliseconds that only count up. */
+  monotonic: number;
+  /** Milliseconds since 1970. */
+  date: number;
+  /** How many requests the node got. */
+  asked: number;
+  /** Why the node does not answer; an error code of Node. */
+  failure: string | undefined;
+  /** Answers wait for this. */
+  gate: Promise<unknown>;
+  /** What answers. */
+  fetch: typeof fetch;
+}
+
+/** What a scene is made of. */
+export interface SceneOptions {
+  fetch: typeof fetch;
+  info?: InfoSettings | HostInfo;
+  node?: NodeSettings;
+  kinds?: Readonly<Record<string, Kind>>;
+}
+
+/** A monitor of a played node. */
+export interface Scene {
+  monitor: NodeMonitor;
+  held: Held;
+  /** Lines of the log, with their levels. */
+  said: string[];
+  /** Lets time go by. */
+  pass(milliseconds: number): void;
+  /** What `GET /v1/info` says, without the service's own facts. */
+  info(): Promise<Record<string, unknown>>;
+  /** The same, when no query is under way or due. */
+  settled(): Promise<Record<string, unknown>>;
+}
+
+/** Sets a scene. */
+export function setScene({ fetch, info = {}, node = {}, kinds = KINDS }: SceneOptions): Scene {
+  const said: string[] = [];
+  const held: Held = {
+    monotonic: 1000,
+    date: Date.parse("2026-01-02T00:00:00Z"),
+    asked: 0,
+    failure: undefined,
+    gate: Promise.resolve(),
+    fetch,
+  };
+  const monitor = createMonitor({
+    service: { software: "nodeface", version: "1", started_at: "2026-01-01T00:00:00.000Z" },
+    node: { url: "http://node.example", ...node },
+    info,
+    kinds,
+    log: (message, level = "warn") => said.push(`${level}: ${message}`),
+    onError: (error) => assert.unreachable(String(error)),
+    fetch: async (input, init) => {
+      held.asked++;
+      const { failure, fetch } = held;
+      await held.gate;
+      if (failure) throw Object.assign(new TypeError("x"), { cause: { code: failure } });
+      return await fetch(input, init);
+    },
+    clock: { monotonic: () => held.monotonic, now: () => held.date },
+    random: () => 1,
+  });
+  const readInfo = async () => {
+    const { api: _api, links: _links, ...rest } = (await monitor.get()).info;
+    return rest;
+  };
+  return {
+    monitor,
+    held,
+    said,
+    pass(milliseconds) {
+      held.monotonic += milliseconds;
+      held.date += milliseconds;
+    },
+    info: readInfo,
+    async settled() {
+      do await readInfo(); while (!monitor.peek());
+      return await readInfo();
+    },
+  };
+}

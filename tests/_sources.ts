@@ -1,0 +1,135 @@
+/** What sources are asked with in tests. */
+import { createServer, type RequestListener } from "node:http";
+import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
+import * as assert from "uvu/assert";
+import { type Auth, type AuthOptions, createAuth } from "../src/info/sources/credentials.ts";
+import {
+  type HttpContext,
+  type RequestLimits,
+  requestText,
+} from "../src/info/sources/http-request.ts";
+import type { SourceError } from "../src/info/sources/source-error.ts";
+import type { Kind, KindAuth } from "../src/kinds/kind.ts";
+import { createFetch } from "../src/platform.ts";
+
+/** Limits that no test reaches unless it means to. */
+export const within = (
+  timeout = 10_000,
+  signal: AbortSignal = new AbortController().signal,
+): RequestLimits => ({ timeout, signal });
+
+/** Kinds that matter only for how their nodes refuse. */
+export function kindsRefusing(
+  auths: Readonly<Record<string, KindAuth>>,
+): Record<string, Kind> {
+  const kinds = Object.entries(auths).map((
+    [name, auth],
+  ): [string, Kind] => [name, {
+    title: name,
+    url: "http://127.0.0.1",
+    detect: {},
+    sources: {},
+    fields: {},
+    health: { ok: "it answers" },
+    auth,
+  }]);
+  return Object.fromEntries(kinds);
+}
+
+/** Gives credentials, none unless they are named. */
+export const authFor = (
+  nodeUrl: string,
+  options: Partial<AuthOptions> = {},
+): Auth =>
+  createAuth({
+    nodeUrl,
+    configured: undefined,
+    kind: undefined,
+    kinds: {},
+    ...options,
+  });
+
+/** How sources ask this URL. */
+export const contextFor = (
+  url: string,
+  { fetch = createFetch(), ...options }: Partial<AuthOptions & HttpContext> = {},
+): HttpContext => ({ fetch, auth: authFor(url, options) });
+
+/** Requests a URL; rejects as a source does. */
+export const get = (
+  url: string,
+  context: HttpContext = contextFor(url),
+  limits = within(),
+) => requestText({ ...limits, url, method: "GET" }, context);
+
+/** Resolves to the failure of a source. */
+export async function failure(work: Promise<unknown>): Promise<SourceError> {
+  try {
+    await work;
+  } catch (error) {
+    assert.is(
+      (error as Error).name,
+      "SourceError",
+      String((error as Error).stack),
+    );
+    return error as SourceError;
+  }
+  return assert.unreachable("it has not failed") as never;
+}
+
+/** A server that a test has started. */
+export interface Played {
+  url: string;
+  port: number;
+  close(): Promise<void>;
+}
+
+/** Starts an HTTP server. */
+export function play(answer: RequestListener): Promise<Played> {
+  const server = createServer(answer);
+  return listen(server, "http", () => server.closeAllConnections());
+}
+
+/** Starts a server that is handed each connection. */
+export function playTcp(
+  connect: (socket: Socket) => void,
+  scheme = "http",
+): Promise<Played> {
+  const sockets = new Set<Socket>();
+  const server = createTcpServer((socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {}).on("close", () => sockets.delete(socket));
+    connect(socket);
+  });
+  return listen(
+    server,
+    scheme,
+    () => sockets.forEach((socket) => socket.destroy()),
+  );
+}
+
+/** What every kind of server has. */
+interface Listening {
+  listen(port: number, host: string, ready: () => void): unknown;
+  address(): unknown;
+  close(done: () => void): unknown;
+}
+
+/** Lets a server listen on a free port. */
+export function listen(
+  server: Listening,
+  scheme: string,
+  cut: () => void,
+): Promise<Played> {
+  return new Promise((resolve) => {
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as AddressInfo;
+      const close = () =>
+        new Promise<void>((resolve) => {
+          server.close(() => resolve());
+          cut();
+        });
+      resolve({ url: `${scheme}://127.0.0.1:${port}`, port, close });
+    });
+  });
+}

@@ -1,0 +1,261 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { BOUNDS, readAnswer, readTextAnswer } from "../src/info/bound-answer.ts";
+import { formatJson, parseJson } from "../src/json/lossless.ts";
+import { isEqual, isObject } from "../src/json/values.ts";
+
+const bounds = suite("answers within bounds");
+
+const nested = (levels: number, inside = "1") => "[".repeat(levels) + inside + "]".repeat(levels);
+
+/** Asserts that a text is refused as a whole. */
+function refused(text: string, reason: string): void {
+  try {
+    readAnswer(text);
+  } catch (error) {
+    const { name, code, message } = error as {
+      name: string;
+      code: string;
+      message: string;
+    };
+    assert.equal([name, code, message], ["SourceError", "bad_answer", reason]);
+    return;
+  }
+  assert.unreachable();
+}
+
+bounds(
+  "an answer within the bounds is read as it is, with all the digits of integers",
+  () => {
+    const text = '{"a":[1,2.5,"x",null,true,{}],"big":18446744073709551615,"__proto__":{"b":[]}}';
+    const { value, leftOut } = readAnswer(text);
+    assert.is(formatJson(value), text);
+    assert.equal(leftOut, []);
+    assert.is(readAnswer("9".repeat(40)).value, BigInt("9".repeat(40)));
+    assert.is(readAnswer(`-${"9".repeat(40)}`).value, -BigInt("9".repeat(40)));
+  },
+);
+
+bounds("a member beyond the bounds is left out, and the rest is used", () => {
+  const long = "x".repeat(BOUNDS.string + 1);
+  const text =
+    `{"a":1,"long":"${long}","digits":${"1".repeat(41)},"list":[1,1e400,3],"deep":${nested(40)},` +
+    `"${long}":{"in":[1]},"b":2}`;
+  const { value, leftOut } = readAnswer(text);
+  assert.is(
+    formatJson(value),
+    `{"a":1,"list":[1,null,3],"deep":${nested(31, "null")},"b":2}`,
+  );
+  assert.equal(leftOut, [
+    "/long: more than 4096 characters",
+    "/digits: more than 40 digits",
+    "/list/1: beyond all numbers",
+  ]);
+});
+
+bounds("an answer has 32 levels and no more", () => {
+  assert.is(formatJson(readAnswer(nested(32)).value), nested(32));
+  const { value, leftOut } = readAnswer(`{"a":${nested(32)},"b":[1]}`);
+  assert.is(formatJson(value), `{"a":${nested(31, "null")},"b":[1]}`);
+  assert.is(leftOut.length, 1);
+  assert.match(leftOut[0]!, /^\/a(\/0){31}: more than 32 levels deep$/);
+});
+
+bounds(
+  "what is nested half a million levels deep is passed over like any other member",
+  () => {
+    const { value } = readAnswer(`[${nested(500_000, "")},7]`);
+    assert.is((value as unknown[])[1], 7);
+  },
+);
+
+bounds("a number of a million digits is never made", () => {
+  const digits = "7".repeat(1_000_000);
+  assert.is(
+    formatJson(readAnswer(`{"height":${digits},"a":1}`).value),
+    '{"a":1}',
+  );
+  assert.is(
+    formatJson(readAnswer(`{"height":0.${digits},"a":1}`).value),
+    '{"a":1}',
+  );
+  assert.is(
+    formatJson(readAnswer(`{"height":1e${digits},"a":1}`).value),
+    '{"a":1}',
+  );
+  assert.is(readAnswer(digits).value, undefined);
+});
+
+bounds("the last of duplicate keys wins, even if it is left out", () => {
+  const long = JSON.stringify("x".repeat(5000));
+  assert.is(formatJson(readAnswer(`{"a":1,"a":2}`).value), '{"a":2}');
+  assert.is(formatJson(readAnswer(`{"a":1,"a":${long}}`).value), "{}");
+});
+
+bounds(
+  "what is left out is named in few words, which drive no terminal",
+  () => {
+    const long = JSON.stringify("x".repeat(5000));
+    const odd = JSON.stringify(`\u001b[2J\n\u202e${"k".repeat(4000)}`);
+    const { leftOut } = readAnswer(
+      `{${odd}:${long},"a":${long},"b":${long},"c":${long}}`,
+    );
+    assert.is(leftOut.length, 3);
+    for (const out of leftOut) {
+      assert.ok(out.length < 130, out);
+      // deno-lint-ignore no-control-regex
+      assert.not.match(out, /[\x00-\x1f\u202e]/);
+    }
+  },
+);
+
+bounds("an answer that is no JSON, or more than 1 MiB, is refused", () => {
+  refused("", "gives something other than JSON: nothing");
+  refused(" \n", "gives something other than JSON: nothing");
+  refused("<p>\n\u001b[2J", 'gives something other than JSON: "<p> [2J"');
+  refused('{"a":1}}', 'gives something other than JSON: "{\\"a\\":1}}"');
+  refused(
+    nested(40).slice(1),
+    `gives something other than JSON: "${nested(40).slice(1, 40)}…"`,
+  );
+  refused(`"${"x".repeat(1024 * 1024)}"`, "gives more than 1 MiB");
+});
+
+bounds("a file or a program may give text, which is taken as it is", () => {
+  assert.is(readTextAnswer(" 1.10\n").value, "1.10");
+  assert.is(readTextAnswer('"quoted"').value, '"quoted"');
+  assert.is(formatJson(readTextAnswer('\n{"a":1}').value), '{"a":1}');
+  assert.is(readTextAnswer("x".repeat(4096)).value, "x".repeat(4096));
+  const { value, leftOut } = readTextAnswer("x".repeat(4097));
+  assert.is(value, undefined);
+  assert.equal(leftOut, ["the text: more than 4096 characters"]);
+  assert.throws(() => readTextAnswer("{ broken"), /something other than JSON/);
+});
+
+/** Makes the same numbers from 0 to 1 at every run (mulberry32). */
+function createRandom(seed: number): () => number {
+  return () => {
+    seed = (seed + 0x6d2b79f5) | 0;
+    let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+const TEXTS = [
+  "",
+  "a",
+  "__proto__",
+  "toString",
+  "\ud800",
+  "\u0000\u2028\u202e",
+  '"\\',
+  "é".repeat(40),
+];
+
+/** Writes random JSON, of which much is beyond the bounds. */
+function writeRandom(random: () => number, depth = 0): string {
+  const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
+  const digits = () => `${1 + Math.floor(random() * 9)}`.repeat(1 + Math.floor(random() * 50));
+  const text = () =>
+    JSON.stringify(
+      random() < 0.01 ? "x".repeat(4100) : pick(TEXTS) + pick(TEXTS),
+    );
+  const kind = random();
+  if (kind < 0.01) return nested(Math.floor(random() * 3000), text());
+  if (kind < 0.3 && depth < 45) {
+    const members = Array.from(
+      { length: Math.floor(random() * 4) },
+      () => writeRandom(random, depth + 1),
+    );
+    return `[${members.join(" , ")}]`;
+  }
+  if (kind < 0.6 && depth < 45) {
+    const members = Array.from(
+      { length: Math.floor(random() * 4) },
+      () => `${text()} :${writeRandom(random, depth + 1)}`,
+    );
+    return `{${members.join()}}`;
+  }
+  if (kind < 0.75) return text();
+  if (kind < 0.8) return pick(["true", "false", "null"]);
+  const number = `${pick(["", "-"])}${digits()}`;
+  return number + pick(["", "", ".5", "e400", "E-3", `e${digits()}`]);
+}
+
+/** Asserts that a value is within the bounds; its depth and members are few enough to recurse. */
+function assertBounded(value: unknown, depth = 0): void {
+  if (typeof value === "string") assert.ok(value.length <= BOUNDS.string);
+  if (typeof value === "bigint") {
+    assert.ok(String(value).replace("-", "").length <= BOUNDS.digits);
+  }
+  if (typeof value === "number") assert.ok(Number.isFinite(value));
+  if (typeof value !== "object" || value === null) return;
+  assert.ok(depth < BOUNDS.depth, "nested too deep");
+  for (const [key, member] of Object.entries(value)) {
+    assert.ok(key.length <= BOUNDS.string);
+    assertBounded(member, depth + 1);
+  }
+}
+
+/** Whether a value is what is left of another one. */
+function isPartOf(part: unknown, whole: unknown): boolean {
+  if (Array.isArray(part)) {
+    return Array.isArray(whole) && part.length === whole.length &&
+      part.every((item, index) => item === null || isPartOf(item, whole[index]));
+  }
+  if (!isObject(part)) return isEqual(part, whole);
+  return isObject(whole) &&
+    Object.entries(part).every(([key, member]) =>
+      Object.hasOwn(whole, key) && isPartOf(member, whole[key])
+    );
+}
+
+bounds(
+  "random answers come out within the bounds, as a part of what they were",
+  () => {
+    const random = createRandom(20261121);
+    for (let round = 0; round < 4000; round++) {
+      const text = writeRandom(random);
+      const { value, leftOut } = readAnswer(text);
+      assertBounded(value);
+      assert.ok(leftOut.length <= 3);
+      if (leftOut.length === 0) {
+        assert.ok(
+          isEqual(value, parseJson(text)),
+          text,
+        );
+      }
+      // What comes out is within the bounds itself, and nothing more is left out of it.
+      if (value === undefined) continue;
+      const again = readAnswer(formatJson(value));
+      assert.equal(again.leftOut, [], text);
+      assert.is(formatJson(again.value), formatJson(value));
+      if (!/\[{400}/.test(text)) {
+        assert.ok(
+          isPartOf(value, parseJson(text)),
+          text,
+        );
+      }
+    }
+  },
+);
+
+bounds("a text that is broken anywhere is refused with one short line", () => {
+  const random = createRandom(7);
+  for (let round = 0; round < 4000; round++) {
+    const text = writeRandom(random);
+    const at = Math.floor(random() * text.length);
+    const broken = text.slice(0, at) +
+      ["", "\u0000", "]", '"', "}", ",", "e"][round % 7] +
+      text.slice(at + (round % 2));
+    try {
+      assertBounded(readAnswer(broken).value);
+    } catch (error) {
+      assert.is((error as Error).name, "SourceError", broken);
+      assert.ok((error as Error).message.length < 120);
+    }
+  }
+});
+
+bounds.run();

@@ -1,0 +1,370 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { checkCredentials } from "../src/info/sources/credentials.ts";
+import { contextFor, failure, get, kindsRefusing } from "./_sources.ts";
+
+const credentials = suite("credentials");
+
+const folder = await mkdtemp(join(tmpdir(), "nodeface-"));
+const NODE = "http://127.0.0.1:1234";
+
+/** Writes a secret; returns its path. */
+async function secret(name: string, text: string): Promise<string> {
+  const file = join(folder, name);
+  await writeFile(file, text);
+  return file;
+}
+
+/** A `fetch` that wants a password, and keeps what it was shown. */
+function guarded(
+  right: () => string,
+  refusal: Record<string, string> = {},
+  status = 401,
+) {
+  const shown: (string | null)[] = [];
+  const fetch: typeof globalThis.fetch = (_, init) => {
+    shown.push(new Headers(init?.headers).get("authorization"));
+    const isRight = shown.at(-1) === `Basic ${btoa(right())}`;
+    return Promise.resolve(
+      new Response("", { status: isRight ? 200 : status, headers: refusal }),
+    );
+  };
+  return { shown, fetch };
+}
+
+const JSONRPC = { "www-authenticate": 'Basic realm="jsonrpc"' };
+const refusal = { header: "www-authenticate", pattern: 'realm="jsonrpc"' };
+
+credentials(
+  "a secret is read again at every use, since a daemon may write a new one",
+  async () => {
+    const file = await secret("rotated", "");
+    const context = contextFor(NODE, { configured: { basic_file: file } });
+    for (const text of ["user:one", "user:two"]) {
+      await secret("rotated", `${text}\n`);
+      const { fetch, shown } = guarded(() => text);
+      assert.is((await get(NODE, { ...context, fetch })).status, 200);
+      assert.is(shown.length, 1);
+    }
+  },
+);
+
+credentials(
+  "a secret that changes while it is being sent is sent once more",
+  async () => {
+    const file = await secret("changing", "user:old");
+    const shown: (string | null)[] = [];
+    const fetch: typeof globalThis.fetch = async (_, init) => {
+      shown.push(new Headers(init?.headers).get("authorization"));
+      await secret("changing", "user:new");
+      return new Response("", {
+        status: shown.at(-1) === `Basic ${btoa("user:new")}` ? 200 : 401,
+      });
+    };
+    const context = contextFor(NODE, {
+      fetch,
+      configured: { basic_file: file },
+    });
+    assert.is((await get(NODE, context)).status, 200);
+    assert.is(shown.length, 2);
+  },
+);
+
+credentials("a secret that is refused is not told", async () => {
+  const file = await secret("wrong", "user:hunter2");
+  const { fetch, shown } = guarded(() => "user:other");
+  const { code, message, number, hint } = await failure(
+    get(NODE, contextFor(NODE, { fetch, configured: { basic_file: file } })),
+  );
+  assert.equal([code, message, number], [
+    "unauthorized",
+    "refuses the credentials of node.auth (401)",
+    401,
+  ]);
+  assert.is(hint, `they are those of basic_file ${file}`);
+  assert.is(shown.length, 1);
+});
+
+credentials(
+  "a secret goes to the node's own origin and nowhere else",
+  async () => {
+    const file = await secret("own", "user:one");
+    const { fetch, shown } = guarded(() => "none");
+    for (
+      const url of [
+        "http://127.0.0.1:1235/",
+        "https://127.0.0.1:1234/",
+        "http://127.0.0.2:1234/",
+      ]
+    ) {
+      await failure(
+        get(url, contextFor(NODE, { fetch, configured: { basic_file: file } })),
+      );
+    }
+    assert.equal(shown, [null, null, null]);
+  },
+);
+
+credentials("each form of a secret makes its header", async () => {
+  const file = await secret("forms", "<apikey>user:one</apikey>");
+  const line = await secret("line", "X-Secret: user:one\n");
+  const match = "<apikey>(.*)</apikey>";
+  process.env.NODEFACE_TEST_SECRET = "user:one";
+  for (
+    const [configured, name, value] of [
+      [
+        { basic_file: file, match },
+        "authorization",
+        `Basic ${btoa("user:one")}`,
+      ],
+      [{ bearer_file: file, match }, "authorization", "Bearer user:one"],
+      [
+        { header_file: file, match, header: "X-API-Key" },
+        "x-api-key",
+        "user:one",
+      ],
+      [{ header_file: line }, "x-secret", "user:one"],
+      [
+        { basic_env: "NODEFACE_TEST_SECRET" },
+        "authorization",
+        `Basic ${btoa("user:one")}`,
+      ],
+      [
+        { bearer_env: "NODEFACE_TEST_SECRET" },
+        "authorization",
+        "Bearer user:one",
+      ],
+      [
+        { header_env: "NODEFACE_TEST_SECRET", header: "X-API-Key" },
+        "x-api-key",
+        "user:one",
+      ],
+    ] as const
+  ) {
+    let sent: Headers | undefined;
+    const fetch: typeof globalThis.fetch = (_, init) => {
+      sent = new Headers(init?.headers);
+      return Promise.resolve(new Response("[]"));
+    };
+    await get(NODE, contextFor(NODE, { fetch, configured }));
+    assert.is(sent?.get(name), value, JSON.stringify(configured));
+  }
+  delete process.env.NODEFACE_TEST_SECRET;
+});
+
+credentials(
+  "a refusal names the kind that it shows, and the setting that helps",
+  async () => {
+    const kinds = kindsRefusing({
+      bitcoin: { refusal, example: { basic_file: "/path/.cookie" } },
+      syncthing: {
+        refusal: { header: "x-syncthing-version", pattern: "^v" },
+        files: [{
+          header_file: "/none/config.xml",
+          header: "X-API-Key",
+          match: "<apikey>([^<]+)",
+        }],
+      },
+    });
+    const of = (headers: Record<string, string>, status = 401) =>
+      failure(
+        get(
+          NODE,
+          contextFor(NODE, {
+            kinds,
+            fetch: guarded(() => "", headers, status).fetch,
+          }),
+        ),
+      );
+    const bitcoin = await of(JSONRPC);
+    assert.equal([
+      bitcoin.code,
+      bitcoin.message,
+      bitcoin.looksLike,
+      bitcoin.hint,
+    ], [
+      "unauthorized",
+      "wants credentials (401), as bitcoin does; set node.auth",
+      "bitcoin",
+      'set "auth: { basic_file: /path/.cookie }" below node',
+    ]);
+    const syncthing = await of({ "x-syncthing-version": "v1.2" }, 403);
+    assert.equal([
+      syncthing.code,
+      syncthing.message,
+      syncthing.looksLike,
+      syncthing.hint,
+    ], [
+      "forbidden",
+      "wants credentials (403), as syncthing does; set node.auth",
+      "syncthing",
+      "set \"auth: { header_file: /none/config.xml, header: X-API-Key, match: '<apikey>([^<]+)' }\" " +
+      "below node; looked at /none/config.xml: there is no such file",
+    ]);
+    const stranger = await of({ "www-authenticate": 'Basic realm="x"' });
+    assert.equal([stranger.message, stranger.looksLike, stranger.hint], [
+      "wants credentials (401); set node.auth",
+      undefined,
+      'set "auth: { basic_file: /path/to/secret }" below node',
+    ]);
+    const forbidden = await of({}, 403);
+    assert.equal([forbidden.code, forbidden.message], [
+      "forbidden",
+      "forbids the request (403)",
+    ]);
+    // Two kinds at once are none.
+    assert.is(
+      (await of({ ...JSONRPC, "x-syncthing-version": "v1" })).looksLike,
+      undefined,
+    );
+  },
+);
+
+credentials(
+  "the usual secret is sent where a node on this machine refuses as its kind",
+  async () => {
+    const file = await secret("usual", "user:one");
+    const kinds = kindsRefusing({
+      bitcoin: {
+        refusal,
+        files: [{ basic_file: "/none" }, { basic_file: file }],
+      },
+    });
+    const node = guarded(() => "user:one", JSONRPC);
+    const context = contextFor(NODE, { kinds, fetch: node.fetch });
+    assert.is((await get(NODE, context)).status, 200);
+    assert.equal(node.shown, [null, `Basic ${btoa("user:one")}`]);
+    await get(NODE, context);
+    assert.is(node.shown.length, 3, "it is not asked for again");
+    // The node has written another one.
+    await secret("usual", "user:two");
+    const restarted = guarded(() => "user:two", JSONRPC);
+    assert.is(
+      (await get(NODE, { ...context, fetch: restarted.fetch })).status,
+      200,
+    );
+  },
+);
+
+credentials("the usual secret is shown to nobody else", async () => {
+  const file = await secret("usual", "user:one");
+  const files = [{ basic_file: file }];
+  const kinds = kindsRefusing({
+    bitcoin: { refusal, files },
+    syncthing: {
+      refusal: { header: "x-syncthing-version", pattern: "^v" },
+      files,
+    },
+  });
+  const both = { ...JSONRPC, "x-syncthing-version": "v1" };
+  for (
+    const [url, headers, kind] of [
+      [NODE, {}, undefined],
+      [NODE, both, undefined],
+      [NODE, both, "bitcoin"],
+      [NODE, JSONRPC, "syncthing"],
+      [NODE, JSONRPC, "none"],
+      ["http://node.example", JSONRPC, undefined],
+      ["http://192.168.1.2", JSONRPC, "bitcoin"],
+      [
+        NODE,
+        { "www-authenticate": `${"x".repeat(2000)} realm="jsonrpc"` },
+        undefined,
+      ],
+    ] as const
+  ) {
+    const { fetch, shown } = guarded(() => "user:one", headers);
+    await failure(get(url, contextFor(url, { kinds, kind, fetch })));
+    assert.equal(shown, [null], `${url} ${kind}`);
+  }
+});
+
+credentials(
+  "usual places that did not help are said with the reason",
+  async () => {
+    const file = await secret("usual", "user:one");
+    const at = (...paths: string[]) =>
+      kindsRefusing({
+        bitcoin: {
+          refusal,
+          files: paths.map((path) => ({ basic_file: path })),
+        },
+      });
+    const hintOf = async (...paths: string[]) => {
+      const { fetch } = guarded(() => "user:other", JSONRPC);
+      const context = contextFor(NODE, { kinds: at(...paths), fetch });
+      return (await failure(get(NODE, context))).hint ?? "";
+    };
+    assert.is(
+      await hintOf("/none/a", "/none/b"),
+      'set "auth: { basic_file: /none/a }" below node; looked at /none/a and 1 more: there is no such file',
+    );
+    assert.match(
+      await hintOf("/none/a", folder),
+      `looked at ${folder} and 1 more: it is no regular file`,
+    );
+    assert.match(
+      await hintOf("/none/a", file),
+      "the node refuses what it holds",
+    );
+  },
+);
+
+credentials(
+  "a node is asked without credentials that cannot be read",
+  async () => {
+    const context = contextFor(NODE, {
+      configured: { basic_file: join(folder, "none") },
+    });
+    const open: typeof fetch = () => Promise.resolve(new Response("[]"));
+    assert.is((await get(NODE, { ...context, fetch: open })).text, "[]");
+    const { fetch } = guarded(() => "user:one", JSONRPC);
+    const { code, message, hint } = await failure(
+      get(NODE, { ...context, fetch }),
+    );
+    assert.equal([code, message, hint], [
+      "no_credentials",
+      "wants credentials (401), and those of node.auth cannot be read",
+      `cannot read node.auth.basic_file ${join(folder, "none")}: there is no such file`,
+    ]);
+  },
+);
+
+credentials("credentials are checked before a node is asked", async () => {
+  const file = await secret("good", "user:one");
+  const of = async (name: string, text: string) => ({
+    basic_file: await secret(name, text),
+  });
+  assert.is(await checkCredentials({ basic_file: file }), undefined);
+  for (
+    const [place, reason] of [
+      [{ basic_file: "none.txt" }, "there is no such file"],
+      [{ digest_file: folder }, "it is no regular file"],
+      [{ bearer_env: "NODEFACE_NOPE" }, "there is no such variable"],
+      [await of("empty", ""), "it holds no line of printable ASCII"],
+      [await of("lines", "a:b\nc:d\n"), "it holds no line of printable ASCII"],
+      [await of("user", "op\n"), "it holds no user:password"],
+      [
+        { header_file: file, match: "x(y)" },
+        "it holds no line of printable ASCII",
+      ],
+      [
+        { header_file: await secret("colon", ": x") },
+        'it holds no line "Name: value"',
+      ],
+    ] as const
+  ) {
+    const [[key, name] = []] = Object.entries(place);
+    assert.is(
+      await checkCredentials(place),
+      `cannot read node.auth.${key} ${name}: ${reason}`,
+    );
+  }
+});
+
+credentials.after(() => rm(folder, { recursive: true }));
+credentials.run();

@@ -1,0 +1,331 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { createHash } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseChallenges } from "../src/info/sources/challenge.ts";
+import { findDigestChallenge, writeDigestAnswer } from "../src/info/sources/digest-auth.ts";
+import { contextFor, failure, get, play, within } from "./_sources.ts";
+
+const digest = suite("HTTP Digest");
+
+const folder = await mkdtemp(join(tmpdir(), "nodeface-"));
+const file = join(folder, "secret");
+await writeFile(file, "op:ge:heim\n");
+
+digest("challenges are parsed, however many there are in one line", () => {
+  const of = (header: string) =>
+    parseChallenges(header).map((
+      { scheme, parameters },
+    ) => [scheme, { ...parameters }]);
+  assert.equal(
+    of(
+      'Basic realm="a, b=\\"c\\"", Negotiate, Bearer abc==, DIGEST qop="auth",nonce=x',
+    ),
+    [
+      ["basic", { realm: 'a, b="c"' }],
+      ["negotiate", {}],
+      ["bearer", {}],
+      ["digest", { qop: "auth", nonce: "x" }],
+    ],
+  );
+  assert.equal(of("Basic"), [["basic", {}]]);
+  assert.equal(of(', ,Basic realm = "a" , realm=b'), [["basic", {
+    realm: "a",
+  }]]);
+  for (const odd of ["", '="', '"', ",,,", 'Digest realm="open', "a=b=c"]) {
+    of(odd);
+  }
+  const started = performance.now();
+  for (const part of [", ", '"', "a ", "a=", 'a="\\', '\\"']) {
+    of(part.repeat(500_000));
+  }
+  assert.ok(performance.now() - started < 2000, "it takes too long");
+});
+
+/** What a header answers with. */
+const responseOf = (header: string) => /response="(\w+)"/.exec(header)?.[1];
+
+digest("the examples of RFC 7616 and RFC 2617 come out as printed", () => {
+  const common = 'realm="http-auth@example.org", qop="auth, auth-int", ' +
+    'nonce="7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v", ' +
+    'opaque="FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS"';
+  const answer = {
+    user: "Mufasa",
+    password: "Circle of Life",
+    method: "GET",
+    uri: "/dir/index.html",
+    count: 1,
+    cnonce: "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ",
+  };
+  for (
+    const [algorithm, response] of [
+      [
+        "SHA-256",
+        "753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1",
+      ],
+      ["MD5", "8ca523f5e9506fed4657c9700eebdbec"],
+    ] as const
+  ) {
+    const challenge = findDigestChallenge(
+      `Digest ${common}, algorithm=${algorithm}`,
+    )!;
+    assert.is(
+      writeDigestAnswer(challenge, answer),
+      'Digest username="Mufasa", realm="http-auth@example.org", ' +
+        'nonce="7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v", uri="/dir/index.html", ' +
+        `algorithm=${algorithm}, response="${response}", ` +
+        'opaque="FQhe/qaU925kfnzjCev0ciny7QMkPqMAFRtzCUYo5tdS", qop=auth, nc=00000001, ' +
+        'cnonce="f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ"',
+    );
+  }
+  const old = findDigestChallenge(
+    'Digest realm="testrealm@host.com", qop="auth,auth-int", ' +
+      'nonce="dcd98b7102dd2f0e8b11d0f600bfb0c093", opaque="5ccc069c403ebaf9f0171e9517f40e41"',
+  )!;
+  const circle = { ...answer, password: "Circle Of Life", cnonce: "0a4f113b" };
+  assert.is(
+    responseOf(writeDigestAnswer(old, circle)),
+    "6629fae49393a05397450978507c4ef1",
+  );
+});
+
+digest(
+  "a server of RFC 2069, which offers no qop, is answered without one",
+  () => {
+    const challenge = findDigestChallenge(
+      'Digest realm="testrealm@host.com", nonce="dcd98b7102dd2f0e8b11d0f600bfb0c093", ' +
+        'opaque="5ccc069c403ebaf9f0171e9517f40e41"',
+    )!;
+    const header = writeDigestAnswer(challenge, {
+      user: "Mufasa",
+      password: "CircleOfLife",
+      method: "GET",
+      uri: "/dir/index.html",
+      count: 1,
+      cnonce: "unused",
+    });
+    // The value of the RFC's erratum 749.
+    assert.is(responseOf(header), "1949323746fe6a43ef61f9606e7febea");
+    assert.not.match(header, /nc=|cnonce|qop/);
+  },
+);
+
+digest("the strongest challenge that is known is answered", () => {
+  const of = (...algorithms: string[]) =>
+    findDigestChallenge(
+      algorithms.map((name) => `Digest realm="r", nonce="n", qop="auth", algorithm=${name}`).join(),
+    )?.algorithmName;
+  assert.is(of("MD5", "SHA-256"), "SHA-256");
+  assert.is(of("SHA-512-256", "MD5-sess", "MD5"), "MD5-sess");
+  assert.is(of("SHA-512-256"), undefined);
+  assert.is(
+    findDigestChallenge('Digest realm="r", nonce="n", qop="auth-int"'),
+    undefined,
+  );
+  assert.is(findDigestChallenge('Digest realm="r"'), undefined);
+  assert.is(findDigestChallenge('Basic realm="r", nonce="n"'), undefined);
+});
+
+const HASHES = {
+  "MD5": "md5",
+  "SHA-256": "sha256",
+  "MD5-sess": "md5",
+  "SHA-256-sess": "sha256",
+};
+
+/** Plays a server that checks as RFC 7616 says, by a hash of another maker. */
+function guard(
+  algorithm: keyof typeof HASHES,
+  password: string,
+  uses = Infinity,
+) {
+  const seen: string[] = [];
+  let nonce = "first";
+  let count = 0;
+  const hash = (...parts: string[]) =>
+    createHash(HASHES[algorithm]).update(parts.join(":")).digest("hex");
+  const answer = (request: IncomingMessage, response: ServerResponse) => {
+    const said = request.headers.authorization ?? "";
+    seen.push(said);
+    const value = (name: string) => new RegExp(`\\b${name}="?([^",]*)`).exec(said)?.[1] ?? "";
+    const login = hash("op", "the realm", password);
+    const secret = algorithm.endsWith("-sess") ? hash(login, nonce, value("cnonce")) : login;
+    const right = hash(
+      secret,
+      nonce,
+      value("nc"),
+      value("cnonce"),
+      "auth",
+      hash(request.method!, request.url!),
+    );
+    const isRight = value("response") === right && value("uri") === request.url;
+    if (isRight && value("nonce") === nonce && count < uses) {
+      assert.is(parseInt(value("nc"), 16), ++count);
+      return response.end("[]");
+    }
+    const isStale = isRight && count >= uses;
+    if (isStale) {
+      nonce += "+";
+      count = 0;
+    }
+    response.writeHead(401, {
+      "www-authenticate": `Digest realm="the realm", nonce="${nonce}", algorithm=${algorithm}, ` +
+        `qop="auth", stale=${isStale}`,
+    }).end();
+  };
+  return { seen, played: play(answer) };
+}
+
+for (const algorithm of Object.keys(HASHES) as (keyof typeof HASHES)[]) {
+  digest(
+    `a server with ${algorithm} is answered, and counts each use of its nonce`,
+    async () => {
+      const { seen, played } = guard(algorithm, "ge:heim");
+      const { url, close } = await played;
+      const context = contextFor(url, { configured: { digest_file: file } });
+      for (let asked = 0; asked < 3; asked++) {
+        assert.is((await get(`${url}/a/b?c=d`, context)).text, "[]");
+      }
+      assert.is(seen.length, 4, "only the first request is refused");
+      await close();
+    },
+  );
+}
+
+digest(
+  "a nonce that has become stale is replaced within the request",
+  async () => {
+    const { seen, played } = guard("MD5", "ge:heim", 1);
+    const { url, close } = await played;
+    const context = contextFor(url, { configured: { digest_file: file } });
+    for (let asked = 0; asked < 3; asked++) {
+      assert.is(
+        (await get(url, context)).text,
+        "[]",
+      );
+    }
+    assert.is(seen.length, 6);
+    await close();
+  },
+);
+
+digest("a password that is refused is not sent for ever", async () => {
+  const { seen, played } = guard("MD5", "another");
+  const { url, close } = await played;
+  const context = contextFor(url, { configured: { digest_file: file } });
+  const { code, message } = await failure(get(url, context));
+  assert.equal([code, message], [
+    "unauthorized",
+    "refuses the credentials of node.auth (401)",
+  ]);
+  assert.is(seen.length, 2);
+  assert.not.match(seen.join(), "heim");
+  await close();
+});
+
+digest(
+  "a server that gives a new nonce for each refusal is asked three times at most",
+  async () => {
+    let asked = 0;
+    const { url, close } = await play((_, response) => {
+      const challenge = `Digest realm="r", nonce="n${asked++}", qop="auth", stale=true`;
+      response.writeHead(401, { "www-authenticate": challenge }).end();
+    });
+    await failure(
+      get(url, contextFor(url, { configured: { digest_file: file } })),
+    );
+    assert.is(asked, 3);
+    await close();
+  },
+);
+
+digest("many requests at once share what the server gave", async () => {
+  let uses = 0;
+  const { url, close } = await play(({ headers }, response) => {
+    if (/nonce="one"/.test(headers.authorization ?? "") && ++uses) {
+      return response.end("[]");
+    }
+    const challenge = 'Digest realm="r", nonce="one", qop="auth"';
+    response.writeHead(401, { "www-authenticate": challenge }).end();
+  });
+  const context = contextFor(url, { configured: { digest_file: file } });
+  await Promise.all(Array.from({ length: 8 }, () => get(url, context)));
+  assert.is(uses, 8);
+  await close();
+});
+
+digest(
+  "a node with a nonce for each connection answers many requests at once",
+  async () => {
+    const nonces = new Map<unknown, string>();
+    const { url, close } = await play(({ headers, socket }, response) => {
+      const nonce = nonces.get(socket) ?? `n${nonces.size}`;
+      nonces.set(socket, nonce);
+      const isRight = headers.authorization?.includes(`nonce="${nonce}"`);
+      const challenge = `Digest realm="r", nonce="${nonce}", qop="auth"`;
+      setTimeout(() => {
+        if (isRight) return response.end("[]");
+        response.writeHead(401, { "www-authenticate": challenge }).end();
+      }, 5);
+    });
+    const context = contextFor(url, { configured: { digest_file: file } });
+    for (let round = 0; round < 3; round++) {
+      await Promise.all(Array.from({ length: 6 }, () => get(url, context)));
+    }
+    await close();
+  },
+);
+
+digest("a request whose time is up does not wait for its turn", async () => {
+  const { url, close } = await play(() => {});
+  const context = contextFor(url, { configured: { digest_file: file } });
+  const controller = new AbortController();
+  const hanging = failure(get(url, context, within(10_000, controller.signal)));
+  assert.is((await failure(get(url, context, within(50)))).code, "timeout");
+  controller.abort();
+  await hanging;
+  await close();
+});
+
+digest(
+  "the scheme that the node wants is said where another one is configured",
+  async () => {
+    const wanting = async (
+      challenge: string,
+      key: "basic_file" | "bearer_file" | "digest_file",
+    ) => {
+      const { url, close } = await play((_, response) =>
+        response.writeHead(401, { "www-authenticate": challenge }).end()
+      );
+      const configured = { [key]: file } as { basic_file: string };
+      const { message } = await failure(
+        get(url, contextFor(url, { configured })),
+      );
+      await close();
+      return message;
+    };
+    const challenge = 'Digest qop="auth",algorithm=MD5,realm="monero-rpc",nonce="n",stale=false';
+    assert.is(
+      await wanting(challenge, "basic_file"),
+      "wants HTTP digest; set node.auth.digest_file",
+    );
+    assert.is(
+      await wanting(challenge, "bearer_file"),
+      "wants HTTP digest; set node.auth.digest_file",
+    );
+    assert.is(
+      await wanting('Basic realm="x"', "digest_file"),
+      "wants HTTP basic; set node.auth.basic_file",
+    );
+    assert.is(
+      await wanting('Basic realm="x"', "basic_file"),
+      "refuses the credentials of node.auth (401)",
+    );
+  },
+);
+
+digest.after(() => rm(folder, { recursive: true }));
+digest.run();

@@ -1,0 +1,302 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { gzipSync } from "node:zlib";
+import { contextFor, failure, get, play, type Played, playTcp, within } from "./_sources.ts";
+
+const failures = suite("why a node gives nothing");
+
+/** Plays a server for one check. */
+async function beside(
+  server: Promise<Played>,
+  check: (url: string) => Promise<void>,
+) {
+  const { url, close } = await server;
+  try {
+    await check(url);
+  } finally {
+    await close();
+  }
+}
+
+/** Asserts what is said of a URL. */
+async function says(url: string, code: string, message: string): Promise<void> {
+  const error = await failure(get(url));
+  assert.equal([error.code, error.message], [code, message]);
+}
+
+failures("connections that are refused", async () => {
+  const { url, close } = await play(() => {});
+  await close();
+  await says(url, "connection_refused", "connection refused");
+});
+
+failures("a host name that is not found", async () => {
+  const { code, message } = await failure(get("http://node.invalid/"));
+  assert.is(code, "dns");
+  // A machine without a network cannot look it up at all.
+  assert.match(
+    message,
+    /^has a host name that (is not found|cannot be looked up now)$/,
+  );
+});
+
+failures(
+  "https where plain HTTP is spoken",
+  () =>
+    beside(play((_, response) => response.end("[]")), async (url) => {
+      const https = url.replace("http:", "https:");
+      await says(https, "not_tls", "does not speak TLS; try http://");
+    }),
+);
+
+failures("http where TLS is spoken", () =>
+  beside(
+    play((_, response) =>
+      response.writeHead(400).end(
+        "Client sent an HTTP request to an HTTPS server.\n",
+      )
+    ),
+    (url) => says(url, "bad_answer", "speaks TLS; try https://"),
+  ));
+
+const CLOSED = "closed the connection without an answer";
+
+const CLOSINGS: Readonly<
+  Record<string, [connect: (socket: Socket) => void, message: string]>
+> = {
+  "at once": [(socket) => socket.end(), CLOSED],
+  "after the request": [
+    (socket) => socket.once("data", () => socket.end()),
+    CLOSED,
+  ],
+  "with a reset": [
+    (socket) => socket.once("data", () => socket.resetAndDestroy()),
+    CLOSED,
+  ],
+  "in the head": [
+    (socket) => socket.once("data", () => socket.end("HTTP/1.1 200 O")),
+    CLOSED,
+  ],
+  "in the body": [
+    (socket) =>
+      socket.once("data", () => {
+        socket.end("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n[");
+      }),
+    "broke off its answer",
+  ],
+};
+
+for (const [what, [connect, message]] of Object.entries(CLOSINGS)) {
+  failures(
+    `a connection that is closed ${what}`,
+    () => beside(playTcp(connect), (url) => says(url, "reset", message)),
+  );
+}
+
+const NO_HTTP = {
+  "of SSH": "SSH-2.0-OpenSSH_9.2\r\n",
+  "with broken headers": "HTTP/1.1 200 OK\r\nbad header\r\n\r\n",
+};
+
+for (const [what, text] of Object.entries(NO_HTTP)) {
+  failures(`an answer that is no HTTP, ${what}`, () =>
+    beside(
+      playTcp((socket) => socket.once("data", () => socket.end(text))),
+      (url) => says(url, "bad_answer", "does not answer in HTTP"),
+    ));
+}
+
+failures(
+  "a connection that is closed may want the other scheme, which the hint says",
+  () =>
+    beside(
+      playTcp((socket) => socket.once("data", () => socket.end())),
+      async (url) => {
+        const { hint } = await failure(get(url));
+        assert.is(
+          hint,
+          "if it speaks TLS there, node.url begins with https://",
+        );
+        const error = await failure(get(url.replace("http:", "https:")));
+        assert.equal([error.code, error.hint], [
+          "reset",
+          "if it speaks no TLS there, node.url begins with http://",
+        ]);
+      },
+    ),
+);
+
+failures("an answer that does not come, or has no end", async () => {
+  await beside(play(() => {}), async (url) => {
+    const error = await failure(get(url, contextFor(url), within(100)));
+    assert.equal([error.code, error.message], [
+      "timeout",
+      "gives no whole answer within 100 ms",
+    ]);
+  });
+  await beside(play((_, response) => response.write("[")), async (url) => {
+    const error = await failure(get(url, contextFor(url), within(1200)));
+    assert.equal([error.code, error.message], [
+      "timeout",
+      "gives no whole answer within 1.2 s",
+    ]);
+  });
+});
+
+failures("an answer that is too large, packed, or elsewhere", async () => {
+  const head = { "content-type": "application/json" };
+  await beside(
+    play((_, response) => response.writeHead(200, head).end("x".repeat(1024 * 1024 + 1))),
+    (url) => says(url, "bad_answer", "gives more than 1 MiB"),
+  );
+  await beside(
+    play((_, response) =>
+      response.writeHead(200, { ...head, "content-encoding": "gzip" }).end(
+        gzipSync("[]"),
+      )
+    ),
+    (url) => says(url, "bad_answer", "packs its answer (gzip)"),
+  );
+  const asked: string[] = [];
+  await beside(
+    play(({ url = "" }, response) => {
+      asked.push(url);
+      response.writeHead(302, { location: "/else" }).end();
+    }),
+    (url) =>
+      says(
+        `${url}/here`,
+        "bad_answer",
+        "redirects (302), which is not followed",
+      ),
+  );
+  assert.equal(asked, ["/here"]);
+});
+
+failures(
+  "what is left of an answer that is refused is not waited for",
+  async () => {
+    let closed: () => void;
+    const isClosed = new Promise<void>((resolve) => closed = resolve);
+    await beside(
+      playTcp((socket) => {
+        const timer = setInterval(() => socket.write("x"), 10);
+        socket.on("close", () => {
+          clearInterval(timer);
+          closed();
+        });
+        socket.once(
+          "data",
+          () => socket.write("HTTP/1.1 302 Found\r\nlocation: /\r\n\r\n"),
+        );
+      }),
+      async (url) => {
+        await says(url, "bad_answer", "redirects (302), which is not followed");
+        await Promise.race([
+          isClosed,
+          sleep(5000).then(() => assert.unreachable("it is open")),
+        ]);
+      },
+    );
+  },
+);
+
+failures(
+  "no failure says more than what it is: headers, paths and addresses stay inside",
+  async () => {
+    const error = await failure(get("http://127.0.0.1:1/path?key=hunter2"));
+    assert.not.match(
+      JSON.stringify([error.message, error.hint]),
+      /hunter2|path|127/,
+    );
+  },
+);
+
+failures(
+  "a request that is no longer wanted ends, and so does its connection",
+  async () => {
+    let closed: () => void;
+    const isClosed = new Promise<void>((resolve) => closed = resolve);
+    const controller = new AbortController();
+    await beside(
+      playTcp((socket) => {
+        socket.on("close", () => closed());
+        socket.once("data", () => controller.abort());
+      }),
+      async (url) => {
+        for (const when of ["while it is under way", "before it begins"]) {
+          const limits = within(10_000, controller.signal);
+          const { message } = await failure(get(url, contextFor(url), limits));
+          assert.is(message, "is no longer asked", when);
+          await isClosed;
+        }
+      },
+    );
+  },
+);
+
+/** Plays a node that keeps connections, and ends each at its second request without a word. */
+function playForgetful(): Promise<Played> & { requests: () => number } {
+  let requests = 0;
+  const played = playTcp((socket) => {
+    let isUsed = false;
+    socket.on("data", () => {
+      requests++;
+      if (isUsed) return socket.destroy();
+      isUsed = true;
+      socket.write("HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n[]");
+    });
+  });
+  return Object.assign(played, { requests: () => requests });
+}
+
+failures(
+  "a kept connection that the node closes is asked once more, on a fresh one",
+  () => {
+    const node = playForgetful();
+    return beside(node, async (url) => {
+      const context = contextFor(url);
+      // Several connections are kept after this, and each of them is closed when it is used again.
+      await Promise.all([1, 2, 3].map(() => get(url, context)));
+      for (let asked = 0; asked < 6; asked++) {
+        assert.equal(await get(url, context), { status: 200, text: "[]" });
+      }
+      assert.ok(node.requests() > 9, "no connection was used again");
+    });
+  },
+);
+
+failures(
+  "a node that closes every connection is asked twice and not more",
+  async () => {
+    let connections = 0;
+    await beside(
+      playTcp((socket) => {
+        connections++;
+        socket.once("data", () => socket.destroy());
+      }),
+      (url) => says(url, "reset", "closed the connection without an answer"),
+    );
+    // Deno 2.9 opens a second connection for each request by itself.
+    assert.is(connections, "Deno" in globalThis ? 4 : 2);
+  },
+);
+
+failures("a connection is used for many requests", async () => {
+  const sockets = new Set<Socket>();
+  await beside(
+    play(({ socket }, response) => {
+      sockets.add(socket);
+      response.end("[]");
+    }),
+    async (url) => {
+      const context = contextFor(url);
+      for (let asked = 0; asked < 5; asked++) await get(url, context);
+    },
+  );
+  assert.is(sockets.size, 1);
+});
+
+failures.run();

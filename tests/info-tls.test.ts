@@ -1,0 +1,249 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { execFileSync } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer, type ServerOptions } from "node:https";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Socket } from "node:net";
+import { gzipSync } from "node:zlib";
+import { createFetch } from "../src/platform.ts";
+import { testWhere, without } from "./_needs.ts";
+import { contextFor, failure, get, listen, type Played, within } from "./_sources.ts";
+
+const tls = suite("TLS");
+
+const OPENSSL = "/usr/bin/openssl";
+const MISSING = without(OPENSSL);
+// A server of Deno 2.9 asks for none; `fetch` of Bun 1.4 says no more than that the handshake failed.
+const NOT_NODE = "Deno" in globalThis || "Bun" in globalThis ? "needs Node" : undefined;
+const folder = await mkdtemp(join(tmpdir(), "nodeface-"));
+
+const openssl = (...args: string[]) =>
+  execFileSync(OPENSSL, args, {
+    cwd: folder,
+    stdio: ["ignore", "ignore", "ignore"],
+  });
+const NEW_KEY = [
+  "-newkey",
+  "ec",
+  "-pkeyopt",
+  "ec_paramgen_curve:prime256v1",
+  "-nodes",
+];
+
+/** Makes a certificate that the authority has signed. */
+async function sign(name: string, names: string, days: string): Promise<void> {
+  await writeFile(join(folder, `${name}.ext`), `subjectAltName=${names}\n`);
+  openssl(
+    "req",
+    ...NEW_KEY,
+    "-subj",
+    `/CN=${name}`,
+    "-keyout",
+    `${name}.key`,
+    "-out",
+    "request",
+  );
+  openssl(
+    ...[
+      "x509",
+      "-req",
+      "-in",
+      "request",
+      "-CA",
+      "ca.pem",
+      "-CAkey",
+      "ca.key",
+      "-CAcreateserial",
+    ],
+    ...["-days", days, "-extfile", `${name}.ext`, "-out", `${name}.pem`],
+  );
+}
+
+const text = (name: string) => readFile(join(folder, name), "utf8");
+
+/** Plays a node with a certificate. */
+async function playTls(
+  name: string,
+  options: ServerOptions = {},
+  body: string | Uint8Array = "[]",
+) {
+  const sockets = new Set<Socket>();
+  const server = createServer(
+    {
+      key: await text(`${name}.key`),
+      cert: await text(`${name}.pem`),
+      ...options,
+    },
+    ({ url, method }, response) => {
+      sockets.add(response.socket!);
+      if (url === "/hang") return;
+      if (url === "/redirect") {
+        return void response.writeHead(302, { location: "/" }).end();
+      }
+      if (url === "/packed") {
+        return void response.writeHead(200, { "content-encoding": "gzip" }).end(
+          gzipSync(body),
+        );
+      }
+      response.writeHead(200, { "x-method": method }).end(body);
+    },
+  );
+  const played: Played = await listen(
+    server,
+    "https",
+    () => server.closeAllConnections(),
+  );
+  return { ...played, sockets };
+}
+
+let ca: string;
+
+/** A `fetch` that trusts the authority; each has its own sessions of TLS, which outlast a server. */
+const trusting = () => createFetch({ ca });
+
+tls.before(async () => {
+  if (MISSING) return;
+  openssl(
+    "req",
+    "-x509",
+    ...NEW_KEY,
+    "-subj",
+    "/CN=ca",
+    "-keyout",
+    "ca.key",
+    "-out",
+    "ca.pem",
+  );
+  await sign("good", "IP:127.0.0.1,DNS:localhost", "30");
+  await sign("elsewhere", "DNS:elsewhere.example", "30");
+  await sign("expired", "IP:127.0.0.1", "-1");
+  openssl(
+    "req",
+    "-x509",
+    ...NEW_KEY,
+    "-subj",
+    "/CN=self",
+    "-keyout",
+    "self.key",
+    "-out",
+    "self.pem",
+  );
+  ca = await text("ca.pem");
+});
+
+tls.after(() => rm(folder, { recursive: true }));
+
+testWhere(
+  tls,
+  MISSING,
+  "a certificate of a private authority is trusted with node.tls",
+  async () => {
+    const { url, sockets, close } = await playTls("good");
+    const fetch = trusting();
+    const context = contextFor(url, { fetch });
+    for (let asked = 0; asked < 3; asked++) {
+      assert.equal(await get(`${url}/`, context), { status: 200, text: "[]" });
+    }
+    assert.is(sockets.size, 1, "the connection is kept");
+    await fetch(`${url}/`, { keepalive: false }).then((response) => response.text());
+    assert.is(sockets.size, 2);
+    await close();
+  },
+);
+
+testWhere(
+  tls,
+  MISSING,
+  "without node.tls it is not trusted, and the setting is named",
+  async () => {
+    for (const name of ["good", "self"]) {
+      const { url, close } = await playTls(name);
+      const { code, message, hint } = await failure(get(url));
+      assert.equal([code, message], [
+        "tls",
+        "has a certificate that is not trusted",
+      ]);
+      assert.match(
+        hint!,
+        "node.tls.ca_file names the certificate authority to trust",
+      );
+      await close();
+    }
+  },
+);
+
+testWhere(
+  tls,
+  MISSING,
+  "node.tls trusts nothing that is wrong in another way",
+  async () => {
+    for (
+      const [name, message] of [
+        ["elsewhere", "has a certificate for another name"],
+        ["expired", "has a certificate that has expired"],
+        ["self", "has a certificate that is not trusted"],
+      ] as const
+    ) {
+      const { url, close } = await playTls(name);
+      const error = await failure(
+        get(url, contextFor(url, { fetch: trusting() })),
+      );
+      assert.equal([error.code, error.message], ["tls", message]);
+      await close();
+    }
+  },
+);
+
+testWhere(tls, MISSING, "answers over TLS have the same limits", async () => {
+  const { url, close } = await playTls("good");
+  const context = contextFor(url, { fetch: trusting() });
+  const said = async (path: string, limits = within()) =>
+    (await failure(get(`${url}${path}`, context, limits))).message;
+  assert.is(
+    await said("/hang", within(100)),
+    "gives no whole answer within 100 ms",
+  );
+  assert.is(await said("/redirect"), "redirects (302), which is not followed");
+  assert.is(await said("/packed"), "packs its answer (gzip)");
+  await close();
+  const large = await playTls("good", {}, "x".repeat(1024 * 1024 + 1));
+  const { message } = await failure(
+    get(large.url, contextFor(large.url, { fetch: trusting() })),
+  );
+  assert.is(message, "gives more than 1 MiB");
+  await large.close();
+});
+
+testWhere(
+  tls,
+  NOT_NODE ?? MISSING,
+  "a node that wants a client certificate is said to",
+  async () => {
+    const { url, close } = await playTls("good", {
+      requestCert: true,
+      rejectUnauthorized: true,
+      ca,
+      minVersion: "TLSv1.3",
+    });
+    const { code, message } = await failure(
+      get(url, contextFor(url, { fetch: trusting() })),
+    );
+    assert.match(
+      `${code}: ${message}`,
+      /^tls: wants a client certificate|^reset: /,
+    );
+    await close();
+  },
+);
+
+const pem = (body: string) => `-----BEGIN CERTIFICATE-----\n${body}\n-----END CERTIFICATE-----\n`;
+
+tls("a file that holds no certificate is refused at once", () => {
+  for (const ca of ["", "{}", "-----BEGIN PRIVATE KEY-----", pem("broken"), pem("&")]) {
+    assert.throws(() => createFetch({ ca }), "it holds no certificate in PEM");
+  }
+});
+
+tls.run();

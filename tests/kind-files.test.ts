@@ -1,0 +1,393 @@
+import Ajv2020 from "ajv/dist/2020.js";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { readdirSync, readFileSync } from "node:fs";
+import { parse } from "yaml";
+import { kindJsonSchema, kindsReference } from "../src/build/kind-documents.ts";
+import { parseKind } from "../src/cli/kind-file.ts";
+import { ConfigError } from "../src/cli/configuration-error.ts";
+import { readConfig } from "../src/cli/configuration.ts";
+import { KIND_ALIASES, KIND_NAMES } from "../src/generated/kind-names.js";
+import { KINDS } from "../src/generated/kinds.js";
+import type { Kind } from "../src/kinds/kind.ts";
+import { createNodeface, type NodefaceOptions } from "../src/index.ts";
+
+const kinds = suite("the files of kinds");
+
+const FOLDER = new URL("../spec/kinds/", import.meta.url);
+const textOf = (name: string) => readFileSync(new URL(`${name}.yaml`, FOLDER), "utf8");
+const FILES = readdirSync(FOLDER).sort().map((file) => file.replace(/\.yaml$/, ""));
+
+kinds("each kind is a file, which says first where it was read", () => {
+  assert.equal(FILES, [...KIND_NAMES]);
+  assert.equal(Object.keys(KINDS), [...KIND_NAMES]);
+  for (const name of FILES) {
+    assert.match(textOf(name), /^(# .*\n)*# .*https?:\/\/.*\n(# .*\n)*title: /);
+  }
+});
+
+kinds("what the service knows is what the files say", () => {
+  for (const name of FILES) {
+    assert.equal(parseKind(textOf(name), `${name}.yaml`), KINDS[name], name);
+  }
+});
+
+kinds("a name that people give in place of a kind stands for one kind, and is none itself", () => {
+  for (const [alias, kind] of Object.entries(KIND_ALIASES)) {
+    assert.ok(KINDS[kind]?.aliases?.includes(alias), alias);
+    assert.not.ok(KIND_NAMES.includes(alias), alias);
+  }
+  const given = Object.values(KINDS).flatMap(({ aliases = [] }) => aliases);
+  assert.equal([...given].sort(), Object.keys(KIND_ALIASES).sort());
+});
+
+kinds("what ok rests on is a clause, and so is every reason", () => {
+  for (const [name, { health: { ok, rules = [] } }] of Object.entries(KINDS)) {
+    assert.match(ok, /^its? .*[^.]$/, name);
+    for (const { reason } of rules) assert.match(reason, /^[a-z].*[^.]$/, name);
+  }
+});
+
+kinds("a time without a block that is called stalled is rarer than once in ten years", () => {
+  // Seconds between two blocks where they come at random (proof of work).
+  const MEAN: Readonly<Record<string, number>> = { bitcoin: 600, ergo: 120, monero: 120 };
+  for (const [name, mean] of Object.entries(MEAN)) {
+    for (const { quiet } of Object.values(KINDS[name]!.health.networks!)) {
+      const seconds = Number.parseInt(quiet!) * 3600;
+      const blocks = 10 * 365.25 * 86_400 / mean;
+      assert.ok(quiet!.endsWith("h") && blocks * Math.exp(-seconds / mean) < 1, name);
+    }
+  }
+});
+
+kinds("a secret is looked for only where the refusal is one kind's own", () => {
+  const patterns = Object.values(KINDS).flatMap(({ auth }) => auth?.refusal ?? []);
+  const texts = patterns.map(({ header, pattern }) => `${header} ${pattern}`);
+  assert.is(new Set(texts).size, texts.length);
+  for (const [name, { auth }] of Object.entries(KINDS)) {
+    assert.ok(!auth?.files || auth.refusal, name);
+    assert.ok(!auth || auth.example, name);
+  }
+});
+
+/** Every regular expression of a kind. */
+function expressionsOf({ detect, auth, fields, health: { rules = [] } }: Kind): string[] {
+  const conversions = Object.values(fields).flatMap((field) =>
+    typeof field === "object" && typeof field.as === "object" && "match" in field.as
+      ? [field.as.match]
+      : []
+  );
+  const files = [...auth?.files ?? [], ...auth?.example ? [auth.example] : []];
+  return [
+    ...Object.values(detect),
+    ...conversions,
+    ...auth?.refusal ? [auth.refusal.pattern] : [],
+    ...files.flatMap(({ match }) => match ?? []),
+    ...rules.flatMap(({ when }) => Object.values(when).filter((test) => typeof test === "string")),
+  ];
+}
+
+/** Texts of a length that make an expression try as much as it can. */
+function hardTexts(expression: string, length: number): string[] {
+  const literals = expression.match(/[\w<>=:/. "-]+/g) ?? [];
+  const pieces = new Set([
+    ...[
+      "a",
+      "0",
+      "/",
+      "-",
+      ".",
+      " ",
+      ":",
+      '"',
+      "a/",
+      "/a",
+      "-a",
+      ".git",
+      ".git/",
+      "=> ",
+      "^",
+      "(",
+      "<",
+    ],
+    ...literals,
+    ...literals.map((literal) => literal.slice(0, -1)),
+  ]);
+  return [...pieces].filter((piece) => piece !== "").flatMap((piece) => {
+    const body = piece.repeat(Math.ceil(length / piece.length)).slice(0, length);
+    return ["", "\n", "!", "/", "//", "<"].map((end) => body + end);
+  });
+}
+
+/** How long an expression takes for a text, in milliseconds: the best of some runs. */
+function timeOf(expression: RegExp, text: string, repeat: number): number {
+  const times = [0, 1, 2].map(() => {
+    const started = performance.now();
+    for (let run = 0; run < repeat; run++) expression.test(text);
+    return (performance.now() - started) / repeat;
+  });
+  return Math.min(...times);
+}
+
+/** An expression that looks at every character; V8 and others may know of another that it cannot match. */
+const LOOK = /^[^\0]*\0/;
+
+/** Whether an expression takes sixteen times as long, or not much more, for a text sixteen times as long. */
+function isLinear(pattern: string): boolean {
+  const expression = new RegExp(pattern);
+  const short = hardTexts(pattern, 512);
+  return hardTexts(pattern, 8192).every((text, at) => {
+    const usual = Math.max(timeOf(expression, short[at]!, 32), timeOf(LOOK, short[at]!, 32));
+    return timeOf(expression, text, 2) < 80 * usual;
+  });
+}
+
+kinds("every regular expression takes time in proportion to the text", () => {
+  for (const expression of new Set(Object.values(KINDS).flatMap(expressionsOf))) {
+    // A busy machine may look like a slow expression, but not again and again.
+    assert.ok([1, 2, 3].some(() => isLinear(expression)), expression);
+  }
+  for (const slow of ["([^/]+?)(?:\\.git)?/?$", "( +)$", "([a-z]*)c"]) {
+    assert.not.ok(isLinear(slow), slow);
+  }
+});
+
+/** A kind with nothing wrong. */
+const GOOD = `
+title: Good
+url: http://127.0.0.1:9000
+detect: { "info#/software": ^good$ }
+sources: { info: { get: /info, keep_errors: true }, a: { file: a.json } }
+fields:
+  height: { from: info#/height, as: number }
+  version: a#/version
+health: { ok: it answers, target: info#/best }
+`;
+
+/** Everything that is wrong with a kind. */
+function problems(text: string): readonly string[] {
+  try {
+    parseKind(text, "mine.yaml");
+    return [];
+  } catch (error) {
+    assert.instance(error, ConfigError);
+    return (error as ConfigError).problems;
+  }
+}
+
+kinds("everything that is wrong is said at once, with its place and what would be right", () => {
+  const found = problems(`title: Mine
+url: 127.0.0.1:9000
+detct: {}
+detect: { "inf#/software": "(" }
+sources:
+  info: { get: /info, tll: 1s }
+  a: { get: "b#/x" }
+  b: { get: "a#/x" }
+fields: { version: ifo#/version, height: { from: [info#/a, imfo#/b], unless: x#/c } }
+auth: { files: [ { basic_fil: x } ] }
+health:
+  rules:
+    - when: { "info#/x": 5, "nfo#": null }
+      code: bad
+      reason: "x {nfo#/a} {b}"
+    - when: {}
+      code: no_leader
+      reason: none
+  target: infox#/best
+  complete: 1
+  lag: -1
+  warming_up: [x]
+  networks: { main: { quiet: 3d, peers: 0 } }
+`);
+  const expected: [place: string, message: string][] = [
+    ["2:6", "url must begin with http:// or https://; did you mean http://127.0.0.1:9000?"],
+    ["3:1", "detct is no key here; did you mean detect?"],
+    ["4:11", 'names the source "inf", which is not there; did you mean info?'],
+    ["4:28", 'must be a regular expression, not "("'],
+    ["6:23", "sources.info.tll is no key here; did you mean ttl?"],
+    ["7:13", "sources.a.get leads back to itself"],
+    ["8:13", "sources.b.get leads back to itself"],
+    ["9:20", 'fields.version names the source "ifo", which is not there; did you mean info?'],
+    ["9:34", 'fields.height names the source "imfo", which is not there; did you mean info?'],
+    ["9:34", 'fields.height names the source "x", which is not there; did you mean a?'],
+    ["10:9", "auth.files needs a refusal beside it"],
+    [
+      "10:18",
+      'must have one of basic_file, bearer_file, digest_file, header_file, and has "basic_fil"',
+    ],
+    ["11:1", "health needs ok"],
+    ["13:26", "must be a regular expression, null, or an object with above or below, not 5"],
+    ["13:29", 'when.nfo# names the source "nfo", which is not there; did you mean info?'],
+    ["14:13", "must be one of warming_up, syncing, no_leader, alarm, no_peers, stalled"],
+    ["15:15", 'reason names the source "nfo"'],
+    ["15:15", 'reason has "{b}"; between braces stands a place such as net#/version'],
+    ["16:7", "must be places, each with what it is tested for"],
+    ["19:11", 'health.target names the source "infox"'],
+    ["20:3", "health.complete rests on sync_progress, which is not among the fields"],
+    ["21:8", "health.lag must be a whole number from 0, not -1"],
+    ["22:16", "health.warming_up[0] must be a whole number, not"],
+    ["23:15", "health.networks.main rests on chain_id or network"],
+    ["23:23", "health.networks.main.quiet rests on head_at"],
+    ["23:30", "health.networks.main.quiet must be a duration"],
+    ["23:34", "health.networks.main.peers rests on peers"],
+    ["23:41", "health.networks.main.peers must be a whole number from 1, not 0"],
+  ];
+  for (const [at, [place, message]] of expected.entries()) {
+    assert.ok(found[at]?.startsWith(`mine.yaml:${place}: `), `${place} ${message}\n${found[at]}`);
+    assert.ok(found[at]!.includes(message), `${message}\n${found[at]}`);
+  }
+  assert.is(found.length, expected.length, found.join("\n"));
+});
+
+kinds("what is no kind at all is said so", () => {
+  assert.match(problems("- a\n")[0]!, "1:1: must be an object with keys such as title, url");
+  assert.match(problems("").join("\n"), "needs title");
+  assert.equal(problems("a: [b: {"), [
+    'mine.yaml:1:9: a "}" is missing before this: what it closes is still open',
+    'mine.yaml:1:9: a "]" is missing before this: what it closes is still open',
+  ]);
+  assert.equal(problems(GOOD), []);
+});
+
+kinds("paths in the file of a kind are relative to it", () => {
+  const { sources } = parseKind(GOOD, "/etc/nodeface/mine.yaml");
+  assert.equal(sources.a, { file: "/etc/nodeface/a.json" });
+});
+
+/** Reads arguments beside some files. */
+const read = (args: string[], files: Record<string, string>) =>
+  readConfig(args, {}, {
+    read: (path) =>
+      path in files
+        ? Promise.resolve(files[path]!)
+        : Promise.reject(new Error(`cannot read ${path}: no such file`)),
+    isThere: (path) => Promise.resolve(path in files),
+  });
+
+/** Everything that is wrong with arguments and files. */
+async function wrong(args: string[], files: Record<string, string>): Promise<readonly string[]> {
+  try {
+    await read(args, files);
+    return [];
+  } catch (error) {
+    assert.instance(error, ConfigError);
+    return (error as ConfigError).problems;
+  }
+}
+
+kinds("a configuration may bring kinds of its own, in files beside it", async () => {
+  const config = "kinds: [kinds/good.yaml]\nnode: { kind: good }\ninfo: { fields: { x: a#/x } }";
+  const files = { "conf/c.yaml": config, "conf/kinds/good.yaml": GOOD };
+  const { kinds, node } = await read(["--config", "conf/c.yaml"], files);
+  assert.equal(Object.keys(kinds), ["good"]);
+  assert.is(kinds.good!.title, "Good");
+  assert.equal(kinds.good!.sources.a, { file: "conf/kinds/a.json" });
+  assert.equal(node, { kind: "good" });
+  assert.is((await read(["--config", "conf/c.yaml", "--kind", "good"], files)).node.kind, "good");
+  const other = { ...files, "conf/c.yaml": config.replace(/info:.*/, "") };
+  assert.is((await read(["--config", "conf/c.yaml", "--kind", "etcd"], other)).node.kind, "etcd");
+});
+
+kinds("what is wrong with them is said with the name of their file", async () => {
+  const config = "kinds: [bad.yaml, none.yaml, gone.json, a/bad.yml]\nnode: { kind: gut }\n";
+  const files = { "nodeface.yaml": config, "bad.yaml": `${GOOD}colour: blue\n`, "a/bad.yml": GOOD };
+  const found = await wrong([], files);
+  for (
+    const message of [
+      "bad.yaml:10:1: colour is no key here",
+      "cannot read gone.json: no such file",
+      "nodeface.yaml:1:19: kinds[1] must be a file such as mine.yaml, called as its kind is",
+      "nodeface.yaml:1:41: kinds[3] is called as kinds[0] is: bad",
+      "nodeface.yaml:2:15: node.kind must be a kind of node",
+    ]
+  ) {
+    assert.ok(
+      found.some((problem) => problem.startsWith(message)),
+      `${message}\n${found.join("\n")}`,
+    );
+  }
+  assert.is(found.length, 5, found.join("\n"));
+});
+
+kinds("--kind takes a file, and the node is of that kind", async () => {
+  for (const path of ["good.yaml", "./good.yml", "a/good.json"]) {
+    const { kinds, node } = await read(["--kind", path, "http://a"], { [path]: GOOD });
+    assert.equal(node, { url: "http://a", kind: "good" });
+    assert.is(kinds.good!.title, "Good");
+  }
+  assert.equal(await wrong(["--kind", "good.yaml"], {}), ["cannot read good.yaml: no such file"]);
+  const misnamed = "--kind must be a file such as mine.yaml, called as its kind is";
+  for (const path of ["Good.yaml", "a/b", "none.yaml"]) {
+    assert.equal(await wrong(["--kind", path], { [path]: GOOD }), [misnamed]);
+  }
+  assert.match((await wrong(["--kind", "etdc"], {}))[0]!, "did you mean etcd?");
+});
+
+/** What a library says of options. */
+function complaint(options: unknown): string {
+  try {
+    createNodeface(options as NodefaceOptions);
+    return "";
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+kinds("a host gives kinds of its own as objects", () => {
+  const good = parse(GOOD);
+  assert.is(complaint({ kinds: { good }, node: { kind: "good" } }), "");
+  assert.match(
+    complaint({ kinds: { good: { ...good, detect: { "inf#": "x" } } } }),
+    'kinds.good.detect.inf# names the source "inf", which is not there; did you mean info?',
+  );
+  assert.match(complaint({ kinds: { good }, node: { kind: "god" } }), "did you mean good?");
+  assert.match(
+    complaint({ kinds: { Good: good } }),
+    "kinds.Good must be a name of lower-case letters",
+  );
+  assert.match(complaint({ kinds: [good] }), "kinds must be an object");
+  assert.match(complaint({ node: { kind: "good" } }), "node.kind must be a kind of node");
+});
+
+kinds("the schema tells editors what the command would say", () => {
+  const schema = JSON.parse(kindJsonSchema());
+  const validate = new Ajv2020.default({ allowUnionTypes: true }).compile(schema);
+  for (const name of FILES) {
+    assert.ok(validate(parse(textOf(name))), `${name} ${JSON.stringify(validate.errors)}`);
+  }
+  const good = parse(GOOD);
+  for (
+    const wrong of [
+      { ...good, colour: "blue" },
+      { ...good, url: "a" },
+      { ...good, health: {} },
+      { ...good, health: { ok: "x", rules: [{ when: {}, code: "x", reason: "y" }] } },
+      { ...good, health: { ok: "x", networks: { main: { peers: "1" } } } },
+    ]
+  ) {
+    assert.not.ok(validate(wrong), JSON.stringify(wrong));
+    assert.is.not(problems(JSON.stringify(wrong)).length, 0);
+  }
+});
+
+kinds(
+  "the reference names every kind, what ok rests on, and those that cannot tell if they are in sync",
+  () => {
+    const text = kindsReference();
+    for (const [name, { title, url, health }] of Object.entries(KINDS)) {
+      const [, part = ""] = text.split(`\n## ${name}\n`);
+      for (const fact of [title, url, health.ok]) {
+        assert.ok(part.includes(fact), `${name}: ${fact}`);
+      }
+      for (const [network, { quiet = "" }] of Object.entries(health.networks ?? {})) {
+        assert.match(part, `| ${network === "*" ? "any" : `\`${network}\``} | ${quiet} |`);
+      }
+    }
+    assert.match(text, /cannot tell whether they are in sync.*`nostr`/);
+    const [, example = ""] = /^```yaml\n([^]*?)^```/m.exec(text) ?? [];
+    assert.is(parseKind(example, "something.yaml").title, "Something (REST)");
+  },
+);
+
+kinds.run();

@@ -1,0 +1,394 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { Kind } from "../src/kinds/kind.ts";
+import { type SceneOptions, setScene } from "./_scene.ts";
+import { play, RECORDINGS } from "./nodes/_recorded.ts";
+
+const monitor = suite("monitor");
+
+const anvil = play(RECORDINGS.get("anvil")!);
+
+/** A recorded node of the kind that is configured. */
+const scene = (options: Partial<SceneOptions> = {}) =>
+  setScene({ fetch: anvil, node: { kind: "ethereum" }, ...options });
+
+/** A gate that the test opens. */
+function gate() {
+  let open = () => {};
+  const closed = new Promise<void>((resolve) => open = resolve);
+  return { closed, open };
+}
+
+/** A kind of one source, and of one that is seldom asked. */
+const KIND: Kind = {
+  title: "A node",
+  url: "http://127.0.0.1:1",
+  detect: { "state#/is": "^node$" },
+  sources: {
+    state: { get: "/state" },
+    genesis: { get: "/genesis", ttl: "1h" },
+  },
+  fields: { height: "state#/height", chain_id: "genesis#/id" },
+  health: { ok: "it answers" },
+};
+
+/** Answers by path; a number is a status. */
+const answers = (paths: Record<string, unknown>): typeof fetch => (input) => {
+  const answer = paths[new URL(String(input)).pathname] ?? 404;
+  const isStatus = typeof answer === "number";
+  return Promise.resolve(
+    isStatus ? new Response("", { status: answer }) : new Response(JSON.stringify(answer)),
+  );
+};
+
+const oneNode = (paths: Record<string, unknown>, options: Partial<SceneOptions> = {}) =>
+  setScene({
+    fetch: answers(paths),
+    kinds: { mine: KIND },
+    node: { kind: "mine" },
+    ...options,
+  });
+
+monitor("the node is not asked while nobody asks", async () => {
+  const { held, pass, info } = scene();
+  assert.is(held.asked, 0);
+  await info();
+  const { asked } = held;
+  pass(3_600_000);
+  await Promise.resolve();
+  assert.is(held.asked, asked);
+});
+
+monitor("a node of no kind and with nothing to ask is shown as it is told, for good", async () => {
+  const { monitor, held, pass } = scene({
+    info: { static: { network: "home" } },
+    node: { kind: "none" },
+  });
+  const first = await monitor.get();
+  assert.equal([first.info.status, first.info.network], ["ok", "home"]);
+  assert.is(first.info.api?.software, "nodeface");
+  pass(3_600_000);
+  assert.is(await monitor.get(), first);
+  assert.is(held.asked, 0);
+});
+
+monitor("one query serves all who ask, once in a time to live", async () => {
+  const { monitor, held, pass } = scene();
+  const all = await Promise.all(Array.from({ length: 50 }, () => monitor.get()));
+  const { asked } = held;
+  assert.is(new Set(all).size, 1);
+  pass(999);
+  await monitor.get();
+  assert.is(held.asked, asked);
+  pass(1);
+  await Promise.all(Array.from({ length: 50 }, () => monitor.get()));
+  assert.is(held.asked, 2 * asked);
+});
+
+monitor("an unchanged node keeps the very snapshot", async () => {
+  const { monitor, pass } = scene();
+  const first = await monitor.get();
+  pass(1000);
+  assert.is(await monitor.get(), first);
+});
+
+monitor(
+  "what is there is given without a promise until the node is to be asked again",
+  async () => {
+    const { monitor, pass } = scene();
+    assert.is(monitor.peek(), undefined);
+    const first = await monitor.get();
+    assert.is(monitor.peek(), first);
+    pass(1000);
+    assert.is(monitor.peek(), undefined);
+  },
+);
+
+monitor("no answer waits for a slow node once there is a snapshot", async () => {
+  const { monitor, held, pass } = scene();
+  const first = await monitor.get();
+  const { closed, open } = gate();
+  held.gate = closed;
+  pass(1000);
+  assert.is(await monitor.get(), first);
+  open();
+});
+
+monitor("a node that has not answered yet is starting", async () => {
+  const { held, info } = scene({ node: { kind: "ethereum", timeout: "1ms" } });
+  const { closed, open } = gate();
+  held.gate = closed;
+  const { status, status_code, status_reason } = await info();
+  assert.equal([status, status_code], ["starting", "starting"]);
+  assert.is(status_reason, "has not answered yet");
+  open();
+});
+
+monitor("what a node said last is shown for a while after it stops, then dropped", async () => {
+  const { monitor, held, said, pass, info } = scene({ info: { stale: "60s" } });
+  await info();
+  held.failure = "ECONNREFUSED";
+  pass(1000);
+  const { status, status_code, status_reason, height, updated_at } = await info();
+  assert.equal([status, status_code, status_reason, height], [
+    "stale",
+    "connection_refused",
+    "connection refused",
+    0,
+  ]);
+  assert.is(updated_at, "2026-01-02T00:00:00.000Z");
+  pass(58_999);
+  assert.is((await info()).status, "stale");
+  pass(1);
+  const gone = await monitor.get();
+  assert.equal([gone.info.status, gone.info.status_code], ["unreachable", "connection_refused"]);
+  assert.not("height" in gone.info);
+  assert.not("updated_at" in gone.info);
+  held.failure = undefined;
+  pass(24_000);
+  assert.is((await info()).status, "ok");
+  assert.equal(said, [
+    "warn: node http://node.example is stale (after 1 s of ok): connection refused",
+    "error: node http://node.example is unreachable (after 59 s of stale): connection refused",
+    "info: node http://node.example is ok again, after 24 s of unreachable (connection refused)",
+  ]);
+});
+
+monitor("an answer that is good for an hour is no sign of life", async () => {
+  const { held, pass, info } = oneNode({ "/state": { height: 7 }, "/genesis": { id: "x" } });
+  assert.equal(await info(), { chain_id: "x", height: 7, status: "ok" });
+  held.failure = "ECONNREFUSED";
+  pass(1000);
+  assert.is((await info()).status, "stale");
+  pass(60_000);
+  assert.equal(await info(), {
+    status: "unreachable",
+    status_code: "connection_refused",
+    status_reason: "connection refused",
+  });
+});
+
+monitor("everything is asked again when a node comes back, since it may be another", async () => {
+  const { held, pass, info } = oneNode({ "/state": { height: 7 }, "/genesis": { id: "x" } });
+  await info();
+  held.failure = "ECONNREFUSED";
+  pass(1000);
+  await info();
+  held.failure = undefined;
+  held.fetch = answers({ "/state": { height: 1 }, "/genesis": { id: "y" } });
+  pass(1000);
+  assert.equal(await info(), { chain_id: "y", height: 1, status: "ok" });
+});
+
+monitor("everything is asked again when nobody has asked for a while", async () => {
+  const { held, pass, info } = oneNode({ "/state": { height: 7 }, "/genesis": { id: "x" } });
+  await info();
+  held.fetch = answers({ "/state": { height: 1 }, "/genesis": { id: "y" } });
+  pass(60_000);
+  assert.is((await info()).chain_id, "y");
+});
+
+monitor("what is seldom asked is not asked meanwhile", async () => {
+  const { held, pass, info } = oneNode({ "/state": { height: 7 }, "/genesis": { id: "x" } });
+  await info();
+  assert.is(held.asked, 2);
+  for (let second = 0; second < 100; second++) {
+    pass(1000);
+    await info();
+  }
+  assert.is(held.asked, 102);
+});
+
+monitor("a node that does not answer is asked less and less often, but within 30 s", async () => {
+  const { held, pass, info } = scene();
+  await info();
+  held.failure = "ECONNREFUSED";
+  const tries: number[] = [];
+  for (let second = 0; second < 200; second++) {
+    pass(1000);
+    const before = held.asked;
+    await info();
+    if (held.asked > before) tries.push(second);
+  }
+  const gaps = tries.slice(1).map((second, index) => second - tries[index]!);
+  assert.equal(gaps.slice(0, 5), [1, 2, 4, 8, 16]);
+  assert.ok(Math.max(...gaps) <= 30);
+});
+
+monitor("a step back of the clock changes nothing", async () => {
+  const { held, pass, info } = oneNode({ "/state": { height: 7 }, "/genesis": { id: "x" } });
+  await info();
+  held.date -= 3_600_000;
+  held.fetch = answers({ "/state": { height: 8 }, "/genesis": { id: "x" } });
+  pass(1000);
+  assert.is((await info()).height, 8);
+});
+
+monitor("an answer that comes after it was given up changes nothing", async () => {
+  const { held, pass, info } = oneNode({ "/state": { height: 7 }, "/genesis": { id: "x" } });
+  await info();
+  const { closed, open } = gate();
+  held.gate = closed;
+  pass(1000);
+  await info();
+  // The query under way is given up, and a later one is answered first.
+  pass(61_000);
+  held.gate = Promise.resolve();
+  held.fetch = answers({ "/state": { height: 9 }, "/genesis": { id: "x" } });
+  assert.is((await info()).height, 9);
+  held.fetch = answers({ "/state": { height: 8 }, "/genesis": { id: "x" } });
+  open();
+  await new Promise((resolve) => setTimeout(resolve));
+  assert.is((await info()).height, 9);
+});
+
+monitor("a node that starts after the service is detected when it is there", async () => {
+  const { held, said, pass, settled } = scene({ node: {} });
+  held.failure = "ECONNREFUSED";
+  assert.is((await settled()).status, "unreachable");
+  held.failure = undefined;
+  pass(1000);
+  assert.is((await settled()).status, "ok");
+  assert.match(said.join("\n"), /is unreachable: connection refused/);
+  assert.match(said.join("\n"), /is of the kind ethereum: chain# is "0x7a69"/);
+});
+
+monitor("another kind of node in the place of the one that was found is found", async () => {
+  const { held, pass, settled } = scene({ node: {} });
+  assert.is((await settled()).chain_id, "31337");
+  held.fetch = play(RECORDINGS.get("nats")!);
+  pass(1000);
+  const after = await settled();
+  assert.equal([after.software, after.status, after.chain_id], ["nats-server", "ok", undefined]);
+});
+
+monitor("a kind that was configured is never looked for", async () => {
+  const { held, pass, settled } = scene();
+  await settled();
+  held.fetch = play(RECORDINGS.get("nats")!);
+  pass(1000);
+  const { status, status_code, status_reason } = await settled();
+  assert.equal([status, status_code], ["degraded", "wrong_kind"]);
+  assert.match(String(status_reason), /^answers, but not as ethereum does/);
+});
+
+monitor(
+  "a source of the kind that fails alone is said, and what it gave is shown for a while",
+  async () => {
+    const both = { ...KIND, sources: { ...KIND.sources, peers: { get: "/peers" } } };
+    both.fields = { ...KIND.fields, peers: "peers#/count" };
+    const paths = { "/state": { height: 7 }, "/genesis": { id: "x" }, "/peers": { count: 3 } };
+    const { held, pass, info } = oneNode(paths, { kinds: { mine: both } });
+    assert.is((await info()).peers, 3);
+    held.fetch = answers({ ...paths, "/peers": 500 });
+    pass(1000);
+    const { status, status_code, status_reason, peers, updated_at } = await info();
+    assert.equal([status, status_code, peers], ["degraded", "bad_answer", 3]);
+    assert.is(status_reason, "answers 500 (peers)");
+    assert.is(updated_at, "2026-01-02T00:00:00.000Z");
+    pass(60_000);
+    const later = await info();
+    assert.equal([later.peers, later.height, later.updated_at], [undefined, 7, undefined]);
+  },
+);
+
+monitor("a source of the operator's own that fails is no fault of the node's", async () => {
+  const { said, info } = scene({
+    info: {
+      sources: { more: { get: "/none" } },
+      fields: { more: "more#/x" },
+      hide: ["software"],
+      static: { name: "mine" },
+    },
+  });
+  const { status, version, name, software, more } = await info();
+  assert.equal([status, version, name, software, more], [
+    "ok",
+    "1.7.1",
+    "mine",
+    undefined,
+    undefined,
+  ]);
+  assert.equal(said, ["warn: node http://node.example, source more: answers 404"]);
+});
+
+monitor("a host may tell all by a function of its own", async () => {
+  let height = 1n << 60n;
+  const { monitor, held, pass } = scene({
+    info: () => ({ software: "mine", height, synced: false }),
+    node: {},
+  });
+  const { info, representation } = await monitor.get();
+  assert.equal([info.software, info.status], ["mine", "syncing"]);
+  assert.match(
+    new TextDecoder().decode(representation.variants.identity!.full.body),
+    '"height": 1152921504606846976,',
+  );
+  height++;
+  pass(1000);
+  assert.is((await monitor.get()).info.height, height);
+  assert.is(held.asked, 0);
+});
+
+monitor("what a host does not know is left out, whatever stands for it", async () => {
+  const told: Record<string, unknown> = {
+    height: null,
+    name: "",
+    peers: -0,
+    load: NaN,
+    when: Infinity,
+    what: undefined,
+    how: () => {},
+    more: 10n ** 45n,
+  };
+  const { info } = scene({ info: () => told, node: {} });
+  assert.equal(await info(), { peers: 0, status: "ok" });
+});
+
+monitor("a host whose function fails is told why, and the visitor is not", async () => {
+  const broken: unknown[] = [
+    () => {
+      throw new Error("secret");
+    },
+    () => Promise.reject(new Error("secret")),
+    () => ["secret"],
+    () => "secret",
+    () => {
+      const own: Record<string, unknown> = {};
+      own.self = own;
+      return own;
+    },
+  ];
+  for (const info of broken) {
+    const { monitor, said } = scene({ info: info as () => Record<string, unknown>, node: {} });
+    const { status, status_code, status_reason } = (await monitor.get()).info;
+    assert.equal([status, status_code], ["degraded", "bad_answer"]);
+    assert.is(status_reason, "cannot say how it is");
+    assert.match(said.join(), /Error/);
+  }
+});
+
+monitor("when it is closed, what is under way is ended and nothing is asked any more", async () => {
+  let wasAborted = false;
+  const { monitor, held, pass } = setScene({
+    fetch: (_, init) =>
+      new Promise((_, reject) => {
+        init!.signal!.addEventListener("abort", () => {
+          wasAborted = true;
+          reject(new DOMException("aborted", "AbortError"));
+        });
+      }),
+    node: { kind: "ethereum", timeout: "20ms" },
+  });
+  const asking = monitor.get();
+  while (held.asked === 0) await new Promise((resolve) => setTimeout(resolve));
+  await monitor[Symbol.asyncDispose]();
+  assert.ok(wasAborted);
+  await asking;
+  const { asked } = held;
+  pass(100_000);
+  assert.is((await monitor.get()).info.status, "starting");
+  assert.is(held.asked, asked);
+});
+
+monitor.run();

@@ -1,0 +1,45 @@
+/** What a visitor, a probe and a reader of the page see of a node's state. */
+import * as assert from "uvu/assert";
+import type { Nodeface } from "../../src/index.ts";
+
+/** A node's state, from all three. */
+export interface Seen {
+  status: string;
+  code: string | undefined;
+  reason: string | RegExp | undefined;
+  /** The status of `/v1/health`. */
+  health: number;
+  /** The label in the page's header. */
+  header: string;
+}
+
+/** Looks at all three, which must say the same. */
+export async function see({ fetch }: Pick<Nodeface, "fetch">): Promise<Seen> {
+  const get = async (path: string) => await fetch(new Request(`http://localhost${path}`));
+  for (;;) {
+    const before = await (await get("/v1/info")).json();
+    const health = await get("/v1/health");
+    const page = await (await get("/v1/spec")).text();
+    const after = await (await get("/v1/info")).json();
+    // The state may change meanwhile.
+    if (before.status !== after.status || before.status_reason !== after.status_reason) continue;
+    const { status, status_code: code, status_reason: reason } = after;
+    assert.equal(
+      await health.json(),
+      JSON.parse(JSON.stringify({
+        status,
+        status_code: code,
+        status_reason: reason,
+      })),
+    );
+    const [, header = "", note = ""] =
+      /class="state"[^>]*>.*?<b[^>]*>([^<]*)<\/b>.*?<span[^>]*>([^<]*)<\/span>/s.exec(page) ?? [];
+    const text = (html: string) =>
+      html.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&quot;", '"')
+        .replaceAll("&#39;", "'").replaceAll("&amp;", "&");
+    if (reason) {
+      assert.ok(text(note).toLowerCase().includes(reason.toLowerCase()), `${note} / ${reason}`);
+    }
+    return { status, code, reason, health: health.status, header };
+  }
+}

@@ -1,0 +1,145 @@
+/** A real monerod that wants HTTP Digest: `apt-get install monero`. */
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { requestJson } from "../../src/info/sources/get-and-post.ts";
+import { createEndpoint } from "../../src/info/sources/json-rpc.ts";
+import { testWhere, without } from "../_needs.ts";
+import { contextFor, failure, kindsRefusing, within } from "../_sources.ts";
+import { type Daemon, freePort, startDaemon } from "./_daemon.ts";
+
+const login = suite("monerod with a login");
+
+const MONEROD = "/usr/bin/monerod";
+const MISSING = without(MONEROD);
+
+let folder: string;
+let node: Daemon;
+
+login.before(async () => {
+  if (MISSING) return;
+  folder = await mkdtemp(join(tmpdir(), "nodeface-"));
+  await writeFile(join(folder, "right"), "op:geheim\n");
+  await writeFile(join(folder, "wrong"), "op:other\n");
+  const [rpc, p2p, zmq] = await Promise.all([
+    freePort(),
+    freePort(),
+    freePort(),
+  ]);
+  node = await startDaemon([
+    MONEROD,
+    "--regtest",
+    "--offline",
+    "--non-interactive",
+    "--data-dir",
+    join(folder, "data"),
+    "--rpc-login",
+    "op:geheim",
+    "--rpc-bind-port",
+    `${rpc}`,
+    "--p2p-bind-port",
+    `${p2p}`,
+    "--zmq-rpc-bind-port",
+    `${zmq}`,
+  ], rpc);
+});
+
+login.after(async () => {
+  await node?.stop("SIGKILL");
+  if (folder) await rm(folder, { recursive: true });
+});
+
+const KINDS = kindsRefusing({
+  monero: {
+    refusal: { header: "www-authenticate", pattern: 'realm="monero-rpc"' },
+    example: { digest_file: "/path/to/login" },
+  },
+});
+
+const CALLS = ["get_info", "get_version", "get_last_block_header"].map((
+  jsonrpc,
+) => ({ jsonrpc }));
+
+testWhere(
+  login,
+  MISSING,
+  "all calls are answered, one after the other and side by side",
+  async () => {
+    const context = contextFor(node.url, {
+      configured: { digest_file: join(folder, "right") },
+    });
+    const call = createEndpoint(`${node.url}/json_rpc`);
+    const source = { get: "/get_height" };
+    for (let round = 0; round < 10; round++) {
+      const outcomes = await call(CALLS, within(), context);
+      for (const outcome of outcomes) {
+        assert.ok(
+          "answer" in outcome,
+          "error" in outcome ? outcome.error.message : "",
+        );
+      }
+      const heights = await Promise.all(
+        [1, 2, 3].map(() => requestJson(source, `${node.url}/get_height`, within(), context)),
+      );
+      for (const { value } of heights) {
+        assert.is(
+          (value as { height: number }).height,
+          1,
+        );
+      }
+    }
+  },
+);
+
+testWhere(
+  login,
+  MISSING,
+  "without a login the kind is known, and the setting that helps",
+  async () => {
+    const { code, message, hint, looksLike } = await failure(
+      requestJson(
+        { get: "/get_info" },
+        `${node.url}/get_info`,
+        within(),
+        contextFor(node.url, { kinds: KINDS }),
+      ),
+    );
+    assert.equal([code, message, hint, looksLike], [
+      "unauthorized",
+      "wants credentials (401), as monero does; set node.auth",
+      'set "auth: { digest_file: /path/to/login }" below node',
+      "monero",
+    ]);
+  },
+);
+
+testWhere(
+  login,
+  MISSING,
+  "a wrong login, or one for another scheme, is said to be so",
+  async () => {
+    const of = async (
+      configured: { digest_file: string } | { basic_file: string },
+    ) =>
+      (await failure(
+        requestJson(
+          { get: "/get_info" },
+          `${node.url}/get_info`,
+          within(),
+          contextFor(node.url, { configured }),
+        ),
+      )).message;
+    assert.is(
+      await of({ digest_file: join(folder, "wrong") }),
+      "refuses the credentials of node.auth (401)",
+    );
+    assert.is(
+      await of({ basic_file: join(folder, "right") }),
+      "wants HTTP digest; set node.auth.digest_file",
+    );
+  },
+);
+
+login.run();

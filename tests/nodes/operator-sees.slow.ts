@@ -1,0 +1,318 @@
+/**
+ * What the operator of a real node sees: Debian's etcd, litecoind, monerod, nats-server and syncthing, hsd and
+ * anvil of npm. `npm run test:slow -- nodes`. A node that is not there is skipped.
+ */
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { mkdtemp, readFile, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { testWhere, without } from "../_needs.ts";
+import { ROOT } from "../_paths.ts";
+import { COMMANDS, type Running, start } from "../_server.ts";
+import { call, type Daemon, freePort, startDaemon, until } from "./_daemon.ts";
+import { see, type Seen } from "./_see.ts";
+
+const sees = suite("what the operator of a real node sees");
+
+/** How long a state may take to come about, in ms; the longest wait between two tries is part of it. */
+const PATIENCE = 45_000;
+
+/** What a test has started. */
+class Bench implements AsyncDisposable {
+  readonly home: string;
+  readonly #ends: (() => Promise<unknown>)[] = [];
+
+  constructor(home: string) {
+    this.home = home;
+  }
+
+  static async open(name: string): Promise<Bench> {
+    return new Bench(await mkdtemp(join(tmpdir(), `nodeface-${name}-`)));
+  }
+
+  async daemon(command: readonly string[], port: number): Promise<Daemon> {
+    const env = { HOME: this.home, XDG_CONFIG_HOME: "", XDG_STATE_HOME: "", NODE_BACKEND: "js" };
+    const daemon = await startDaemon(command, port, env);
+    this.#ends.push(() => daemon.stop("SIGKILL"));
+    return daemon;
+  }
+
+  /** Starts the service; a home of its own has no secrets. */
+  async service(args: readonly string[], home: string = this.home): Promise<Running> {
+    const service = await start([...COMMANDS.Node, ...args], { HOME: home });
+    this.#ends.push(() => service.stop());
+    return service;
+  }
+
+  async config(name: string, value: unknown): Promise<string> {
+    const path = join(this.home, name);
+    await writeFile(path, JSON.stringify(value));
+    return path;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const end of this.#ends.reverse()) await end();
+  }
+}
+
+const bench = (name: string, use: (bench: Bench) => Promise<void>) => async () => {
+  const opened = await Bench.open(name);
+  try {
+    await use(opened);
+  } finally {
+    await opened[Symbol.asyncDispose]();
+  }
+};
+
+/** Waits until a state is seen, and gives all that is seen then. */
+async function reaches(service: Running, status: string, code?: string): Promise<Seen> {
+  const over = (request: Request) => fetch(new URL(new URL(request.url).pathname, service.url));
+  let last: Seen | undefined;
+  await until(async () => {
+    last = await see({ fetch: over });
+    return last.status === status && last.code === code;
+  }, PATIENCE).catch(() =>
+    assert.unreachable(`not ${status} ${code}, but ${JSON.stringify(last)}`)
+  );
+  return last!;
+}
+
+const infoOf = async (service: Running) =>
+  await (await fetch(new URL("v1/info", service.url))).json();
+
+const ETCD = "/usr/bin/etcd";
+testWhere(
+  sees,
+  without(ETCD),
+  "etcd: a cluster of three, of which one is left, has no leader",
+  bench("etcd", async (bench) => {
+    const names = ["a", "b", "c"];
+    const ports = await Promise.all(names.map(async () => [await freePort(), await freePort()]));
+    const cluster = names.map((name, i) => `${name}=http://127.0.0.1:${ports[i]![1]}`).join();
+    const daemons = await Promise.all(names.map((name, i) => {
+      const [client, peer] = ports[i]!.map((port) => `http://127.0.0.1:${port}`);
+      return bench.daemon([
+        ...[ETCD, "--name", name, "--data-dir", join(bench.home, name)],
+        ...["--listen-peer-urls", peer!, "--initial-advertise-peer-urls", peer!],
+        ...["--listen-client-urls", client!, "--advertise-client-urls", client!],
+        ...["--initial-cluster", cluster, "--initial-cluster-state", "new"],
+      ], ports[i]![0]!);
+    }));
+    const service = await bench.service([daemons[0]!.url]);
+    assert.is((await reaches(service, "ok")).header, "Answers");
+    await daemons[1]!.stop("SIGKILL");
+    await daemons[2]!.stop("SIGKILL");
+    const { reason, health } = await reaches(service, "degraded", "no_leader");
+    assert.equal([reason, health], ["etcd has no leader", 503]);
+  }),
+);
+
+sees(
+  "hsd without peers is syncing, with its progress",
+  bench("hsd", async (bench) => {
+    const port = await freePort();
+    const flags = ["--network=main", "--memory=true", "--no-dns", "--no-wallet", "--listen=false"];
+    const daemon = await bench.daemon([
+      ...[process.execPath, "--require", `${ROOT}tests/nodes/_hsd.cjs`],
+      ...[`${ROOT}tests/node_modules/hsd/bin/node`, ...flags],
+      ...["--max-outbound=1", "--only=127.0.0.1:1", `--http-port=${port}`],
+    ], port);
+    const service = await bench.service([daemon.url]);
+    await reaches(service, "syncing", "syncing");
+    const { synced, sync_progress, height } = await infoOf(service);
+    assert.equal([synced, height], [false, 0]);
+    assert.ok(sync_progress < 1);
+  }),
+);
+
+const LITECOIND = "/usr/lib/litecoin/litecoind";
+const litecoind = (port: number, ...more: string[]) => [
+  LITECOIND,
+  ...["-regtest", "-server", "-listen=0", `-rpcport=${port}`, ...more],
+];
+
+testWhere(
+  sees,
+  without(LITECOIND),
+  "litecoind: its cookie is found, not found, written anew",
+  bench("litecoind", async (bench) => {
+    const port = await freePort();
+    const daemon = await bench.daemon(litecoind(port), port);
+    const found = await bench.service([daemon.url]);
+    // A chain on which no block has been made lately.
+    await reaches(found, "syncing", "syncing");
+    const elsewhere = await mkdtemp(join(tmpdir(), "nodeface-empty-"));
+    const without = await bench.service([daemon.url], elsewhere);
+    const { reason, health } = await reaches(without, "degraded", "unauthorized");
+    assert.match(String(reason), /wants credentials \(401\).*bitcoin/);
+    assert.is(health, 503);
+
+    await daemon.stop("SIGTERM");
+    await reaches(found, "stale", "connection_refused");
+    await reaches(without, "unreachable", "connection_refused");
+    await bench.daemon(litecoind(port), port);
+    await reaches(found, "syncing", "syncing");
+  }),
+);
+
+testWhere(
+  sees,
+  without(LITECOIND),
+  "litecoind with a password: right, wrong, in a file that is not there",
+  bench("litecoind-password", async (bench) => {
+    const port = await freePort();
+    const daemon = await bench.daemon(litecoind(port, "-rpcuser=op", "-rpcpassword=right"), port);
+    await writeFile(join(bench.home, "right"), "op:right\n");
+    await writeFile(join(bench.home, "wrong"), "op:wrong\n");
+    const serviceWith = async (file: string) => {
+      const node = { url: daemon.url, auth: { basic_file: file } };
+      return await bench.service(["--config", await bench.config(`${file}.yaml`, { node })]);
+    };
+    await reaches(await serviceWith("right"), "syncing", "syncing");
+    const wrong = await reaches(await serviceWith("wrong"), "degraded", "unauthorized");
+    assert.match(String(wrong.reason), /refuses the credentials/);
+    const none = await serviceWith("none");
+    const { reason } = await reaches(none, "degraded", "no_credentials");
+    assert.not.match(String(reason), bench.home);
+    await writeFile(join(bench.home, "none"), "op:right\n");
+    await reaches(none, "syncing", "syncing");
+  }),
+);
+
+const MONEROD = "/usr/bin/monerod";
+testWhere(
+  sees,
+  without(MONEROD),
+  "monerod with a login: HTTP digest, right, wrong, and none",
+  bench("monerod", async (bench) => {
+    const [port, p2p] = [await freePort(), await freePort()];
+    const daemon = await bench.daemon([
+      ...[MONEROD, "--regtest", "--offline", "--non-interactive", "--no-zmq"],
+      ...["--data-dir", bench.home, "--rpc-bind-port", String(port)],
+      ...["--p2p-bind-ip", "127.0.0.1", "--p2p-bind-port", String(p2p)],
+      ...["--rpc-login", "op:right", "--fixed-difficulty", "1"],
+    ], port);
+    const serviceWith = async (secret: string) => {
+      await writeFile(join(bench.home, `${secret}.txt`), `op:${secret}\n`);
+      const node = { url: daemon.url, auth: { digest_file: `${secret}.txt` } };
+      return await bench.service(["--config", await bench.config(`${secret}.yaml`, { node })]);
+    };
+    const right = await serviceWith("right");
+    await until(async () => (await infoOf(right)).software === "monerod", PATIENCE);
+    assert.is((await infoOf(right)).height, 0);
+    await reaches(await serviceWith("wrong"), "degraded", "unauthorized");
+    const none = await bench.service([daemon.url]);
+    const { reason } = await reaches(none, "degraded", "unauthorized");
+    assert.match(String(reason), /monero/);
+  }),
+);
+
+const SYNCTHING = "/usr/bin/syncthing";
+testWhere(
+  sees,
+  without(SYNCTHING),
+  "syncthing whose key lies elsewhere wants credentials, and is named",
+  bench("syncthing", async (bench) => {
+    const port = await freePort();
+    const daemon = await bench.daemon(
+      [
+        SYNCTHING,
+        "--no-browser",
+        `--gui-address=127.0.0.1:${port}`,
+        "--home",
+        join(bench.home, "x"),
+      ],
+      port,
+    );
+    const service = await bench.service([daemon.url]);
+    await until(async () => (await infoOf(service)).status === "degraded", PATIENCE);
+    const { status_code, status_reason } = await infoOf(service);
+    assert.match(status_code, /^(unauthorized|forbidden)$/);
+    assert.match(status_reason, /syncthing/);
+    const key = /<apikey>(.+)<\/apikey>/.exec(
+      await readFile(join(bench.home, "x/config.xml"), "utf8"),
+    )![1]!;
+    await writeFile(join(bench.home, "key"), key);
+    const auth = { header_file: "key", header: "X-API-Key" };
+    const node = { url: daemon.url, auth };
+    const keyed = await bench.service(["--config", await bench.config("c.yaml", { node })]);
+    await reaches(keyed, "ok");
+  }),
+);
+
+const NATS = "/usr/sbin/nats-server";
+testWhere(
+  sees,
+  without(NATS),
+  "nats-server: up, killed, up again",
+  bench("nats", async (bench) => {
+    const [port, other] = [await freePort(), await freePort()];
+    const command = [NATS, "-a", "127.0.0.1", "-p", String(other), "-m", String(port)];
+    const daemon = await bench.daemon(command, port);
+    const info = { stale: "2s" };
+    const config = await bench.config("c.yaml", { node: { url: daemon.url }, info });
+    const service = await bench.service(["--config", config]);
+    assert.is((await reaches(service, "ok")).header, "Answers");
+    const before = await infoOf(service);
+    await daemon.stop("SIGKILL");
+    await reaches(service, "stale", "connection_refused");
+    assert.is((await infoOf(service)).node_id, before.node_id);
+    await reaches(service, "unreachable", "connection_refused");
+    assert.is((await infoOf(service)).node_id, undefined);
+    await bench.daemon(command, port);
+    await reaches(service, "ok");
+    assert.is.not((await infoOf(service)).node_id, before.node_id);
+  }),
+);
+
+const ANVIL = `${ROOT}tests/node_modules/.bin/anvil`;
+testWhere(
+  sees,
+  without(ANVIL),
+  "anvil: stopped, continued, then another chain in its place",
+  bench("anvil", async (bench) => {
+    const port = await freePort();
+    const command = (
+      chain: string,
+    ) => [ANVIL, "--port", String(port), "--chain-id", chain, "--silent"];
+    const daemon = await bench.daemon(command("31337"), port);
+    const service = await bench.service([daemon.url]);
+    await reaches(service, "ok");
+    daemon.signal("SIGSTOP");
+    const { reason } = await reaches(service, "stale", "timeout");
+    assert.match(String(reason), /within 2/);
+    daemon.signal("SIGCONT");
+    await reaches(service, "ok");
+    await call(daemon.url, "anvil_mine", ["0x5"]);
+    await until(async () => (await infoOf(service)).height === 5, PATIENCE);
+    await daemon.stop("SIGKILL");
+    await reaches(service, "stale", "connection_refused");
+    await bench.daemon(command("7"), port);
+    await until(async () => (await infoOf(service)).chain_id === "7", PATIENCE);
+    const { height, status } = await infoOf(service);
+    assert.equal([height, status], [0, "ok"]);
+  }),
+);
+
+const FAKETIME = "/usr/bin/faketime";
+testWhere(
+  sees,
+  without(LITECOIND, FAKETIME),
+  "litecoind restarted with a clock of its own does not freeze the info",
+  bench("faketime", async (bench) => {
+    const port = await freePort();
+    const first = await bench.daemon([FAKETIME, "-f", "+3h", ...litecoind(port)], port);
+    const service = await bench.service([first.url]);
+    await reaches(service, "syncing", "syncing");
+    await first.stop("SIGTERM");
+    await reaches(service, "stale", "connection_refused");
+    await bench.daemon(litecoind(port), port);
+    await reaches(service, "syncing", "syncing");
+    const { started_at } = await infoOf(service);
+    assert.ok(Math.abs(Date.now() - Date.parse(started_at)) < 120_000);
+  }),
+);
+
+sees.run();

@@ -1,0 +1,431 @@
+/**
+ * What the operator of a node sees: `/v1/info`, `/v1/health` and the page's header in every state. The nodes are
+ * constructed from answers that were recorded; `operator-sees.slow.ts` has the real ones.
+ */
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createNodeface, type NodefaceOptions } from "../../src/index.ts";
+import { freePort, until } from "./_daemon.ts";
+import { serveFetch } from "./_played-server.ts";
+import { play, RECORDINGS } from "./_recorded.ts";
+import { see, type Seen } from "./_see.ts";
+
+const sees = suite("what the operator sees");
+
+/** A node and what is seen of it. */
+interface Row {
+  /** What the node is like. */
+  node: () => Promise<{ options: NodefaceOptions; stop?: () => Promise<unknown> }>;
+  /** What is seen once the state is there. */
+  seen: Seen;
+}
+
+const recorded = (name: string, answers: Record<string, unknown> = {}, gone: string[] = []) => {
+  const recording = RECORDINGS.get(name)!;
+  const all = Object.entries({ ...recording.answers, ...answers });
+  const left = Object.fromEntries(all.filter(([key]) => !gone.includes(key)));
+  return play({ ...recording, answers: left });
+};
+
+const answersOf = (name: string, key: string) =>
+  RECORDINGS.get(name)!.answers[key] as Record<string, unknown>;
+
+/** A node that a `fetch` plays, which is made when the test begins. */
+const played = (make: () => typeof fetch, kind?: string): Row["node"] => async () => {
+  const server = await serveFetch(make());
+  return { options: { node: { url: server.url, ...kind && { kind } } }, stop: server.stop };
+};
+
+const status =
+  (status: number, headers: Record<string, string> = {}, text = ""): typeof fetch => async () =>
+    await Promise.resolve(new Response(text, { status, headers }));
+
+/** A server that does something with each connection, and speaks no HTTP. */
+const rawNode =
+  (onConnection: (socket: import("node:net").Socket) => void): Row["node"] => async () => {
+    const server = createServer((socket) => onConnection(socket.on("error", () => {}).resume()));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return {
+      options: { node: { url, kind: "ethereum", timeout: "300ms" } },
+      stop: () => new Promise((resolve) => server.close(resolve)),
+    };
+  };
+
+const warming = async (_: unknown, init?: RequestInit) => {
+  const calls = JSON.parse(String(init?.body ?? "{}"));
+  const error = { code: -28, message: "Loading block index..." };
+  const refuse = ({ id }: { id?: unknown }) => ({ id, result: null, error });
+  const body = Array.isArray(calls) ? calls.map(refuse) : refuse(calls);
+  return await Promise.resolve(new Response(JSON.stringify(body), { status: 500 }));
+};
+
+const main = { ...answersOf("litecoin", "getblockchaininfo"), chain: "main" };
+const connected = { ...answersOf("litecoin", "getnetworkinfo"), connections: 8 };
+const synced = {
+  blocks: 2_000_000,
+  headers: 2_000_000,
+  initialblockdownload: false,
+  verificationprogress: 0.99999,
+};
+const ago = (seconds: number) => Math.floor(Date.now() / 1000) - seconds;
+
+/** A litecoind on the main network, with what is special about it. */
+const litecoin = (chain: Record<string, unknown>, headAge = 60) =>
+  recorded("litecoin", {
+    getnetworkinfo: connected,
+    getblockchaininfo: { ...main, ...synced, ...chain },
+    getchaintxstats: { time: ago(headAge), txcount: 1 },
+  });
+
+const ROWS: Readonly<Record<string, Row>> = {
+  "starting": {
+    node: async () => {
+      const { options, stop } = await rawNode(() => {})();
+      return { options: { node: { url: options.node!.url!, timeout: "50ms" } }, stop: stop! };
+    },
+    seen: {
+      status: "starting",
+      code: "starting",
+      reason: "has not answered yet",
+      health: 503,
+      header: "Starting",
+    },
+  },
+  "warming up": {
+    node: played(() => warming),
+    seen: {
+      status: "starting",
+      code: "warming_up",
+      reason: /^is warming up/,
+      health: 503,
+      header: "Starting",
+    },
+  },
+  "ok": {
+    node: played(() => litecoin({})),
+    seen: { status: "ok", code: undefined, reason: undefined, health: 200, header: "In sync" },
+  },
+  "ok, of a kind that cannot tell whether it is in sync": {
+    node: played(() => recorded("nats")),
+    seen: { status: "ok", code: undefined, reason: undefined, health: 200, header: "Answers" },
+  },
+  "syncing": {
+    node: played(() => litecoin({ initialblockdownload: true })),
+    seen: {
+      status: "syncing",
+      code: "syncing",
+      reason: /catching up/,
+      health: 200,
+      header: "Syncing",
+    },
+  },
+  "far behind its peers": {
+    node: played(() => litecoin({ blocks: 1_990_000 })),
+    seen: {
+      status: "syncing",
+      code: "syncing",
+      reason: "is 10,000 blocks behind its peers",
+      health: 200,
+      header: "Syncing",
+    },
+  },
+  "no leader": {
+    node: played(
+      () =>
+        recorded("etcd", {
+          "POST /v3/maintenance/status": {
+            ...answersOf("etcd", "POST /v3/maintenance/status"),
+            leader: undefined,
+            errors: ["etcdserver: no leader"],
+          },
+          "GET /health": { health: "false" },
+        }),
+    ),
+    seen: {
+      status: "degraded",
+      code: "no_leader",
+      reason: "etcd has no leader",
+      health: 503,
+      header: "Needs attention",
+    },
+  },
+  "disk full": {
+    node: played(
+      () =>
+        recorded("etcd", {
+          "POST /v3/maintenance/status": {
+            ...answersOf("etcd", "POST /v3/maintenance/status"),
+            errors: ["memberID:10276657743932975437 alarm:NOSPACE "],
+          },
+          "GET /health": { health: "false" },
+        }),
+    ),
+    seen: {
+      status: "degraded",
+      code: "alarm",
+      reason: /NOSPACE/,
+      health: 503,
+      header: "Needs attention",
+    },
+  },
+  "no block for hours": {
+    node: played(() => litecoin({}, 11_550)),
+    seen: {
+      status: "degraded",
+      code: "stalled",
+      reason: "no new block for 3 h 12 min",
+      health: 503,
+      header: "Needs attention",
+    },
+  },
+  "no peers": {
+    node: played(() =>
+      recorded("litecoin", {
+        getblockchaininfo: { ...main, ...synced },
+        getchaintxstats: { time: ago(60), txcount: 1 },
+      })
+    ),
+    seen: {
+      status: "degraded",
+      code: "no_peers",
+      reason: "has no peers",
+      health: 503,
+      header: "Needs attention",
+    },
+  },
+  "wants credentials": {
+    node: played(() => status(401, { "www-authenticate": 'Basic realm="jsonrpc"' })),
+    seen: {
+      status: "degraded",
+      code: "unauthorized",
+      reason: /^wants credentials \(401\).*bitcoin/,
+      health: 503,
+      header: "Needs attention",
+    },
+  },
+  "wrong credentials": {
+    node: async () => {
+      const { options, stop } = await played(
+        () => status(401, { "www-authenticate": 'Basic realm="jsonrpc"' }),
+        "bitcoin",
+      )();
+      process.env.NODEFACE_TEST_LOGIN = "user:wrong";
+      const auth = { basic_env: "NODEFACE_TEST_LOGIN" };
+      return { options: { node: { ...options.node, auth } }, stop: stop! };
+    },
+    seen: {
+      status: "degraded",
+      code: "unauthorized",
+      reason: /refuses the credentials.*\(401\)/,
+      health: 503,
+      header: "Needs attention",
+    },
+  },
+  "forbidden": {
+    node: played(() => status(403), "ethereum"),
+    seen: {
+      status: "degraded",
+      code: "forbidden",
+      reason: /403/,
+      health: 503,
+      header: "Needs attention",
+    },
+  },
+  "wrong kind": {
+    node: played(() => recorded("nats"), "bitcoin"),
+    seen: {
+      status: "degraded",
+      code: "wrong_kind",
+      reason: /^answers, but not as bitcoin does/,
+      health: 503,
+      header: "Needs attention",
+    },
+  },
+  "a kind that is not known": {
+    node: played(() => status(200, {}, '{"hello":"world"}')),
+    seen: {
+      status: "degraded",
+      code: "unknown_kind",
+      reason: "answers, but as no kind that is known",
+      health: 503,
+      header: "Needs attention",
+    },
+  },
+  "TLS that is not trusted": {
+    node: async () => {
+      const server = await serveFetch(recorded("nats"), certificate());
+      return { options: { node: { url: server.url, kind: "nats" } }, stop: server.stop };
+    },
+    seen: {
+      status: "unreachable",
+      code: "tls",
+      reason: /certificate that is not trusted/,
+      health: 503,
+      header: "Unreachable",
+    },
+  },
+  "plain http behind https": {
+    node: async () => {
+      const { options, stop } = await played(() => recorded("nats"), "nats")();
+      const url = String(options.node!.url).replace("http:", "https:");
+      return { options: { node: { ...options.node, url } }, stop: stop! };
+    },
+    seen: {
+      status: "unreachable",
+      code: "not_tls",
+      reason: /does not speak TLS; try http:/,
+      health: 503,
+      header: "Unreachable",
+    },
+  },
+  "a name that is not found": {
+    node: () => Promise.resolve({ options: { node: { url: "http://nothing.invalid" } } }),
+    seen: {
+      status: "unreachable",
+      code: "dns",
+      reason: /host name/,
+      health: 503,
+      header: "Unreachable",
+    },
+  },
+  "refused": {
+    node: async () => ({ options: { node: { url: `http://127.0.0.1:${await freePort()}` } } }),
+    seen: {
+      status: "unreachable",
+      code: "connection_refused",
+      reason: "connection refused",
+      health: 503,
+      header: "Unreachable",
+    },
+  },
+  "hangs": {
+    node: rawNode(() => {}),
+    seen: {
+      status: "unreachable",
+      code: "timeout",
+      reason: /within 300 ms/,
+      health: 503,
+      header: "Unreachable",
+    },
+  },
+  "breaks off": {
+    node: rawNode((socket) => socket.on("data", () => socket.resetAndDestroy())),
+    seen: {
+      status: "unreachable",
+      code: "reset",
+      reason: /./,
+      health: 503,
+      header: "Unreachable",
+    },
+  },
+  "answers nonsense": {
+    node: played(() => status(200, {}, "<!doctype html><title>Hello</title>"), "ethereum"),
+    seen: {
+      status: "degraded",
+      code: "bad_answer",
+      reason: /something other than JSON/,
+      health: 503,
+      header: "Needs attention",
+    },
+  },
+  "answers in no HTTP at all": {
+    node: rawNode((socket) => socket.end("SSH-2.0-OpenSSH_9.2\r\n")),
+    seen: {
+      status: "degraded",
+      code: "bad_answer",
+      reason: /HTTP/,
+      health: 503,
+      header: "Needs attention",
+    },
+  },
+};
+
+for (const [name, { node, seen }] of Object.entries(ROWS)) {
+  sees(name, async () => {
+    const { options, stop } = await node();
+    const nodeface = createNodeface({ ...options, log: () => {} });
+    try {
+      let last = await see(nodeface);
+      const isReached = () => {
+        const { status, code } = last;
+        return status === seen.status && code === seen.code;
+      };
+      await until(async () => {
+        if (!isReached()) last = await see(nodeface);
+        return isReached();
+      }, 15_000).catch(() => assert.equal(last, seen));
+      assert.equal({ ...last, reason: undefined }, { ...seen, reason: undefined });
+      if (seen.reason instanceof RegExp) assert.match(String(last.reason), seen.reason);
+      else assert.is(last.reason, seen.reason);
+    } finally {
+      await nodeface.close();
+      await stop?.();
+    }
+  });
+}
+
+sees("stopped, then back: the last known values, none, and all of them again", async () => {
+  const server = await serveFetch(litecoin({}));
+  const nodeface = createNodeface({
+    node: { url: server.url },
+    info: { stale: "1s", ttl: "100ms" },
+    log: () => {},
+  });
+  const reaches = (status: string) =>
+    until(async () => (await see(nodeface)).status === status, 35_000);
+  const info = async () =>
+    await (await nodeface.fetch(new Request("http://localhost/v1/info"))).json();
+  await reaches("ok");
+  const { height } = await info();
+  assert.is(height, 2_000_000);
+  await server.stop();
+  await reaches("stale");
+  const stale = await info();
+  assert.is(stale.height, 2_000_000);
+  assert.ok(Date.parse(stale.updated_at) <= Date.now());
+  await reaches("unreachable");
+  const gone = await info();
+  assert.equal([gone.height, gone.updated_at, gone.chain_id], [undefined, undefined, undefined]);
+  await server.start();
+  await reaches("ok");
+  assert.is((await info()).height, 2_000_000);
+  await nodeface.close();
+  await server.stop();
+});
+
+sees("moved to another chain: nothing of the old one is left", async () => {
+  const server = await serveFetch(recorded("anvil"));
+  const nodeface = createNodeface({
+    node: { url: server.url },
+    info: { ttl: "100ms" },
+    log: () => {},
+  });
+  const info = async () =>
+    await (await nodeface.fetch(new Request("http://localhost/v1/info"))).json();
+  await until(async () => (await info()).chain_id === "31337", 10_000);
+  server.fetch = recorded("anvil", { eth_chainId: "0x7" });
+  await until(async () => (await info()).chain_id === "7", 10_000);
+  await nodeface.close();
+  await server.stop();
+});
+
+/** A certificate that nobody trusts. */
+function certificate(): { key: string; cert: string } {
+  const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
+  const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+  execFileSync("openssl", [
+    ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"],
+    ...["-keyout", key, "-out", cert, "-days", "2", "-subj", "/CN=localhost"],
+    ...["-addext", "subjectAltName=IP:127.0.0.1"],
+  ], { stdio: "ignore" });
+  return { key: readFileSync(key, "utf8"), cert: readFileSync(cert, "utf8") };
+}
+
+sees.run();
