@@ -2,6 +2,7 @@ import Ajv2020 from "ajv/dist/2020.js";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
 import { configurationReference, configurationSchema } from "../src/build/configuration-schema.ts";
 import { WRITTEN } from "../src/build/schema.ts";
@@ -9,6 +10,7 @@ import { formatKinds, listKinds, printKind } from "../src/cli/kinds.ts";
 import { usage } from "../src/cli/usage.ts";
 import { readConfig } from "../src/cli/configuration.ts";
 import { parseFile } from "../src/cli/configuration-file.ts";
+import { files } from "../src/cli/files.ts";
 import { ConfigError } from "../src/cli/configuration-error.ts";
 import { makePlan } from "../src/info/query-plan.ts";
 import { KINDS } from "../src/generated/kinds.js";
@@ -417,6 +419,7 @@ config("what is no configuration at all is said so", () => {
   const of = (text: string) => problems(text).join("\n");
   assert.match(of("- a\n"), "1:1: must be an object with keys such as listen");
   assert.match(of("- a\n"), "not a list");
+  assert.match(of("# mine\n- a\n"), "2:1: must be an object");
   assert.match(of("log: off\n---\nlog: off\n"), "a second document begins here");
   assert.match(of("node: { url: http://a\ninfo:\n"), '"}" is missing before this');
   assert.match(of("hosts: [1]"), "nodeface.yaml:1:9: hosts[0] must be a host name");
@@ -508,6 +511,11 @@ config(
     assert.equal([named.file, named.remarks], ["other.yaml", []]);
   },
 );
+
+config("a file that is there is found on every runtime", async () => {
+  const path = fileURLToPath(import.meta.url);
+  assert.equal([await files.isThere(path), await files.isThere(`${path}x`)], [true, false]);
+});
 
 config("a variable NODEFACE_… that nothing reads is told, with the nearest", async () => {
   const env = { NODEFACE_PROT: "1", NODEFACE_SECRET: "x", HOST: "evil", OTHER: "1" };
