@@ -10,7 +10,7 @@ import { type Config, readConfig } from "./cli/configuration.ts";
 import { ConfigError } from "./cli/configuration-error.ts";
 import { files } from "./cli/files.ts";
 import { openOutput, print } from "./cli/output.ts";
-import { serve } from "./cli/serve.ts";
+import { runService } from "./cli/serve.ts";
 import { COMMIT, VERSION } from "./generated/build-info.js";
 
 /** Exit codes, for the scripts that start the service. */
@@ -31,7 +31,7 @@ async function main(): Promise<number> {
 
 async function run(config: Config): Promise<number> {
   if (config.command === "serve") {
-    await serve(config, read);
+    await runService(config, read);
     return STOPPED;
   }
   endOnSignals();

@@ -1,12 +1,12 @@
 /**
  * The settings of the configuration file and of `createNodeface`: what each may be, its default and its
- * text. `settings/command.ts` has those with a flag or a variable. `docs/configuration.md` and
+ * text. `settings/flags.ts` has those with a flag or a variable. `docs/configuration.md` and
  * `spec/nodeface.schema.json` are made of both.
  *
  * @module
  */
 import * as v from "valibot";
-import { COMMAND, LOGS } from "./settings/command.ts";
+import { COMMAND, LOGS } from "./settings/flags.ts";
 import { infoSettings } from "./settings/info.ts";
 import { kindSchema } from "./settings/kind.ts";
 import { nodeSettings } from "./settings/node.ts";
@@ -21,7 +21,7 @@ import {
   ORIGIN,
   PLACE,
   PREFIX,
-} from "./settings/rules.ts";
+} from "./settings/text-schemas.ts";
 import {
   callback,
   either,
@@ -37,8 +37,8 @@ import {
   section,
   setting,
   word,
-} from "./settings/schemas.ts";
-import { URL_EXAMPLE } from "./settings/texts.ts";
+} from "./settings/schema-builders.ts";
+import { URL_EXAMPLE } from "./settings/text-rules.ts";
 
 /** A list of those who are let in, or `"*"`. */
 function allowed(entry: Schema<string>, entries: string): Schema {

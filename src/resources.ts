@@ -6,7 +6,7 @@
 import { type Assets, createAssets, prepareFavicon } from "./explorer/assets.ts";
 import type { Page } from "./explorer/page.ts";
 import { VERSION } from "./generated/build-info.js";
-import { type EncodedContent, unpack } from "./http/generated-content.ts";
+import { type EncodedContent, unpack } from "./http/build-time-content.ts";
 import type { Representation } from "./http/representation.ts";
 import { createServiceInfo, isAlone } from "./info/info-without-node.ts";
 import type { Monitor } from "./info/monitor.ts";

@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
 import { configurationReference, configurationSchema } from "../src/build/configuration-schema.ts";
-import { WRITTEN } from "../src/build/schema.ts";
+import { WRITTEN } from "../src/build/write-documents.ts";
 import { formatKinds, listKinds, printKind } from "../src/cli/kinds.ts";
 import { usage } from "../src/cli/usage.ts";
 import { readConfig } from "../src/cli/configuration.ts";
@@ -18,8 +18,8 @@ import { KIND_ALIASES, KIND_NAMES } from "../src/generated/kind-names.js";
 import { withDefaults } from "../src/options.ts";
 import { readValue } from "../src/settings/check.ts";
 import { configuration, OPTIONS } from "../src/options-schema.ts";
-import { COMMAND, type CommandSetting } from "../src/settings/command.ts";
-import { aboutOf, partsOf, type Schema } from "../src/settings/schemas.ts";
+import { COMMAND, type CommandSetting } from "../src/settings/flags.ts";
+import { aboutOf, partsOf, type Schema } from "../src/settings/schema-builders.ts";
 
 const config = suite("config");
 

@@ -11,7 +11,7 @@ import { runCommandSource } from "../src/info/sources/command.ts";
 import { readFileSource } from "../src/info/sources/file.ts";
 import { requestJson } from "../src/info/sources/get-and-post.ts";
 import { createEndpoint } from "../src/info/sources/json-rpc.ts";
-import { urlOfLink } from "../src/info/sources/link.ts";
+import { urlOfLink } from "../src/info/sources/links-in-answers.ts";
 import type { SourceError } from "../src/info/sources/source-error.ts";
 import type { JsonRpcSource } from "../src/kinds/kind.ts";
 import { contextFor, failure, within } from "./_sources.ts";

@@ -15,7 +15,7 @@ import { hasBody, limitBody } from "./body-timeout.ts";
 import { createConnections } from "./connections.ts";
 import { TIMEOUTS } from "./timeouts.ts";
 import { MessageHead } from "./node-request-head.ts";
-import { refusalOf, refuse } from "./refuse.ts";
+import { refusalOf, refuse } from "./protocol-errors.ts";
 import {
   answerOf,
   type App,

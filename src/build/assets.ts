@@ -19,7 +19,7 @@ import { brotliCompress, constants, gzip } from "node:zlib";
 import { parse } from "yaml";
 import type { PageFiles } from "../generated/page.js";
 import { PACKET_SIZE } from "../http/content-coding.ts";
-import type { PackedContent } from "../http/generated-content.ts";
+import type { PackedContent } from "../http/build-time-content.ts";
 import type { Kind } from "../kinds/kind.ts";
 import { readScalar, staticImports } from "./patch-scalar.ts";
 

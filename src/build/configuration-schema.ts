@@ -6,8 +6,14 @@
  */
 import { type JsonSchema, toJsonSchema } from "@valibot/to-json-schema";
 import { configuration } from "../options-schema.ts";
-import { COMMAND } from "../settings/command.ts";
-import { type About, aboutOf, partsOf, type Schema, type Settings } from "../settings/schemas.ts";
+import { COMMAND } from "../settings/flags.ts";
+import {
+  type About,
+  aboutOf,
+  partsOf,
+  type Schema,
+  type Settings,
+} from "../settings/schema-builders.ts";
 
 /** The text of `spec/nodeface.schema.json`. */
 export function configurationSchema(): string {

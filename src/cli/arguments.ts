@@ -4,9 +4,9 @@
  *
  * @module
  */
-import { COMMAND, type CommandSetting, type Values } from "../settings/command.ts";
+import { COMMAND, type CommandSetting, type Values } from "../settings/flags.ts";
 import { didYouMean, nearest } from "../settings/nearest.ts";
-import { mistakeInText, readText, type TextRule } from "../settings/texts.ts";
+import { mistakeInText, readText, type TextRule } from "../settings/text-rules.ts";
 import { quote } from "../text.ts";
 
 /** What the command may be told to do. */

@@ -9,7 +9,7 @@ import type { InfoSettings, NodeSettings } from "../info/settings.ts";
 import type { Field, Kind } from "../kinds/kind.ts";
 import { configuration } from "../options-schema.ts";
 import { type Mistake, readValue } from "../settings/check.ts";
-import type { LOGS } from "../settings/command.ts";
+import type { LOGS } from "../settings/flags.ts";
 import { kindNameOf } from "../settings/kind-name.ts";
 import { didYouMean, nearest } from "../settings/nearest.ts";
 import { show } from "../settings/show.ts";

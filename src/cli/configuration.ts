@@ -6,9 +6,9 @@
  */
 import type { InfoSettings, NodeSettings } from "../info/settings.ts";
 import type { Kind } from "../kinds/kind.ts";
-import { COMMAND, type CommandSetting, type Values } from "../settings/command.ts";
+import { COMMAND, type CommandSetting, type Values } from "../settings/flags.ts";
 import { isKindFile, kindNameOf, kindNameRule } from "../settings/kind-name.ts";
-import { mistakeInText, readText } from "../settings/texts.ts";
+import { mistakeInText, readText } from "../settings/text-rules.ts";
 import {
   addEnvironment,
   type Command,

@@ -7,7 +7,7 @@ import * as v from "valibot";
 import type { Kind } from "../kinds/kind.ts";
 import { readKind } from "../settings/kind.ts";
 import { kindNameOf } from "../settings/kind-name.ts";
-import { FILE } from "../settings/rules.ts";
+import { FILE } from "../settings/text-schemas.ts";
 import { ConfigError } from "./configuration-error.ts";
 import { locateBeside, parseYaml } from "./yaml-file.ts";
 

@@ -8,7 +8,7 @@ import { KIND_ALIASES, KIND_NAMES } from "../generated/kind-names.js";
 import { KINDS } from "../generated/kinds.js";
 import type { Kind } from "../kinds/kind.ts";
 import { didYouMean } from "../settings/nearest.ts";
-import { meantWord } from "../settings/texts.ts";
+import { meantWord } from "../settings/text-rules.ts";
 import { quote } from "../text.ts";
 import { ConfigError } from "./configuration-error.ts";
 import { formatTable } from "./table.ts";

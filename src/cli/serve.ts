@@ -3,32 +3,21 @@
  *
  * @module
  */
-import * as onBun from "../adapters/bun.ts";
-import type { App, Listening, ServeOptions } from "../adapters/server.ts";
+import type { App, ServeOptions } from "../adapters/server.ts";
 import { VERSION } from "../generated/build-info.js";
-import type { Awaitable } from "../http/message.ts";
 import { assembleNodeface, type Nodeface } from "../nodeface.ts";
 import { formatFinding } from "../openapi/diagnostics.ts";
 import type { DescriptionReport } from "../openapi/watch.ts";
 import type { Log } from "../info/state-log.ts";
 import { formatAccess } from "./access-log.ts";
 import type { Config } from "./configuration.ts";
+import { addressOf, listen, loadAdapter } from "./listen.ts";
 import { openLog } from "./log.ts";
 import { createLineWriter, openOutput } from "./output.ts";
 import { handleSignals } from "./signals.ts";
 
 /** How often it is looked whether the node's description has changed, in milliseconds. */
 const LOOK_AT = { file: 2000, url: 30_000 } as const;
-
-/** What a failure to listen means, by its code. */
-const LISTEN_FAILURES: Readonly<Record<string, string>> = {
-  EADDRINUSE: "the port is already in use; choose another with --port",
-  EADDRNOTAVAIL: "no such address on this machine; see --host",
-  EACCES: "not allowed to listen there; ports below 1024 need privileges",
-  ENOTFOUND: "the host name is unknown; see --host",
-  EAI_AGAIN: "the host name is unknown; see --host",
-  EINVAL: "the host name is unknown; see --host",
-};
 
 /** One configuration at work. */
 interface Service {
@@ -45,7 +34,7 @@ interface Service {
  * @param read reads the arguments, the environment and the configuration file again
  * @throws {Error} where it cannot listen
  */
-export async function serve(config: Config, read: () => Promise<Config>): Promise<void> {
+export async function runService(config: Config, read: () => Promise<Config>): Promise<void> {
   const { log, flush } = openLog();
   const queue = createQueue();
   let reload = () => {};
@@ -61,10 +50,10 @@ export async function serve(config: Config, read: () => Promise<Config>): Promis
     openOutput("stdout"),
     (count) => log(`${count} lines of the access log were dropped: its reader was stuck`),
   );
-  const writeRequests = ({ log }: Config): ServeOptions["onAnswer"] =>
-    log === "off" ? undefined : (record) => requests.write(formatAccess(record, log).trimEnd());
+  const writeRequests = ({ log: form }: Config): ServeOptions["onAnswer"] =>
+    form === "off" ? undefined : (record) => requests.write(formatAccess(record, form).trimEnd());
   // Loaded while the service is made.
-  const loading = adapter();
+  const loading = loadAdapter();
   let current = makeService(config, startedAt, log);
   let isAsked = true;
   const app: App = {
@@ -88,8 +77,8 @@ export async function serve(config: Config, read: () => Promise<Config>): Promis
     onAnswer: writeRequests(config),
     onError: (error) => tellError(error, log),
   };
-  const { serve } = await loading;
-  const server = await Promise.race([listen(serve, app, options), stopped]);
+  const adapter = await loading;
+  const server = await Promise.race([listen(adapter.serve, app, options), stopped]);
   if (!server) return;
   for (const { message, level } of config.remarks) log(message, level);
   log(`nodeface ${VERSION} on ${addressOf(server.url)}`, "info");
@@ -224,34 +213,4 @@ function watchDescription(
     isEnded = true;
     clearInterval(timer);
   };
-}
-
-type Adapter = Pick<typeof import("../adapters/node.ts"), "serve">;
-
-/** The adapter of the runtime this runs on; Bun's is so small that it takes longer to look for. */
-function adapter(): Awaitable<Adapter> {
-  if ("Deno" in globalThis) return import("../adapters/deno.ts");
-  return "Bun" in globalThis ? onBun : import("../adapters/node.ts");
-}
-
-async function listen(
-  serve: Adapter["serve"],
-  app: App,
-  options: ServeOptions,
-): Promise<Listening> {
-  const { host, port } = options;
-  try {
-    return await serve(app, options);
-  } catch (error) {
-    const { code = "", message } = error as { code?: string; message: string };
-    const reason = LISTEN_FAILURES[code] ?? message;
-    throw new Error(`cannot listen on ${host}, port ${port}: ${reason}`);
-  }
-}
-
-/** Where a browser finds the service, and the explorer: no browser opens `0.0.0.0` or `::`. */
-function addressOf(url: string): string {
-  const open = url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
-  const others = open === url ? "" : " and every other address of this machine";
-  return `${open}${others} (explorer: ${open}v1/spec)`;
 }

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { COMMAND } from "../settings/command.ts";
-import type { About } from "../settings/schemas.ts";
+import { COMMAND } from "../settings/flags.ts";
+import type { About } from "../settings/schema-builders.ts";
 
 /** Where what is said of a flag begins, and the longest line. */
 const COLUMN = 18, LONGEST = 96;

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Asset } from "../generated/assets.js";
-import { type EncodedContent, unpack } from "../http/generated-content.ts";
+import { type EncodedContent, unpack } from "../http/build-time-content.ts";
 import { represent, type Representation } from "../http/representation.ts";
 import { lazy, type Resource } from "../lazy.ts";
 

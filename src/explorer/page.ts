@@ -5,7 +5,7 @@
  * @module
  */
 import type { PageFiles } from "../generated/page.js";
-import { digest } from "../http/digest.ts";
+import { digest } from "../http/content-digest.ts";
 import { represent, type Representation } from "../http/representation.ts";
 import { renderContent } from "./render-content.ts";
 import { type Info, nameOf, renderHeader, TABLES } from "./render-header.ts";

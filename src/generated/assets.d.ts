@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { PackedContent } from "../http/generated-content.ts";
+import type { PackedContent } from "../http/build-time-content.ts";
 
 /** One of the files. */
 export interface Asset {

@@ -5,7 +5,7 @@
  * @module
  */
 import { CODINGS, type ContentCoding, encode, type Encoded } from "./content-coding.ts";
-import { digest } from "./digest.ts";
+import { digest } from "./content-digest.ts";
 import type { Answer } from "./message.ts";
 import type { Status } from "./status.ts";
 

@@ -6,10 +6,10 @@
 import type { HealthRule, KindHealth, Reference, Test } from "../kinds/kind.ts";
 import { textOf } from "../json/values.ts";
 import { excerpt } from "../text.ts";
-import { convert, isKnown, match, numberOf } from "./conversions.ts";
+import { convert, isKnown, match, numberFrom } from "./conversions.ts";
 import { formatDuration } from "./format-duration.ts";
 import { isRefused, isSilent, type Knowledge, namesOf, type Shown } from "./knowledge.ts";
-import { type Answers, valueAt, type Values } from "./map-fields.ts";
+import { answerAt, type Answers, type Values } from "./map-fields.ts";
 import type { Plan } from "./query-plan.ts";
 import { milliseconds } from "./settings.ts";
 import { SourceError } from "./sources/source-error.ts";
@@ -128,7 +128,7 @@ function statusInNetwork(
   const name = [chain_id, network, "*"].map(String).find((name) => Object.hasOwn(networks, name));
   const expected = name === undefined ? undefined : networks[name];
   if (!expected) return undefined;
-  if (numberOf(peers) !== undefined && numberOf(peers)! < (expected.peers ?? 0)) {
+  if (numberFrom(peers) !== undefined && numberFrom(peers)! < (expected.peers ?? 0)) {
     const reason = Number(peers) === 0 ? "has no peers" : `has ${peers} peers only`;
     return { status: STATUS_OF.no_peers, code: "no_peers", reason };
   }
@@ -146,7 +146,7 @@ function syncing(reason: string): NodeStatus {
 
 function statusOfRule({ code, reason }: HealthRule, answers: Answers): NodeStatus {
   const filled = reason.replaceAll(/\{([^{}]+)\}/g, (_, reference) => {
-    const value = valueAt(answers, reference as Reference);
+    const value = answerAt(answers, reference as Reference);
     return excerpt(textOf(value) ?? "?", 60);
   });
   const status = STATUS_OF[code];
@@ -156,14 +156,14 @@ function statusOfRule({ code, reason }: HealthRule, answers: Answers): NodeStatu
 function holds(when: HealthRule["when"], answers: Answers): boolean {
   return Object.entries(when).every(([reference, test]) => {
     const source = reference.slice(0, reference.indexOf("#"));
-    return answers.has(source) && passes(valueAt(answers, reference as Reference), test);
+    return answers.has(source) && passes(answerAt(answers, reference as Reference), test);
   });
 }
 
 function passes(value: unknown, test: Test): boolean {
   if (test === null) return !isKnown(value);
   if (typeof test === "string") return match(value, test) !== undefined;
-  const number = numberOf(value);
+  const number = numberFrom(value);
   if (number === undefined) return false;
   return "above" in test ? number > test.above : number < test.below;
 }
@@ -185,14 +185,14 @@ function blocksBehind(
 function targetsOf({ target = [] }: KindHealth, answers: Answers): bigint[] {
   const references = typeof target === "string" ? [target] : target;
   return references.flatMap((reference) => {
-    const value = valueAt(answers, reference);
+    const value = answerAt(answers, reference);
     const isHex = typeof value === "string" && value.startsWith("0x");
     return wholeNumber(isHex ? convert([value], "hex", { learntAt: 0 }) : value);
   });
 }
 
 function wholeNumber(value: unknown): bigint[] {
-  const number = numberOf(value);
+  const number = numberFrom(value);
   if (typeof number === "bigint") return [number];
   return Number.isSafeInteger(number) ? [BigInt(number!)] : [];
 }

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { numberOf } from "../json/lossless.ts";
+import { readNumber } from "../json/lossless.ts";
 import { formatPointer } from "../json/pointer.ts";
 import { JsonScanner, JsonSyntaxError } from "../json/scan.ts";
 import { type Json, setMember } from "../json/values.ts";
@@ -24,7 +24,7 @@ export const BOUNDS = {
 } as const;
 
 /** An answer within the bounds. */
-export interface Answer {
+export interface SourceAnswer {
   readonly value: unknown;
   /** What was left out, for the log: JSON Pointers with the reason, at most a few. */
   readonly leftOut: readonly string[];
@@ -45,7 +45,7 @@ const NAME_LENGTH = 80;
  *
  * @throws {SourceError} if the text is not JSON, or is too large as a whole
  */
-export function readAnswer(text: string): Answer {
+export function readAnswer(text: string): SourceAnswer {
   if (text.length > BOUNDS.bytes) throw new SourceError("bad_answer", TOO_LARGE);
   try {
     return build(text);
@@ -62,7 +62,7 @@ export function readAnswer(text: string): Answer {
  *
  * @throws {SourceError} as {@linkcode readAnswer}
  */
-export function readTextAnswer(text: string): Answer {
+export function readTextAnswer(text: string): SourceAnswer {
   const trimmed = text.trim();
   if (/^[[{]/.test(trimmed)) return readAnswer(trimmed);
   if (trimmed.length <= BOUNDS.string) return { value: trimmed, leftOut: [] };
@@ -84,7 +84,7 @@ interface Open {
   key: string | undefined;
 }
 
-function build(text: string): Answer {
+function build(text: string): SourceAnswer {
   // What is nested deeper is passed over, however deep it is.
   const scanner = new JsonScanner(text, Infinity);
   const root: Json = {};
@@ -131,7 +131,7 @@ function read({ kind, depth, raw }: JsonScanner): Member {
     if (raw.length > BOUNDS.digits && raw.replaceAll(/\D/g, "").length > BOUNDS.digits) {
       return { reason: REASONS.digits };
     }
-    const value = numberOf(raw);
+    const value = readNumber(raw);
     return typeof value === "string" ? { reason: REASONS.number } : { value };
   }
   const value: unknown = JSON.parse(raw);

@@ -60,7 +60,7 @@ export function convert(
 
 const SIMPLE = {
   hex,
-  number: (value: unknown) => numberOf(value),
+  number: (value: unknown) => numberFrom(value),
   not: (value: unknown) => !value,
   count: (value: unknown) => count(value, ""),
   time: (value: unknown) => time(value),
@@ -68,7 +68,7 @@ const SIMPLE = {
 } as const;
 
 /** A number, from itself or from its decimal form of at most 40 digits. */
-export function numberOf(value: unknown): number | bigint | undefined {
+export function numberFrom(value: unknown): number | bigint | undefined {
   if (typeof value === "number" || typeof value === "bigint") return value;
   if (typeof value !== "string" || !/^-?\d{1,40}(\.\d{1,40})?$/.test(value)) return undefined;
   return value.includes(".") ? Number(value) : exact(BigInt(value));
@@ -98,7 +98,7 @@ function count(value: unknown, pointer: string): number | undefined {
 }
 
 function sum(values: readonly unknown[]): number | bigint | undefined {
-  const numbers = values.map(numberOf).filter((number) => number !== undefined);
+  const numbers = values.map(numberFrom).filter((number) => number !== undefined);
   if (numbers.length < values.length) return undefined;
   if (!numbers.every((number) => typeof number === "bigint" || Number.isInteger(number))) {
     return numbers.reduce<number>((total, number) => total + Number(number), 0);
@@ -119,7 +119,9 @@ function time(value: unknown): string | undefined {
     const [text, date, clock, fraction = "", zone] = DATE_TIME.exec(value) ?? [];
     if (text) return format(Date.parse(`${date}T${clock}${fraction}${zone!.toUpperCase()}`));
   }
-  const number = typeof value === "string" && value.startsWith("0x") ? hex(value) : numberOf(value);
+  const number = typeof value === "string" && value.startsWith("0x")
+    ? hex(value)
+    : numberFrom(value);
   return number === undefined ? undefined : format(sinceEpoch(Number(number)));
 }
 
@@ -132,7 +134,7 @@ function sinceEpoch(number: number): number {
 }
 
 function uptime(value: unknown, { learntAt, previous }: ConversionContext): string | undefined {
-  const seconds = numberOf(value);
+  const seconds = numberFrom(value);
   if (seconds === undefined || seconds < 0) return undefined;
   const started = learntAt - Number(seconds) * 1000;
   if (typeof previous === "string" && Math.abs(started - Date.parse(previous)) < UPTIME_JITTER) {

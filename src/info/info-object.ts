@@ -6,6 +6,7 @@
 import { formatJson } from "../json/lossless.ts";
 import { quote } from "../text.ts";
 import { isKnown } from "./conversions.ts";
+import { KNOWN_KEYS } from "./known-keys.ts";
 import type { Values } from "./map-fields.ts";
 import type { NodeStatus, Status, StatusCode } from "./status.ts";
 
@@ -20,6 +21,7 @@ export interface Info {
   /** Identifiers are strings, whatever the node writes. */
   chain_id?: string;
   node_type?: string;
+  node_id?: string;
   /** The number of the latest block; a `bigint` above 2^53. */
   height?: number | bigint;
   /** When the latest block was made, RFC 3339. */
@@ -66,24 +68,6 @@ export interface Parts {
   readonly hide?: readonly string[] | undefined;
 }
 
-/** The keys that every kind of node may have, in the order in which they are shown. */
-const ORDER = [
-  "name",
-  "software",
-  "version",
-  "commit",
-  "network",
-  "chain_id",
-  "node_type",
-  "node_id",
-  "height",
-  "head_at",
-  "synced",
-  "sync_progress",
-  "peers",
-  "started_at",
-];
-
 const LINKS = {
   explorer: "spec",
   description_json: "../spec.json",
@@ -109,7 +93,7 @@ export function makeInfo(parts: Parts): { info: Info; leftOut: ReadonlyMap<strin
   const shown: Record<string, unknown> = {};
   const leftOut = new Map<string, string>();
   let size = 0;
-  for (const key of new Set([...ORDER, ...Object.keys(known)])) {
+  for (const key of new Set([...Object.keys(KNOWN_KEYS), ...Object.keys(known)])) {
     if (!isKnown(known[key]) || hide.includes(key)) continue;
     const length = formatJson(known[key], 2).length + key.length;
     const isTooMuch = size + length > SIZE_MAX;

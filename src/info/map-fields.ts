@@ -4,8 +4,8 @@
  * @module
  */
 import type { FieldOptions, Reference } from "../kinds/kind.ts";
-import { textOf } from "../json/values.ts";
-import { convert, isKnown, numberOf } from "./conversions.ts";
+import { convert, isKnown } from "./conversions.ts";
+import { KNOWN_KEYS } from "./known-keys.ts";
 import type { Taken } from "./query-sources.ts";
 import { parseReference } from "./source-reference.ts";
 
@@ -22,29 +22,8 @@ export type Answers = ReadonlyMap<string, Learnt>;
 /** Keys and their values. */
 export type Values = Readonly<Record<string, unknown>>;
 
-/** The form that a key's value always has, so that clients of every kind can rely on it. */
-const FORMS: Readonly<Record<string, (value: unknown) => unknown>> = {
-  name: textOf,
-  software: textOf,
-  version: textOf,
-  commit: textOf,
-  network: textOf,
-  chain_id: textOf,
-  node_type: textOf,
-  node_id: textOf,
-  height: numberOf,
-  head_at: time,
-  synced: (value) => typeof value === "boolean" ? value : undefined,
-  sync_progress: (value) => {
-    const number = numberOf(value);
-    return number !== undefined && number >= 0 ? Math.min(Number(number), 1) : undefined;
-  },
-  peers: numberOf,
-  started_at: time,
-};
-
-/** The value at a place; `undefined` where its source gave nothing. */
-export function valueAt(answers: Answers, reference: Reference): unknown {
+/** What was answered at a place; `undefined` where its source gave nothing. */
+export function answerAt(answers: Answers, reference: Reference): unknown {
   const [source, pointer] = parseReference(reference);
   return answers.get(source)?.taken.get(pointer);
 }
@@ -62,26 +41,17 @@ export function readFields(
 ): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   for (const [key, { from, as, unless }] of Object.entries(fields)) {
-    if (unless && valueAt(answers, unless)) continue;
+    if (unless && answerAt(answers, unless)) continue;
     const found = (typeof from === "string" ? [from] : from)
-      .filter((reference) => isKnown(valueAt(answers, reference)));
+      .filter((reference) => isKnown(answerAt(answers, reference)));
     if (found.length === 0) continue;
     const learntAt = answers.get(parseReference(found[0]!)[0])!.date;
-    const value = convert(found.map((reference) => valueAt(answers, reference)), as, {
+    const value = convert(found.map((reference) => answerAt(answers, reference)), as, {
       learntAt,
       previous: previous[key],
     });
-    const formed = formOf(key, value);
+    const formed = Object.hasOwn(KNOWN_KEYS, key) ? KNOWN_KEYS[key]!.form(value) : value;
     if (isKnown(formed)) values[key] = formed;
   }
   return values;
-}
-
-/** A value in the form that its key always has. */
-export function formOf(key: string, value: unknown): unknown {
-  return Object.hasOwn(FORMS, key) ? FORMS[key]!(value) : value;
-}
-
-function time(value: unknown): unknown {
-  return convert([value], "time", { learntAt: 0 });
 }

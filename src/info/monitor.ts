@@ -9,27 +9,16 @@
 import type { Kind } from "../kinds/kind.ts";
 import type { Resource } from "../lazy.ts";
 import { withTimeout } from "../with-timeout.ts";
-import { assessStatus } from "./assess-status.ts";
-import { type Detection, detectKind } from "./detect-kind.ts";
-import { type Info, makeInfo, type Service } from "./info-object.ts";
-import {
-  dueSources,
-  type Instant,
-  isRefused,
-  isSilent,
-  type Knowledge,
-  learn,
-  show,
-} from "./knowledge.ts";
-import { readFields, type Values } from "./map-fields.ts";
+import type { Detection } from "./detect-kind.ts";
+import type { Info, Service } from "./info-object.ts";
 import { fetchForNode } from "./node-files.ts";
-import { HOST, type HostInfo, makePlan, type Plan, planOfHost } from "./query-plan.ts";
-import { createQuery, type Outcome, type Query } from "./query-sources.ts";
+import { createObserver } from "./observe-node.ts";
+import type { HostInfo, Plan } from "./query-plan.ts";
+import type { Outcome } from "./query-sources.ts";
 import { type InfoSettings, type NodeSettings, timesOf } from "./settings.ts";
 import { createSnapshots, type Snapshot } from "./snapshot.ts";
-import { createAuth } from "./sources/credentials.ts";
 import { createStateLog, type Log } from "./state-log.ts";
-import { type NodeStatus, NOT_ASKED } from "./status.ts";
+import type { NodeStatus } from "./status.ts";
 
 /** How long an answer waits for a query where there is something older to show, in ms. */
 const PATIENCE = 20;
@@ -120,15 +109,12 @@ const CLOCK: Clock = { monotonic: () => performance.now(), now: () => Date.now()
  * @throws {TypeError} if a kind is unknown
  */
 export function createMonitor(options: MonitorOptions): NodeMonitor {
-  const { service, node = {}, kinds, log, onError, clock = CLOCK, random = Math.random } = options;
-  const fetch = options.fetch ?? fetchForNode(node);
-  const host = typeof options.info === "function" ? options.info : undefined;
-  const settings: InfoSettings = typeof options.info === "function" ? {} : options.info ?? {};
-  const { timeout, ttl, stale } = timesOf(node, settings);
-  const { url } = node;
-  const isDetected = url !== undefined && node.kind === undefined && !host;
-
-  const label = url === undefined ? "node" : `node ${new URL(url).origin}`;
+  const { service, node = {}, info = {}, kinds, log, onError } = options;
+  const { clock = CLOCK, random = Math.random, fetch = fetchForNode(node) } = options;
+  const { timeout, ttl, stale } = timesOf(node, typeof info === "function" ? {} : info);
+  const label = node.url === undefined ? "node" : `node ${new URL(node.url).origin}`;
+  const now = () => ({ monotonic: clock.monotonic(), date: clock.now() });
+  const observer = createObserver({ service, node, info, kinds, label, log, fetch, now });
   const stateLog = createStateLog(label, log);
   const run = `${clock.now().toString(36)}-${random().toString(36).slice(2, 8)}`;
   const toSnapshot = createSnapshots(ttl, run);
@@ -137,129 +123,53 @@ export function createMonitor(options: MonitorOptions): NodeMonitor {
   let generation = 0;
   /** How many queries in a row were given nothing. */
   let failures = 0;
-  let detection: Detection | undefined;
-  let plan: Plan;
-  let query: Query;
-  let knowledge: Knowledge;
-  let outcomes: ReadonlyMap<string, Outcome> = new Map();
-  let values: Values = {};
-  /** What is shown, and until when it is right without another query. */
-  let shown: { snapshot: Snapshot; status: NodeStatus; until: number } | undefined;
-  let shownVersion = 0;
-  let version = 0;
   /** When the last query ended. */
   let settledAt: number | undefined;
-
-  const use = (kind: string | undefined) => {
-    const found = kind === undefined || kind === "none" ? undefined : kinds[kind];
-    if (kind && kind !== "none" && !found) throw new TypeError(`"${kind}" is no kind of node`);
-    const auth = url === undefined
-      ? undefined
-      : createAuth({ nodeUrl: url, configured: node.auth, kind, kinds });
-    plan = host
-      ? planOfHost(host, { ttl, timeout })
-      : makePlan(kind, found, settings, { ttl, timeout });
-    query = createQuery({ url, auth, fetch });
-    knowledge = new Map();
-    outcomes = new Map();
-    values = {};
-  };
-  use(node.kind);
-
-  const instant = (): Instant => ({ monotonic: clock.monotonic(), date: clock.now() });
-
-  /** Asks once: what kind of node it is, where that is not known, and what is due. */
-  const ask = async (signal: AbortSignal, mine: number): Promise<void> => {
-    const isMine = () => generation === mine && !signal.aborted;
-    const findKind = async () => {
-      const found = await detectKind({ url: url!, kinds, auth: node.auth, fetch, signal });
-      if (!isMine()) return;
-      if (found.kind !== undefined) {
-        if (found.kind !== detection?.kind) {
-          log(`${label} is of the kind ${found.kind}: ${found.because}`, "info");
-        }
-        use(found.kind);
-      }
-      detection = found;
-    };
-    const askSources = async () => {
-      const due = dueSources(plan, knowledge, instant(), stale);
-      const asked = new Map(due.map((name) => [name, plan.sources.get(name)!]));
-      const before = knowledge;
-      const found = await query(
-        asked,
-        signal,
-        (name, pointer) => before.get(name)?.last?.taken.get(pointer),
-      );
-      if (!isMine()) return;
-      outcomes = new Map([...outcomes, ...found]);
-      knowledge = learn(plan, knowledge, found, instant());
-    };
-    if (isDetected && detection?.kind === undefined) await findKind();
-    if (isMine()) await askSources();
-    // Another kind of node may have come in the place of the one that was found.
-    if (isMine() && isDetected && detection?.kind !== undefined && isRefused(plan, knowledge)) {
-      const before = detection;
-      await findKind();
-      if (isMine() && detection?.kind === undefined) detection = before;
-      else if (isMine() && detection !== before) await askSources();
-    }
-    if (isMine()) await publish();
-  };
-
-  const statusNow = (now: Instant): NodeStatus => {
-    if (isDetected && detection?.kind === undefined) return detection?.status ?? NOT_ASKED;
-    const visible = show(plan, knowledge, now, stale);
-    return assessStatus({ plan, knowledge, shown: visible, values, date: now.date });
-  };
+  /** What was published last. */
+  let published: { version: number; snapshot: Snapshot; until: number } | undefined;
+  let versions = 0;
 
   /** Makes the snapshot of what is known now. */
   const publish = async (): Promise<Snapshot> => {
-    const now = instant();
-    const visible = show(plan, knowledge, now, stale);
-    const read = plan.sources.has(HOST)
-      ? visible.answers.get(HOST)?.taken.get("") as Values | undefined
-      : readFields(plan.fields, visible.answers, values);
-    values = { ...read, ...plan.static };
-    const status = statusNow(now);
-    const parts = { service, isBesideNode: true, hide: settings.hide, values, status };
-    const { info, leftOut } = makeInfo({ ...parts, updatedAt: visible.oldest?.date });
-    stateLog.tellStatus(status, now.monotonic);
-    stateLog.tellRemarks("source", remarksOn(plan, outcomes));
+    const { status, info, leftOut, until } = observer.report();
+    stateLog.tellStatus(status, clock.monotonic());
+    stateLog.tellRemarks("source", remarksOn(observer.plan, observer.outcomes));
     stateLog.tellRemarks("key", leftOut);
-    const mine = ++version;
+    const version = ++versions;
     const snapshot = await toSnapshot(info);
     // An older one that took longer does not take the place of a newer one.
-    if (mine > shownVersion) {
-      shownVersion = mine;
-      const { oldest } = visible;
-      shown = { snapshot, status, until: oldest ? oldest.monotonic + stale : Infinity };
-    }
+    if (version > (published?.version ?? 0)) published = { version, snapshot, until };
     return snapshot;
+  };
+
+  /** Asks the node, publishes what comes of it, and says when it is asked again. */
+  const runQuery = async (since: number, mine: number, signal: AbortSignal): Promise<void> => {
+    let isGiven = false;
+    try {
+      isGiven = await observer.observe(signal);
+      if (generation === mine) await publish();
+    } catch (error) {
+      onError(error);
+    }
+    if (generation !== mine) return;
+    settledAt = clock.monotonic();
+    failures = isGiven ? 0 : failures + 1;
+    const backoff = Math.min(BACKOFF_FIRST * 2 ** (failures - 1), BACKOFF_MAX);
+    state = isGiven
+      ? { name: "current", dueAt: since + ttl }
+      : { name: "failing", dueAt: settledAt + backoff * (0.5 + random() / 2) };
   };
 
   const start = (): void => {
     const abort = new AbortController();
-    const mine = ++generation;
     const since = clock.monotonic();
-    const settle = async () => {
-      await ask(abort.signal, mine).catch(onError);
-      if (generation !== mine) return;
-      settledAt = clock.monotonic();
-      const isGiven = !isDetected || detection?.kind !== undefined;
-      const isWell = isGiven && !isSilent(plan, knowledge) && !isRefused(plan, knowledge);
-      failures = isWell ? 0 : failures + 1;
-      const backoff = Math.min(BACKOFF_FIRST * 2 ** (failures - 1), BACKOFF_MAX);
-      state = isWell
-        ? { name: "current", dueAt: since + ttl }
-        : { name: "failing", dueAt: settledAt + backoff * (0.5 + random() / 2) };
-    };
-    state = { name: "querying", since, abort, done: settle() };
+    const done = runQuery(since, ++generation, abort.signal);
+    state = { name: "querying", since, abort, done };
   };
 
-  const isDue = (now: number) =>
+  const isDue = (time: number) =>
     state.name === "idle" ||
-    ((state.name === "current" || state.name === "failing") && now >= state.dueAt);
+    ((state.name === "current" || state.name === "failing") && time >= state.dueAt);
 
   /** Gives up what is under way. */
   const abandon = () => {
@@ -268,36 +178,39 @@ export function createMonitor(options: MonitorOptions): NodeMonitor {
     state = { name: "idle" };
   };
 
-  const visible = () => shown && clock.monotonic() < shown.until ? shown.snapshot : undefined;
+  const valid = () =>
+    published && clock.monotonic() < published.until ? published.snapshot : undefined;
 
-  if (!isDetected && plan!.sources.size === 0) state = { name: "closed" };
+  // Nothing is ever asked of a node of a known kind without sources.
+  if (observer.kind !== undefined && observer.plan.sources.size === 0) state = { name: "closed" };
 
   return {
     get kind() {
-      return isDetected ? detection?.kind : node.kind;
+      return observer.kind;
     },
     peek() {
       if (state.name === "querying" || isDue(clock.monotonic())) return undefined;
-      return visible();
+      return valid();
     },
     async get() {
-      const now = clock.monotonic();
+      const time = clock.monotonic();
       // A worker's runtime drops the work of a request that has gone away.
-      if (state.name === "querying" && now - state.since > QUERY_MAX) abandon();
-      if (isDue(now)) start();
+      if (state.name === "querying" && time - state.since > QUERY_MAX) abandon();
+      if (isDue(time)) start();
       if (state.name === "querying") {
         // What is old is not shown where a new answer may come in time.
-        const isFresh = settledAt !== undefined && (failures > 0 || now - settledAt < stale);
-        const left = state.since + (isFresh ? PATIENCE : timeout + GRACE) - now;
+        const isFresh = settledAt !== undefined && (failures > 0 || time - settledAt < stale);
+        const left = state.since + (isFresh ? PATIENCE : timeout + GRACE) - time;
         if (left > 0) await withTimeout(state.done, left, () => {});
       }
-      return visible() ?? await publish();
+      return valid() ?? await publish();
     },
     async inspect() {
       if (isDue(clock.monotonic()) || state.name === "failing") start();
       if (state.name === "querying") await state.done;
-      const { info } = await publish();
-      return { detection, plan, outcomes, status: statusNow(instant()), info };
+      const { detection, plan, outcomes } = observer;
+      const { status, info } = observer.report();
+      return { detection, plan, outcomes, status, info };
     },
     async [Symbol.asyncDispose]() {
       const { done } = state.name === "querying" ? state : {};

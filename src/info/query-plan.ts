@@ -4,6 +4,7 @@
  * @module
  */
 import type { Field, FieldOptions, Kind, KindHealth, Reference, Source } from "../kinds/kind.ts";
+import { isJudged } from "./known-keys.ts";
 import { type InfoSettings, milliseconds } from "./settings.ts";
 import { parseReference } from "./source-reference.ts";
 
@@ -62,7 +63,7 @@ export function makePlan(
   const fields: Record<string, FieldOptions> = {};
   for (const [key, field] of Object.entries({ ...kind?.fields, ...settings.fields })) {
     // The status rests on some keys, even where they are hidden.
-    if (!settings.hide?.includes(key) || JUDGED_KEYS.includes(key)) fields[key] = optionsOf(field);
+    if (!settings.hide?.includes(key) || isJudged(key)) fields[key] = optionsOf(field);
   }
   const pointers = new Map<string, Set<string>>();
   const take = (reference: Reference) => {
@@ -124,17 +125,6 @@ export function planOfHost(call: HostInfo, { ttl, timeout }: Times): Plan {
     health: undefined,
   };
 }
-
-/** The keys of the info that the status rests on. */
-const JUDGED_KEYS = [
-  "chain_id",
-  "network",
-  "height",
-  "head_at",
-  "synced",
-  "sync_progress",
-  "peers",
-];
 
 /** The places a field names. */
 export function referencesOf(field: Field): readonly Reference[] {

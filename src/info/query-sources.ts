@@ -7,7 +7,7 @@ import type { JsonRpcSource, Source } from "../kinds/kind.ts";
 import { formatJson } from "../json/lossless.ts";
 import { resolvePointer } from "../json/pointer.ts";
 import { withTimeout } from "../with-timeout.ts";
-import { type Answer, readAnswer } from "./bound-answer.ts";
+import { readAnswer, type SourceAnswer } from "./bound-answer.ts";
 import { type HostInfo, linkOf, type PlannedSource } from "./query-plan.ts";
 import { parseReference } from "./source-reference.ts";
 import { runCommandSource } from "./sources/command.ts";
@@ -16,7 +16,7 @@ import { readFileSource } from "./sources/file.ts";
 import { requestJson } from "./sources/get-and-post.ts";
 import type { HttpContext } from "./sources/http-request.ts";
 import { createEndpoint } from "./sources/json-rpc.ts";
-import { urlOfLink } from "./sources/link.ts";
+import { urlOfLink } from "./sources/links-in-answers.ts";
 import { SourceError } from "./sources/source-error.ts";
 
 /** What was taken from an answer, by pointer. */
@@ -84,7 +84,7 @@ export function createQuery(context: QueryContext): Query {
 
   return async (sources, signal, remembered = () => undefined) => {
     const started = performance.now();
-    const answers = new Map<string, Promise<Answer>>();
+    const answers = new Map<string, Promise<SourceAnswer>>();
 
     // All calls of an endpoint go together.
     const batches = new Map<string, Planned[]>();
@@ -99,7 +99,7 @@ export function createQuery(context: QueryContext): Query {
       batch.forEach(([name], i) => answers.set(name, outcomes.then((all) => answerOf(all[i]!))));
     }
 
-    const ask = async ({ source, timeout }: PlannedSource): Promise<Answer> => {
+    const ask = async ({ source, timeout }: PlannedSource): Promise<SourceAnswer> => {
       const limits = { timeout, signal };
       if ("call" in source) return await callHost(source.call, timeout);
       if ("file" in source) return await readFileSource(source.file, limits);
@@ -140,13 +140,13 @@ function needsUrl(): never {
   throw new SourceError("bad_answer", "has no URL; set node.url");
 }
 
-function answerOf(outcome: { answer: Answer } | { error: SourceError }): Answer {
+function answerOf(outcome: { answer: SourceAnswer } | { error: SourceError }): SourceAnswer {
   if ("error" in outcome) throw outcome.error;
   return outcome.answer;
 }
 
 /** What a host says goes through the bounds as well, and loses what JSON has no form for. */
-async function callHost(call: HostInfo, timeout: number): Promise<Answer> {
+async function callHost(call: HostInfo, timeout: number): Promise<SourceAnswer> {
   try {
     const value = await withTimeout(Promise.resolve(call()), timeout, () => {
       throw new Error(`takes longer than ${timeout} ms`);
@@ -163,7 +163,7 @@ async function callHost(call: HostInfo, timeout: number): Promise<Answer> {
 }
 
 /** Keeps of an answer what the plan names, and lets go of the rest. */
-async function take(answer: Promise<Answer>, { source, pointers }: PlannedSource) {
+async function take(answer: Promise<SourceAnswer>, { source, pointers }: PlannedSource) {
   try {
     const { value, leftOut } = await answer;
     return { taken: new Map(pointers.map((p) => [p, resolvePointer(value, p)])), leftOut };

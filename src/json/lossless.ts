@@ -89,11 +89,11 @@ function build(text: string): unknown {
 function valueOf(scanner: JsonScanner): unknown {
   if (scanner.kind === "{") return {};
   if (scanner.kind === "[") return [];
-  return scanner.kind === "number" ? numberOf(scanner.raw) : JSON.parse(scanner.raw);
+  return scanner.kind === "number" ? readNumber(scanner.raw) : JSON.parse(scanner.raw);
 }
 
 /** Reads a number of JSON: a `bigint` where it is an integer above 2^53, a string where it is above all doubles. */
-export function numberOf(digits: string): number | bigint | string {
+export function readNumber(digits: string): number | bigint | string {
   const number = Number(digits);
   if (!Number.isFinite(number)) return digits;
   return Number.isSafeInteger(number) || !/^-?\d+$/.test(digits) ? number : BigInt(digits);

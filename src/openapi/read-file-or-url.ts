@@ -5,7 +5,7 @@
  */
 import { findFile, PlatformError, readFile } from "../platform.ts";
 import { joinBytes } from "../bytes.ts";
-import { digest } from "../http/digest.ts";
+import { digest } from "../http/content-digest.ts";
 
 /** A file as it was at one time. */
 export interface File {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { EncodedContent } from "../http/generated-content.ts";
+import type { EncodedContent } from "../http/build-time-content.ts";
 import { represent, type Representation } from "../http/representation.ts";
 import { addOperations, type DescribedOperation, type Document } from "./operations-of-host.ts";
 import type { Json } from "../json/values.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import * as v from "valibot";
-import { type Schema, SECRET } from "./schemas.ts";
+import { type Schema, SECRET } from "./schema-builders.ts";
 import { show } from "./show.ts";
 
 /** The keys and indices that lead to a value. */

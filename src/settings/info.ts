@@ -18,7 +18,7 @@ import {
   SOURCE_PATH,
   TEXT,
   TIMEOUT,
-} from "./rules.ts";
+} from "./text-schemas.ts";
 import {
   either,
   filledList,
@@ -33,7 +33,7 @@ import {
   setting,
   type Settings,
   word,
-} from "./schemas.ts";
+} from "./schema-builders.ts";
 
 /** What every source may say. */
 const common = (): Settings => ({

@@ -4,7 +4,7 @@
  * @module
  */
 import { KIND_ALIASES, KIND_NAMES } from "../generated/kind-names.js";
-import { oneWordOf, type TextRule } from "./texts.ts";
+import { oneWordOf, type TextRule } from "./text-rules.ts";
 
 /** What would be right. */
 const RIGHT = 'a kind of node (see "nodeface kinds") or none';

@@ -23,7 +23,7 @@ import {
   PATH,
   REFERENCE_TEXT,
   SOURCE_NAME,
-} from "./rules.ts";
+} from "./text-schemas.ts";
 import {
   either,
   filledList,
@@ -40,7 +40,7 @@ import {
   type Schema,
   setting,
   word,
-} from "./schemas.ts";
+} from "./schema-builders.ts";
 import { show } from "./show.ts";
 
 /** The codes of `KindStatusCode`. */

@@ -5,9 +5,9 @@
  */
 import { KIND_NAMES } from "../generated/kind-names.js";
 import { DEFAULTS } from "../info/settings.ts";
-import { COMMAND } from "./command.ts";
+import { COMMAND } from "./flags.ts";
 import { kindNameRule } from "./kind-name.ts";
-import { EXPRESSION, HEADER, LINE, NODE_URL, TIMEOUT } from "./rules.ts";
+import { EXPRESSION, HEADER, LINE, NODE_URL, TIMEOUT } from "./text-schemas.ts";
 import {
   knownWord,
   needed,
@@ -17,7 +17,7 @@ import {
   secret,
   setting,
   type Settings,
-} from "./schemas.ts";
+} from "./schema-builders.ts";
 
 /** The name of a kind that is known, or `none`. */
 function kindName(own: readonly string[]): Schema<string> {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Answer, BOUNDS, readTextAnswer } from "../bound-answer.ts";
+import { BOUNDS, readTextAnswer, type SourceAnswer } from "../bound-answer.ts";
 import { PlatformError, runProgram } from "../../platform.ts";
 import type { RequestLimits } from "./http-request.ts";
 import { SourceError } from "./source-error.ts";
@@ -18,7 +18,7 @@ import { SourceError } from "./source-error.ts";
 export async function runCommandSource(
   command: readonly string[],
   limits: RequestLimits,
-): Promise<Answer> {
+): Promise<SourceAnswer> {
   try {
     return readTextAnswer(await runProgram(command, { limit: BOUNDS.bytes, ...limits }));
   } catch (error) {

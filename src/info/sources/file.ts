@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Answer, BOUNDS, readTextAnswer } from "../bound-answer.ts";
+import { BOUNDS, readTextAnswer, type SourceAnswer } from "../bound-answer.ts";
 import { PlatformError, readFile } from "../../platform.ts";
 import type { RequestLimits } from "./http-request.ts";
 import { SourceError } from "./source-error.ts";
@@ -14,7 +14,7 @@ import { SourceError } from "./source-error.ts";
  * @param path absolute, relative to the working directory, or with `~/` for the home directory
  * @throws {SourceError}
  */
-export async function readFileSource(path: string, limits: RequestLimits): Promise<Answer> {
+export async function readFileSource(path: string, limits: RequestLimits): Promise<SourceAnswer> {
   try {
     const bytes = await readFile(path, { limit: BOUNDS.bytes, ...limits });
     return readTextAnswer(new TextDecoder().decode(bytes));

@@ -4,7 +4,7 @@
  * @module
  */
 import type { GetSource, PostSource } from "../../kinds/kind.ts";
-import { type Answer, readAnswer } from "../bound-answer.ts";
+import { readAnswer, type SourceAnswer } from "../bound-answer.ts";
 import { formatJson } from "../../json/lossless.ts";
 import { type HttpContext, type RequestLimits, requestText } from "./http-request.ts";
 import { SourceError } from "./source-error.ts";
@@ -25,7 +25,7 @@ export async function requestJson(
   url: string,
   limits: RequestLimits,
   context: HttpContext,
-): Promise<Answer> {
+): Promise<SourceAnswer> {
   const isGet = "get" in source;
   const body = isGet || source.json === undefined ? null : formatJson(source.json);
   const { status, text } = await requestText({

@@ -4,7 +4,7 @@
  * @module
  */
 import type { JsonRpcSource } from "../../kinds/kind.ts";
-import { type Answer, readAnswer } from "../bound-answer.ts";
+import { readAnswer, type SourceAnswer } from "../bound-answer.ts";
 import { formatJson } from "../../json/lossless.ts";
 import { isObject, objectOf, textOf } from "../../json/values.ts";
 import { excerpt, startOf } from "../../text.ts";
@@ -13,7 +13,7 @@ import { type HttpContext, type RequestLimits, requestText } from "./http-reques
 import { SourceError } from "./source-error.ts";
 
 /** What a call gave, or why it gave nothing. */
-export type CallOutcome = { answer: Answer } | { error: SourceError };
+export type CallOutcome = { answer: SourceAnswer } | { error: SourceError };
 
 /** Calls methods of one endpoint, which remembers whether it takes batches. */
 export type Endpoint = (
@@ -77,7 +77,7 @@ function requestOf({ jsonrpc: method, params = [] }: JsonRpcSource, id: number) 
 }
 
 /** The answer to one call of a batch. */
-function partOf({ value, leftOut }: Answer, id: number): Answer {
+function partOf({ value, leftOut }: SourceAnswer, id: number): SourceAnswer {
   const answers = value as unknown[];
   const index = answers.findIndex((answer) => isObject(answer) && answer.id === id);
   const name = `/${index}`;
@@ -90,7 +90,7 @@ function partOf({ value, leftOut }: Answer, id: number): Answer {
 }
 
 /** Not every node writes the members that JSON-RPC 2.0 asks for; these two are enough. */
-function outcomeOf({ keep_errors: keepErrors }: JsonRpcSource, answer: Answer): CallOutcome {
+function outcomeOf({ keep_errors: keepErrors }: JsonRpcSource, answer: SourceAnswer): CallOutcome {
   const { result, error } = objectOf(answer.value);
   if (error) {
     const failure = failureOf(error);

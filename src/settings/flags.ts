@@ -4,7 +4,7 @@
  * @module
  */
 import { KIND_OR_FILE_RULE } from "./kind-name.ts";
-import type { About } from "./schemas.ts";
+import type { About } from "./schema-builders.ts";
 import {
   FILE_RULE,
   HOST_RULE,
@@ -13,7 +13,7 @@ import {
   PLACE_RULE,
   PORT_RULE,
   type TextRule,
-} from "./texts.ts";
+} from "./text-rules.ts";
 
 /** A setting of the command, which is told as text. */
 export interface CommandSetting<T = unknown> extends About {

@@ -8,8 +8,15 @@ import { REFERENCE } from "../info/source-reference.ts";
 import { DURATION, milliseconds } from "../info/settings.ts";
 import type { Duration } from "../kinds/kind.ts";
 import { KIND_FILE_RULE } from "./kind-name.ts";
-import { type Schema, secret, text } from "./schemas.ts";
-import { FILE_RULE, hasUser, LISTEN_RULE, NO_USER, NODE_URL_RULE, PLACE_RULE } from "./texts.ts";
+import { type Schema, secret, text } from "./schema-builders.ts";
+import {
+  FILE_RULE,
+  hasUser,
+  LISTEN_RULE,
+  NO_USER,
+  NODE_URL_RULE,
+  PLACE_RULE,
+} from "./text-rules.ts";
 
 /** A line of text. */
 export const LINE: Schema<string> = text({ right: "a line of text", pattern: /^[^\r\n]+$/ });

@@ -10,7 +10,7 @@
 import * as v from "valibot";
 import { didYouMean, nearest } from "./nearest.ts";
 import { show } from "./show.ts";
-import { mistakeInText, oneWordOf, readText, type TextRule } from "./texts.ts";
+import { mistakeInText, oneWordOf, readText, type TextRule } from "./text-rules.ts";
 
 /** What reads a value. */
 export type Schema<T = unknown> = v.GenericSchema<unknown, T>;

@@ -1,0 +1,174 @@
+/**
+ * Asks a node, remembers what it said, and says how it is. When that is done is up to `monitor.ts`.
+ *
+ * @module
+ */
+import type { Kind } from "../kinds/kind.ts";
+import { assessStatus } from "./assess-status.ts";
+import { type Detection, detectKind } from "./detect-kind.ts";
+import { type Info, makeInfo, type Service } from "./info-object.ts";
+import {
+  dueSources,
+  type Instant,
+  isRefused,
+  isSilent,
+  type Knowledge,
+  learn,
+  show,
+} from "./knowledge.ts";
+import { readFields, type Values } from "./map-fields.ts";
+import { HOST, type HostInfo, makePlan, type Plan, planOfHost } from "./query-plan.ts";
+import { createQuery, type Outcome, type Query } from "./query-sources.ts";
+import { type InfoSettings, type NodeSettings, timesOf } from "./settings.ts";
+import { createAuth } from "./sources/credentials.ts";
+import type { Log } from "./state-log.ts";
+import { type NodeStatus, NOT_ASKED } from "./status.ts";
+
+/** What is observed, and with what. */
+export interface ObserverOptions {
+  /** What the service says of itself. */
+  readonly service: Service;
+  readonly node: NodeSettings;
+  /** What is shown, or a function that tells it. */
+  readonly info: InfoSettings | HostInfo;
+  /** The kinds of node that are known. */
+  readonly kinds: Readonly<Record<string, Kind>>;
+  /** What the node is called in the log. */
+  readonly label: string;
+  readonly log: Log;
+  readonly fetch: typeof fetch;
+  readonly now: () => Instant;
+}
+
+/** How the node is at a time. */
+export interface NodeReport {
+  readonly status: NodeStatus;
+  readonly info: Info;
+  /** Keys of the info that are left out, with the reason. */
+  readonly leftOut: ReadonlyMap<string, string>;
+  /** Until when it holds if nothing is learnt, in milliseconds that only count up. */
+  readonly until: number;
+}
+
+/** A node that is asked and remembered. */
+export interface Observer {
+  /** The name of the node's kind; `undefined` while it is not known. */
+  readonly kind: string | undefined;
+  /** The kind that was found, or why none was; `undefined` where it was not looked for. */
+  readonly detection: Detection | undefined;
+  readonly plan: Plan;
+  /** What each source gave when it was asked last. */
+  readonly outcomes: ReadonlyMap<string, Outcome>;
+  /**
+   * Finds out the kind of the node where it is not known, and asks the sources that are due.
+   *
+   * @param signal once it is aborted, nothing is learnt any more
+   * @returns whether the node gave anything
+   */
+  observe(signal: AbortSignal): Promise<boolean>;
+  /** Says how the node is now. */
+  report(): NodeReport;
+}
+
+/**
+ * Makes an observer.
+ *
+ * @throws {TypeError} if a kind is unknown
+ */
+export function createObserver(options: ObserverOptions): Observer {
+  const { service, node, kinds, label, log, fetch, now } = options;
+  const host = typeof options.info === "function" ? options.info : undefined;
+  const settings: InfoSettings = typeof options.info === "function" ? {} : options.info;
+  const times = timesOf(node, settings);
+  const { url } = node;
+  const isDetected = url !== undefined && node.kind === undefined && !host;
+
+  let detection: Detection | undefined;
+  let plan: Plan;
+  let query: Query;
+  let knowledge: Knowledge;
+  let outcomes: ReadonlyMap<string, Outcome>;
+  let values: Values;
+
+  const useKind = (name: string | undefined) => {
+    const kind = name === undefined || name === "none" ? undefined : kinds[name];
+    if (name && name !== "none" && !kind) throw new TypeError(`"${name}" is no kind of node`);
+    const auth = url === undefined
+      ? undefined
+      : createAuth({ nodeUrl: url, configured: node.auth, kind: name, kinds });
+    plan = host ? planOfHost(host, times) : makePlan(name, kind, settings, times);
+    query = createQuery({ url, auth, fetch });
+    knowledge = new Map();
+    outcomes = new Map();
+    values = {};
+  };
+  useKind(node.kind);
+
+  const findKind = async (signal: AbortSignal) => {
+    const found = await detectKind({ url: url!, kinds, auth: node.auth, fetch, signal });
+    if (signal.aborted) return;
+    // A node that was found once keeps its kind until another is found.
+    if (found.kind === undefined && detection?.kind !== undefined) return;
+    if (found.kind !== undefined && found.kind !== detection?.kind) {
+      log(`${label} is of the kind ${found.kind}: ${found.because}`, "info");
+      useKind(found.kind);
+    }
+    detection = found;
+  };
+
+  const askSources = async (signal: AbortSignal) => {
+    const due = dueSources(plan, knowledge, now(), times.stale);
+    const asked = new Map(due.map((name) => [name, plan.sources.get(name)!]));
+    const before = knowledge;
+    const found = await query(
+      asked,
+      signal,
+      (name, pointer) => before.get(name)?.last?.taken.get(pointer),
+    );
+    if (signal.aborted) return;
+    outcomes = new Map([...outcomes, ...found]);
+    knowledge = learn(plan, knowledge, found, now());
+  };
+
+  return {
+    get kind() {
+      return isDetected ? detection?.kind : node.kind;
+    },
+    get detection() {
+      return detection;
+    },
+    get plan() {
+      return plan;
+    },
+    get outcomes() {
+      return outcomes;
+    },
+    async observe(signal) {
+      if (isDetected && detection?.kind === undefined) await findKind(signal);
+      if (!signal.aborted) await askSources(signal);
+      // Another kind of node may have come in the place of the one that was found.
+      if (isDetected && !signal.aborted && isRefused(plan, knowledge)) {
+        const before = plan;
+        await findKind(signal);
+        if (!signal.aborted && plan !== before) await askSources(signal);
+      }
+      const isKnown = !isDetected || detection?.kind !== undefined;
+      return isKnown && !isSilent(plan, knowledge) && !isRefused(plan, knowledge);
+    },
+    report() {
+      const instant = now();
+      const shown = show(plan, knowledge, instant, times.stale);
+      const read = plan.sources.has(HOST)
+        ? shown.answers.get(HOST)?.taken.get("") as Values | undefined
+        : readFields(plan.fields, shown.answers, values);
+      values = { ...read, ...plan.static };
+      const status = isDetected && detection?.kind === undefined
+        ? detection?.status ?? NOT_ASKED
+        : assessStatus({ plan, knowledge, shown, values, date: instant.date });
+      const { oldest } = shown;
+      const parts = { service, isBesideNode: true, hide: settings.hide, values, status };
+      const until = oldest ? oldest.monotonic + times.stale : Infinity;
+      return { status, until, ...makeInfo({ ...parts, updatedAt: oldest?.date }) };
+    },
+  };
+}
