@@ -322,18 +322,23 @@ function fetchOfNode(tls: Tls | undefined): typeof fetch {
           reject(error);
         }
       });
+      // An upgrade, for one, ends a request without an error or an answer (Node 20.20).
+      sent.on("close", () => reject(Object.assign(new Error("closed"), { code: "ECONNRESET" })));
       sent.on("error", reject).end(body ?? undefined);
     });
   };
 }
 
-/** @throws {RangeError} for a status that HTTP does not have */
+/** @throws {Error} with the code of a parser, for a status that HTTP does not have */
 function toResponse(
   status: number,
   raw: readonly string[],
   body: Readable,
   toWeb: (body: Readable) => NodeStream,
 ): Response {
+  if (status < 200 || status > 599) {
+    throw Object.assign(new Error("status"), { code: "HPE_INVALID_STATUS" });
+  }
   const headers = new Headers();
   for (let at = 0; at < raw.length; at += 2) headers.append(raw[at]!, raw[at + 1]!);
   const isEmpty = status === 204 || status === 205 || status === 304;

@@ -41,11 +41,19 @@ export function printable(line: string): string {
   return line.replaceAll(UNPRINTABLE, "\ufffd");
 }
 
+/** Escapes the characters of a JSON text that are not safe in a terminal; its line breaks stay. */
+export function printableJson(text: string): string {
+  return text.replaceAll(
+    UNPRINTABLE,
+    (character) => character === "\n" ? "\n" : escapeOf(character),
+  );
+}
+
+const escapeOf = (character: string) =>
+  `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+
 /** A value as JSON on one line, for a message. */
 export function quote(value: unknown): string {
   const text = typeof value === "bigint" ? String(value) : JSON.stringify(value);
-  return String(text).replaceAll(
-    UNPRINTABLE,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+  return String(text).replaceAll(UNPRINTABLE, escapeOf);
 }

@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { KINDS } from "../src/generated/kinds.js";
 import type { Kind } from "../src/kinds/kind.ts";
 import { type SceneOptions, setScene } from "./_scene.ts";
 import { play, RECORDINGS } from "./nodes/_recorded.ts";
@@ -115,7 +116,7 @@ monitor("no answer waits for a slow node once there is a snapshot", async () => 
 });
 
 monitor("a node that has not answered yet is starting", async () => {
-  const { held, info } = scene({ node: { kind: "ethereum", timeout: "1ms" } });
+  const { held, info } = scene({ node: { timeout: "1ms" } });
   const { closed, open } = gate();
   held.gate = closed;
   const { status, status_code, status_reason } = await info();
@@ -367,6 +368,103 @@ monitor("a host whose function fails is told why, and the visitor is not", async
     assert.match(said.join(), /Error/);
   }
 });
+
+monitor(
+  "a node that hangs when it is asked after a pause is not ok, whatever it said before",
+  async () => {
+    for (const stale of ["60s", "2h"] as const) {
+      const { held, pass, info } = scene({
+        info: { stale },
+        node: { kind: "ethereum", timeout: "10ms" },
+      });
+      await info();
+      held.gate = new Promise(() => {});
+      pass(3_600_000);
+      const { status, height } = await info();
+      assert.is(status, stale === "2h" ? "stale" : "unreachable");
+      assert.is(height, stale === "2h" ? 0 : undefined);
+    }
+  },
+);
+
+monitor("a slow source of the operator's own delays nothing that the node says", async () => {
+  const { monitor, held, pass, info, settled } = scene({
+    info: { sources: { slow: { get: "/slow", timeout: "10s" } }, fields: { more: "slow#/x" } },
+  });
+  const { closed, open } = gate();
+  held.fetch = async (input, init) => {
+    if (!String(input).endsWith("/slow")) return await anvil(input, init);
+    await closed;
+    return new Response('{"x":5}');
+  };
+  const first = await settled();
+  assert.equal([first.status, first.height, first.more], ["ok", 0, undefined]);
+  held.failure = "ECONNREFUSED";
+  pass(3_600_000);
+  assert.is((await settled()).status, "unreachable");
+  held.failure = undefined;
+  pass(30_000);
+  assert.is((await settled()).status, "ok");
+  open();
+  while ((await info()).more !== 5) await new Promise((resolve) => setTimeout(resolve));
+  await monitor[Symbol.asyncDispose]();
+});
+
+monitor(
+  "a kind is looked for again where a node answers some of what the old kind is asked",
+  async () => {
+    for (const [before, after] of [["bee", "etcd"], ["etcd", "bee"]] as const) {
+      const { held, pass, settled } = scene({ node: {}, fetch: play(RECORDINGS.get(before)!) });
+      await settled();
+      held.fetch = play(RECORDINGS.get(after)!);
+      for (let second = 0; second < 35; second++) {
+        pass(1000);
+        await settled();
+      }
+      const { software, status_code } = await settled();
+      assert.is(software, KINDS[after]!.static?.software, `${before}, then ${after}`);
+      assert.is.not(status_code, "wrong_kind");
+    }
+  },
+);
+
+monitor("a node that was replaced while nobody asked is shown as it is now", async () => {
+  const { held, pass, info } = oneNode({ "/state": { height: 7 }, "/genesis": { id: "x" } });
+  await info();
+  held.fetch = answers({ "/state": { height: 1 }, "/genesis": { id: "y" } });
+  pass(10_000);
+  assert.equal(await info(), { chain_id: "y", height: 1, status: "ok" });
+});
+
+monitor("odd values of a host are left out, and none makes an error", async () => {
+  const odd = { toString: 1, valueOf: 1 };
+  for (const key of ["chain_id", "network", "height", "peers", "head_at", "synced", "name"]) {
+    const { info } = scene({ info: () => ({ [key]: odd, version: "1" }), node: {} });
+    assert.equal(await info(), { version: "1", status: "ok" }, key);
+  }
+  const told = { updated_at: "never", status: "odd", status_code: 5, height: -1, peers: -3 };
+  const { info } = scene({ info: () => told, node: {} });
+  assert.equal(await info(), { status: "ok" });
+});
+
+monitor(
+  "what is wrong with a source is told once, though it says something else each time",
+  async () => {
+    let count = 0;
+    const { said, pass, info } = scene({
+      info: { sources: { more: { get: "/more" } }, fields: { more: "more#/x" } },
+      fetch: async (input, init) =>
+        String(input).endsWith("/more")
+          ? new Response(`no JSON, for the ${count++}th time`)
+          : await anvil(input, init),
+    });
+    for (let second = 0; second < 20; second++) {
+      await info();
+      pass(1000);
+    }
+    assert.is(said.length, 1, said.join("\n"));
+  },
+);
 
 monitor("when it is closed, what is under way is ended and nothing is asked any more", async () => {
   let wasAborted = false;

@@ -17,7 +17,7 @@ import { placeBelow, reasonIn } from "../openapi/discover.ts";
 import { documentOf } from "../openapi/serve-description.ts";
 import { inspectDescription } from "../openapi/watch.ts";
 import { OWN_DESCRIPTION } from "../resources.ts";
-import { excerpt } from "../text.ts";
+import { excerpt, printableJson } from "../text.ts";
 import type { Config } from "./configuration.ts";
 import { ConfigError } from "./configuration-error.ts";
 import { formatTable } from "./table.ts";
@@ -56,7 +56,7 @@ export async function check(config: Config): Promise<{ report: string; isWell: b
   const all = [
     ...sections,
     { title: "Verdict", text: verdict },
-    { title: "Info", text: `${formatJson(info, 2)}\n` },
+    { title: "Info", text: `${printableJson(formatJson(info, 2))}\n` },
   ];
   return {
     report: all.map(({ title, text }) => `# ${title}\n${text}`).join("\n"),

@@ -97,7 +97,7 @@ function statusOfRefusal(
 function wrongKind(kind: string, error?: SourceError): SourceError {
   const number = error?.number === undefined ? "" : ` (${error.number})`;
   return new SourceError("wrong_kind", `answers, but not as ${kind} does${number}`, {
-    hint: "set node.kind, or leave it out to have it found",
+    hint: "node.kind says what is asked; without it the kind is found by asking",
   });
 }
 
@@ -125,7 +125,8 @@ function statusInNetwork(
   date: number,
 ): NodeStatus | undefined {
   const networks = health?.networks ?? {};
-  const name = [chain_id, network, "*"].map(String).find((name) => Object.hasOwn(networks, name));
+  const names = [textOf(chain_id), textOf(network), "*"].filter((name) => name !== undefined);
+  const name = names.find((name) => Object.hasOwn(networks, name));
   const expected = name === undefined ? undefined : networks[name];
   if (!expected) return undefined;
   if (numberFrom(peers) !== undefined && numberFrom(peers)! < (expected.peers ?? 0)) {

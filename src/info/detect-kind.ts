@@ -9,7 +9,7 @@ import { excerpt } from "../text.ts";
 import { statusOfError, statusOfSilence, worst } from "./assess-status.ts";
 import { match } from "./conversions.ts";
 import type { PlannedSource } from "./query-plan.ts";
-import { createQuery, type QueryContext } from "./query-sources.ts";
+import { createQuery, type QueryContext, settle } from "./query-sources.ts";
 import { parseReference } from "./source-reference.ts";
 import { createAuth, type Place } from "./sources/credentials.ts";
 import { SourceError } from "./sources/source-error.ts";
@@ -44,13 +44,14 @@ type Trial =
 export async function detectKind(options: DetectOptions): Promise<Detection> {
   const { url, kinds, auth, fetch, signal } = options;
 
-  const attempt = async ([name, kind]: [string, Kind]): Promise<Trial> => {
+  const attempt = async (name: string, triesUsual: boolean): Promise<Trial> => {
+    const kind = kinds[name]!;
     const context = {
       url,
       fetch,
-      auth: createAuth({ nodeUrl: url, configured: auth, kind: name, kinds }),
+      auth: createAuth({ nodeUrl: url, configured: auth, kind: name, kinds, triesUsual }),
     };
-    const outcomes = await createQuery(context)(questionsOf(kind), signal);
+    const outcomes = await settle(createQuery(context)(questionsOf(kind), signal));
     const errors = [...outcomes.values()].flatMap((outcome) =>
       "error" in outcome ? [outcome.error] : []
     );
@@ -65,13 +66,15 @@ export async function detectKind(options: DetectOptions): Promise<Detection> {
     return { name, because: evidence.join(", ") };
   };
 
-  const trials = await Promise.all(Object.entries(kinds).map(attempt));
+  const trials = await Promise.all(Object.keys(kinds).map((name) => attempt(name, false)));
   const found = trials.filter((trial) => "because" in trial);
-  const named = auth && found.length === 0 ? looksLike(trials) : undefined;
-  if (named !== undefined && kinds[named]) {
-    // Alone, its requests do not use up each other's nonces (RFC 7616).
-    const trial = await attempt([named, kinds[named]]);
+  const named = found.length === 0 ? looksLike(trials) : undefined;
+  if (named !== undefined && !signal.aborted) {
+    // Only now is a secret of this machine offered. Alone, its requests do not use up each other's
+    // nonces either (RFC 7616).
+    const trial = await attempt(named, true);
     if ("because" in trial) return { kind: named, because: trial.because };
+    return { status: statusOfUnknown(kinds, [trial]) };
   }
   if (found.length === 1) return { kind: found[0]!.name, because: found[0]!.because };
   if (found.length > 1) {
@@ -84,10 +87,11 @@ export async function detectKind(options: DetectOptions): Promise<Detection> {
   return { status: statusOfUnknown(kinds, trials.filter((trial) => "errors" in trial)) };
 }
 
-/** The kind that the node's refusals show. */
+/** The one kind that the node's refusals show; `undefined` if they show none, or several. */
 function looksLike(trials: readonly Trial[]): string | undefined {
-  const errors = trials.flatMap((trial) => "errors" in trial ? trial.errors : []);
-  return errors.find((error) => error.looksLike !== undefined)?.looksLike;
+  const names = trials.flatMap((trial) => "errors" in trial ? trial.errors : [])
+    .map((error) => error.looksLike).filter((name) => name !== undefined);
+  return new Set(names).size === 1 ? names[0] : undefined;
 }
 
 /** How a node is whose kind is not known. */

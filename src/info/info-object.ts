@@ -6,7 +6,7 @@
 import { formatJson } from "../json/lossless.ts";
 import { quote } from "../text.ts";
 import { isKnown } from "./conversions.ts";
-import { KNOWN_KEYS } from "./known-keys.ts";
+import { KNOWN_KEYS, RESERVED_KEYS } from "./known-keys.ts";
 import type { Values } from "./map-fields.ts";
 import type { NodeStatus, Status, StatusCode } from "./status.ts";
 
@@ -89,12 +89,12 @@ export function makeInfo(parts: Parts): { info: Info; leftOut: ReadonlyMap<strin
   const known: Record<string, unknown> = { ...own, ...values };
   if (status.synced !== undefined) known.synced = status.synced;
   // A node with which something is wrong does not say that it is in sync.
-  else if (status.status === "degraded" || status.status === "starting") delete known.synced;
+  else if (status.status !== "ok" && status.status !== "stale") delete known.synced;
   const shown: Record<string, unknown> = {};
   const leftOut = new Map<string, string>();
   let size = 0;
   for (const key of new Set([...Object.keys(KNOWN_KEYS), ...Object.keys(known)])) {
-    if (!isKnown(known[key]) || hide.includes(key)) continue;
+    if (!isKnown(known[key]) || hide.includes(key) || RESERVED_KEYS.includes(key)) continue;
     const length = formatJson(known[key], 2).length + key.length;
     const isTooMuch = size + length > SIZE_MAX;
     if (isTooMuch || Object.keys(shown).length === KEYS_MAX) {

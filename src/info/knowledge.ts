@@ -6,7 +6,7 @@
 import type { Answers, Learnt } from "./map-fields.ts";
 import type { Plan } from "./query-plan.ts";
 import type { Outcome, Taken } from "./query-sources.ts";
-import type { SourceError } from "./sources/source-error.ts";
+import { SourceError } from "./sources/source-error.ts";
 
 /** A point in time. */
 export interface Instant {
@@ -19,8 +19,8 @@ export interface Instant {
 /** What is known of one source. */
 export interface SourceState {
   readonly last?: { readonly taken: Taken; readonly learnt: Instant };
-  /** When the answer was last known to be right. */
-  readonly right?: Instant;
+  /** When the answer was last known to hold: it was given then, or the node answered other questions. */
+  readonly held?: Instant;
   /** Why it gave nothing when it was last asked. */
   readonly error?: SourceError | undefined;
   /** Whether the node does not have it, which is no error. */
@@ -53,21 +53,14 @@ export function isRefused(plan: Plan, knowledge: Knowledge): boolean {
     vital.every((state) => state?.error || state?.isAbsent);
 }
 
-/**
- * The sources to ask. All are after a failure, or when nobody has asked for a while: another node may have come
- * in the place of this one.
- *
- * @param stale how long an answer that no longer holds is shown, in milliseconds
- */
-export function dueSources(
-  plan: Plan,
-  knowledge: Knowledge,
-  now: Instant,
-  stale: number,
-): string[] {
+/** After such a pause, in milliseconds, another node may have come in the place of the one that was asked. */
+const PAUSE = 10_000;
+
+/** The sources to ask: those whose time is over; after a failure or a pause all. */
+export function dueSources(plan: Plan, knowledge: Knowledge, now: Instant): string[] {
   const isUncertain = namesOf(plan, "vital").some((name) => {
-    const { right, error } = knowledge.get(name) ?? {};
-    return error || !right || now.monotonic - right.monotonic >= stale;
+    const { held, error } = knowledge.get(name) ?? {};
+    return error || !held || now.monotonic - held.monotonic >= PAUSE;
   });
   return [...plan.sources].filter(([name, { ttl }]) => {
     const { last, error } = knowledge.get(name) ?? {};
@@ -86,13 +79,24 @@ export function learn(
   for (const [name, outcome] of outcomes) {
     if ("taken" in outcome) {
       const last = { taken: outcome.taken, learnt: now };
-      next.set(name, { last, right: now, isAbsent: outcome.absent !== undefined });
+      next.set(name, { last, held: now, isAbsent: outcome.absent !== undefined });
     } else next.set(name, { ...knowledge.get(name), error: outcome.error });
   }
-  if (isSilent(plan, next)) return next;
+  const isOfNode = [...outcomes.keys()].some((name) => plan.sources.get(name)?.role === "vital");
+  if (!isOfNode || isSilent(plan, next)) return next;
   // What was not asked again holds for as long as the node answers.
-  for (const [name, state] of next) if (!state.error) next.set(name, { ...state, right: now });
+  for (const [name, state] of next) if (!state.error) next.set(name, { ...state, held: now });
   return next;
+}
+
+/** What is known of a node that has not answered in time. */
+export function giveUp(plan: Plan, knowledge: Knowledge): Knowledge {
+  const error = new SourceError("timeout", "has not answered in time");
+  const vital = namesOf(plan, "vital").map((name): [string, SourceState] => [
+    name,
+    { ...knowledge.get(name), error },
+  ]);
+  return new Map([...knowledge, ...vital]);
 }
 
 /**
@@ -104,12 +108,12 @@ export function show(plan: Plan, knowledge: Knowledge, now: Instant, stale: numb
   const isGone = isSilent(plan, knowledge);
   const answers = new Map<string, Learnt>();
   let oldest: Instant | undefined;
-  for (const [name, { last, right, error, isAbsent }] of knowledge) {
-    if (!last || !right || isAbsent) continue;
+  for (const [name, { last, held, error, isAbsent }] of knowledge) {
+    if (!last || !held || isAbsent) continue;
     const isOld = error !== undefined || (isGone && plan.sources.get(name)?.role !== "extra");
-    if (isOld && now.monotonic - right.monotonic >= stale) continue;
+    if (isOld && now.monotonic - held.monotonic >= stale) continue;
     answers.set(name, { taken: last.taken, date: last.learnt.date });
-    if (isOld && !(oldest && oldest.monotonic <= right.monotonic)) oldest = right;
+    if (isOld && !(oldest && oldest.monotonic <= held.monotonic)) oldest = held;
   }
   return { answers, oldest };
 }

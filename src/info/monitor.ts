@@ -20,8 +20,11 @@ import { createSnapshots, type Snapshot } from "./snapshot.ts";
 import { createStateLog, type Log } from "./state-log.ts";
 import type { NodeStatus } from "./status.ts";
 
-/** How long an answer waits for a query where there is something older to show, in ms. */
+/** How long an answer waits for a query where somebody has asked lately, in ms. */
 const PATIENCE = 20;
+
+/** After such a pause, in ms, what is known is too old to be shown while the node is asked. */
+const PAUSE = 10_000;
 
 /** How much longer than a source's own time an answer waits where there is nothing to show, in ms. */
 const GRACE = 200;
@@ -111,10 +114,14 @@ const CLOCK: Clock = { monotonic: () => performance.now(), now: () => Date.now()
 export function createMonitor(options: MonitorOptions): NodeMonitor {
   const { service, node = {}, info = {}, kinds, log, onError } = options;
   const { clock = CLOCK, random = Math.random, fetch = fetchForNode(node) } = options;
-  const { timeout, ttl, stale } = timesOf(node, typeof info === "function" ? {} : info);
+  const { ttl } = timesOf(node, typeof info === "function" ? {} : info);
   const label = node.url === undefined ? "node" : `node ${new URL(node.url).origin}`;
   const now = () => ({ monotonic: clock.monotonic(), date: clock.now() });
-  const observer = createObserver({ service, node, info, kinds, label, log, fetch, now });
+  const onLearnt = () => {
+    if (state.name !== "querying") void publish().catch(onError);
+  };
+  const parts = { service, node, info, kinds, label, log, fetch, now, onLearnt };
+  const observer = createObserver(parts);
   const stateLog = createStateLog(label, log);
   const run = `${clock.now().toString(36)}-${random().toString(36).slice(2, 8)}`;
   const toSnapshot = createSnapshots(ttl, run);
@@ -123,8 +130,8 @@ export function createMonitor(options: MonitorOptions): NodeMonitor {
   let generation = 0;
   /** How many queries in a row were given nothing. */
   let failures = 0;
-  /** When the last query ended. */
-  let settledAt: number | undefined;
+  /** When somebody asked last. */
+  let askedAt = -Infinity;
   /** What was published last. */
   let published: { version: number; snapshot: Snapshot; until: number } | undefined;
   let versions = 0;
@@ -149,15 +156,16 @@ export function createMonitor(options: MonitorOptions): NodeMonitor {
       isGiven = await observer.observe(signal);
       if (generation === mine) await publish();
     } catch (error) {
+      // What was published before is not known to be right any more.
+      published = undefined;
       onError(error);
     }
     if (generation !== mine) return;
-    settledAt = clock.monotonic();
     failures = isGiven ? 0 : failures + 1;
     const backoff = Math.min(BACKOFF_FIRST * 2 ** (failures - 1), BACKOFF_MAX);
     state = isGiven
       ? { name: "current", dueAt: since + ttl }
-      : { name: "failing", dueAt: settledAt + backoff * (0.5 + random() / 2) };
+      : { name: "failing", dueAt: clock.monotonic() + backoff * (0.5 + random() / 2) };
   };
 
   const start = (): void => {
@@ -171,25 +179,38 @@ export function createMonitor(options: MonitorOptions): NodeMonitor {
     state.name === "idle" ||
     ((state.name === "current" || state.name === "failing") && time >= state.dueAt);
 
-  /** Gives up what is under way. */
+  /** Gives up the query that is under way. */
   const abandon = () => {
     if (state.name === "querying") state.abort.abort();
     generation++;
     state = { name: "idle" };
+    observer.giveUp();
+    published = undefined;
+  };
+
+  const isUnderWay = (since: number) => state.name === "querying" && state.since === since;
+
+  /** Says that the node has not answered in time, until it does. */
+  const giveUp = async () => {
+    observer.giveUp();
+    await publish();
   };
 
   const valid = () =>
     published && clock.monotonic() < published.until ? published.snapshot : undefined;
 
   // Nothing is ever asked of a node of a known kind without sources.
-  if (observer.kind !== undefined && observer.plan.sources.size === 0) state = { name: "closed" };
+  const isAsked = observer.kind === undefined || observer.plan.sources.size > 0;
+  if (!isAsked) state = { name: "closed" };
 
   return {
     get kind() {
       return observer.kind;
     },
     peek() {
-      if (state.name === "querying" || isDue(clock.monotonic())) return undefined;
+      const time = clock.monotonic();
+      if (state.name === "querying" || isDue(time)) return undefined;
+      askedAt = time;
       return valid();
     },
     async get() {
@@ -197,26 +218,31 @@ export function createMonitor(options: MonitorOptions): NodeMonitor {
       // A worker's runtime drops the work of a request that has gone away.
       if (state.name === "querying" && time - state.since > QUERY_MAX) abandon();
       if (isDue(time)) start();
+      const isFollowed = published !== undefined && time - askedAt < PAUSE;
+      askedAt = time;
       if (state.name === "querying") {
-        // What is old is not shown where a new answer may come in time.
-        const isFresh = settledAt !== undefined && (failures > 0 || time - settledAt < stale);
-        const left = state.since + (isFresh ? PATIENCE : timeout + GRACE) - time;
-        if (left > 0) await withTimeout(state.done, left, () => {});
+        const { since, done } = state;
+        const left = since + (isFollowed ? PATIENCE : observer.timeout + GRACE) - time;
+        if (left > 0) await withTimeout(done, left, () => {});
+        if (!isFollowed && published !== undefined && isUnderWay(since)) await giveUp();
       }
       return valid() ?? await publish();
     },
     async inspect() {
       if (isDue(clock.monotonic()) || state.name === "failing") start();
       if (state.name === "querying") await state.done;
+      await observer.settled();
       const { detection, plan, outcomes } = observer;
       const { status, info } = observer.report();
       return { detection, plan, outcomes, status, info };
     },
     async [Symbol.asyncDispose]() {
       const { done } = state.name === "querying" ? state : {};
-      abandon();
+      if (state.name === "querying") state.abort.abort();
+      generation++;
       state = { name: "closed" };
-      await done;
+      observer.end();
+      await Promise.all([done, observer.settled()]);
     },
   };
 }

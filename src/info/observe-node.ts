@@ -9,18 +9,22 @@ import { type Detection, detectKind } from "./detect-kind.ts";
 import { type Info, makeInfo, type Service } from "./info-object.ts";
 import {
   dueSources,
+  giveUp,
   type Instant,
   isRefused,
   isSilent,
   type Knowledge,
   learn,
+  namesOf,
   show,
 } from "./knowledge.ts";
 import { readFields, type Values } from "./map-fields.ts";
 import { HOST, type HostInfo, makePlan, type Plan, planOfHost } from "./query-plan.ts";
-import { createQuery, type Outcome, type Query } from "./query-sources.ts";
+import { createQuery, type Outcome, type Query, settle } from "./query-sources.ts";
+import { KNOWN_KEYS } from "./known-keys.ts";
 import { type InfoSettings, type NodeSettings, timesOf } from "./settings.ts";
 import { createAuth } from "./sources/credentials.ts";
+import { withTimeout } from "../with-timeout.ts";
 import type { Log } from "./state-log.ts";
 import { type NodeStatus, NOT_ASKED } from "./status.ts";
 
@@ -38,7 +42,15 @@ export interface ObserverOptions {
   readonly log: Log;
   readonly fetch: typeof fetch;
   readonly now: () => Instant;
+  /** Is called where something was learnt after {@linkcode Observer.observe} had ended. */
+  readonly onLearnt: () => void;
 }
+
+/** How long the sources of the operator's own may delay the node's, in milliseconds. */
+const EXTRA_PATIENCE = 200;
+
+/** The shortest time between two looks for another kind than the one that was found, in milliseconds. */
+const DETECTION_PAUSE = 10_000;
 
 /** How the node is at a time. */
 export interface NodeReport {
@@ -57,6 +69,8 @@ export interface Observer {
   /** The kind that was found, or why none was; `undefined` where it was not looked for. */
   readonly detection: Detection | undefined;
   readonly plan: Plan;
+  /** The longest time that a vital source may take, in milliseconds. */
+  readonly timeout: number;
   /** What each source gave when it was asked last. */
   readonly outcomes: ReadonlyMap<string, Outcome>;
   /**
@@ -66,8 +80,14 @@ export interface Observer {
    * @returns whether the node gave anything
    */
   observe(signal: AbortSignal): Promise<boolean>;
+  /** Takes a node that is asked for something that was not answered in time for one that does not answer. */
+  giveUp(): void;
   /** Says how the node is now. */
   report(): NodeReport;
+  /** Resolves when nothing is under way. */
+  settled(): Promise<unknown>;
+  /** Ends what is under way beside {@linkcode Observer.observe}. */
+  end(): void;
 }
 
 /**
@@ -76,7 +96,7 @@ export interface Observer {
  * @throws {TypeError} if a kind is unknown
  */
 export function createObserver(options: ObserverOptions): Observer {
-  const { service, node, kinds, label, log, fetch, now } = options;
+  const { service, node, kinds, label, log, fetch, now, onLearnt } = options;
   const host = typeof options.info === "function" ? options.info : undefined;
   const settings: InfoSettings = typeof options.info === "function" ? {} : options.info;
   const times = timesOf(node, settings);
@@ -89,6 +109,11 @@ export function createObserver(options: ObserverOptions): Observer {
   let knowledge: Knowledge;
   let outcomes: ReadonlyMap<string, Outcome>;
   let values: Values;
+  /** When another kind than the one that was found was looked for, in milliseconds that only count up. */
+  let lookedAt = -Infinity;
+  /** Sources of the operator's own that have not answered yet; the node's do not wait for them. */
+  const running = new Map<string, Promise<unknown>>();
+  const life = new AbortController();
 
   const useKind = (name: string | undefined) => {
     const kind = name === undefined || name === "none" ? undefined : kinds[name];
@@ -116,18 +141,57 @@ export function createObserver(options: ObserverOptions): Observer {
     detection = found;
   };
 
-  const askSources = async (signal: AbortSignal) => {
-    const due = dueSources(plan, knowledge, now(), times.stale);
-    const asked = new Map(due.map((name) => [name, plan.sources.get(name)!]));
-    const before = knowledge;
-    const found = await query(
-      asked,
-      signal,
-      (name, pointer) => before.get(name)?.last?.taken.get(pointer),
-    );
-    if (signal.aborted) return;
+  const takeIn = (found: ReadonlyMap<string, Outcome>) => {
     outcomes = new Map([...outcomes, ...found]);
     knowledge = learn(plan, knowledge, found, now());
+  };
+
+  const askSources = async (signal: AbortSignal) => {
+    const due = dueSources(plan, knowledge, now()).filter((name) => !running.has(name));
+    const some = (isWanted: (role: string) => boolean) =>
+      new Map(
+        due.map((name) => [name, plan.sources.get(name)!] as const)
+          .filter(([, { role }]) => isWanted(role)),
+      );
+    const before = knowledge;
+    const remembered = (name: string, pointer: string) =>
+      before.get(name)?.last?.taken.get(pointer);
+    const asked = query(some((role) => role !== "extra"), signal, remembered);
+    const extras = query(some((role) => role === "extra"), life.signal, remembered);
+    for (const [name, outcome] of extras) running.set(name, followUp(name, outcome, plan));
+    const found = await settle(asked);
+    await withTimeout(Promise.all(running.values()), EXTRA_PATIENCE, () => []);
+    if (!signal.aborted) takeIn(found);
+  };
+
+  const followUp = async (name: string, outcome: Promise<Outcome>, askedBy: Plan) => {
+    const found = new Map([[name, await outcome]]);
+    running.delete(name);
+    if (life.signal.aborted || plan !== askedBy) return;
+    takeIn(found);
+    onLearnt();
+  };
+
+  /** Whether the answers are not those of the kind that was found. */
+  const isSuspicious = () =>
+    isRefused(plan, knowledge) ||
+    namesOf(plan, "vital").some((name) => knowledge.get(name)?.error?.isAbsent) ||
+    reportNow().status.code === "wrong_kind";
+
+  const reportNow = (): NodeReport => {
+    const instant = now();
+    const shown = show(plan, knowledge, instant, times.stale);
+    const read = plan.sources.has(HOST)
+      ? formed(shown.answers.get(HOST)?.taken.get("") as Values | undefined)
+      : readFields(plan.fields, shown.answers, values);
+    values = { ...read, ...plan.static };
+    const status = isDetected && detection?.kind === undefined
+      ? detection?.status ?? NOT_ASKED
+      : assessStatus({ plan, knowledge, shown, values, date: instant.date });
+    const { oldest } = shown;
+    const parts = { service, isBesideNode: true, hide: settings.hide, values, status };
+    const until = oldest ? oldest.monotonic + times.stale : Infinity;
+    return { status, until, ...makeInfo({ ...parts, updatedAt: oldest?.date }) };
   };
 
   return {
@@ -140,6 +204,10 @@ export function createObserver(options: ObserverOptions): Observer {
     get plan() {
       return plan;
     },
+    get timeout() {
+      const own = namesOf(plan, "vital").map((name) => plan.sources.get(name)!.timeout);
+      return Math.max(times.timeout, ...own);
+    },
     get outcomes() {
       return outcomes;
     },
@@ -147,7 +215,10 @@ export function createObserver(options: ObserverOptions): Observer {
       if (isDetected && detection?.kind === undefined) await findKind(signal);
       if (!signal.aborted) await askSources(signal);
       // Another kind of node may have come in the place of the one that was found.
-      if (isDetected && !signal.aborted && isRefused(plan, knowledge)) {
+      const { monotonic } = now();
+      const mayLook = isDetected && !signal.aborted && monotonic - lookedAt >= DETECTION_PAUSE;
+      if (mayLook && detection?.kind !== undefined && isSuspicious()) {
+        lookedAt = monotonic;
         const before = plan;
         await findKind(signal);
         if (!signal.aborted && plan !== before) await askSources(signal);
@@ -155,20 +226,21 @@ export function createObserver(options: ObserverOptions): Observer {
       const isKnown = !isDetected || detection?.kind !== undefined;
       return isKnown && !isSilent(plan, knowledge) && !isRefused(plan, knowledge);
     },
-    report() {
-      const instant = now();
-      const shown = show(plan, knowledge, instant, times.stale);
-      const read = plan.sources.has(HOST)
-        ? shown.answers.get(HOST)?.taken.get("") as Values | undefined
-        : readFields(plan.fields, shown.answers, values);
-      values = { ...read, ...plan.static };
-      const status = isDetected && detection?.kind === undefined
-        ? detection?.status ?? NOT_ASKED
-        : assessStatus({ plan, knowledge, shown, values, date: instant.date });
-      const { oldest } = shown;
-      const parts = { service, isBesideNode: true, hide: settings.hide, values, status };
-      const until = oldest ? oldest.monotonic + times.stale : Infinity;
-      return { status, until, ...makeInfo({ ...parts, updatedAt: oldest?.date }) };
+    giveUp() {
+      knowledge = giveUp(plan, knowledge);
     },
+    report: reportNow,
+    settled: () => Promise.all(running.values()),
+    end: () => life.abort(),
   };
+}
+
+/** What a host says, in the forms that the keys of all kinds have. */
+function formed(values: Values = {}): Values {
+  return Object.fromEntries(
+    Object.entries(values).map(([key, value]) => [
+      key,
+      Object.hasOwn(KNOWN_KEYS, key) ? KNOWN_KEYS[key]!.form(value) : value,
+    ]),
+  );
 }

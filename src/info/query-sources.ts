@@ -14,13 +14,21 @@ import { runCommandSource } from "./sources/command.ts";
 import type { Auth } from "./sources/credentials.ts";
 import { readFileSource } from "./sources/file.ts";
 import { requestJson } from "./sources/get-and-post.ts";
-import type { HttpContext } from "./sources/http-request.ts";
+import type { HttpContext, RequestLimits } from "./sources/http-request.ts";
 import { createEndpoint } from "./sources/json-rpc.ts";
 import { urlOfLink } from "./sources/links-in-answers.ts";
 import { SourceError } from "./sources/source-error.ts";
 
 /** What was taken from an answer, by pointer. */
 export type Taken = ReadonlyMap<string, unknown>;
+
+/** Waits for all outcomes. */
+export async function settle(
+  outcomes: ReadonlyMap<string, Promise<Outcome>>,
+): Promise<ReadonlyMap<string, Outcome>> {
+  const settled = [...outcomes].map(async ([name, outcome]) => [name, await outcome] as const);
+  return new Map(await Promise.all(settled));
+}
 
 /** What a source gave, or why it gave nothing, and how long that took in milliseconds. */
 export type Outcome =
@@ -48,7 +56,7 @@ export interface QueryContext {
 export type Remembered = (source: string, pointer: string) => unknown;
 
 /**
- * Asks some sources; resolves when the last of them has answered or failed.
+ * Asks some sources. No promise rejects.
  *
  * @param remembered has the links of sources that are not asked this time
  */
@@ -56,7 +64,7 @@ export type Query = (
   sources: ReadonlyMap<string, PlannedSource>,
   signal: AbortSignal,
   remembered?: Remembered,
-) => Promise<ReadonlyMap<string, Outcome>>;
+) => ReadonlyMap<string, Promise<Outcome>>;
 
 /** Makes what asks; it remembers of each endpoint whether it takes batches. */
 export function createQuery(context: QueryContext): Query {
@@ -82,7 +90,7 @@ export function createQuery(context: QueryContext): Query {
     return await endpoint(calls, { timeout, signal }, httpContext());
   };
 
-  return async (sources, signal, remembered = () => undefined) => {
+  return (sources, signal, remembered = () => undefined) => {
     const started = performance.now();
     const answers = new Map<string, Promise<SourceAnswer>>();
 
@@ -101,7 +109,7 @@ export function createQuery(context: QueryContext): Query {
 
     const ask = async ({ source, timeout }: PlannedSource): Promise<SourceAnswer> => {
       const limits = { timeout, signal };
-      if ("call" in source) return await callHost(source.call, timeout);
+      if ("call" in source) return await callHost(source.call, limits);
       if ("file" in source) return await readFileSource(source.file, limits);
       if ("command" in source) return await runCommandSource(source.command, limits);
       if ("jsonrpc" in source) throw new TypeError("calls are made in batches");
@@ -124,11 +132,11 @@ export function createQuery(context: QueryContext): Query {
       .sort(([, a], [, b]) => Number(followsLink(a)) - Number(followsLink(b)));
     for (const [name, planned] of rest) answers.set(name, ask(planned));
 
-    const outcomes = [...sources].map(async ([name, planned]): Promise<[string, Outcome]> => {
+    const outcomeOf = async (name: string, planned: PlannedSource): Promise<Outcome> => {
       const outcome = await take(answers.get(name)!, planned);
-      return [name, { ...outcome, took: performance.now() - started }];
-    });
-    return new Map(await Promise.all(outcomes));
+      return { ...outcome, took: performance.now() - started };
+    };
+    return new Map([...sources].map(([name, planned]) => [name, outcomeOf(name, planned)]));
   };
 }
 
@@ -146,9 +154,16 @@ function answerOf(outcome: { answer: SourceAnswer } | { error: SourceError }): S
 }
 
 /** What a host says goes through the bounds as well, and loses what JSON has no form for. */
-async function callHost(call: HostInfo, timeout: number): Promise<SourceAnswer> {
+async function callHost(
+  call: HostInfo,
+  { timeout, signal }: RequestLimits,
+): Promise<SourceAnswer> {
+  const aborted = new Promise<never>((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason));
+  });
   try {
-    const value = await withTimeout(Promise.resolve(call()), timeout, () => {
+    const called = Promise.race([Promise.resolve(call()), aborted]);
+    const value = await withTimeout(called, timeout, () => {
       throw new Error(`takes longer than ${timeout} ms`);
     });
     if (typeof value !== "object" || value === null || Array.isArray(value)) {

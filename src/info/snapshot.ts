@@ -31,7 +31,10 @@ export function createSnapshots(ttl: number, run: string): (info: Info) => Promi
     const text = formatJson(info, 2) + "\n";
     if (last?.text === text) return last.made;
     const tag = `${run}-${(++contents).toString(36)}`;
-    const made = makeSnapshot(info, text, tag, ttl);
+    const made = makeSnapshot(info, text, tag, ttl).catch((error) => {
+      last = undefined;
+      throw error;
+    });
     last = { text, made };
     return made;
   };

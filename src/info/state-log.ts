@@ -66,7 +66,8 @@ export function createStateLog(label: string, log: Log): StateLog {
       const before = remarksOf.get(topic) ?? new Map<string, string>();
       remarksOf.set(topic, new Map(remarks));
       for (const [name, remark] of remarks) {
-        if (before.get(name) !== remark) {
+        // What it says may change with every query.
+        if (!before.has(name)) {
           log(`${label}, ${topic} ${name}: ${excerpt(remark, CLAUSE_LENGTH)}`, "warn");
         }
       }

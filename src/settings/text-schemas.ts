@@ -4,6 +4,7 @@
  * @module
  */
 import * as v from "valibot";
+import { RESERVED_KEYS } from "../info/known-keys.ts";
 import { REFERENCE } from "../info/source-reference.ts";
 import { DURATION, milliseconds } from "../info/settings.ts";
 import type { Duration } from "../kinds/kind.ts";
@@ -112,20 +113,17 @@ export const SOURCE_NAME: Schema<string> = text({
   pattern: /^[\w-]+$/,
 });
 
-/** Keys of the info that only the service itself sets. */
-const RESERVED = ["status", "status_code", "status_reason", "updated_at", "api", "links"];
-
-const INFO_KEY_FORM = new RegExp(`^(?!(?:${RESERVED.join("|")})$)[a-z][a-z0-9_]*$`);
+const INFO_KEY_FORM = new RegExp(`^(?!(?:${RESERVED_KEYS.join("|")})$)[a-z][a-z0-9_]*$`);
 
 /** A key of the info that an operator may set. */
 export const INFO_KEY: Schema<string> = text({
-  right: `a key in snake_case other than ${RESERVED.join(", ")}`,
+  right: `a key in snake_case other than ${RESERVED_KEYS.join(", ")}`,
   pattern: INFO_KEY_FORM,
 });
 
 /** A key of the info that may be hidden. */
 export const HIDDEN_KEY: Schema<string> = text({
-  right: `a key that can be hidden, which ${RESERVED.join(", ")} cannot`,
+  right: `a key that can be hidden, which ${RESERVED_KEYS.join(", ")} cannot`,
   pattern: INFO_KEY_FORM,
 });
 

@@ -335,6 +335,32 @@ const ROWS: Readonly<Record<string, Row>> = {
       header: "Needs attention",
     },
   },
+  "switches protocols": {
+    node: rawNode((socket) =>
+      socket.once("data", () => {
+        socket.end("HTTP/1.1 101 Switching\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n");
+      })
+    ),
+    seen: {
+      status: "unreachable",
+      code: "reset",
+      reason: /closed the connection/,
+      health: 503,
+      header: "Unreachable",
+    },
+  },
+  "answers with a status that there is not": {
+    node: rawNode((socket) =>
+      socket.once("data", () => socket.end("HTTP/1.1 999 Odd\r\ncontent-length: 0\r\n\r\n"))
+    ),
+    seen: {
+      status: "degraded",
+      code: "bad_answer",
+      reason: /does not answer in HTTP/,
+      health: 503,
+      header: "Needs attention",
+    },
+  },
   "answers in no HTTP at all": {
     node: rawNode((socket) => socket.end("SSH-2.0-OpenSSH_9.2\r\n")),
     seen: {

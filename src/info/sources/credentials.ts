@@ -39,6 +39,8 @@ export interface AuthOptions {
   kind: string | undefined;
   /** All kinds by name, which refusals are compared with. */
   kinds: Readonly<Record<string, Kind>>;
+  /** Whether secrets are offered that nodes of a kind leave on this machine. @default true */
+  triesUsual?: boolean;
 }
 
 /**
@@ -53,7 +55,8 @@ export async function checkCredentials(place: Place): Promise<string | undefined
 }
 
 /** Makes what gives credentials to the requests for one node. */
-export function createAuth({ nodeUrl, configured, kind, kinds }: AuthOptions): Auth {
+export function createAuth(options: AuthOptions): Auth {
+  const { nodeUrl, configured, kind, kinds, triesUsual = true } = options;
   const { origin, hostname } = new URL(nodeUrl);
   const authorize = createAuthorize();
   // monerod has a nonce for each connection: requests side by side would take each other's.
@@ -112,7 +115,8 @@ export function createAuth({ nodeUrl, configured, kind, kinds }: AuthOptions): A
     headers: {},
     next: async (refusal) => {
       const name = looksLike(refusal.headers, kinds);
-      const mayTry = name !== undefined && isLoopback(hostname) && (kind ?? name) === name;
+      const mayTry = triesUsual && name !== undefined && isLoopback(hostname) &&
+        (kind ?? name) === name;
       return await withUsual(mayTry ? kinds[name]?.auth?.files ?? [] : [], request, refusal);
     },
   });

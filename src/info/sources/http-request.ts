@@ -57,7 +57,8 @@ export async function requestText(
     stop();
   }, timeout);
   try {
-    return await context.auth.exchange(() => exchange(request, context, ended), ended);
+    const exchanged = context.auth.exchange(() => exchange(request, context, ended), ended);
+    return await Promise.race([exchanged, rejectionOf(ended)]);
   } catch (error) {
     // Ends what is left of the answer, and its connection.
     stop();
@@ -91,14 +92,14 @@ async function exchange(
 ): Promise<HttpAnswer> {
   const response = await send(request, context, signal);
   const { status } = response;
-  if (response.type === "opaqueredirect" || (status >= 300 && status < 400)) {
+  if (response.type === "opaqueredirect" || (status >= 300 && status < 400 && status !== 304)) {
     throw new SourceError(
       "bad_answer",
       `redirects (${status}), which is not followed`,
     );
   }
   // Nothing was asked to be packed; what is may be a thousand times larger than it looks.
-  const coding = response.headers.get("content-encoding") ?? "identity";
+  const coding = response.headers.get("content-encoding")?.toLowerCase() ?? "identity";
   if (coding !== "identity") {
     throw new SourceError(
       "bad_answer",
@@ -112,6 +113,14 @@ async function exchange(
     });
   }
   return { status, text };
+}
+
+/** Rejects when a signal is aborted, whatever a `fetch` makes of that. */
+function rejectionOf(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    signal.addEventListener("abort", () => reject(signal.reason));
+  });
 }
 
 /** What servers with TLS answer to a request without it: Go, nginx, Apache. */

@@ -57,7 +57,8 @@ export function createEndpoint(url: string): Endpoint {
     }
     try {
       const answer = await post(calls.map(requestOf), limits, context);
-      if (Array.isArray(answer.value)) {
+      const { value } = answer;
+      if (Array.isArray(value) && calls.some((_, id) => indexOf(value, id) >= 0)) {
         return calls.map((call, id) => outcomeOf(call, partOf(answer, id)));
       }
     } catch (error) {
@@ -76,10 +77,14 @@ function requestOf({ jsonrpc: method, params = [] }: JsonRpcSource, id: number) 
   return { jsonrpc: "2.0", id, method, params };
 }
 
+function indexOf(answers: readonly unknown[], id: number): number {
+  return answers.findIndex((answer) => isObject(answer) && answer.id === id);
+}
+
 /** The answer to one call of a batch. */
 function partOf({ value, leftOut }: SourceAnswer, id: number): SourceAnswer {
   const answers = value as unknown[];
-  const index = answers.findIndex((answer) => isObject(answer) && answer.id === id);
+  const index = indexOf(answers, id);
   const name = `/${index}`;
   return {
     value: answers[index],

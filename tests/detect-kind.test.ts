@@ -1,0 +1,68 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { KINDS } from "../src/generated/kinds.js";
+import { detectKind } from "../src/info/detect-kind.ts";
+import type { Kind } from "../src/kinds/kind.ts";
+
+const detect = suite("detecting a kind");
+
+const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
+
+/** The kinds that leave a secret on this machine, with secrets of our own in its place. */
+const WITH_SECRETS: Readonly<Record<string, Kind>> = Object.fromEntries(
+  Object.entries(KINDS).map(([name, kind]) => {
+    const file = join(folder, name);
+    writeFileSync(file, `user:secret-of-${name}`);
+    const auth = kind.auth?.files && { ...kind.auth, files: [{ basic_file: file }] };
+    return [name, { ...kind, ...(auth && { auth }) }];
+  }),
+);
+
+/** A node on this machine that refuses, and the secrets that it was sent. */
+async function sentTo(refuse: (method: string) => Record<string, string>): Promise<string[]> {
+  const sent = new Set<string>();
+  await detectKind({
+    url: "http://127.0.0.1:1",
+    kinds: WITH_SECRETS,
+    auth: undefined,
+    fetch: (_, init) => {
+      const authorization = new Headers(init?.headers).get("authorization");
+      const [, secret] = /^Basic (.*)$/.exec(authorization ?? "") ?? [];
+      if (secret) sent.add(atob(secret).replace("user:secret-of-", ""));
+      return Promise.resolve(
+        new Response("", { status: 401, headers: refuse(init?.method ?? "GET") }),
+      );
+    },
+    signal: new AbortController().signal,
+  });
+  return [...sent];
+}
+
+const BITCOIN = { "www-authenticate": 'Basic realm="jsonrpc"' };
+const SYNCTHING = { "x-syncthing-version": "v1.19.2" };
+
+detect("a secret of this machine is offered where the refusals are those of its kind", async () => {
+  assert.equal(await sentTo(() => BITCOIN), ["bitcoin"]);
+  assert.equal(await sentTo(() => SYNCTHING), ["syncthing"]);
+});
+
+detect("none is where they are those of two kinds, in one answer or in several", async () => {
+  assert.equal(await sentTo(() => ({ ...BITCOIN, ...SYNCTHING })), []);
+  assert.equal(await sentTo((method) => method === "GET" ? SYNCTHING : BITCOIN), []);
+});
+
+detect("none is where they only look like those of a kind", async () => {
+  for (
+    const challenge of [
+      'Basic realm="evil", foo="Basic realm=\\"jsonrpc\\""',
+      'Bearer realm="jsonrpc"',
+    ]
+  ) {
+    assert.equal(await sentTo(() => ({ "www-authenticate": challenge })), [], challenge);
+  }
+});
+
+detect.run();
