@@ -25,7 +25,7 @@ const ENTRIES = [
 ];
 
 /** What most parts import: the service, and the rules for settings. */
-const SHARED = ["nodeface", "settings/command"];
+const SHARED = ["nodeface", "settings/flags"];
 
 /**
  * Makes each entry and each module that is imported on demand import what is shared as well. Otherwise

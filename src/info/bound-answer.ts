@@ -12,16 +12,16 @@ import { SourceError } from "./sources/source-error.ts";
 import { excerpt, printable, quote, shorten, startOf } from "../text.ts";
 
 /** What is read of an answer. */
-export const BOUNDS = {
+export const BOUNDS: Readonly<Record<"bytes" | "depth" | "string" | "digits", number>> = {
   /** The whole text, in bytes. */
-  bytes: 1024 * 1024,
+  bytes: 1_048_576,
   /** Levels of objects and lists. */
   depth: 32,
   /** One string, in UTF-16 code units. */
   string: 4096,
   /** Digits of one number. */
   digits: 40,
-} as const;
+};
 
 /** An answer within the bounds. */
 export interface SourceAnswer {

@@ -8,15 +8,20 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 import { parseChallenges } from "./challenge.ts";
 
-/** The algorithms, the strongest first. */
-const ALGORITHMS = { "SHA-256": sha256, "MD5": md5 } as const;
+/** The algorithms that are supported. */
+type Algorithm = "SHA-256" | "MD5";
+
+const ALGORITHMS: Readonly<Record<Algorithm, (data: Uint8Array) => Uint8Array>> = {
+  "SHA-256": sha256,
+  "MD5": md5,
+};
 
 /** What a server wants to be answered. */
 export interface DigestChallenge {
   readonly realm: string;
   readonly nonce: string;
   readonly opaque: string | undefined;
-  readonly algorithm: keyof typeof ALGORITHMS;
+  readonly algorithm: Algorithm;
   /** How the server writes the algorithm; `undefined` if it does not. */
   readonly algorithmName: string | undefined;
   /** Whether the algorithm ends in `-sess`. */

@@ -16,7 +16,7 @@ export interface Refusal {
 }
 
 /** What the node offers, as `parseChallenges` reads it. */
-export const challengeOf = (headers: Headers) => headers.get("www-authenticate") ?? "";
+export const challengeOf = (headers: Headers): string => headers.get("www-authenticate") ?? "";
 
 const schemesOf = (headers: Headers) =>
   parseChallenges(challengeOf(headers)).map(({ scheme }) => scheme);
