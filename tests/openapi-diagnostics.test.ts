@@ -38,16 +38,16 @@ const FILES: Readonly<Record<string, [isShown: boolean, ...findings: string[]]>>
     '5:11 the reference to "https://elsewhere.example/a.yaml" leads to another origin and is not ' +
     "followed",
   ],
-  "alias-bomb.yaml": [false, "4:5 the aliases stand for more than 10 times what is written"],
+  "alias-bomb.yaml": [false, "9:46 holds more than 1,000,000 values"],
   "no-anchor.yaml": [false, "4:9 the alias *none has no anchor before it"],
-  "alias-circle.yaml": [false, "4:7 an alias stands for a value that it is a part of"],
+  "alias-circle.yaml": [false, "5:5 an alias stands for a value that it is a part of"],
   "empty.yaml": [false, "1:1 is empty"],
-  "binary.yaml": [false, "1:1 is not text in UTF-8"],
+  "binary.yaml": [false, "1:1 is binary, not text"],
   "same-key.yaml": [true, "6:3 the same key stands here a second time; the last one counts"],
   "two.yaml": [false, "4:1 a second document begins here; a description is a single one"],
   "not-1.1.yaml": [
     true,
-    "5:7 YAML 1.2 has no merge keys: this is a key called <<, and nothing is merged",
+    "5:3 YAML 1.2 has no merge keys: << is merged here, and is a key to some readers",
     "6:9 this number has no form in JSON, where it is null",
   ],
   "version.yaml": [
@@ -93,7 +93,7 @@ broken("JSON by its media type is told in the words of JSON, whatever it is call
 broken("what is not followed is an empty object, in both forms alike", async () => {
   const { json, yaml } = await load("broken/origin.yaml");
   assert.ok(isEqual(parseYaml(yaml), JSON.parse(json)));
-  assert.equal(Object.values(JSON.parse(json)["x-ext"]), [{}]);
+  assert.equal(JSON.parse(json).paths["/a"], {});
 });
 
 broken("nothing of a file outside the folder is shown", async () => {
@@ -127,10 +127,10 @@ broken("a key that stands twice in JSON is found", async () => {
 });
 
 broken("JSON that is nested without end is told so, whatever it is called", async () => {
-  const message = "is not JSON: this is nested more than 512 levels deep";
+  const message = "is not JSON: this is nested more than 256 levels deep";
   for (const name of ["x.json", "x.yaml"]) {
     const { findings, document } = await load({ text: "[".repeat(1_000_000), name });
-    assert.equal(findings.map(formatFinding), [`${name}:1:513 ${message}`]);
+    assert.equal(findings.map(formatFinding), [`${name}:1:257 ${message}`]);
     assert.is(document, undefined);
   }
 });
@@ -138,7 +138,7 @@ broken("JSON that is nested without end is told so, whatever it is called", asyn
 broken("YAML that is nested too deep for JSON is told so", async () => {
   const text = `openapi: 3.1.1\nx: ${"[".repeat(1000)}${"]".repeat(1000)}\n`;
   const { findings } = await load({ text, name: "x.yaml" });
-  assert.equal(findings.map(formatFinding), ["x.yaml:1:1 is nested more than 512 levels deep"]);
+  assert.equal(findings.map(formatFinding), ["x.yaml:2:260 is nested more than 256 levels deep"]);
 });
 
 broken("a string of millions of escapes in JSON is read like any other", async () => {

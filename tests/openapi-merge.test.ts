@@ -1,9 +1,10 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { formatFinding } from "../src/openapi/diagnostics.ts";
+import { withServiceOperations } from "../src/openapi/service-operations.ts";
+import { withServers } from "../src/openapi/servers.ts";
 import { isEqual, type Json, objectOf } from "../src/json/values.ts";
-import { load, OWN, parseYaml, pathOf } from "./description/_load.ts";
-import { readFileSync } from "node:fs";
+import { load, OWN, parseYaml } from "./description/_load.ts";
 
 const node = suite("a node's description");
 
@@ -47,29 +48,12 @@ paths: { /height: { get: { operationId: nodefaceGetInfo, responses: {} } } }
   },
 );
 
-node("the comments and the order of its YAML stay, and every line of it", async () => {
-  for (const file of FILES.filter((file) => file.includes("petstore-3"))) {
-    const { yaml } = await load(file);
-    let at = 0;
-    for (const line of readFileSync(pathOf(file), "utf8").trimEnd().split("\n")) {
-      const found = yaml.indexOf(`${line}\n`, at);
-      assert.ok(found >= 0, `${file}: ${line}`);
-      at = found + line.length + 1;
-    }
-  }
-});
-
-node("comments stay in a description of several files", async () => {
-  const { yaml } = await load("three/openapi.yaml");
-  for (const comment of ["# Three files", "# the paths are elsewhere"]) assert.match(yaml, comment);
-});
-
-node("several files become one, whose references stay within it", async () => {
+node("several files become one, whose references lead to components", async () => {
   const { document, json } = await load("three/openapi.yaml");
   const references = [...json.matchAll(/"\$ref":"([^"]*)"/g)].map(([, ref]) => ref!);
-  for (const ref of references) assert.match(ref, /^#\/(components|x-ext)\//);
-  const paths = objectOf(objectOf(objectOf(document?.["x-ext"]).shared_paths).things);
-  assert.match(JSON.stringify(paths), '{"$ref":"#/components/schemas/Thing"}');
+  for (const ref of references) assert.match(ref, /^#\/components\/\w+\/[\w.-]+$/);
+  const item = objectOf(objectOf(document?.paths)["/things"]);
+  assert.match(JSON.stringify(item), '{"$ref":"#/components/schemas/Thing"}');
 });
 
 node("Swagger 2.0 becomes OpenAPI 3.0, and large numbers keep their digits", async () => {
@@ -89,7 +73,7 @@ paths: {}
   assert.match(json, '"x-large":12345678901234567890,"x-date":"2020-01-01","x-no":"no"');
 });
 
-node("anchors stand for what they name, and stay in YAML", async () => {
+node("anchors stand for what they name, which is written out", async () => {
   const text = `openapi: 3.1.1
 info: &info { title: x, version: "1" }
 paths: {}
@@ -97,7 +81,7 @@ x-same: *info
 `;
   const { json, yaml } = await load({ text });
   assert.equal(JSON.parse(json)["x-same"], { title: "x", version: "1" });
-  assert.match(yaml, "x-same: *info\n");
+  assert.match(yaml, 'x-same:\n  title: x\n  version: "1"\n');
 });
 
 node("a variable opens what its enum lists, and it is said where it lists nothing", async () => {
@@ -235,6 +219,29 @@ node("this service's own description says nothing that OpenAPI 3.0 has no word f
   };
   visit(paths);
   visit(components);
+});
+
+node("operations of every method lead to the node, and what was read stays as it is", () => {
+  const operation = { servers: [{ url: "x" }, { url: "/v2/x" }, { url: "http://localhost/y" }] };
+  const item = { get: operation, additionalOperations: { COPY: operation }, summary: "s" };
+  const document = {
+    openapi: "3.2.0",
+    paths: { "/a": item, "/b": {} },
+    servers: [{ url: "../v2" }],
+  };
+  const before = structuredClone(document);
+  const where = { base: "http://node.example/v2", itself: "http://node.example" };
+  const placed = withServers(document, where);
+  assert.equal(document, before);
+  const servers = [{ url: "http://node.example/v2/x" }, { url: "http://node.example/y" }];
+  const get = { servers };
+  assert.equal(placed.servers, [{ url: "http://node.example/v2" }]);
+  const { "/a": a, "/b": b } = placed.paths as Record<string, Json>;
+  assert.equal(a, { get, additionalOperations: { COPY: get }, summary: "s" });
+  assert.is(b, document.paths["/b"]);
+  const own = { paths: { "/v1/x": { get: { operationId: "getX", responses: {} } } } };
+  withServiceOperations(own, document);
+  assert.equal(document, before);
 });
 
 node.run();

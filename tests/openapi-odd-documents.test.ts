@@ -62,20 +62,31 @@ odd("has its numbers in both forms, also for readers of YAML 1.1", async () => {
   assert.match(hex.json, '"x-large":18446744073709551615');
 });
 
+/** What some reader of YAML 1.1 takes for something else than a text, unless it is in quotes. */
+const LOOKALIKES =
+  ("yes No on OFF y ~ null 1e3 1.0e+3 0777 0o17 0b11 0x1F 12:30 190:20:30.15 1_000 " +
+    "2020-01-01 2020-01-01T00:00:00Z .inf .NaN + - = << !a &a *a %a @a `a ? : # [ { | >").split(
+      " ",
+    );
+
+odd("has texts in quotes that readers of YAML 1.1 would take for something else", async () => {
+  const { yaml } = await readJson({ paths: {}, "x-texts": [...LOOKALIKES, "a\tb"] });
+  const lines = yaml.split("x-texts:\n")[1]!.trimEnd().split("\n").slice(0, LOOKALIKES.length + 1);
+  const bare = lines.filter((line) => !/^ *- ["']/.test(line)).map((line) => line.trim());
+  // These are texts to all of them.
+  assert.equal(bare, ["- +"]);
+});
+
 odd("is told of a number above all that readers of JSON can hold", async () => {
   const [inJson, inYaml] = [
     '{"openapi":"3.1.1","info":{"title":"a","version":"1"},"paths":{},"x-n":1e999}',
     `${INFO}paths: {}\nx-n: 1e999\n`,
   ];
-  for (
-    const [text, value, message] of [
-      [inJson, "1e999", "is above all that readers of JSON can hold; it is served as a string"],
-      [inYaml, null, "has no form in JSON, where it is null"],
-    ] as const
-  ) {
+  for (const text of [inJson, inYaml]) {
     const loaded = await read(text);
     same(loaded);
-    assert.is(JSON.parse(loaded.json)["x-n"], value);
+    assert.is(JSON.parse(loaded.json)["x-n"], "1e999");
+    const message = "is above all that readers of JSON can hold; it is served as a string";
     assert.match(loaded.findings[0]?.message ?? "", message);
   }
 });
@@ -106,8 +117,13 @@ const SENSELESS = [
   [`${INFO}paths: {}\n--- {x: 1}\n`, "a second document begins here"],
   ["openapi: 30000000000000000000\ninfo: {}\npaths: {}\n", "30000000000000000000 is no version"],
   [
-    '{"swagger":"2.0","info":{"title":"a","version":"1"},"paths":{},"produces":true,' +
-    '"responses":{"A":{"schema":{}}}}',
+    JSON.stringify({
+      swagger: "2.0",
+      info: { title: "a", version: "1" },
+      produces: Array.from({ length: 3000 }, (_, i) => `text/${i}`),
+      paths: {},
+      responses: { A: { description: "", schema: { enum: Array(1000).fill(1) } } },
+    }),
     "cannot be shown",
   ],
 ] as const;

@@ -2,11 +2,11 @@ import fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse, parseDocument, stringify } from "yaml";
-import { applyEdits } from "../src/openapi/document-edits.ts";
 import { formatJson, parseJson } from "../src/json/lossless.ts";
-import { ownEdits } from "../src/openapi/service-operations.ts";
-import { serverEdits } from "../src/openapi/servers.ts";
+import { withServiceOperations } from "../src/openapi/service-operations.ts";
+import { withServers } from "../src/openapi/servers.ts";
 import { isEqual, type Json } from "../src/json/values.ts";
+import { writeJson, writeYaml } from "../src/openapi/write.ts";
 import { load, parseYaml } from "./description/_load.ts";
 
 const roundTrip = suite("whatever a description says");
@@ -130,7 +130,9 @@ roundTrip(
         // Members that are there and hold nothing are not written.
         const document = parseJson(formatJson(description)) as Json;
         const { isJson, isCommented, newline, ...options } = layout;
-        const yaml = stringify(document, { ...options, aliasDuplicateObjects: false } as object);
+        // A bare << is a merge key to us, so it stands in quotes here, as what YAML 1.1 misreads does.
+        const quoted = { aliasDuplicateObjects: false, compat: "yaml-1.1" };
+        const yaml = stringify(document, { ...options, ...quoted } as object);
         const commented = isCommented
           ? `# First\n${yaml.replace(/^(?=paths:)/m, "# Paths\n")}`
           : yaml;
@@ -140,8 +142,7 @@ roundTrip(
         // Some layouts are beyond the library that writes them here.
         fc.pre(isJson || (isText(written) && isEqual(exactly(written), document)));
         const loaded = await load({ text: isJson ? formatJson(document) : written }, where, OWN);
-        const placed = applyEdits(document, serverEdits(document, where));
-        const merged = applyEdits(placed, ownEdits(own, placed));
+        const merged = withServiceOperations(own, withServers(document, where));
         assert.ok(isEqual(parseJson(loaded.json), merged), "JSON");
         assert.ok(isEqual(exactly(loaded.yaml), merged), "YAML");
       }),
@@ -149,6 +150,25 @@ roundTrip(
     );
   },
 );
+
+const anyText = fc.oneof(text, fc.string({ unit: "binary", maxLength: 20 }));
+
+roundTrip("both forms are written the same, for readers of YAML 1.1 as well (500 values)", () => {
+  const members = fc.dictionary(anyText, fc.oneof(anyText, value), { noNullPrototype: true });
+  fc.assert(
+    fc.property(members, (document) => {
+      const read = (bytes: Uint8Array) =>
+        new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+      const json = parseJson(read(writeJson(document)));
+      const yaml = read(writeYaml(document));
+      assert.ok(isEqual(exactly(yaml), json), yaml);
+      // YAML 1.1 has other keys than texts; the values are what matters.
+      const old = parse(yaml, { version: "1.1", intAsBigInt: true }) as unknown;
+      assert.ok(isEqual(parseJson(formatJson(old)), json), yaml);
+    }),
+    { numRuns: 500 },
+  );
+});
 
 /** Whether a text survives UTF-8: the library may fold a line between two halves of a character. */
 function isText(text: string): boolean {

@@ -18,6 +18,13 @@ servers: [{ url: "${server}" }]
 paths: {}
 `;
 
+/** Schemas of which each is the one that a reference leads to. */
+const schemas = (...refs: string[]) =>
+  refs.map((ref, i) => `    S${i}: { $ref: "${ref}" }\n`).join("").replace(
+    /^/,
+    "components:\n  schemas:\n",
+  );
+
 let folder: string;
 let file: string;
 let reports: DescriptionReport[];
@@ -99,9 +106,9 @@ fresh("what cannot be shown leaves this service's own, and the page says so", as
 
 fresh("a link out of the folder is not followed", async () => {
   const outside = mkdtempSync(join(tmpdir(), "nodeface-"));
-  writeFileSync(join(outside, "secret.yaml"), "a: secret\n");
+  writeFileSync(join(outside, "secret.yaml"), "type: secret\n");
   symlinkSync(join(outside, "secret.yaml"), join(folder, "link.yaml"));
-  write(file, `${describe("One")}x-more: { $ref: link.yaml }\n`);
+  write(file, describe("One") + schemas("link.yaml"));
   const app = await create(file);
   rmSync(outside, { recursive: true });
   assert.match(findings().join(), "leads out of the description's folder");
@@ -109,15 +116,15 @@ fresh("a link out of the folder is not followed", async () => {
 });
 
 fresh("a change of any of its files counts", async () => {
-  write(file, `${describe("One")}x-more: { $ref: "more.yaml#/a" }\n`);
-  write(join(folder, "more.yaml"), "a: { b: 1 }\n");
+  write(file, describe("One") + schemas("more.yaml#/a"));
+  write(join(folder, "more.yaml"), "a: { const: 1 }\n");
   const app = await create(file);
   const before = await (await ask(app, "/spec.json")).json();
-  assert.equal(before["x-ext"], { more: { a: { b: 1 } } });
-  write(join(folder, "more.yaml"), "a: { b: 2 }\n");
+  assert.equal(before.components.schemas.S0, { const: 1 });
+  write(join(folder, "more.yaml"), "a: { const: 2 }\n");
   await app.refresh();
   const after = await (await ask(app, "/spec.json")).json();
-  assert.equal(after["x-ext"], { more: { a: { b: 2 } } });
+  assert.equal(after.components.schemas.S0, { const: 2 });
 });
 
 fresh.run();
@@ -168,15 +175,15 @@ remote("it is asked for again with its ETag, and its servers are relative to it"
 });
 
 remote("while it is being read, everything is still of the old version", async () => {
-  const more = 'x-more: { $ref: "more.yaml#/a" }\n';
+  const more = schemas("more.yaml#/a");
   answers["/spec.yaml"] = { body: describe("One") + more };
-  answers["/more.yaml"] = { body: "a: { b: 1 }\n" };
+  answers["/more.yaml"] = { body: "a: { const: 1 }\n" };
   const app = await create(`${origin}/spec.yaml`);
   const old = await etags(app);
   let release = () => {};
   const after = new Promise<void>((resolve) => release = resolve);
   answers["/spec.yaml"] = { body: describe("Two", "http://b.example") + more };
-  answers["/more.yaml"] = { body: "a: { b: 2 }\n", after };
+  answers["/more.yaml"] = { body: "a: { const: 2 }\n", after };
   asked = [];
   const refreshed = app.refresh();
   // The first file is new, the second is on its way.
@@ -239,6 +246,17 @@ remote("a server that does not answer leaves the old one", async () => {
   assert.is(await title(app), "Two");
 });
 
+remote("a weak ETag that stays while the content changes hides nothing", async () => {
+  const headers = { etag: 'W/"1"' };
+  answers["/spec"] = { headers, body: describe("One") };
+  const app = await create(`${origin}/spec`);
+  answers["/spec"] = { headers, body: describe("Two") };
+  await app.refresh();
+  assert.is(await title(app), "Two");
+  await app.refresh();
+  assert.is(reports.length, 2);
+});
+
 remote("redirects are followed within the origin only", async () => {
   answers["/a"] = { status: 302, headers: { location: "/b" } };
   answers["/b"] = { body: describe("One") };
@@ -251,15 +269,17 @@ remote("redirects are followed within the origin only", async () => {
 });
 
 remote("its references are followed within the origin only", async () => {
-  const refs = 'x-a: { $ref: "b.yaml#/a" }\nx-b: { $ref: "http://localhost:1/b.yaml" }\n';
+  const refs = schemas("b.yaml#/a", "http://localhost:1/b.yaml");
   answers["/spec/a.yaml"] = { body: describe("One") + refs };
-  answers["/spec/b.yaml"] = { body: "a: 1\n" };
+  answers["/spec/b.yaml"] = { body: "a: { const: 1 }\n" };
   const app = await create(`${origin}/spec/a.yaml`);
   assert.equal(asked.map(({ path }) => path), ["/spec/a.yaml", "/spec/b.yaml"]);
   assert.equal(findings(), [
-    'a.yaml:6:14 the reference to "http://localhost:1/b.yaml" leads to another origin and is not followed',
+    'a.yaml:8:17 the reference to "http://localhost:1/b.yaml" leads to another origin and is not followed',
   ]);
-  assert.equal((await (await ask(app, "/spec.json")).json())["x-ext"].b, { a: 1 });
+  assert.equal((await (await ask(app, "/spec.json")).json()).components.schemas.S0, {
+    const: 1,
+  });
 });
 
 remote("what is too large, and what cannot be reached, is said to be so", async () => {

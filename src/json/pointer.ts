@@ -37,15 +37,21 @@ export function resolvePointer(value: unknown, pointer: string): unknown {
 }
 
 /**
- * The value at a pointer in a URI fragment (RFC 6901, section 6).
+ * Parses a pointer in a URI fragment (RFC 6901, section 6).
  *
  * @param fragment a percent-encoded pointer without the `#`
- * @returns `undefined` if there is no value or the pointer is malformed
+ * @returns `undefined` if it is malformed
  */
-export function resolveFragment(value: unknown, fragment: string): unknown {
+export function parseFragment(fragment: string): Path | undefined {
   // Decoding each token by itself accepts `%2F` for a slash in a key, which some tools write.
   const tokens = fragment.split("/").map((token) => decodePercent(token).replaceAll("/", "~1"));
-  return resolvePointer(value, tokens.join("/"));
+  return parsePointer(tokens.join("/"));
+}
+
+/** The value at a pointer in a URI fragment; `undefined` if there is none or it is malformed. */
+export function resolveFragment(value: unknown, fragment: string): unknown {
+  const path = parseFragment(fragment);
+  return path && valueAt(value, path);
 }
 
 /** Percent-decodes a text as UTF-8; returns it unchanged if it is malformed. */

@@ -24,12 +24,13 @@ export class JsonSyntaxError extends SyntaxError {
   }
 }
 
-/** A text that is nested more than {@linkcode DEPTH_MAX} levels deep. */
+/** A text that is nested deeper than is read. */
 export class JsonDepthError extends JsonSyntaxError {
   override name = "JsonDepthError";
 
-  constructor(offset: number) {
-    super(`this is nested more than ${DEPTH_MAX} levels deep`, offset);
+  /** @param depthMax how many levels are read */
+  constructor(offset: number, depthMax: number) {
+    super(`this is nested more than ${depthMax} levels deep`, offset);
   }
 }
 
@@ -131,7 +132,7 @@ export class JsonScanner {
       if (isValue) this.#leaveValue();
       else this.#expected = "colon";
     } else if (isValue && (character === "{" || character === "[")) {
-      if (this.depth === this.#depthMax) throw new JsonDepthError(start);
+      if (this.depth === this.#depthMax) throw new JsonDepthError(start, this.#depthMax);
       this.kind = character;
       this.end = start + 1;
       this.#open.push(character === "{");

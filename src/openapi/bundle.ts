@@ -1,80 +1,343 @@
 /**
- * Makes one document of a description in several files: what the root refers to is put under `x-ext`,
- * a member for each file, and the references lead there.
+ * Makes one document of a description: what references name is put into components, and each reference
+ * leads to `#/components/<section>/<Name>`.
  *
  * @module
  */
-import { bundle, type LoaderPlugin } from "@scalar/json-magic/bundle";
-import type { Edit } from "./document-edits.ts";
-import type { Files, Link } from "./resolve-files.ts";
-import { referencesOf } from "./references.ts";
-import { isObject, type Json } from "../json/values.ts";
+import { isValidName, nameTargets, toValidName } from "./component-names.ts";
+import { LIMITS } from "./limits.ts";
+import { formatPointer } from "../json/pointer.ts";
+import { isObject, type Json, objectOf, setMember } from "../json/values.ts";
+import { weigh } from "../json/weigh.ts";
+import { operationsOf } from "./list-operations.ts";
+import {
+  complain,
+  type Files,
+  isPure,
+  type Link,
+  nameOfComponent,
+  type Target,
+} from "./resolve-files.ts";
+import { isReference, NAMING, type Shape, shapeOfMember, siblingsOf } from "./structure.ts";
 
-/** Where the bundler thinks that the files are; it follows URLs of HTTP only in the way URLs work. */
-const FILES = "http://localhost";
+/** How deep copies may be nested in copies. */
+const DEPTH_MAX = LIMITS.depth;
 
-/** What the root is called where other files refer to it. */
-const ROOT = "root";
+/** How much may be put in the place of references, in values or 32 characters of text. */
+const COPIES_MAX = LIMITS.nodes;
+
+/** What stands where a reference leads to nothing; anything else is left out. */
+const EMPTY: Readonly<Record<Shape, Json>> = {
+  schema: {},
+  response: { description: "" },
+  pathItem: {},
+  mediaType: {},
+};
+
+/** Members of a schema that mean nothing once every reference leads to components. */
+const LEFT_OUT: ReadonlySet<string> = new Set(["$id"]);
+
+/** Members of JSON Schema that a Schema Object has only since OpenAPI 3.1. */
+const LEFT_OUT_BEFORE_3_1: ReadonlySet<string> = new Set([
+  ...["$schema", "$id", "$anchor", "$comment", "$defs", "definitions", "$dynamicAnchor"],
+]);
+
+/** By a value and what it is. */
+type ByShape<T> = Map<unknown, Map<Shape, T>>;
 
 /**
- * Bundles the files, all of which have been read: nothing is fetched, and what was refused or could not
- * be read is an empty object in the result. The values are changed in place.
- *
- * @returns the document of the root
+ * Makes one document. What is wrong is added to the complaints of the files; what was read stays as it is,
+ * and the document is the root itself where nothing is to be changed.
  */
-export async function bundleFiles({ root, members }: Files): Promise<Json> {
-  const document = root.source.value as Json;
-  const origin = root.url.replace(/^file:\/\//, FILES);
-  const loader: LoaderPlugin = {
-    type: "loader",
-    validate: () => true,
-    exec: (address) => {
-      const url = root.url.startsWith("file:") ? address.replace(FILES, "file://") : address;
-      const value = members.get(url)?.source.value;
-      const data = isObject(value) ? value : value === undefined ? {} : { value };
-      return Promise.resolve({ ok: true, data, raw: "" });
-    },
-  };
-  const relativeRoot = decodeURI(new URL(origin).pathname.split("/").at(-1)!);
-  const names = new Set([ROOT]);
-  await bundle(document, {
-    plugins: [loader],
-    treeShake: false,
-    origin,
-    // The root is there already and is not to be put below itself.
-    cache: new Map([[relativeRoot, Promise.resolve({ ok: true, data: document, raw: "" })]]),
-    compress: (path) => {
-      if (path === relativeRoot) return ROOT;
-      let name = path.replace(/\.\w+$/, "").replaceAll(/[^A-Za-z0-9]+/g, "_").replace(/^_|_$/g, "");
-      for (const stem = name || "file"; names.has(name) || !/[a-z]/i.test(name);) {
-        name += `${stem}_`;
-      }
-      names.add(name);
-      return name;
-    },
-  });
-  redirectToRoot(document);
+export function bundle(files: Files): Json {
+  const root = files.root.source.value as Json;
+  const plan = planComponents(files);
+  const copier = createCopier(files, plan);
+  let document = copier.copy(root, "document") as Json;
+  for (const [shape, targets] of plan.added) {
+    const [outer, inner] = files.structure.sections[shape]! as [string, string?];
+    const holder = inner ? { ...objectOf(document[outer]) } : { ...document };
+    const section: Json = { ...objectOf(holder[inner ?? outer]) };
+    for (const [target, name] of targets) {
+      const value = copier.copy(target.value, shape, true);
+      if (value !== undefined) setMember(section, name, value);
+    }
+    holder[inner ?? outer] = section;
+    document = inner ? { ...document, [outer]: holder } : holder;
+  }
   return document;
 }
 
-/** What the bundling of a document has changed in it, so that its text can be changed likewise. */
-export function bundlingEdits(document: Json, links: readonly Link[]): Edit[] {
-  const edits: Edit[] = [];
-  for (const { path, ref } of links) {
-    const value = path.reduce<unknown>((value, key) => (value as Json)[key], document);
-    if (value !== ref) edits.push({ kind: "value", path, value });
-  }
-  if (document["x-ext"]) edits.push({ kind: "value", path: ["x-ext"], value: document["x-ext"] });
-  return edits;
+/** Which components there will be. */
+interface Plan {
+  /** The names of values that are components or become some. */
+  readonly names: ByShape<string>;
+  /** The sections of the root, with the new name of each component. */
+  readonly sections: ReadonlyMap<unknown, ReadonlyMap<string, string>>;
+  /** The components of the root whose reference is replaced by what it names. */
+  readonly hosts: ReadonlySet<unknown>;
+  /** What is put into components, by what it is. */
+  readonly added: ReadonlyMap<Shape, ReadonlyMap<Target, string>>;
 }
 
-/** Makes references to the root itself what they are within one document. */
-function redirectToRoot(document: Json): void {
-  const prefix = `#/x-ext/${ROOT}`;
-  for (const { path, ref } of referencesOf(document)) {
-    if (ref !== prefix && !ref.startsWith(`${prefix}/`)) continue;
-    let parent = document;
-    for (const key of path.slice(0, -1)) parent = parent[key] as Json;
-    parent.$ref = `#${ref.slice(prefix.length)}`;
+function planComponents(files: Files): Plan {
+  const { root, structure, links, linkOf } = files;
+  const names: ByShape<string> = new Map();
+  const sections = new Map<unknown, Map<string, string>>();
+  const hosts = new Set<unknown>();
+  const added = new Map<Shape, Map<Target, string>>();
+  const taken = new Map<Shape, Set<string>>();
+  for (const shape of Object.keys(structure.sections)) {
+    const section = sectionOf(files, shape);
+    const keys = Object.keys(section);
+    const used = new Set(keys.filter(isValidName));
+    const renamed = new Map(keys.map((key) => [key, key]));
+    taken.set(shape, used);
+    for (const key of keys.filter((key) => !isValidName(key) && !key.startsWith("x-"))) {
+      const path = [toValidName(key, shape)];
+      const target: Target = { member: root, base: root.base, shape, value: undefined, path };
+      renamed.set(key, nameTargets([target], used).get(target)!);
+    }
+    sections.set(section, renamed);
+    for (const key of keys) {
+      const value = section[key];
+      if (!isPure(structure, shape, value)) setName(names, value, shape, renamed.get(key)!);
+    }
+    // A component that only refers to something elsewhere is where that is put.
+    const references = keys.map((key) => ({ key, link: linkOf(section[key], shape) }))
+      .filter(({ key, link }) =>
+        link?.end && !link.isBroken && isPure(structure, shape, section[key])
+      )
+      .sort((a, b) => rankOf(a) - rankOf(b) || (a.key < b.key ? -1 : 1));
+    for (const { key, link } of references) {
+      const { value } = link!.end!;
+      const isElsewhere = isObject(value) && nameOfComponent(files, link!.end!) === undefined;
+      if (!isElsewhere || names.get(value)?.has(shape)) continue;
+      setName(names, value, shape, renamed.get(key)!);
+      hosts.add(section[key]);
+    }
   }
+  const uses: Map<Target, number> = new Map();
+  const firsts: ByShape<Target> = new Map();
+  for (const { end, isBroken, reference } of links) {
+    if (!end || isBroken || !taken.has(end.shape) || !isObject(end.value)) continue;
+    if (reference.expected !== end.shape || nameOfComponent(files, end) !== undefined) continue;
+    if (names.get(end.value)?.has(end.shape)) continue;
+    const shapes = firsts.get(end.value) ?? new Map<Shape, Target>();
+    const first = shapes.get(end.shape) ?? end;
+    firsts.set(end.value, shapes.set(end.shape, first));
+    uses.set(first, (uses.get(first) ?? (end.member === root ? 1 : 0)) + 1);
+  }
+  for (const [shape, used] of taken) {
+    // A path item is more useful in its place, unless its operations would be there twice.
+    const targets = [...uses.keys()].filter((target) =>
+      target.shape === shape && (shape !== "pathItem" || uses.get(target)! > 1)
+    );
+    if (targets.length === 0) continue;
+    const named = nameTargets(targets, used);
+    for (const [{ value }, name] of named) setName(names, value, shape, name);
+    added.set(shape, named);
+  }
+  return { names, sections, hosts, added };
+}
+
+/** The components of a shape that the root has. */
+function sectionOf({ root, structure }: Files, shape: Shape): Json {
+  const path = structure.sections[shape] ?? [];
+  return path.reduce<Json>((value, key) => objectOf(value[key]), root.source.value as Json);
+}
+
+/** A component with the name of what it refers to comes first. */
+const rankOf = ({ key, link }: { key: string; link: Link | undefined }): number =>
+  link?.end?.path.at(-1) === key ? 0 : 1;
+
+function setName(names: ByShape<string>, value: unknown, shape: Shape, name: string): void {
+  if (!isObject(value)) return;
+  const shapes = names.get(value) ?? new Map<Shape, string>();
+  if (!shapes.has(shape)) shapes.set(shape, name);
+  names.set(value, shapes);
+}
+
+function createCopier(files: Files, { names, sections, hosts }: Plan) {
+  const { structure, linkOf } = files;
+  const schemes = sections.get(sectionOf(files, "securityScheme"));
+  const leftOut = structure.hasSiblings ? LEFT_OUT : LEFT_OUT_BEFORE_3_1;
+  const done: ByShape<unknown> = new Map();
+  /** What is being put in the place of a reference. */
+  const open = new Set<unknown>();
+  const placed = new Set<unknown>();
+  const weights = new Map<unknown, number>();
+  let copies = 0;
+
+  /** A copy with its references changed, or the value itself where none is; `undefined`: leave it out. */
+  function copy(value: unknown, shape: Shape, isComponent = false, depth = 0): unknown {
+    if (typeof value !== "object" || value === null) return value;
+    const name = names.get(value)?.get(shape);
+    if (name !== undefined && !isComponent) return { $ref: pointerTo(shape, name) };
+    if (isReference(shape, value)) return copyReference(value, shape, isComponent, depth);
+    const known = done.get(value)?.get(shape);
+    if (known !== undefined) return known;
+    const copied = Array.isArray(value)
+      ? copyList(value, shape, depth)
+      : copyObject(value as Json, shape, depth);
+    done.set(value, (done.get(value) ?? new Map()).set(shape, copied));
+    return copied;
+  }
+
+  function copyList(list: unknown[], shape: Shape, depth: number): unknown[] {
+    const inner = shapeOfMember(structure, shape, "0");
+    if (!inner) return list;
+    const items = list.map((item) => copy(item, inner, false, depth + 1));
+    const isSame = items.every((item, i) => item === list[i]);
+    return isSame ? list : items.filter((item, i) => item !== undefined || list[i] === undefined);
+  }
+
+  function copyObject(value: Json, shape: Shape, depth: number): Json | undefined {
+    const renamed = shape === "securityRequirement" ? schemes : sections.get(value);
+    const copied: Json = {};
+    let isSame = true;
+    for (const key of Object.keys(value)) {
+      const [to, member] = copyMember(value, shape, key, renamed, depth);
+      isSame &&= to === key && member === value[key];
+      if (member !== undefined) setMember(copied, to, member);
+    }
+    if (isSame) return value;
+    const isAimless = shape === "link" && "operationRef" in value &&
+      !("operationRef" in copied || "operationId" in copied);
+    return isAimless ? undefined : copied;
+  }
+
+  function copyMember(
+    value: Json,
+    shape: Shape,
+    key: string,
+    renamed: ReadonlyMap<string, string> | undefined,
+    depth: number,
+  ): [key: string, value: unknown] {
+    const member = value[key];
+    if (shape === "schema" && leftOut.has(key)) return [key, undefined];
+    const inner = shapeOfMember(structure, shape, key);
+    if (!inner) return [renamed?.get(key) ?? key, member];
+    if (!Object.hasOwn(NAMING, inner)) {
+      return [renamed?.get(key) ?? key, copy(member, inner, renamed !== undefined, depth + 1)];
+    }
+    const link = linkOf(value, inner, key);
+    if (inner !== "linkedOperation" || !link) return [key, link ? copyName(link) : member];
+    const { end, isBroken } = link;
+    if (!end || isBroken) return [key, undefined];
+    if (end.member === files.root) return [key, `#${encodeURI(formatPointer(end.path))}`];
+    const { operationId } = objectOf(end.value);
+    if (typeof operationId === "string") return ["operationId", operationId];
+    complain(
+      link,
+      "leads to an operation of another file that has no operationId; it is left out",
+      false,
+    );
+    return [key, undefined];
+  }
+
+  /** What names a schema or a file without being a reference. */
+  function copyName(link: Link): string | undefined {
+    const { reference: { ref, place: { shape } }, member, end, isBroken } = link;
+    if (shape === "exampleFile") {
+      if (URL.canParse(ref)) return ref;
+      if (/^http/.test(member.url) && URL.canParse(ref, member.url)) {
+        return new URL(ref, member.url).href;
+      }
+      complain(link, "is a file that is not served, so this example has no value", false);
+      return undefined;
+    }
+    if (!end || isBroken) return undefined;
+    const fragment = ref.slice(ref.indexOf("#"));
+    if (shape === "dynamicSchema" && !fragment.startsWith("#/")) return fragment;
+    const name = nameOf(end);
+    return name === undefined || name === ref ? name : pointerTo("schema", name);
+  }
+
+  function nameOf(target: Target): string | undefined {
+    const slot = nameOfComponent(files, target);
+    if (slot === undefined) return names.get(target.value)?.get(target.shape);
+    const section = sectionOf(files, target.shape);
+    return sections.get(section)?.get(slot) ?? slot;
+  }
+
+  function copyReference(
+    value: Json & { $ref: string },
+    shape: Shape,
+    isComponent: boolean,
+    depth: number,
+  ): unknown {
+    const link = linkOf(value, shape);
+    if (!link) return value;
+    const siblings: Json = {};
+    for (const key of siblingsOf(structure, shape, value)) {
+      const [to, member] = copyMember(value, shape, key, undefined, depth);
+      if (member !== undefined) setMember(siblings, to, member);
+    }
+    const { end, isBroken } = link;
+    const isAlone = Object.keys(siblings).length === 0;
+    if (!end || isBroken) return isAlone ? EMPTY[shape] : { ...EMPTY[shape], ...siblings };
+    if (isComponent && hosts.has(value) && !names.get(value)?.has(shape)) {
+      return copy(end.value, shape, true, depth);
+    }
+    const name = nameOf(end);
+    if (name !== undefined && (isObject(end.value) || nameOfComponent(files, end) !== undefined)) {
+      return redirect(value, pointerTo(shape, name), shape, siblings);
+    }
+    if (typeof end.value === "boolean") {
+      return isAlone ? end.value : end.value ? siblings : { ...siblings, not: {} };
+    }
+    return putInPlace(link, end, siblings, depth);
+  }
+
+  /** A reference that leads elsewhere. What stands beside it stays, where it refers to nothing itself. */
+  function redirect(value: Json, $ref: string, shape: Shape, siblings: Json): Json {
+    const copied: Json = {};
+    for (const key of Object.keys(value)) {
+      const isPlain = !shapeOfMember(structure, shape, key) && !leftOut.has(key);
+      const member = key === "$ref" ? $ref : siblings[key] ?? (isPlain ? value[key] : undefined);
+      if (member !== undefined) setMember(copied, key, member);
+    }
+    const isSame = Object.keys(value).every((key) => copied[key] === value[key]);
+    return isSame ? value : copied;
+  }
+
+  /** What a reference names, in its place: no component can hold it. */
+  function putInPlace(link: Link, end: Target, siblings: Json, depth: number): unknown {
+    const { shape, value } = end;
+    if (shape !== "pathItem") {
+      complain(link, "may not stand here; what it names is put in its place", false);
+    }
+    const refuse = (failure: string) => {
+      complain(link, failure);
+      return { ...EMPTY[shape], ...siblings };
+    };
+    if (open.has(value)) return refuse("leads in a circle");
+    if (depth > DEPTH_MAX) return refuse("is nested too deep");
+    open.add(value);
+    const copied = copy(value, shape, true, depth + 1);
+    open.delete(value);
+    copies += weigh(copied, weights);
+    if (copies > COPIES_MAX) return refuse("names more than can be put in its place");
+    if (Array.isArray(copied)) return copied;
+    const isSecond = shape === "pathItem" && (placed.has(value) || end.member === files.root);
+    placed.add(value);
+    return { ...isSecond ? withoutIds(copied as Json) : copied as Json, ...siblings };
+  }
+
+  const pointerTo = (shape: Shape, name: string): string =>
+    `#${formatPointer([...structure.sections[shape]!, name])}`;
+
+  return { copy };
+}
+
+/** A path item whose operations have no `operationId`, as that is the one of another. */
+function withoutIds(item: Json): Json {
+  let copied = item;
+  for (const { path: [key, method], operation } of operationsOf(item)) {
+    const { operationId: _, ...rest } = operation;
+    const value = method === undefined ? rest : { ...objectOf(copied[key!]), [method]: rest };
+    copied = { ...copied, [key!]: value };
+  }
+  return copied;
 }

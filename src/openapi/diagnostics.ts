@@ -4,6 +4,19 @@
  * @module
  */
 
+import { formatCount, LIMITS } from "./limits.ts";
+import { excerpt } from "../text.ts";
+
+/** What is said of a key that stands twice in its object. */
+export const DUPLICATE_KEY = "the same key stands here a second time; the last one counts";
+
+/** What is said of a number beyond 1.8e308. */
+export const LARGE_NUMBER =
+  "this number is above all that readers of JSON can hold; it is served as a string";
+
+/** What is said of a text that holds more than is read. */
+export const TOO_MANY_NODES: string = `holds more than ${formatCount(LIMITS.nodes)} values`;
+
 /** One thing that is wrong with a description. */
 export interface Finding {
   /** The file as the description names it: never a path of this machine. */
@@ -38,20 +51,35 @@ export function formatFinding({ file, line, column, message }: Finding): string 
  * Gives problems of one file their lines and columns.
  *
  * @param file what the file is called
- * @param text what is in it
+ * @param lineStarts the offset of each line
  * @param problems in any order
  * @returns the findings in the order of the text
  */
-export function findingsOf(file: string, text: string, problems: readonly Problem[]): Finding[] {
-  let line = 1, start = 0;
+export function findingsOf(
+  file: string,
+  lineStarts: readonly number[],
+  problems: readonly Problem[],
+): Finding[] {
+  let line = 1;
   return [...problems].sort((a, b) => a.offset - b.offset).map((problem) => {
     const { offset, message, isFatal, isError = isFatal } = problem;
-    for (let end = text.indexOf("\n", start); end !== -1 && end < offset;) {
-      line++;
-      start = end + 1;
-      end = text.indexOf("\n", start);
-    }
-    const level = isError ? "error" : "note";
-    return { file, line, column: offset - start + 1, message, isFatal, level };
+    while (lineStarts[line]! <= offset) line++;
+    const column = offset - lineStarts[line - 1]! + 1;
+    return { file, line, column, message, isFatal, level: isError ? "error" : "note" };
   });
+}
+
+/** The offset of each line of a text. */
+export function lineStartsOf(text: string): number[] {
+  const starts = [0];
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) {
+    starts.push(at + 1);
+  }
+  return starts;
+}
+
+/** Something thrown while a description was prepared, as a finding. */
+export function failureOf(file: string, error: unknown): Finding {
+  const message = `cannot be shown: ${excerpt(String((error as Error).message))}`;
+  return { file, line: 1, column: 1, message, isFatal: true, level: "error" };
 }

@@ -3,21 +3,19 @@
  *
  * @module
  */
-import type { Files, Link, Member } from "./resolve-files.ts";
+import type { Files } from "./resolve-files.ts";
 import { formatJson } from "../json/lossless.ts";
 import { quote } from "../text.ts";
 import type { Finding } from "./diagnostics.ts";
-import { anchorsOf, splitReference } from "./references.ts";
 import { complain, type Complaint } from "./parse.ts";
 import { operationsOf } from "./list-operations.ts";
-import { resolveFragment } from "../json/pointer.ts";
 import { isObject, objectOf } from "../json/values.ts";
 
 /** The versions that are shown. */
 const VERSION = /^3\.[012](?:\.|$)/;
 
 /**
- * Everything that is wrong with a description.
+ * Everything that is wrong with a description. What is wrong with its references has been found already.
  *
  * @returns findings by file, the root first, and in the order of each text
  */
@@ -27,7 +25,7 @@ export function check(files: Files): Finding[] {
   for (const member of members.values()) {
     const { source, complaints } = member;
     const isRoot = member === root;
-    const all = [...complaints, ...checkLinks(files, member)];
+    const all = [...complaints];
     if (isRoot && source.value !== undefined) all.push(...checkDocument(source.value));
     const found = [...source.findings, ...complain(source, all)]
       .map((finding) => isRoot ? finding : { ...finding, isFatal: false })
@@ -96,42 +94,4 @@ function* checkOperations(paths: Record<string, unknown>): Generator<Complaint> 
       };
     }
   }
-}
-
-/** Where the references of a file lead: to nothing, or in a circle. */
-function* checkLinks({ members }: Files, { source, links }: Member): Generator<Complaint> {
-  let anchors: Set<string> | undefined;
-  const follow = (link: Link): unknown =>
-    link.target && resolveFragment(members.get(link.target)?.source.value, link.fragment);
-  for (const link of links) {
-    const { path, ref, target, fragment } = link;
-    if (!target) continue;
-    if (fragment !== "" && !fragment.startsWith("/")) {
-      anchors ??= anchorsOf(source.value);
-      if (anchors.has(fragment)) continue;
-    }
-    const reached = follow(link);
-    if (reached === undefined && members.get(target)?.source.value !== undefined) {
-      yield { path, message: `the reference to ${quote(ref)} leads nowhere`, isError: true };
-    } else if (isCircle(members, link, reached)) {
-      yield { path, message: `the reference to ${quote(ref)} leads in a circle`, isError: true };
-    }
-  }
-}
-
-/** Whether following a reference leads to nothing but references, and back. */
-function isCircle(members: Files["members"], start: Link, reached: unknown): boolean {
-  const visited = new Set<unknown>();
-  let [url, value] = [start.target!, reached];
-  while (isObject(value) && typeof value.$ref === "string") {
-    if (visited.has(value)) return true;
-    visited.add(value);
-    const [file, fragment] = splitReference(value.$ref);
-    if (file !== "") {
-      if (!URL.canParse(file, url)) return false;
-      url = new URL(file, url).href;
-    }
-    value = resolveFragment(members.get(url)?.source.value, fragment);
-  }
-  return false;
 }

@@ -4,9 +4,7 @@
  * @module
  */
 import { isObject, type Json, objectOf, type Path } from "../json/values.ts";
-
-/** The methods that are members of a path item (OpenAPI 3.2, section 4.9.1). */
-const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
+import { METHODS } from "./structure.ts";
 
 /** The form of all registered methods; it is safe in HTML and in a shell. */
 const OTHER_METHOD = /^[A-Za-z][A-Za-z-]{0,40}$/;

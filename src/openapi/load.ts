@@ -3,23 +3,20 @@
  *
  * @module
  */
-import { upgradeFromTwoToThree } from "@scalar/openapi-upgrader/2.0-to-3.0";
-import { bundleFiles, bundlingEdits } from "./bundle.ts";
-import { joinPieces } from "./utf8.ts";
+import { bundle } from "./bundle.ts";
 import { check } from "./lint.ts";
-import { applyEdits, type Edit } from "./document-edits.ts";
 import { type Files, gather } from "./resolve-files.ts";
-import type { Finding } from "./diagnostics.ts";
-import { insertEdits } from "./edit-yaml-text.ts";
-import { formatJson, parseJson } from "../json/lossless.ts";
+import { failureOf, type Finding } from "./diagnostics.ts";
+import { decodePercent } from "../json/pointer.ts";
 import type { DescribedOperation } from "./operations-of-host.ts";
-import { ownEdits } from "./service-operations.ts";
+import { withServiceOperations } from "./service-operations.ts";
 import type { Reader } from "./read-file-or-url.ts";
-import { isAstray, openServers, originsOf, serverEdits, type Whereabouts } from "./servers.ts";
-import { complain, type Source } from "./parse.ts";
-import { isEqual, type Json, setMember } from "../json/values.ts";
-import { jsonPieces, yamlPieces } from "./serialize.ts";
-import { parseYaml } from "./parse-yaml.ts";
+import { isAstray, openServers, originsOf, type Whereabouts, withServers } from "./servers.ts";
+import { complain } from "./parse.ts";
+import { upgradeSwagger } from "./upgrade-swagger.ts";
+import { isObject, type Json } from "../json/values.ts";
+import { writeJson, writeYaml } from "./write.ts";
+import { breathe } from "./yield-to-requests.ts";
 
 /** A description in both forms, not yet ready to be served. */
 export interface Merged<T> {
@@ -48,8 +45,9 @@ export interface Said {
 }
 
 /**
- * Loads a description. Each step leaves to the next what that needs and nothing else, so that a large
- * description is there in two or three forms at a time.
+ * Loads a description: its files, what is wrong with them, one document, its servers, our operations,
+ * the bytes. Never rejects: nobody knows all that a description may hold, so what is thrown on the way
+ * is a finding.
  *
  * @param entry where it is
  * @param read reads its files
@@ -66,60 +64,42 @@ export async function load<T>(
   where: Whereabouts,
   make: (said: Said) => Promise<T>,
 ): Promise<Outcome<T>> {
-  const files = await gather(entry, read);
-  const { stamps } = files;
+  const stamps = new Map([[entry.href, ""]]);
+  const reader: Reader = async (url, stamp) => {
+    const file = await read(url, stamp);
+    if (file) stamps.set(url.href, file.stamp);
+    return file;
+  };
   try {
-    const { findings, said, yaml } = await merge(files, own, operations, where);
-    if (!said) return { merged: undefined, findings, stamps };
-    const { document } = said;
-    const merged = {
-      made: await make(said),
-      json: await joinPieces(() => jsonPieces(document)),
-      yaml: yaml || await joinPieces(() => yamlPieces(document)),
-    };
-    return { merged, findings, stamps };
+    const files = await gather(entry, reader);
+    for (const [url, stamp] of files.stamps) stamps.set(url, stamp);
+    // What cannot be bundled is a finding as well.
+    const bundled = isObject(files.root.source.value) ? bundle(files) : {};
+    const findings = check(files);
+    if (findings.some(({ isFatal }) => isFatal)) return { merged: undefined, findings, stamps };
+    const near = nearOf(files.root.url, where);
+    const single = bundled.swagger === undefined ? bundled : upgradeSwagger(bundled);
+    const placed = withServers(single, near);
+    findings.push(...checkServers(files, placed, near));
+    const document = withServiceOperations(own, placed, operations);
+    const made = await make({ document, origins: originsOf(document) });
+    await breathe();
+    const json = writeJson(document);
+    await breathe();
+    return { merged: { made, json, yaml: writeYaml(document) }, findings, stamps };
   } catch (error) {
-    // Nobody knows all that a document may hold: the service goes on without it.
-    const message = `cannot be shown: ${(error as Error).message}`;
-    const { name: file } = files.root.source;
-    const level = "error" as const;
-    const findings = [{ file, line: 1, column: 1, message, isFatal: true, level }];
-    return { merged: undefined, findings, stamps };
+    const name = decodePercent(entry.pathname.split("/").at(-1)!) || entry.host;
+    return { merged: undefined, findings: [failureOf(name, error)], stamps };
   }
 }
 
-/** What came of merging a description with this service's operations. */
-interface Joined extends Pick<Outcome<never>, "findings"> {
-  /** `undefined` where a finding is fatal. */
-  said?: Said;
-  /** The YAML that says so, where it could be made of the source's own text. */
-  yaml?: Uint8Array<ArrayBuffer> | undefined;
-}
-
-async function merge(
-  files: Files,
-  own: Json,
-  operations: readonly DescribedOperation[],
-  where: Whereabouts,
-): Promise<Joined> {
-  const { root } = files;
-  const findings = check(files);
-  if (findings.some(({ isFatal }) => isFatal)) return { findings };
-  const near = nearOf(root.url, where);
-  const { source } = root;
-  const { document, edits } = await single(files);
-  if (isAstray(document, near)) {
-    const message = "where the node is reached is not said; operations are tried at this service";
-    const place = { file: source.name, line: 1, column: 1 };
-    findings.push({ ...place, message, isFatal: false, level: "note" });
-  }
-  const located = serverEdits(document, near);
-  const placed = applyEdits(document, located);
-  findings.push(...complain(source, [...openServers(placed)]));
-  const added = ownEdits(own, placed, operations);
-  const merged = applyEdits(placed, added);
-  const yaml = edits && await insert(source, [...edits, ...located, ...added], merged);
-  return { findings, said: { document: merged, origins: originsOf(merged) }, yaml };
+/** What is to be said of the servers. */
+function checkServers({ root: { source } }: Files, document: Json, near: Whereabouts): Finding[] {
+  const findings = complain(source, [...openServers(document)]);
+  if (!isAstray(document, near)) return findings;
+  const message = "where the node is reached is not said; operations are tried at this service";
+  const place = { file: source.name, line: 1, column: 1 };
+  return [{ ...place, message, isFatal: false, level: "note" }, ...findings];
 }
 
 /** Where servers are when a document comes from a URL: they are relative to that. */
@@ -127,40 +107,4 @@ function nearOf(url: string, where: Whereabouts): Whereabouts {
   if (!/^http/.test(url)) return where;
   const { itself: home = new URL("/", url).href } = where;
   return { ...where, base: new URL(".", url).href, home };
-}
-
-/** One document of OpenAPI 3, and how its text is changed to say so, where that can be done. */
-async function single(files: Files): Promise<{ document: Json; edits: Edit[] | undefined }> {
-  const { root } = files;
-  const { source, links } = root;
-  const isAlone = links.every(({ target }) => target === root.url);
-  const document = isAlone ? source.value as Json : await bundleFiles(files);
-  // The bundler has changed what was read: pieces of the text do not say it any more.
-  if (!isAlone) source.known.clear();
-  if (document.swagger === undefined) {
-    return { document, edits: isAlone ? [] : bundlingEdits(document, links) };
-  }
-  // It changes what it is given, of which parts may be shared.
-  const copy = parseJson(formatJson(document)) as Json;
-  return { document: firstVersion(upgradeFromTwoToThree(copy) as Json), edits: undefined };
-}
-
-/** Puts the version where a reader looks for it; the library puts it last. */
-function firstVersion({ openapi, ...rest }: Json): Json {
-  const document: Json = { openapi };
-  for (const key of Object.keys(rest)) setMember(document, key, rest[key]);
-  return document;
-}
-
-/** The source's own text with the changes made, where that says what it should. */
-async function insert(
-  { bytes, isJson, isFaithful, known }: Source,
-  edits: readonly Edit[],
-  merged: Json,
-): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  if (isJson || !isFaithful) return undefined;
-  const edited = insertEdits(bytes, edits, merged);
-  if (edited === undefined) return undefined;
-  const { value, problems } = await parseYaml(edited, known);
-  return problems.length === 0 && isEqual(value, merged) ? edited : undefined;
 }

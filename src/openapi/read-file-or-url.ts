@@ -6,6 +6,7 @@
 import { findFile, PlatformError, readFile } from "../platform.ts";
 import { joinBytes } from "../bytes.ts";
 import { digest } from "../http/content-digest.ts";
+import { formatSize, LIMITS } from "./limits.ts";
 
 /** A file as it was at one time. */
 export interface File {
@@ -27,7 +28,7 @@ export class ReadError extends Error {
 }
 
 /** What a file may be large, in bytes. */
-const SIZE_MAX = 32 * 1024 * 1024;
+const SIZE_MAX = LIMITS.json;
 
 /** How long a disk has, or a server for the whole of its answer, in milliseconds. */
 const TIMEOUT = 10_000;
@@ -38,7 +39,7 @@ const REDIRECTS_MAX = 5;
 const JSON_NAME = /\.json$/i;
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i;
 
-const TOO_LARGE = `is larger than ${SIZE_MAX / 1024 / 1024} MiB`;
+const TOO_LARGE = `is larger than ${formatSize(SIZE_MAX)}`;
 
 /**
  * Makes a reader.
@@ -77,7 +78,9 @@ async function readUrl(
 ): Promise<File | undefined> {
   const signal = AbortSignal.timeout(TIMEOUT);
   const accept = "application/json, application/yaml;q=0.9, */*;q=0.5";
-  const condition: Record<string, string> = stamp?.includes('"') ? { "if-none-match": stamp } : {};
+  const condition: Record<string, string> = stamp?.startsWith('"')
+    ? { "if-none-match": stamp }
+    : {};
   let url = asked;
   try {
     for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
@@ -101,7 +104,9 @@ async function readUrl(
         throw new ReadError(`the server answers ${answer.status}`);
       }
       const bytes = await readBounded(answer);
-      const current = answer.headers.get("etag") ?? await digest(bytes);
+      const etag = answer.headers.get("etag");
+      // A weak one may stay while the content changes (RFC 9110, section 8.8.1).
+      const current = etag?.startsWith('"') ? etag : await digest(bytes);
       if (current === stamp) return undefined;
       const type = answer.headers.get("content-type") ?? "";
       const isJson = JSON_TYPE.test(type) || JSON_NAME.test(url.pathname);

@@ -1,166 +1,259 @@
 /**
- * Gathers the files of a description: the one the operator names, and all that its references lead
- * to, as long as they stay within its folder or its origin.
+ * Gathers a description: its files, its references, and what each of them leads to.
  *
  * @module
  */
-import { decodePercent } from "../json/pointer.ts";
+import { type Json, objectOf, type Path } from "../json/values.ts";
+import { formatCount, LIMITS } from "./limits.ts";
 import { quote } from "../text.ts";
 import { breathe, isDue } from "./yield-to-requests.ts";
 import type { Reader } from "./read-file-or-url.ts";
-import { ReadError } from "./read-file-or-url.ts";
-import { type Reference, referencesOf, splitReference } from "./references.ts";
-import { type Complaint, readSource, type Source, unreadable } from "./parse.ts";
+import { createLoader, type Loader, type Member } from "./load-files.ts";
+import { pathOfReference, type Reference, referenceAt, splitReference } from "./references.ts";
+import { baseAt, findFragment, knownShape, type Located } from "./resolve-reference.ts";
+import {
+  isReference,
+  nameOfShape,
+  type Seen,
+  type Shape,
+  siblingsOf,
+  type Structure,
+  structureOf,
+  walk,
+} from "./structure.ts";
 
-/** How many files a description may have, how large they may be in bytes, and what they may take in ms. */
-const FILES_MAX = 500, SIZE_MAX = 64 * 1024 * 1024, TIME_MAX = 60_000;
-
-/** A reference with the file it leads to. */
-export interface Link extends Reference {
-  /** The URL of the file; `undefined` where it is not followed. */
-  readonly target: string | undefined;
-  readonly fragment: string;
+/** What a reference leads to. */
+export interface Target extends Located {
+  readonly member: Member;
+  readonly shape: Shape;
 }
 
-/** A file of a description. */
-export interface Member {
-  readonly url: string;
-  readonly source: Source;
-  readonly links: readonly Link[];
-  /** What is wrong with the references themselves. */
-  readonly complaints: readonly Complaint[];
+/** A reference and where it leads. */
+export interface Link {
+  readonly reference: Reference;
+  /** The file that it stands in, and the keys to its text. */
+  readonly member: Member;
+  readonly path: Path;
+  /** What it names; `undefined` where that is nothing, or is not followed. */
+  target?: Target;
+  /** What it names in the end: a component of the root, or what is no reference itself. */
+  end?: Target | undefined;
+  /** Whether it leads to nothing in the end. */
+  isBroken?: boolean;
 }
 
-/** All files of a description. */
-export interface Files {
+/** A description with all that it refers to. */
+export interface Files extends Pick<Loader, "members" | "stamps"> {
   readonly root: Member;
-  /** By URL, the root first. */
-  readonly members: ReadonlyMap<string, Member>;
-  /** The stamp of each file by the URL it was asked for at. */
-  readonly stamps: ReadonlyMap<string, string>;
+  readonly structure: Structure;
+  /** In the order in which they were found. */
+  readonly links: readonly Link[];
+  /** The link of a reference by its value, or by the object and the key that it is a member of. */
+  linkOf(holder: unknown, shape: Shape, key?: string): Link | undefined;
 }
 
 /**
  * Reads a description and what it refers to. What cannot be read is a finding of the file that refers
- * to it, or of the root itself.
+ * to it, or of the root itself. Only what is referred to is looked at, as what the reference expects.
  *
  * @param entry where the root is
  * @param read reads a file
  */
 export async function gather(entry: URL, read: Reader): Promise<Files> {
-  const stamps = new Map<string, string>();
-  const members = new Map<string, Member>();
-  const failures = new Map<string, string>();
-  const until = Date.now() + TIME_MAX;
-  let size = 0;
-
-  const load = async (url: URL, isRoot: boolean, within: Bounds): Promise<Source | undefined> => {
-    try {
-      if (Date.now() > until) throw new ReadError(`all files take more than ${TIME_MAX / 1000} s`);
-      const file = await read(url);
-      if (!file) return undefined;
-      size += file.bytes.length;
-      stamps.set(url.href, file.stamp);
-      const refusal = isRoot ? undefined : within.refuse(file.url);
-      if (refusal) throw new ReadError(refusal);
-      if (size > SIZE_MAX) {
-        throw new ReadError(`all files are larger than ${SIZE_MAX / 1024 / 1024} MiB`);
-      }
-      if (isRoot) within.take(file.url);
-      return await readSource(within.nameOf(file.url), file);
-    } catch (error) {
-      if (!(error instanceof ReadError)) throw error;
-      if (!stamps.has(url.href)) stamps.set(url.href, "");
-      failures.set(url.href, error.message);
-      return undefined;
-    }
+  const loader = createLoader(entry, read);
+  const { members, stamps } = loader;
+  const root = await loader.loadRoot();
+  const structure = structureOf(root.source.value);
+  const links: Link[] = [];
+  /** By what holds them, and what that is. */
+  const held = new Map<unknown, Map<string, Link>>();
+  const linkOf: Files["linkOf"] = (holder, shape, key = "") => held.get(holder)?.get(shape + key);
+  const files: Files = { root, structure, members, stamps, links, linkOf };
+  /** The schemas that have an `$id`, by that. */
+  const named = new Map<string, { member: Member; located: Located }>();
+  const late: Late[] = [];
+  const queue: Target[] = [
+    { value: root.source.value, path: [], base: root.base, member: root, shape: "document" },
+  ];
+  const seen: Seen = new Map();
+  const leadTo = (link: Link, member: Member, located: Located | undefined) => {
+    const failure = fail(link, member, located);
+    if (failure !== undefined) return complain(link, failure);
+    const target = { ...located!, member, shape: link.reference.expected };
+    link.target = target;
+    if (link.reference.place.shape !== "linkedOperation") queue.push(target);
+  };
+  const leadToId = (link: Link, id: string, fragment: string): boolean => {
+    const found = named.get(id);
+    if (!found) return false;
+    const { member, located } = found;
+    leadTo(
+      link,
+      member,
+      fragment === "" ? located : findFragment(member, located.base, fragment),
+    );
+    return true;
   };
 
-  const bounds = createBounds(entry);
-  const source = await load(entry, true, bounds) ??
-    unreadable(bounds.nameOf(entry), `cannot be read: ${failures.get(entry.href)}`);
-  const rootUrl = bounds.root.href;
-  const queue: [url: string, source: Source][] = [[rootUrl, source]];
-  const seen = new Set([rootUrl]);
-  for (let next = queue.shift(); next; next = queue.shift()) {
-    const [url, source] = next;
-    const links: Link[] = [];
-    const complaints: Complaint[] = [];
-    for (const reference of referencesOf(source.value)) {
+  for (let i = 0; i < queue.length; i++) {
+    const start = queue[i]!;
+    const { member } = start;
+    for (const place of walk({ shape: start.shape, value: start.value }, structure, seen)) {
       if (isDue()) await breathe();
-      const { path, ref } = reference;
-      const [file, fragment] = splitReference(ref);
-      const target = file === "" ? new URL(url) : parse(file, url);
-      const refusal = target ? bounds.refuse(target) : "is no URL";
-      if (!target || refusal) {
-        complaints.push({
-          path,
-          message: `the reference to ${quote(ref)} ${refusal}`,
-          isError: true,
-        });
-        links.push({ ...reference, target: undefined, fragment });
+      if (place.shape === "schema" && typeof objectOf(place.value).$id === "string") {
+        const base = baseAt(place, start);
+        named.set(base.url, { member, located: { ...base, base } });
+      }
+      const reference = referenceAt(place);
+      if (!reference) continue;
+      if (links.length === LIMITS.references) {
+        const message = `there are more than ${formatCount(LIMITS.references)} references`;
+        root.complaints.push({ path: [], message, isFatal: true });
+        return files;
+      }
+      const link: Link = {
+        reference,
+        member,
+        path: [...start.path, ...pathOfReference(reference)],
+      };
+      links.push(link);
+      hold(held, link);
+      if (reference.place.shape === "exampleFile") continue;
+      const component = findByName(link, root);
+      if (component) {
+        leadTo(link, component.member, component);
         continue;
       }
-      const { href } = target;
-      if (!seen.has(href)) {
-        seen.add(href);
-        if (seen.size > FILES_MAX) failures.set(href, `there are more than ${FILES_MAX} files`);
-        else {
-          const source = await load(target, false, bounds);
-          if (source) queue.push([href, source]);
-        }
+      if (place.shape === "mappedSchema" && /^[\w-]+$/.test(reference.ref)) {
+        complain(link, "names no schema");
+        continue;
       }
-      const failure = failures.get(href);
-      if (failure) {
-        const message = `${quote(ref)} cannot be read: ${failure}`;
-        complaints.push({ path, message, isError: true });
+      const [file, fragment] = splitReference(reference.ref);
+      const base = baseAt(place, start);
+      if (file === "") {
+        leadTo(link, member, findFragment(member, base, fragment));
+        continue;
       }
-      links.push({ ...reference, target: failure ? undefined : href, fragment });
+      const id = URL.canParse(file, base.url) ? new URL(file, base.url).href : "";
+      if (leadToId(link, id, fragment)) continue;
+      const loaded = await loader.load(file, member);
+      if (!loaded.member) late.push({ link, id, fragment, failure: loaded.failure });
+      else leadTo(link, loaded.member, findFragment(loaded.member, loaded.member.base, fragment));
     }
-    members.set(url, { url, source, links, complaints });
+    if (i < queue.length - 1) continue;
+    // A schema may be named by an "$id" that is found after the reference.
+    for (const { link, id, fragment, failure } of late.splice(0)) {
+      if (!leadToId(link, id, fragment)) complain(link, failure);
+    }
   }
-  return { root: members.get(rootUrl)!, members, stamps };
+  settle(files);
+  return files;
 }
 
-/** What a description's references may reach. */
-interface Bounds {
-  /** Where the root is. */
-  root: URL;
-  /** Learns where the root really is. */
-  take(root: URL): void;
-  /** Why a URL may not be reached; nothing where it may. */
-  refuse(url: URL): string | undefined;
-  /** What a file is called in findings. */
-  nameOf(url: URL): string;
+/** A reference whose file cannot be had. */
+interface Late {
+  readonly link: Link;
+  readonly id: string;
+  readonly fragment: string;
+  readonly failure: string;
 }
 
-function createBounds(entry: URL): Bounds {
-  const folderOf = ({ pathname }: URL) => pathname.slice(0, pathname.lastIndexOf("/") + 1);
-  return {
-    root: entry,
-    take(root) {
-      this.root = root;
-    },
-    refuse(url) {
-      const { root } = this;
-      if (url.protocol !== root.protocol || url.host !== root.host) {
-        return "leads to another origin and is not followed";
-      }
-      if (root.protocol !== "file:") return undefined;
-      const isInside = url.pathname.startsWith(folderOf(root)) && !/%2f|%5c/i.test(url.pathname);
-      return isInside ? undefined : "leads out of the description's folder and is not followed";
-    },
-    nameOf({ pathname }) {
-      const folder = folderOf(this.root);
-      const name = pathname.startsWith(folder) ? pathname.slice(folder.length) : pathname;
-      return decodePercent(name) || this.root.host;
-    },
-  };
+/** The name of the component that a path of the root leads to; `undefined` if it leads to none. */
+export function nameOfComponent({ root, structure }: Files, target: Target): string | undefined {
+  const { member, shape, path } = target;
+  const section = structure.sections[shape];
+  if (member !== root || path.length !== (section?.length ?? NaN) + 1) return undefined;
+  return section!.every((key, i) => key === path[i]) ? path.at(-1) : undefined;
 }
 
-function parse(reference: string, base: string): URL | undefined {
-  if (!URL.canParse(reference, base)) return undefined;
-  const url = new URL(reference, base);
-  url.hash = "";
-  return url;
+/** Whether an object is a reference and nothing else. */
+export function isPure(structure: Structure, shape: Shape, value: unknown): boolean {
+  return isReference(shape, value) && siblingsOf(structure, shape, value).length === 0;
+}
+
+function hold(held: Map<unknown, Map<string, Link>>, link: Link): void {
+  const { place: { shape, value, key = "", parent }, isPlain } = link.reference;
+  const holder = isPlain ? value : parent!.value;
+  const links = held.get(holder) ?? new Map<string, Link>();
+  held.set(holder, links.set(isPlain ? shape : shape + key, link));
+}
+
+/** The schema that a value of `mapping` names: those names are the names of components. */
+function findByName({ reference, member }: Link, root: Member): Target | undefined {
+  const { ref, place: { shape } } = reference;
+  if (shape !== "mappedSchema" || !/^[\w.-]+$/.test(ref)) return undefined;
+  for (const file of [member, root]) {
+    const path = ["components", "schemas", ref];
+    const located = { value: file.source.value, path: [] as Path };
+    const value = path.reduce<unknown>(
+      (value, key) => Object.hasOwn(objectOf(value), key) ? (value as Json)[key] : undefined,
+      located.value,
+    );
+    if (value !== undefined) return { value, path, base: file.base, member: file, shape: "schema" };
+  }
+  return undefined;
+}
+
+/** Why something is not what a reference must lead to, as the end of a sentence; nothing if it is. */
+function fail(
+  { reference }: Link,
+  member: Member,
+  located: Located | undefined,
+): string | undefined {
+  const { expected } = reference;
+  // Of a file that cannot be understood, its own finding is enough.
+  if (!located) return member.source.value === undefined ? "" : "leads nowhere";
+  const { value, path } = located;
+  const found = knownShape(member.source, path);
+  if (found !== undefined && found !== expected) {
+    return `leads to a ${nameOfShape(found)} where a ${nameOfShape(expected)} belongs`;
+  }
+  const isFit = expected.endsWith("[]")
+    ? Array.isArray(value)
+    : typeof value === "object" && value !== null && !Array.isArray(value) ||
+      expected === "schema" && typeof value === "boolean";
+  return isFit ? undefined : `leads to something that is no ${nameOfShape(expected)}`;
+}
+
+/** Adds what is wrong with a reference to the findings of its file. */
+export function complain(
+  { reference: { ref }, member, path }: Link,
+  failure: string,
+  isError = true,
+): void {
+  if (failure === "") return;
+  const reason = failure.startsWith("cannot be read") ? "" : "the reference to ";
+  const message = `${reason}${quote(ref)} ${failure}`;
+  member.complaints.push({ path, message, isError });
+}
+
+/** Finds the end of each link. Each is followed once, however long the chain. */
+function settle(files: Files): void {
+  const { structure, links, linkOf } = files;
+  const nextOf = ({ target }: Link): Link | undefined =>
+    target && isPure(structure, target.shape, target.value)
+      ? linkOf(target.value, target.shape)
+      : undefined;
+  for (const start of links) {
+    const trail = new Set<Link>();
+    let link: Link | undefined = start;
+    for (; link && link.isBroken === undefined && !trail.has(link); link = nextOf(link)) {
+      trail.add(link);
+    }
+    const [last, isCircle] = [[...trail].at(-1), link && trail.has(link)];
+    const isBroken = isCircle || (link ? link.isBroken! : last?.target === undefined);
+    const reversed = [...trail].reverse();
+    for (const each of reversed) {
+      const { target } = each;
+      each.isBroken = isBroken;
+      if (!target) continue;
+      const next = nextOf(each);
+      each.end = next && nameOfComponent(files, target) === undefined ? next.end : target;
+    }
+    if (!isCircle) continue;
+    for (const each of reversed) {
+      complain(each, "leads in a circle");
+      if (each === link) break;
+    }
+  }
 }

@@ -51,10 +51,10 @@ export async function prepareOwn(
 
 /** Prepares both forms of a document. What writes YAML is loaded where it is needed only. */
 async function describe(document: Document): Promise<Description> {
-  const { formatYaml } = await import("./serialize.ts");
+  const { writeJson, writeYaml } = await import("./write.ts");
   const [json, yaml] = await Promise.all([
-    form(JSON.stringify(document), JSON_FORM),
-    form(formatYaml(document), YAML_FORM),
+    form(writeJson(document), JSON_FORM),
+    form(writeYaml(document), YAML_FORM),
   ]);
   return { document, json, yaml, origins: [], notice: undefined };
 }

@@ -3,15 +3,20 @@
  *
  * @module
  */
-import type { Edit } from "./document-edits.ts";
 import { formatJson } from "../json/lossless.ts";
 import type { Complaint } from "./parse.ts";
 import { isLoopback } from "../http/loopback.ts";
 import { operationsOf } from "./list-operations.ts";
-import { isObject, type Json, listOf, objectOf, type Path } from "../json/values.ts";
-
-/** How many values of variables are tried for one server. */
-const COMBINATIONS_MAX = 64;
+import {
+  isObject,
+  type Json,
+  listOf,
+  objectOf,
+  type Path,
+  setMember,
+  textOf,
+} from "../json/values.ts";
+import { LIMITS } from "./limits.ts";
 
 /**
  * An origin that means itself in a content policy: hosts may have characters, such as `*` and `;`, that
@@ -37,32 +42,63 @@ export interface Whereabouts {
   readonly itself?: string | undefined;
 }
 
-/** The changes that make every server of a description lead to the node. */
-export function serverEdits(
-  document: Json,
-  { base, home = base, publicUrl, itself }: Whereabouts,
-): Edit[] {
-  const edits: Edit[] = [];
-  const whole = listOf(document.servers).filter(isObject);
+/**
+ * A description of which every server leads to the node.
+ *
+ * @param document is left as it is
+ */
+export function withServers(document: Json, where: Whereabouts): Json {
+  const { base, home = base, publicUrl } = where;
+  const isNone = listOf(document.servers).filter(isObject).length === 0;
+  const result = publicUrl
+    ? { ...document, servers: [{ url: publicUrl }] }
+    : home && isNone
+    ? { ...document, servers: [{ url: trim(home) }] }
+    : withNearServers(document, where);
+  if (!isObject(document.paths)) return result;
+  const paths = mapMembers(document.paths, (item) => isObject(item) ? inItem(item, where) : item);
+  return paths === document.paths ? result : { ...result, paths };
+}
+
+function inItem(item: Json, where: Whereabouts): Json {
+  const operations = new Set<unknown>(operationsOf(item).map(({ operation }) => operation));
+  const change = (member: unknown) =>
+    operations.has(member) ? withNearServers(member as Json, where) : member;
+  const mapped = mapMembers(withNearServers(item, where), change);
+  const { additionalOperations: others } = mapped;
+  if (!isObject(others)) return mapped;
+  const further = mapMembers(others, change);
+  return further === others ? mapped : { ...mapped, additionalOperations: further };
+}
+
+/** An object of which all servers lead to the node; the same one where they do already. */
+function withNearServers(holder: Json, { base, publicUrl, itself }: Whereabouts): Json {
+  if (!Array.isArray(holder.servers)) return holder;
+  const servers = holder.servers.filter(isObject);
   const near = publicUrl ?? base;
-  if (publicUrl) edits.push({ kind: "value", path: ["servers"], value: [{ url: publicUrl }] });
-  else if (home && whole.length === 0) {
-    edits.push({ kind: "value", path: ["servers"], value: [{ url: trim(home) }] });
+  const urls = servers.map(({ url }) => {
+    if (typeof url !== "string") return url;
+    const local = itself && loopbackOriginOf(url);
+    if (local) return trim(trim(publicUrl ?? itself) + url.slice(local.length));
+    return near && isRelative(url) ? absolute(url, near) : url;
+  });
+  if (urls.every((url, i) => url === servers[i]!.url)) return holder;
+  const seen = new Set<unknown>();
+  const distinct = urls.map((url) => !seen.has(url) && seen.add(url) !== undefined);
+  const mapped = servers.map((server, i) => ({ ...server, url: urls[i] }));
+  return { ...holder, servers: mapped.filter((_, i) => distinct[i]) };
+}
+
+/** An object whose members are changed; the same one where none is. */
+function mapMembers(object: Json, change: (member: unknown) => unknown): Json {
+  const changed: Json = {};
+  let isSame = true;
+  for (const [key, member] of Object.entries(object)) {
+    const value = change(member);
+    isSame &&= value === member;
+    setMember(changed, key, value);
   }
-  for (const { path, servers } of serversOf(document)) {
-    if (publicUrl && path.length === 1) continue;
-    const urls = servers.map(({ url }) => {
-      if (typeof url !== "string") return url;
-      const local = itself && loopbackOriginOf(url);
-      if (local) return trim(trim(publicUrl ?? itself) + url.slice(local.length));
-      return near && isRelative(url) ? absolute(url, near) : url;
-    });
-    if (urls.every((url, i) => url === servers[i]!.url)) continue;
-    const value = servers.map((server, i) => ({ ...server, url: urls[i] }))
-      .filter(({ url }, i) => urls.indexOf(url) === i);
-    edits.push({ kind: "value", path, value });
-  }
-  return edits;
+  return isSame ? object : changed;
 }
 
 /** Whether some operation would be tried at this service, since it is not known where the node is. */
@@ -94,9 +130,10 @@ export function originsOf(document: Json): string[] {
 export function* openServers(document: Json): Generator<Complaint> {
   for (const { path, servers } of serversOf(document)) {
     for (const [i, server] of servers.entries()) {
+      const open = variablesOf(hostOf(server));
       for (const [name, value] of Object.entries(objectOf(server.variables))) {
         const variable = objectOf(value);
-        if (Array.isArray(variable.enum) || !hostOf(server).includes(`{${name}}`)) continue;
+        if (Array.isArray(variable.enum) || !open.has(name)) continue;
         const message = `operations can be tried where {${name}} is ${
           formatJson(variable.default)
         } and nowhere else; "enum" lists other values`;
@@ -135,20 +172,45 @@ function hostOf({ url }: Json): string {
   return /^[^/]*\/\/[^/?#]*/.exec(text)?.[0] ?? text;
 }
 
-/** The URLs of a server, one for each listed value of its variables. */
+/**
+ * The URLs of a server, one for each listed value of its variables; of more than can be tried, the one
+ * with their defaults. A value that looks like a variable is not one.
+ */
 function expand({ url, variables }: Json): string[] {
-  let urls = [typeof url === "string" ? url : ""];
+  const template = typeof url === "string" ? url : "";
+  const names = variablesOf(template);
+  let choices: ReadonlyMap<string, string>[] = [new Map()];
+  const defaults = new Map<string, string>();
   for (const [name, value] of Object.entries(objectOf(variables))) {
-    const variable = objectOf(value);
-    const { default: usual, enum: listed } = variable;
-    const values = new Set([...usual === undefined ? [] : [usual], ...listOf(listed)].map(String));
-    urls = urls.flatMap((url) =>
-      url.includes(`{${name}}`)
-        ? [...values].map((value) => url.replaceAll(`{${name}}`, () => value))
-        : [url]
-    ).slice(0, COMBINATIONS_MAX);
+    if (!names.has(name)) continue;
+    const { default: usual, enum: listed } = objectOf(value);
+    const texts = [usual, ...listOf(listed)].map(textOf).filter((text) => text !== undefined);
+    const values = new Set(texts);
+    const [first] = values;
+    if (first !== undefined) defaults.set(name, first);
+    if (choices.length * values.size > LIMITS.combinations) choices = [];
+    choices = choices.flatMap((choice) =>
+      [...values].map((value) => new Map(choice).set(name, value))
+    );
   }
-  return urls;
+  const all = choices.length > 0 ? choices : [defaults];
+  return all.map((choice) => fill(template, choice)).filter((url) => url !== undefined);
+}
+
+/** The names of the variables in a URL. */
+function variablesOf(template: string): Set<string> {
+  return new Set(template.match(/\{[^{}]*\}/g)?.map((part) => part.slice(1, -1)));
+}
+
+/** A URL with the values of its variables; `undefined` where it is too long for one. */
+function fill(template: string, values: ReadonlyMap<string, string>): string | undefined {
+  let length = 0;
+  const parts = template.split(/(\{[^{}]*\})/).map((part) => {
+    const value = (part.startsWith("{") ? values.get(part.slice(1, -1)) : undefined) ?? part;
+    length += value.length;
+    return value;
+  });
+  return length > LIMITS.url ? undefined : parts.join("");
 }
 
 /** The origin that a URL begins with, where that is this machine. */

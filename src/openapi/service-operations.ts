@@ -3,48 +3,48 @@
  *
  * @module
  */
-import type { Edit } from "./document-edits.ts";
 import { addOperations, type DescribedOperation, type Document } from "./operations-of-host.ts";
 import { referencesOf } from "./references.ts";
+import { type Place, structureOf } from "./structure.ts";
 import { basePathsOf } from "./servers.ts";
 import { operationsOf } from "./list-operations.ts";
-import { isObject, type Json, listOf, objectOf } from "../json/values.ts";
+import { isObject, type Json, listOf, objectOf, setMember } from "../json/values.ts";
 
 /** The tag that all of them have, and what stands before the names of their components. */
 const TAG = "Nodeface";
+const TAG_DESCRIPTION = "What this node is and how it is doing, and this description of it.";
 
 /** Its answers come from here, whatever the servers of the node are. */
 const SERVERS = [{ url: "/", description: "The service that shows this description" }];
 
 /**
- * The changes that add this service's operations to a description.
+ * A description with this service's operations.
  *
  * What the description says of one of the same paths stays. Operations that are of no use to anyone
  * but the explorer's page are left out.
  *
  * @param own this service's own description, which says nothing that OpenAPI 3.0 has no word for
- * @param document the node's
+ * @param document the node's, which is left as it is
  * @param operations further ones of a host, which are added as they are, whatever the node's says
  */
-export function ownEdits(
+export function withServiceOperations(
   own: Json,
   document: Json,
   operations: readonly DescribedOperation[] = [],
-): Edit[] {
-  const described = new Set(
-    basePathsOf(document).flatMap((base) =>
-      Object.keys(objectOf(document.paths)).map((path) => base + path)
-    ),
-  );
+): Json {
+  const theirs = objectOf(document.paths);
+  const bases = basePathsOf(document);
+  const isTheirs = (path: string) =>
+    bases.some((base) => path.startsWith(base) && Object.hasOwn(theirs, path.slice(base.length)));
   const operationIds = new Set(
-    Object.values(objectOf(document.paths)).flatMap((item) =>
+    Object.values(theirs).flatMap((item) =>
       operationsOf(item).map(({ operation }) => operation.operationId)
     ),
   );
   const paths: Json = {};
   for (const [path, item] of Object.entries(objectOf(own.paths))) {
     const { get } = item as { get: Json };
-    if (get["x-internal"] || described.has(path)) continue;
+    if (get["x-internal"] || isTheirs(path)) continue;
     const operationId = free(`nodeface${capital(String(get.operationId))}`, operationIds);
     // Scalar looks for servers at the operation, not at the path.
     const operation = { ...get, operationId, tags: [TAG], security: [], servers: SERVERS };
@@ -54,45 +54,53 @@ export function ownEdits(
     ...added,
     operation: { servers: SERVERS, ...added.operation },
   }));
-  if (Object.keys(paths).length + ofHost.length === 0) return [];
+  if (Object.keys(paths).length + ofHost.length === 0) return document;
   const components = usedComponents(own, paths);
   const names = rename(components, objectOf(document.components));
-  const edits: Edit[] = [{
-    kind: "members",
-    path: ["paths"],
-    value: objectOf(addOperations({ paths: withNames(paths, names) } as Document, ofHost).paths),
-  }];
-  for (const [section, members] of Object.entries(components)) {
-    const renamed = Object.entries(members as Json).map(([name, value]) => [
-      names.get(`#/components/${section}/${name}`)!.split("/").at(-1)!,
-      withNames(value as Json, names),
-    ]);
-    edits.push({
-      kind: "members",
-      path: ["components", section],
-      value: Object.fromEntries(renamed) as Json,
-    });
-  }
-  const tags = listOf(document.tags).map((tag) => objectOf(tag).name);
+  const added = addOperations({ paths: withNames(paths, names) } as Document, ofHost).paths;
+  const tags = listOf(document.tags);
   // Where no tag is declared, they are shown as they come: the only one declared would go first.
-  if (tags.length > 0 && !tags.includes(TAG)) {
-    const description = "What this node is and how it is doing, and this description of it.";
-    edits.push({ kind: "items", path: ["tags"], value: [{ name: TAG, description }] });
+  const isTagNew = tags.length > 0 && !tags.some((tag) => objectOf(tag).name === TAG);
+  return {
+    ...document,
+    paths: { ...theirs, ...added },
+    ...(Object.keys(components).length > 0 && {
+      components: withComponents(objectOf(document.components), components, names),
+    }),
+    ...(isTagNew && { tags: [...tags, { name: TAG, description: TAG_DESCRIPTION }] }),
+  };
+}
+
+/** Components with further ones by their new names. */
+function withComponents(
+  theirs: Json,
+  added: Record<string, Json>,
+  names: ReadonlyMap<string, string>,
+): Json {
+  const components = { ...theirs };
+  for (const [section, members] of Object.entries(added)) {
+    const all = { ...objectOf(components[section]) };
+    for (const [name, value] of Object.entries(members)) {
+      const to = names.get(`#/components/${section}/${name}`)!.split("/").at(-1)!;
+      setMember(all, to, withNames(value, names));
+    }
+    setMember(components, section, all);
   }
-  return edits;
+  return components;
 }
 
 /** The components that some values refer to, and those that these refer to. */
 function usedComponents(own: Json, values: Json): Record<string, Json> {
   const used: Record<string, Json> = {};
-  const queue: Json[] = [values];
-  for (let value = queue.shift(); value; value = queue.shift()) {
-    for (const { ref } of referencesOf(value)) {
+  const structure = structureOf(own);
+  const queue: Place[] = [{ shape: "paths", value: values }];
+  for (let next = queue.shift(); next; next = queue.shift()) {
+    for (const { ref, expected } of referencesOf(next, structure)) {
       const [section = "", name = ""] = ref.split("/").slice(2);
       const component = objectOf(objectOf(own.components)[section])[name] as Json;
       if (used[section]?.[name]) continue;
       (used[section] ??= {})[name] = component;
-      queue.push(component);
+      queue.push({ shape: expected, value: component });
     }
   }
   return used;

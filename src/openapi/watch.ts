@@ -8,7 +8,7 @@ import { serialize } from "../lazy.ts";
 import { fileUrl } from "../platform.ts";
 import type { Representation } from "../http/representation.ts";
 import { type Description, prepareForms } from "./serve-description.ts";
-import type { Finding } from "./diagnostics.ts";
+import { failureOf, type Finding } from "./diagnostics.ts";
 import type { Outcome, Said } from "./load.ts";
 import type { DescribedOperation } from "./operations-of-host.ts";
 import type { Reader } from "./read-file-or-url.ts";
@@ -69,30 +69,36 @@ export async function keepCurrent<T>(
   { alone, report, ...options }: LiveOptions,
   make: (said: Said & Pick<Description, "notice">) => Promise<T>,
 ): Promise<Live<T>> {
-  const { again, read } = await open(options, (said) => make({ ...said, notice: undefined }));
-  const show = async ({ made, ...forms }: NonNullable<Outcome<T>["merged"]>) => ({
-    ...await prepareForms(forms),
-    page: made,
-  });
+  const { again: load, read } = await open(options, (said) => make({ ...said, notice: undefined }));
+  /** Reads it once more; `shown` is `undefined` where it cannot be shown. */
+  const again = async (): Promise<Omit<Outcome<T>, "merged"> & { shown: Shown<T> | undefined }> => {
+    const { merged, findings, stamps } = await load();
+    if (!merged) return { shown: undefined, findings, stamps };
+    const { made: page, ...forms } = merged;
+    try {
+      return { shown: { ...await prepareForms(forms), page }, findings, stamps };
+    } catch (error) {
+      const failure = failureOf("the description", error);
+      return { shown: undefined, findings: [...findings, failure], stamps };
+    }
+  };
   const first = await again();
   const { json, yaml } = alone;
-  const current = first.merged
-    ? await show(first.merged)
-    : { json, yaml, page: await make({ ...alone, notice: NOTICE }) };
+  const current = first.shown ?? { json, yaml, page: await make({ ...alone, notice: NOTICE }) };
   const live = { current, refresh: serialize(look) };
-  let shows: "own" | "older" = first.merged ? "older" : "own";
+  let shows: "own" | "older" = first.shown ? "older" : "own";
   let { stamps } = first;
-  report({ findings: first.findings, shown: first.merged ? "current" : "own" });
+  report({ findings: first.findings, shown: first.shown ? "current" : "own" });
 
   async function look() {
     if (!await hasChanged(stamps, read)) return;
-    const { merged, findings, stamps: next } = await again();
-    if (merged) {
-      live.current = await show(merged);
+    const { shown, findings, stamps: next } = await again();
+    if (shown) {
+      live.current = shown;
       shows = "older";
     }
     stamps = next;
-    report({ findings, shown: merged ? "current" : shows });
+    report({ findings, shown: shown ? "current" : shows });
   }
   return live;
 }

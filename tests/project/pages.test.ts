@@ -9,6 +9,7 @@ const pages = suite("the pages of this project");
 
 const PAGES = [
   ...readdirSync(ROOT).filter((name) => name.endsWith(".md")),
+  "docs/description.md",
   "examples/README.md",
 ];
 const text = (page: string) => readFileSync(join(ROOT, page), "utf8");
@@ -26,8 +27,9 @@ for (const page of PAGES) {
   pages(`every file and every heading that ${page} leads to is there`, () => {
     for (const [, target] of text(page).matchAll(/\]\((?!https?:)([^)]+)\)/g)) {
       const [path, heading] = target!.split("#");
-      if (path) assert.ok(existsSync(join(ROOT, dirname(page), path)), target);
-      if (heading) assert.ok(headings(page).includes(heading), target);
+      const there = path ? join(dirname(page), path) : page;
+      assert.ok(existsSync(join(ROOT, there)), target);
+      if (heading) assert.ok(headings(there).includes(heading), target);
     }
   });
 

@@ -47,13 +47,9 @@ testWhere(
     assert.equal(names, [
       "bun",
       "@noble/hashes",
-      "@scalar/json-magic",
-      "@scalar/helpers",
-      "@scalar/openapi-upgrader",
       "content-type",
       "itty-router",
       "negotiator",
-      "pathe",
       "valibot",
       "yaml",
       "@scalar/api-reference",

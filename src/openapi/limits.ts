@@ -1,0 +1,52 @@
+/**
+ * How much of a description is read. What comes from outside is never larger, deeper or longer than
+ * this; beyond a limit stands a finding, and what was shown before stays.
+ *
+ * @module
+ */
+
+const MIB = 1024 * 1024;
+
+/** The limits; `docs/description.md` says them to operators. */
+export const LIMITS = {
+  /** Bytes of one file of JSON: 32 MiB. */
+  json: 33_554_432,
+  /** Bytes of one file of YAML, which takes far more memory to read: 12 MiB. */
+  yaml: 12_582_912,
+  /** Bytes of all files: 64 MiB. */
+  total: 67_108_864,
+  /** Levels of objects and lists. */
+  depth: 256,
+  /** Files of one description. */
+  files: 1_000,
+  /** References of one description. */
+  references: 100_000,
+  /** Milliseconds from the first file to what is served. */
+  time: 30_000,
+  /** Values of one file, those that aliases stand for included. */
+  nodes: 1_000_000,
+  /** Characters of all texts of one file of YAML, those that aliases stand for included. */
+  text: 33_554_432,
+  /** Aliases of one file of YAML. */
+  aliases: 10_000,
+  /** Tokens of one file of YAML: each value has two or three, spaces and comments included. */
+  tokens: 2_500_000,
+  /** Lines of one file of YAML. */
+  lines: 1_000_000,
+  /** Syntax errors of one file of YAML that are told. */
+  errors: 100,
+  /** Values of a server's variables that are tried together. */
+  combinations: 64,
+  /** Characters of a server's URL. */
+  url: 8192,
+} as const;
+
+/** Bytes as people say it: `12 MiB`. */
+export function formatSize(bytes: number): string {
+  return `${bytes / MIB} MiB`;
+}
+
+/** A count as people say it: `1,000,000`. */
+export function formatCount(count: number): string {
+  return count.toLocaleString("en");
+}

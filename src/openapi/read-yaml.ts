@@ -1,0 +1,338 @@
+/**
+ * Reads YAML 1.2 of a description by the core schema: dates and `yes` are strings. What the library
+ * `yaml` makes of a text are nodes; the value is built of them here, within the limits.
+ *
+ * @module
+ */
+import {
+  Composer,
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  type Node,
+  type Pair,
+  Parser,
+  type Scalar,
+  type YAMLError,
+} from "yaml";
+import { DUPLICATE_KEY, LARGE_NUMBER, type Problem, TOO_MANY_NODES } from "./diagnostics.ts";
+import { exact } from "../json/lossless.ts";
+import { type Json, type Path, setMember } from "../json/values.ts";
+import { formatCount, formatSize, LIMITS } from "./limits.ts";
+import { failedReading, type Reading } from "./parse.ts";
+import { breathe, isDue } from "./yield-to-requests.ts";
+
+/** Tokens between two looks at the clock. */
+const TURN = 1000;
+
+/** The core schema, whatever a directive says; the checks that are quadratic are done here. */
+const OPTIONS = {
+  schema: "core",
+  resolveKnownTags: false,
+  uniqueKeys: false,
+  intAsBigInt: true,
+} as const;
+
+/** Whatever stops the reading. */
+class YamlError extends Error {
+  override name = "YamlError";
+  readonly offset: number;
+
+  constructor(offset: number, message: string) {
+    super(message);
+    this.offset = offset;
+  }
+}
+
+/** Reads a text. */
+export async function readYaml(text: string): Promise<Reading> {
+  const problems: Problem[] = [];
+  try {
+    const document = await compose(text, problems);
+    if (!problems.some(({ isFatal }) => isFatal)) {
+      const { value, offsetsOf } = build(document, problems);
+      return { value, problems, offsetsOf };
+    }
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error;
+    problems.push({ offset: error.offset, message: error.message, isFatal: true });
+  }
+  return failedReading(problems);
+}
+
+/**
+ * Makes the nodes. This is what `parseDocument` does, but for the limits: it recurses as deep as the text
+ * is nested, and V8 ends the process where a pattern is compiled at the end of the stack (Node 20.20).
+ *
+ * @param problems what is wrong with the text is added
+ */
+async function compose(text: string, problems: Problem[]): Promise<Document.Parsed> {
+  const parser = new Parser();
+  const composer = new Composer(OPTIONS);
+  boundErrors(composer);
+  const documents: Document.Parsed[] = [];
+  let tokens = 0;
+  try {
+    for (const lexeme of new Lexer().lex(text)) {
+      for (const token of parser.next(lexeme)) documents.push(...composer.next(token));
+      // The document itself and a scalar are on the stack as well.
+      if (parser.stack.length > LIMITS.depth + 2) {
+        throw new YamlError(parser.offset - lexeme.length, TOO_DEEP);
+      }
+      if (++tokens > LIMITS.tokens) {
+        const message = `has more than ${formatCount(LIMITS.tokens)} tokens of YAML`;
+        throw new YamlError(parser.offset, message);
+      }
+      if (documents.length > 1) break;
+      if (tokens % TURN === 0 && isDue()) await breathe();
+    }
+    for (const token of parser.end()) documents.push(...composer.next(token));
+    documents.push(...composer.end(true, text.length));
+  } catch (error) {
+    if (error !== ENOUGH) throw error;
+    problems.push(...composer.streamInfo().errors.slice(0, LIMITS.errors).map(problemOf));
+    return documents[0]!;
+  }
+  const [document, second, third] = documents;
+  problems.push(...[...document!.errors, ...document!.warnings].map(problemOf));
+  const next = second && isEmpty(second) ? third : second;
+  if (next) {
+    const message = "a second document begins here; a description is a single one";
+    problems.push({ offset: next.range[0], message, isFatal: true });
+  }
+  const { yaml } = document!.directives;
+  if (yaml.explicit && yaml.version !== "1.2") {
+    const message = `YAML ${yaml.version} is read as YAML 1.2: yes and no are strings`;
+    problems.push({ offset: 0, message, isFatal: false });
+  }
+  return document!;
+}
+
+const TOO_DEEP = `is nested more than ${LIMITS.depth} levels deep`;
+
+/** Thrown where there are more errors than are told. */
+const ENOUGH = new Error();
+
+/** Ends the reading after some errors: the library keeps all, each with its stack. */
+function boundErrors(composer: Composer): void {
+  type OnError = (source: unknown, code: string, message: string, isWarning?: boolean) => void;
+  const onError = Reflect.get(composer, "onError") as OnError;
+  let count = 0;
+  const bounded: OnError = (source, code, message, isWarning) => {
+    if (isWarning ? count > LIMITS.errors : ++count > LIMITS.errors) throw ENOUGH;
+    onError(source, code, message, isWarning);
+  };
+  Reflect.set(composer, "onError", bounded);
+}
+
+const isEmpty = ({ contents }: Document.Parsed): boolean =>
+  contents === null || (isScalar(contents) && contents.source === "");
+
+function problemOf({ message, name, pos, code }: YAMLError): Problem {
+  const isFatal = name === "YAMLParseError";
+  if (!isFatal && code === "TAG_RESOLVE_FAILED") {
+    const tag = message.replace("Unresolved tag: ", "");
+    return { offset: pos[0], message: `the tag ${tag} is not known and is passed over`, isFatal };
+  }
+  return { offset: pos[0], message: `is not YAML: ${message}`, isFatal };
+}
+
+/** Where a node begins; what stands before it where there is none. */
+const offsetOf = (node: Node | null, before = 0): number => node?.range?.[0] ?? before;
+
+/** What an anchor stands for. */
+interface Anchored {
+  /** `undefined` while it is being built. */
+  built: Built | undefined;
+  /** How many values and characters it stands for. */
+  nodes: number;
+  text: number;
+}
+
+/** A value, and how many levels of objects and lists it has. */
+interface Built {
+  readonly value: unknown;
+  readonly height: number;
+}
+
+/**
+ * Makes the value of a document. What aliases stand for is shared, so that it takes no more memory than
+ * is written.
+ *
+ * @param problems what is wrong with the values is added
+ * @throws {YamlError} at the first that is beyond a limit, or cannot be a value
+ */
+function build(
+  { contents }: Document.Parsed,
+  problems: Problem[],
+): Pick<Reading, "value" | "offsetsOf"> {
+  const anchors = new Map<string, Anchored>();
+  /** Where the members of an object or a list stand, in the order of its keys. */
+  const offsets = new Map<unknown, readonly number[]>();
+  let nodes = 0, text = 0, aliases = 0;
+  let hasMerged = false;
+
+  const add = (offset: number, moreNodes: number, moreText: number) => {
+    nodes += moreNodes;
+    text += moreText;
+    if (nodes > LIMITS.nodes) throw new YamlError(offset, TOO_MANY_NODES);
+    if (text > LIMITS.text) {
+      const message = `the texts that aliases stand for are longer than ${formatSize(LIMITS.text)}`;
+      throw new YamlError(offset, message);
+    }
+  };
+
+  const buildNode = (node: Node | null, depth: number): Built => {
+    const offset = offsetOf(node);
+    if (isAlias(node)) return resolve(node.source, offset, depth);
+    const name = node && "anchor" in node ? node.anchor : undefined;
+    const anchored: Anchored = { built: undefined, nodes, text };
+    if (name) anchors.set(name, anchored);
+    add(offset, 1, 0);
+    if (depth > LIMITS.depth) throw new YamlError(offset, TOO_DEEP);
+    const built = isMap(node)
+      ? buildObject(node.items as Pair<Node, Node | null>[], depth)
+      : isSeq(node)
+      ? buildList(node.items as Node[], depth)
+      : { value: isScalar(node) ? buildScalar(node, offset) : null, height: 0 };
+    anchored.built = built;
+    anchored.nodes = nodes - anchored.nodes;
+    anchored.text = text - anchored.text;
+    return built;
+  };
+
+  const resolve = (name: string, offset: number, depth: number): Built => {
+    const anchored = anchors.get(name);
+    if (!anchored) throw new YamlError(offset, `the alias *${name} has no anchor before it`);
+    const { built } = anchored;
+    if (!built) {
+      throw new YamlError(offset, "an alias stands for a value that it is a part of");
+    }
+    if (++aliases > LIMITS.aliases) {
+      throw new YamlError(offset, `there are more than ${formatCount(LIMITS.aliases)} aliases`);
+    }
+    if (depth - 1 + built.height > LIMITS.depth) throw new YamlError(offset, TOO_DEEP);
+    add(offset, anchored.nodes, anchored.text);
+    return built;
+  };
+
+  const buildScalar = ({ value, source }: Scalar, offset: number): unknown => {
+    if (typeof value === "string") {
+      add(offset, 0, value.length);
+      return value;
+    }
+    if (typeof value !== "number" && typeof value !== "bigint") return value;
+    if (Number.isFinite(Number(value))) return typeof value === "bigint" ? exact(value) : value;
+    const hasDigits = /\d/.test(source ?? "");
+    const message = hasDigits ? LARGE_NUMBER : "this number has no form in JSON, where it is null";
+    problems.push({ offset, message, isFatal: false });
+    return hasDigits ? source : null;
+  };
+
+  const buildList = (items: readonly Node[], depth: number): Built => {
+    let height = 0;
+    const value = items.map((item) => {
+      const built = buildNode(item, depth + 1);
+      height = Math.max(height, built.height);
+      return built.value;
+    });
+    offsets.set(value, items.map((item) => offsetOf(item)));
+    return { value, height: height + 1 };
+  };
+
+  const buildObject = (pairs: readonly Pair<Node, Node | null>[], depth: number): Built => {
+    const value: Json = {};
+    const places = new Map<string, number>();
+    const merged: Json[] = [];
+    let height = 0;
+    for (const { key: keyNode, value: member } of pairs) {
+      const offset = offsetOf(keyNode);
+      const isMerge = isScalar(keyNode) && keyNode.type === "PLAIN" && keyNode.value === "<<";
+      const key = isMerge ? "<<" : keyOf(keyNode, depth);
+      const built = buildNode(member, depth + 1);
+      height = Math.max(height, built.height);
+      if (isMerge) {
+        merged.push(...sourcesOf(built.value, offset));
+        continue;
+      }
+      if (key === undefined) {
+        const message = "this key is no single value, as JSON has them; it is left out";
+        problems.push({ offset, message, isFatal: false, isError: true });
+        continue;
+      }
+      if (Object.hasOwn(value, key)) {
+        problems.push({ offset, message: DUPLICATE_KEY, isFatal: false });
+      }
+      places.set(key, isScalar(member) && member.source === "" ? offset : offsetOf(member, offset));
+      setMember(value, key, built.value);
+    }
+    for (const source of merged) mergeInto(value, places, source);
+    offsets.set(value, Object.keys(value).map((key) => places.get(key)!));
+    return { value, height: height + 1 };
+  };
+
+  /** A key as text; `undefined` where it is an object or a list. */
+  const keyOf = (node: Node | null, depth: number): string | undefined => {
+    const { value } = buildNode(node, depth + 1);
+    if (typeof value === "object" && value !== null) return undefined;
+    return value === null ? "" : String(value);
+  };
+
+  /** YAML 1.2 has no merge keys, but most readers of descriptions know those of 1.1. */
+  const sourcesOf = (value: unknown, offset: number): Json[] => {
+    const sources = Array.isArray(value) ? value : [value];
+    if (!sources.every((source) => offsets.has(source) && !Array.isArray(source))) {
+      const message = "<< merges an object, or a list of objects; it is left out";
+      problems.push({ offset, message, isFatal: false, isError: true });
+      return [];
+    }
+    if (!hasMerged) {
+      const message = "YAML 1.2 has no merge keys: << is merged here, and is a key to some readers";
+      problems.push({ offset, message, isFatal: false });
+    }
+    hasMerged = true;
+    return sources as Json[];
+  };
+
+  /** Adds the members that an object does not have yet. */
+  const mergeInto = (value: Json, places: Map<string, number>, source: Json): void => {
+    const from = offsets.get(source)!;
+    for (const [i, key] of Object.keys(source).entries()) {
+      if (Object.hasOwn(value, key)) continue;
+      places.set(key, from[i]!);
+      setMember(value, key, source[key]);
+    }
+  };
+
+  const { value } = buildNode(contents, 1);
+  return { value, offsetsOf: (paths) => locate(value, offsets, paths) };
+}
+
+/** Where the values at some paths stand; of one that is not there, what is nearest. */
+function locate(
+  root: unknown,
+  offsets: ReadonlyMap<unknown, readonly number[]>,
+  paths: readonly Path[],
+): number[] {
+  const indices = new Map<unknown, ReadonlyMap<string, number>>();
+  return paths.map((path) => {
+    let value = root, offset = 0;
+    for (const key of path) {
+      const places = offsets.get(value);
+      if (!places) break;
+      let keys = indices.get(value);
+      if (!keys) {
+        keys = new Map(Object.keys(value as Json).map((key, i) => [key, i]));
+        indices.set(value, keys);
+      }
+      const place = places[keys.get(key) ?? -1];
+      if (place === undefined) break;
+      offset = place;
+      value = (value as Json)[key];
+    }
+    return offset;
+  });
+}

@@ -1,0 +1,332 @@
+/**
+ * Makes OpenAPI 3.0 of Swagger 2.0, all of whose references lead to its shared definitions.
+ *
+ * @module
+ */
+import { LIMITS } from "./limits.ts";
+import { isObject, type Json, listOf, objectOf, setMember } from "../json/values.ts";
+import { weigh } from "../json/weigh.ts";
+import { type Shape, shapeOfMember, structureOf } from "./structure.ts";
+
+/** How much more than the document what is made of it may be. */
+const GROWTH_MAX = LIMITS.nodes;
+
+const METHODS = ["get", "put", "post", "delete", "options", "head", "patch"];
+
+/** The members that each kind has in both versions. Others go, but for extensions. */
+const KEPT = {
+  document: ["info", "tags", "externalDocs", "security"],
+  operation: [
+    ...["tags", "summary", "description", "externalDocs", "operationId", "deprecated", "security"],
+  ],
+  parameter: ["name", "in", "description", "required", "allowEmptyValue"],
+  body: ["description", "required"],
+  response: ["description"],
+  header: ["description"],
+  apiKey: ["type", "description", "name", "in"],
+  simple: [
+    ...["type", "format", "items", "default", "enum", "multipleOf", "maximum", "exclusiveMaximum"],
+    ...["minimum", "exclusiveMinimum", "maxLength", "minLength", "pattern", "maxItems", "minItems"],
+    ...["uniqueItems"],
+  ],
+  schema: [
+    ...[
+      "title",
+      "description",
+      "type",
+      "format",
+      "items",
+      "allOf",
+      "properties",
+      "default",
+      "enum",
+    ],
+    ...["additionalProperties", "required", "readOnly", "xml", "externalDocs", "example"],
+    ...["multipleOf", "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum", "maxLength"],
+    ...["minLength", "pattern", "maxItems", "minItems", "uniqueItems", "maxProperties"],
+    ...["minProperties", "nullable", "oneOf", "anyOf", "not"],
+  ],
+} as const;
+
+/** Where what is shared is in OpenAPI 3. */
+const SECTIONS: readonly (readonly [from: string, to: string])[] = [
+  ["#/definitions/", "#/components/schemas/"],
+  ["#/parameters/", "#/components/parameters/"],
+  ["#/responses/", "#/components/responses/"],
+];
+
+/** How lists are written, by where they stand and their `collectionFormat`. */
+const STYLES: Readonly<Record<string, Readonly<Record<string, Json>>>> = {
+  query: {
+    csv: { style: "form", explode: false },
+    ssv: { style: "spaceDelimited", explode: false },
+    pipes: { style: "pipeDelimited", explode: false },
+    multi: { style: "form", explode: true },
+  },
+  path: { csv: { style: "simple" } },
+  header: { csv: { style: "simple" } },
+};
+
+const FLOWS: Readonly<Record<string, string>> = {
+  implicit: "implicit",
+  password: "password",
+  application: "clientCredentials",
+  accessCode: "authorizationCode",
+};
+
+const FORMS = ["multipart/form-data", "application/x-www-form-urlencoded"];
+
+/**
+ * Makes OpenAPI 3.0 of a document.
+ *
+ * @param document Swagger 2.0, which stays as it is
+ * @throws {RangeError} if what is made of it would be many times as large
+ */
+export function upgradeSwagger(document: Json): Json {
+  const context = createContext(document);
+  const { parameters, responses, definitions, securityDefinitions } = document;
+  const servers = serversOf(document);
+  const upgraded: Json = { openapi: "3.0.4" };
+  for (const [key, value] of Object.entries(keep(document, KEPT.document))) {
+    setMember(upgraded, key, value);
+    if (key === "info" && servers.length > 0) upgraded.servers = servers;
+  }
+  upgraded.servers ??= servers;
+  if (servers.length === 0) delete upgraded.servers;
+  upgraded.paths = mapMembers(
+    document.paths,
+    (item, path) => path.startsWith("x-") ? item : context.upgradePathItem(objectOf(item)),
+  );
+  const components = {
+    schemas: mapMembers(definitions, (schema) => context.upgradeSchema(schema)),
+    parameters: mapMembers(
+      parameters,
+      (value) => context.isBody(value) ? undefined : context.upgradeParameter(objectOf(value)),
+    ),
+    responses: mapMembers(
+      responses,
+      (value) => context.upgradeResponse(objectOf(value), mediaTypes(document.produces)),
+    ),
+    securitySchemes: mapMembers(securityDefinitions, (value) => upgradeScheme(objectOf(value))),
+  };
+  const filled = Object.entries(components).filter(([, members]) =>
+    Object.keys(members).length > 0
+  );
+  if (filled.length > 0) upgraded.components = Object.fromEntries(filled);
+  if (weigh(upgraded) > 2 * weigh(document) + GROWTH_MAX) {
+    throw new RangeError("in OpenAPI 3 it would be many times as large");
+  }
+  return upgraded;
+}
+
+function createContext(document: Json) {
+  const structure = structureOf(document);
+  const schemas = new Map<unknown, unknown>();
+  const shared = objectOf(document.parameters);
+
+  /** The parameter that a reference names in the end; anything else is one itself. */
+  const resolve = (value: unknown): Json => {
+    const seen = new Set<unknown>();
+    let found = objectOf(value);
+    while (typeof found.$ref === "string" && !seen.has(found)) {
+      seen.add(found);
+      found = objectOf(shared[found.$ref.slice("#/parameters/".length)]);
+    }
+    return found;
+  };
+  const isBody = (value: unknown) => /^(?:body|formData)$/.test(String(resolve(value).in));
+
+  function upgradeSchema(value: unknown, shape: Shape = "schema"): unknown {
+    if (typeof value !== "object" || value === null) return value;
+    const known = schemas.get(value);
+    if (known) return known;
+    if (Array.isArray(value)) return value.map((item) => upgradeSchema(item, "schema"));
+    const schema = value as Json;
+    if (shape.startsWith("{")) return mapMembers(schema, (member) => upgradeSchema(member));
+    if (typeof schema.$ref === "string") return { $ref: redirect(schema.$ref) };
+    const upgraded: Json = {};
+    for (const [key, member] of Object.entries(keep(schema, KEPT.schema))) {
+      const inner = shapeOfMember(structure, "schema", key);
+      if (key !== "x-nullable") {
+        setMember(upgraded, key, inner ? upgradeSchema(member, inner) : member);
+      }
+    }
+    const types = listOf(schema.type);
+    if (schema["x-nullable"] === true || types.includes("null")) upgraded.nullable = true;
+    if (types.length > 0) {
+      const [type, another] = types.filter((type) => type !== "null");
+      delete upgraded.type;
+      if (another === undefined && type !== undefined) upgraded.type = type;
+    }
+    if (schema.type === "file") Object.assign(upgraded, { type: "string", format: "binary" });
+    if (typeof schema.discriminator === "string") {
+      upgraded.discriminator = { propertyName: schema.discriminator };
+    }
+    schemas.set(value, upgraded);
+    return upgraded;
+  }
+
+  /** The schema of a parameter or header, which is written into these. */
+  const simpleSchema = (value: Json) => {
+    const schema = keep(value, KEPT.simple, false);
+    if (value["x-nullable"] === true) schema["x-nullable"] = true;
+    return upgradeSchema(schema) as Json;
+  };
+
+  function upgradeParameter(parameter: Json): Json {
+    if (typeof parameter.$ref === "string") return { $ref: redirect(parameter.$ref) };
+    const { "x-example": example, ...upgraded } = keep(parameter, KEPT.parameter);
+    const { collectionFormat = "csv" } = parameter;
+    const place = String(parameter.in);
+    if (place === "path") upgraded.required = true;
+    if (place !== "query") delete upgraded.allowEmptyValue;
+    const style = parameter.type === "array" && STYLES[place]?.[String(collectionFormat)];
+    const schema = simpleSchema(parameter);
+    return { ...upgraded, ...style, schema, ...example !== undefined && { example } };
+  }
+
+  /** The body that parameters describe; `undefined` where none of them does. */
+  function upgradeBody(parameters: readonly Json[], consumes: unknown): Json | undefined {
+    const body = parameters.find((parameter) => parameter.in === "body");
+    if (body) {
+      const schema = upgradeSchema(body.schema ?? {});
+      const content = contentOf(mediaTypes(consumes), { schema });
+      return { ...keep(body, KEPT.body), content };
+    }
+    const fields = parameters.filter((parameter) => parameter.in === "formData");
+    if (fields.length === 0) return undefined;
+    const [properties, encoding]: [Json, Json] = [{}, {}];
+    for (const field of fields) {
+      const name = String(field.name);
+      const { description } = field;
+      const schema = simpleSchema(field);
+      setMember(properties, name, { ...schema, ...description !== undefined && { description } });
+      const style = STYLES.query![String(field.collectionFormat ?? "csv")];
+      if (field.type === "array" && style) setMember(encoding, name, style);
+    }
+    const required = fields.filter((field) => field.required === true).map(({ name }) => name);
+    const schema = { type: "object", properties, ...required.length > 0 && { required } };
+    const hasFile = fields.some(({ type }) => type === "file");
+    const types = listOf(consumes).filter((type) => FORMS.includes(type as string)) as string[];
+    const form = types.length > 0 ? types : [hasFile ? FORMS[0]! : FORMS[1]!];
+    const hasEncoding = Object.keys(encoding).length > 0;
+    return { content: contentOf(form, { schema, ...hasEncoding && { encoding } }) };
+  }
+
+  function upgradeResponse(response: Json, produces: readonly string[]): Json {
+    if (typeof response.$ref === "string") return { $ref: redirect(response.$ref) };
+    const { schema, examples, headers } = response;
+    const types = schema === undefined ? [] : produces;
+    const content = contentOf(types, { schema: upgradeSchema(schema) });
+    for (const [type, example] of Object.entries(objectOf(examples))) {
+      // The members of what is made so far are shared.
+      if (type.includes("/")) setMember(content, type, { ...objectOf(content[type]), example });
+    }
+    const upgraded = mapMembers(headers, (value) => {
+      const header = objectOf(value);
+      return { ...keep(header, KEPT.header), schema: simpleSchema(header) };
+    });
+    return {
+      description: "",
+      ...keep(response, KEPT.response),
+      ...Object.keys(upgraded).length > 0 && { headers: upgraded },
+      ...Object.keys(content).length > 0 && { content },
+    };
+  }
+
+  function upgradeOperation(operation: Json, inherited: readonly unknown[]): Json {
+    const { consumes = document.consumes, produces } = operation;
+    const own = listOf(operation.parameters);
+    const parameters = own.filter((parameter) => !isBody(parameter));
+    const bodies = [own, inherited].map((list) => list.filter(isBody).map(resolve))
+      .find(({ length }) => length > 0) ?? [];
+    const requestBody = upgradeBody(bodies, consumes);
+    const types = mediaTypes(produces ?? document.produces);
+    const responses = mapMembers(
+      operation.responses,
+      (value, status) => status.startsWith("x-") ? value : upgradeResponse(objectOf(value), types),
+    );
+    return {
+      ...keep(operation, KEPT.operation),
+      ...parameters.length > 0 && {
+        parameters: parameters.map((parameter) => upgradeParameter(objectOf(parameter))),
+      },
+      ...requestBody && { requestBody },
+      responses,
+    };
+  }
+
+  function upgradePathItem(item: Json): Json {
+    const parameters = listOf(item.parameters);
+    const simple = parameters.filter((parameter) => !isBody(parameter))
+      .map((parameter) => upgradeParameter(objectOf(parameter)));
+    const upgraded: Json = keep(item, []);
+    if (simple.length > 0) upgraded.parameters = simple;
+    for (const method of METHODS.filter((method) => isObject(item[method]))) {
+      upgraded[method] = upgradeOperation(item[method] as Json, parameters);
+    }
+    return upgraded;
+  }
+
+  return { isBody, upgradeSchema, upgradeParameter, upgradeResponse, upgradePathItem };
+}
+
+function serversOf({ host, basePath, schemes }: Json): Json[] {
+  const path = typeof basePath === "string" ? basePath : "";
+  if (typeof host !== "string") return path ? [{ url: path }] : [];
+  const listed = listOf(schemes);
+  return (listed.length > 0 ? listed : ["http"]).map((scheme) => ({
+    url: `${String(scheme)}://${host}${path}`,
+  }));
+}
+
+function upgradeScheme(scheme: Json): Json {
+  const { type, flow, authorizationUrl, tokenUrl, scopes = {} } = scheme;
+  const extensions = keep(scheme, ["description"]);
+  if (type === "basic") return { type: "http", scheme: "basic", ...extensions };
+  if (type !== "oauth2") return keep(scheme, KEPT.apiKey);
+  const name = FLOWS[String(flow)] ?? "implicit";
+  const needsAuthorization = name === "implicit" || name === "authorizationCode";
+  const url = {
+    ...needsAuthorization && { authorizationUrl },
+    ...name !== "implicit" && { tokenUrl },
+  };
+  return { type, ...extensions, flows: { [name]: { ...url, scopes } } };
+}
+
+/** The members of some names, and extensions. */
+function keep(value: Json, names: readonly string[], hasExtensions = true): Json {
+  const kept: Json = {};
+  for (const key of Object.keys(value)) {
+    if (names.includes(key) || (hasExtensions && key.startsWith("x-"))) {
+      setMember(kept, key, value[key]);
+    }
+  }
+  return kept;
+}
+
+/** An object with its members changed; those that become `undefined` are left out. */
+function mapMembers(value: unknown, change: (member: unknown, key: string) => unknown): Json {
+  const changed: Json = {};
+  for (const [key, member] of Object.entries(objectOf(value))) {
+    const result = change(member, key);
+    if (result !== undefined) setMember(changed, key, result);
+  }
+  return changed;
+}
+
+function mediaTypes(value: unknown): string[] {
+  const types = listOf(value).filter((type): type is string => typeof type === "string");
+  return types.length > 0 ? types : ["application/json"];
+}
+
+function contentOf(types: readonly string[], mediaType: Json): Json {
+  const content: Json = {};
+  for (const type of types) setMember(content, type, mediaType);
+  return content;
+}
+
+function redirect(ref: string): string {
+  const [from, to] = SECTIONS.find(([from]) => ref.startsWith(from)) ?? ["", ""];
+  return to + ref.slice(from.length);
+}

@@ -1,0 +1,399 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { resolveFragment } from "../src/json/pointer.ts";
+import type { Json } from "../src/json/values.ts";
+import { bundleFiles, describe, describeSchema, schemaOf } from "./description/_bundle.ts";
+
+const references = suite("references of a description");
+
+const PET = { type: "object", properties: { name: { type: "string" } } };
+
+/** What a reference in `root.json` may look like, what else there is, and the name that comes of it. */
+const SHAPES: Readonly<Record<string, [ref: string, files: Json, name: string]>> = {
+  "a whole file": ["pet.json", { "pet.json": PET }, "pet"],
+  "a file in a folder above of a folder below": ["b/../c/pet.json", { "c/pet.json": PET }, "pet"],
+  "a file with a space in its name": ["my%20pet.json", { "my%20pet.json": PET }, "my_pet"],
+  "a file without letters in its name": ["7.json", { "7.json": PET }, "Schema7"],
+  "a file named by a date": ["2023-11.yaml", { "2023-11.yaml": "type: object" }, "Schema2023-11"],
+  "a member of a file": ["all.json#/Cat", { "all.json": { Cat: PET } }, "Cat"],
+  "an item of a list": ["list.json#/0", { "list.json": [PET] }, "list"],
+  "a key with a slash": ["all.json#/a~1Pet", { "all.json": { "a/Pet": PET } }, "all"],
+  "a key with a space": ["all.json#/My%20Pet", { "all.json": { "My Pet": PET } }, "My_Pet"],
+  "a key with a percent sign": ["all.json#/a%2525", { "all.json": { "a%25": PET } }, "a_25"],
+  "an anchor": ["all.json#Pet", { "all.json": { Dog: { ...PET, $anchor: "Pet" } } }, "Dog"],
+  "an $id": [
+    "https://pets.example/pet",
+    { "all.json": { Dog: { ...PET, $id: "https://pets.example/pet" } } },
+    "Dog",
+  ],
+  "the root by its name": ["root.json#/components/schemas/Pet", {}, "Pet"],
+  "a component": ["#/components/schemas/Pet", {}, "Pet"],
+  "a component whose name has a space": ["#/components/schemas/A%20Pet", {}, "A_Pet"],
+  "a part of a component": ["#/components/schemas/Pet/properties/name", {}, "PetName"],
+  "a part of another operation": [
+    "#/paths/~1b/get/responses/200/content/application~1json/schema",
+    {},
+    "b200",
+  ],
+};
+
+/** Where a reference to a schema may stand, given the reference. */
+const PLACES: Readonly<Record<string, (reference: Json) => Json>> = {
+  "as the schema of a response": (schema) => schema,
+  "as items": (items) => ({ type: "array", items }),
+  "in properties called default and example": (reference) => ({
+    properties: { default: reference, example: reference, $ref: reference },
+  }),
+  "in allOf": (reference) => ({ allOf: [{ type: "object" }, reference] }),
+  "in if, then and else": (reference) => ({ if: reference, then: reference, else: reference }),
+  "in prefixItems and dependentSchemas": (reference) => ({
+    prefixItems: [reference],
+    dependentSchemas: { a: reference },
+  }),
+  "beside a description": (reference) => ({ ...reference, description: "mine" }),
+};
+
+const OTHERS = {
+  paths: {
+    "/a": {},
+    "/b": {
+      get: {
+        responses: { 200: { description: "", content: { "application/json": { schema: PET } } } },
+      },
+    },
+  },
+  components: { schemas: { Pet: PET, "A Pet": PET, Other: { $ref: "all.json#/Dog" } } },
+};
+
+for (const [shape, [ref, more, name]] of Object.entries(SHAPES)) {
+  references(`${shape}: it leads to the component ${name}, wherever it stands`, async () => {
+    for (const [place, make] of Object.entries(PLACES)) {
+      const root = describeSchema(make({ $ref: ref })) as { paths: Json; components?: unknown };
+      const schemas: Json = { ...OTHERS.components.schemas };
+      if (shape !== "an $id") delete schemas.Other;
+      root.paths = { ...OTHERS.paths, ...root.paths };
+      root.components = { schemas };
+      const bundled = await bundleFiles({ "root.json": root, ...more });
+      const expected = shape === "an $id" ? "Other" : name;
+      assert.equal(bundled.findings, [], place);
+      const said = make({ $ref: `#/components/schemas/${expected}` });
+      assert.equal(schemaOf(bundled), said, place);
+      for (const reference of bundled.references) {
+        assert.match(reference, /^#\/components\/schemas\/[\w.-]+$/);
+        assert.is.not(resolveFragment(bundled.document, reference.slice(1)), undefined, reference);
+      }
+    }
+  });
+}
+
+references("each kind of part leads to its own section", async () => {
+  const parts = {
+    p: { name: "p", in: "query", schema: { type: "string" } },
+    b: { content: { "text/plain": {} } },
+    r: { description: "R", headers: { H: { $ref: "#/h" } }, links: { L: { $ref: "#/l" } } },
+    h: { schema: { type: "string" } },
+    l: { operationId: "one" },
+    c: { "{$url}": { post: { responses: { 200: { $ref: "#/r" } } } } },
+    e: { value: { $ref: "data" } },
+  };
+  const content = { "text/plain": { examples: { e: { $ref: "parts.json#/e" } } } };
+  const { document, findings, references } = await bundleFiles({
+    "root.json": describe({
+      operationId: "one",
+      parameters: [{ $ref: "parts.json#/p" }],
+      requestBody: { $ref: "parts.json#/b" },
+      responses: { 200: { $ref: "parts.json#/r" }, default: { description: "", content } },
+      callbacks: { c: { $ref: "parts.json#/c" } },
+    }),
+    "parts.json": parts,
+  });
+  assert.equal(findings, []);
+  assert.equal([...new Set(references)].sort(), [
+    "#/components/callbacks/c",
+    "#/components/examples/e",
+    "#/components/headers/h",
+    "#/components/links/l",
+    "#/components/parameters/p",
+    "#/components/requestBodies/b",
+    "#/components/responses/r",
+  ]);
+  assert.equal(document.components.examples, { e: parts.e });
+});
+
+references("data and extensions are left alone, and no file is read for them", async () => {
+  const data = { $ref: "none.json" };
+  const schema = {
+    example: data,
+    examples: [data],
+    default: data,
+    enum: [data],
+    const: data,
+    "x-a": data,
+  };
+  const root = describeSchema(schema, { "x-b": data });
+  const { document, findings, asked } = await bundleFiles({ "root.json": root });
+  assert.equal([findings, asked, document], [[], ["root.json"], root]);
+});
+
+references(
+  "a document whose references are right is left as it is, siblings of 3.0 included",
+  async () => {
+    const schema = { $ref: "#/components/schemas/Pet", description: "ignored" };
+    const root = describeSchema(schema, { components: { schemas: { Pet: PET } } }, "3.0.3");
+    assert.equal((await bundleFiles({ "root.json": root })).document, root);
+  },
+);
+
+references("of schemas in a circle stay references", async () => {
+  const tree = { properties: { left: { $ref: "#" }, right: { $ref: "tree.json" } } };
+  const { document, findings } = await bundleFiles({
+    "root.json": describeSchema({ $ref: "tree.json" }),
+    "tree.json": tree,
+  });
+  const $ref = "#/components/schemas/tree";
+  assert.equal(findings, []);
+  assert.equal(document.components.schemas.tree, {
+    properties: { left: { $ref }, right: { $ref } },
+  });
+});
+
+references("like-named parts of several files have the key above before their names", async () => {
+  const { references } = await bundleFiles({
+    "root.json": describeSchema({
+      oneOf: [{ $ref: "b.json#/Electra/Block" }, { $ref: "a.json#/Altair/Block" }],
+    }),
+    "a.json": { Altair: { Block: PET } },
+    "b.json": { Electra: { Block: PET } },
+  });
+  assert.equal(references.map((ref) => ref.split("/").at(-1)), ["Electra.Block", "Altair.Block"]);
+});
+
+references("a name that is taken gets a number", async () => {
+  const bundled = await bundleFiles({
+    "root.json": describeSchema({ $ref: "Pet.json" }, { components: { schemas: { Pet: PET } } }),
+    "Pet.json": { type: "string" },
+  });
+  assert.equal(schemaOf(bundled), { $ref: "#/components/schemas/Pet2" });
+});
+
+references("a component that only names a part of a file is where that part is put", async () => {
+  const { document, references } = await bundleFiles({
+    "root.json": describeSchema({ $ref: "all.json#/Pet" }, {
+      components: { schemas: { Animal: { $ref: "all.json#/Pet" } } },
+    }),
+    "all.json": { Pet: PET },
+  });
+  assert.equal(references, ["#/components/schemas/Animal"]);
+  assert.equal(document.components.schemas, { Animal: PET });
+});
+
+references(
+  "names of security schemes that are not valid are changed where they are required",
+  async () => {
+    const { document } = await bundleFiles({
+      "root.json": describe({ security: [{ "API key": [] }] }, {
+        components: { securitySchemes: { "API key": { type: "http", scheme: "basic" } } },
+      }),
+    });
+    assert.equal(document.paths["/a"].get.security, [{ API_key: [] }]);
+    assert.equal(Object.keys(document.components.securitySchemes), ["API_key"]);
+  },
+);
+
+references(
+  "a path item of another file stands in its place, with what stands beside the reference",
+  async () => {
+    for (const openapi of ["3.0.3", "3.1.1"]) {
+      const post = { responses: { 200: { description: "mine" } } };
+      const get = { responses: { 200: { $ref: "#/ok" } } };
+      const root = describe({}, { paths: { "/a": { $ref: "items.json#/a", post } } }, openapi);
+      const items = { a: { get }, ok: { description: "OK" } };
+      const { document, findings } = await bundleFiles({ "root.json": root, "items.json": items });
+      assert.equal(findings, []);
+      const responses = { 200: { $ref: "#/components/responses/ok" } };
+      assert.equal(document.paths["/a"], { get: { responses }, post });
+    }
+  },
+);
+
+references("a path item that refers to itself is cut where components cannot hold it", async () => {
+  const callbacks = { c: { "{$url}": { $ref: "item.json" } } };
+  const item = { post: { responses: { 200: { description: "" } }, callbacks } };
+  const files = (openapi: string) => ({
+    "root.json": describe({}, { paths: { "/a": { $ref: "item.json" } } }, openapi),
+    "item.json": item,
+  });
+  const { document, findings } = await bundleFiles(files("3.0.3"));
+  assert.equal(document.paths["/a"].post.callbacks, { c: { "{$url}": {} } });
+  assert.match(findings.join(), /"item.json" leads in a circle/);
+  const { references } = await bundleFiles(files("3.1.1"));
+  assert.equal([...new Set(references)], ["#/components/pathItems/item"]);
+});
+
+references("query, additionalOperations and webhooks are followed", async () => {
+  const operation = { responses: { 200: { $ref: "parts.json#/ok" } } };
+  const { references } = await bundleFiles({
+    "root.json": describe({}, {
+      paths: { "/a": { query: operation, additionalOperations: { COPY: operation } } },
+      webhooks: { w: { post: operation } },
+    }, "3.2.0"),
+    "parts.json": { ok: { description: "" } },
+  });
+  assert.equal(references, Array(3).fill("#/components/responses/ok"));
+});
+
+references(
+  "mapping and operationRef follow what they name, and externalValue is absolute",
+  async () => {
+    const mapping = { dog: "dog.json", cat: "Cat", bird: "root.json#/components/schemas/Bird" };
+    const discriminator = { propertyName: "kind", mapping };
+    const links = {
+      one: { operationRef: "items.json#/a/get" },
+      own: { operationRef: "#/paths/~1a/get" },
+    };
+    const { document, findings } = await bundleFiles({
+      "root.json": describe({ responses: { 200: { description: "", links } } }, {
+        components: {
+          schemas: { Cat: PET, Bird: PET, Any: { oneOf: [{ $ref: "dog.json" }], discriminator } },
+          examples: { e: { externalValue: "e.txt" } },
+        },
+      }),
+      "dog.json": PET,
+      "items.json": { a: { get: { operationId: "one", responses: {} } } },
+    });
+    assert.equal(findings, []);
+    assert.equal(document.components.schemas.Any.discriminator.mapping, {
+      dog: "#/components/schemas/dog",
+      cat: "Cat",
+      bird: "#/components/schemas/Bird",
+    });
+    assert.equal(document.paths["/a"].get.responses[200].links, {
+      one: { operationId: "one" },
+      own: { operationRef: "#/paths/~1a/get" },
+    });
+    assert.equal(document.components.examples.e.externalValue, "http://node.example/api/e.txt");
+  },
+);
+
+references("of a file that was moved are relative to where it is", async () => {
+  const bundled = await bundleFiles({
+    "root.json": describeSchema({ $ref: "schemas.json" }),
+    "v2/schemas.json": { items: { $ref: "deep.json" } },
+    "v2/deep.json": PET,
+  }, { "schemas.json": "v2/schemas.json" });
+  assert.equal(bundled.findings, []);
+  assert.equal(bundled.asked, ["root.json", "schemas.json", "v2/deep.json"]);
+});
+
+references(
+  "that lead nowhere are left out with the smallest part, and said once with their place",
+  async () => {
+    const $ref = "none.json";
+    const { document, findings } = await bundleFiles({
+      "root.json": `openapi: 3.1.1
+info: { title: Test, version: "1" }
+paths:
+  /a:
+    get:
+      parameters: [{ $ref: "#/none" }, { $ref: "#/components/schemas/Pet" }]
+      requestBody: { $ref: none.json }
+      responses:
+        200: { $ref: "#/components/responses/Gone" }
+components:
+  schemas:
+    Pet: { properties: { a: { $ref: none.json }, b: { type: string } } }
+  responses:
+    Gone: { $ref: none.json }
+`,
+    });
+    const pet = "leads to a schema where a parameter belongs";
+    assert.equal(findings, [
+      'root.json:6:28 the reference to "#/none" leads nowhere',
+      `root.json:6:48 the reference to "#/components/schemas/Pet" ${pet}`,
+      `root.json:7:28 "${$ref}" cannot be read: there is no such file`,
+      `root.json:12:37 "${$ref}" cannot be read: there is no such file`,
+      `root.json:14:19 "${$ref}" cannot be read: there is no such file`,
+    ]);
+    assert.equal(document.paths["/a"].get, {
+      parameters: [],
+      responses: { 200: { description: "" } },
+    });
+    assert.equal(document.components.schemas.Pet.properties, { a: {}, b: { type: "string" } });
+    assert.equal(document.components.responses.Gone, { description: "" });
+  },
+);
+
+references("what stands where no reference may is put in its place, and said", async () => {
+  const { document, findings } = await bundleFiles({
+    "root.json": describe({}, { paths: { $ref: "paths.json" } }),
+    "paths.json": { "/b": { get: { responses: { 200: { description: "" } } } } },
+  });
+  assert.equal(Object.keys(document.paths), ["/b"]);
+  assert.match(findings.join(), /the reference to "paths.json" may not stand here/);
+});
+
+references("$defs of a schema with an $id are found from there", async () => {
+  const schema = {
+    $id: "https://pets.example/one",
+    $defs: { Name: { type: "string" } },
+    properties: { a: { $ref: "#/$defs/Name" }, b: { $ref: "one#/$defs/Name" } },
+  };
+  const bundled = await bundleFiles({ "root.json": describeSchema(schema) });
+  const $ref = "#/components/schemas/Name";
+  assert.equal(bundled.findings, []);
+  assert.equal(schemaOf(bundled), {
+    $defs: { Name: { $ref } },
+    properties: { a: { $ref }, b: { $ref } },
+  });
+});
+
+references("in a chain of thousands are followed once", async () => {
+  const chain = (length: number, last: unknown) =>
+    Object.fromEntries(
+      Array.from({ length }, (_, i) => [`S${i}`, i + 1 < length ? { $ref: `#/S${i + 1}` } : last]),
+    );
+  const root = describeSchema({ $ref: "chain.json#/S0" });
+  const whole = await bundleFiles({ "root.json": root, "chain.json": chain(20_000, PET) });
+  assert.equal(schemaOf(whole), { $ref: "#/components/schemas/S19999" });
+  const circle = await bundleFiles({
+    "root.json": root,
+    "chain.json": chain(20_000, { $ref: "#/S0" }),
+  });
+  assert.is(circle.findings.length, 20_000);
+  assert.equal(schemaOf(circle), {});
+});
+
+references("of a schema below a very long key do not repeat that key", async () => {
+  const $defs = Object.fromEntries(
+    Array.from({ length: 3000 }, (_, i) => [`D${i}`, { $anchor: `a${i}`, type: "string" }]),
+  );
+  const anyOf = Object.keys($defs).map((_, i) => ({ $ref: `all.json#a${i}` }));
+  const { references, findings } = await bundleFiles({
+    "root.json": describeSchema({ anyOf }),
+    "all.json": { $defs: { ["k".repeat(1_000_000)]: { $defs } } },
+  });
+  assert.equal(findings, []);
+  assert.is(references[2999], "#/components/schemas/D2999");
+});
+
+references("are at most 100,000, and the first one beyond is said", async () => {
+  const anyOf = Array.from({ length: 100_001 }, () => ({ $ref: "#/components/schemas/Pet" }));
+  const more = { components: { schemas: { Pet: PET } } };
+  const { findings } = await bundleFiles({ "root.json": describeSchema({ anyOf }, more) });
+  assert.equal(findings, ["root.json:1:1 there are more than 100,000 references"]);
+});
+
+references("cannot make a document many times as large", async () => {
+  const callbacks = (i: number) =>
+    Object.fromEntries(["a", "b", "c"].map((key) => [key, { x: { $ref: `#/${i + 1}` } }]));
+  const items = Array.from({ length: 40 }, (_, i) => ({
+    get: { responses: { 200: { description: "" } }, ...i < 39 && { callbacks: callbacks(i) } },
+  }));
+  const { findings } = await bundleFiles({
+    "root.json": describe({}, { paths: { "/a": { $ref: "items.json#/0" } } }, "3.0.3"),
+    "items.json": items,
+  });
+  assert.match(findings.join(), "names more than can be put in its place");
+});
+
+references.run();

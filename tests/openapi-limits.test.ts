@@ -1,0 +1,181 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { formatFinding } from "../src/openapi/diagnostics.ts";
+import { LIMITS } from "../src/openapi/limits.ts";
+import { load as loadPlace } from "../src/openapi/load.ts";
+import { readSource } from "../src/openapi/parse.ts";
+import { createNodeface } from "../src/index.ts";
+import { load } from "./description/_load.ts";
+
+const limits = suite("the limits of a description");
+
+const HEAD = 'openapi: 3.1.1\ninfo: { title: a, version: "1" }\npaths: {}\n';
+const JSON_HEAD = '"openapi":"3.1.1","info":{"title":"a","version":"1"},"paths":{}';
+const list = (length: number, make: (i: number) => string) =>
+  Array.from({ length }, (_, i) => make(i)).join("");
+
+/** What is too much, and what is said of it. */
+const EXCESSIVE: readonly (readonly [what: string, text: () => string, finding: string])[] = [
+  [
+    "YAML of more than 12 MiB",
+    () => `${HEAD}x: ${"a".repeat(LIMITS.yaml)}`,
+    "1:1 is larger than 12 MiB, the most that YAML may be",
+  ],
+  [
+    "JSON of more than 32 MiB",
+    () => `{${JSON_HEAD},"x":"${"a".repeat(LIMITS.json)}"}`,
+    "1:1 is larger than 32 MiB, the most that JSON may be",
+  ],
+  [
+    "lists within lists without end",
+    () => `${HEAD}x: ${"[".repeat(1_000_000)}`,
+    "4:260 is nested more than 256 levels deep",
+  ],
+  [
+    "objects within objects by their indentation",
+    () => HEAD + list(3000, (i) => `${" ".repeat(i)}a:\n`),
+    "261:258 is nested more than 256 levels deep",
+  ],
+  [
+    "lists within lists on one line",
+    () => `${HEAD}x:\n  ${"- ".repeat(100_000)}`,
+    "5:515 is nested more than 256 levels deep",
+  ],
+  [
+    "aliases within aliases",
+    () => `${HEAD}x0: &x0 [1]\n${list(300, (i) => `x${i + 1}: &x${i + 1} [*x${i}]\n`)}`,
+    "259:14 is nested more than 256 levels deep",
+  ],
+  [
+    "more aliases than 10,000",
+    () => `${HEAD}x: &a 1\ny: [${"*a,".repeat(10_001)}]\n`,
+    "5:30005 there are more than 10,000 aliases",
+  ],
+  [
+    "aliases of a long text",
+    () => `${HEAD}x: &a ${"x".repeat(9_000_000)}\ny: [*a, *a, *a]\n`,
+    "5:13 the texts that aliases stand for are longer than 32 MiB",
+  ],
+  [
+    "objects merged into many others",
+    () =>
+      `${HEAD}b: &b {${list(500, (i) => `k${i}: 1,`)}}\n${list(3000, (i) => `m${i}: {<<: *b}\n`)}`,
+    "1000:12 holds more than 1,000,000 values",
+  ],
+  [
+    "more values of JSON than a million",
+    () => `{${JSON_HEAD},"x":[${"0,".repeat(1_000_000)}0]}`,
+    "1:2000057 holds more than 1,000,000 values",
+  ],
+  [
+    "keys that stand twice in more values of JSON than a million",
+    () => `{${JSON_HEAD},"a":1,"a":2,"x":[${"0,".repeat(1_000_000)}0]}`,
+    "1:2000065 holds more than 1,000,000 values",
+  ],
+  [
+    "more values of YAML than are read",
+    () => `${HEAD}x: [${"0,".repeat(1_000_000)}]\n`,
+    "4:1666644 has more than 2,500,000 tokens of YAML",
+  ],
+  [
+    "more lines than a million",
+    () => `${HEAD}x: |\n${"\n".repeat(1_000_000)}`,
+    "1000001:1 has more than 1,000,000 lines",
+  ],
+];
+
+for (const [what, text, finding] of EXCESSIVE) {
+  limits(`are told where they are passed, and nothing is shown: ${what}`, async () => {
+    const { findings, document } = await load({ text: text(), name: "x.yaml" });
+    assert.is(document, undefined);
+    const fatal = findings.filter(({ isFatal }) => isFatal);
+    assert.equal(fatal.map(formatFinding), [`x.yaml:${finding}`]);
+  });
+}
+
+limits("let no more than a hundred errors of YAML be told", async () => {
+  const { findings } = await load({ text: `${HEAD}x: [${",".repeat(100_000)}]\n` });
+  assert.is(findings.length, LIMITS.errors);
+});
+
+/** Texts that a reader which compares each thing with all before takes minutes for. */
+const LONG: Readonly<Record<string, (length: number) => string>> = {
+  "keys in braces": (length) => `{${list(length, (i) => `k${i}: 1, `)}}`,
+  "keys with question marks": (length) => `\n${list(length, (i) => `  ? k${i}\n  : 1\n`)}`,
+  "aliases, each of its own anchor": (length) =>
+    `[${list(length / 2, (i) => `&a${i} [1], `)}${list(length / 2, (i) => `*a${i}, `)}]`,
+  "aliases of one anchor": (length) => `[&a [1], ${"*a, ".repeat(length)}]`,
+  "keys that stand twice": (length) => `{${"k: 1, ".repeat(length)}}`,
+};
+
+/** Milliseconds; the best of three, so that what else runs here does not count. */
+async function measure(text: string): Promise<number> {
+  const bytes = new TextEncoder().encode(text);
+  let best = Infinity;
+  for (let i = 0; i < 3; i++) {
+    const since = performance.now();
+    const { value } = await readSource("x.yaml", { bytes, isJson: false });
+    assert.ok(value);
+    best = Math.min(best, performance.now() - since);
+  }
+  return best;
+}
+
+for (const [what, make] of Object.entries(LONG)) {
+  limits(`are the only thing that ends ${what}: twice as many take twice as long`, async () => {
+    await measure(`x: ${make(1000)}`);
+    const some = await measure(`x: ${make(1000)}`);
+    const many = await measure(`x: ${make(8000)}`);
+    // Eight times as many; it would be 64 times as long.
+    assert.ok(many / some < 32, `${some} ms, then ${many} ms`);
+  });
+}
+
+limits("of places are found for all complaints at once", async () => {
+  const refs = list(20_000, (i) => `    a${i}: { $ref: "#/none" }\n`);
+  const { findings } = await load({ text: `${HEAD}components:\n  schemas:\n${refs}` });
+  assert.is(findings.length, 20_000);
+  assert.is(findings.at(-1)?.line, 20_005);
+});
+
+limits("of what may be thrown are none: it is a finding", async () => {
+  const read = () => Promise.reject(new TypeError("a\u2028b"));
+  const entry = new URL("file:///folder/a.yaml");
+  const { merged, findings } = await loadPlace(entry, read, {}, [], {}, () => Promise.resolve(1));
+  assert.is(merged, undefined);
+  assert.equal(findings.map(formatFinding), ["a.yaml:1:1 cannot be shown: a b"]);
+});
+
+limits("leave a string of four million escapes shown, and never a 500", async () => {
+  const text = `{${JSON_HEAD},"x":"${"\\n".repeat(4_000_000)}"}`;
+  const app = createNodeface({ description: { text, name: "a.json" } });
+  for (const path of ["/spec.json", "/spec.yaml", "/v1/spec"]) {
+    assert.is((await app.fetch(new Request(`http://localhost${path}`))).status, 200, path);
+  }
+});
+
+limits("of a server's variables leave it its defaults", async () => {
+  const values = Array.from({ length: 9 }, (_, i) => `v${i}`);
+  const variables = { a: { default: "v0", enum: values }, b: { default: "v1", enum: values } };
+  const server = (variables: object) => ({ url: "https://{a}.{b}.example", variables });
+  const of = async (...servers: object[]) => {
+    const text = JSON.stringify({ openapi: "3.1.1", info: { title: "a", version: "1" }, servers });
+    return (await load({ text })).origins;
+  };
+  assert.equal(await of(server(variables)), ["https://v0.v1.example"]);
+  assert.is((await of(server({ ...variables, b: { default: "x" } }))).length, 9);
+});
+
+limits("hold though variables stand for one another, which they may not", async () => {
+  const variables = Object.fromEntries(Array.from({ length: 40 }, (_, i) => {
+    const next = `{a${i + 1}}`.repeat(9);
+    return [`a${i}`, { default: next, enum: [next, `${next}x`] }];
+  }));
+  const servers = [{ url: "http://{a0}", variables }];
+  const text = JSON.stringify({ openapi: "3.1.1", info: { title: "a", version: "1" }, servers });
+  const { document, origins } = await load({ text });
+  assert.ok(document);
+  assert.equal(origins, []);
+});
+
+limits.run();

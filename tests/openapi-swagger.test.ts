@@ -1,0 +1,150 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { Json } from "../src/json/values.ts";
+import { bundleFiles } from "./description/_bundle.ts";
+
+const swagger = suite("a description in Swagger 2.0");
+
+/** A document with one operation, as OpenAPI 3.0. */
+async function upgrade(operation: Json, more: Json = {}) {
+  const { document, findings } = await bundleFiles({
+    "root.json": {
+      swagger: "2.0",
+      info: { title: "Test", version: "1" },
+      paths: { "/a": { post: { responses: { 200: { description: "OK" } }, ...operation } } },
+      ...more,
+    },
+  });
+  assert.equal(findings, []);
+  return { document, operation: document.paths["/a"].post };
+}
+
+swagger("says where it is, in each of its schemes", async () => {
+  const { document } = await upgrade({}, {
+    host: "a.example:81",
+    basePath: "/v1",
+    schemes: ["https", "http"],
+  });
+  const servers = ["https://a.example:81/v1", "http://a.example:81/v1"].map((url) => ({ url }));
+  assert.equal([document.openapi, document.servers], ["3.0.4", servers]);
+  assert.equal((await upgrade({}, { basePath: "/v1" })).document.servers, [{ url: "/v1" }]);
+});
+
+swagger("has a body where a parameter is one, shared ones included", async () => {
+  const Body = { name: "b", in: "body", required: true, schema: { $ref: "#/definitions/A" } };
+  const { document, operation } = await upgrade({
+    parameters: [{ $ref: "#/parameters/Body" }, { $ref: "#/parameters/Limit" }],
+  }, {
+    consumes: ["text/a"],
+    parameters: { Body, Limit: { name: "limit", in: "query", type: "integer", maximum: 9 } },
+    definitions: { A: { type: "object" } },
+  });
+  const schema = { $ref: "#/components/schemas/A" };
+  assert.equal(operation.requestBody, { required: true, content: { "text/a": { schema } } });
+  assert.equal(operation.parameters, [{ $ref: "#/components/parameters/Limit" }]);
+  assert.equal(document.components.parameters, {
+    Limit: { name: "limit", in: "query", schema: { type: "integer", maximum: 9 } },
+  });
+});
+
+swagger("has forms with files and lists, of the path as well", async () => {
+  const file = { name: "f", in: "formData", type: "file", required: true };
+  const list = { name: "l", in: "formData", type: "array", items: { type: "string", enum: ["a"] } };
+  const { document } = await bundleFiles({
+    "root.json": {
+      swagger: "2.0",
+      info: { title: "Test", version: "1" },
+      paths: {
+        "/a": { post: { responses: { 200: { description: "" } } }, parameters: [file, list] },
+      },
+    },
+  });
+  const properties = {
+    f: { type: "string", format: "binary" },
+    l: { type: "array", items: { type: "string", enum: ["a"] } },
+  };
+  const schema = { type: "object", properties, required: ["f"] };
+  const encoding = { l: { style: "form", explode: false } };
+  assert.equal(document.paths["/a"].post.requestBody, {
+    content: { "multipart/form-data": { schema, encoding } },
+  });
+});
+
+swagger("answers with what the operation produces, or else the document", async () => {
+  const responses = {
+    200: { description: "", schema: { type: "file" }, examples: { "text/b": "x" } },
+    default: { $ref: "#/responses/Bad" },
+  };
+  const { document, operation } = await upgrade({ responses, produces: ["text/b"] }, {
+    produces: ["text/a"],
+    responses: { Bad: { description: "Bad", schema: { type: "string" } } },
+  });
+  const schema = { type: "string", format: "binary" };
+  assert.equal(operation.responses[200].content, { "text/b": { schema, example: "x" } });
+  assert.equal(operation.responses.default, { $ref: "#/components/responses/Bad" });
+  assert.equal(Object.keys(document.components.responses.Bad.content), ["text/a"]);
+});
+
+swagger("has schemas that may be null, and whose discriminator is an object", async () => {
+  const schema = {
+    type: "object",
+    discriminator: "kind",
+    properties: { a: { "x-nullable": true } },
+  };
+  const example = { type: "file", discriminator: "kind" };
+  const { document } = await upgrade({}, { definitions: { "A B": { ...schema, example } } });
+  assert.equal(document.components.schemas, {
+    A_B: {
+      type: "object",
+      properties: { a: { nullable: true } },
+      example,
+      discriminator: { propertyName: "kind" },
+    },
+  });
+});
+
+swagger("writes lists in parameters as their collectionFormat says", async () => {
+  const list = { in: "query", type: "array", items: { type: "string", collectionFormat: "csv" } };
+  const formats = ["csv", "ssv", "pipes", "multi"];
+  const { operation } = await upgrade({
+    parameters: formats.map((collectionFormat) => ({
+      name: collectionFormat,
+      ...list,
+      collectionFormat,
+    })),
+  });
+  const schema = { type: "array", items: { type: "string" } };
+  assert.equal(operation.parameters, [
+    { name: "csv", in: "query", style: "form", explode: false, schema },
+    { name: "ssv", in: "query", style: "spaceDelimited", explode: false, schema },
+    { name: "pipes", in: "query", style: "pipeDelimited", explode: false, schema },
+    { name: "multi", in: "query", style: "form", explode: true, schema },
+  ]);
+});
+
+swagger("keeps how it is secured", async () => {
+  const scopes = { read: "to read" };
+  const { document } = await upgrade({}, {
+    securityDefinitions: {
+      basic: { type: "basic" },
+      key: { type: "apiKey", name: "k", in: "header" },
+      code: {
+        type: "oauth2",
+        flow: "accessCode",
+        authorizationUrl: "a:a",
+        tokenUrl: "a:t",
+        scopes,
+      },
+    },
+  });
+  assert.equal(document.components.securitySchemes, {
+    basic: { type: "http", scheme: "basic" },
+    key: { type: "apiKey", name: "k", in: "header" },
+    code: {
+      type: "oauth2",
+      flows: { authorizationCode: { authorizationUrl: "a:a", tokenUrl: "a:t", scopes } },
+    },
+  });
+});
+
+swagger.run();

@@ -1,0 +1,169 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { testWhere, without } from "./_needs.ts";
+import { ROOT } from "./_paths.ts";
+import { bundleFiles, describe, type FilesOf } from "./description/_bundle.ts";
+import { load } from "./description/_load.ts";
+
+const valid = suite("what is served");
+
+const REDOCLY = `${ROOT}tests/node_modules/@redocly/cli/bin/cli.js`;
+const VALIDATOR = `${ROOT}tests/node_modules/@seriousme/openapi-schema-validator/index.js`;
+
+/** What the package has of the official JSON Schemas of OpenAPI. */
+interface Schemas {
+  Validator: new () => {
+    validate(document: unknown): Promise<{ valid: boolean; errors?: unknown }>;
+  };
+}
+
+/** What references lead to, one of each kind, and some that lead nowhere. */
+const PARTS = {
+  parameter: { name: "p", in: "query", schema: { $ref: "#/schema" } },
+  body: { content: { "application/json": { schema: { $ref: "my%20pet.json" } } } },
+  response: {
+    description: "R",
+    headers: { H: { $ref: "#/header" }, None: { $ref: "#/none" } },
+    links: { L: { $ref: "#/link" }, M: { operationRef: "none.json" } },
+    content: {
+      "application/json": { schema: { $ref: "none.json" }, examples: { e: { $ref: "#/example" } } },
+    },
+  },
+  header: { schema: { type: "string" } },
+  link: { operationId: "one" },
+  callback: { "{$request.query.p}": { $ref: "#/item" } },
+  item: { post: { responses: { 200: { $ref: "#/response" }, 404: { $ref: "none.json" } } } },
+  example: { externalValue: "example.txt" },
+  schema: { type: "string", enum: ["a"] },
+};
+
+const ref = (name: string) => ({ $ref: `parts.json#/${name}` });
+
+/** Files whose root says that it is of a version. */
+const filesOf = (openapi: string, more = {}): FilesOf => ({
+  "root.json": describe({}, {
+    paths: {
+      "/a": {
+        post: {
+          operationId: "one",
+          parameters: [ref("parameter"), ref("none")],
+          requestBody: ref("body"),
+          responses: { 200: ref("response"), default: ref("none") },
+          callbacks: { C: ref("callback"), None: ref("none") },
+        },
+      },
+      "/b": ref("item"),
+      "/c": ref("item"),
+      "/d": ref("none"),
+    },
+    components: {
+      schemas: { "a b": ref("schema"), None: ref("none") },
+      responses: { A: ref("response") },
+    },
+    ...more,
+  }, openapi),
+  "parts.json": PARTS,
+  "my%20pet.json": { type: "object", properties: { a: { $ref: "#" }, b: { $ref: "none.json" } } },
+});
+
+const SWAGGER: FilesOf = {
+  "root.json": {
+    swagger: "2.0",
+    info: { title: "Test", version: "1" },
+    consumes: ["application/json"],
+    paths: {
+      "/a": {
+        post: {
+          parameters: [ref("body"), ref("query")],
+          responses: { 200: ref("response"), 404: ref("none") },
+        },
+        put: { parameters: [ref("form")], responses: { 200: { description: "OK" } } },
+      },
+    },
+    definitions: { "Any«Pet»": { type: "object", discriminator: "kind", required: ["kind"] } },
+  },
+  "parts.json": {
+    body: { name: "b", in: "body", schema: { $ref: "root.json#/definitions/Any«Pet»" } },
+    form: { name: "f", in: "formData", type: "file" },
+    query: {
+      name: "q",
+      in: "query",
+      type: "array",
+      items: { type: "string" },
+      collectionFormat: "multi",
+    },
+    response: { description: "", schema: { $ref: "#/schema" }, headers: { H: { type: "string" } } },
+    schema: { type: "string", "x-nullable": true },
+  },
+};
+
+let folder: string;
+const places: string[] = [];
+const documents: [name: string, document: unknown][] = [];
+
+valid.before(async () => {
+  folder = mkdtempSync(join(tmpdir(), "nodeface-valid-"));
+  const query = { responses: { 200: ref("response") } };
+  const bundled = {
+    "2.0": SWAGGER,
+    "3.0": filesOf("3.0.3"),
+    "3.1": filesOf("3.1.1", { webhooks: { w: { post: { responses: { 200: ref("response") } } } } }),
+    "3.2": filesOf("3.2.0", { webhooks: { w: { query, additionalOperations: { COPY: query } } } }),
+  };
+  for (const [name, files] of Object.entries(bundled)) {
+    documents.push([name, (await bundleFiles(files)).document]);
+  }
+  for (const name of ["petstore-2.0.json", "petstore-3.1.yaml", "three/openapi.yaml"]) {
+    documents.push([name, JSON.parse((await load(name)).json)]);
+  }
+  for (const [name, document] of documents) {
+    const place = join(folder, `${name.replaceAll(/[/.]/g, "-")}.json`);
+    writeFileSync(place, JSON.stringify(document));
+    places.push(place);
+  }
+});
+valid.after(() => rmSync(folder, { recursive: true }));
+
+testWhere(valid, without(VALIDATOR), "is valid by the schema of its version", async () => {
+  const { Validator } = await import(pathToFileURL(VALIDATOR).href) as Schemas;
+  for (const [name, document] of documents) {
+    // It changes what it is given, of which parts may be shared.
+    const copy = JSON.parse(JSON.stringify(document));
+    const { valid, errors } = await new Validator().validate(copy);
+    assert.ok(valid, `${name}: ${JSON.stringify(errors)}`);
+  }
+});
+
+testWhere(
+  valid,
+  without(REDOCLY),
+  "has the structure and the references that redocly wants",
+  async () => {
+    const config = join(folder, "redocly.yaml");
+    writeFileSync(config, "rules: { struct: error, no-unresolved-refs: error }\n");
+    const args = [REDOCLY, "lint", ...places, "--config", config];
+    const env = {
+      ...process.env,
+      REDOCLY_TELEMETRY: "off",
+      REDOCLY_SUPPRESS_UPDATE_NOTICE: "true",
+    };
+    const { code = 0, stdout } = await promisify(execFile)(process.execPath, args, {
+      env,
+      cwd: folder,
+    })
+      .catch((error: { code: number; stdout: string }) => error) as {
+        code?: number;
+        stdout: string;
+      };
+    assert.is(code, 0, stdout);
+  },
+);
+
+valid.run();
