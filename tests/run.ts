@@ -50,6 +50,7 @@ const FAST: readonly (readonly Run[])[] = [
     { name: "portable on Bun", command: [BUN, UVU, PORTABLE] },
     folder("runtimes"),
     folder("project"),
+    folder("tools"),
     folder("browser"),
   ],
 ];
@@ -58,7 +59,7 @@ const FAST: readonly (readonly Run[])[] = [
 const SLOW: readonly (readonly Run[])[] = [
   readdirSync(`${ROOT}tests`, { recursive: true, encoding: "utf8" })
     .map((file) => file.replaceAll("\\", "/"))
-    .filter((file) => file.endsWith(".slow.ts") && !file.startsWith("node_modules/"))
+    .filter((file) => file.endsWith(".slow.ts") && !file.includes("node_modules/"))
     .sort()
     .map((file) =>
       onNode(

@@ -1,0 +1,296 @@
+/** The descriptions that tools are given. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { ROOT } from "../_paths.ts";
+
+/** A description, and what it says. */
+export interface Document {
+  name: string;
+  /** Writes it below a folder if need be, and gives the path of its entry; `undefined` is no description. */
+  entry?: (folder: string) => string;
+  /** How many operations it has below `paths`; those of path items by reference count. */
+  operations: number;
+}
+
+const downloaded = (file: string) => () => `${ROOT}tests/.cache/documents/${file}`;
+const kept = (file: string) => () => `${ROOT}tests/description/${file}`;
+/** Files by their path; the first one is the entry. */
+const written = (files: Record<string, string>) => (folder: string) => {
+  const paths = Object.entries(files).map(([name, text]) => {
+    const path = join(folder, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+    return path;
+  });
+  return paths[0]!;
+};
+
+const responses = (schema: string) =>
+  `{ "200": { description: Good, content: { application/json: { schema: { $ref: "${schema}" } } } } }`;
+
+/** References to files, in files, to path items, parameters and schemas, and back again. */
+const SEVERAL_FILES = {
+  "openapi.yaml": `openapi: 3.0.3
+info: { title: Several files, version: "1", license: { name: MIT, url: "https://mit.example" } }
+servers: [{ url: "http://127.0.0.1:9053" }]
+security: []
+paths:
+  /blocks:
+    $ref: paths/blocks.yaml
+  /blocks/{height}:
+    $ref: "paths/block.yaml#/block"
+components:
+  schemas:
+    Error: { $ref: "schemas/error.json" }
+  responses:
+    Failed:
+      description: It failed
+      content: { application/json: { schema: { $ref: "#/components/schemas/Error" } } }
+`,
+  "paths/blocks.yaml": `get:
+  operationId: listBlocks
+  summary: All blocks
+  parameters:
+    - $ref: ../parameters.yaml#/limit
+  responses:
+    "200":
+      description: Blocks
+      content:
+        application/json:
+          schema: { type: array, items: { $ref: ../schemas/block.yaml } }
+    default: { $ref: "../openapi.yaml#/components/responses/Failed" }
+`,
+  "paths/block.yaml": `block:
+  parameters:
+    - $ref: ../parameters.yaml#/height
+  get:
+    operationId: getBlock
+    summary: One block
+    responses:
+      "200":
+        description: A block
+        content: { application/json: { schema: { $ref: ../schemas/block.yaml } } }
+      default: { $ref: "../openapi.yaml#/components/responses/Failed" }
+`,
+  "parameters.yaml": `limit: { name: limit, in: query, schema: { type: integer } }
+height: { name: height, in: path, required: true, schema: { $ref: "schemas/block.yaml#/properties/height" } }
+`,
+  "schemas/block.yaml": `type: object
+required: [height]
+properties:
+  height: { type: integer, minimum: 0 }
+  parent: { $ref: block.yaml }
+  transactions: { type: array, items: { $ref: "odd name.yaml#/Transaction~1v1" } }
+`,
+  "schemas/odd name.yaml": `Transaction/v1:
+  type: object
+  properties: { block: { $ref: block.yaml }, error: { $ref: error.json } }
+`,
+  "schemas/error.json": `{ "type": "object", "properties": { "message": { "type": "string" } } }`,
+};
+
+/** What Swagger 2.0 says elsewhere or in other words than OpenAPI 3. */
+const ODD_2_0 = `swagger: "2.0"
+info: { title: Swagger, version: "1", license: { name: MIT, url: "https://mit.example" } }
+host: 127.0.0.1:9053
+schemes: [http]
+security: [{ login: [write] }]
+consumes: [application/json]
+produces: [application/json]
+paths:
+  /pets:
+    parameters: [{ $ref: "#/parameters/trace" }]
+    get:
+      operationId: listPets
+      summary: Pets
+      schemes: [https]
+      parameters:
+        - { name: tags, in: query, type: array, items: { type: string }, collectionFormat: multi }
+        - { name: kinds, in: query, type: array, items: { type: string }, collectionFormat: pipes }
+      responses:
+        "200": { description: Pets, schema: { type: array, items: { $ref: "#/definitions/Pet" } } }
+        default: { $ref: "#/responses/Failed" }
+    post:
+      operationId: addPet
+      summary: A new one
+      consumes: [application/json, application/xml]
+      parameters: [{ $ref: "#/parameters/pet" }]
+      responses:
+        "200":
+          description: It
+          schema: { $ref: "#/definitions/Pet" }
+          headers: { X-Left: { type: integer, format: int32 } }
+          examples: { application/json: { kind: Cat, name: Tom } }
+  /pets/{name}/picture:
+    post:
+      operationId: addPicture
+      summary: A picture
+      consumes: [multipart/form-data]
+      produces: [image/png]
+      parameters:
+        - { name: name, in: path, required: true, type: string }
+        - { name: file, in: formData, type: file }
+        - { $ref: "#/parameters/title" }
+      responses: { "200": { description: It, schema: { type: file } } }
+    put:
+      operationId: namePicture
+      summary: Its title
+      consumes: [application/x-www-form-urlencoded]
+      parameters:
+        - { name: name, in: path, required: true, type: string }
+        - { name: text, in: formData, type: string }
+      responses: { "204": { description: Done } }
+parameters:
+  trace: { name: X-Trace, in: header, type: string }
+  pet: { name: pet, in: body, required: true, schema: { $ref: "#/definitions/Pet" } }
+  title: { name: title, in: formData, type: string }
+responses:
+  Failed: { description: It failed, schema: { type: string } }
+securityDefinitions:
+  login:
+    type: oauth2
+    flow: accessCode
+    authorizationUrl: https://login.example/authorize
+    tokenUrl: https://login.example/token
+    scopes: { write: Change pets }
+definitions:
+  Pet:
+    type: object
+    discriminator: kind
+    required: [kind]
+    properties: { kind: { type: string }, name: { type: string, x-nullable: true } }
+  Cat:
+    allOf: [{ $ref: "#/definitions/Pet" }, { type: object, properties: { lives: { type: integer } } }]
+`;
+
+const VERSION_3_2 = `openapi: 3.2.0
+info: { title: A version that is new, version: "1", license: { name: MIT, identifier: MIT } }
+servers: [{ url: "http://127.0.0.1:9053" }]
+security: []
+tags: [{ name: blocks }, { name: recent, parent: blocks }]
+paths:
+  /blocks:
+    get: { operationId: listBlocks, summary: Blocks, responses: ${
+  responses("#/components/schemas/Block")
+} }
+    query: { operationId: queryBlocks, summary: Some, responses: ${
+  responses("#/components/schemas/Block")
+} }
+    additionalOperations:
+      LINK: { operationId: linkBlocks, summary: Tie, responses: ${
+  responses("#/components/schemas/Block")
+} }
+components:
+  schemas:
+    Block: { type: object, properties: { height: { type: [integer, "null"] } } }
+`;
+
+const WEBHOOKS_ONLY = `openapi: 3.1.0
+info: { title: Webhooks, version: "1", license: { name: MIT, identifier: MIT } }
+security: []
+webhooks:
+  newBlock:
+    post:
+      operationId: newBlock
+      summary: A block is there
+      requestBody: { content: { application/json: { schema: { $ref: "#/components/schemas/Block" } } } }
+      responses: { "204": { description: Taken } }
+components:
+  schemas:
+    Block: { type: object, properties: { height: { type: integer } } }
+`;
+
+/** Texts that break at other places, and numbers that `number` cannot hold. */
+const WINDOWS = `openapi: 3.0.3
+info:
+  title: Windows
+  version: "1"
+  license: { name: MIT, url: "https://mit.example" }
+  description: |
+    Two lines,
+    one of them last
+servers: [{ url: "http://127.0.0.1:9053" }]
+security: []
+paths:
+  /number:
+    get:
+      operationId: getNumber
+      summary: A number
+      responses:
+        "200":
+          description: >-
+            folded
+            text
+          content:
+            application/json:
+              schema: { $ref: "#/components/schemas/Number" }
+components:
+  schemas:
+    Number: { type: integer, maximum: 18446744073709551615, example: 18446744073709551615 }
+`.replaceAll("\n", "\r\n");
+
+/** Small ones, which are made here or are part of the project. */
+export const SMALL: readonly Document[] = [
+  { name: "our own", operations: 0 },
+  { name: "pets 2.0", entry: kept("petstore-2.0.json"), operations: 1 },
+  { name: "odd 2.0", entry: written({ "openapi.yaml": ODD_2_0 }), operations: 4 },
+  {
+    name: "several files 3.0",
+    entry: written(SEVERAL_FILES),
+    operations: 2,
+  },
+  { name: "new 3.2", entry: written({ "openapi.yaml": VERSION_3_2 }), operations: 3 },
+  {
+    name: "webhooks only 3.1",
+    entry: written({ "openapi.yaml": WEBHOOKS_ONLY }),
+    operations: 0,
+  },
+  {
+    name: "BOM and CRLF, YAML",
+    entry: written({ "openapi.yaml": `\uFEFF${WINDOWS}` }),
+    operations: 1,
+  },
+  {
+    name: "BOM and CRLF, JSON",
+    entry: written({
+      "openapi.json": `\uFEFF${
+        JSON.stringify(
+          {
+            openapi: "3.1.0",
+            info: { title: "Windows", version: "1", license: { name: "MIT", identifier: "MIT" } },
+            servers: [{ url: "http://127.0.0.1:9053" }],
+            security: [],
+            paths: {
+              "/text": {
+                get: {
+                  operationId: "getText",
+                  summary: "A text",
+                  responses: { "200": { description: "Lines\r\nof a text" } },
+                },
+              },
+            },
+          },
+          undefined,
+          2,
+        ).replaceAll("\n", "\r\n")
+      }`,
+    }),
+    operations: 1,
+  },
+];
+
+/** Those of others, small and large. */
+export const REAL: readonly Document[] = [
+  { name: "Ergo 3.0", entry: kept("ergo-openapi.yaml"), operations: 128 },
+  { name: "petstore 2.0", entry: downloaded("petstore-2.0.yaml"), operations: 20 },
+  { name: "circular 3.0", entry: downloaded("circular-3.0.json"), operations: 1 },
+  { name: "Train Travel 3.1", entry: downloaded("train-travel-3.1.yaml"), operations: 7 },
+  { name: "Docker 3.0", entry: downloaded("docker.json"), operations: 105 },
+  { name: "Discourse 3.1", entry: downloaded("discourse.json"), operations: 84 },
+  { name: "Adyen 3.1", entry: downloaded("adyen.json"), operations: 25 },
+  { name: "ReadMe 3.1", entry: downloaded("readme-3.1.json"), operations: 54 },
+  { name: "Stripe 3.0", entry: downloaded("stripe.json"), operations: 452 },
+  { name: "Kubernetes 2.0", entry: downloaded("kubernetes-2.0.json"), operations: 1014 },
+  { name: "Amazon EC2 3.0", entry: downloaded("ec2.json"), operations: 1188 },
+  { name: "GitHub 3.0", entry: downloaded("github.json"), operations: 1223 },
+];

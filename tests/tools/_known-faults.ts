@@ -1,0 +1,117 @@
+/**
+ * Pairs that fail through the fault of the tool or of the description's authors. A test holds that each of
+ * them still fails.
+ */
+
+/** A fault that is not ours. */
+export interface KnownFault {
+  tool: string;
+  /** The documents by their names. */
+  documents: readonly string[];
+  /** Whose it is. */
+  of: "tool" | "document";
+  why: string;
+  /** Where its authors say so. Without it, the tool has to fail on the original document as well. */
+  evidence?: string;
+  /** Whether the tool does not end. It is given less time then. */
+  isEndless?: true;
+}
+
+const METHODS_OF_3_2 = "leaves out query or additionalOperations of OpenAPI 3.2";
+
+export const KNOWN_FAULTS: readonly KnownFault[] = [
+  {
+    tool: "swagger-parser",
+    documents: ["new 3.2"],
+    of: "tool",
+    why: "knows OpenAPI up to 3.1",
+  },
+  {
+    tool: "swagger-parser",
+    documents: ["Ergo 3.0"],
+    of: "tool",
+    why: "holds siblings of $ref against the schema, which OpenAPI 3.0 ignores",
+  },
+  ...["prism mock", "openapi-typescript", "swagger-typescript-api", "hey-api", "orval", "kubb"].map(
+    (tool) => ({ tool, documents: ["new 3.2"], of: "tool" as const, why: METHODS_OF_3_2 }),
+  ),
+  {
+    tool: "prism mock",
+    documents: ["Stripe 3.0"],
+    of: "tool",
+    why: "does not get ready within minutes",
+    isEndless: true,
+  },
+  {
+    tool: "hey-api",
+    documents: ["Stripe 3.0"],
+    of: "tool",
+    why: "has no type for an array in the style deepObject",
+  },
+  {
+    tool: "orval",
+    documents: ["Stripe 3.0"],
+    of: "tool",
+    why: "appends objects to URLSearchParams",
+  },
+  {
+    tool: "prism mock",
+    documents: ["Amazon EC2 3.0"],
+    of: "document",
+    why: "has paths with a fragment, which no request has",
+  },
+  {
+    tool: "orval",
+    documents: ["Amazon EC2 3.0"],
+    of: "tool",
+    why: "takes the text of XML for the object",
+  },
+  {
+    tool: "orval",
+    documents: ["Docker 3.0"],
+    of: "tool",
+    why: "writes TypeScript that cannot be parsed",
+  },
+  {
+    tool: "orval",
+    documents: ["Discourse 3.1", "ReadMe 3.1"],
+    of: "tool",
+    why: "appends what may be undefined or null to FormData",
+  },
+  {
+    tool: "kubb",
+    documents: ["Discourse 3.1"],
+    of: "tool",
+    why: "stops at an array without items: Cannot read properties of undefined (reading 'items')",
+  },
+  ...["Scalar's parser", "orval"].map((tool) => ({
+    tool,
+    documents: ["Kubernetes 2.0"],
+    of: "tool" as const,
+    why: "takes a property that is named $ref for a reference",
+  })),
+  {
+    tool: "orval",
+    documents: ["GitHub 3.0"],
+    of: "tool",
+    why: "takes a schema that is named Blob for the global one",
+  },
+  {
+    tool: "spectral",
+    documents: ["GitHub 3.0"],
+    of: "document",
+    why: "has two paths that differ only in the name of their parameter",
+  },
+  {
+    tool: "redocly lint",
+    documents: ["Discourse 3.1"],
+    of: "document",
+    why: "has values where a schema should be",
+  },
+  {
+    tool: "redocly lint",
+    documents: ["ReadMe 3.1"],
+    of: "document",
+    why: "has nullable of 3.0 in 3.1",
+  },
+];

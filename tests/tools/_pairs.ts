@@ -1,0 +1,142 @@
+/** Serves a description, and gives it to tools. */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { parse } from "yaml";
+import { ROOT } from "../_paths.ts";
+import { start } from "../_server.ts";
+import type { Document } from "./_documents.ts";
+import { KNOWN_FAULTS, type KnownFault } from "./_known-faults.ts";
+import { countOperations } from "./programs/count-operations.ts";
+import type { Input, Tool, Verdict } from "./_tools.ts";
+
+/** What has become of a pair. */
+export interface Pair {
+  document: string;
+  tool: string;
+  /** What is wrong; `undefined` where all is right. */
+  problem: string | undefined;
+  /** What is wrong with the original; not tried where nothing is wrong with what is served. */
+  original: string | undefined;
+  /** A fault that is not ours. */
+  fault: KnownFault | undefined;
+  /** How long the tool took, in seconds. */
+  seconds: number;
+}
+
+/** What a tool may take for one description, in milliseconds. */
+const TIMEOUT = 180_000;
+/** The same for one that does not end. */
+const SHORT_TIMEOUT = 30_000;
+/** How many tools run at a time. */
+const LANES = 2;
+/** Nothing is there. */
+const NODE = "http://127.0.0.1:9053";
+
+/** The paths that a description has, in its entry. */
+function pathsOf(file: string): string[] {
+  const text = readFileSync(file, "utf8").replace(/^\uFEFF/, "");
+  const { paths } = (text.startsWith("{") ? JSON.parse(text) : parse(text)) as { paths?: object };
+  return Object.keys(paths ?? {});
+}
+
+const OWN_PATHS = pathsOf(`${ROOT}spec/openapi.yaml`);
+
+/**
+ * Serves a description and gives it to each of the tools.
+ *
+ * @throws {Error} if the service does not serve it
+ */
+export async function runPairs(document: Document, tools: readonly Tool[]): Promise<Pair[]> {
+  const folder = mkdtempSync(join(tmpdir(), "nodeface-tools-"));
+  const entry = document.entry?.(folder);
+  const description = entry === undefined ? [] : ["--spec", entry, NODE];
+  const command = [process.execPath, "--import", "tsx", "src/main.ts"];
+  const server = await start([...command, ...description]);
+  try {
+    const [json, yaml] = ["spec.json", "spec.yaml"].map((path) => new URL(path, server.url).href);
+    const jsonFile = await keep(json!, join(folder, "served.json"));
+    const yamlFile = await keep(yaml!, join(folder, "served.yaml"));
+    const input = { json: json!, yaml: yaml!, jsonFile, yamlFile, entry };
+    const { paths } = JSON.parse(readFileSync(jsonFile, "utf8"));
+    // Ours are left out where the description has the same paths.
+    const theirs = new Set(entry === undefined ? [] : pathsOf(entry));
+    const added = OWN_PATHS.filter((path) => !theirs.has(path));
+    const own = countOperations({
+      paths: Object.fromEntries(added.map((path) => [path, paths?.[path] ?? {}])),
+    });
+    const operations = document.operations + own;
+    const waiting = [...tools];
+    const pairs: Pair[] = [];
+    await Promise.all(Array.from({ length: LANES }, async () => {
+      for (let tool = waiting.shift(); tool; tool = waiting.shift()) {
+        const pair = await runPair(document, tool, input, operations, folder);
+        pairs.push(pair);
+        console.error(`${pair.seconds.toFixed(1).padStart(6)} s  ${describe(pair)}`);
+      }
+    }));
+    return tools.map(({ name }) => pairs.find(({ tool }) => tool === name)!);
+  } finally {
+    await server.stop("SIGKILL");
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** What is wrong with a pair; `undefined` if nothing is, or no more than is known. */
+export function complaintOf({ problem, original, fault }: Pair): string | undefined {
+  if (problem === undefined) return fault && `takes it by now, though it is said: ${fault.why}`;
+  if (fault && (original !== undefined || fault.evidence !== undefined)) return undefined;
+  return original === undefined ? problem : `${problem}\nand of the original: ${original}`;
+}
+
+async function keep(url: string, path: string): Promise<string> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT) });
+  if (!response.ok) throw new Error(`${url} answers ${response.status}`);
+  writeFileSync(path, new Uint8Array(await response.arrayBuffer()));
+  return path;
+}
+
+async function runPair(
+  { name, entry, operations }: Document,
+  tool: Tool,
+  input: Input,
+  served: number,
+  folder: string,
+): Promise<Pair> {
+  const started = performance.now();
+  const fault = KNOWN_FAULTS.find(({ tool: of, documents }) =>
+    of === tool.name && documents.includes(name)
+  );
+  const timeout = fault?.isEndless ? SHORT_TIMEOUT : TIMEOUT;
+  const give = async (input: Input, expected: number, form: string) => {
+    const own = join(folder, `${tool.name} ${form}`);
+    mkdirSync(own);
+    return problemOf(await tool.run(input, own, timeout), expected);
+  };
+  const problem = await give(input, served, "served");
+  const seconds = (performance.now() - started) / 1000;
+  let original: string | undefined;
+  if (problem !== undefined && entry !== undefined && !tool.isOurs) {
+    const place = input.entry!;
+    const same = { json: place, yaml: place, jsonFile: place, yamlFile: place, entry: place };
+    original = await give(same, operations, "original");
+  }
+  return { document: name, tool: tool.name, problem, original, fault, seconds };
+}
+
+function problemOf({ problem, operations }: Verdict, expected: number): string | undefined {
+  if (problem !== undefined) return problem;
+  if (operations === undefined || operations === expected) return undefined;
+  return `has ${operations} of ${expected} operations`;
+}
+
+function describe(pair: Pair): string {
+  const complaint = complaintOf(pair);
+  const state = complaint !== undefined
+    ? "FAILS"
+    : pair.fault
+    ? `fault of the ${pair.fault.of}`
+    : "right";
+  return `${pair.document} × ${pair.tool}: ${state}`;
+}

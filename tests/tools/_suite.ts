@@ -1,0 +1,49 @@
+/** A suite for each document, with a test for each tool. */
+import process from "node:process";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { testWhere } from "../_needs.ts";
+import type { Document } from "./_documents.ts";
+import { complaintOf, type Pair, runPairs } from "./_pairs.ts";
+import { tableOf } from "./_table.ts";
+import type { Tool } from "./_tools.ts";
+
+/** Tests every pair, and prints the table of all of them after the last. */
+export function testPairs(all: readonly Document[], tools: readonly Tool[]): void {
+  const only = new RegExp(process.env.DOCUMENTS ?? "");
+  const documents = all.filter(({ name }) => only.test(name));
+  const usable = tools.filter(({ missing }) => missing === undefined);
+  const done: Pair[] = [];
+  for (const document of documents) {
+    const pairs = suite(document.name);
+    // The error of a hook would not be printed.
+    let failure: Error | undefined;
+    pairs.before(async () => {
+      try {
+        done.push(...await runPairs(document, usable));
+      } catch (error) {
+        failure = error as Error;
+      }
+    });
+    pairs("it is served", () => {
+      if (failure) throw failure;
+    });
+    for (const tool of tools) {
+      testWhere(pairs, tool.missing, `${tool.name}: ${document.name}`, () => {
+        const pair = done.find((pair) =>
+          pair.document === document.name && pair.tool === tool.name
+        );
+        assert.ok(pair, "it was not run");
+        const complaint = complaintOf(pair!);
+        if (complaint === undefined) return Promise.resolve();
+        // uvu prints the stack beside the message, which says all.
+        return Promise.reject(Object.assign(new Error(complaint), { stack: "" }));
+      });
+    }
+    if (document === documents.at(-1)) {
+      const [rows, columns] = [documents, tools].map((list) => list.map(({ name }) => name));
+      pairs.after(() => console.log(`\n${tableOf(rows!, columns!, done)}`));
+    }
+    pairs.run();
+  }
+}

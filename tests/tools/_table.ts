@@ -1,0 +1,32 @@
+/** The table of documents and tools. */
+import { complaintOf, type Pair } from "./_pairs.ts";
+
+/**
+ * Lines up what has become of the pairs: `ok`, `FAIL`, `tool` and `doc` (a known fault of the
+ * tool or of the document), and `-` where the pair was not run. Tools are columns, whose names are listed below the table.
+ */
+export function tableOf(
+  documents: readonly string[],
+  tools: readonly string[],
+  pairs: Pair[],
+): string {
+  const cell = (document: string, tool: string) => {
+    const pair = pairs.find((pair) => pair.document === document && pair.tool === tool);
+    if (!pair) return "-";
+    if (complaintOf(pair) !== undefined) return "FAIL";
+    if (!pair.fault) return "ok";
+    return pair.fault.of === "tool" ? "tool" : "doc";
+  };
+  const width = Math.max(...documents.map(({ length }) => length));
+  const row = (name: string, cells: readonly string[]) =>
+    [name.padEnd(width), ...cells.map((text) => text.padStart(4))].join("  ");
+  const faults = pairs.filter((pair) => pair.fault && complaintOf(pair) === undefined);
+  return [
+    row("", tools.map((_, index) => `${index + 1}`)),
+    ...documents.map((document) => row(document, tools.map((tool) => cell(document, tool)))),
+    "",
+    ...tools.map((tool, index) => `${`${index + 1}`.padStart(2)}  ${tool}`),
+    "",
+    ...faults.map(({ document, tool, fault }) => `${document} × ${tool}: ${fault!.why}`),
+  ].join("\n");
+}

@@ -1,0 +1,276 @@
+/** The tools that are given a description, each with what it has to make of it. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { ROOT } from "../_paths.ts";
+import { freePort } from "../release/_port.ts";
+import { countOperations } from "./programs/count-operations.ts";
+import { type ProgramOptions, runProgram } from "./_program.ts";
+
+/** The description, as it is served or as it was written. */
+export interface Input {
+  /** An address or a path. */
+  json: string;
+  yaml: string;
+  /** The same as files. */
+  jsonFile: string;
+  yamlFile: string;
+  /** The entry of the description that the service was given, where it was given one. */
+  entry: string | undefined;
+}
+
+/** What a tool has to say. */
+export interface Verdict {
+  /** The end of what it printed, where it did not take the description. */
+  problem?: string | undefined;
+  /** How many operations it made something of; `undefined` where that cannot be counted. */
+  operations?: number | undefined;
+}
+
+/** A tool. */
+export interface Tool {
+  name: string;
+  /** Why it cannot run on this machine. */
+  missing?: string | undefined;
+  /** Whether it reads what we are given; then it cannot be tried on the original alone. */
+  isOurs?: true;
+  run(input: Input, folder: string, timeout: number): Promise<Verdict>;
+}
+
+/** What a program prints at its end says why it failed, in characters. */
+const EXCERPT = 1500;
+
+const HERE = fileURLToPath(new URL(".", import.meta.url));
+const NODE_24 = `${ROOT}tests/node_modules/node24/bin/node`;
+const missing = existsSync(NODE_24) ? undefined : "needs the Node 24 of tests/package-lock.json";
+
+/** The path of a file of a package, which is of the slow tests only or of all. */
+const inPackage = (path: string): string =>
+  [`${HERE}node_modules/${path}`, `${ROOT}tests/node_modules/${path}`].find(existsSync) ?? path;
+const script = (name: string): string => `${HERE}programs/${name}`;
+
+type Options = Omit<ProgramOptions, "cwd" | "timeout">;
+
+/** Runs a program and gives what is wrong, if it is. */
+async function run(
+  command: readonly string[],
+  cwd: string,
+  timeout: number,
+  options: Options = {},
+): Promise<{ problem?: string; output: string }> {
+  const { code, output, isLate } = await runProgram(command, { cwd, timeout, ...options });
+  if (isLate) return { problem: `has not ended after ${timeout / 1000} s`, output };
+  if (code === 0 || (code === null && options.until)) return { output };
+  return { problem: `ended with ${code}: ${excerpt(output)}`, output };
+}
+
+/** The end of what was printed, without stacks and lists of files. */
+function excerpt(output: string): string {
+  const lines = output.split("\n").filter((line) => !/^\s*(at |Writing )|^\s*$/.test(line));
+  return lines.join("\n").slice(-EXCERPT);
+}
+
+/** A tool that says yes or no, and may print how many operations it has seen. */
+function judge(
+  name: string,
+  command: (input: Input) => readonly string[],
+  node = NODE_24,
+): Tool {
+  return {
+    name,
+    missing: node === NODE_24 ? missing : undefined,
+    async run(input, folder, timeout) {
+      const { problem, output } = await run([node, ...command(input)], folder, timeout);
+      const counted = /^(\d+) operations$/m.exec(output)?.[1];
+      return { problem, operations: counted === undefined ? undefined : Number(counted) };
+    },
+  };
+}
+
+/** A generator of TypeScript. */
+interface Generator {
+  name: string;
+  command: (input: Input) => readonly string[];
+  env?: (input: Input) => Record<string, string>;
+  /** The files that are compiled, with all that they import. */
+  compiled: RegExp;
+  /** What stands once for each operation, in the files whose path matches, before a text if it is there. */
+  counted: { files: RegExp; text: RegExp; before?: string };
+  /** @default Node 24 */
+  node?: string;
+}
+
+const TSC = [
+  `${ROOT}node_modules/typescript/bin/tsc`,
+  ...["--noEmit", "--strict", "--target", "es2022", "--lib", "es2023,dom,dom.iterable"],
+  ...["--module", "esnext", "--moduleResolution", "bundler", "--types", ""],
+  ...["--ignoreConfig", "--allowImportingTsExtensions"],
+];
+
+/** Its output has to be compiled by a strict `tsc`. */
+function generator(
+  { name, command, env, compiled, counted, node = NODE_24 }: Generator,
+): Tool {
+  return {
+    name,
+    missing: node === NODE_24 ? missing : undefined,
+    async run(input, folder, timeout) {
+      const made = await run([node, ...command(input)], folder, timeout, {
+        env: env?.(input) ?? {},
+      });
+      if (made.problem) return made;
+      const files = readdirSync(folder, { recursive: true, encoding: "utf8" });
+      const sources = files.filter((file) => compiled.test(file));
+      if (sources.length === 0) return { problem: `has made no TypeScript: ${made.output}` };
+      const { problem } = await run([process.execPath, ...TSC, ...sources], folder, timeout);
+      const operations = files.filter((file) => counted.files.test(file))
+        .map((file) => readFileSync(join(folder, file), "utf8").split(counted.before ?? "\0")[0]!)
+        .map((text) => text.match(counted.text)?.length ?? 0)
+        .reduce((sum, count) => sum + count, 0);
+      return { problem: problem && `tsc ${problem}`, operations };
+    },
+  };
+}
+
+/** The command's own linter. */
+const CHECK: Tool = {
+  name: "nodeface check",
+  isOurs: true,
+  async run({ entry }, _, timeout) {
+    const description = entry === undefined ? [] : ["--spec", entry];
+    const command = [process.execPath, "--import", "tsx", "src/main.ts", "check", ...description];
+    return await run(command, ROOT, timeout);
+  },
+};
+
+/** What both of our forms have to be. */
+const ours = (name: string, file: string): Tool => ({
+  name,
+  isOurs: true,
+  async run({ jsonFile, yamlFile }, _, timeout) {
+    const command = [process.execPath, "--import", "tsx", script(file), jsonFile, yamlFile];
+    return await run(command, ROOT, timeout);
+  },
+});
+
+/** All operations are in what is served, and nothing else. */
+const OPERATIONS: Tool = {
+  name: "operations",
+  isOurs: true,
+  run: ({ jsonFile }) =>
+    Promise.resolve({
+      operations: countOperations(JSON.parse(readFileSync(jsonFile, "utf8"))),
+    }),
+};
+
+/** A server that gives the examples of a description. It is asked for one of the operations that it lists. */
+const PRISM: Tool = {
+  name: "prism mock",
+  missing,
+  async run({ json }, folder, timeout) {
+    const port = await freePort();
+    const program = inPackage("@stoplight/prism-cli/dist/index.js");
+    const command = [NODE_24, program, "mock", json, "--port", `${port}`, "--host", "127.0.0.1"];
+    let status: number | undefined;
+    const { problem, output } = await run(command, folder, timeout, {
+      until: {
+        text: "Prism is listening",
+        async then(output) {
+          const url = / GET +(http:\S+)/.exec(output)?.[1];
+          if (url) status = (await fetch(url)).status;
+        },
+      },
+    });
+    const operations = output.match(/ info +[A-Z]+ +http:/g)?.length ?? 0;
+    const isFound = operations === 0 || (status !== undefined && status !== 404);
+    return { problem: problem ?? (isFound ? undefined : `answers ${status}`), operations };
+  },
+};
+
+/** Those whose packages the fast tests have. */
+export const QUICK: readonly Tool[] = [
+  CHECK,
+  OPERATIONS,
+  ours("JSON is YAML", "compare-forms.ts"),
+  ours("references", "check-references.ts"),
+  judge(
+    "official schema",
+    ({ jsonFile }) => [script("official-schema.mjs"), jsonFile],
+    process.execPath,
+  ),
+  judge(
+    "redocly lint",
+    ({ yaml }) => [
+      `${ROOT}tests/node_modules/@redocly/cli/bin/cli.js`,
+      ...["lint", yaml, "--config", script("redocly.yaml"), "--max-problems", "5"],
+    ],
+    process.execPath,
+  ),
+  generator({
+    name: "openapi-typescript",
+    command: ({ yaml }) => [inPackage("openapi-typescript/bin/cli.js"), yaml, "-o", "api.ts"],
+    node: process.execPath,
+    compiled: /^api\.ts$/,
+    counted: {
+      files: /^api\.ts$/,
+      text: /^ {8}(get|put|post|delete|options|head|patch|trace): /gm,
+      before: "export interface webhooks",
+    },
+  }),
+];
+
+/** All of them, in the order of the table's columns. */
+export const TOOLS: readonly Tool[] = [
+  ...QUICK,
+  judge(
+    "spectral",
+    ({ yaml }) => [
+      inPackage("@stoplight/spectral-cli/dist/index.js"),
+      ...["lint", yaml, "--ruleset", script("spectral.yaml"), "--fail-severity", "error"],
+    ],
+  ),
+  judge("swagger-parser", ({ json }) => [script("swagger-parser.mjs"), json]),
+  judge("Scalar's parser", ({ jsonFile }) => [script("scalar.mjs"), jsonFile]),
+  PRISM,
+  generator({
+    name: "swagger-typescript-api",
+    command: ({ json }) => [
+      inPackage("swagger-typescript-api/dist/cli.mjs"),
+      ...["generate", "-p", json, "-o", ".", "-n", "api.ts"],
+    ],
+    compiled: /^api\.ts$/,
+    counted: { files: /^api\.ts$/, text: /^ +\* @request [A-Z]+:/gm },
+  }),
+  generator({
+    name: "hey-api",
+    command: ({ json }) => [
+      inPackage("@hey-api/openapi-ts/bin/run.js"),
+      ...["-i", json, "-o", "made", "--no-log-file"],
+    ],
+    compiled: /^made[/\\]index\.ts$/,
+    counted: {
+      files: /^made[/\\]sdk\.gen\.ts$/,
+      text: /^export const \S+ = <ThrowOnError/gm,
+    },
+  }),
+  generator({
+    name: "orval",
+    command: ({ yaml }) => [
+      inPackage("orval/dist/bin/orval.mjs"),
+      ...["--input", yaml, "--output", "api.ts", "--client", "fetch"],
+    ],
+    compiled: /^api\.ts$/,
+    counted: { files: /^api\.ts$/, text: /^export const get\S+Url = /gm },
+  }),
+  generator({
+    name: "kubb",
+    command: () => [
+      inPackage("@kubb/cli/bin/kubb.cjs"),
+      ...["generate", "--config", script("kubb.config.mjs")],
+    ],
+    env: ({ jsonFile }) => ({ KUBB_INPUT: jsonFile }),
+    compiled: /^made[/\\].*\.ts$/,
+    counted: { files: /^made[/\\]clients[/\\].*\.ts$/, text: /^export async function /gm },
+  }),
+];

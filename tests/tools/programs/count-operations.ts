@@ -1,0 +1,15 @@
+/** Counts the operations of a description. */
+
+/** The methods that a path item has fields for, in OpenAPI 3.2. */
+const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
+
+/** Counts what is in the path items themselves; a path item by reference has none. */
+export function countOperations(
+  { paths = {} }: { paths?: Record<string, Record<string, unknown>> },
+): number {
+  const counts = Object.values(paths).map((item) =>
+    METHODS.filter((method) => item[method]).length +
+    Object.keys(item.additionalOperations ?? {}).length
+  );
+  return counts.reduce((sum, count) => sum + count, 0);
+}

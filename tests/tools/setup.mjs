@@ -1,0 +1,70 @@
+// Installs the tools of the table (tests/tools/package-lock.json) and takes its documents out of
+// packages that are too large to install (tests/tools/documents.json), where they are not there yet.
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { gunzipSync } from "node:zlib";
+
+const folder = fileURLToPath(new URL(".", import.meta.url));
+const documents = `${folder}../.cache/documents/`;
+
+once(`${folder}package-lock.json`, `${folder}node_modules/.installed`, () => {
+  console.error("Installing the tools that read descriptions: generators, linters, validators");
+  // Some want a newer Node than this one. They are run by that.
+  run("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], folder);
+});
+once(`${folder}documents.json`, `${documents}.installed`, () => {
+  console.error("Downloading the descriptions for the table of documents and tools");
+  mkdirSync(documents, { recursive: true });
+  for (const source of JSON.parse(readFileSync(`${folder}documents.json`, "utf8"))) extract(source);
+});
+
+/** Does it if what it is made by has changed since. */
+function once(source, stamp, work) {
+  const wanted = createHash("sha256").update(readFileSync(source)).digest("hex");
+  if (read(stamp) === wanted) return;
+  work();
+  writeFileSync(stamp, wanted);
+}
+
+function read(stamp) {
+  try {
+    return readFileSync(stamp, "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+/** Takes a few files out of a package. */
+function extract({ package: name, integrity, files }) {
+  const temporary = mkdtempSync(join(tmpdir(), "nodeface-documents-"));
+  try {
+    const packed = run("npm", ["pack", name, "--silent", "--pack-destination", temporary], folder);
+    const archive = join(temporary, packed.trim());
+    const digest = createHash("sha512").update(readFileSync(archive)).digest("base64");
+    if (`sha512-${digest}` !== integrity) throw new Error(`${name} is not what it was`);
+    const paths = Object.values(files).map((path) => `package/${path}`);
+    run("tar", ["-xzf", archive, "-C", temporary, ...paths], folder);
+    for (const [file, path] of Object.entries(files)) {
+      const bytes = readFileSync(join(temporary, "package", path));
+      writeFileSync(`${documents}${file}`, path.endsWith(".gz") ? gunzipSync(bytes) : bytes);
+    }
+  } finally {
+    rmSync(temporary, { recursive: true, force: true });
+  }
+}
+
+function run(program, args, cwd) {
+  const { status, stdout } = spawnSync(program, args, {
+    cwd,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "inherit"],
+    shell: process.platform === "win32",
+  });
+  if (status !== 0) process.exit(status ?? 1);
+  return stdout;
+}

@@ -1,0 +1,23 @@
+/**
+ * What generators, linters, validators and a mock server make of what is served. `DOCUMENTS=Ergo` takes only
+ * the documents whose names match. `npm run test:all` installs the tools; without them this is skipped.
+ */
+import { existsSync } from "node:fs";
+import { suite } from "uvu";
+import { testWhere } from "../_needs.ts";
+
+const isInstalled = existsSync(new URL("node_modules/.installed", import.meta.url));
+
+if (isInstalled) {
+  const [{ REAL, SMALL }, { testPairs }, { TOOLS }] = await Promise.all([
+    import("./_documents.ts"),
+    import("./_suite.ts"),
+    import("./_tools.ts"),
+  ]);
+  testPairs([...SMALL, ...REAL], TOOLS);
+} else {
+  const tools = suite("documents and tools");
+  const missing = "needs node tests/tools/setup.mjs";
+  testWhere(tools, missing, "each tool reads each document", () => Promise.resolve());
+  tools.run();
+}
