@@ -178,4 +178,43 @@ limits("hold though variables stand for one another, which they may not", async 
   assert.equal(origins, []);
 });
 
+limits(
+  "the page may ask 64 origins at the most, and a note says so",
+  async () => {
+    const servers = Array.from({ length: 3500 }, (_, i) => ({ url: `https://s${i}.example` }));
+    const text = JSON.stringify({
+      openapi: "3.1.0",
+      info: { title: "a", version: "1" },
+      servers,
+      paths: {},
+    });
+    const { origins, findings } = await load({ text, name: "a.json" });
+    assert.is(origins.length, 64);
+    assert.match(findings.map(({ message }) => message).join(), /first 64 origins/);
+  },
+);
+
+limits(
+  "credentials in the URL of a description are sent, and are in nothing that is served",
+  async () => {
+    const sent: unknown[] = [];
+    const original = globalThis.fetch;
+    globalThis.fetch = (input, init) => {
+      sent.push(String(input), new Headers(init?.headers).get("authorization"));
+      const text =
+        '{"openapi":"3.1.0","info":{"title":"a","version":"1"},"paths":{"/a":{"get":{}}}}';
+      return Promise.resolve(new Response(text, { headers: { etag: '"1"' } }));
+    };
+    try {
+      const url = new URL("http://user:p%40ss@node.example/api/openapi.json");
+      const { json, yaml, findings } = await load(url, {});
+      assert.equal(sent, ["http://node.example/api/openapi.json", `Basic ${btoa("user:p@ss")}`]);
+      assert.match(json, "http://node.example");
+      assert.not.match(json + yaml + JSON.stringify(findings), /user|p%40ss|p@ss/);
+    } finally {
+      globalThis.fetch = original;
+    }
+  },
+);
+
 limits.run();

@@ -37,6 +37,8 @@ export const LIMITS = {
   errors: 100,
   /** Values of a server's variables that are tried together. */
   combinations: 64,
+  /** Origins of servers that the page may ask: they stand in a header, which proxies limit. */
+  origins: 64,
   /** Characters of a server's URL. */
   url: 8192,
 } as const;

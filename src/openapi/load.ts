@@ -11,7 +11,15 @@ import { decodePercent } from "../json/pointer.ts";
 import type { DescribedOperation } from "./operations-of-host.ts";
 import { withServiceOperations } from "./service-operations.ts";
 import type { Reader } from "./read-file-or-url.ts";
-import { isAstray, openServers, originsOf, type Whereabouts, withServers } from "./servers.ts";
+import {
+  hasManyOrigins,
+  isAstray,
+  openServers,
+  originsOf,
+  type Whereabouts,
+  withServers,
+} from "./servers.ts";
+import { LIMITS } from "./limits.ts";
 import { complain } from "./parse.ts";
 import { upgradeSwagger } from "./upgrade-swagger.ts";
 import { isObject, type Json } from "../json/values.ts";
@@ -95,11 +103,19 @@ export async function load<T>(
 
 /** What is to be said of the servers. */
 function checkServers({ root: { source } }: Files, document: Json, near: Whereabouts): Finding[] {
-  const findings = complain(source, [...openServers(document)]);
-  if (!isAstray(document, near)) return findings;
-  const message = "where the node is reached is not said; operations are tried at this service";
-  const place = { file: source.name, line: 1, column: 1 };
-  return [{ ...place, message, isFatal: false, level: "note" }, ...findings];
+  const notes = [
+    ...isAstray(document, near)
+      ? ["where the node is reached is not said; operations are tried at this service"]
+      : [],
+    ...hasManyOrigins(document)
+      ? [`operations can be tried at the first ${LIMITS.origins} origins of its servers alone`]
+      : [],
+  ];
+  const place = { file: source.name, line: 1, column: 1, isFatal: false, level: "note" as const };
+  return [
+    ...notes.map((message) => ({ ...place, message })),
+    ...complain(source, [...openServers(document)]),
+  ];
 }
 
 /** Where servers are when a document comes from a URL: they are relative to that. */

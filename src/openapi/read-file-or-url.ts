@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { decodePercent } from "../json/pointer.ts";
 import { findFile, PlatformError, readFile } from "../platform.ts";
 import { joinBytes } from "../bytes.ts";
 import { digest } from "../http/content-digest.ts";
@@ -81,10 +82,13 @@ async function readUrl(
   const condition: Record<string, string> = stamp?.startsWith('"')
     ? { "if-none-match": stamp }
     : {};
-  let url = asked;
+  // Credentials are sent, and are in nothing that is shown: what is served is relative to this URL.
+  const login = loginOf(asked);
+  let url = new URL(asked);
+  url.username = url.password = "";
   try {
     for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects++) {
-      const headers = { accept, ...condition };
+      const headers = { accept, ...condition, ...login };
       const answer = await fetch(url, { headers, redirect: "manual", signal });
       const location = answer.headers.get("location");
       if (answer.status >= 300 && answer.status < 400 && location) {
@@ -121,6 +125,13 @@ async function readUrl(
     );
   }
   throw new ReadError(`it redirects more than ${REDIRECTS_MAX} times`);
+}
+
+/** The header for the user and the password of a URL (RFC 7617). */
+function loginOf({ username, password }: URL): Record<string, string> {
+  if (username === "" && password === "") return {};
+  const bytes = new TextEncoder().encode(`${decodePercent(username)}:${decodePercent(password)}`);
+  return { authorization: `Basic ${btoa(String.fromCharCode(...bytes))}` };
 }
 
 async function readBounded(answer: Response): Promise<Uint8Array<ArrayBuffer>> {

@@ -108,8 +108,20 @@ export function isAstray(document: Json, { base, publicUrl }: Whereabouts): bool
   return whole.length === 0 || whole.some(({ url }) => isRelative(url));
 }
 
-/** The origins of all servers of a description; of what they leave open, the values that are listed. */
+/**
+ * The origins of the servers of a description, as many as the page may ask; of what servers leave open, the
+ * values that are listed.
+ */
 export function originsOf(document: Json): string[] {
+  return [...allOriginsOf(document)].slice(0, LIMITS.origins);
+}
+
+/** Whether there are more origins than the page may ask. */
+export function hasManyOrigins(document: Json): boolean {
+  return allOriginsOf(document).size > LIMITS.origins;
+}
+
+function allOriginsOf(document: Json): Set<string> {
   const origins = new Set<string>();
   for (const { servers } of serversOf(document)) {
     for (const server of servers) {
@@ -120,7 +132,7 @@ export function originsOf(document: Json): string[] {
       }
     }
   }
-  return [...origins];
+  return origins;
 }
 
 /**
