@@ -10,9 +10,15 @@ import { basePathsOf } from "./servers.ts";
 import { operationsOf } from "./list-operations.ts";
 import { isObject, type Json, listOf, objectOf, setMember } from "../json/values.ts";
 
-/** The tag that all of them have, and what stands before the names of their components. */
-const TAG = "Nodeface";
-const TAG_DESCRIPTION = "What this node is and how it is doing, and this description of it.";
+/** The paths that are shown beside those of a node: the others are of the page, and of this description. */
+const SHOWN = ["/v1/info", "/v1/health"];
+
+/** The tag that all of them have; it stands after the node's. */
+const TAG = "About this service";
+const TAG_DESCRIPTION = "What this node is and how it is doing.";
+
+/** What stands before the names of their components. */
+const PREFIX = "Nodeface";
 
 /** Its answers come from here, whatever the servers of the node are. */
 const SERVERS = [{ url: "/", description: "The service that shows this description" }];
@@ -20,8 +26,7 @@ const SERVERS = [{ url: "/", description: "The service that shows this descripti
 /**
  * A description with this service's operations.
  *
- * What the description says of one of the same paths stays. Operations that are of no use to anyone
- * but the explorer's page are left out.
+ * What the description says of one of the same paths stays.
  *
  * @param own this service's own description, which says nothing that OpenAPI 3.0 has no word for
  * @param document the node's, which is left as it is
@@ -44,7 +49,7 @@ export function withServiceOperations(
   const paths: Json = {};
   for (const [path, item] of Object.entries(objectOf(own.paths))) {
     const { get } = item as { get: Json };
-    if (get["x-internal"] || isTheirs(path)) continue;
+    if (!SHOWN.includes(path) || isTheirs(path)) continue;
     const operationId = free(`nodeface${capital(String(get.operationId))}`, operationIds);
     // Scalar looks for servers at the operation, not at the path.
     const operation = { ...get, operationId, tags: [TAG], security: [], servers: SERVERS };
@@ -112,7 +117,7 @@ function rename(components: Record<string, Json>, taken: Json): Map<string, stri
   for (const [section, members] of Object.entries(components)) {
     const others = new Set<unknown>(Object.keys(objectOf(taken[section])));
     for (const name of Object.keys(members)) {
-      const to = free(`${TAG}${name}`, others);
+      const to = free(`${PREFIX}${name}`, others);
       names.set(`#/components/${section}/${name}`, `#/components/${section}/${to}`);
     }
   }

@@ -82,7 +82,7 @@ async function send(): Promise<string> {
 explorer("every tag of the node's description is shown, and this service's", async () => {
   await open("Ergo Node API", "");
   const { paths } = parse(ERGO);
-  const tags = new Set<string>(["Nodeface"]);
+  const tags = new Set<string>(["About this service"]);
   for (const item of Object.values<Record<string, { tags?: string[] }>>(paths)) {
     for (const { tags: names = [] } of Object.values(item)) names.forEach((tag) => tags.add(tag));
   }
@@ -117,7 +117,7 @@ explorer("Send asks another server of the description where that is chosen", asy
 });
 
 explorer("Send of one of this service's operations asks this service", async () => {
-  await open("Get the node's information", "tag/nodeface/GET/v1/info");
+  await open("Get the node's information", "tag/about-this-service/GET/v1/info");
   await tryOut(/Test Request.*get \/v1\/info/);
   assert.is(await send(), `${server.url}v1/info`);
   assert.equal(asked, []);
