@@ -8,8 +8,16 @@ import { textOf } from "../json/values.ts";
 import { excerpt } from "../text.ts";
 import { convert, isKnown, match, numberFrom } from "./conversions.ts";
 import { formatDuration } from "./format-duration.ts";
-import { isRefused, isSilent, type Knowledge, namesOf, type Shown } from "./knowledge.ts";
-import { answerAt, type Answers, type Values } from "./map-fields.ts";
+import {
+  answerAt,
+  type Answers,
+  gaveNothing,
+  isSilent,
+  type Knowledge,
+  namesOf,
+  type Shown,
+} from "./knowledge.ts";
+import type { Values } from "./map-fields.ts";
 import type { Plan } from "./query-plan.ts";
 import { milliseconds } from "./settings.ts";
 import { SourceError } from "./sources/source-error.ts";
@@ -42,7 +50,7 @@ export function assessStatus(seen: Seen): NodeStatus {
     const { synced } = statusOfAnswers(seen);
     return { ...statusOfSilence("stale", error), ...synced !== undefined && { synced } };
   }
-  return statusOfRefusal(seen, vital) ?? statusOfAnswers(seen);
+  return statusOfFailures(seen, vital) ?? statusOfAnswers(seen);
 }
 
 /** The status of a node that does not answer. */
@@ -59,7 +67,7 @@ export function statusOfError(error: SourceError): NodeStatus {
 }
 
 /** What is wrong where a source of the kind gave nothing. */
-function statusOfRefusal(
+function statusOfFailures(
   { plan, knowledge, values }: Seen,
   vital: readonly string[],
 ): NodeStatus | undefined {
@@ -71,12 +79,12 @@ function statusOfRefusal(
     error.number !== undefined && plan.health?.warming_up?.includes(error.number)
   );
   if (isWarming) return { status: "starting", code: "warming_up", reason: "is warming up" };
-  const isNothingGiven = isRefused(plan, knowledge);
+  const isEmpty = gaveNothing(plan, knowledge);
   const errors = failed.map(({ error }) => error);
-  if (isNothingGiven && plan.kind && errors.every(({ isAbsent }) => isAbsent)) {
+  if (isEmpty && plan.kind && errors.every(({ isAbsent }) => isAbsent)) {
     return statusOfError(wrongKind(plan.kind, errors[0]));
   }
-  if (isNothingGiven) return statusOfError(worst(errors));
+  if (isEmpty) return statusOfError(worst(errors));
   if (failed.length > 0) {
     const error = worst(errors);
     const names = failed.filter((one) => one.error.message === error.message);

@@ -6,8 +6,9 @@
 import { formatJson } from "../json/lossless.ts";
 import { quote } from "../text.ts";
 import { isKnown } from "./conversions.ts";
-import { KNOWN_KEYS, RESERVED_KEYS } from "./known-keys.ts";
+import { KNOWN_KEYS } from "./known-keys.ts";
 import type { Values } from "./map-fields.ts";
+import { RESERVED_KEYS } from "./settings.ts";
 import type { NodeStatus, Status, StatusCode } from "./status.ts";
 
 /** One JSON object, open to any further key; a key whose value is not known is left out. */

@@ -3,9 +3,10 @@
  *
  * @module
  */
-import type { Answers, Learnt } from "./map-fields.ts";
+import type { Reference } from "../kinds/kind.ts";
 import type { Plan } from "./query-plan.ts";
 import type { Outcome, Taken } from "./query-sources.ts";
+import { parseReference } from "./source-reference.ts";
 import { SourceError } from "./sources/source-error.ts";
 
 /** A point in time. */
@@ -30,6 +31,16 @@ export interface SourceState {
 /** What is known of the sources, by their names. */
 export type Knowledge = ReadonlyMap<string, SourceState>;
 
+/** What a source gave. */
+export interface Learnt {
+  readonly taken: Taken;
+  /** When it was learnt, in milliseconds since 1970. */
+  readonly date: number;
+}
+
+/** What sources gave, by their names. */
+export type Answers = ReadonlyMap<string, Learnt>;
+
 /** What may be shown at a time. */
 export interface Shown {
   readonly answers: Answers;
@@ -47,7 +58,7 @@ export function isSilent(plan: Plan, knowledge: Knowledge): boolean {
 }
 
 /** Whether the node answered when it was last asked, but gave nothing of what it was asked for. */
-export function isRefused(plan: Plan, knowledge: Knowledge): boolean {
+export function gaveNothing(plan: Plan, knowledge: Knowledge): boolean {
   const vital = namesOf(plan, "vital").map((name) => knowledge.get(name));
   return !isSilent(plan, knowledge) && vital.some((state) => state?.error) &&
     vital.every((state) => state?.error || state?.isAbsent);
@@ -116,6 +127,12 @@ export function show(plan: Plan, knowledge: Knowledge, now: Instant, stale: numb
     if (isOld && !(oldest && oldest.monotonic <= held.monotonic)) oldest = held;
   }
   return { answers, oldest };
+}
+
+/** What was answered at a place; `undefined` where its source gave nothing. */
+export function answerAt(answers: Answers, reference: Reference): unknown {
+  const [source, pointer] = parseReference(reference);
+  return answers.get(source)?.taken.get(pointer);
 }
 
 /** The names of the sources with a role. */

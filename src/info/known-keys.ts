@@ -28,23 +28,13 @@ export const KNOWN_KEYS: Readonly<Record<string, KnownKey>> = {
   chain_id: { ...text, isJudged: true },
   node_type: text,
   node_id: text,
-  height: { form: count, isJudged: true },
+  height: { form: naturalNumber, isJudged: true },
   head_at: { ...time, isJudged: true },
   synced: { form: (value) => typeof value === "boolean" ? value : undefined, isJudged: true },
   sync_progress: { form: share, isJudged: true },
-  peers: { form: count, isJudged: true },
+  peers: { form: naturalNumber, isJudged: true },
   started_at: time,
 };
-
-/** Keys that only the service itself sets. */
-export const RESERVED_KEYS: readonly string[] = [
-  "status",
-  "status_code",
-  "status_reason",
-  "updated_at",
-  "api",
-  "links",
-];
 
 /** Whether the status rests on a key. */
 export function isJudged(key: string): boolean {
@@ -52,7 +42,7 @@ export function isJudged(key: string): boolean {
 }
 
 /** A whole number from 0 on. */
-function count(value: unknown): number | bigint | undefined {
+function naturalNumber(value: unknown): number | bigint | undefined {
   const number = numberFrom(value);
   const isWhole = typeof number === "bigint" || Number.isInteger(number);
   return isWhole && number! >= 0 ? number : undefined;

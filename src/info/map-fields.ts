@@ -3,30 +3,14 @@
  *
  * @module
  */
-import type { FieldOptions, Reference } from "../kinds/kind.ts";
+import type { FieldOptions } from "../kinds/kind.ts";
 import { convert, isKnown } from "./conversions.ts";
 import { KNOWN_KEYS } from "./known-keys.ts";
-import type { Taken } from "./query-sources.ts";
+import { answerAt, type Answers } from "./knowledge.ts";
 import { parseReference } from "./source-reference.ts";
-
-/** What a source gave. */
-export interface Learnt {
-  readonly taken: Taken;
-  /** When it was learnt, in milliseconds since 1970. */
-  readonly date: number;
-}
-
-/** What sources gave, by their names. */
-export type Answers = ReadonlyMap<string, Learnt>;
 
 /** Keys and their values. */
 export type Values = Readonly<Record<string, unknown>>;
-
-/** What was answered at a place; `undefined` where its source gave nothing. */
-export function answerAt(answers: Answers, reference: Reference): unknown {
-  const [source, pointer] = parseReference(reference);
-  return answers.get(source)?.taken.get(pointer);
-}
 
 /**
  * Reads the fields. A key whose value is not known is left out.

@@ -9,9 +9,9 @@ import { type Detection, detectKind } from "./detect-kind.ts";
 import { type Info, makeInfo, type Service } from "./info-object.ts";
 import {
   dueSources,
+  gaveNothing,
   giveUp,
   type Instant,
-  isRefused,
   isSilent,
   type Knowledge,
   learn,
@@ -174,7 +174,7 @@ export function createObserver(options: ObserverOptions): Observer {
 
   /** Whether the answers are not those of the kind that was found. */
   const isSuspicious = () =>
-    isRefused(plan, knowledge) ||
+    gaveNothing(plan, knowledge) ||
     namesOf(plan, "vital").some((name) => knowledge.get(name)?.error?.isAbsent) ||
     reportNow().status.code === "wrong_kind";
 
@@ -224,7 +224,7 @@ export function createObserver(options: ObserverOptions): Observer {
         if (!signal.aborted && plan !== before) await askSources(signal);
       }
       const isKnown = !isDetected || detection?.kind !== undefined;
-      return isKnown && !isSilent(plan, knowledge) && !isRefused(plan, knowledge);
+      return isKnown && !isSilent(plan, knowledge) && !gaveNothing(plan, knowledge);
     },
     giveUp() {
       knowledge = giveUp(plan, knowledge);

@@ -23,7 +23,8 @@ export interface PlannedSource {
   /** In milliseconds. */
   readonly timeout: number;
   /**
-   * What its failure means:
+   * What its failure means. The sources of the kind that go to the node are vital, those of them with a `ttl`
+   * of their own a part, and all others extra.
    * - `vital`: it is asked at each query. Where none of these answers, the node does not answer.
    * - `part`: the node answers, and something is wrong.
    * - `extra`: nothing. It is the operator's own, or is no part of the node.

@@ -45,6 +45,16 @@ export interface InfoSettings {
   fields?: Readonly<Record<string, Field>>;
 }
 
+/** Keys that only the service itself sets. */
+export const RESERVED_KEYS: readonly string[] = [
+  "status",
+  "status_code",
+  "status_reason",
+  "updated_at",
+  "api",
+  "links",
+];
+
 /** The defaults, in the form of the file. */
 export const DEFAULTS = { timeout: "2s", ttl: "1s", stale: "60s" } as const;
 

@@ -4,9 +4,8 @@
  * @module
  */
 import * as v from "valibot";
-import { RESERVED_KEYS } from "../info/known-keys.ts";
 import { REFERENCE } from "../info/source-reference.ts";
-import { DURATION, milliseconds } from "../info/settings.ts";
+import { DURATION, milliseconds, RESERVED_KEYS } from "../info/settings.ts";
 import type { Duration } from "../kinds/kind.ts";
 import { KIND_FILE_RULE } from "./kind-name.ts";
 import { type Schema, secret, text } from "./schema-builders.ts";

@@ -7,10 +7,7 @@ import type { GetSource, PostSource } from "../../kinds/kind.ts";
 import { readAnswer, type SourceAnswer } from "../bound-answer.ts";
 import { formatJson } from "../../json/lossless.ts";
 import { type HttpContext, type RequestLimits, requestText } from "./http-request.ts";
-import { SourceError } from "./source-error.ts";
-
-/** Statuses of a path that is not there, or not for this method. */
-const ABSENT: readonly number[] = [404, 405];
+import { ABSENT, failureOfStatus } from "./source-error.ts";
 
 /**
  * Requests JSON.
@@ -42,13 +39,5 @@ export async function requestJson(
   if (source.keep_errors && !ABSENT.includes(status) && /^\s*[[{]/.test(text)) {
     return readAnswer(text);
   }
-  throw refusalOf(status);
-}
-
-/** The failure of an answer whose status is not one of success. */
-export function refusalOf(status: number): SourceError {
-  return new SourceError("bad_answer", `answers ${status}`, {
-    number: status,
-    isAbsent: ABSENT.includes(status),
-  });
+  throw failureOfStatus(status);
 }

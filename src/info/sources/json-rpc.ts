@@ -8,9 +8,8 @@ import { readAnswer, type SourceAnswer } from "../bound-answer.ts";
 import { formatJson } from "../../json/lossless.ts";
 import { isObject, objectOf, textOf } from "../../json/values.ts";
 import { excerpt, startOf } from "../../text.ts";
-import { refusalOf } from "./get-and-post.ts";
 import { type HttpContext, type RequestLimits, requestText } from "./http-request.ts";
-import { SourceError } from "./source-error.ts";
+import { failureOfStatus, SourceError } from "./source-error.ts";
 
 /** What a call gave, or why it gave nothing. */
 export type CallOutcome = { answer: SourceAnswer } | { error: SourceError };
@@ -35,10 +34,10 @@ export function createEndpoint(url: string): Endpoint {
       body: formatJson(body),
     }, context);
     // Errors come with statuses of their own from some nodes; the body says more.
-    if (status > 299 && !/^\s*[[{]/.test(text)) throw refusalOf(status);
+    if (status > 299 && !/^\s*[[{]/.test(text)) throw failureOfStatus(status);
     const answer = readAnswer(text);
     if (status > 299 && !Array.isArray(answer.value) && !isObject(objectOf(answer.value).error)) {
-      throw refusalOf(status);
+      throw failureOfStatus(status);
     }
     return answer;
   };

@@ -65,3 +65,14 @@ export class SourceError extends Error {
     return (WRONG_ANSWER as readonly string[]).includes(this.code);
   }
 }
+
+/** Statuses of a path that is not there, or not for this method. */
+export const ABSENT: readonly number[] = [404, 405];
+
+/** The failure of an answer whose status is not one of success. */
+export function failureOfStatus(status: number): SourceError {
+  return new SourceError("bad_answer", `answers ${status}`, {
+    number: status,
+    isAbsent: ABSENT.includes(status),
+  });
+}
