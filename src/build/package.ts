@@ -24,8 +24,8 @@ const ENTRIES = [
   "adapters/worker",
 ];
 
-/** What most parts import: the service, and the rules for settings. */
-const SHARED = ["nodeface", "settings/flags"];
+/** What most parts import: the service, the rules for settings, and how a plan names its sources. */
+const SHARED = ["nodeface", "settings/flags", "info/query-plan"];
 
 /**
  * Makes each entry and each module that is imported on demand import what is shared as well. Otherwise
