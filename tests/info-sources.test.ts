@@ -147,6 +147,18 @@ sources(
 );
 
 sources(
+  "a call whose result is too large is no error, however much was left out before it",
+  async () => {
+    const long = "x".repeat(5000);
+    const { context } = rpc(() =>
+      Response.json([{ id: 0, result: Array(10).fill(long) }, { id: 1, result: long }])
+    );
+    const [, second] = await createEndpoint(NODE)(calls, within(), context);
+    assert.not("error" in second!);
+  },
+);
+
+sources(
   "an odd error is an error, and an answer without a result is none",
   async () => {
     for (

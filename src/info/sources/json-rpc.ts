@@ -58,7 +58,9 @@ export function createEndpoint(url: string): Endpoint {
       const answer = await post(calls.map(requestOf), limits, context);
       const { value } = answer;
       if (Array.isArray(value) && calls.some((_, id) => indexOf(value, id) >= 0)) {
-        return calls.map((call, id) => outcomeOf(call, partOf(answer, id)));
+        // Of what was left out only the first few are named: a result may be among the others.
+        const isPartial = answer.leftOut.length > 0;
+        return calls.map((call, id) => outcomeOf(call, partOf(answer, id), isPartial));
       }
     } catch (error) {
       // Only an answer can mean that the node takes no batches.
@@ -94,7 +96,11 @@ function partOf({ value, leftOut }: SourceAnswer, id: number): SourceAnswer {
 }
 
 /** Not every node writes the members that JSON-RPC 2.0 asks for; these two are enough. */
-function outcomeOf({ keep_errors: keepErrors }: JsonRpcSource, answer: SourceAnswer): CallOutcome {
+function outcomeOf(
+  { keep_errors: keepErrors }: JsonRpcSource,
+  answer: SourceAnswer,
+  isPartial: boolean = answer.leftOut.length > 0,
+): CallOutcome {
   const { result, error } = objectOf(answer.value);
   if (error) {
     const failure = failureOf(error);
@@ -103,7 +109,7 @@ function outcomeOf({ keep_errors: keepErrors }: JsonRpcSource, answer: SourceAns
   }
   const leftOut = answer.leftOut.filter((out) => out.startsWith(RESULT))
     .map((out) => out.slice(RESULT.length).replace(/^:/, "the answer:"));
-  if (result === undefined && leftOut.length === 0) {
+  if (result === undefined && !isPartial) {
     return { error: new SourceError("bad_answer", "gives no result in JSON-RPC") };
   }
   return { answer: { value: keepErrors ? { result } : result, leftOut } };
