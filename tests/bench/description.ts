@@ -9,7 +9,7 @@ import { chosen, PROGRAMS } from "./servers.ts";
 import { median } from "./statistics.ts";
 
 /** Each is about one kB. */
-const OPERATIONS = 10_000;
+const OPERATIONS = 7_000;
 
 /** The least that a service in JavaScript has to do with a description. */
 const LEAST = `
@@ -47,7 +47,7 @@ export async function description(
   }
   const text = `A description of ${
     OPERATIONS.toLocaleString("en")
-  } operations, about 10 MB: from the
+  } operations, about 7 MB of JSON or 10 MB of YAML: from the
 start of the process until \`/spec.json\` is answered, beside what JSON.parse and JSON.stringify take
 for it on Node 26; the longest that \`/v1/info\` has to wait meanwhile; and the most memory the
 process has had by then.`;
