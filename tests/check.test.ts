@@ -49,4 +49,11 @@ check("reads the description that is configured, whatever the kind has", async (
   }
 });
 
+check("a node that cannot be reached is said to be that, in plain words", async () => {
+  const text = await report({ node: { url: NOWHERE } });
+  assert.match(text, "The kind of the node is not known: ");
+  assert.not.match(text, /: it connection refused/);
+  assert.match(text, "- the node is unreachable: ");
+});
+
 check.run();

@@ -90,7 +90,7 @@ function describeKind({ node }: Config, inspection: Inspection | undefined): Sec
   const detection = inspection?.detection;
   if (detection) {
     const text = detection.kind === undefined
-      ? `The kind of the node is not known: it ${detection.status.reason}`
+      ? `The kind of the node is not known: ${detection.status.reason}`
       : `The kind of the node is ${detection.kind}: ${detection.because}`;
     return [{ title, text: `${text}\n`, troubles: [] }];
   }
