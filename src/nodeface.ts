@@ -14,9 +14,10 @@ import { memoize } from "./http/memoize.ts";
 import type { Answer, Awaitable, RequestHead } from "./http/message.ts";
 import { answerMethod, notFound } from "./http/method-not-allowed.ts";
 import { parsePathTemplate } from "./http/path-template.ts";
-import { createPrefix, type Prefix } from "./http/prefix.ts";
+import { createPrefix, type Prefix, type RequestedPath } from "./http/prefix.ts";
 import { problem } from "./http/problem-details.ts";
 import type { Representation } from "./http/representation.ts";
+import { parseTarget } from "./http/request-target.ts";
 import { respond } from "./http/respond.ts";
 import { toResponse } from "./http/to-response.ts";
 import { STATUSES } from "./info/status.ts";
@@ -28,6 +29,16 @@ import { createResources, type Resources } from "./resources.ts";
 export interface Nodeface extends AsyncDisposable {
   /** Answers a request; neither throws nor rejects. Returns no promise if the answer is ready. */
   fetch(request: Request): Response | Promise<Response>;
+  /**
+   * Whether a request is for this service: its path, whatever the method, is served here. Below `prefix` if
+   * there is one. Ask it in a chain of handlers, to let the others answer what is not for this service.
+   *
+   * @example
+   * ```ts
+   * if (nodeface.matches(request)) return nodeface.fetch(request);
+   * ```
+   */
+  matches(request: Pick<RequestHead, "url" | "originalUrl">): boolean;
   /**
    * Answers a request like `fetch`, but with plain data, so that an adapter copies no bytes. A host's
    * operation still answers with a `Response`.
@@ -76,15 +87,34 @@ export function assembleNodeface(checked: CheckedOptions): Nodeface {
     return routes;
   });
 
+  /** The routes of the first path that has any. */
+  const routesOfFirst = (pathnames: readonly string[]) => {
+    for (const pathname of pathnames) {
+      if (hasExtraSlash(pathname)) continue;
+      const routes = routesOf(pathname);
+      if (routes.size > 0) return routes;
+    }
+  };
+
   const find = (head: RequestHead, makeRequest: () => Awaitable<Request>): Awaitable<Found> => {
-    const requestedPath = guard(head);
-    if (typeof requestedPath !== "string") return requestedPath;
-    const pathname = prefix.strip(requestedPath);
-    if (pathname === undefined || hasExtraSlash(pathname)) return notFound();
-    const routes = routesOf(pathname);
-    const route = routes.get(head.method);
-    if (!route) return answerMethod(head.method, routes.keys());
-    return route.handle({ requestedPath, url: head.url, match: route.match, makeRequest });
+    const { method, url, originalUrl } = head;
+    const pathname = guard(head);
+    if (typeof pathname !== "string") return pathname;
+    const routes = routesOfFirst(prefix.strip(pathname));
+    if (!routes) return notFound();
+    const route = routes.get(method);
+    if (!route) return answerMethod(method, routes.keys());
+    const original = originalUrl === undefined ? undefined : parseTarget(originalUrl)?.pathname;
+    return route.handle({ path: { pathname, original }, url, match: route.match, makeRequest });
+  };
+
+  const matches: Nodeface["matches"] = ({ url, originalUrl = url }) => {
+    const target = parseTarget(url);
+    if (!target) return false;
+    // Only a router that has taken a mount's path off leaves less than the whole prefix.
+    const isShortened = originalUrl !== url;
+    const strip = isShortened ? prefix.strip : prefix.stripWhole;
+    return routesOfFirst(strip(target.pathname)) !== undefined;
   };
 
   const complete = (found: Found, head: RequestHead): Answer | Response => {
@@ -120,6 +150,7 @@ export function assembleNodeface(checked: CheckedOptions): Nodeface {
       const answered = answer(request, () => request);
       return isReady(answered) ? toResponse(answered) : answered.then(toResponse);
     },
+    matches,
     answer,
     refresh: resources.refresh,
     ready: resources.prepare,
@@ -132,7 +163,7 @@ export function assembleNodeface(checked: CheckedOptions): Nodeface {
 type Found = Representation | Answer | Response | undefined;
 
 interface RoutedRequest {
-  requestedPath: string;
+  path: RequestedPath;
   url: string;
   match: RegExpExecArray;
   makeRequest: () => Awaitable<Request>;
@@ -172,9 +203,9 @@ function createRoutes(
   }
   serve("/.well-known/api-catalog", resources.catalog);
   serve("/favicon.ico", resources.favicon);
-  get("/", ({ requestedPath }) => redirect(prefix.relative("v1/spec", requestedPath)));
+  get("/", ({ path }) => redirect(prefix.locate("v1/spec", path)));
   // This route matches `/v1/` as well.
-  get("/v1", ({ requestedPath }) => redirect(requestedPath.endsWith("/") ? "spec" : "v1/spec"));
+  get("/v1", ({ path }) => redirect(path.pathname.endsWith("/") ? "spec" : "v1/spec"));
   for (const path of ["/assets/:folder/:file", "/assets/:folder/chunks/:file"]) {
     get(
       path,
@@ -190,13 +221,30 @@ function createRoutes(
     if (isTaken) throw new TypeError(`${method} ${path} is served already`);
     const handler: Handler = async ({ match, makeRequest }) => {
       const params = Object.fromEntries(names.map((name, i) => [name, match[i + 1]!]));
-      return await handle(await makeRequest(), params);
+      return await callHandler(handle, await makeRequest(), params);
     };
     for (const each of method === "GET" ? ["GET", "HEAD"] : [method]) {
       table.push([each, pattern, [handler], path]);
     }
   }
   return table;
+}
+
+/** Calls a handler; says so if it fails where the host has read the request's content before. */
+async function callHandler(
+  handle: Operation["handle"],
+  request: Request,
+  params: Parameters<Operation["handle"]>[1],
+): Promise<Response> {
+  const { bodyUsed } = request;
+  try {
+    return await handle(request, params);
+  } catch (cause) {
+    if (!bodyUsed) throw cause;
+    const message = "the host has read the content of this request before it came to Nodeface; " +
+      "hand on a request.clone() that was made before";
+    throw new Error(message, { cause });
+  }
 }
 
 /** The states that a probe takes for healthy where it does not say. */

@@ -148,7 +148,10 @@ export const optionsWith = (own: readonly string[]): Schema =>
   object({
     hosts: hosts(),
     cors: cors(),
-    prefix: setting(PREFIX, { text: "The path that comes before all others", default: '""' }),
+    prefix: setting(PREFIX, {
+      text: "The path under which visitors find the service",
+      default: '""',
+    }),
     description: description(
       either<unknown>(
         "the path of a file, a URL, none, or an object with text",

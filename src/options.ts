@@ -30,7 +30,9 @@ export interface NodefaceOptions {
    */
   cors?: Cors | undefined;
   /**
-   * The path that comes before all others, such as `/node1`, where a server has others besides.
+   * The path under which visitors find the service, such as `/deep/node`. A host's router may take it off
+   * before the request comes here, or leave it. Routers of Fetch that take it off need it said here, or
+   * the redirect from the mount itself is wrong.
    *
    * @default ""
    */

@@ -29,30 +29,6 @@ const host = createNodeface({
 const ask = async (path: string, init: RequestInit = {}, app: Nodeface = host) =>
   await app.fetch(new Request(`http://localhost${path}`, init));
 
-embedding("every path is behind the prefix and nowhere else", async () => {
-  for (const path of ["/v1/spec", "/v1/info", "/spec.json", "/.well-known/api-catalog"]) {
-    assert.is((await ask(`/a/node${path}`)).status, 200, path);
-    for (const other of ["", "/a", "/a/nodes", "/a/node/a/node"]) {
-      assert.is((await ask(other + path)).status, 404, other + path);
-    }
-  }
-});
-
-embedding("the prefix leads to the explorer, with a slash after it or not", async () => {
-  for (const path of ["/a/node", "/a/node/", "/a/node/v1", "/a/node/v1/"]) {
-    const { status, headers } = await ask(path);
-    assert.is(status, 307, path);
-    const { pathname } = new URL(headers.get("location") ?? "", `http://localhost${path}`);
-    assert.is(pathname, "/a/node/v1/spec", path);
-  }
-});
-
-embedding("a prefix that no path begins with is refused", () => {
-  for (const prefix of ["node", "/node/", "/", "/n de", "/%20"]) {
-    assert.throws(() => createNodeface({ prefix }), /prefix must be a path such as "\/node1"/);
-  }
-});
-
 embedding(
   "the host's own function is asked for the info, once for all who ask at a time",
   async () => {

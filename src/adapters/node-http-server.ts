@@ -15,6 +15,7 @@ import { hasBody, limitBody } from "./body-timeout.ts";
 import { createConnections } from "./connections.ts";
 import { TIMEOUTS } from "./timeouts.ts";
 import { MessageHead } from "./node-request-head.ts";
+import { withParsedBody } from "./parsed-body.ts";
 import { refusalOf, refuse } from "./protocol-errors.ts";
 import {
   answerOf,
@@ -96,14 +97,31 @@ export async function createHttpServer(
   return { http, end };
 }
 
-/** Makes the request listener for a server of `node:http`. */
-export function listener(
-  app: App,
-  callbacks: Callbacks = {},
-): (message: IncomingMessage, response: ServerResponse) => void {
-  return (message, response) =>
-    answerMessage(app, callbacks, message, response, new MessageHead(message));
+/**
+ * Makes the request listener for a server of `node:http`, which is a middleware of Express and its like as
+ * well. A router that takes the path of the mount off says so in `originalUrl`.
+ *
+ * The limits that `serve` sets for slow clients are not set here: they belong to the host's server.
+ *
+ * @returns answers a request; where there is a `next`, it is called for a path that the app does not serve,
+ * and nothing is written
+ */
+export function listener(app: App, callbacks: Callbacks = {}): Listener {
+  return (message, response, next) => {
+    const { originalUrl } = message as { originalUrl?: unknown };
+    const original = typeof originalUrl === "string" ? originalUrl : undefined;
+    const head = new MessageHead(message, original);
+    if (next && app.matches?.(head) === false) return next();
+    answerMessage(app, callbacks, message, response, head);
+  };
 }
+
+/** A request listener of `node:http`, or a middleware. */
+export type Listener = (
+  message: IncomingMessage,
+  response: ServerResponse,
+  next?: () => void,
+) => void;
 
 /** Answers a request of `node:http`. */
 function answerMessage(
@@ -227,7 +245,7 @@ async function makeRequest(
   if (message.readableEnded && !hasBody(head) && !("rawBody" in message)) {
     Object.assign(message, { rawBody: EMPTY_BODY });
   }
-  return new NodeRequest({ req: message, res: response });
+  return withParsedBody(message, head, new NodeRequest({ req: message, res: response }));
 }
 
 /** How many connections may wait to be accepted; the system may allow fewer. */

@@ -13,11 +13,14 @@ import type { RequestHead } from "../http/message.ts";
 export class MessageHead implements RequestHead {
   readonly method: string;
   readonly url: string;
+  readonly originalUrl: string | undefined;
   /** Alternating names and values. */
   readonly #fields: readonly string[];
 
-  constructor({ method = "GET", url = "/", rawHeaders }: IncomingMessage) {
+  /** @param originalUrl the target before a host's router shortened it */
+  constructor({ method = "GET", url = "/", rawHeaders }: IncomingMessage, originalUrl?: string) {
     this.method = method;
+    this.originalUrl = originalUrl;
     // Bun and workerd give the target `*` as this path.
     this.url = url === "*" ? "/*" : url;
     this.#fields = rawHeaders;

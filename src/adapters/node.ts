@@ -8,7 +8,7 @@ import process from "node:process";
 import type { App, Listening, ServeOptions } from "./server.ts";
 import * as nodeHttp from "./node-http-server.ts";
 
-export { listener } from "./node-http-server.ts";
+export { type Listener, listener } from "./node-http-server.ts";
 export type { AnswerRecord } from "./answer-record.ts";
 export type { App, Callbacks, Listening, ServeOptions } from "./server.ts";
 

@@ -40,6 +40,8 @@ export interface App {
    * @param makeRequest makes the `Request`
    */
   answer?(head: RequestHead, makeRequest: () => Awaitable<Request>): Awaitable<Answer | Response>;
+  /** Whether a request is for this app. @default all are */
+  matches?(head: RequestHead): boolean;
 }
 
 /** Answers a request by `answer` if the app has it, else by `fetch`. */

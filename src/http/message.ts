@@ -10,6 +10,8 @@ export interface RequestHead {
   readonly method: string;
   /** An absolute URL, or the path and query of a request target. */
   readonly url: string;
+  /** The path and query that the visitor asked for, if a host's router has shortened `url`. */
+  readonly originalUrl?: string | undefined;
   /** Called with names in lower case only. */
   readonly headers: Pick<Headers, "get" | "has">;
 }

@@ -1,37 +1,67 @@
 /**
- * The path under which a host mounts the service.
+ * Where visitors find the service in a host that serves other paths too.
  *
  * @module
  */
 
-/** A path prefix such as `/node1`. */
+/** A prefix such as `/deep/node`. */
 export interface Prefix {
-  /** The path after the prefix; `/` for the prefix itself, `undefined` for a path outside of it. */
-  strip(pathname: string): string | undefined;
   /**
-   * Resolves a reference against `<prefix>/`.
-   *
-   * @param reference a relative reference without a leading slash
-   * @param pathname the requested path, which may be `<prefix>` without a slash
-   * @returns a reference relative to that path
+   * The paths of the service that a requested path may stand for, the likeliest first. The host's mount may
+   * have taken the prefix off, or its first parts.
    */
-  relative(reference: string, pathname: string): string;
+  strip(pathname: string): readonly string[];
+  /** The path after the whole prefix, in the same form; none for a path outside of it. */
+  stripWhole(pathname: string): readonly string[];
+  /** Resolves a path such as `v1/spec` against the prefix, for the `Location` of a redirect. */
+  locate(reference: string, requested: RequestedPath): string;
+}
+
+/** The path of a request. */
+export interface RequestedPath {
+  /** As the server gave it. */
+  readonly pathname: string;
+  /** As the visitor sent it, if the server says so. */
+  readonly original: string | undefined;
 }
 
 /**
  * Makes a prefix.
  *
- * @param prefix such as `/node1`, or `""` for none
+ * @param prefix such as `/deep/node`, or `""` for none
  */
 export function createPrefix(prefix: string): Prefix {
-  const last = prefix.slice(prefix.lastIndexOf("/") + 1);
-  const start = `${prefix}/`;
+  const starts = endsOf(prefix);
+  const stripAll = (pathname: string, starts: readonly string[]) =>
+    starts.map((start) => stripStart(pathname, start)).filter((path) => path !== undefined);
   return {
-    strip(pathname) {
-      if (prefix && pathname === prefix) return "/";
-      return pathname.startsWith(start) ? pathname.slice(prefix.length) : undefined;
+    strip: (pathname) => stripAll(pathname, starts),
+    stripWhole: (pathname) => stripAll(pathname, [prefix]),
+    locate(reference, { pathname, original }) {
+      const isWhole = stripStart(pathname, prefix) !== undefined;
+      return original !== undefined || isWhole
+        ? relativeTo(original ?? pathname, reference)
+        : `${prefix}/${reference}`;
     },
-    relative: (reference, pathname) =>
-      prefix && pathname === prefix ? `${last}/${reference}` : reference,
   };
+}
+
+/** `/deep/node`, `/node` and `""`: what may be left of a prefix. */
+function endsOf(prefix: string): string[] {
+  const parts = prefix.split("/").slice(1);
+  return [...parts.map((_, i) => `/${parts.slice(i).join("/")}`), ""];
+}
+
+/** The path after a start; `/` for the start itself, `undefined` for a path with another one. */
+function stripStart(pathname: string, start: string): string | undefined {
+  if (start !== "" && pathname === start) return "/";
+  return pathname.startsWith(`${start}/`) ? pathname.slice(start.length) : undefined;
+}
+
+/** A reference that is right below a path, whether a slash follows that path or not. */
+function relativeTo(pathname: string, reference: string): string {
+  const last = pathname.slice(pathname.lastIndexOf("/") + 1);
+  if (last === "") return reference;
+  // What stands before a colon would be taken for a scheme (RFC 3986, section 4.2).
+  return `${last.includes(":") ? "./" : ""}${last}/${reference}`;
 }

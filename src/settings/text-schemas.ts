@@ -73,7 +73,8 @@ export const ORIGIN: Schema<string> = text({
 /** The path that comes before all others where a server has others besides. */
 export const PREFIX: Schema<string> = text({
   right: 'a path such as "/node1", with a slash in front and none at the end',
-  pattern: /^(\/[\w.~-]+)*$/,
+  // URLs leave out the parts "." and "..".
+  pattern: /^(\/(?!\.{1,2}(\/|$))[\w.~-]+)*$/,
 });
 
 /** What a kind of node is called. */

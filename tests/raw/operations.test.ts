@@ -76,7 +76,7 @@ for (
     http.closeAllConnections();
     assert.is(response.status, rawBody ? 200 : 500);
     if (rawBody) assert.is(text, "what was read");
-    else assert.match(String(errors[0]), /Body/);
+    else assert.match(String(errors[0]), /set request\.body/);
   });
 }
 

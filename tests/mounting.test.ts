@@ -1,0 +1,226 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { type Listener, listener } from "../src/adapters/node-http-server.ts";
+import { createNodeface, type Operation } from "../src/index.ts";
+
+const mounting = suite("mounted in a host");
+
+const operation = { responses: { 200: { description: "The content" } } };
+const handle: Operation["handle"] = async (request) => new Response(await request.text());
+const echo: Operation = { method: "POST", path: "/v1/echo", operation, handle };
+
+const below = createNodeface({ prefix: "/a/node", operations: [echo] });
+const anywhere = createNodeface({ operations: [echo] });
+
+const ask = async (path: string, app = below) =>
+  await app.fetch(new Request(`http://localhost${path}`));
+
+/** Where a redirect of a request for `path` leads a visitor who asked for `visited`. */
+async function destination(path: string, visited: string): Promise<string> {
+  const { status, headers } = await ask(path);
+  assert.is(status, 307, path);
+  return new URL(headers.get("location")!, `http://localhost${visited}`).pathname;
+}
+
+const PATHS = ["/v1/spec", "/v1/info", "/spec.json", "/.well-known/api-catalog"];
+
+mounting("every path is below the prefix, and below no other one", async () => {
+  for (const path of PATHS) {
+    assert.is((await ask(`/a/node${path}`)).status, 200, path);
+    for (const other of ["/a", "/a/nodes", "/a/node/a/node", "/b", "/A/node", "//a/node"]) {
+      assert.is((await ask(other + path)).status, 404, other + path);
+    }
+  }
+});
+
+mounting("a path is found where the host has taken the prefix off, or its start", async () => {
+  for (const path of PATHS) {
+    assert.is((await ask(path)).status, 200, path);
+    assert.is((await ask(`/node${path}`)).status, 200, path);
+  }
+});
+
+mounting("a prefix that is like a path of the service hides none", async () => {
+  const app = createNodeface({ prefix: "/v1" });
+  for (const path of ["/v1/v1/info", "/v1/info", "/v1/spec.json"]) {
+    assert.is((await ask(path, app)).status, 200, path);
+  }
+});
+
+mounting("the prefix leads to the explorer, with a slash after it or not", async () => {
+  for (const path of ["/a/node", "/a/node/", "/a/node/v1", "/a/node/v1/"]) {
+    assert.is(await destination(path, path), "/a/node/v1/spec", path);
+  }
+});
+
+mounting("so it does where the host has taken the prefix off", async () => {
+  for (const path of ["/", "/node", "/node/"]) {
+    for (const visited of ["/a/node", "/a/node/"]) {
+      assert.is(await destination(path, visited), "/a/node/v1/spec", path);
+    }
+  }
+  for (const path of ["/v1", "/v1/"]) {
+    assert.is(await destination(path, `/a/node${path}`), "/a/node/v1/spec", path);
+  }
+});
+
+mounting("a prefix that no path begins with is refused", () => {
+  for (const prefix of ["node", "/node/", "/", "//node", "/n de", "/%20", "/a/..", "/./a"]) {
+    assert.throws(() => createNodeface({ prefix }), /prefix must be a path such as "\/node1"/);
+  }
+});
+
+mounting("a request is for the service where its path is served, whatever the method", () => {
+  const matches = (path: string, app = below) =>
+    app.matches({ url: `http://localhost${path}`, headers: new Headers() } as Request);
+  for (const path of ["/v1/info", "/", "/v1/echo", "/favicon.ico", "/assets/a/b"]) {
+    assert.is(matches(`/a/node${path}?x=/y`), true, path);
+    assert.is(matches(path), false, path);
+    assert.is(matches(path, anywhere), true, path);
+  }
+  for (const path of ["/nope", "/v1/info/", "//", "/a/node/v1/info"]) {
+    assert.is(matches(path, anywhere), false, path);
+  }
+  assert.is(anywhere.matches({ url: "//" }), false);
+  assert.is(anywhere.matches({ url: "ftp://localhost/v1/info" }), false);
+});
+
+/** A server of a host for one test. */
+async function serving(
+  handler: (message: IncomingMessage, response: ServerResponse) => void,
+  check: (url: string) => Promise<void>,
+): Promise<void> {
+  const http = createServer(handler);
+  await new Promise<void>((resolve) => http.listen(0, "127.0.0.1", resolve));
+  try {
+    await check(`http://127.0.0.1:${(http.address() as AddressInfo).port}`);
+  } finally {
+    http.close();
+    http.closeAllConnections();
+  }
+}
+
+/** Does what the routers of Express and its like do with the path of a mount. */
+function mount(at: string, answer: Listener, next: (response: ServerResponse) => void) {
+  return (message: IncomingMessage, response: ServerResponse) => {
+    const url = message.url!;
+    Object.assign(message, { originalUrl: url });
+    if (at !== "" && !new RegExp(`^${at}(/|\\?|$)`).test(url)) return next(response);
+    message.url = url.slice(at.length).replace(/^(?!\/)/, "/");
+    answer(message, response, () => next(response));
+  };
+}
+
+const own = (response: ServerResponse) => void response.writeHead(418).end("own");
+const status = async (url: string, init?: RequestInit) =>
+  (await fetch(url, { redirect: "manual", ...init })).status;
+
+for (const [what, app] of [["with", below], ["without", anywhere]] as const) {
+  mounting(`a router that takes the path off needs nothing said, ${what} a prefix`, async () => {
+    await serving(mount("/a/node", listener(app), own), async (url) => {
+      for (const path of PATHS) assert.is(await status(`${url}/a/node${path}`), 200, path);
+      for (const path of ["", "/", "/v1", "/v1/", "?x=1"]) {
+        const { headers } = await fetch(`${url}/a/node${path}`, { redirect: "manual" });
+        const to = new URL(headers.get("location")!, `${url}/a/node${path}`);
+        assert.is(to.href, `${url}/a/node/v1/spec`, path);
+      }
+      for (const path of ["/nope", "/v1/info/", "//v1/info", "/v1/spec/"]) {
+        assert.is(await status(`${url}/a/node${path}`), 418, path);
+      }
+      assert.is(await status(`${url}/v1/info`), 418);
+      assert.is(await status(`${url}/a/nodes/v1/info`), 418);
+    });
+  });
+}
+
+mounting("at the root of a host with other paths, those go on to the next handler", async () => {
+  await serving(mount("", listener(below), own), async (url) => {
+    assert.is(await status(`${url}/a/node/v1/info`), 200);
+    assert.is(await status(`${url}/a/node/v1/info`, { method: "POST" }), 405);
+    assert.is(await status(`${url}/a/node/v1/info`, { method: "OPTIONS" }), 204);
+    for (const path of ["/", "/v1/info", "/a/node/nope", "/assets/a/b"]) {
+      assert.is(await status(url + path), 418, path);
+    }
+  });
+});
+
+mounting("without a next handler, what no route has is 404", async () => {
+  await serving(listener(anywhere), async (url) => {
+    assert.is(await status(`${url}/nope`), 404);
+  });
+});
+
+/** Reads the content as a body parser does, and leaves what it made of it. */
+const parsed = (body: unknown): Listener => async (message, response) => {
+  for await (const _ of message);
+  Object.assign(message, { body });
+  listener(anywhere)(message, response);
+};
+
+const CONTENTS: readonly [type: string, body: unknown, content: string][] = [
+  ["application/json", { a: [1, null, "ü"] }, '{"a":[1,null,"ü"]}'],
+  ["application/problem+json; charset=utf-8", [], "[]"],
+  ["application/json", null, "null"],
+  [
+    "application/x-www-form-urlencoded",
+    { a: "1 2", b: ["3", "4"], c: { d: "5" } },
+    "a=1+2&b=3&b=4&c%5Bd%5D=5",
+  ],
+  ["text/plain", "a text", "a text"],
+  ["application/octet-stream", new TextEncoder().encode("bytes"), "bytes"],
+];
+
+for (const [type, body, content] of CONTENTS) {
+  mounting(`an operation reads ${type} that the host has parsed: ${content}`, async () => {
+    await serving(parsed(body), async (url) => {
+      const init = { method: "POST", body: "as it was sent", headers: { "content-type": type } };
+      const response = await fetch(`${url}/v1/echo`, init);
+      assert.is(await response.text(), content);
+    });
+  });
+}
+
+mounting("what an operation has of it says its own length, and no coding", async () => {
+  const handle: Operation["handle"] = ({ headers }) => Response.json([...headers]);
+  const app = createNodeface({ operations: [{ ...echo, handle }] });
+  await serving(async (message, response) => {
+    for await (const _ of message);
+    Object.assign(message, { body: { a: 1 } });
+    listener(app)(message, response);
+  }, async (url) => {
+    const headers = { "content-type": "application/json", "content-encoding": "x" };
+    const response = await fetch(`${url}/v1/echo`, { method: "POST", body: "abc", headers });
+    const seen = new Map(await response.json());
+    assert.is(seen.get("content-length"), "7");
+    assert.not.ok(seen.has("content-encoding"));
+  });
+});
+
+for (const type of ["multipart/form-data; boundary=x", "application/json"]) {
+  mounting(`a content of ${type} that is gone fails with what to do`, async () => {
+    const errors: unknown[] = [];
+    const app = createNodeface({ operations: [echo], onError: (error) => errors.push(error) });
+    await serving(async (message, response) => {
+      for await (const _ of message);
+      if (type !== "application/json") Object.assign(message, { body: { field: "1" } });
+      listener(app)(message, response);
+    }, async (url) => {
+      const init = { method: "POST", body: "sent", headers: { "content-type": type } };
+      assert.is(await status(`${url}/v1/echo`, init), 500);
+    });
+    assert.match(String(errors[0]), "mount Nodeface before that parser, or set request.body");
+  });
+}
+
+mounting("a Request whose content was read fails with what to do", async () => {
+  const errors: unknown[] = [];
+  const app = createNodeface({ operations: [echo], onError: (error) => errors.push(error) });
+  const request = new Request("http://localhost/v1/echo", { method: "POST", body: "sent" });
+  await request.text();
+  assert.is((await app.fetch(request)).status, 500);
+  assert.match(String(errors[0]), "hand on a request.clone()");
+});
+
+mounting.run();
