@@ -10,7 +10,7 @@ app.all("/node/*", (context) => nodeface.fetch(context.req.raw));
 
 const port = Number(process.env.PORT ?? 8080);
 const { url } = await serve({ fetch: (request) => app.fetch(request) }, {
-  host: "127.0.0.1",
+  hostname: "127.0.0.1",
   port,
 });
 console.error(`nodeface example on ${url}`);

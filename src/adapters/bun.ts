@@ -13,10 +13,12 @@ import {
   type App,
   type Callbacks,
   type Listening,
+  listening,
   notify,
   type ServeOptions,
   urlAt,
 } from "./server.ts";
+import { checkServeOptions } from "./serve-options.ts";
 import { TIMEOUTS } from "./timeouts.ts";
 import { watchFailure } from "./stream-failure.ts";
 
@@ -24,7 +26,7 @@ export type { AnswerRecord } from "./answer-record.ts";
 export type { App, Callbacks, Listening, ServeOptions } from "./server.ts";
 
 interface BunServer {
-  readonly hostname: string;
+  readonly address: { readonly address: string };
   readonly port: number;
   requestIP(request: Request): object | null;
   /** Sets the idle timeout of a request's connection, in seconds; 0 is none. */
@@ -45,13 +47,10 @@ declare const Bun: {
 
 const IDLE_SECONDS = TIMEOUTS.silence / 1000;
 
-/** Starts a server; rejects if it cannot listen. */
-// deno-lint-ignore require-await -- an error of `Bun.serve` must reject, as on other runtimes
-export async function serve(
-  app: App,
-  options: ServeOptions,
-): Promise<Listening> {
-  const { host, port, onError = console.error } = options;
+/** Starts a server; rejects if it cannot listen, or with a `TypeError` if an option is wrong. */
+export async function serve(app: App, options: ServeOptions = {}): Promise<Listening> {
+  const { hostname, port } = await checkServeOptions(options);
+  const { onError = console.error } = options;
   const server = Bun.serve({
     fetch: (request, server) =>
       options.onAnswer
@@ -62,7 +61,7 @@ export async function serve(
           (endRecord) => handle(app, request, server, onError, endRecord),
         )
         : handle(app, request, server, onError),
-    hostname: host,
+    hostname,
     port,
     // With `development: false`, Bun 1.4 lets two processes share a port.
     reusePort: false,
@@ -70,14 +69,11 @@ export async function serve(
     development: false,
     idleTimeout: IDLE_SECONDS,
   });
-  return {
-    url: urlAt(server.hostname, server.port),
-    async close() {
-      // `stop(false)` resolves when the last answer has been sent.
-      await withTimeout(server.stop(false), TIMEOUTS.grace, () => {});
-      await server.stop(true);
-    },
-  };
+  return listening(urlAt(server.address.address, server.port), async () => {
+    // `stop(false)` resolves when the last answer has been sent.
+    await withTimeout(server.stop(false), TIMEOUTS.grace, () => {});
+    await server.stop(true);
+  });
 }
 
 type OnError = NonNullable<Callbacks["onError"]>;

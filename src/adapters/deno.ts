@@ -6,7 +6,8 @@
  */
 import type { Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
-import type { App, Listening, ServeOptions } from "./server.ts";
+import { type Address, checkServeOptions } from "./serve-options.ts";
+import { type App, type Listening, listening, type ServeOptions } from "./server.ts";
 import { createHttpServer, listen, urlOf } from "./node-http-server.ts";
 
 export type { AnswerRecord } from "./answer-record.ts";
@@ -17,18 +18,16 @@ const MANY_CONNECTIONS = 16;
 
 const CHECK_INTERVAL_MS = 2000;
 
-/** Starts a server; rejects if it cannot listen. */
-export async function serve(app: App, options: ServeOptions): Promise<Listening> {
+/** Starts a server; rejects if it cannot listen, or with a `TypeError` if an option is wrong. */
+export async function serve(app: App, options: ServeOptions = {}): Promise<Listening> {
+  const address = await checkServeOptions(options);
   const { http, end } = await createHttpServer(app, options);
-  await listen(http, options);
-  const stopChecking = keepAccepting(http, options);
-  return {
-    url: urlOf(http),
-    close() {
-      stopChecking();
-      return end();
-    },
-  };
+  await listen(http, address);
+  const stopChecking = keepAccepting(http, address);
+  return listening(urlOf(http), () => {
+    stopChecking();
+    return end();
+  });
 }
 
 /**
@@ -37,7 +36,7 @@ export async function serve(app: App, options: ServeOptions): Promise<Listening>
  *
  * @returns a function that ends this
  */
-function keepAccepting(http: Server, { host }: ServeOptions): () => void {
+function keepAccepting(http: Server, { hostname }: Address): () => void {
   const { port } = http.address() as AddressInfo;
   let most = 0;
   let open = 0;
@@ -52,11 +51,11 @@ function keepAccepting(http: Server, { host }: ServeOptions): () => void {
   const check = () => {
     if (most < MANY_CONNECTIONS) return;
     accepted = false;
-    const probe = connect(port, host).on("error", () => {});
+    const probe = connect(port, hostname).on("error", () => {});
     setTimeout(() => {
       probe.destroy();
       if (accepted) most = open;
-      else if (!stopped) void listen(http.close(), { host, port }).catch(() => {});
+      else if (!stopped) void listen(http.close(), { hostname, port }).catch(() => {});
     }, CHECK_INTERVAL_MS / 2);
   };
   const timer = setInterval(check, CHECK_INTERVAL_MS);

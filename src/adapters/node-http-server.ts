@@ -14,6 +14,7 @@ import { beginRecord, type EndRecord } from "./answer-record.ts";
 import { hasBody, limitBody } from "./body-timeout.ts";
 import { createConnections } from "./connections.ts";
 import { TIMEOUTS } from "./timeouts.ts";
+import { type Address, checkServeOptions } from "./serve-options.ts";
 import { MessageHead } from "./node-request-head.ts";
 import { withParsedBody } from "./parsed-body.ts";
 import { refusalOf, refuse } from "./protocol-errors.ts";
@@ -22,16 +23,18 @@ import {
   type App,
   type Callbacks,
   type Listening,
+  listening,
   notify,
   type ServeOptions,
   urlAt,
 } from "./server.ts";
 
-/** Starts a server; rejects if it cannot listen. */
-export async function serve(app: App, options: ServeOptions): Promise<Listening> {
+/** Starts a server; rejects if it cannot listen, or with a `TypeError` if an option is wrong. */
+export async function serve(app: App, options: ServeOptions = {}): Promise<Listening> {
+  const address = await checkServeOptions(options);
   const { http, end } = await createHttpServer(app, options);
-  await listen(http, options);
-  return { url: urlOf(http), close: end };
+  await listen(http, address);
+  return listening(urlOf(http), end);
 }
 
 /** Makes a server that does not listen yet, and the function that closes it and its connections. */
@@ -254,10 +257,10 @@ const BACKLOG = 4096;
 /** Listens; rejects with the system's error if it cannot. */
 export function listen(
   http: Server,
-  { host, port }: Pick<ServeOptions, "host" | "port">,
+  { hostname, port }: Address,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    http.once("error", reject).listen({ port, host, backlog: BACKLOG }, () => {
+    http.once("error", reject).listen({ port, host: hostname, backlog: BACKLOG }, () => {
       http.off("error", reject);
       resolve();
     });

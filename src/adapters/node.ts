@@ -14,8 +14,8 @@ export type { App, Callbacks, Listening, ServeOptions } from "./server.ts";
 
 const kept: object[] = [];
 
-/** Starts a server; rejects if it cannot listen. */
-export function serve(app: App, options: ServeOptions): Promise<Listening> {
+/** Starts a server; rejects if it cannot listen, or with a `TypeError` if an option is wrong. */
+export function serve(app: App, options?: ServeOptions): Promise<Listening> {
   // V8 drops the hidden class of `TickObject` if a garbage collection finds none, and later ones are
   // slower: 6 to 8 % of the time of a request (Node 26.10). Keeping one avoids that.
   process.nextTick(() => kept.push(executionAsyncResource()));

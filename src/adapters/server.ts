@@ -6,12 +6,12 @@
 import type { Answer, Awaitable, RequestHead } from "../http/message.ts";
 import type { AnswerRecord } from "./answer-record.ts";
 
-/** The options of a server. */
+/** The options of a server. Others are refused. */
 export interface ServeOptions extends Callbacks {
-  /** A host name or an IP literal without brackets. */
-  host: string;
-  /** 0 to 65535; 0 takes a free port. */
-  port: number;
+  /** A host name or an IP literal: `"0.0.0.0"` for all of IPv4, `"::"` for all. @default "127.0.0.1" */
+  hostname?: string | undefined;
+  /** 0 to 65535; 0 takes a free port. @default 8080 */
+  port?: number | undefined;
 }
 
 /** Functions that a server calls. An error that they throw must not change the answer. */
@@ -22,12 +22,19 @@ export interface Callbacks {
   onError?: ((error: unknown) => void) | undefined;
 }
 
-/** A listening server. */
-export interface Listening {
-  /** Such as `http://127.0.0.1:8080/`. */
-  url: string;
-  /** Stops listening; resolves when the last answer has been sent. */
+/** A listening server. `await using` closes it. */
+export interface Listening extends AsyncDisposable {
+  /** The address that it listens on, such as `http://127.0.0.1:8080/`, even if its host was a name. */
+  readonly url: string;
+  /** Stops listening; resolves when the last answer has been sent. May be called again. */
   close(): Promise<void>;
+}
+
+/** Makes what `serve` returns. */
+export function listening(url: string, close: () => Promise<void>): Listening {
+  let closed: Promise<void> | undefined;
+  const closeOnce = () => closed ??= close();
+  return { url, close: closeOnce, [Symbol.asyncDispose]: closeOnce };
 }
 
 /** An app that can be served; every `Nodeface` is one. */

@@ -35,13 +35,13 @@ export async function listen(
   app: App,
   options: ServeOptions,
 ): Promise<Listening> {
-  const { host, port } = options;
+  const { hostname, port } = options;
   try {
     return await serve(app, options);
   } catch (error) {
     const { code = "", message } = error as { code?: string; message: string };
     const reason = LISTEN_FAILURES[code] ?? message;
-    throw new Error(`cannot listen on ${host}, port ${port}: ${reason}`);
+    throw new Error(`cannot listen on ${hostname}, port ${port}: ${reason}`);
   }
 }
 

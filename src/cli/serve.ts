@@ -72,7 +72,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
     return was;
   };
   const options: ServeOptions = {
-    host: config.host,
+    hostname: config.host,
     port: config.port,
     onAnswer: writeRequests(config),
     onError: (error) => tellError(error, log),

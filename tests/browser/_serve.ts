@@ -40,7 +40,7 @@ export function serveNode({ info, document }: Shown = {}): Promise<Served> {
     if (pathname === "/spec.json" && document) return answer(await json(document), request);
     return await own.fetch(request);
   };
-  return serve({ fetch: replaced }, { host: "127.0.0.1", port: 0 });
+  return serve({ fetch: replaced }, { hostname: "127.0.0.1", port: 0 });
 }
 
 const finish = createFinish("*");

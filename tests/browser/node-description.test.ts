@@ -42,7 +42,7 @@ explorer.before(async () => {
   const text = ERGO.replace("http://213.239.193.208:9053", otherName(nodeUrl));
   const app = createNodeface({ description: { text }, node: { url: nodeUrl, kind: "none" } });
   await app.ready();
-  [server, browser] = await Promise.all([serve(app, { host: "127.0.0.1", port: 0 }), launch()]);
+  [server, browser] = await Promise.all([serve(app, { hostname: "127.0.0.1", port: 0 }), launch()]);
 });
 explorer.after(async () => {
   await browser?.close();

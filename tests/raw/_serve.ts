@@ -6,7 +6,7 @@ import type { App, Callbacks } from "../../src/adapters/server.ts";
 export async function serveHere(app: App, callbacks: Callbacks = {}): Promise<void> {
   const name = "Deno" in globalThis ? "deno" : "Bun" in globalThis ? "bun" : "node";
   const { serve } = await import(`../../src/adapters/${name}.ts`);
-  const server = await serve(app, { host: "127.0.0.1", port: 0, ...callbacks });
+  const server = await serve(app, { hostname: "127.0.0.1", port: 0, ...callbacks });
   process.on("SIGTERM", async () => {
     await server.close();
     process.exit(0);

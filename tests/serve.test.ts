@@ -1,0 +1,72 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { serve as Serve, ServeOptions } from "../src/adapters/node.ts";
+import { checkServeOptions } from "../src/adapters/serve-options.ts";
+import { createNodeface } from "../src/index.ts";
+
+const name = "Deno" in globalThis ? "deno" : "Bun" in globalThis ? "bun" : "node";
+const { serve }: { serve: typeof Serve } = await import(`../src/adapters/${name}.ts`);
+
+const serving = suite("serve");
+
+const nodeface = createNodeface();
+
+serving("listens on this machine only unless told otherwise, and says where", async () => {
+  const server = await serve(nodeface, { port: 0 });
+  assert.match(server.url, /^http:\/\/127\.0\.0\.1:\d+\/$/);
+  assert.is((await fetch(`${server.url}v1/info`)).status, 200);
+  await server.close();
+});
+
+serving("without options it listens on port 8080", async () => {
+  assert.equal(await checkServeOptions(), { hostname: "127.0.0.1", port: 8080 });
+  const unset = { hostname: undefined, port: undefined, onError: undefined };
+  assert.equal(await checkServeOptions(unset), { hostname: "127.0.0.1", port: 8080 });
+});
+
+serving("its URL has the address of a name", async () => {
+  const server = await serve(nodeface, { hostname: "localhost", port: 0 });
+  assert.match(server.url, /^http:\/\/(127\.0\.0\.1|\[::1\]):\d+\/$/);
+  assert.is((await fetch(`${server.url}v1/info`)).status, 200);
+  await server.close();
+});
+
+serving("an IPv6 address is taken with and without its brackets", async () => {
+  for (const hostname of ["::1", "[::1]"]) {
+    assert.is((await checkServeOptions({ hostname })).hostname, "::1");
+  }
+});
+
+serving("may be closed twice, and does not answer from then on", async () => {
+  const server = await serve(nodeface, { port: 0 });
+  await (await fetch(server.url)).text();
+  await Promise.all([server.close(), server.close()]);
+  await server[Symbol.asyncDispose]();
+  const failed = await fetch(server.url).then(() => false, () => true);
+  assert.ok(failed);
+});
+
+/** Options that are wrong, and what is said of them. */
+const WRONG: readonly [options: unknown, message: string][] = [
+  [{ host: "127.0.0.1" }, "host is no key here; did you mean hostname?"],
+  [{ prot: 1 }, "prot is no key here; did you mean port?"],
+  [{ tls: 1 }, "tls is no key here; there are hostname, port, onAnswer, onError"],
+  [{ port: "8080" }, 'port must be a whole number from 0 to 65535, not "8080"'],
+  [{ port: 65_536 }, "port must be a whole number from 0 to 65535, not 65536"],
+  [{ port: NaN }, "port must be a whole number from 0 to 65535, not NaN"],
+  [{ hostname: "" }, 'hostname must be a host name or an IP address such as "127.0.0.1", not ""'],
+  [{ hostname: "http://a" }, "hostname must be a host name or an IP address"],
+  [{ hostname: null }, "hostname must be a host name or an IP address"],
+  [{ onError: 5 }, "onError must be a function, not 5"],
+  [{ host: "a", port: -1 }, "wrong options:\n  host is no key here"],
+];
+
+for (const [options, message] of WRONG) {
+  serving(`refuses ${JSON.stringify(options)}`, async () => {
+    const error = await serve(nodeface, options as ServeOptions).catch((error) => error);
+    assert.instance(error, TypeError);
+    assert.ok(error.message.startsWith(message), error.message);
+  });
+}
+
+serving.run();
