@@ -51,7 +51,8 @@ export interface Nodeface extends AsyncDisposable {
     makeRequest: () => Awaitable<Request>,
   ): Awaitable<Answer | Response>;
   /**
-   * Reads the node's description again if it has changed. Call it every few seconds. The old
+   * Reads the node's description again, now, if it has changed. There is no need to call it: the service
+   * looks by itself while somebody asks, every two seconds at files and every thirty at URLs. The old
    * description stays if the new one is invalid.
    */
   refresh(): Promise<void>;
@@ -61,7 +62,10 @@ export interface Nodeface extends AsyncDisposable {
    * @throws {Error} if one cannot be made
    */
   ready(): Promise<void>;
-  /** Ends what is under way at the node, programs included. Answers stay as they are from then on. */
+  /**
+   * Ends what is under way at the node, programs included. Answers stay as they are from then on. Nothing
+   * is left running without it either: the service has no timers of its own.
+   */
   close(): Promise<void>;
 }
 

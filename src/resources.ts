@@ -15,7 +15,8 @@ import type { Kind } from "./kinds/kind.ts";
 import { lazy, pick, type Resource } from "./lazy.ts";
 import { prepareCatalog } from "./openapi/api-catalog.ts";
 import { type Description, documentOf, prepareOwn } from "./openapi/serve-description.ts";
-import type { Live } from "./openapi/watch.ts";
+import type { DescriptionPlace, Live } from "./openapi/watch.ts";
+import { refreshOnDemand } from "./refresh-on-demand.ts";
 import type { ResolvedOptions } from "./options.ts";
 
 /** The contents by their path. */
@@ -38,13 +39,16 @@ export interface Resources {
   readonly assets: Resource<Assets>;
   /** Makes everything except the explorer's files and what needs an answer of the node. */
   prepare(): Promise<void>;
-  /** Reads the node's description again if it has changed. */
+  /** Reads the node's description again, now, if it has changed. */
   refresh(): Promise<void>;
-  /** Ends what is under way. Nothing is asked from then on. */
+  /** Ends what is under way. Nothing is asked and nothing is read again from then on. */
   close(): Promise<void>;
 }
 
 type PageSource = Resource<Page>;
+
+/** How often it is looked whether the node's description has changed, in milliseconds. */
+export const LOOK_AT = { file: 2000, url: 30_000 } as const;
 
 /** Makes the resources of a service. Reads nothing before the first request. */
 export function createResources(options: ResolvedOptions): Resources {
@@ -64,7 +68,7 @@ export function createResources(options: ResolvedOptions): Resources {
     return page;
   };
 
-  const description = lazy(async (): Promise<Live<PageSource>> => {
+  const described = lazy(async (): Promise<Live<PageSource>> => {
     const { json, yaml } = await OWN_DESCRIPTION.get();
     const alone = await prepareOwn({ json, yaml }, operations);
     const current = { json: alone.json, yaml: alone.yaml, page: lazy(() => makePage(alone)) };
@@ -73,15 +77,21 @@ export function createResources(options: ResolvedOptions): Resources {
       return { current, refresh: () => Promise.resolve() };
     }
     const where = { base: url, publicUrl: node?.public_url };
-    const described = { alone, own: documentOf(json), operations, report, ...where };
+    const parts = { alone, own: documentOf(json), operations, report, ...where };
     if (place !== undefined) {
       const { keepCurrent } = await import("./openapi/watch.ts");
-      return await keepCurrent({ place, ...described }, makeReadyPage);
+      return await keepCurrent({ place, ...parts }, makeReadyPage);
     }
     const { keepFound } = await import("./openapi/discover.ts");
     const path = async () => (await kinds())[(await monitor.get()).kind ?? ""]?.description;
     const ask = async () => await (await monitor.get()).get();
-    return keepFound({ url: url!, path, ask, log, ...described }, current, makeReadyPage);
+    return keepFound({ url: url!, path, ask, log, ...parts }, current, makeReadyPage);
+  });
+
+  const description = refreshOnDemand(described, {
+    interval: lookInterval(place),
+    isMadeCurrent: place !== undefined || !node?.url,
+    onError,
   });
 
   const kinds = async (): Promise<Readonly<Record<string, Kind>>> => ({
@@ -133,9 +143,18 @@ export function createResources(options: ResolvedOptions): Resources {
       await Promise.all([monitor.get(), catalog.get(), favicon.get(), assets.get()]);
       await (await description.get()).current.page.get();
     },
-    refresh: async () => await (await description.get()).refresh(),
-    close: async () => await monitor.peek()?.[Symbol.asyncDispose](),
+    refresh: description.refresh,
+    async close() {
+      description.end();
+      await monitor.peek()?.[Symbol.asyncDispose]();
+    },
   };
+}
+
+/** How often it is looked at a description that may change, in milliseconds. */
+function lookInterval(place: DescriptionPlace | undefined): number {
+  if (place === "none" || (typeof place === "object" && "text" in place)) return Infinity;
+  return /^https?:/i.test(String(place)) ? LOOK_AT.url : LOOK_AT.file;
 }
 
 /** The service's own description; all services of a process share it. */

@@ -7,6 +7,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { formatFinding } from "../src/openapi/diagnostics.ts";
 import { createNodeface, type DescriptionReport, type Nodeface } from "../src/index.ts";
+import { until } from "./nodes/_daemon.ts";
 
 const fresh = suite("a description that changes");
 
@@ -56,6 +57,16 @@ const ask = (app: Nodeface, path: string) => app.fetch(new Request(`http://local
 const title = async (app: Nodeface) => (await (await ask(app, "/spec.json")).json()).info.title;
 const etags = (app: Nodeface) =>
   Promise.all(PATHS.map(async (path) => (await ask(app, path)).headers.get("etag")));
+
+fresh("a file that has changed is read again while somebody asks, without a call", async () => {
+  write(file, describe("One"));
+  const [app, closed] = [await create(file), await create(file)];
+  await closed.close();
+  assert.is(await title(app), "One");
+  write(file, describe("Two"));
+  await until(async () => await title(app) === "Two", 20_000);
+  assert.is(await title(closed), "One");
+});
 
 fresh("a file is read again when it has changed, and all that is made of it changes", async () => {
   write(file, describe("One"));

@@ -8,6 +8,7 @@ import { VERSION } from "../generated/build-info.js";
 import { assembleNodeface, type Nodeface } from "../nodeface.ts";
 import { formatFinding } from "../openapi/diagnostics.ts";
 import type { DescriptionReport } from "../openapi/watch.ts";
+import { LOOK_AT } from "../resources.ts";
 import type { Log } from "../info/state-log.ts";
 import { formatAccess } from "./access-log.ts";
 import type { Config } from "./configuration.ts";
@@ -15,9 +16,6 @@ import { addressOf, listen, loadAdapter } from "./listen.ts";
 import { openLog } from "./log.ts";
 import { createLineWriter, openOutput } from "./output.ts";
 import { handleSignals } from "./signals.ts";
-
-/** How often it is looked whether the node's description has changed, in milliseconds. */
-const LOOK_AT = { file: 2000, url: 30_000 } as const;
 
 /** One configuration at work. */
 interface Service {

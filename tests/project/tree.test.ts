@@ -13,6 +13,7 @@ const tree = suite("the source tree");
 const LAYERS: readonly (readonly string[])[] = [
   ["text.ts", "bytes.ts", "with-timeout.ts"],
   ["platform.ts", "lazy.ts", "json", "kinds"],
+  ["refresh-on-demand.ts"],
   ["http"],
   ["generated"],
   ["openapi", "info"],

@@ -1,0 +1,21 @@
+/** Makes services of all sorts, asks each of them, and does nothing more. */
+import { createNodeface, type NodefaceOptions } from "../../src/index.ts";
+
+const log = () => {};
+const hosts: NodefaceOptions[] = [
+  {},
+  { description: "spec/openapi.yaml", onDescription() {}, log },
+  // The port of the discard protocol, on which nothing answers.
+  { node: { url: "http://127.0.0.1:9" }, log },
+  { info: () => ({ height: 1 }) },
+  { info: () => new Promise(() => {}), log },
+];
+
+for (const options of hosts) {
+  const nodeface = createNodeface(options);
+  for (const path of ["/v1/spec", "/v1/info", "/spec.json"]) {
+    const { status } = await nodeface.fetch(new Request(`http://localhost${path}`));
+    if (status !== 200) throw new Error(`${path} is answered with ${status}`);
+  }
+}
+console.log("all were asked");

@@ -1,0 +1,109 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { lazy } from "../src/lazy.ts";
+import { refreshOnDemand } from "../src/refresh-on-demand.ts";
+
+const refreshed = suite("a value that is looked at while somebody asks");
+
+/** A value with looks that the test ends, and a clock that it moves. */
+function create({ isMadeCurrent = true } = {}) {
+  let time = 0;
+  let finish = () => {};
+  const errors: unknown[] = [];
+  const value = {
+    looks: 0,
+    fails: false,
+    isSlow: false,
+    async refresh() {
+      value.looks++;
+      if (value.isSlow) await new Promise<void>((resolve) => finish = resolve);
+      if (value.fails) throw new Error("no such file");
+    },
+  };
+  const resource = refreshOnDemand(lazy(() => Promise.resolve(value)), {
+    interval: 2000,
+    isMadeCurrent,
+    onError: (error) => errors.push(error),
+    now: () => time,
+  });
+  return { value, resource, errors, finish: () => finish(), wait: (ms: number) => time += ms };
+}
+
+refreshed("what was just made is not looked at, and what is ready needs no promise", async () => {
+  const { value, resource, wait } = create();
+  assert.is(resource.peek(), undefined);
+  await resource.get();
+  wait(1999);
+  assert.is(resource.peek(), value);
+  await resource.get();
+  assert.is(value.looks, 0);
+});
+
+refreshed(
+  "a value that may be made out of date is looked at when it is first asked for",
+  async () => {
+    const { value, resource } = create({ isMadeCurrent: false });
+    await resource.get();
+    assert.is(value.looks, 1);
+  },
+);
+
+refreshed("after the interval, who asks waits for a look; nobody asks, nobody looks", async () => {
+  const { value, resource, wait } = create();
+  await resource.get();
+  wait(100_000);
+  assert.is(value.looks, 0);
+  assert.is(resource.peek(), undefined);
+  await Promise.all([resource.get(), resource.get()]);
+  assert.is(value.looks, 1);
+  assert.is(resource.peek(), value);
+});
+
+refreshed("a look that takes long delays nobody for long, and is the only one", async () => {
+  const { value, resource, wait, finish } = create();
+  value.isSlow = true;
+  await resource.get();
+  wait(2000);
+  assert.is(await resource.get(), value);
+  wait(300);
+  assert.is(resource.peek(), value);
+  wait(10_000);
+  await resource.get();
+  assert.is(value.looks, 1);
+  finish();
+  await new Promise((resolve) => setTimeout(resolve));
+  assert.is(resource.peek(), value);
+  wait(2000);
+  assert.is(resource.peek(), undefined);
+});
+
+refreshed("a look that fails is told, and changes no answer", async () => {
+  const { value, resource, errors, wait } = create();
+  value.fails = true;
+  await resource.get();
+  wait(2000);
+  assert.is(await resource.get(), value);
+  assert.match(String(errors), "no such file");
+});
+
+refreshed("it can be looked at at once, and then is not due", async () => {
+  const { value, resource, wait } = create();
+  await resource.get();
+  wait(1999);
+  await resource.refresh();
+  wait(1999);
+  assert.is(resource.peek(), value);
+  assert.is(value.looks, 1);
+});
+
+refreshed("it is not looked at once it has ended", async () => {
+  const { value, resource, wait } = create();
+  await resource.get();
+  resource.end();
+  wait(10_000);
+  assert.is(resource.peek(), value);
+  await resource.get();
+  assert.is(value.looks, 0);
+});
+
+refreshed.run();
