@@ -5,13 +5,14 @@
  */
 export { createNodeface } from "./create-nodeface.ts";
 export type { Nodeface } from "./nodeface.ts";
-export type { NodefaceOptions, NodeOptions, Operation } from "./options.ts";
+export type { DescriptionDocument, NodefaceOptions, NodeOptions, Operation } from "./options.ts";
 export type { Cors } from "./http/cors.ts";
 export type { Hosts } from "./http/host-guard.ts";
 export type { Answer, Awaitable, RequestHead } from "./http/message.ts";
 export type { HostInfo } from "./info/query-plan.ts";
 export type { Info } from "./info/info-object.ts";
-export type { Log } from "./info/state-log.ts";
+export type { DescriptionEvent, ErrorEvent, Log, LogEvent } from "./log.ts";
+export type { KindEvent, NodeEvent, RemarkEvent, StatusEvent } from "./info/state-log.ts";
 export type { Status, StatusCode } from "./info/status.ts";
 export type { AuthVariable, InfoSettings, NodeSettings } from "./info/settings.ts";
 export type {
@@ -36,4 +37,4 @@ export type {
 } from "./kinds/kind.ts";
 export type { Finding } from "./openapi/diagnostics.ts";
 export type { DescribedOperation } from "./openapi/operations-of-host.ts";
-export type { DescriptionPlace, DescriptionReport } from "./openapi/watch.ts";
+export type { DescriptionPlace } from "./openapi/watch.ts";

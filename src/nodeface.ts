@@ -22,6 +22,7 @@ import { respond } from "./http/respond.ts";
 import { toResponse } from "./http/to-response.ts";
 import { STATUSES } from "./info/status.ts";
 import type { Resource } from "./lazy.ts";
+import { describeError } from "./log.ts";
 import { type CheckedOptions, type Operation, withDefaults } from "./options.ts";
 import { createResources, type Resources } from "./resources.ts";
 
@@ -75,7 +76,7 @@ export interface Nodeface extends AsyncDisposable {
  */
 export function assembleNodeface(checked: CheckedOptions): Nodeface {
   const options = withDefaults(checked);
-  const { hosts, cors, operations, onError } = options;
+  const { hosts, cors, operations, log } = options;
   const resources = createResources(options);
   const prefix = createPrefix(options.prefix);
   const guard = createHostGuard(hosts);
@@ -127,7 +128,10 @@ export function assembleNodeface(checked: CheckedOptions): Nodeface {
   };
 
   const fail = (error: unknown, head: RequestHead): Answer | Response => {
-    onError(error);
+    // A query may hold secrets.
+    const [target] = head.url.replace(/^\w+:\/\/[^/]*/, "").split("?");
+    const message = `${head.method} ${target} is answered with 500: ${describeError(error)}`;
+    log(message, { code: "error", level: "error", error });
     const detail = "The service could not answer this request; its log says why";
     return finish(problem(500, detail), head);
   };

@@ -23,6 +23,7 @@ import {
   PREFIX,
 } from "./settings/text-schemas.ts";
 import {
+  byKey,
   callback,
   either,
   json,
@@ -38,6 +39,7 @@ import {
   setting,
   word,
 } from "./settings/schema-builders.ts";
+import { formatJson } from "./json/lossless.ts";
 import { URL_EXAMPLE } from "./settings/text-rules.ts";
 
 /** A list of those who are let in, or `"*"`. */
@@ -110,17 +112,33 @@ export function configuration(
 /** The methods that an operation may have. */
 export const OPERATION_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
-const told = (called: string) => setting(callback(), { text: `Is told ${called}` });
-
-/** The node, whose URLs may be objects as well. */
+/** The node, or its URL; all URLs may be objects. */
 function nodeOptions(own: readonly string[]): Schema {
   const urlObject = v.pipe(
     v.instance(URL),
     v.transform(({ href }) => href),
     NODE_URL as v.GenericSchema<string>,
   );
-  const url = v.optional(secret(either(URL_EXAMPLE, NODE_URL, urlObject)));
-  return object({ ...nodeSettings(FILE, own), url, public_url: url });
+  const url = secret(either(URL_EXAMPLE, NODE_URL, urlObject));
+  const optional = v.optional(url);
+  const whole = object({ ...nodeSettings(FILE, own), url: optional, public_url: optional });
+  const alone = v.pipe(url, v.transform((url) => ({ url })));
+  return either<unknown>("the URL of the node, or an object with url", alone, whole);
+}
+
+/** A document says so by its first key. Its copy is read as text is, so that both are checked alike. */
+function documentOrText(): Schema {
+  const text = object({
+    text: needed(v.string("the description as text"), { text: "The description itself" }),
+    name: setting(LINE, { text: "What it is called; .json for JSON" }),
+  });
+  const version = v.optional(v.string('a version such as "3.1.1"'));
+  const document = v.pipe(
+    json,
+    v.looseObject({ openapi: version, swagger: version }),
+    v.transform((value) => ({ text: formatJson(value, 2), name: "description.json" })),
+  );
+  return byKey([[["openapi", "swagger"], document], [["text"], text]]);
 }
 
 function infoOptions(): Schema {
@@ -154,13 +172,10 @@ export const optionsWith = (own: readonly string[]): Schema =>
     }),
     description: description(
       either<unknown>(
-        "the path of a file, a URL, none, or an object with text",
+        "the path of a file, a URL, none, an OpenAPI document, or an object with text",
         PLACE,
         v.instance(URL),
-        object({
-          text: needed(v.string("the description as text"), { text: "The description itself" }),
-          name: setting(LINE, { text: "What it is called; .json for JSON" }),
-        }),
+        v.lazy(documentOrText),
       ),
     ),
     kinds: setting(map(KIND_NAME, v.lazy(() => kindSchema())), {
@@ -174,9 +189,9 @@ export const optionsWith = (own: readonly string[]): Schema =>
       text: "Further operations, which the description and the explorer show as well",
     }),
     startedAt: setting(v.date("a Date, such as new Date()"), { text: "When the service started" }),
-    onDescription: told("what is wrong with the description, each time that it was read"),
-    onError: told("of every error that is answered with 500"),
-    log: told("what is wrong with the node, once when it begins and once when it ends"),
+    log: setting(callback(), {
+      text: "Is told what an operator should know: of the node, its description, and errors",
+    }),
   });
 
 /** The same for a host without kinds of its own. */

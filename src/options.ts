@@ -10,7 +10,7 @@ import type { Cors } from "./http/cors.ts";
 import type { Hosts } from "./http/host-guard.ts";
 import type { InfoSettings, NodeSettings } from "./info/settings.ts";
 import type { HostInfo } from "./info/query-plan.ts";
-import type { Log } from "./info/state-log.ts";
+import { consoleLog, describeError, type Log } from "./log.ts";
 import type { Kind } from "./kinds/kind.ts";
 
 /** How a service is made. */
@@ -39,18 +39,13 @@ export interface NodefaceOptions {
   prefix?: string | undefined;
   /**
    * The node's own OpenAPI description, to which this service's operations are added: the path or
-   * the URL of a file, or its text; `"none"` for this service's operations alone. `node.url` is what
-   * its servers are relative to, `node.public_url` takes their place.
+   * the URL of a file, its text, or the document itself, of which a copy is taken; `"none"` for this
+   * service's operations alone. `node.url` is what its servers are relative to, `node.public_url` takes
+   * their place.
    *
-   * @default where nodes of its kind describe themselves, taken up by `refresh`
+   * @default where nodes of its kind describe themselves
    */
-  description?: DescriptionPlace | undefined;
-  /**
-   * Is told what is wrong with the description, each time that it has been read.
-   *
-   * @default one line for each finding to console.error
-   */
-  onDescription?: ((report: DescriptionReport) => void) | undefined;
+  description?: DescriptionPlace | DescriptionDocument | undefined;
   /**
    * Further operations, which the description and the explorer show as well.
    *
@@ -58,37 +53,37 @@ export interface NodefaceOptions {
    */
   operations?: readonly Operation[] | undefined;
   /**
-   * Is told of every error that is answered with 500; the client learns nothing of it.
-   *
-   * @default console.error
-   */
-  onError?: ((error: unknown) => void) | undefined;
-  /**
    * Kinds of node of the host's own, by name, in the form of the files in `spec/kinds/`. They win over
    * known ones of the same name.
    *
    * @default {}
    */
   kinds?: Readonly<Record<string, Kind>> | undefined;
-  /** The node to show, as the `node` part of the configuration file. */
-  node?: NodeOptions | undefined;
+  /** The node to show: where it answers, or the `node` part of the configuration file. */
+  node?: string | URL | NodeOptions | undefined;
   /**
    * What to show of it, as the `info` part of the configuration file; or a function that tells it
-   * whenever the last answer is a second old.
+   * whenever the last answer is a second old. What it returns is read as JSON, within the bounds of
+   * a node's answer: what is beyond is left out, and the log says so. `synced: false` means that the node
+   * is syncing. If it throws, rejects or takes longer than `node.timeout`, the node is `unreachable`.
    *
    * @default what its kind says
    */
   info?: InfoSettings | HostInfo | undefined;
   /**
-   * Is told what an operator should know of the node: what is wrong with it, once when it begins and
-   * once when it ends.
+   * Is told what an operator should know, with a level and a code: what is wrong with the node, once when
+   * it begins and once when it ends; what is wrong with its description, each time that it has been read;
+   * and each error that is answered with 500, of which the client learns nothing.
    *
-   * @default console.error
+   * @default each message to console.error
    */
   log?: Log | undefined;
   /** When the service started. @default now */
   startedAt?: Date | undefined;
 }
+
+/** An OpenAPI document as a value; only what JSON has a form for. */
+export type DescriptionDocument = { readonly openapi: string } | { readonly swagger: string };
 
 /** The node, whose URLs may be objects as well. */
 export interface NodeOptions extends Omit<NodeSettings, "url" | "public_url"> {
@@ -121,6 +116,7 @@ export interface ResolvedOptions {
   readonly description: DescriptionPlace | undefined;
   readonly onDescription: (report: DescriptionReport) => void;
   readonly operations: readonly Operation[];
+  /** Tells `log` of an error that nobody expected. */
   readonly onError: (error: unknown) => void;
   /** The host's own kinds, which are laid over the known ones. */
   readonly kinds: Readonly<Record<string, Kind>>;
@@ -130,12 +126,17 @@ export interface ResolvedOptions {
   readonly startedAt: Date;
 }
 
-/** Options that have been checked; URLs of the node are text. */
-export type CheckedOptions = Omit<NodefaceOptions, "node"> & { node?: NodeSettings };
+/** Options that have been checked: each in one form. */
+export interface CheckedOptions extends Omit<NodefaceOptions, "node" | "description"> {
+  readonly node?: NodeSettings | undefined;
+  readonly description?: DescriptionPlace | undefined;
+  /** Takes what has become of the description, each time that it was read. @default tells it to `log` */
+  readonly onDescription?: ((report: DescriptionReport) => void) | undefined;
+}
 
 /** Gives the defaults of the options that were left out, and makes the callbacks safe to call. */
 export function withDefaults(options: CheckedOptions): ResolvedOptions {
-  const { log, onError, onDescription } = options;
+  const log = harmless(options.log ?? consoleLog);
   return {
     hosts: options.hosts ?? [],
     cors: options.cors ?? "*",
@@ -146,15 +147,23 @@ export function withDefaults(options: CheckedOptions): ResolvedOptions {
     node: options.node ?? {},
     info: options.info ?? {},
     startedAt: options.startedAt ?? new Date(),
-    log: harmless(log ?? ((message) => console.error(message))),
-    onError: harmless(onError ?? ((error) => console.error(error))),
-    onDescription: harmless(onDescription ?? complain),
+    log,
+    onError: (error) => log(describeError(error), { code: "error", level: "error", error }),
+    onDescription: harmless(options.onDescription ?? ((report) => tellReport(report, log))),
   };
 }
 
-/** Says what is wrong with a description where nobody else does. */
-function complain({ findings }: DescriptionReport): void {
-  for (const finding of findings) console.error(formatFinding(finding));
+/** Tells what is wrong with a description, and what is shown in its place. */
+export function tellReport({ findings, shown }: DescriptionReport, log: Log): void {
+  const code = "description";
+  for (const finding of findings) {
+    const level = finding.level === "error" ? "error" : "warn";
+    log(formatFinding(finding), { code, level, finding });
+  }
+  const message = shown === "older"
+    ? "the version of the description before is still shown"
+    : "the node's description cannot be shown";
+  if (shown !== "current") log(message, { code, level: "warn" });
 }
 
 /** A callback of a host, which may throw or reject without harm. */

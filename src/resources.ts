@@ -85,7 +85,8 @@ export function createResources(options: ResolvedOptions): Resources {
     const { keepFound } = await import("./openapi/discover.ts");
     const path = async () => (await kinds())[(await monitor.get()).kind ?? ""]?.description;
     const ask = async () => await (await monitor.get()).get();
-    return keepFound({ url: url!, path, ask, log, ...parts }, current, makeReadyPage);
+    const tell = (message: string) => log(message, { code: "description", level: "info" });
+    return keepFound({ url: url!, path, ask, log: tell, ...parts }, current, makeReadyPage);
   });
 
   const description = refreshOnDemand(described, {

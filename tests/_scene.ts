@@ -60,7 +60,7 @@ export function setScene({ fetch, info = {}, node = {}, kinds = KINDS }: SceneOp
     node: { url: "http://node.example", ...node },
     info,
     kinds,
-    log: (message, level = "warn") => said.push(`${level}: ${message}`),
+    log: (message, { level }) => said.push(`${level}: ${message}`),
     onError: (error) => assert.unreachable(String(error)),
     fetch: async (input, init) => {
       held.asked++;

@@ -76,7 +76,7 @@ embedding("a node's own description has the operations too, answered here", asyn
   const app = createNodeface({
     description: { text },
     operations: [peer, ban],
-    onDescription() {},
+    log() {},
   });
   const json = await (await ask("/spec.json", {}, app)).json();
   assert.equal(parse(await (await ask("/spec.yaml", {}, app)).text()), json);
@@ -87,6 +87,61 @@ embedding("a node's own description has the operations too, answered here", asyn
   assert.is(get.servers[0].url, "/");
   assert.ok(json.paths["/v1/info"].get);
 });
+
+embedding(
+  "a document that is a value is served as its text is, as it was when it was given",
+  async () => {
+    const document = {
+      openapi: "3.1.1",
+      info: { title: "A node", version: "1", "x-since": new Date(0), "x-none": undefined },
+      paths: {},
+      "x-large": 9007199254740993n,
+    };
+    const text = JSON.stringify({ ...document, "x-large": 0 }).replace(
+      '"x-large":0',
+      '"x-large":9007199254740993',
+    );
+    const [value, same] = [document, { text, name: "description.json" }].map((description) =>
+      createNodeface({ description, log() {} })
+    );
+    document.info.title = "Another";
+    for (const path of ["/spec.json", "/spec.yaml"]) {
+      const [given, expected] = [await ask(path, {}, value), await ask(path, {}, same)];
+      const content = await given.text();
+      assert.is(content, await expected.text());
+      assert.match(content, "9007199254740993");
+      assert.match(content, "A node");
+    }
+  },
+);
+
+embedding(
+  "one log is told of a description, a node and an error, each with level and code",
+  async () => {
+    const told: [code: string, level: string, message: string][] = [];
+    const failing = { ...peer, handle: () => Promise.reject(new Error("the disk is full")) };
+    const app = createNodeface({
+      description: { text: 'openapi: 3.1.1\ninfo: { title: A, version: "1" }\npaths: 7\n' },
+      // The port of the discard protocol, on which nothing answers.
+      node: { url: "http://127.0.0.1:9", kind: "etcd" },
+      operations: [failing],
+      log: (message, { code, level }) => told.push([code, level, message]),
+    });
+    for (const path of ["/spec.json", "/v1/info", "/v1/peers/b2?token=hidden"]) {
+      await ask(path, {}, app);
+    }
+    const find = (code: string) => told.find(([other]) => other === code)!;
+    assert.match(find("description")[2], "paths");
+    assert.is(find("status")[1], "error");
+    assert.match(find("status")[2], "is unreachable");
+    assert.is(find("error")[1], "error");
+    assert.match(
+      find("error")[2],
+      "GET /v1/peers/b2 is answered with 500: Error: the disk is full",
+    );
+    assert.not.match(JSON.stringify(told), "hidden");
+  },
+);
 
 embedding("what is prepared is answered at once, without a promise", async () => {
   const app = createNodeface();
@@ -109,7 +164,10 @@ embedding(
 embedding("an operation that fails is answered with 500 and told to the host", async () => {
   const errors: unknown[] = [];
   const failing = { ...peer, handle: () => Promise.reject(new Error("the disk is full")) };
-  const app = createNodeface({ operations: [failing], onError: (error) => errors.push(error) });
+  const app = createNodeface({
+    operations: [failing],
+    log: (_, event) => errors.push("error" in event && event.error),
+  });
   const response = await ask("/v1/peers/b2", {}, app);
   assert.is(response.status, 500);
   assert.not.match(await response.text(), "disk");
@@ -137,18 +195,16 @@ const FAILING: readonly [how: string, callback: () => void][] = [
 ];
 
 for (const [how, callback] of FAILING) {
-  embedding(`an onError that ${how} changes no answer`, async () => {
-    const app = createNodeface({ operations: [{ ...peer, handle: throws }], onError: callback });
+  embedding(`a log that ${how} on an error changes no answer`, async () => {
+    const app = createNodeface({ operations: [{ ...peer, handle: throws }], log: callback });
     for (let i = 0; i < 2; i++) assert.is((await ask("/v1/peers/b2", {}, app)).status, 500);
     assert.is((await ask("/v1/info", {}, app)).status, 200);
   });
 
-  embedding(`an onDescription that ${how} changes no answer`, async () => {
+  embedding(`a log that ${how} on a description changes no answer`, async () => {
     const text = 'openapi: 3.1.1\ninfo: { title: A node, version: "1" }\npaths: 7\n';
     const app = createNodeface({
       description: { text },
-      onDescription: callback,
-      onError: callback,
       log: callback,
     });
     assert.is((await (await ask("/spec.json", {}, app)).json()).info.title, "A node");
@@ -156,10 +212,10 @@ for (const [how, callback] of FAILING) {
     await app.refresh();
   });
 
-  embedding(`a log that ${how} changes no answer`, async () => {
+  embedding(`a log that ${how} on a state changes no answer`, async () => {
     // The port of the discard protocol, on which nothing answers.
     const node = { url: "http://127.0.0.1:9", kind: "etcd" };
-    const app = createNodeface({ node, log: callback, onError: callback, description: "none" });
+    const app = createNodeface({ node, log: callback, description: "none" });
     for (const path of ["/v1/info", "/v1/info", "/v1/spec"]) {
       assert.is((await ask(path, {}, app)).status, 200, path);
     }
@@ -167,13 +223,13 @@ for (const [how, callback] of FAILING) {
     assert.is((await ask("/v1/health", {}, app)).status, 503);
   });
 
-  embedding(`a host's own info is asked for again where an onError ${how}`, async () => {
+  embedding(`a host's own info is asked for again where a log ${how}`, async () => {
     let tries = 0;
     const info = () => {
       if (++tries === 1) throw new Error("not yet");
       return { height: 7 };
     };
-    const app = createNodeface({ info, onError: callback, log: callback });
+    const app = createNodeface({ info, log: callback });
     const height = async () => (await (await ask("/v1/info", {}, app)).json()).height;
     const end = performance.now() + 20_000;
     while (await height() !== 7) assert.ok(performance.now() < end, `${tries} tries`);

@@ -14,7 +14,10 @@ errors("a thrown error is answered with 500 and nothing of the inside", async ()
     operation: { responses: {} },
     handle: () => Promise.reject(new Error("no peers.json in /home/secret")),
   };
-  const { fetch } = createNodeface({ operations: [broken], onError: (error) => told.push(error) });
+  const { fetch } = createNodeface({
+    operations: [broken],
+    log: (_, event) => told.push("error" in event && event.error),
+  });
   const response = await fetch(new Request("http://localhost/v1/broken"));
   assert.is(response.status, 500);
   assert.is(response.headers.get("content-type"), "application/problem+json");

@@ -388,7 +388,7 @@ async function show(
   const text = typeof description === "string"
     ? description
     : JSON.stringify({ ...every, ...description });
-  const app = createNodeface({ description: { text }, info: () => info, onDescription() {} });
+  const app = createNodeface({ description: { text }, info: () => info, log() {} });
   const response = await app.fetch(new Request("http://localhost/v1/spec", { headers }));
   assert.is(response.status, 200);
   return response;

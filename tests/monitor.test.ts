@@ -347,25 +347,60 @@ monitor("what a host does not know is left out, whatever stands for it", async (
 });
 
 monitor("a host whose function fails is told why, and the visitor is not", async () => {
-  const broken: unknown[] = [
-    () => {
+  const broken: [info: () => unknown, why: string][] = [
+    [() => {
       throw new Error("secret");
-    },
-    () => Promise.reject(new Error("secret")),
-    () => ["secret"],
-    () => "secret",
-    () => {
-      const own: Record<string, unknown> = {};
-      own.self = own;
-      return own;
-    },
+    }, "info() threw Error: secret"],
+    [() => Promise.reject(new Error("secret")), "info() threw Error: secret"],
+    [() => Promise.reject("secret"), 'info() threw "secret"'],
+    [() => Promise.reject(), "info() threw undefined"],
+    [() => ["secret"], "info() returned Array, not an object"],
+    [() => "secret", "info() returned String, not an object"],
+    [() => undefined, "info() returned undefined, not an object"],
+    [() => new Map([["secret", 1]]), "info() returned Map, not an object"],
   ];
-  for (const info of broken) {
-    const { monitor, said } = scene({ info: info as () => Record<string, unknown>, node: {} });
+  for (const [info, why] of broken) {
+    const { monitor, said } = scene({ info: info as () => object, node: {} });
     const { status, status_code, status_reason } = (await monitor.get()).info;
     assert.equal([status, status_code], ["degraded", "bad_answer"]);
     assert.is(status_reason, "cannot say how it is");
-    assert.match(said.join(), /Error/);
+    assert.ok(said.join().includes(why), said.join());
+  }
+});
+
+monitor("of what a host's function returns, the log names what cannot be shown", async () => {
+  const own: Record<string, unknown> = { height: 7, status: "ok", rate: NaN, at: new Date(0) };
+  own.self = { inner: own };
+  own.deep = { list: [1, () => 1], map: new Map() };
+  own.text = "x".repeat(5000);
+  const { info, said } = scene({ info: () => own, node: {} });
+  const { height, status, at, self, deep, ...rest } = await info();
+  assert.equal([height, status, at], [7, "ok", "1970-01-01T00:00:00.000Z"]);
+  assert.equal([self, deep], [{}, { list: [1, null] }]);
+  assert.not.ok("rate" in rest || "text" in rest);
+  for (
+    const what of [
+      "/rate must be a JSON value, not NaN",
+      "/self/inner contains itself",
+      "/deep/list/1 must be a JSON value, not Function",
+      "/deep/map must be a JSON value, not Map",
+      "/status is set by this service (return synced: false)",
+      "/text: more than 4096 characters",
+    ]
+  ) assert.ok(said.join().includes(what), said.join());
+});
+
+monitor("a host's function may return an object of any interface", async () => {
+  interface Peer {
+    height: number;
+  }
+  class Node implements Peer {
+    height = 7;
+    methods() {}
+  }
+  for (const said of [{ height: 7 } as Peer, new Node()]) {
+    const { info } = scene({ info: () => said, node: {} });
+    assert.is((await info()).height, 7);
   }
 });
 

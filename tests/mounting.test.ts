@@ -201,7 +201,10 @@ mounting("what an operation has of it says its own length, and no coding", async
 for (const type of ["multipart/form-data; boundary=x", "application/json"]) {
   mounting(`a content of ${type} that is gone fails with what to do`, async () => {
     const errors: unknown[] = [];
-    const app = createNodeface({ operations: [echo], onError: (error) => errors.push(error) });
+    const app = createNodeface({
+      operations: [echo],
+      log: (_, event) => errors.push("error" in event && event.error),
+    });
     await serving(async (message, response) => {
       for await (const _ of message);
       if (type !== "application/json") Object.assign(message, { body: { field: "1" } });
@@ -216,7 +219,10 @@ for (const type of ["multipart/form-data; boundary=x", "application/json"]) {
 
 mounting("a Request whose content was read fails with what to do", async () => {
   const errors: unknown[] = [];
-  const app = createNodeface({ operations: [echo], onError: (error) => errors.push(error) });
+  const app = createNodeface({
+    operations: [echo],
+    log: (_, event) => errors.push("error" in event && event.error),
+  });
   const request = new Request("http://localhost/v1/echo", { method: "POST", body: "sent" });
   await request.text();
   assert.is((await app.fetch(request)).status, 500);

@@ -2,10 +2,14 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { formatFinding } from "../src/openapi/diagnostics.ts";
 import { keepFound } from "../src/openapi/discover.ts";
 import { prepareOwn } from "../src/openapi/serve-description.ts";
-import { createNodeface, type Nodeface, type NodefaceOptions } from "../src/index.ts";
+import {
+  createNodeface,
+  type Nodeface,
+  type NodefaceOptions,
+  type NodeOptions,
+} from "../src/index.ts";
 import { until } from "./nodes/_daemon.ts";
 import { RECORDINGS } from "./nodes/_recorded.ts";
 
@@ -43,11 +47,10 @@ found.before.each(() => {
   answers = { ...RECORDINGS.get("algorand")!.answers, "GET /swagger.json": DESCRIPTION };
 });
 
-async function create(node: NodefaceOptions["node"], more: NodefaceOptions = {}) {
+async function create(node: NodeOptions, more: NodefaceOptions = {}) {
   const app = createNodeface({
     node: { url, ...node },
-    log: (message) => logged.push(message),
-    onDescription: (report) => findings.push(...report.findings.map(formatFinding)),
+    log: (message, event) => ("finding" in event ? findings : logged).push(message),
     ...more,
   });
   await app.ready();

@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { formatFinding } from "../src/openapi/diagnostics.ts";
-import { createNodeface, type DescriptionReport, type Nodeface } from "../src/index.ts";
+import { assembleNodeface, type Nodeface } from "../src/nodeface.ts";
+import type { DescriptionReport } from "../src/openapi/watch.ts";
 import { until } from "./nodes/_daemon.ts";
 
 const fresh = suite("a description that changes");
@@ -48,7 +49,7 @@ function write(path: string, text: string) {
 const findings = () => reports.flatMap(({ findings }) => findings.map(formatFinding));
 
 async function create(description: string | URL): Promise<Nodeface> {
-  const app = createNodeface({ description, onDescription: (report) => reports.push(report) });
+  const app = assembleNodeface({ description, onDescription: (report) => reports.push(report) });
   await app.ready();
   return app;
 }

@@ -23,10 +23,14 @@ const peers = { method: "GET", path: "/v1/peers", operation, handle };
 /** Options of which one is wrong, and the start of what is said of it. */
 const WRONG: readonly [wrong: unknown, complaint: string][] = [
   [{ prefx: "/node" }, "prefx is no key here; did you mean prefix?"],
+  [{ node: 5 }, "node must be the URL of the node, or an object with url, not 5"],
+  [{ node: null }, "node must be the URL of the node, or an object with url, not null"],
   [
-    { node: "http://127.0.0.1:1" },
-    "node must be an object with keys such as url, public_url, kind",
+    { node: "127.0.0.1:8545" },
+    "node must begin with http:// or https://; did you mean http://127.0.0.1:8545?",
   ],
+  [{ node: "ftp://x" }, "node must begin with http:// or https://, not ftp://"],
+  [{ node: new URL("http://u:hidden@h") }, "node must not hold a user or a password"],
   [{ node: { url: "not a url" } }, "node.url must begin with http:// or https://"],
   [
     { node: { url: "127.0.0.1:8545" } },
@@ -58,22 +62,36 @@ const WRONG: readonly [wrong: unknown, complaint: string][] = [
   ],
   [
     { description: 5 },
-    "description must be the path of a file, a URL, none, or an object with text, not 5",
+    "description must be the path of a file, a URL, none, an OpenAPI document, or an object with text, not 5",
   ],
   [
     { description: "http://" },
     "description must be the path of a file, or a URL that can be parsed",
   ],
+  [{ description: {} }, "description must have one of openapi, swagger, text"],
+  [{ description: { paths: {} } }, "description must have one of openapi, swagger, text"],
+  [{ description: { openapi: 3 } }, 'description.openapi must be a version such as "3.1.1", not 3'],
   [
-    { description: { openapi: "3.1.0" } },
-    "description.openapi is no key here; there are text, name",
+    { description: { openapi: "3.1.1", paths: { "/a": { get: handle } } } },
+    "description.paths./a.get must be a JSON value, not a function",
   ],
+  [
+    { description: { openapi: "3.1.1", "x-a": [new Map()] } },
+    "description.x-a[0] must be a JSON value, not an object of the class Map",
+  ],
+  [
+    { description: { text: "x", txet: "y" } },
+    "description.txet is no key here; did you mean text?",
+  ],
+  [{ info: { ttl: "soon" } }, "info.ttl must be a duration"],
+  [{ node: { timeout: "2 parsec" } }, "node.timeout must be a duration"],
   [{ startedAt: "2026-01-01" }, 'startedAt must be a Date, such as new Date(), not "2026-01-01"'],
   [
     { startedAt: new Date("x") },
     "startedAt must be a Date, such as new Date(), not an invalid Date",
   ],
-  [{ onError: 5 }, "onError must be a function, not 5"],
+  [{ log: 5 }, "log must be a function, not 5"],
+  [{ onError() {} }, "onError is no key here"],
   [{ prefix: null }, 'prefix must be a path such as "/node1"'],
   [{ operations: peers }, "operations must be a list of operations, not an object"],
   [{ operations: [{ ...peers, handle: undefined }] }, "operations[0] needs handle"],
@@ -96,7 +114,7 @@ for (const [wrong, complaint] of WRONG) {
 }
 
 options("all mistakes are said at once, a line for each", () => {
-  const found = complaints({ prefx: 1, hots: [], node: { kind: "eth", ulr: "x" }, onError: 5 });
+  const found = complaints({ prefx: 1, hots: [], node: { kind: "eth", ulr: "x" }, log: 5 });
   assert.is(found.length, 5, found.join("\n"));
 });
 
@@ -116,12 +134,38 @@ options("two operations that OpenAPI takes for the same are refused", () => {
   assert.match(complaints({ operations: other })[0]!, 'must be "/v1/p/{id}", as operations[0]');
 });
 
+options("a document that contains itself, or is too deep, is refused, where it does", () => {
+  const circle: Record<string, unknown> = { openapi: "3.1.1" };
+  circle["x-a"] = { b: [circle] };
+  assert.equal(complaints({ description: circle }), ["description.x-a.b[0] contains itself"]);
+  const deep: Record<string, unknown> = { openapi: "3.1.1" };
+  for (let at = deep, i = 0; i < 20_000; i++) at = at.a = {};
+  const found = complaints({ description: deep });
+  assert.equal(found, ["description.a is nested more than 512 levels deep"]);
+});
+
+options("a document that contains a part twice is taken", () => {
+  const answers = { 200: { description: "Done" } };
+  const paths = { "/a": { get: { responses: answers } }, "/b": { get: { responses: answers } } };
+  const description = { openapi: "3.1.1", info: { title: "A", version: "1" }, paths };
+  assert.equal(complaints({ description }), []);
+});
+
 options("an operation that contains itself is refused, where it does", () => {
   const circle: Record<string, unknown> = {};
   circle["x-self"] = circle;
   assert.equal(complaints({ operations: [{ ...peers, operation: { "x-a": circle } }] }), [
     "operations[0].operation.x-a.x-self contains itself",
   ]);
+});
+
+options("the node may be its URL alone", async () => {
+  // The port of the discard protocol, on which nothing answers.
+  for (const node of ["http://127.0.0.1:9", new URL("http://127.0.0.1:9/rpc")]) {
+    const app = createNodeface({ node, log() {} });
+    const info = await (await app.fetch(new Request("http://localhost/v1/info"))).json();
+    assert.is(info.status, "unreachable");
+  }
 });
 
 options("URLs may be objects, and options may be undefined", async () => {
@@ -144,8 +188,6 @@ options("a callback that throws or rejects does no harm", async () => {
   };
   const app = createNodeface({
     description: { text },
-    onDescription: fails,
-    onError: async () => await Promise.resolve().then(fails),
     operations: [{ ...peers, method: "GET", handle: fails }],
     info: fails,
     log: fails,

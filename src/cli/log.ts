@@ -5,7 +5,6 @@
  *
  * @module
  */
-import type { Log } from "../info/state-log.ts";
 import { printable } from "../text.ts";
 import { createLineWriter, openOutput } from "./output.ts";
 
@@ -20,9 +19,12 @@ export function formatMessage(message: string, level: string, time: Date): strin
     .join("\n");
 }
 
+/** Writes a message. @default "warn" */
+export type WriteLog = (message: string, level?: "info" | "warn" | "error") => void;
+
 /** A log that writes to standard error, and what waits until all of it is written. */
 export interface ServiceLog {
-  log: Log;
+  log: WriteLog;
   flush(): Promise<void>;
 }
 
@@ -32,7 +34,7 @@ export function openLog(): ServiceLog {
     openOutput("stderr"),
     (count) => log(`${count} lines of this log were dropped: its reader was stuck`),
   );
-  const log: Log = (message, level = "warn") => {
+  const log: WriteLog = (message, level = "warn") => {
     lines.write(formatMessage(message, level, new Date()));
   };
   return { log, flush: () => lines.flush() };

@@ -6,14 +6,14 @@
 import type { App, ServeOptions } from "../adapters/server.ts";
 import { VERSION } from "../generated/build-info.js";
 import { assembleNodeface, type Nodeface } from "../nodeface.ts";
-import { formatFinding } from "../openapi/diagnostics.ts";
 import type { DescriptionReport } from "../openapi/watch.ts";
+import { tellReport } from "../options.ts";
 import { LOOK_AT } from "../resources.ts";
-import type { Log } from "../info/state-log.ts";
+import { describeError } from "../log.ts";
 import { formatAccess } from "./access-log.ts";
 import type { Config } from "./configuration.ts";
 import { addressOf, listen, loadAdapter } from "./listen.ts";
-import { openLog } from "./log.ts";
+import { openLog, type WriteLog } from "./log.ts";
 import { createLineWriter, openOutput } from "./output.ts";
 import { handleSignals } from "./signals.ts";
 
@@ -73,7 +73,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
     hostname: config.host,
     port: config.port,
     onAnswer: writeRequests(config),
-    onError: (error) => tellError(error, log),
+    onError: (error) => log(describeError(error), "error"),
   };
   const adapter = await loading;
   const server = await Promise.race([listen(adapter.serve, app, options), stopped]);
@@ -118,33 +118,27 @@ export async function runService(config: Config, read: () => Promise<Config>): P
 }
 
 /** Makes the service for a configuration. */
-function makeService(config: Config, startedAt: Date, log: Log): Service {
+function makeService(config: Config, startedAt: Date, log: WriteLog): Service {
   const { kinds, node, info, hosts, cors, description } = config;
-  const onDescription = ({ findings, shown }: DescriptionReport) => {
-    service.shown = shown;
-    for (const finding of findings) {
-      log(formatFinding(finding), finding.level === "error" ? "error" : "warn");
-    }
-    if (shown === "older") log("the version of the description before is still shown");
-    if (shown === "own") log("the node's description cannot be shown");
+  const onDescription = (report: DescriptionReport) => {
+    service.shown = report.shown;
+    tellReport(report, (message, { level }) => log(message, level));
   };
   const options = { kinds, node, info, hosts, cors, description, onDescription, startedAt };
   // The configuration was checked when it was read.
-  const nodeface = assembleNodeface({ ...options, log, onError: (error) => tellError(error, log) });
+  const nodeface = assembleNodeface({
+    ...options,
+    log: (message, { level }) => log(message, level),
+  });
   const service: Service = { config, nodeface, shown: undefined };
   return service;
 }
 
 /** Tells which credentials cannot be read. A node may write them when it starts, so the service goes on. */
-async function tellUnreadable({ node }: Config, log: Log): Promise<void> {
+async function tellUnreadable({ node }: Config, log: WriteLog): Promise<void> {
   if (!node.auth && !node.tls) return;
   const { findUnreadable } = await import("../info/node-files.ts");
   for (const fault of await findUnreadable(node)) log(fault, "error");
-}
-
-/** Writes an error that nobody expected, with its stack. */
-function tellError(error: unknown, log: Log): void {
-  log(error instanceof Error ? error.stack ?? error.message : String(error), "error");
 }
 
 /** Whether a service that is to take the place of another has lost the same node's description. */
@@ -184,7 +178,7 @@ function askNode(app: Nodeface): void {
 function watchDescription(
   { config, nodeface }: Service,
   queue: Queue,
-  log: Log,
+  log: WriteLog,
   wasAsked: () => boolean,
 ): () => void {
   const { description, node } = config;

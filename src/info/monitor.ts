@@ -17,7 +17,7 @@ import type { HostInfo, Plan } from "./query-plan.ts";
 import type { Outcome } from "./query-sources.ts";
 import { type InfoSettings, type NodeSettings, timesOf } from "./settings.ts";
 import { createSnapshots, type Snapshot } from "./snapshot.ts";
-import { createStateLog, type Log } from "./state-log.ts";
+import { createStateLog, type NodeLog } from "./state-log.ts";
 import type { NodeStatus } from "./status.ts";
 
 /** How long an answer waits for a query where somebody has asked lately, in ms. */
@@ -53,7 +53,7 @@ export interface MonitorOptions {
   /** The kinds of node that are known. */
   readonly kinds: Readonly<Record<string, Kind>>;
   /** Is told what an operator should know of the node. */
-  readonly log: Log;
+  readonly log: NodeLog;
   /** Is told of errors that are not the node's. */
   onError(error: unknown): void;
   /** What asks the node. @default one that trusts whom `node.tls` names */

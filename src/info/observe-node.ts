@@ -25,7 +25,7 @@ import { KNOWN_KEYS } from "./known-keys.ts";
 import { type InfoSettings, type NodeSettings, timesOf } from "./settings.ts";
 import { createAuth } from "./sources/credentials.ts";
 import { withTimeout } from "../with-timeout.ts";
-import type { Log } from "./state-log.ts";
+import type { NodeLog } from "./state-log.ts";
 import { type NodeStatus, NOT_ASKED } from "./status.ts";
 
 /** What is observed, and with what. */
@@ -39,7 +39,7 @@ export interface ObserverOptions {
   readonly kinds: Readonly<Record<string, Kind>>;
   /** What the node is called in the log. */
   readonly label: string;
-  readonly log: Log;
+  readonly log: NodeLog;
   readonly fetch: typeof fetch;
   readonly now: () => Instant;
   /** Is called where something was learnt after {@linkcode Observer.observe} had ended. */
@@ -135,7 +135,10 @@ export function createObserver(options: ObserverOptions): Observer {
     // A node that was found once keeps its kind until another is found.
     if (found.kind === undefined && detection?.kind !== undefined) return;
     if (found.kind !== undefined && found.kind !== detection?.kind) {
-      log(`${label} is of the kind ${found.kind}: ${found.because}`, "info");
+      log(`${label} is of the kind ${found.kind}: ${found.because}`, {
+        code: "kind",
+        level: "info",
+      });
       useKind(found.kind);
     }
     detection = found;

@@ -8,10 +8,8 @@ import { isJudged } from "./known-keys.ts";
 import { type InfoSettings, milliseconds } from "./settings.ts";
 import { parseReference } from "./source-reference.ts";
 
-/** A function of a host's own that says what its node is; any key, any JSON value. */
-export type HostInfo = () =>
-  | Readonly<Record<string, unknown>>
-  | Promise<Readonly<Record<string, unknown>>>;
+/** A function of a host's own that says what its node is: an object with any keys, of JSON values. */
+export type HostInfo = () => object | Promise<object>;
 
 /** A source as a plan has it. */
 export interface PlannedSource {

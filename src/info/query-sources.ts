@@ -5,10 +5,14 @@
  */
 import type { JsonRpcSource, Source } from "../kinds/kind.ts";
 import { formatJson } from "../json/lossless.ts";
-import { resolvePointer } from "../json/pointer.ts";
+import { formatPointer, resolvePointer } from "../json/pointer.ts";
+import { toJson } from "../json/to-json.ts";
+import { isObject } from "../json/values.ts";
+import { quote } from "../text.ts";
 import { withTimeout } from "../with-timeout.ts";
 import { readAnswer, type SourceAnswer } from "./bound-answer.ts";
 import { type HostInfo, linkOf, type PlannedSource } from "./query-plan.ts";
+import { RESERVED_KEYS } from "./settings.ts";
 import { parseReference } from "./source-reference.ts";
 import { runCommandSource } from "./sources/command.ts";
 import type { Auth } from "./sources/credentials.ts";
@@ -164,17 +168,43 @@ async function callHost(
   try {
     const called = Promise.race([Promise.resolve(call()), aborted]);
     const value = await withTimeout(called, timeout, () => {
-      throw new Error(`takes longer than ${timeout} ms`);
+      throw hostError(`takes longer than ${timeout} ms`);
     });
-    if (typeof value !== "object" || value === null || Array.isArray(value)) {
-      throw new TypeError("must return an object");
-    }
-    return readAnswer(formatJson(value));
+    return readHostAnswer(value);
   } catch (error) {
+    if (error instanceof SourceError) throw error;
     // What the host throws may hold anything: it is for the log alone.
-    const hint = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    throw new SourceError("bad_answer", "cannot say how it is", { hint });
+    throw hostError(`threw ${describeThrown(error)}`);
   }
+}
+
+const hostError = (what: string): SourceError =>
+  new SourceError("bad_answer", "cannot say how it is", { hint: `info() ${what}` });
+
+function describeThrown(error: unknown): string {
+  if (error instanceof Error) return `${error.name}: ${error.message}`;
+  return typeof error === "string" ? quote(error) : describeType(error);
+}
+
+/** Reads what a host's function returned; what has no form is left out. */
+function readHostAnswer(said: unknown): SourceAnswer {
+  const odd: string[] = [];
+  const value = toJson(said, describeType, (message, path) => {
+    odd.push(`${formatPointer(path.map(String))} ${message}`);
+  });
+  if (!isObject(value)) throw hostError(`returned ${describeType(said)}, not an object`);
+  for (const key of RESERVED_KEYS.filter((key) => Object.hasOwn(value, key))) {
+    odd.push(`/${key} is set by this service${key === "status" ? " (return synced: false)" : ""}`);
+  }
+  const answer = readAnswer(formatJson(value));
+  return { value: answer.value, leftOut: [...odd, ...answer.leftOut] };
+}
+
+/** What a value is, without what is in it. */
+function describeType(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  if (typeof value === "number" && !Number.isFinite(value)) return String(value);
+  return Object.prototype.toString.call(value).slice("[object ".length, -1);
 }
 
 /** Keeps of an answer what the plan names, and lets go of the rest. */

@@ -5,13 +5,42 @@
  */
 import { excerpt } from "../text.ts";
 import { formatDuration } from "./format-duration.ts";
-import type { NodeStatus, Status } from "./status.ts";
+import type { NodeStatus, Status, StatusCode } from "./status.ts";
 
-/** Takes a message for the operator; one without a level is a warning. */
-export type Log = (message: string, level?: "info" | "warn" | "error") => void;
+/** Takes a message for the operator. */
+export type NodeLog = (message: string, event: NodeEvent) => void;
+
+/** What a message about the node is about. */
+export type NodeEvent = StatusEvent | KindEvent | RemarkEvent;
+
+/** The state of the node has changed. */
+export interface StatusEvent {
+  readonly code: "status";
+  readonly level: Level;
+  readonly status: Status;
+  /** Why it is not `ok`. */
+  readonly statusCode?: StatusCode | undefined;
+}
+
+/** The kind of the node was found. */
+export interface KindEvent {
+  readonly code: "kind";
+  readonly level: "info";
+}
+
+/** Something is wrong with one source or one key of the info, or is well again. */
+export interface RemarkEvent {
+  readonly code: Topic;
+  readonly level: Level;
+}
+
+type Level = "info" | "warn" | "error";
+
+/** What remarks are about. */
+export type Topic = "source" | "key";
 
 /** How much a state matters. */
-const LEVELS: Readonly<Record<Status, "info" | "warn" | "error">> = {
+const LEVELS: Readonly<Record<Status, Level>> = {
   starting: "info",
   ok: "info",
   syncing: "info",
@@ -30,7 +59,7 @@ export interface StateLog {
    */
   tellStatus(status: NodeStatus, now: number): void;
   /** Tells what is wrong besides: each line once when it begins, and when nothing of its topic is wrong. */
-  tellRemarks(topic: string, remarks: ReadonlyMap<string, string>): void;
+  tellRemarks(topic: Topic, remarks: ReadonlyMap<string, string>): void;
 }
 
 /**
@@ -38,7 +67,7 @@ export interface StateLog {
  *
  * @param label what the node is called
  */
-export function createStateLog(label: string, log: Log): StateLog {
+export function createStateLog(label: string, log: NodeLog): StateLog {
   let state: { key: string; status: NodeStatus; since: number } | undefined;
   const remarksOf = new Map<string, ReadonlyMap<string, string>>();
   return {
@@ -48,7 +77,12 @@ export function createStateLog(label: string, log: Log): StateLog {
       const before = state;
       state = { key, status, since: now };
       const lasted = before && formatDuration(now - before.since);
-      const level = LEVELS[status.status];
+      const event: StatusEvent = {
+        code: "status",
+        level: LEVELS[status.status],
+        status: status.status,
+        statusCode: status.code,
+      };
       if (status.status !== "ok") {
         const { reason = status.code, hint } = status;
         const clauses = [reason, hint].filter((clause) => clause !== undefined);
@@ -56,10 +90,10 @@ export function createStateLog(label: string, log: Log): StateLog {
           ? ` (after ${lasted} of ${before.status.status})`
           : "";
         const text = clauses.map((clause) => excerpt(clause, CLAUSE_LENGTH)).join("; ");
-        log(`${label} is ${status.status}${after}: ${text}`, level);
+        log(`${label} is ${status.status}${after}: ${text}`, event);
       } else if (before && before.status.status !== "starting") {
         const reason = excerpt(before.status.reason ?? "", CLAUSE_LENGTH);
-        log(`${label} is ok again, after ${lasted} of ${before.status.status} (${reason})`, level);
+        log(`${label} is ok again, after ${lasted} of ${before.status.status} (${reason})`, event);
       }
     },
     tellRemarks(topic, remarks) {
@@ -68,11 +102,16 @@ export function createStateLog(label: string, log: Log): StateLog {
       for (const [name, remark] of remarks) {
         // What it says may change with every query.
         if (!before.has(name)) {
-          log(`${label}, ${topic} ${name}: ${excerpt(remark, CLAUSE_LENGTH)}`, "warn");
+          log(`${label}, ${topic} ${name}: ${excerpt(remark, CLAUSE_LENGTH)}`, {
+            code: topic,
+            level: "warn",
+          });
         }
       }
       for (const name of before.keys()) {
-        if (!remarks.has(name)) log(`${label}, ${topic} ${name}: all is well again`, "info");
+        if (!remarks.has(name)) {
+          log(`${label}, ${topic} ${name}: all is well again`, { code: topic, level: "info" });
+        }
       }
     },
   };

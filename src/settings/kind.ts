@@ -6,6 +6,7 @@
 import * as v from "valibot";
 import { linkOf, referencesOf } from "../info/query-plan.ts";
 import { parseReference } from "../info/source-reference.ts";
+import { isPlainObject } from "../json/to-json.ts";
 import type { Field, HealthRule, Kind, NetworkRules, Reference, Source } from "../kinds/kind.ts";
 import { type Mistake, type Path, readValue } from "./check.ts";
 import { field, source } from "./info.ts";
@@ -28,7 +29,6 @@ import {
   either,
   filledList,
   filledMap,
-  isPlainObject,
   json,
   list,
   map,

@@ -8,6 +8,7 @@
  * @module
  */
 import * as v from "valibot";
+import { isPlainObject, toJson } from "../json/to-json.ts";
 import { didYouMean, nearest } from "./nearest.ts";
 import { show } from "./show.ts";
 import { mistakeInText, oneWordOf, readText, type TextRule } from "./text-rules.ts";
@@ -247,6 +248,19 @@ export function oneOf(forms: Readonly<Record<string, Settings>>): Schema<Record<
   });
 }
 
+/** An object whose form depends on its keys: it has the first form of which it has a key. */
+export function byKey(
+  forms: readonly (readonly [keys: readonly string[], form: Schema])[],
+): Schema {
+  const names = forms.flatMap(([keys]) => keys).join(", ");
+  const schema = v.union(forms.map(([, form]) => form), `an object with one of ${names}`);
+  return readBy(schema, (value, read) => {
+    if (!isPlainObject(value)) return read(v.never(schema.message), value);
+    const form = forms.find(([keys]) => keys.some((key) => Object.hasOwn(value, key)));
+    return read(form ? form[1] : wrong(`must have one of ${names}`), value);
+  });
+}
+
 /** A value of one of some types: the schema of its type says what is wrong with it. */
 export function either<T>(right: string, ...schemas: Schema<T>[]): Schema<T> {
   return readBy(v.union(schemas, right), (value, read) => {
@@ -268,31 +282,12 @@ export function callback(right = "a function"): Schema {
 export const json: Schema = v.pipe(
   v.unknown(),
   v.rawTransform(({ dataset, addIssue }) =>
-    readJson(
-      dataset.value,
-      [],
-      (message, [first, ...others]) =>
-        addIssue({ message, ...first && { path: [first, ...others] } }),
-    )
+    toJson(dataset.value, show, (message, keys) => {
+      const [first, ...others] = keys.map((key) => pathItem(dataset.value, key));
+      addIssue({ message, ...first && { path: [first, ...others] } });
+    })
   ),
 );
-
-function readJson(
-  value: unknown,
-  path: readonly v.UnknownPathItem[],
-  complain: (message: string, path: readonly v.UnknownPathItem[]) => void,
-): unknown {
-  if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : value;
-  if (value === null || typeof value === "string" || typeof value === "boolean") return value;
-  if (typeof value === "number" && Number.isFinite(value)) return value;
-  if (path.some(({ input }) => input === value)) return complain("contains itself", path);
-  const readMember = (member: unknown, key: string | number) =>
-    readJson(member, [...path, pathItem(value, key)], complain);
-  if (Array.isArray(value)) return value.map(readMember);
-  if (!isPlainObject(value)) return complain(`must be a JSON value, not ${show(value)}`, path);
-  const entries = Object.entries(withoutUndefined(value));
-  return Object.fromEntries(entries.map(([key, member]) => [key, readMember(member, key)]));
-}
 
 type Dataset<T> = v.OutputDataset<T, v.BaseIssue<unknown>>;
 type Read = <T>(schema: Schema<T>, value: unknown) => Dataset<T>;
@@ -333,11 +328,6 @@ export function pathItem(
   origin: "key" | "value" = "value",
 ): v.UnknownPathItem {
   return { type: "unknown", origin, input, key, value: undefined };
-}
-
-/** Whether a value is an object that has its members itself, as an object of a class may not. */
-export function isPlainObject(value: unknown): value is Record<string, unknown> {
-  return Object.prototype.toString.call(value) === "[object Object]";
 }
 
 function withoutUndefined(object: Record<string, unknown>): Record<string, unknown> {

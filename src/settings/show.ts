@@ -15,6 +15,9 @@ export function show(value: unknown): string {
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? "an invalid Date" : "a Date";
   if (value instanceof URL) return "a URL object";
   if (typeof value === "function") return "a function";
-  if (typeof value === "object" && value !== null) return "an object";
+  if (typeof value === "object" && value !== null) {
+    const tag = Object.prototype.toString.call(value).slice("[object ".length, -1);
+    return tag === "Object" ? "an object" : `an object of the class ${tag}`;
+  }
   return typeof value === "symbol" ? "a symbol" : String(value);
 }

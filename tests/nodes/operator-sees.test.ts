@@ -10,7 +10,7 @@ import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createNodeface, type NodefaceOptions } from "../../src/index.ts";
+import { createNodeface, type NodefaceOptions, type NodeOptions } from "../../src/index.ts";
 import { freePort, until } from "./_daemon.ts";
 import { serveFetch } from "./_played-server.ts";
 import { play, RECORDINGS } from "./_recorded.ts";
@@ -18,10 +18,14 @@ import { see, type Seen } from "./_see.ts";
 
 const sees = suite("what the operator sees");
 
+interface PlayedOptions extends NodefaceOptions {
+  node?: NodeOptions;
+}
+
 /** A node and what is seen of it. */
 interface Row {
   /** What the node is like. */
-  node: () => Promise<{ options: NodefaceOptions; stop?: () => Promise<unknown> }>;
+  node: () => Promise<{ options: PlayedOptions; stop?: () => Promise<unknown> }>;
   /** What is seen once the state is there. */
   seen: Seen;
 }

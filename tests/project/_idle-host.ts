@@ -4,7 +4,7 @@ import { createNodeface, type NodefaceOptions } from "../../src/index.ts";
 const log = () => {};
 const hosts: NodefaceOptions[] = [
   {},
-  { description: "spec/openapi.yaml", onDescription() {}, log },
+  { description: "spec/openapi.yaml", log },
   // The port of the discard protocol, on which nothing answers.
   { node: { url: "http://127.0.0.1:9" }, log },
   { info: () => ({ height: 1 }) },

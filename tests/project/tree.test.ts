@@ -19,6 +19,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["openapi", "info"],
   ["explorer"],
   ["settings"],
+  ["log.ts"],
   ["options-schema.ts", "options.ts"],
   ["resources.ts", "check-options.ts"],
   ["nodeface.ts"],

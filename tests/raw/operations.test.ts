@@ -60,7 +60,7 @@ for (
     const operation = { responses: { 200: { description: "The content" } } };
     const answer = listener(createNodeface({
       operations: [{ method: "POST", path: "/own", operation, handle }],
-      onError: (error) => errors.push(error),
+      log: (_, event) => errors.push("error" in event && event.error),
     }));
     const http = createServer(async (message, response) => {
       for await (const _ of message);

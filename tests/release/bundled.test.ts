@@ -65,7 +65,7 @@ bundled("in workerd it says that it can read no file", async () => {
 import { createNodeface } from "nodeface";
 
 let told = "";
-const nodeface = createNodeface({ description: "openapi.yaml", onError: (error) => told += error });
+const nodeface = createNodeface({ description: "openapi.yaml", log: (_, { error }) => told += error });
 export default { fetch: async (request) => (await nodeface.fetch(request), new Response(told)) };
 `;
   const server = await startWorker(readFileSync(await bundle(program, FOR_WORKERD), "utf8"));

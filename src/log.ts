@@ -1,0 +1,37 @@
+/**
+ * What an operator is told while the service runs.
+ *
+ * @module
+ */
+import type { NodeEvent } from "./info/state-log.ts";
+import type { Finding } from "./openapi/diagnostics.ts";
+
+/** Takes what an operator should know: a sentence, and for programs what it is about. */
+export type Log = (message: string, event: LogEvent) => void;
+
+/** What a message is about. */
+export type LogEvent = NodeEvent | DescriptionEvent | ErrorEvent;
+
+/** Something is wrong with the node's description, or there is none. */
+export interface DescriptionEvent {
+  readonly code: "description";
+  readonly level: "info" | "warn" | "error";
+  /** What is wrong with it, and where. */
+  readonly finding?: Finding | undefined;
+}
+
+/** A request was answered with 500, or something else failed that nobody expected. */
+export interface ErrorEvent {
+  readonly code: "error";
+  readonly level: "error";
+  /** What was thrown. */
+  readonly error: unknown;
+}
+
+/** Writes each message to standard error. */
+export const consoleLog: Log = (message) => console.error(`nodeface: ${message}`);
+
+/** What was thrown, as text: with its stack, if it has one. */
+export function describeError(error: unknown): string {
+  return error instanceof Error ? error.stack ?? String(error) : String(error);
+}
