@@ -83,30 +83,28 @@ export function assembleNodeface(checked: CheckedOptions): Nodeface {
   const finish = createFinish(cors);
   const table = createRoutes(resources, prefix, operations);
 
-  const routesOf = memoize((pathname: string) => {
-    const routes = new Map<string, { handle: Handler; match: RegExpExecArray }>();
+  const routesAt = (pathname: string): Routes => {
+    const routes: Routes = new Map();
+    if (hasExtraSlash(pathname)) return routes;
     for (const [method, pattern, [handle]] of table) {
       const match = pattern.exec(pathname);
       if (match && !routes.has(method)) routes.set(method, { handle, match });
     }
     return routes;
-  });
-
-  /** The routes of the first path that has any. */
-  const routesOfFirst = (pathnames: readonly string[]) => {
-    for (const pathname of pathnames) {
-      if (hasExtraSlash(pathname)) continue;
-      const routes = routesOf(pathname);
-      if (routes.size > 0) return routes;
-    }
   };
+  /** Finds the routes of the first path that has any, of those that a requested path may stand for. */
+  const lookUp = (strip: Prefix["strip"]) =>
+    memoize((requested: string): Routes =>
+      strip(requested).map(routesAt).find(({ size }) => size > 0) ?? NO_ROUTES
+    );
+  const routesOf = lookUp(prefix.strip);
+  const routesOfWhole = lookUp(prefix.stripWhole);
 
   const find = (head: RequestHead, makeRequest: () => Awaitable<Request>): Awaitable<Found> => {
     const { method, url, originalUrl } = head;
     const pathname = guard(head);
     if (typeof pathname !== "string") return pathname;
-    const routes = routesOfFirst(prefix.strip(pathname));
-    if (!routes) return notFound();
+    const routes = routesOf(pathname);
     const route = routes.get(method);
     if (!route) return answerMethod(method, routes.keys());
     const original = originalUrl === undefined ? undefined : parseTarget(originalUrl)?.pathname;
@@ -118,8 +116,7 @@ export function assembleNodeface(checked: CheckedOptions): Nodeface {
     if (!target) return false;
     // Only a router that has taken a mount's path off leaves less than the whole prefix.
     const isShortened = originalUrl !== url;
-    const strip = isShortened ? prefix.strip : prefix.stripWhole;
-    return routesOfFirst(strip(target.pathname)) !== undefined;
+    return (isShortened ? routesOf : routesOfWhole)(target.pathname).size > 0;
   };
 
   const complete = (found: Found, head: RequestHead): Answer | Response => {
@@ -128,12 +125,18 @@ export function assembleNodeface(checked: CheckedOptions): Nodeface {
   };
 
   const fail = (error: unknown, head: RequestHead): Answer | Response => {
+    const answer = problem(500, "The service could not answer this request; its log says why");
+    const tell = (what: string) =>
+      log(`${what}: ${describeError(error)}`, { code: "error", level: "error", error });
+    // JavaScript hosts may hand over anything.
+    if (!isHead(head)) {
+      tell("what is to be answered is no Request");
+      return answer;
+    }
     // A query may hold secrets.
     const [target] = head.url.replace(/^\w+:\/\/[^/]*/, "").split("?");
-    const message = `${head.method} ${target} is answered with 500: ${describeError(error)}`;
-    log(message, { code: "error", level: "error", error });
-    const detail = "The service could not answer this request; its log says why";
-    return finish(problem(500, detail), head);
+    tell(`${head.method} ${target} is answered with 500`);
+    return finish(answer, head);
   };
 
   const answerLater = async (found: Promise<Found>, head: RequestHead) => {
@@ -176,6 +179,11 @@ interface RoutedRequest {
   match: RegExpExecArray;
   makeRequest: () => Awaitable<Request>;
 }
+
+/** The routes of a path by method. */
+type Routes = Map<string, { handle: Handler; match: RegExpExecArray }>;
+
+const NO_ROUTES: Routes = new Map();
 
 type Handler = (request: RoutedRequest) => Awaitable<Found>;
 
@@ -282,6 +290,11 @@ function redirect(location: string): Answer {
     headers: { location, "content-length": "0", "cache-control": "no-cache" },
     body: null,
   };
+}
+
+function isHead(value: unknown): boolean {
+  const { url, headers } = (value ?? {}) as { url?: unknown; headers?: { get?: unknown } };
+  return typeof url === "string" && typeof headers?.get === "function";
 }
 
 /** Whether a value is not a promise. A promise may be of any class, so this tests for the others. */

@@ -44,7 +44,8 @@ export function refreshOnDemand<T extends Refreshable>(
   let look: { readonly since: number; readonly done: Promise<void> } | undefined;
   let hasEnded = false;
 
-  const isDue = () => !hasEnded && !look && now() - (lookedAt ?? -Infinity) >= interval;
+  const isDue = () =>
+    interval < Infinity && !hasEnded && !look && now() - (lookedAt ?? -Infinity) >= interval;
   const isWaitedFor = () => look !== undefined && now() - look.since < PATIENCE;
 
   const start = (value: T) => {

@@ -90,8 +90,8 @@ export function createResources(options: ResolvedOptions): Resources {
   });
 
   const description = refreshOnDemand(described, {
-    interval: lookInterval(place),
-    isMadeCurrent: place !== undefined || !node?.url,
+    interval: lookInterval(place, node.url),
+    isMadeCurrent: place !== undefined,
     onError,
   });
 
@@ -153,7 +153,8 @@ export function createResources(options: ResolvedOptions): Resources {
 }
 
 /** How often it is looked at a description that may change, in milliseconds. */
-function lookInterval(place: DescriptionPlace | undefined): number {
+function lookInterval(place: DescriptionPlace | undefined, node: string | undefined): number {
+  if (place === undefined && !node) return Infinity;
   if (place === "none" || (typeof place === "object" && "text" in place)) return Infinity;
   return /^https?:/i.test(String(place)) ? LOOK_AT.url : LOOK_AT.file;
 }

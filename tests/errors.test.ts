@@ -65,4 +65,14 @@ errors("HEAD of an unknown path has the headers of the problem", async () => {
   assert.equal([...head.headers], [...get.headers]);
 });
 
+errors("what is no Request is answered with 500, and nothing is thrown", async () => {
+  const told: string[] = [];
+  const app = createNodeface({ cors: [], log: (message) => told.push(message) });
+  for (const given of [undefined, null, "http://localhost/", new URL("http://localhost/"), {}]) {
+    assert.is((await app.fetch(given as unknown as Request)).status, 500);
+  }
+  assert.is(told.length, 5);
+  for (const message of told) assert.match(message, "what is to be answered is no Request");
+});
+
 errors.run();
