@@ -8,8 +8,8 @@ const server = Deno.serve({
   automaticCompression: false,
   onListen: ({ port }) => console.error(`nodeface example on http://127.0.0.1:${port}/`),
 }, (request) => {
-  const isNode = /^\/node(\/|$)/.test(new URL(request.url).pathname);
-  return isNode ? nodeface.fetch(request) : new Response("The node's own page\n");
+  if (nodeface.matches(request)) return nodeface.fetch(request);
+  return new Response("The node's own page\n");
 });
 
 Deno.addSignalListener("SIGTERM", () => server.shutdown());

@@ -5,8 +5,7 @@ import { nodeface } from "./nodeface.ts";
 
 const app = new Hono();
 app.get("/", (context) => context.text("The node's own page\n"));
-app.all("/node", (context) => nodeface.fetch(context.req.raw));
-app.all("/node/*", (context) => nodeface.fetch(context.req.raw));
+app.mount("/node", nodeface.fetch);
 
 const port = Number(process.env.PORT ?? 8080);
 const { url } = await serve({ fetch: (request) => app.fetch(request) }, {

@@ -6,8 +6,7 @@ import { nodeface } from "./nodeface.ts";
 const answer = listener(nodeface);
 
 const server = createServer((request, response) => {
-  if (/^\/node(\/|\?|$)/.test(request.url ?? "")) return answer(request, response);
-  response.end("The node's own page\n");
+  answer(request, response, () => response.end("The node's own page\n"));
 });
 
 server.listen(Number(process.env.PORT ?? 8080), "127.0.0.1", () => {

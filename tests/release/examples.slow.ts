@@ -52,7 +52,8 @@ for (const [file, command] of EXAMPLES) {
       assert.match(pathname, /^\/node\//);
       assert.is((await ask(pathname)).status, 200, pathname);
     }
-    assert.is((await ask("/node")).headers.get("location"), "node/v1/spec");
+    const location = (await ask("/node")).headers.get("location")!;
+    assert.is(new URL(location, `${server.url}node`).href, `${server.url}node/v1/spec`);
   });
 
   example("the info is the host's own, and live", async () => {
