@@ -7,7 +7,7 @@ import type { App, ServeOptions } from "../adapters/server.ts";
 import { VERSION } from "../generated/build-info.js";
 import { assembleNodeface, type Nodeface } from "../nodeface.ts";
 import { formatFinding } from "../openapi/diagnostics.ts";
-import type { DescriptionReport } from "../openapi/watch.ts";
+import type { DescriptionReport } from "../description/watch.ts";
 import type { Log } from "../info/state-log.ts";
 import { formatAccess } from "./access-log.ts";
 import type { Config } from "./configuration.ts";

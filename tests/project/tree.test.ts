@@ -17,6 +17,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["generated"],
   ["openapi", "info"],
   ["explorer"],
+  ["description"],
   ["settings"],
   ["options-schema.ts", "options.ts"],
   ["resources.ts", "check-options.ts"],
