@@ -6,7 +6,7 @@
 import type { JsonRpcSource, Source } from "../kinds/kind.ts";
 import { formatJson } from "../json/lossless.ts";
 import { resolvePointer } from "../json/pointer.ts";
-import { withTimeout } from "../with-timeout.ts";
+import { withSignal, withTimeout } from "../with-timeout.ts";
 import { readAnswer, type SourceAnswer } from "./bound-answer.ts";
 import { type HostInfo, linkOf, type PlannedSource } from "./query-plan.ts";
 import { parseReference } from "./source-reference.ts";
@@ -158,11 +158,8 @@ async function callHost(
   call: HostInfo,
   { timeout, signal }: RequestLimits,
 ): Promise<SourceAnswer> {
-  const aborted = new Promise<never>((_, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason));
-  });
   try {
-    const called = Promise.race([Promise.resolve(call()), aborted]);
+    const called = withSignal(Promise.resolve(call()), signal);
     const value = await withTimeout(called, timeout, () => {
       throw new Error(`takes longer than ${timeout} ms`);
     });
