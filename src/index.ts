@@ -37,4 +37,4 @@ export type {
 } from "./kinds/kind.ts";
 export type { Finding } from "./openapi/diagnostics.ts";
 export type { DescribedOperation } from "./openapi/operations-of-host.ts";
-export type { DescriptionPlace } from "./openapi/watch.ts";
+export type { DescriptionPlace } from "./description/watch.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import { formatFinding } from "./openapi/diagnostics.ts";
-import type { DescriptionPlace, DescriptionReport } from "./openapi/watch.ts";
+import type { DescriptionPlace, DescriptionReport } from "./description/watch.ts";
 import type { DescribedOperation } from "./openapi/operations-of-host.ts";
 import type { Cors } from "./http/cors.ts";
 import type { Hosts } from "./http/host-guard.ts";

@@ -346,6 +346,120 @@ function toResponse(
   return new Response(isEmpty ? null : toWeb(body) as ReadableStream, { status, headers });
 }
 
+/** Another thread of this process. */
+export interface Thread {
+  /** @throws {DOMException} `DataCloneError` if it is no plain data */
+  send(message: unknown, transfer?: readonly ArrayBuffer[]): void;
+  /** Ends it, whatever it does; in Deno 2.9 a loop goes on to its own end. */
+  end(): void;
+}
+
+/** What becomes of a thread. */
+export interface ThreadEvents {
+  onMessage(message: unknown): void;
+  /** It has failed, or has ended before it was told to. */
+  onFailure(reason: string): void;
+}
+
+/** A worker of web standards; TypeScript knows it with the types of browsers only. */
+interface WebWorker {
+  postMessage(message: unknown, transfer: readonly ArrayBuffer[]): void;
+  addEventListener(
+    type: string,
+    listen: (event: { data?: unknown; message?: string }) => void,
+  ): void;
+  terminate(): void;
+}
+
+/**
+ * Starts a thread.
+ *
+ * @param program JavaScript without imports, which uses {@linkcode parentThread}
+ * @param memory how much its objects may take, in bytes; Node alone can hold it to that
+ * @returns `undefined` if the runtime has no threads, or does not allow one
+ */
+export async function startThread(
+  program: string,
+  events: ThreadEvents,
+  memory: number,
+): Promise<Thread | undefined> {
+  const { Bun, Deno, Worker } = globalThis as typeof globalThis & {
+    Bun?: unknown;
+    Deno?: unknown;
+    Worker?: new (url: string, options: { type: "module" }) => WebWorker;
+  };
+  try {
+    if (!Bun && !Deno) return await startThreadOfNode(program, events, memory);
+    return Worker && startWebWorker(Worker, program, events);
+  } catch {
+    return undefined;
+  }
+}
+
+async function startThreadOfNode(
+  program: string,
+  { onMessage, onFailure }: ThreadEvents,
+  memory: number,
+): Promise<Thread> {
+  const { Worker } = await import("node:worker_threads");
+  const worker = new Worker(program, {
+    eval: true,
+    env: {},
+    execArgv: [],
+    resourceLimits: { maxOldGenerationSizeMb: memory / 1024 / 1024 },
+  });
+  worker.on("message", onMessage);
+  worker.on("error", ({ code, message }: NodeJS.ErrnoException) => {
+    onFailure(code === "ERR_WORKER_OUT_OF_MEMORY" ? `takes more than ${inMiB(memory)}` : message);
+  });
+  worker.on("exit", () => onFailure("has ended"));
+  return {
+    send: (message, transfer = []) => worker.postMessage(message, transfer),
+    end: () => void worker.terminate(),
+  };
+}
+
+function startWebWorker(
+  Worker: new (url: string, options: { type: "module" }) => WebWorker,
+  program: string,
+  { onMessage, onFailure }: ThreadEvents,
+): Thread {
+  const url = URL.createObjectURL(new Blob([program], { type: "text/javascript" }));
+  const worker = new Worker(url, { type: "module" });
+  worker.addEventListener("message", ({ data }) => onMessage(data));
+  worker.addEventListener("error", (event) => {
+    // Deno ends the process otherwise.
+    (event as unknown as Event).preventDefault();
+    onFailure(event.message ?? "has failed");
+  });
+  return {
+    send: (message, transfer = []) => worker.postMessage(message, transfer),
+    end: () => {
+      worker.terminate();
+      URL.revokeObjectURL(url);
+    },
+  };
+}
+
+/** The thread that has started this one. */
+export function parentThread(): {
+  send: Thread["send"];
+  receive(listen: ThreadEvents["onMessage"]): void;
+} {
+  const scope = globalThis as unknown as WebWorker & { Bun?: unknown; Deno?: unknown };
+  if (scope.Bun || scope.Deno) {
+    return {
+      send: (message, transfer = []) => scope.postMessage(message, transfer),
+      receive: (listen) => scope.addEventListener("message", ({ data }) => listen(data)),
+    };
+  }
+  const { parentPort } = globalThis.process.getBuiltinModule("node:worker_threads");
+  return {
+    send: (message, transfer = []) => parentPort!.postMessage(message, transfer),
+    receive: (listen) => void parentPort!.on("message", listen),
+  };
+}
+
 function expandHome(path: string): string {
   const home = readVariable("HOME") ?? readVariable("USERPROFILE");
   return home && path.startsWith("~/") ? home + path.slice(1) : path;

@@ -3,10 +3,13 @@
  *
  * @module
  */
+import type { Content } from "./description/prepare.ts";
+import type { DescriptionPlace, Live } from "./description/watch.ts";
 import { type Assets, createAssets, prepareFavicon } from "./explorer/assets.ts";
 import type { Page } from "./explorer/page.ts";
 import { VERSION } from "./generated/build-info.js";
-import { type EncodedContent, unpack } from "./http/build-time-content.ts";
+import { unpack } from "./http/build-time-content.ts";
+import type { EncodedContent } from "./http/content-coding.ts";
 import type { Representation } from "./http/representation.ts";
 import { createServiceInfo, isAlone } from "./info/info-without-node.ts";
 import type { Monitor } from "./info/monitor.ts";
@@ -14,10 +17,10 @@ import type { Snapshot } from "./info/snapshot.ts";
 import type { Kind } from "./kinds/kind.ts";
 import { lazy, pick, type Resource } from "./lazy.ts";
 import { prepareCatalog } from "./openapi/api-catalog.ts";
-import { type Description, documentOf, prepareOwn } from "./openapi/serve-description.ts";
-import type { DescriptionPlace, Live } from "./openapi/watch.ts";
+import { documentOf, prepareOwn } from "./openapi/serve-description.ts";
 import { refreshOnDemand } from "./refresh-on-demand.ts";
 import type { ResolvedOptions } from "./options.ts";
+import { withTimeout } from "./with-timeout.ts";
 
 /** The contents by their path. */
 export interface Resources {
@@ -46,6 +49,10 @@ export interface Resources {
 }
 
 type PageSource = Resource<Page>;
+type PageContent = Pick<Content, "page" | "origins">;
+
+/** How long a page waits for a description that is read for the first time, in milliseconds. */
+const PATIENCE = 10_000;
 
 /** How often it is looked whether the node's description has changed, in milliseconds. */
 export const LOOK_AT = { file: 2000, url: 30_000 } as const;
@@ -55,38 +62,54 @@ export function createResources(options: ResolvedOptions): Resources {
   const { startedAt, log, onError, node, info, operations } = options;
   const { description: place, onDescription: report } = options;
 
-  const makePage = async ({ document, origins, notice }: Omit<Description, "json" | "yaml">) => {
+  const makePage = async (content: PageContent, notice?: string) => {
     const [{ createPage }, { TEMPLATE, FILES }] = await Promise.all([
       import("./explorer/page.ts"),
       import("./generated/page.js"),
     ]);
-    return await createPage(TEMPLATE, document, FILES, { origins, notice });
-  };
-  const makeReadyPage = async (described: Omit<Description, "json" | "yaml">) => {
-    const page = lazy(() => makePage(described));
-    await page.get();
-    return page;
+    return createPage(TEMPLATE, content.page, FILES, { origins: content.origins, notice });
   };
 
   const described = lazy(async (): Promise<Live<PageSource>> => {
     const { json, yaml } = await OWN_DESCRIPTION.get();
-    const alone = await prepareOwn({ json, yaml }, operations);
-    const current = { json: alone.json, yaml: alone.yaml, page: lazy(() => makePage(alone)) };
+    const { document, ...forms } = await prepareOwn({ json, yaml }, operations);
+    const parts = lazy(async () => {
+      const { renderParts } = await import("./explorer/page-parts.ts");
+      return await renderParts(document);
+    });
+    const alone = (notice?: string) => ({
+      ...forms,
+      page: lazy(async () => makePage({ page: await parts.get(), origins: [] }, notice)),
+    });
     const url = node?.url || undefined;
     if (place === "none" || (place === undefined && url === undefined)) {
-      return { current, refresh: () => Promise.resolve() };
+      return { current: alone(), ready: Promise.resolve(), refresh: () => Promise.resolve() };
     }
-    const where = { base: url, publicUrl: node?.public_url };
-    const parts = { alone, own: documentOf(json), operations, report, ...where };
+    const { createPrepare } = await import("./description/prepare-description.ts");
+    const common = {
+      prepare: createPrepare((message) => log(message, { code: "description", level: "warn" })),
+      makePage: async (content: PageContent) => {
+        const page = await makePage(content);
+        return { peek: () => page, get: () => Promise.resolve(page) };
+      },
+      alone,
+      own: documentOf(json),
+      operations,
+      report,
+      base: url,
+      publicUrl: node?.public_url,
+    };
     if (place !== undefined) {
-      const { keepCurrent } = await import("./openapi/watch.ts");
-      return await keepCurrent({ place, ...parts }, makeReadyPage);
+      const { keepCurrent } = await import("./description/watch.ts");
+      const live = keepCurrent({ place, ...common });
+      await withTimeout(live.ready, PATIENCE, () => {});
+      return live;
     }
-    const { keepFound } = await import("./openapi/discover.ts");
+    const { keepFound } = await import("./description/discover.ts");
     const path = async () => (await kinds())[(await monitor.get()).kind ?? ""]?.description;
     const ask = async () => await (await monitor.get()).get();
     const tell = (message: string) => log(message, { code: "description", level: "info" });
-    return keepFound({ url: url!, path, ask, log: tell, ...parts }, current, makeReadyPage);
+    return keepFound({ url: url!, path, ask, log: tell, ...common }, alone());
   });
 
   const description = refreshOnDemand(described, {

@@ -1,5 +1,5 @@
 /**
- * Waits for a promise with a time limit.
+ * Waits for a promise with a limit: a time, or a signal.
  *
  * @module
  */
@@ -25,4 +25,24 @@ export function withTimeout<T>(promise: Promise<T>, timeout: number, late: () =>
     }, Math.min(timeout, TIMER_MAX));
     promise.then(resolve, reject).finally(() => clearTimeout(timer));
   });
+}
+
+/**
+ * Waits for a promise until a signal is aborted.
+ *
+ * @param promise is not cancelled; its result is then ignored
+ * @throws the signal's reason if it is aborted first
+ */
+export async function withSignal<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  let stop = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason);
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop);
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
 }

@@ -2,7 +2,8 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { keepFound } from "../src/openapi/discover.ts";
+import { keepFound } from "../src/description/discover.ts";
+import { prepare } from "../src/description/prepare.ts";
 import { prepareOwn } from "../src/openapi/serve-description.ts";
 import {
   createNodeface,
@@ -136,12 +137,13 @@ found("it is taken up when it is there, and looked at again later", async () => 
       ask: () => Promise.resolve(),
       log: (message) => logged.push(message),
       now: () => now,
-      alone,
+      prepare,
+      makePage: ({ page }) => Promise.resolve(page.title),
+      alone: () => ({ ...alone, page: "Own" }),
       own,
       report: () => {},
     },
     { ...alone, page: "Own" },
-    ({ document }) => Promise.resolve((document.info as { title: string }).title),
   );
   const look = async () => {
     await live.refresh();

@@ -140,9 +140,9 @@ limits("of places are found for all complaints at once", async () => {
 
 limits("of what may be thrown are none: it is a finding", async () => {
   const read = () => Promise.reject(new TypeError("a\u2028b"));
-  const entry = new URL("file:///folder/a.yaml");
-  const { merged, findings } = await loadPlace(entry, read, {}, [], {}, () => Promise.resolve(1));
-  assert.is(merged, undefined);
+  const job = { entry: "file:///folder/a.yaml", own: {}, operations: [], where: {} };
+  const { document, findings } = await loadPlace(job, read);
+  assert.is(document, undefined);
   assert.equal(findings.map(formatFinding), ["a.yaml:1:1 cannot be shown: a b"]);
 });
 

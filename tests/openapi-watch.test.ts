@@ -5,9 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { prepare } from "../src/description/prepare.ts";
+import { keepCurrent } from "../src/description/watch.ts";
+import { represent } from "../src/http/representation.ts";
 import { formatFinding } from "../src/openapi/diagnostics.ts";
 import { assembleNodeface, type Nodeface } from "../src/nodeface.ts";
-import type { DescriptionReport } from "../src/openapi/watch.ts";
+import type { DescriptionReport } from "../src/description/watch.ts";
 import { until } from "./nodes/_daemon.ts";
 
 const fresh = suite("a description that changes");
@@ -138,6 +141,33 @@ fresh("a change of any of its files counts", async () => {
   const after = await (await ask(app, "/spec.json")).json();
   assert.equal(after.components.schemas.S0, { const: 2 });
 });
+
+fresh(
+  "one that takes long is shown when it is there, and this service's own until then",
+  async () => {
+    let finish = () => {};
+    const finished = new Promise<void>((resolve) => finish = resolve);
+    write(file, describe("Late"));
+    const representation = await represent("", { type: "text/plain", cache: "no-cache" });
+    const live = keepCurrent({
+      place: file,
+      own: { paths: {} },
+      prepare: async (job, read) => {
+        await finished;
+        return await prepare(job, read);
+      },
+      makePage: ({ page }) => Promise.resolve(page.title),
+      alone: (notice) => ({ json: representation, yaml: representation, page: notice }),
+      report: (report) => reports.push(report),
+    });
+    const refreshed = live.refresh();
+    assert.match(live.current.page, "is being read");
+    finish();
+    await Promise.all([live.ready, refreshed]);
+    assert.is(live.current.page, "Late");
+    assert.equal(reports.map(({ shown }) => shown), ["current"]);
+  },
+);
 
 fresh.run();
 

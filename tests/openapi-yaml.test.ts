@@ -6,7 +6,7 @@ import { complain, readSource, type Source } from "../src/openapi/parse.ts";
 const yaml = suite("YAML and JSON of a description");
 
 const encode = (text: string) => new TextEncoder().encode(text);
-const readBytes = (bytes: Uint8Array, isJson = false): Promise<Source> =>
+const readBytes = (bytes: Uint8Array<ArrayBuffer>, isJson = false): Promise<Source> =>
   readSource("x", { bytes, isJson });
 const read = (text: string): Promise<Source> => readBytes(encode(text));
 const said = ({ findings }: Source) => findings.map(formatFinding);

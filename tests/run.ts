@@ -38,9 +38,18 @@ const onNode = (name: string, pattern: string): Run => ({
 const folder = (name: string): Run => onNode(name, String.raw`^${name}[/\\].*\.test\.ts$`);
 const PORTABLE = String.raw`^[^/\\]+\.test\.ts$`;
 
-/** The first lane mostly waits, so the second can run beside it. */
+const files = readdirSync(`${ROOT}tests`, { recursive: true, encoding: "utf8" })
+  .map((file) => file.replaceAll("\\", "/"))
+  .filter((file) => !file.includes("node_modules/"))
+  .sort();
+
+/** Folders whose suites mostly wait, so that others can run beside them. */
+const WAITING = ["raw", "nodes"];
+const inFolders = files.filter((file) => /\/.*\.test\.ts$/.test(file));
+const folders = [...new Set(inFolders.map((file) => file.split("/")[0]!))];
+
 const FAST: readonly (readonly Run[])[] = [
-  [folder("raw"), folder("nodes")],
+  WAITING.map(folder),
   [
     onNode("portable on Node", PORTABLE),
     {
@@ -48,35 +57,28 @@ const FAST: readonly (readonly Run[])[] = [
       command: [DENO, "run", "--allow-all", UVU, PORTABLE],
     },
     { name: "portable on Bun", command: [BUN, UVU, PORTABLE] },
-    folder("runtimes"),
-    folder("project"),
-    folder("tools"),
-    folder("browser"),
+    ...folders.filter((name) => !WAITING.includes(name)).map(folder),
   ],
 ];
 
 /** One lane, since some of them measure. */
 const SLOW: readonly (readonly Run[])[] = [
-  readdirSync(`${ROOT}tests`, { recursive: true, encoding: "utf8" })
-    .map((file) => file.replaceAll("\\", "/"))
-    .filter((file) => file.endsWith(".slow.ts") && !file.includes("node_modules/"))
-    .sort()
-    .map((file) =>
-      onNode(
-        file.replace(/\.slow\.ts$/, ""),
-        `^${file.replaceAll(/[/.]/g, ".")}$`,
-      )
-    ),
+  files.filter((file) => file.endsWith(".slow.ts")).map((file) =>
+    onNode(
+      file.replace(/\.slow\.ts$/, ""),
+      `^${file.replaceAll(/[/.]/g, ".")}$`,
+    )
+  ),
 ];
 
 /** In milliseconds. A child of the run may keep the pipe open after the run's exit. */
 const OUTPUT_TIMEOUT = 5000;
 
 const words = process.argv.slice(2);
-const folders = words.filter((word) => word !== "fast" && word !== "slow");
+const wanted = words.filter((word) => word !== "fast" && word !== "slow");
 const isWanted = ({ name }: Run) =>
-  folders.length === 0 ||
-  folders.some((folder) => name === folder || name.startsWith(`${folder}/`));
+  wanted.length === 0 ||
+  wanted.some((folder) => name === folder || name.startsWith(`${folder}/`));
 
 const tiers = [words.includes("fast") ? FAST : [], words.includes("slow") ? SLOW : []];
 const results: Result[] = [];

@@ -82,6 +82,7 @@ async function main() {
     tableModule(files),
     await descriptionModule(),
     await pageModule({ ...folders, preload }),
+    await threadProgramModule(),
     buildInfoModule(version, shortCommit()),
     kindsModule,
   ]);
@@ -149,6 +150,22 @@ async function pageModule(files: PageFiles): Promise<Module> {
     FILES: files,
   });
   return { path: "page.js", inputs: [text], make: () => Promise.resolve(text) };
+}
+
+/** The program of the thread, as a text; bundlers of a host would not find a file of its own. */
+async function threadProgramModule(): Promise<Module> {
+  const entry = "src/description/thread-program.ts";
+  const names = await readdir(join(ROOT, "src"), { recursive: true });
+  const paths = names.filter((name) => name.endsWith(".ts")).map((name) => join("src", name));
+  const sources = await readFiles(ROOT, [...paths, "node_modules/yaml/package.json"]);
+  return {
+    path: "thread-program.js",
+    inputs: [...sources].flat(),
+    async make() {
+      const { bundleText } = await import("./bundle.ts");
+      return moduleText({ PROGRAM: await bundleText(join(ROOT, entry)) });
+    },
+  };
 }
 
 /** The files of `spec/kinds/` by the names of their kinds, in alphabetical order. */

@@ -9,6 +9,9 @@ import { fileURLToPath } from "node:url";
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 
+/** Its entry for Node is CommonJS and calls `require`, which an ES module does not have. */
+const YAML = path("../../node_modules/yaml/browser/index.js");
+
 /** The runtime that a bundle is for. */
 export type Runtime = "node" | "deno" | "bun" | "worker";
 
@@ -35,8 +38,7 @@ export async function bundle(
     mainFields: ["module", "main"],
     conditions: [runtime, "import"],
     external: ["node:*"],
-    // Its entry for Node is CommonJS and calls `require`, which an ES module does not have.
-    alias: { yaml: path("../../node_modules/yaml/browser/index.js") },
+    alias: { yaml: YAML },
     target: "es2023",
     minify: true,
     metafile: true,
@@ -44,6 +46,30 @@ export async function bundle(
     logLevel: "warning",
   });
   return packagesOf(metafile);
+}
+
+/**
+ * Bundles a module as a script without imports, which any runtime can run.
+ *
+ * @param entry the path of the module
+ */
+export async function bundleText(entry: string): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [entry],
+    write: false,
+    bundle: true,
+    format: "iife",
+    platform: "neutral",
+    mainFields: ["module", "main"],
+    external: ["node:*"],
+    alias: { yaml: YAML },
+    target: "es2023",
+    minify: true,
+    charset: "ascii",
+    legalComments: "none",
+    logLevel: "warning",
+  });
+  return outputFiles[0]!.text;
 }
 
 /** The folders of the packages in a bundle, such as `node_modules/yaml`. */

@@ -13,9 +13,10 @@ import type { PlannedSource } from "../info/query-plan.ts";
 import type { Outcome } from "../info/query-sources.ts";
 import { formatJson } from "../json/lossless.ts";
 import { formatFinding } from "../openapi/diagnostics.ts";
-import { placeBelow, reasonIn } from "../openapi/discover.ts";
+import { createPrepare } from "../description/prepare-description.ts";
+import { placeBelow, reasonIn } from "../description/discover.ts";
 import { documentOf } from "../openapi/serve-description.ts";
-import { inspectDescription } from "../openapi/watch.ts";
+import { inspectDescription } from "../description/watch.ts";
 import { OWN_DESCRIPTION } from "../resources.ts";
 import { excerpt, printableJson } from "../text.ts";
 import type { Config } from "./configuration.ts";
@@ -128,19 +129,20 @@ async function describeDescription(
   if (place === undefined || place === "none") return [];
   const own = documentOf((await OWN_DESCRIPTION.get()).json);
   const where = { base: node.url, publicUrl: node.public_url, itself };
-  const { findings, merged } = await inspectDescription({ place, own, ...where });
+  const prepare = createPrepare(() => {});
+  const { findings, content } = await inspectDescription({ place, own, prepare, ...where });
   const title = "Description";
-  if (itself && !merged) {
+  if (itself && !content) {
     const text = `There is no description of the node at ${place}: ${reasonIn(findings)}\n`;
     return [{ title, text, troubles: [] }];
   }
   const lines = findings.map((finding) => `${finding.level.padEnd(5)} ${formatFinding(finding)}\n`);
   const errors = findings.filter(({ level }) => level === "error").length;
   const troubles = [
-    ...merged ? [] : ["the description cannot be shown"],
+    ...content ? [] : ["the description cannot be shown"],
     ...errors > 0 ? [`errors in the description: ${errors}`] : [],
   ];
-  const last = merged ? "The description can be shown\n" : "The description cannot be shown\n";
+  const last = content ? "The description can be shown\n" : "The description cannot be shown\n";
   return [{ title, text: `${lines.join("")}${last}`, troubles }];
 }
 

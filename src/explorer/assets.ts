@@ -4,7 +4,8 @@
  * @module
  */
 import type { Asset } from "../generated/assets.js";
-import { type EncodedContent, unpack } from "../http/build-time-content.ts";
+import { unpack } from "../http/build-time-content.ts";
+import type { EncodedContent } from "../http/content-coding.ts";
 import { represent, type Representation } from "../http/representation.ts";
 import { lazy, type Resource } from "../lazy.ts";
 

@@ -7,11 +7,9 @@
 import type { PageFiles } from "../generated/page.js";
 import { digest } from "../http/content-digest.ts";
 import { represent, type Representation } from "../http/representation.ts";
-import { renderContent } from "./render-content.ts";
 import { type Info, nameOf, renderHeader, TABLES } from "./render-header.ts";
-import { shorten } from "../text.ts";
 import { escape } from "./html.ts";
-import { readOutline } from "./read-outline.ts";
+import type { PageParts } from "./page-parts.ts";
 
 /**
  * The content security policy (CSP level 3). The page runs only this service's scripts, and sends
@@ -32,7 +30,7 @@ const contentSecurityPolicy = (origins: readonly string[]) =>
     "frame-ancestors 'none'",
   ].join("; ");
 
-/** What the page needs besides the document. */
+/** What the page needs besides its parts. */
 export interface PageOptions {
   /** The origins of the description's servers, to which the page may send requests. */
   readonly origins: readonly string[];
@@ -52,26 +50,24 @@ export interface Page {
  * Makes the page of a description.
  *
  * @param template HTML with names in braces for the values
- * @param document the OpenAPI document as JSON values; untrusted
+ * @param parts what it shows of the description
  * @param files the paths of the page's files
  */
-export async function createPage(
+export function createPage(
   template: string,
-  document: unknown,
+  { title, summary, content }: PageParts,
   files: PageFiles,
   { origins, notice }: PageOptions = { origins: [], notice: undefined },
-): Promise<Page> {
-  const outline = readOutline(document);
+): Page {
   const constant = {
     explorer: files.explorer,
     scalar: files.scalar,
     preload: files.preload.map(preload).join("\n    "),
-    description: escape(shorten(outline.summary || outline.description, 200)),
+    description: escape(summary),
     notice: notice ? `<p class="notice" role="alert">${escape(notice)}</p>` : "",
-    content: await renderContent(outline),
+    content,
     ...TABLES,
   };
-  const title = shorten(outline.title, 100);
   let last: { info: Info; header: string; representation: Representation } | undefined;
   const render = async (info: Info, header: string): Promise<Representation> => {
     const name = nameOf(info);

@@ -4,15 +4,12 @@
  *
  * @module
  */
-import type { ContentCoding } from "./content-coding.ts";
+import type { ContentCoding, EncodedContent } from "./content-coding.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /** A content as base64, by coding. It has `identity` only if it has no `gzip`. */
 export type PackedContent = Readonly<Partial<Record<ContentCoding, string>>>;
-
-/** A content as bytes, by coding. */
-export type EncodedContent = { identity: Bytes } & Partial<Record<ContentCoding, Bytes>>;
 
 /** Decodes every coding of a content; `identity` is made from gzip. */
 export async function unpack({ br, gzip, identity }: PackedContent): Promise<EncodedContent> {

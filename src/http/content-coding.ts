@@ -14,6 +14,9 @@ export type ContentCoding = (typeof CODINGS)[number];
 /** The encoded forms of a content. */
 export type Encoded = Partial<Record<ContentCoding, Uint8Array<ArrayBuffer>>>;
 
+/** A content as bytes, by coding. */
+export type EncodedContent = Encoded & { identity: Uint8Array<ArrayBuffer> };
+
 /** A content up to this size, in bytes, fits in one packet: encoding it gains nothing. */
 export const PACKET_SIZE = 1400;
 

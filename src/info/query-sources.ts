@@ -9,7 +9,7 @@ import { formatPointer, resolvePointer } from "../json/pointer.ts";
 import { toJson } from "../json/to-json.ts";
 import { isObject } from "../json/values.ts";
 import { quote } from "../text.ts";
-import { withTimeout } from "../with-timeout.ts";
+import { withSignal, withTimeout } from "../with-timeout.ts";
 import { readAnswer, type SourceAnswer } from "./bound-answer.ts";
 import { type HostInfo, linkOf, type PlannedSource } from "./query-plan.ts";
 import { RESERVED_KEYS } from "./settings.ts";
@@ -162,11 +162,8 @@ async function callHost(
   call: HostInfo,
   { timeout, signal }: RequestLimits,
 ): Promise<SourceAnswer> {
-  const aborted = new Promise<never>((_, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason));
-  });
   try {
-    const called = Promise.race([Promise.resolve(call()), aborted]);
+    const called = withSignal(Promise.resolve(call()), signal);
     const value = await withTimeout(called, timeout, () => {
       throw hostError(`takes longer than ${timeout} ms`);
     });

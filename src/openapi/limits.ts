@@ -15,6 +15,10 @@ export const LIMITS = {
   yaml: 12_582_912,
   /** Bytes of all files: 64 MiB. */
   total: 67_108_864,
+  /** Bytes of all files where the runtime starts no thread: 4 MiB. */
+  withoutThread: 4_194_304,
+  /** Bytes of memory that a thread may take for its objects, where the runtime can hold it to that: 768 MiB. */
+  memory: 805_306_368,
   /** Levels of objects and lists. */
   depth: 256,
   /** Files of one description. */

@@ -1,5 +1,5 @@
 /**
- * From the place of a node's description to what is served: read, check, bundle, merge, write.
+ * From the place of a node's description to the document that is served: read, check, bundle, merge.
  *
  * @module
  */
@@ -11,94 +11,71 @@ import { decodePercent } from "../json/pointer.ts";
 import type { DescribedOperation } from "./operations-of-host.ts";
 import { withServiceOperations } from "./service-operations.ts";
 import type { Reader } from "./read-file-or-url.ts";
-import {
-  hasManyOrigins,
-  isAstray,
-  openServers,
-  originsOf,
-  type Whereabouts,
-  withServers,
-} from "./servers.ts";
+import { hasManyOrigins, isAstray, openServers, type Whereabouts, withServers } from "./servers.ts";
 import { LIMITS } from "./limits.ts";
 import { complain } from "./parse.ts";
 import { upgradeSwagger } from "./upgrade-swagger.ts";
 import { isObject, type Json } from "../json/values.ts";
-import { writeJson, writeYaml } from "./write.ts";
-import { breathe } from "./yield-to-requests.ts";
 
-/** A description in both forms, not yet ready to be served. */
-export interface Merged<T> {
-  /** What was made of the document, which is not kept itself: it may be large. */
-  readonly made: T;
-  /** In UTF-8, as texts of this size are better not kept twice. */
-  readonly json: Uint8Array<ArrayBuffer>;
-  readonly yaml: Uint8Array<ArrayBuffer>;
+/** Where a description is, and what goes into it: plain data, which another thread can be sent. */
+export interface LoadJob {
+  /** The URL of its root. */
+  readonly entry: string;
+  /** This service's own description, whose operations are added. */
+  readonly own: Json;
+  /** Further operations of a host. */
+  readonly operations: readonly DescribedOperation[];
+  /** What is known of where the node is. */
+  readonly where: Whereabouts;
 }
 
 /** What came of reading a description. */
-export interface Outcome<T> {
-  /** `undefined` where a finding is fatal. */
-  readonly merged: Merged<T> | undefined;
+export interface Loaded {
+  /** JSON values; a whole number too large for `number` is a `bigint`. `undefined` where a finding is fatal. */
+  readonly document: Json | undefined;
   readonly findings: readonly Finding[];
   /** The stamp of each file by its URL, to see whether it has changed. */
   readonly stamps: ReadonlyMap<string, string>;
 }
 
-/** What a description says. */
-export interface Said {
-  /** The document as JSON values; a whole number too large for `number` is a `bigint`. */
-  readonly document: Json;
-  /** The origins of its servers. */
-  readonly origins: readonly string[];
-}
-
 /**
- * Loads a description: its files, what is wrong with them, one document, its servers, our operations,
- * the bytes. Never rejects: nobody knows all that a description may hold, so what is thrown on the way
- * is a finding.
+ * Loads a description: its files, what is wrong with them, one document, its servers, our operations.
+ * Never rejects: nobody knows all that a description may hold, so what is thrown on the way is a finding.
  *
- * @param entry where it is
+ * @param job where it is, and what goes into it
  * @param read reads its files
- * @param own this service's own description, whose operations are added
- * @param operations further operations of a host
- * @param where what is known of where the node is
- * @param make makes what is kept of the document
  */
-export async function load<T>(
-  entry: URL,
+export async function load(
+  { entry, own, operations, where }: LoadJob,
   read: Reader,
-  own: Json,
-  operations: readonly DescribedOperation[],
-  where: Whereabouts,
-  make: (said: Said) => Promise<T>,
-): Promise<Outcome<T>> {
-  const stamps = new Map([[entry.href, ""]]);
+): Promise<Loaded> {
+  const stamps = new Map([[entry, ""]]);
   const reader: Reader = async (url, stamp) => {
     const file = await read(url, stamp);
     if (file) stamps.set(url.href, file.stamp);
     return file;
   };
   try {
-    const files = await gather(entry, reader);
+    const files = await gather(new URL(entry), reader);
     for (const [url, stamp] of files.stamps) stamps.set(url, stamp);
     // What cannot be bundled is a finding as well.
     const bundled = isObject(files.root.source.value) ? bundle(files) : {};
     const findings = check(files);
-    if (findings.some(({ isFatal }) => isFatal)) return { merged: undefined, findings, stamps };
+    if (findings.some(({ isFatal }) => isFatal)) return { document: undefined, findings, stamps };
     const near = nearOf(files.root.url, where);
     const single = bundled.swagger === undefined ? bundled : upgradeSwagger(bundled);
     const placed = withServers(single, near);
     findings.push(...checkServers(files, placed, near));
-    const document = withServiceOperations(own, placed, operations);
-    const made = await make({ document, origins: originsOf(document) });
-    await breathe();
-    const json = writeJson(document);
-    await breathe();
-    return { merged: { made, json, yaml: writeYaml(document) }, findings, stamps };
+    return { document: withServiceOperations(own, placed, operations), findings, stamps };
   } catch (error) {
-    const name = decodePercent(entry.pathname.split("/").at(-1)!) || entry.host;
-    return { merged: undefined, findings: [failureOf(name, error)], stamps };
+    return { document: undefined, findings: [failureOf(nameOf(entry), error)], stamps };
   }
+}
+
+/** What a description is called in a finding about the whole of it. */
+export function nameOf(entry: string): string {
+  const { pathname, host } = new URL(entry);
+  return decodePercent(pathname.split("/").at(-1)!) || host;
 }
 
 /** What is to be said of the servers. */

@@ -13,7 +13,7 @@ import { formatSize, LIMITS } from "./limits.ts";
 export interface File {
   /** Where it is: its own URL, after links and redirects. */
   readonly url: URL;
-  readonly bytes: Uint8Array;
+  readonly bytes: Uint8Array<ArrayBuffer>;
   /** Whether it says of itself that it is JSON, by its name or its media type. */
   readonly isJson: boolean;
   /** Differs where the content does: of a file its time and size, of a URL its `ETag`. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { EncodedContent } from "../http/build-time-content.ts";
+import type { EncodedContent } from "../http/content-coding.ts";
 import { represent, type Representation } from "../http/representation.ts";
 import { addOperations, type DescribedOperation, type Document } from "./operations-of-host.ts";
 import type { Json } from "../json/values.ts";
@@ -17,10 +17,6 @@ export interface Description {
   readonly document: Json;
   readonly json: Representation;
   readonly yaml: Representation;
-  /** The origins that its servers name, which the page may ask. */
-  readonly origins: readonly string[];
-  /** What a reader of the page should know of the description; for people, without a period. */
-  readonly notice: string | undefined;
 }
 
 /** What the service's own description says, by its JSON. */
@@ -46,7 +42,7 @@ export async function prepareOwn(
     form(forms.json.identity, JSON_FORM, forms.json),
     form(forms.yaml.identity, YAML_FORM, forms.yaml),
   ]);
-  return { document, json, yaml, origins: [], notice: undefined };
+  return { document, json, yaml };
 }
 
 /** Prepares both forms of a document. What writes YAML is loaded where it is needed only. */
@@ -56,7 +52,7 @@ async function describe(document: Document): Promise<Description> {
     form(writeJson(document), JSON_FORM),
     form(writeYaml(document), YAML_FORM),
   ]);
-  return { document, json, yaml, origins: [], notice: undefined };
+  return { document, json, yaml };
 }
 
 /**
@@ -65,12 +61,11 @@ async function describe(document: Document): Promise<Description> {
  * @param forms the description with this service's operations
  */
 export async function prepareForms(
-  { json, yaml }: Record<"json" | "yaml", Uint8Array<ArrayBuffer>>,
+  { json, yaml }: Record<"json" | "yaml", EncodedContent>,
 ): Promise<Pick<Description, "json" | "yaml">> {
-  // One after the other: an encoder takes several MB.
   return {
-    json: await form(json, JSON_FORM),
-    yaml: await form(yaml, YAML_FORM),
+    json: await form(json.identity, JSON_FORM, json),
+    yaml: await form(yaml.identity, YAML_FORM, yaml),
   };
 }
 

@@ -1,6 +1,7 @@
 /** Services of this process for a browser to visit. */
 import { serve } from "../../src/adapters/node.ts";
 import { createPage } from "../../src/explorer/page.ts";
+import { renderParts } from "../../src/explorer/page-parts.ts";
 import { FILES, TEMPLATE } from "../../src/generated/page.js";
 import { createFinish } from "../../src/http/finish.ts";
 import { represent, type Representation } from "../../src/http/representation.ts";
@@ -54,7 +55,7 @@ async function pageOf(document: unknown) {
   const described = document ?? await (await createNodeface().fetch(
     new Request("http://localhost/spec.json"),
   )).json();
-  return await createPage(TEMPLATE, described, FILES);
+  return createPage(TEMPLATE, await renderParts(described), FILES);
 }
 
 const json = (value: unknown, cache = "public, no-cache") =>

@@ -3,9 +3,11 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
 import type { Finding } from "../../src/openapi/diagnostics.ts";
-import { type DescriptionPlace, inspectDescription } from "../../src/openapi/watch.ts";
+import { prepare } from "../../src/description/prepare.ts";
+import { type DescriptionPlace, inspectDescription } from "../../src/description/watch.ts";
 import type { Whereabouts } from "../../src/openapi/servers.ts";
 import type { Json } from "../../src/json/values.ts";
+import { parseJson } from "../../src/json/lossless.ts";
 import { ROOT } from "../_paths.ts";
 
 /** The path of a file in this folder. */
@@ -30,18 +32,19 @@ export async function load(
   own: string = OWN,
 ): Promise<Loaded> {
   const found = typeof place === "string" ? pathOf(place) : place;
-  const { merged, findings } = await inspectDescription({
+  const { content, findings } = await inspectDescription({
     place: found,
     own: parse(own),
+    prepare,
     ...where,
   });
   const text = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes);
   return {
     findings,
-    origins: merged?.made.origins ?? [],
-    document: merged?.made.document,
-    json: text(merged?.json),
-    yaml: text(merged?.yaml),
+    origins: content?.origins ?? [],
+    document: content && parseJson(text(content.json.identity)) as Json,
+    json: text(content?.json.identity),
+    yaml: text(content?.yaml.identity),
   };
 }
 

@@ -167,7 +167,7 @@ assets(
   },
 );
 
-assets("Deno runs it with the few permissions of its task", async () => {
+assets("Deno runs it with the permissions of its task", async () => {
   await inCopy(async (cwd) => {
     for (const name of ["description.js", "assets.js"]) rmSync(join(cwd, "src/generated", name));
     const { tasks } = JSON.parse(readFileSync(`${ROOT}deno.json`, "utf8"));

@@ -18,6 +18,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["generated"],
   ["openapi", "info"],
   ["explorer"],
+  ["description"],
   ["settings"],
   ["log.ts"],
   ["options-schema.ts", "options.ts"],

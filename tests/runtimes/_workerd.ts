@@ -17,26 +17,32 @@ export async function startWorkerd(): Promise<Server> {
   return await startWorker(readFileSync(`${ROOT}dist/worker.js`, "utf8"));
 }
 
-/** Serves a service with the options of all other runtimes, which the worker has not: any host. */
-export async function startPlainWorkerd(): Promise<Server> {
+/**
+ * Serves a service with the options of all other runtimes, which the worker has not: any host.
+ *
+ * @param options JavaScript
+ * @param flags compatibility flags
+ */
+export async function startPlainWorkerd(options = "", flags: string[] = []): Promise<Server> {
   const contents = `import { createNodeface } from "./src/index.ts";
-    export default createNodeface();`;
+    export default createNodeface(${options});`;
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: ROOT },
     ...{ bundle: true, write: false, format: "esm", platform: "neutral", external: ["node:*"] },
     mainFields: ["module", "main"],
     conditions: ["worker"],
   });
-  return await startWorker(outputFiles[0]!.text);
+  return await startWorker(outputFiles[0]!.text, flags);
 }
 
-/** Serves a bundle, on a port of its own choice. */
-export async function startWorker(contents: string): Promise<Server> {
+/** Serves a bundle, on a port of its own choice. No compatibility flag is set if none is given. */
+export async function startWorker(contents: string, flags: string[] = []): Promise<Server> {
   const worker = new Miniflare({
     // As Wrangler gives it: Miniflare looks for no further modules.
     modules: [{ type: "ESModule", path: "worker.js", contents }],
-    // No compatibility flag, and no date that would switch Node's modules on.
+    // A date that does not switch Node's modules on.
     compatibilityDate: "2026-01-01",
+    compatibilityFlags: flags,
     // Past Miniflare's own front, which would encode answers by itself.
     unsafeDirectSockets: [{}],
   });

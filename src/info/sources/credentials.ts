@@ -9,6 +9,7 @@ import type { AuthFile, Kind } from "../../kinds/kind.ts";
 import { type AuthHeaders, type AuthRequest, createAuthorize } from "./authorize.ts";
 import { type Failure, looksLike, type Refusal, refused, unreadable, wanted } from "./refusal.ts";
 import { type Place, readSecret, settingOf } from "./secret.ts";
+import { withSignal } from "../../with-timeout.ts";
 
 export type { Place } from "./secret.ts";
 
@@ -148,11 +149,7 @@ function createQueue(): Auth["exchange"] {
       return work();
     });
     last = turn.catch(() => {});
-    const aborted = new Promise<never>((_, reject) => {
-      if (signal.aborted) reject(signal.reason);
-      signal.addEventListener("abort", () => reject(signal.reason));
-    });
-    return Promise.race([turn, aborted]);
+    return withSignal(turn, signal);
   };
 }
 

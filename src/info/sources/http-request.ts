@@ -9,6 +9,7 @@ import { excerpt, startOf } from "../../text.ts";
 import type { Attempt, Auth } from "./credentials.ts";
 import { failureOf } from "./http-failure.ts";
 import { SourceError } from "./source-error.ts";
+import { withSignal } from "../../with-timeout.ts";
 
 /** How long a source may take, and what ends it early. */
 export interface RequestLimits {
@@ -58,7 +59,8 @@ export async function requestText(
   }, timeout);
   try {
     const exchanged = context.auth.exchange(() => exchange(request, context, ended), ended);
-    return await Promise.race([exchanged, rejectionOf(ended)]);
+    // Whatever a `fetch` makes of the signal.
+    return await withSignal(exchanged, ended);
   } catch (error) {
     // Ends what is left of the answer, and its connection.
     stop();
@@ -113,14 +115,6 @@ async function exchange(
     });
   }
   return { status, text };
-}
-
-/** Rejects when a signal is aborted, whatever a `fetch` makes of that. */
-function rejectionOf(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    signal.addEventListener("abort", () => reject(signal.reason));
-  });
 }
 
 /** What servers with TLS answer to a request without it: Go, nginx, Apache. */

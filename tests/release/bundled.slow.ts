@@ -65,12 +65,12 @@ bundled("in workerd it says that it can read no file", async () => {
 import { createNodeface } from "nodeface";
 
 let told = "";
-const nodeface = createNodeface({ description: "openapi.yaml", log: (_, { error }) => told += error });
+const nodeface = createNodeface({ description: "openapi.yaml", log: (said) => told += said });
 export default { fetch: async (request) => (await nodeface.fetch(request), new Response(told)) };
 `;
   const server = await startWorker(readFileSync(await bundle(program, FOR_WORKERD), "utf8"));
   const told = await (await send(new URL("spec.json", server.url))).text();
-  assert.is(told, "Error: openapi.yaml: no file can be read here");
+  assert.is(told, "openapi.yaml:1:1 cannot be shown: no file can be read here");
   await server.stop();
 });
 

@@ -5,8 +5,7 @@
  * @module
  */
 import { serialize } from "../lazy.ts";
-import type { Description } from "./serve-description.ts";
-import type { Finding } from "./diagnostics.ts";
+import type { Finding } from "../openapi/diagnostics.ts";
 import {
   type DescriptionReport,
   keepCurrent,
@@ -14,13 +13,12 @@ import {
   type LiveOptions,
   type Shown,
 } from "./watch.ts";
-import type { Said } from "./load.ts";
 
 /** How long a place is left alone when it has been looked at, in ms. */
 const AGAIN = 30_000;
 
 /** How the description of a node is found. */
-export interface FoundOptions extends Omit<LiveOptions, "place"> {
+export interface FoundOptions<T> extends Omit<LiveOptions<T>, "place"> {
   /** Where the node answers. */
   readonly url: string;
   /** The path at which it describes itself; `undefined` while that is not known. */
@@ -49,12 +47,10 @@ export function reasonIn(findings: readonly Finding[]): string {
  *
  * @param options where it may be, and what is known of the node
  * @param current what is shown until then
- * @param make makes the page
  */
 export function keepFound<T>(
-  { url, path: find, ask, log, report, now = Date.now, ...options }: FoundOptions,
+  { url, path: find, ask, log, report, now = Date.now, ...options }: FoundOptions<T>,
   current: Shown<T>,
-  make: (said: Said & Pick<Description, "notice">) => Promise<T>,
 ): Live<T> {
   let found: Live<T> | undefined;
   let told: string | undefined;
@@ -85,10 +81,8 @@ export function keepFound<T>(
       if (found) report(said);
       else first = said;
     };
-    const live = await keepCurrent(
-      { ...options, report: tell, place, base: url, itself: url },
-      make,
-    );
+    const live = keepCurrent({ ...options, report: tell, place, base: url, itself: url });
+    await live.ready;
     if (first?.shown === "current") {
       found = live;
       return report(first);
@@ -103,6 +97,7 @@ export function keepFound<T>(
     get current() {
       return found?.current ?? current;
     },
+    ready: Promise.resolve(),
     refresh: serialize(look),
   };
 }

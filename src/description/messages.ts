@@ -1,0 +1,26 @@
+/**
+ * What the thread that prepares a description and the one that has it done say to each other. The thread
+ * has no files and no network: it asks for each file.
+ *
+ * @module
+ */
+import type { LoadJob } from "../openapi/load.ts";
+import type { Prepared } from "./prepare.ts";
+
+/** A file, as it is sent: its URL is a text. */
+export interface SentFile {
+  readonly url: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly isJson: boolean;
+  readonly stamp: string;
+}
+
+/** What the thread is told: what to do first, then each file that it has asked for. */
+export type ToThread =
+  | { readonly job: LoadJob }
+  | { readonly url: string; readonly file: SentFile | undefined }
+  /** Why a file cannot be had; `isExpected` where that is a finding about it. */
+  | { readonly url: string; readonly failure: string; readonly isExpected: boolean };
+
+/** What the thread says: which file it needs, at last what came of it. */
+export type FromThread = { readonly url: string } | { readonly prepared: Prepared };

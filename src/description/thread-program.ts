@@ -1,0 +1,47 @@
+/**
+ * The program of the thread that prepares a description. `npm run assets` makes one text of it,
+ * `generated/thread-program.js`.
+ *
+ * @module
+ */
+import { type File, ReadError } from "../openapi/read-file-or-url.ts";
+import { parentThread } from "../platform.ts";
+import type { FromThread, ToThread } from "./messages.ts";
+import { prepare } from "./prepare.ts";
+
+const parent = parentThread();
+/** By URL. */
+const waiting = new Map<string, Waiting>();
+
+/** What waits for a file. */
+interface Waiting {
+  readonly resolve: (file: File | undefined) => void;
+  readonly reject: (error: Error) => void;
+}
+
+parent.receive((data) => {
+  const message = data as ToThread;
+  if ("job" in message) return void work(message);
+  const { resolve, reject } = waiting.get(message.url)!;
+  waiting.delete(message.url);
+  if ("failure" in message) {
+    const { failure, isExpected } = message;
+    return reject(isExpected ? new ReadError(failure) : new Error(failure));
+  }
+  const { file } = message;
+  resolve(file && { ...file, url: new URL(file.url) });
+});
+
+async function work({ job }: Extract<ToThread, { job: unknown }>): Promise<void> {
+  const prepared = await prepare(job, ({ href }) => {
+    say({ url: href });
+    return new Promise((resolve, reject) => waiting.set(href, { resolve, reject }));
+  });
+  const { content } = prepared;
+  const bytes = content ? [content.json, content.yaml].flatMap((form) => Object.values(form)) : [];
+  say({ prepared }, bytes.map(({ buffer }) => buffer));
+}
+
+function say(message: FromThread, transfer?: readonly ArrayBuffer[]): void {
+  parent.send(message, transfer);
+}

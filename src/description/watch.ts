@@ -1,0 +1,179 @@
+/**
+ * Keeps what is shown of a node's description current: read when the service starts, and again when a
+ * file of it has changed. A new version that is broken leaves the old one where it is.
+ *
+ * @module
+ */
+import type { Representation } from "../http/representation.ts";
+import type { Json } from "../json/values.ts";
+import { lazy, serialize } from "../lazy.ts";
+import { failureOf, type Finding } from "../openapi/diagnostics.ts";
+import type { DescribedOperation } from "../openapi/operations-of-host.ts";
+import type { Reader } from "../openapi/read-file-or-url.ts";
+import { prepareForms } from "../openapi/serve-description.ts";
+import type { Whereabouts } from "../openapi/servers.ts";
+import { fileUrl } from "../platform.ts";
+import type { Content, Prepare, Prepared } from "./prepare.ts";
+
+/** Where a node's description is: a file's path or URL, or the text itself. */
+export type DescriptionPlace = string | URL | { readonly text: string; readonly name?: string };
+
+/** What has become of a description that was read. */
+export interface DescriptionReport {
+  readonly findings: readonly Finding[];
+  /** What is shown: the description, an older version of it, or this service's own alone. */
+  readonly shown: "current" | "older" | "own";
+}
+
+/** Where a description is, and what goes into it. */
+export interface PlaceOptions extends Whereabouts {
+  readonly place: DescriptionPlace;
+  /** This service's own description, whose operations are added. */
+  readonly own: Json;
+  /** Further operations of a host, which are added as they are. */
+  readonly operations?: readonly DescribedOperation[];
+}
+
+/** How a description is kept current. */
+export interface LiveOptions<T> extends PlaceOptions {
+  readonly prepare: Prepare;
+  /** Makes the page of a description. */
+  readonly makePage: (content: Pick<Content, "page" | "origins">) => Promise<T>;
+  /** What is shown where the description cannot be: this service's own, with a notice on its page. */
+  readonly alone: (notice: string) => Shown<T>;
+  /** Is told what has become of the description, each time that it was read. */
+  readonly report: (report: DescriptionReport) => void;
+}
+
+/** What is shown of a description, all of it made of the same version. */
+export interface Shown<T> {
+  readonly json: Representation;
+  readonly yaml: Representation;
+  readonly page: T;
+}
+
+/** What is shown of a description, as long as it is current. */
+export interface Live<T> {
+  readonly current: Shown<T>;
+  /** Resolves when it has been read, or cannot be; never rejects. */
+  readonly ready: Promise<void>;
+  /** Looks whether the description has changed and, if so, reads it again. Never rejects for that. */
+  refresh(): Promise<void>;
+}
+
+/** What the page says where the node's description cannot be shown. */
+const NOTICE = "The node's own description cannot be shown; the log of this service says why";
+
+/** What it says until the description was read for the first time. */
+const NOTICE_BEFORE = "The node's own description is being read; load this page again in a while";
+
+/**
+ * Reads a description and keeps it current.
+ *
+ * @param options where it is, and what is known of the node
+ */
+export function keepCurrent<T>(
+  { alone, report, makePage, ...options }: LiveOptions<T>,
+): Live<T> {
+  let stamps: Prepared["stamps"] = new Map();
+  let shows: "own" | "older" = "own";
+  const opened = lazy(() => open(options));
+  const live: Live<T> & { current: Shown<T> } = {
+    current: alone(NOTICE_BEFORE),
+    ready: readAgain(),
+    refresh: serialize(look),
+  };
+
+  async function readAgain() {
+    const { shown, findings, stamps: read } = await prepareShown();
+    stamps = read;
+    if (shown) {
+      live.current = shown;
+      shows = "older";
+    } else if (shows === "own") live.current = alone(NOTICE);
+    report({ findings, shown: shown ? "current" : shows });
+  }
+
+  async function prepareShown() {
+    try {
+      const { content, findings, stamps } = await (await opened.get()).prepare();
+      if (!content) return { findings, stamps };
+      const shown = { ...await prepareForms(content), page: await makePage(content) };
+      return { shown, findings, stamps };
+    } catch (error) {
+      return { findings: [failureOf(nameOf(options.place), error)], stamps };
+    }
+  }
+
+  async function look() {
+    await live.ready;
+    if (await hasChanged(stamps, (await opened.get()).read)) await readAgain();
+  }
+  return live;
+}
+
+/** Reads a description once and says what is wrong with it. */
+export async function inspectDescription(
+  options: PlaceOptions & Pick<LiveOptions<unknown>, "prepare">,
+): Promise<Prepared> {
+  return await (await open(options)).prepare();
+}
+
+/** What prepares a description, and reads its files one by one. */
+async function open(
+  { place, own, operations = [], prepare, ...where }: PlaceOptions & { prepare: Prepare },
+): Promise<{ prepare: () => Promise<Prepared>; read: Reader }> {
+  const { createReader } = await import("../openapi/read-file-or-url.ts");
+  const { entry, read } = await openPlace(place, createReader);
+  const job = { entry: entry.href, own, operations: operations.map(describe), where };
+  return { prepare: () => prepare(job, read), read };
+}
+
+/** An operation of a host as plain data, without what handles it. */
+function describe({ method, path, operation }: DescribedOperation): DescribedOperation {
+  return { method, path, operation: JSON.parse(JSON.stringify(operation)) };
+}
+
+async function openPlace(
+  place: DescriptionPlace,
+  createReader: typeof import("../openapi/read-file-or-url.ts").createReader,
+): Promise<{ entry: URL; read: Reader }> {
+  if (typeof place === "object" && "text" in place) {
+    const entry = new URL(encodeURI(place.name ?? "openapi.yaml"), "file:///description/");
+    const isJson = entry.pathname.endsWith(".json");
+    const { text } = place;
+    const readNothing = createReader(fetch, { files: false });
+    const read: Reader = (url, stamp) => {
+      if (url.href !== entry.href) return readNothing(url);
+      return Promise.resolve(
+        stamp === undefined
+          ? { url, bytes: new TextEncoder().encode(text), isJson, stamp: "text" }
+          : undefined,
+      );
+    };
+    return { entry, read };
+  }
+  const read = createReader((input, init) => fetch(input, init));
+  if (place instanceof URL) return { entry: place, read };
+  if (/^(?:https?|file):\/\//i.test(place)) return { entry: new URL(place), read };
+  return { entry: await fileUrl(place), read };
+}
+
+/** What a description is called where nothing is known of it but its place. */
+function nameOf(place: DescriptionPlace): string {
+  const text = typeof place === "object" && "text" in place ? place.name : String(place);
+  return text?.split("/").at(-1) || "the description";
+}
+
+/** Whether one of the files is another one than it was. */
+async function hasChanged(stamps: Prepared["stamps"], read: Reader): Promise<boolean> {
+  for (const [url, stamp] of stamps) {
+    try {
+      if (await read(new URL(url), stamp)) return true;
+    } catch {
+      // What could not be read before is no news.
+      if (stamp !== "") return true;
+    }
+  }
+  return false;
+}

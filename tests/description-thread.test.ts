@@ -1,0 +1,116 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { prepareInThread } from "../src/description/prepare-in-thread.ts";
+import { createPrepare } from "../src/description/prepare-description.ts";
+import { prepare } from "../src/description/prepare.ts";
+import { createNodeface } from "../src/index.ts";
+import { formatFinding } from "../src/openapi/diagnostics.ts";
+import { LIMITS } from "../src/openapi/limits.ts";
+import type { LoadJob } from "../src/openapi/load.ts";
+import { type Reader, ReadError } from "../src/openapi/read-file-or-url.ts";
+
+const large = suite("a large description");
+
+const ROOT = "file:///folder/openapi.json";
+const JOB: LoadJob = { entry: ROOT, own: { paths: {} }, operations: [], where: {} };
+
+/** A description of about a kilobyte for each operation. */
+function describe(count: number, more: object = {}): string {
+  const description = "What it is and how it is doing. ".repeat(25);
+  const responses = { "200": { description } };
+  const operations = Array.from(
+    { length: count },
+    (_, i) => [`/things/${i}`, { get: { operationId: `get${i}`, responses } }],
+  );
+  const paths = { ...Object.fromEntries(operations), ...more };
+  return JSON.stringify({ openapi: "3.1.1", info: { title: "Things", version: "1" }, paths });
+}
+
+/** Reads files from a table, and counts how often. */
+function readerOf(files: Readonly<Record<string, string>>) {
+  const asked: string[] = [];
+  const read: Reader = (url) => {
+    const name = url.pathname.split("/").at(-1)!;
+    asked.push(name);
+    const text = files[name];
+    if (text === undefined) return Promise.reject(new ReadError("there is no such file"));
+    const bytes = new TextEncoder().encode(text);
+    return Promise.resolve({ url, bytes, isJson: true, stamp: `"${name}"` });
+  };
+  return { read, asked };
+}
+
+large("comes out of a thread as it would without one", async () => {
+  const files = {
+    "openapi.json": describe(400, { "/a": { $ref: "a.json" }, "/b": { $ref: "none.json" } }),
+    "a.json": '{ "get": { "operationId": 12345678901234567890 } }',
+  };
+  const here = await prepare(JOB, readerOf(files).read);
+  const { read, asked } = readerOf(files);
+  assert.equal(await prepareInThread(JOB, read), here);
+  assert.equal(asked, ["openapi.json", "a.json", "none.json"]);
+  assert.match(here.findings.map(formatFinding).join(), "cannot be read: there is no such file");
+  assert.ok(here.content);
+});
+
+large("is read once, however late it is known to be large", async () => {
+  const names = Array.from({ length: 40 }, (_, i) => `${i}.json`);
+  const paths = Object.fromEntries(names.map((name, i) => [`/${i}`, { $ref: name }]));
+  const item = JSON.stringify({ get: { description: "long ".repeat(2000) } });
+  const files = {
+    "openapi.json": describe(1, paths),
+    ...Object.fromEntries(names.map((name) => [name, item])),
+  };
+  const { read, asked } = readerOf(files);
+  const { content, findings } = await createPrepare(() => assert.unreachable())(JOB, read);
+  assert.equal(asked, ["openapi.json", ...names]);
+  assert.equal(findings.filter(({ level }) => level === "error"), []);
+  assert.is(content?.page.title, "Things");
+});
+
+large("keeps no request waiting", async () => {
+  const text = describe(5000);
+  const app = createNodeface({ description: { text, name: "a.json" }, log() {} });
+  const ask = async (path: string) => await app.fetch(new Request(`http://localhost${path}`));
+  await ask("/v1/info");
+  let isServed = false;
+  const spec = ask("/spec.json").finally(() => isServed = true);
+  let answered = 0;
+  while (!isServed) {
+    assert.is((await ask("/v1/info")).status, 200);
+    answered++;
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  assert.match(await (await spec).text(), "/things/4999");
+  assert.ok(answered > 20, `${answered} requests`);
+});
+
+large("is given up where it takes too long, and what was there stays", async () => {
+  const never: Reader = () => new Promise(() => {});
+  const { content, findings } = (await prepareInThread(JOB, never, { ...LIMITS, time: 200 }))!;
+  assert.is(content, undefined);
+  const said = ["openapi.json:1:1 cannot be shown: it takes more than 0.2 s"];
+  assert.equal(findings.map(formatFinding), said);
+});
+
+large("is a finding where the thread cannot be told of it, or a file makes trouble", async () => {
+  const wrong: LoadJob = { ...JOB, own: { paths: () => {} } };
+  const sent = (await prepareInThread(wrong, readerOf({}).read))!;
+  assert.match(formatFinding(sent.findings[0]!), /^openapi.json:1:1 cannot be shown: .*clone/);
+  const failing: Reader = () => Promise.reject(new TypeError("a\x1b[2J"));
+  const { findings } = (await prepareInThread(JOB, failing))!;
+  assert.equal(findings.map(formatFinding), ["openapi.json:1:1 cannot be shown: a [2J"]);
+});
+
+const isNode = !("Bun" in globalThis) && !("Deno" in globalThis);
+
+const onNode = isNode ? large : large.skip;
+
+onNode("is given up where it takes too much memory, on Node", async () => {
+  const { read } = readerOf({ "openapi.json": describe(20_000) });
+  const { findings } = (await prepareInThread(JOB, read, { ...LIMITS, memory: 33_554_432 }))!;
+  const said = ["openapi.json:1:1 cannot be shown: it takes more than 32 MiB"];
+  assert.equal(findings.map(formatFinding), said);
+});
+
+large.run();
