@@ -6,7 +6,7 @@
 import { type Assets, createAssets, prepareFavicon } from "./explorer/assets.ts";
 import type { Page } from "./explorer/page.ts";
 import { VERSION } from "./generated/build-info.js";
-import { type EncodedContent, unpack } from "./http/build-time-content.ts";
+import { unpack } from "./http/build-time-content.ts";
 import type { Representation } from "./http/representation.ts";
 import { createServiceInfo, isAlone } from "./info/info-without-node.ts";
 import type { Monitor } from "./info/monitor.ts";
@@ -14,7 +14,12 @@ import type { Snapshot } from "./info/snapshot.ts";
 import type { Kind } from "./kinds/kind.ts";
 import { lazy, pick, type Resource } from "./lazy.ts";
 import { prepareCatalog } from "./openapi/api-catalog.ts";
-import { type Description, documentOf, prepareOwn } from "./openapi/serve-description.ts";
+import {
+  type Description,
+  documentOf,
+  type OwnForms,
+  prepareOwn,
+} from "./openapi/serve-description.ts";
 import type { Live } from "./openapi/watch.ts";
 import type { ResolvedOptions } from "./options.ts";
 
@@ -30,13 +35,18 @@ export interface Resources {
   readonly json: Resource<Representation>;
   /** `/spec.yaml` */
   readonly yaml: Resource<Representation>;
+  /** `/v1/spec.json` and `/v1/spec.yaml` */
+  readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
   /** `/.well-known/api-catalog` */
   readonly catalog: Resource<Representation>;
   /** `/favicon.ico` */
   readonly favicon: Resource<Representation>;
   /** `/assets/…` */
   readonly assets: Resource<Assets>;
-  /** Makes everything except the explorer's files and what needs an answer of the node. */
+  /**
+   * Makes everything except the explorer's files, the description below `/v1` and what needs an answer of
+   * the node.
+   */
   prepare(): Promise<void>;
   /** Reads the node's description again if it has changed. */
   refresh(): Promise<void>;
@@ -46,34 +56,37 @@ export interface Resources {
 
 type PageSource = Resource<Page>;
 
+/** What of a description is on the page. */
+type Described = Pick<Description, "document" | "origins" | "notice">;
+
 /** Makes the resources of a service. Reads nothing before the first request. */
 export function createResources(options: ResolvedOptions): Resources {
   const { startedAt, log, onError, node, info, operations } = options;
   const { description: place, onDescription: report } = options;
 
-  const makePage = async ({ document, origins, notice }: Omit<Description, "json" | "yaml">) => {
+  const makePage = async ({ document, origins, notice }: Described) => {
     const [{ createPage }, { TEMPLATE, FILES }] = await Promise.all([
       import("./explorer/page.ts"),
       import("./generated/page.js"),
     ]);
     return await createPage(TEMPLATE, document, FILES, { origins, notice });
   };
-  const makeReadyPage = async (described: Omit<Description, "json" | "yaml">) => {
+  const makeReadyPage = async (described: Described) => {
     const page = lazy(() => makePage(described));
     await page.get();
     return page;
   };
 
   const description = lazy(async (): Promise<Live<PageSource>> => {
-    const { json, yaml } = await OWN_DESCRIPTION.get();
-    const alone = await prepareOwn({ json, yaml }, operations);
-    const current = { json: alone.json, yaml: alone.yaml, page: lazy(() => makePage(alone)) };
+    const forms = await OWN_DESCRIPTION.get();
+    const alone = await prepareOwn(forms, operations);
+    const current = { ...alone, page: lazy(() => makePage(alone)) };
     const url = node?.url || undefined;
     if (place === "none" || (place === undefined && url === undefined)) {
       return { current, refresh: () => Promise.resolve() };
     }
     const where = { base: url, publicUrl: node?.public_url };
-    const described = { alone, own: documentOf(json), operations, report, ...where };
+    const described = { alone, own: documentOf(forms.json), operations, report, ...where };
     if (place !== undefined) {
       const { keepCurrent } = await import("./openapi/watch.ts");
       return await keepCurrent({ place, ...described }, makeReadyPage);
@@ -103,6 +116,11 @@ export function createResources(options: ResolvedOptions): Resources {
     get: async () => await (await monitor.get()).get(),
   };
 
+  const versioned = (form: "json" | "yaml"): Resource<Representation> => ({
+    peek: () => description.peek()?.current.versioned[form].peek(),
+    get: async () => await (await description.get()).current.versioned[form].get(),
+  });
+
   const catalog = lazy(prepareCatalog);
   const favicon = lazy(async () => prepareFavicon((await import("./generated/page.js")).FAVICON));
   const assets = lazy(async () => createAssets((await import("./generated/assets.js")).ASSETS));
@@ -126,6 +144,7 @@ export function createResources(options: ResolvedOptions): Resources {
       ),
     json: pick(description, ({ current }) => current.json),
     yaml: pick(description, ({ current }) => current.yaml),
+    versioned: { json: versioned("json"), yaml: versioned("yaml") },
     catalog,
     favicon,
     assets,
@@ -139,8 +158,8 @@ export function createResources(options: ResolvedOptions): Resources {
 }
 
 /** The service's own description; all services of a process share it. */
-export const OWN_DESCRIPTION: Resource<Record<"json" | "yaml", EncodedContent>> = lazy(async () => {
-  const { SPEC_JSON, SPEC_YAML } = await import("./generated/description.js");
+export const OWN_DESCRIPTION: Resource<OwnForms> = lazy(async () => {
+  const { SPEC_JSON, SPEC_YAML, SPEC_DOTS } = await import("./generated/description.js");
   const [json, yaml] = await Promise.all([unpack(SPEC_JSON), unpack(SPEC_YAML)]);
-  return { json, yaml };
+  return { json, yaml, dots: SPEC_DOTS };
 });

@@ -40,19 +40,18 @@ createApiReference(mount, {
 await until(() => mount.querySelector(".show-api-client-button"), () => mount.querySelector("h1"));
 await showScalar();
 
-/** Resolves the relative servers of a description, which mean this service. */
+/** Resolves the relative servers of a description, each of which begins with a dot: this service. */
 function resolveServers(description) {
   const resolveIn = (holder) => {
     if (!Array.isArray(holder?.servers)) return;
     for (const server of holder.servers) {
-      if (server?.url?.startsWith?.("/")) server.url = origin + server.url.replace(/\/$/, "");
+      if (server?.url?.startsWith?.(".")) server.url = origin + server.url.slice(1);
     }
   };
-  // Without servers Scalar uses the root of the origin and ignores the prefix.
-  if (!description.servers?.length) description.servers = [{ url: "/" }];
   resolveIn(description);
-  for (const path of Object.values(description.paths ?? {})) {
-    [path, ...Object.values(path ?? {})].forEach(resolveIn);
+  for (const item of Object.values(description.paths ?? {})) {
+    const operations = [item, item?.additionalOperations].map((holder) => holder ?? {});
+    [item, ...operations.flatMap(Object.values)].forEach(resolveIn);
   }
   return description;
 }

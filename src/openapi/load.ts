@@ -11,14 +11,9 @@ import { decodePercent } from "../json/pointer.ts";
 import type { DescribedOperation } from "./operations-of-host.ts";
 import { withServiceOperations } from "./service-operations.ts";
 import type { Reader } from "./read-file-or-url.ts";
-import {
-  hasManyOrigins,
-  isAstray,
-  openServers,
-  originsOf,
-  type Whereabouts,
-  withServers,
-} from "./servers.ts";
+import { markServers } from "./depths.ts";
+import { hasManyOrigins, openServers, originsOf } from "./server-origins.ts";
+import { isAstray, type Whereabouts, withServers } from "./servers.ts";
 import { LIMITS } from "./limits.ts";
 import { complain } from "./parse.ts";
 import { upgradeSwagger } from "./upgrade-swagger.ts";
@@ -33,6 +28,8 @@ export interface Merged<T> {
   /** In UTF-8, as texts of this size are better not kept twice. */
   readonly json: Uint8Array<ArrayBuffer>;
   readonly yaml: Uint8Array<ArrayBuffer>;
+  /** Where another dot in them makes what is served one folder deeper; see `depths.ts`. */
+  readonly dots: Record<"json" | "yaml", readonly number[]>;
 }
 
 /** What came of reading a description. */
@@ -92,9 +89,12 @@ export async function load<T>(
     const document = withServiceOperations(own, placed, operations);
     const made = await make({ document, origins: originsOf(document) });
     await breathe();
-    const json = writeJson(document);
+    const marked = markServers(document);
+    const json = marked.read(writeJson(marked.document));
     await breathe();
-    return { merged: { made, json, yaml: writeYaml(document) }, findings, stamps };
+    const yaml = marked.read(writeYaml(marked.document));
+    const dots = { json: json.dots, yaml: yaml.dots };
+    return { merged: { made, json: json.bytes, yaml: yaml.bytes, dots }, findings, stamps };
   } catch (error) {
     const name = decodePercent(entry.pathname.split("/").at(-1)!) || entry.host;
     return { merged: undefined, findings: [failureOf(name, error)], stamps };

@@ -6,7 +6,11 @@
 import type { EncodedContent } from "../http/build-time-content.ts";
 import { represent, type Representation } from "../http/representation.ts";
 import { addOperations, type DescribedOperation, type Document } from "./operations-of-host.ts";
+import { lazy, type Resource } from "../lazy.ts";
 import type { Json } from "../json/values.ts";
+import { deepen, markServers, type Written } from "./depths.ts";
+
+type Bytes = Uint8Array<ArrayBuffer>;
 
 /** A description may be kept, but is asked after at every use. */
 const REVALIDATE = "public, no-cache";
@@ -17,10 +21,19 @@ export interface Description {
   readonly document: Json;
   readonly json: Representation;
   readonly yaml: Representation;
+  /** The same one folder deeper, made when it is first asked for. */
+  readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
   /** The origins that its servers name, which the page may ask. */
   readonly origins: readonly string[];
   /** What a reader of the page should know of the description; for people, without a period. */
   readonly notice: string | undefined;
+}
+
+/** The service's own description, and the dots in it; see `depths.ts`. */
+export interface OwnForms {
+  readonly json: EncodedContent;
+  readonly yaml: EncodedContent;
+  readonly dots: Record<"json" | "yaml", readonly number[]>;
 }
 
 /** What the service's own description says, by its JSON. */
@@ -35,50 +48,59 @@ export function documentOf({ identity }: Pick<EncodedContent, "identity">): Docu
  * @param operations further operations; with them both forms are made anew
  */
 export async function prepareOwn(
-  forms: { json: EncodedContent; yaml: EncodedContent },
+  forms: OwnForms,
   operations: readonly DescribedOperation[],
 ): Promise<Description> {
   const document = documentOf(forms.json);
   if (operations.length > 0) {
     return describe(addOperations(document, operations));
   }
-  const [json, yaml] = await Promise.all([
-    form(forms.json.identity, JSON_FORM, forms.json),
-    form(forms.yaml.identity, YAML_FORM, forms.yaml),
-  ]);
-  return { document, json, yaml, origins: [], notice: undefined };
+  const bytes = { json: forms.json.identity, yaml: forms.yaml.identity, dots: forms.dots };
+  return { document, ...await prepareForms(bytes, forms), origins: [], notice: undefined };
 }
 
 /** Prepares both forms of a document. What writes YAML is loaded where it is needed only. */
 async function describe(document: Document): Promise<Description> {
   const { writeJson, writeYaml } = await import("./write.ts");
-  const [json, yaml] = await Promise.all([
-    form(writeJson(document), JSON_FORM),
-    form(writeYaml(document), YAML_FORM),
-  ]);
-  return { document, json, yaml, origins: [], notice: undefined };
+  const marked = markServers(document);
+  const json = marked.read(writeJson(marked.document));
+  const yaml = marked.read(writeYaml(marked.document));
+  const dots = { json: json.dots, yaml: yaml.dots };
+  const forms = await prepareForms({ json: json.bytes, yaml: yaml.bytes, dots });
+  return { document, ...forms, origins: [], notice: undefined };
 }
 
 /**
- * Prepares both forms of a node's description.
+ * Prepares both forms of a description.
  *
- * @param forms the description with this service's operations
+ * @param written the description with this service's operations
+ * @param encoded the same in all codings, where they are there already
  */
 export async function prepareForms(
-  { json, yaml }: Record<"json" | "yaml", Uint8Array<ArrayBuffer>>,
-): Promise<Pick<Description, "json" | "yaml">> {
+  { json, yaml, dots }: Record<"json" | "yaml", Bytes> & Pick<OwnForms, "dots">,
+  encoded: Partial<Record<"json" | "yaml", EncodedContent>> = {},
+): Promise<Pick<Description, "json" | "yaml" | "versioned">> {
   // One after the other: an encoder takes several MB.
   return {
-    json: await form(json, JSON_FORM),
-    yaml: await form(yaml, YAML_FORM),
+    json: await form(json, JSON_FORM, encoded.json),
+    yaml: await form(yaml, YAML_FORM, encoded.yaml),
+    versioned: {
+      json: deeper({ bytes: json, dots: dots.json }, JSON_FORM),
+      yaml: deeper({ bytes: yaml, dots: dots.yaml }, YAML_FORM),
+    },
   };
+}
+
+/** A form as it is served one folder deeper. Few ask for it, and to encode it takes long. */
+function deeper(written: Written, description: typeof JSON_FORM): Resource<Representation> {
+  return lazy(async () => await form(deepen(written), description));
 }
 
 const JSON_FORM = { type: "application/json", filename: "spec.json" };
 const YAML_FORM = { type: "application/yaml", filename: "spec.yaml" };
 
 function form(
-  content: string | Uint8Array<ArrayBuffer>,
+  content: Bytes,
   { type, filename }: typeof JSON_FORM,
   encoded?: EncodedContent,
 ) {

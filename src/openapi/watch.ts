@@ -46,6 +46,7 @@ export interface LiveOptions extends PlaceOptions {
 export interface Shown<T> {
   readonly json: Representation;
   readonly yaml: Representation;
+  readonly versioned: Description["versioned"];
   readonly page: T;
 }
 
@@ -83,8 +84,9 @@ export async function keepCurrent<T>(
     }
   };
   const first = await again();
-  const { json, yaml } = alone;
-  const current = first.shown ?? { json, yaml, page: await make({ ...alone, notice: NOTICE }) };
+  const { json, yaml, versioned } = alone;
+  const page = () => make({ ...alone, notice: NOTICE });
+  const current = first.shown ?? { json, yaml, versioned, page: await page() };
   const live = { current, refresh: serialize(look) };
   let shows: "own" | "older" = first.shown ? "older" : "own";
   let { stamps } = first;
