@@ -127,8 +127,8 @@ node("this service's operations are tried here, and need no key", async () => {
     !path.startsWith("/pets")
   );
   assert.is(own.length, 2);
-  for (const [path, item] of own as [string, { servers: Json[]; get: Json }][]) {
-    assert.is(item.servers[0]?.url, ".", path);
+  for (const [path, item] of own as [string, { get: Json & { servers: Json[] } }][]) {
+    assert.is(item.get.servers[0]?.url, ".", path);
     assert.equal([item.get.tags, item.get.security], [["About this service"], []]);
   }
 });

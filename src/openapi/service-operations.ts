@@ -52,9 +52,7 @@ export function withServiceOperations(
     const { get } = item as { get: Json };
     if (!SHOWN.includes(path) || isTheirs(path)) continue;
     const operationId = free(`nodeface${capital(String(get.operationId))}`, operationIds);
-    // Scalar looks for servers at the operation, not at the path.
-    const operation = { ...get, operationId, tags: [TAG], security: [], servers: SERVERS };
-    paths[path] = { servers: SERVERS, get: operation };
+    paths[path] = { get: { ...get, operationId, tags: [TAG], security: [], servers: SERVERS } };
   }
   const ofHost = operations.map((added) => ({
     ...added,
