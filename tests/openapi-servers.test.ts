@@ -239,7 +239,7 @@ servers(
 );
 
 servers(
-  "neither is one of the place that it is read from, nor one it is redirected to",
+  "neither is one of the node's URL, nor of where it is reached from outside",
   async () => {
     const { document, findings } = await load({
       text: NODE.replace("https://node.example", ""),

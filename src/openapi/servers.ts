@@ -77,13 +77,14 @@ function withCommonServers(document: Json): Json {
   // Those of a path item that is referred to are not at hand.
   if (items.some(({ $ref }) => $ref !== undefined)) return document;
   let common: unknown;
+  const same = new Set<unknown>();
   for (const item of items) {
     for (const { operation } of operationsOf(item)) {
       const servers = [operation, item, document].map((holder) => holder.servers)
         .find((servers) => listOf(servers).length > 0);
-      if (servers === common) continue;
-      if (common !== undefined && !isEqual(servers, common)) return document;
       common ??= servers;
+      if (!same.has(servers) && !isEqual(servers, common)) return document;
+      same.add(servers);
     }
   }
   if (common === undefined || [...serversOf(document)].length < 2) return document;
