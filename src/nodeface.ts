@@ -58,7 +58,8 @@ export interface Nodeface extends AsyncDisposable {
    */
   refresh(): Promise<void>;
   /**
-   * Makes every answer except the explorer's files. Otherwise the first request makes it.
+   * Makes every answer except the explorer's files and the description below `/v1`. Otherwise the first
+   * request makes it.
    *
    * @throws {Error} if one cannot be made
    */
@@ -213,9 +214,9 @@ function createRoutes(
     const resource = resources.health(accepted);
     return resource.peek() ?? resource.get();
   });
-  for (const form of ["/spec", "/v1/spec"]) {
-    serve(`${form}.json`, resources.json);
-    serve(`${form}.yaml`, resources.yaml);
+  for (const form of ["json", "yaml"] as const) {
+    serve(`/spec.${form}`, resources[form]);
+    serve(`/v1/spec.${form}`, resources.versioned[form]);
   }
   serve("/.well-known/api-catalog", resources.catalog);
   serve("/favicon.ico", resources.favicon);

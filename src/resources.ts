@@ -9,7 +9,6 @@ import { type Assets, createAssets, prepareFavicon } from "./explorer/assets.ts"
 import type { Page } from "./explorer/page.ts";
 import { VERSION } from "./generated/build-info.js";
 import { unpack } from "./http/build-time-content.ts";
-import type { EncodedContent } from "./http/content-coding.ts";
 import type { Representation } from "./http/representation.ts";
 import { createServiceInfo, isAlone } from "./info/info-without-node.ts";
 import type { Monitor } from "./info/monitor.ts";
@@ -17,7 +16,7 @@ import type { Snapshot } from "./info/snapshot.ts";
 import type { Kind } from "./kinds/kind.ts";
 import { lazy, pick, type Resource } from "./lazy.ts";
 import { prepareCatalog } from "./openapi/api-catalog.ts";
-import { documentOf, prepareOwn } from "./openapi/serve-description.ts";
+import { documentOf, type Forms, prepareOwn } from "./openapi/serve-description.ts";
 import { refreshOnDemand } from "./refresh-on-demand.ts";
 import type { ResolvedOptions } from "./options.ts";
 import { withTimeout } from "./with-timeout.ts";
@@ -34,13 +33,18 @@ export interface Resources {
   readonly json: Resource<Representation>;
   /** `/spec.yaml` */
   readonly yaml: Resource<Representation>;
+  /** `/v1/spec.json` and `/v1/spec.yaml` */
+  readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
   /** `/.well-known/api-catalog` */
   readonly catalog: Resource<Representation>;
   /** `/favicon.ico` */
   readonly favicon: Resource<Representation>;
   /** `/assets/…` */
   readonly assets: Resource<Assets>;
-  /** Makes everything except the explorer's files and what needs an answer of the node. */
+  /**
+   * Makes everything except the explorer's files, the description below `/v1` and what needs an answer of
+   * the node.
+   */
   prepare(): Promise<void>;
   /** Reads the node's description again, now, if it has changed. */
   refresh(): Promise<void>;
@@ -71,8 +75,8 @@ export function createResources(options: ResolvedOptions): Resources {
   };
 
   const described = lazy(async (): Promise<Live<PageSource>> => {
-    const { json, yaml } = await OWN_DESCRIPTION.get();
-    const { document, ...forms } = await prepareOwn({ json, yaml }, operations);
+    const own = await OWN_DESCRIPTION.get();
+    const { document, ...forms } = await prepareOwn(own, operations);
     const parts = lazy(async () => {
       const { renderParts } = await import("./explorer/page-parts.ts");
       return await renderParts(document);
@@ -93,7 +97,7 @@ export function createResources(options: ResolvedOptions): Resources {
         return { peek: () => page, get: () => Promise.resolve(page) };
       },
       alone,
-      own: documentOf(json),
+      own: documentOf(own.json),
       operations,
       report,
       base: url,
@@ -137,6 +141,11 @@ export function createResources(options: ResolvedOptions): Resources {
     get: async () => await (await monitor.get()).get(),
   };
 
+  const versioned = (form: "json" | "yaml"): Resource<Representation> => ({
+    peek: () => description.peek()?.current.versioned[form].peek(),
+    get: async () => await (await description.get()).current.versioned[form].get(),
+  });
+
   const catalog = lazy(prepareCatalog);
   const favicon = lazy(async () => prepareFavicon((await import("./generated/page.js")).FAVICON));
   const assets = lazy(async () => createAssets((await import("./generated/assets.js")).ASSETS));
@@ -160,6 +169,7 @@ export function createResources(options: ResolvedOptions): Resources {
       ),
     json: pick(description, ({ current }) => current.json),
     yaml: pick(description, ({ current }) => current.yaml),
+    versioned: { json: versioned("json"), yaml: versioned("yaml") },
     catalog,
     favicon,
     assets,
@@ -183,8 +193,8 @@ function lookInterval(place: DescriptionPlace | undefined, node: string | undefi
 }
 
 /** The service's own description; all services of a process share it. */
-export const OWN_DESCRIPTION: Resource<Record<"json" | "yaml", EncodedContent>> = lazy(async () => {
-  const { SPEC_JSON, SPEC_YAML } = await import("./generated/description.js");
+export const OWN_DESCRIPTION: Resource<Forms> = lazy(async () => {
+  const { SPEC_JSON, SPEC_YAML, SPEC_DOTS } = await import("./generated/description.js");
   const [json, yaml] = await Promise.all([unpack(SPEC_JSON), unpack(SPEC_YAML)]);
-  return { json, yaml };
+  return { json, yaml, dots: SPEC_DOTS };
 });

@@ -40,21 +40,30 @@ createApiReference(mount, {
 await until(() => mount.querySelector(".show-api-client-button"), () => mount.querySelector("h1"));
 await showScalar();
 
-/** Resolves the relative servers of a description, which mean this service. */
+/**
+ * Resolves the relative servers of a description, each of which begins with a dot: this service. Scalar
+ * looks for servers at an operation, not at its path, and takes none of them unless one is selected.
+ */
 function resolveServers(description) {
-  const resolveIn = (holder) => {
-    if (!Array.isArray(holder?.servers)) return;
-    for (const server of holder.servers) {
-      if (server?.url?.startsWith?.("/")) server.url = origin + server.url.replace(/\/$/, "");
-    }
-  };
-  // Without servers Scalar uses the root of the origin and ignores the prefix.
-  if (!description.servers?.length) description.servers = [{ url: "/" }];
   resolveIn(description);
-  for (const path of Object.values(description.paths ?? {})) {
-    [path, ...Object.values(path ?? {})].forEach(resolveIn);
+  for (const item of Object.values(description.paths ?? {})) {
+    const { additionalOperations, ...members } = item ?? {};
+    resolveIn(members);
+    for (const operation of Object.values({ ...members, ...additionalOperations })) {
+      if (typeof operation !== "object" || operation === null || Array.isArray(operation)) continue;
+      resolveIn(operation);
+      operation.servers ??= members.servers;
+      if (operation.servers) operation["x-scalar-selected-server"] = operation.servers[0]?.url;
+    }
   }
   return description;
+}
+
+function resolveIn(holder) {
+  if (!Array.isArray(holder?.servers)) return;
+  for (const server of holder.servers) {
+    if (server?.url?.startsWith?.(".")) server.url = origin + server.url.slice(1);
+  }
 }
 
 /** Resolves when `isDone`, or when `isStarted` and Scalar's elements no longer change. */

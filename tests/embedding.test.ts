@@ -84,7 +84,7 @@ embedding("a node's own description has the operations too, answered here", asyn
   const { get, post } = json.paths[peer.path];
   assert.is(get.operationId, "getPeer");
   assert.is(post.operationId, "banPeer");
-  assert.is(get.servers[0].url, "/");
+  assert.is(get.servers[0].url, ".");
   assert.ok(json.paths["/v1/info"].get);
 });
 

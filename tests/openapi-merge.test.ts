@@ -127,8 +127,8 @@ node("this service's operations are tried here, and need no key", async () => {
     !path.startsWith("/pets")
   );
   assert.is(own.length, 2);
-  for (const [path, item] of own as [string, { servers: Json[]; get: Json }][]) {
-    assert.is(item.servers[0]?.url, "/", path);
+  for (const [path, item] of own as [string, { get: Json & { servers: Json[] } }][]) {
+    assert.is(item.get.servers[0]?.url, ".", path);
     assert.equal([item.get.tags, item.get.security], [["About this service"], []]);
   }
 });
@@ -185,7 +185,7 @@ node("the origins are those of its servers, whatever their variables may be", as
   const text = `openapi: 3.1.1
 info: { title: x, version: "1" }
 servers: [{ url: "https://a.example:8443/x" }, { url: "ftp://b.example" }, { url: "https://c;d e" }]
-paths: { /a: { servers: [{ url: "http://c.example" }], get: { servers: [{ url: "http://d.example" }] } } }
+paths: { /a: { servers: [{ url: "http://c.example" }], get: { servers: [{ url: "http://d.example" }] } }, /b: { get: {} } }
 `;
   assert.equal((await load({ text })).origins, [
     "https://a.example:8443",
@@ -226,7 +226,7 @@ node("operations of every method lead to the node, and what was read stays as it
   const item = { get: operation, additionalOperations: { COPY: operation }, summary: "s" };
   const document = {
     openapi: "3.2.0",
-    paths: { "/a": item, "/b": {} },
+    paths: { "/a": item, "/b": { put: {} } },
     servers: [{ url: "../v2" }],
   };
   const before = structuredClone(document);

@@ -8,6 +8,7 @@ import * as assert from "uvu/assert";
 import { prepare } from "../src/description/prepare.ts";
 import { keepCurrent } from "../src/description/watch.ts";
 import { represent } from "../src/http/representation.ts";
+import { lazy } from "../src/lazy.ts";
 import { formatFinding } from "../src/openapi/diagnostics.ts";
 import { assembleNodeface, type Nodeface } from "../src/nodeface.ts";
 import type { DescriptionReport } from "../src/description/watch.ts";
@@ -149,6 +150,8 @@ fresh(
     const finished = new Promise<void>((resolve) => finish = resolve);
     write(file, describe("Late"));
     const representation = await represent("", { type: "text/plain", cache: "no-cache" });
+    const resource = lazy(() => Promise.resolve(representation));
+    const versioned = { json: resource, yaml: resource };
     const live = keepCurrent({
       place: file,
       own: { paths: {} },
@@ -157,7 +160,7 @@ fresh(
         return await prepare(job, read);
       },
       makePage: ({ page }) => Promise.resolve(page.title),
-      alone: (notice) => ({ json: representation, yaml: representation, page: notice }),
+      alone: (page) => ({ json: representation, yaml: representation, versioned, page }),
       report: (report) => reports.push(report),
     });
     const refreshed = live.refresh();

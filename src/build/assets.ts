@@ -16,11 +16,13 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
-import { parse } from "yaml";
+import { isScalar, parse, parseDocument } from "yaml";
 import type { PageFiles } from "../generated/page.js";
 import { PACKET_SIZE } from "../http/content-coding.ts";
 import type { PackedContent } from "../http/build-time-content.ts";
 import type { Kind } from "../kinds/kind.ts";
+import { markServers } from "../openapi/depths.ts";
+import { writeJson } from "../openapi/write.ts";
 import { readScalar, staticImports } from "./patch-scalar.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -32,7 +34,7 @@ const SCALAR = "node_modules/@scalar/api-reference";
 const EXPLORER = ["explorer.js", "header.js", "explorer.css", "favicon.svg"];
 
 /** Every module depends on this code as well. */
-const STEP = ["src/build/assets.ts", "src/build/patch-scalar.ts"];
+const STEP = ["src/build/assets.ts", "src/build/patch-scalar.ts", "src/openapi/depths.ts"];
 
 const TYPES: Readonly<Record<string, string>> = {
   ".js": "text/javascript; charset=utf-8",
@@ -136,10 +138,24 @@ async function descriptionModule(): Promise<Module> {
     path: "description.js",
     inputs: [yaml],
     async make() {
-      const json = Buffer.from(JSON.stringify(parse(yaml.toString())));
-      return moduleText({ SPEC_JSON: await packContent(json), SPEC_YAML: await packContent(yaml) });
+      const marked = markServers(parse(yaml.toString()));
+      const json = marked.read(writeJson(marked.document));
+      return moduleText({
+        SPEC_JSON: await packContent(Buffer.from(json.bytes)),
+        SPEC_YAML: await packContent(yaml),
+        SPEC_DOTS: { json: json.dots, yaml: [placeOfDot(yaml.toString())] },
+      });
     },
   };
+}
+
+/** Where the one server of the service's own description begins, in bytes. */
+function placeOfDot(yaml: string): number {
+  const url = parseDocument(yaml).getIn(["servers", 0, "url"], true);
+  if (!isScalar(url) || url.value !== "." || !url.range) {
+    throw new Error("spec/openapi.yaml: the server must be .");
+  }
+  return Buffer.byteLength(yaml.slice(0, yaml.indexOf(".", url.range[0])));
 }
 
 async function pageModule(files: PageFiles): Promise<Module> {

@@ -8,7 +8,8 @@ import { encode, type EncodedContent } from "../http/content-coding.ts";
 import { failureOf } from "../openapi/diagnostics.ts";
 import { load, type Loaded, type LoadJob, nameOf } from "../openapi/load.ts";
 import type { Reader } from "../openapi/read-file-or-url.ts";
-import { originsOf } from "../openapi/servers.ts";
+import { markServers } from "../openapi/depths.ts";
+import { originsOf } from "../openapi/server-origins.ts";
 import { writeJson, writeYaml } from "../openapi/write.ts";
 import { breathe } from "../openapi/yield-to-requests.ts";
 
@@ -18,6 +19,8 @@ export interface Content {
   readonly json: EncodedContent;
   /** The document as YAML. */
   readonly yaml: EncodedContent;
+  /** Where another dot in them makes what is served one folder deeper; see `openapi/depths.ts`. */
+  readonly dots: Record<"json" | "yaml", readonly number[]>;
   readonly page: PageParts;
   /** The origins of its servers. */
   readonly origins: readonly string[];
@@ -39,10 +42,14 @@ export const prepare: Prepare = async (job, read) => {
   try {
     const origins = originsOf(document);
     const page = await renderParts(document);
-    const json = await encodeAll(writeJson(document));
+    const marked = markServers(document);
+    const written = marked.read(writeJson(marked.document));
+    const json = await encodeAll(written.bytes);
     await breathe();
-    const yaml = await encodeAll(writeYaml(document));
-    return { content: { json, yaml, page, origins }, findings, stamps };
+    const writtenYaml = marked.read(writeYaml(marked.document));
+    const yaml = await encodeAll(writtenYaml.bytes);
+    const dots = { json: written.dots, yaml: writtenYaml.dots };
+    return { content: { json, yaml, dots, page, origins }, findings, stamps };
   } catch (error) {
     return failed(job, stamps, error);
   }

@@ -6,7 +6,7 @@
  */
 import type { Representation } from "../http/representation.ts";
 import type { Json } from "../json/values.ts";
-import { lazy, serialize } from "../lazy.ts";
+import { lazy, type Resource, serialize } from "../lazy.ts";
 import { failureOf, type Finding } from "../openapi/diagnostics.ts";
 import type { DescribedOperation } from "../openapi/operations-of-host.ts";
 import type { Reader } from "../openapi/read-file-or-url.ts";
@@ -49,6 +49,7 @@ export interface LiveOptions<T> extends PlaceOptions {
 export interface Shown<T> {
   readonly json: Representation;
   readonly yaml: Representation;
+  readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
   readonly page: T;
 }
 

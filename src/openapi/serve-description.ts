@@ -3,10 +3,14 @@
  *
  * @module
  */
-import type { EncodedContent } from "../http/content-coding.ts";
+import { encode, type EncodedContent } from "../http/content-coding.ts";
 import { represent, type Representation } from "../http/representation.ts";
 import { addOperations, type DescribedOperation, type Document } from "./operations-of-host.ts";
+import { lazy, type Resource } from "../lazy.ts";
 import type { Json } from "../json/values.ts";
+import { deepen, markServers, type Written } from "./depths.ts";
+
+type Bytes = Uint8Array<ArrayBuffer>;
 
 /** A description may be kept, but is asked after at every use. */
 const REVALIDATE = "public, no-cache";
@@ -17,6 +21,15 @@ export interface Description {
   readonly document: Json;
   readonly json: Representation;
   readonly yaml: Representation;
+  /** The same one folder deeper, made when it is first asked for. */
+  readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
+}
+
+/** Both forms of a description in every coding, and the dots in them; see `depths.ts`. */
+export interface Forms {
+  readonly json: EncodedContent;
+  readonly yaml: EncodedContent;
+  readonly dots: Record<"json" | "yaml", readonly number[]>;
 }
 
 /** What the service's own description says, by its JSON. */
@@ -31,49 +44,54 @@ export function documentOf({ identity }: Pick<EncodedContent, "identity">): Docu
  * @param operations further operations; with them both forms are made anew
  */
 export async function prepareOwn(
-  forms: { json: EncodedContent; yaml: EncodedContent },
+  forms: Forms,
   operations: readonly DescribedOperation[],
 ): Promise<Description> {
   const document = documentOf(forms.json);
   if (operations.length > 0) {
     return describe(addOperations(document, operations));
   }
-  const [json, yaml] = await Promise.all([
-    form(forms.json.identity, JSON_FORM, forms.json),
-    form(forms.yaml.identity, YAML_FORM, forms.yaml),
-  ]);
-  return { document, json, yaml };
+  return { document, ...await prepareForms(forms) };
 }
 
 /** Prepares both forms of a document. What writes YAML is loaded where it is needed only. */
 async function describe(document: Document): Promise<Description> {
   const { writeJson, writeYaml } = await import("./write.ts");
-  const [json, yaml] = await Promise.all([
-    form(writeJson(document), JSON_FORM),
-    form(writeYaml(document), YAML_FORM),
-  ]);
-  return { document, json, yaml };
+  const marked = markServers(document);
+  const json = marked.read(writeJson(marked.document));
+  const yaml = marked.read(writeYaml(marked.document));
+  const forms = {
+    json: { identity: json.bytes, ...await encode(json.bytes) },
+    yaml: { identity: yaml.bytes, ...await encode(yaml.bytes) },
+    dots: { json: json.dots, yaml: yaml.dots },
+  };
+  return { document, ...await prepareForms(forms) };
 }
 
-/**
- * Prepares both forms of a node's description.
- *
- * @param forms the description with this service's operations
- */
+/** Prepares both forms of a description, with this service's operations. */
 export async function prepareForms(
-  { json, yaml }: Record<"json" | "yaml", EncodedContent>,
-): Promise<Pick<Description, "json" | "yaml">> {
+  { json, yaml, dots }: Forms,
+): Promise<Omit<Description, "document">> {
   return {
     json: await form(json.identity, JSON_FORM, json),
     yaml: await form(yaml.identity, YAML_FORM, yaml),
+    versioned: {
+      json: deeper({ bytes: json.identity, dots: dots.json }, JSON_FORM),
+      yaml: deeper({ bytes: yaml.identity, dots: dots.yaml }, YAML_FORM),
+    },
   };
+}
+
+/** A form as it is served one folder deeper. Few ask for it, and to encode it takes long. */
+function deeper(written: Written, description: typeof JSON_FORM): Resource<Representation> {
+  return lazy(async () => await form(deepen(written), description));
 }
 
 const JSON_FORM = { type: "application/json", filename: "spec.json" };
 const YAML_FORM = { type: "application/yaml", filename: "spec.yaml" };
 
 function form(
-  content: string | Uint8Array<ArrayBuffer>,
+  content: Bytes,
   { type, filename }: typeof JSON_FORM,
   encoded?: EncodedContent,
 ) {

@@ -6,6 +6,7 @@
 import { addOperations, type DescribedOperation, type Document } from "./operations-of-host.ts";
 import { referencesOf } from "./references.ts";
 import { type Place, structureOf } from "./structure.ts";
+import { serverUrl } from "./server-url.ts";
 import { basePathsOf } from "./servers.ts";
 import { operationsOf } from "./list-operations.ts";
 import { isObject, type Json, listOf, objectOf, setMember } from "../json/values.ts";
@@ -21,7 +22,7 @@ const TAG_DESCRIPTION = "What this node is and how it is doing.";
 const PREFIX = "Nodeface";
 
 /** Its answers come from here, whatever the servers of the node are. */
-const SERVERS = [{ url: "/", description: "The service that shows this description" }];
+const SERVERS = [{ url: serverUrl("", 0), description: "The service that shows this description" }];
 
 /**
  * A description with this service's operations.
@@ -51,9 +52,7 @@ export function withServiceOperations(
     const { get } = item as { get: Json };
     if (!SHOWN.includes(path) || isTheirs(path)) continue;
     const operationId = free(`nodeface${capital(String(get.operationId))}`, operationIds);
-    // Scalar looks for servers at the operation, not at the path.
-    const operation = { ...get, operationId, tags: [TAG], security: [], servers: SERVERS };
-    paths[path] = { servers: SERVERS, get: operation };
+    paths[path] = { get: { ...get, operationId, tags: [TAG], security: [], servers: SERVERS } };
   }
   const ofHost = operations.map((added) => ({
     ...added,

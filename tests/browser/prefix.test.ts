@@ -2,11 +2,13 @@ import { createServer, request, type Server } from "node:http";
 import type { Browser } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { serve } from "../../src/adapters/node.ts";
+import { createNodeface, type NodefaceOptions } from "../../src/index.ts";
 import { launch, QUIET, watch } from "./_browser.ts";
 import { NODE, send, visit } from "./_page.ts";
 import { type Served, serveNode } from "./_serve.ts";
 
-const prefix = suite("the explorer behind a proxy that strips a prefix");
+const prefix = suite("the explorer below a path");
 
 let node: Served;
 let proxy: Server;
@@ -26,7 +28,7 @@ prefix.after(async () => {
   await node?.close();
 });
 
-prefix("page, files, description, header and Send all stay under it", async () => {
+prefix("behind a proxy that strips it, page, files, header and Send all stay below", async () => {
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
   const complaints = await watch(page, new URL(url).origin);
   const asked: string[] = [];
@@ -53,6 +55,70 @@ prefix("the curl lines and the server are those of the prefix", async () => {
   await page.locator("#scalar").getByText(url.slice(0, -1), { exact: true }).first().waitFor();
   await page.close();
 });
+
+/** The paths before the service: what a proxy takes off, and what the service knows of. */
+const MOUNTS = [["", ""], ["", "/deep/node"], ["/outer", ""]] as const;
+
+/** Described as a node of which nobody says where it is. */
+const NOWHERE = `openapi: 3.1.1
+info: { title: Nowhere, version: "1" }
+servers: [{ url: /v2 }]
+paths:
+  /theirs: { get: { operationId: getTheirs, responses: {} } }
+  /others: { servers: [{ url: /v3 }, { url: /v4 }], get: { operationId: getOthers } }
+`;
+
+const PEERS = {
+  method: "GET",
+  path: "/v1/peers",
+  operation: { operationId: "getPeers", responses: {} },
+  handle: () => new Response("[]"),
+} as const;
+
+/** What is tried: the path of an operation, its tag, and what stands before its path. */
+type Tried = readonly [path: string, tag: string, below: string];
+
+const SHOWN: readonly [title: string, NodefaceOptions, readonly Tried[]][] = [
+  ["Nodeface", { operations: [PEERS] }, [["/v1/info", "node", ""], ["/v1/peers", "default", ""]]],
+  ["Nowhere", { operations: [PEERS], description: { text: NOWHERE } }, [
+    ["/v1/health", "about-this-service", ""],
+    ["/theirs", "default", "/v2"],
+    ["/others", "default", "/v3"],
+  ]],
+];
+
+for (const [stripped, known] of MOUNTS) {
+  for (const [title, options, tried] of SHOWN) {
+    prefix(`Send of ${title} at "${stripped}${known}" goes where the operation is`, async () => {
+      const app = createNodeface({ ...options, prefix: known, log() {} });
+      const served = await serve(app, { hostname: "127.0.0.1", port: 0 });
+      const outer = stripped ? await strip(stripped, served.url) : undefined;
+      const port = (outer?.address() as { port: number } | undefined)?.port;
+      const origin = port ? `http://127.0.0.1:${port}` : new URL(served.url).origin;
+      const base = `${origin}${stripped}${known}`;
+      const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+      page.setDefaultTimeout(10_000);
+      try {
+        for (const [path, tag, below] of tried) {
+          await page.goto("about:blank");
+          await visit(page, `${base}/`, `#tag/${tag}/GET${path}`);
+          const curl = page.locator("#plain pre", { hasText: path }).first();
+          assert.is(await curl.textContent(), `curl ${base}${below}${path}`);
+          const [sent] = await Promise.all([
+            page.waitForRequest((request) => new URL(request.url()).pathname.endsWith(path)),
+            send(page, path),
+          ]);
+          assert.is(sent.url().split("?")[0], `${base}${below}${path}`);
+        }
+      } finally {
+        await page.close();
+        outer?.closeAllConnections();
+        outer?.close();
+        await served.close();
+      }
+    });
+  }
+}
 
 /** A proxy that takes a prefix off the path, tells nobody, and knows nothing outside of it. */
 async function strip(prefix: string, target: string): Promise<Server> {

@@ -1,0 +1,322 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { parse } from "yaml";
+import { createNodeface, type NodefaceOptions } from "../src/index.ts";
+import { deepen, markServers } from "../src/openapi/depths.ts";
+import { serverUrl } from "../src/openapi/server-url.ts";
+import { withServers } from "../src/openapi/servers.ts";
+import { writeJson, writeYaml } from "../src/openapi/write.ts";
+import type { Json } from "../src/json/values.ts";
+import { load } from "./description/_load.ts";
+
+const servers = suite("the servers of a description");
+
+const HEAD = 'openapi: 3.1.1\ninfo: { title: A node, version: "1" }\n';
+const NODE = `${HEAD}servers: [{ url: https://node.example/api }]\npaths: { /a: { get: {} } }\n`;
+const HOST = {
+  method: "GET",
+  path: "/v1/peers",
+  operation: { operationId: "getPeers", responses: {} },
+  handle: () => new Response(),
+} as const;
+
+/** The four addresses of a description, with where the service is. */
+const ADDRESSES = [
+  "/spec.json",
+  "/spec.yaml",
+  "/v1/spec.json",
+  "/v1/spec.yaml",
+];
+
+type Item = Record<string, Json & { servers?: Json[] }> & { servers?: Json[] };
+type Described = { servers?: Json[]; paths: Record<string, Item> };
+
+/** The description that a service gives below a prefix. */
+async function read(
+  options: NodefaceOptions,
+  address: string,
+): Promise<Described> {
+  const app = createNodeface({ log() {}, ...options });
+  const request = new Request(
+    `http://localhost${options.prefix ?? ""}${address}`,
+  );
+  const text = await (await app.fetch(request)).text();
+  return parse(text) as Described;
+}
+
+/** Where an operation is, for those who have the description from an address (RFC 3986). */
+function resolve(
+  { servers = [], paths }: Described,
+  path: string,
+  from: string,
+): string[] {
+  const item = paths[path]!;
+  const [{ url } = { url: "/" }] = item.get?.servers ?? item.servers ?? servers;
+  const base = new URL(url as string, from).href;
+  return [base.replace(/\/$/, "") + path, new URL(`${url}${path}`, from).href];
+}
+
+for (const prefix of ["", "/node1", "/deep/node"]) {
+  for (
+    const [name, options, path] of [
+      ["this service's own operations", {}, "/v1/info"],
+      ["a host's operations", { operations: [HOST] }, "/v1/peers"],
+      [
+        "this service's, beside a node's",
+        { description: { text: NODE } },
+        "/v1/health",
+      ],
+      ["a host's, beside a node's", {
+        description: { text: NODE },
+        operations: [HOST],
+      }, "/v1/peers"],
+    ] as [string, NodefaceOptions, string][]
+  ) {
+    servers(
+      `${name} are below "${prefix}", whichever proxy is before it`,
+      async () => {
+        for (const address of ADDRESSES) {
+          const document = await read({ ...options, prefix }, address);
+          for (
+            const seen of [
+              `https://a.example${prefix}`,
+              `https://a.example/outer/x${prefix}`,
+            ]
+          ) {
+            const right = seen + path;
+            assert.equal(resolve(document, path, seen + address), [
+              right,
+              right,
+            ], address);
+          }
+        }
+      },
+    );
+  }
+}
+
+servers(
+  "the operations of a node whose place is not known are below this service",
+  async () => {
+    for (
+      const [url, path] of [["/", "/a"], ["/v2/", "/v2/a"], ["v2", "/v2/a"], [
+        "../{b}",
+        "/{b}/a",
+      ]]
+    ) {
+      const text = `${HEAD}servers: [{ url: "${url}" }]\npaths: { /a: { get: {} } }\n`;
+      for (const address of ADDRESSES) {
+        const document = await read({ description: { text } }, address);
+        const from = `https://a.example/outer${address}`;
+        const [seen] = resolve(document, "/a", from);
+        assert.is(
+          decodeURI(seen!),
+          `https://a.example/outer${path}`,
+          `${url} at ${address}`,
+        );
+      }
+    }
+    const { servers: none } = await read(
+      { description: { text: `${HEAD}paths: { /a: { get: {} } }\n` } },
+      "/v1/spec.yaml",
+    );
+    assert.equal(none, [{ url: ".." }]);
+  },
+);
+
+servers(
+  "the same at every depth, joined with a path before or after it is resolved",
+  () => {
+    assert.equal(
+      [0, 1, 2].flatMap((
+        depth,
+      ) => [serverUrl("", depth), serverUrl("/v1/node", depth)]),
+      [".", "./v1/node", "..", "../v1/node", "../..", "../../v1/node"],
+    );
+  },
+);
+
+servers(
+  "what is data keeps its dots one folder deeper, and so does what names another host",
+  () => {
+    const document = {
+      openapi: "3.1.1",
+      servers: [{ url: ".", description: "." }, { url: "https://a.example" }],
+      paths: {
+        "/.": {
+          get: { servers: [{ url: "./v1/node" }], "x-servers": [{ url: "." }] },
+        },
+      },
+      "x-data": { servers: [{ url: "." }] },
+    };
+    const { document: marked, read } = markServers(document);
+    const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+    for (const write of [writeJson, writeYaml]) {
+      const written = read(write(marked));
+      assert.equal(parse(text(written.bytes)), document);
+      const deep = structuredClone(document);
+      deep.servers[0]!.url = "..";
+      deep.paths["/."].get.servers[0]!.url = "../v1/node";
+      assert.equal(parse(text(deepen(written))), deep);
+    }
+  },
+);
+
+servers("what every operation has is said once, at the top", () => {
+  const url = "http://node.example";
+  const own = { servers: [{ url }] };
+  const at = (document: Json) => withServers(document, { base: "http://elsewhere.example" });
+  assert.equal(
+    at({ paths: { "/a": { ...own, get: {} }, "/b": { get: own, put: own } } }),
+    {
+      servers: [{ url }],
+      paths: { "/a": { get: {} }, "/b": { get: {}, put: {} } },
+    },
+  );
+  const different = { paths: { "/a": { get: own }, "/b": { get: {} } } };
+  assert.equal(at(different).paths, different.paths);
+  const referred = {
+    paths: { "/a": { get: own }, "/b": { $ref: "#/components/pathItems/b" } },
+  };
+  assert.equal(at(referred).paths, referred.paths);
+});
+
+servers(
+  "no user and no password of a URL is in what is served, said or shown",
+  async () => {
+    const urls = [
+      "http://hugo:S3cret@node.example/x",
+      "https:\\\\hugo:S3cret@node.example",
+      "http:hugo:S3cret@node.example",
+      "//hugo:S3cret@node.example",
+      "{scheme}://{user}:{password}@{host}:80/",
+      "{all}/x",
+      "/path/{name}@x",
+    ];
+    const variables = {
+      scheme: { default: "http" },
+      user: { default: "hugo" },
+      password: { default: "S3cret" },
+      host: {
+        default: "hugo:S3cret@node.example",
+        enum: ["hugo:S3cret@node.example", "b.example"],
+      },
+      all: { default: "http://hugo:S3cret@c.example" },
+      name: { default: "a@b" },
+    };
+    const list = urls.map((url) => {
+      const named = Object.entries(variables).filter(([name]) => url.includes(`{${name}}`));
+      return { url, ...(named.length > 0 && { variables: Object.fromEntries(named) }) };
+    });
+    const item = { servers: list, get: { servers: [list[1]] }, put: {} };
+    const text = JSON.stringify({
+      openapi: "3.1.1",
+      info: { title: "x", version: "1" },
+      servers: list,
+      paths: { "/a": item, "/b": { $ref: "#/components/pathItems/b" } },
+      components: { pathItems: { b: item } },
+    });
+    const said: string[] = [];
+    let logged = "";
+    const app = createNodeface({
+      description: { text },
+      log: (message) => logged += message,
+    });
+    for (const address of [...ADDRESSES, "/v1/spec"]) {
+      const answer = await app.fetch(new Request(`http://localhost${address}`));
+      said.push(await answer.text(), JSON.stringify([...answer.headers]));
+    }
+    said.unshift(logged);
+    assert.is(said.length, 11);
+    for (const text of said) assert.not.match(text, /S3cret|hugo/);
+    assert.match(said[1]!, /"default":"a@b"/);
+    const [{ url }, , , , { variables: left }] = JSON.parse(said[1]!).servers;
+    assert.is(url, "http://node.example/x");
+    assert.equal(Object.keys(left).includes("password"), false);
+    assert.equal(left.host, {
+      default: "node.example",
+      enum: ["node.example", "b.example"],
+    });
+  },
+);
+
+servers(
+  "neither is one of the node's URL, nor of where it is reached from outside",
+  async () => {
+    const { document, findings } = await load({
+      text: NODE.replace("https://node.example", ""),
+    }, {
+      base: "http://hugo:S3cret@node.example/",
+      publicUrl: undefined,
+    });
+    assert.not.match(JSON.stringify([document, findings]), /S3cret/);
+    const text = `${HEAD}paths: {}\n`;
+    for (
+      const where of [
+        { base: "http://hugo:S3cret@a.example" },
+        { publicUrl: "http://hugo:S3cret@a.example" },
+      ]
+    ) {
+      assert.equal((await load({ text }, where)).document?.servers, [{
+        url: "http://a.example",
+      }]);
+    }
+  },
+);
+
+servers(
+  "the page may ask a bounded number of origins, however servers name them",
+  async () => {
+    const numbers = Array.from({ length: 3000 }, (_, i) => i);
+    for (
+      const named of [
+        numbers.map((i) => ({ url: `https://a${i}.example` })),
+        numbers.map((i) => ({ url: `https://a.example:${i + 1000}` })),
+        numbers.map((i) => ({ url: `https://*.a${i}.example` })),
+        numbers.map((i) => ({
+          url: "https://{a}.{b}.example:{c}",
+          variables: {
+            a: { default: "a", enum: ["a", "b", "c", "d"] },
+            b: { default: "a", enum: ["a", "b", "c", "d"] },
+            c: {
+              default: `${i + 1000}`,
+              enum: [`${i + 1000}`, "80", "81", "82"],
+            },
+          },
+        })),
+      ]
+    ) {
+      const text = JSON.stringify({
+        openapi: "3.1.1",
+        info: { title: "x", version: "1" },
+        servers: named.slice(0, 1500),
+        paths: {
+          "/a": { servers: named.slice(1500), get: {} },
+          "/b": { get: {} },
+        },
+      });
+      const notes: string[] = [];
+      const app = createNodeface({
+        description: { text },
+        log: (_, event) => "finding" in event && notes.push(event.finding!.message),
+      });
+      const { headers } = await app.fetch(
+        new Request("http://localhost/v1/spec"),
+      );
+      const policy = headers.get("content-security-policy")!;
+      const isWild = named[0]!.url.includes("*");
+      assert.is(
+        policy.match(/ https:/g)?.length ?? 0,
+        isWild ? 0 : 64,
+        named[0]!.url,
+      );
+      assert.ok(policy.length < 3000);
+      assert.is(
+        notes.some((note) => note.includes("first 64 origins")),
+        !isWild,
+      );
+    }
+  },
+);
+
+servers.run();
