@@ -39,16 +39,19 @@ export function listening(url: string, close: () => Promise<void>): Listening {
 
 /** An app that can be served; every `Nodeface` is one. */
 export interface App {
-  fetch(request: Request): Awaitable<Response>;
+  fetch(request: Request): Response | Promise<Response>;
+  /** Whether a request is for this app. @default all are */
+  matches?(request: { readonly url: string; readonly originalUrl?: string | undefined }): boolean;
+}
+
+/** An app that answers with plain data as well, so that the adapter copies no bytes. */
+export interface AnsweringApp extends App {
   /**
-   * Answers with plain data, so that the adapter copies no bytes. If present, it is called in place of
-   * `fetch`.
+   * Is called in place of `fetch`.
    *
    * @param makeRequest makes the `Request`
    */
-  answer?(head: RequestHead, makeRequest: () => Awaitable<Request>): Awaitable<Answer | Response>;
-  /** Whether a request is for this app. @default all are */
-  matches?(head: RequestHead): boolean;
+  answer(head: RequestHead, makeRequest: () => Awaitable<Request>): Awaitable<Answer | Response>;
 }
 
 /** Answers a request by `answer` if the app has it, else by `fetch`. */
@@ -57,8 +60,10 @@ export function answerOf(
   head: RequestHead,
   makeRequest: () => Awaitable<Request>,
 ): Awaitable<Answer | Response> {
-  return app.answer ? app.answer(head, makeRequest) : fetchAnswer(app, makeRequest);
+  return isAnswering(app) ? app.answer(head, makeRequest) : fetchAnswer(app, makeRequest);
 }
+
+const isAnswering = (app: App): app is AnsweringApp => "answer" in app;
 
 /** Turns a thrown error into a rejection, and a promise of any class into a native one. */
 async function fetchAnswer(app: App, makeRequest: () => Awaitable<Request>): Promise<Response> {
