@@ -78,6 +78,8 @@ const { metafile } = await build({
   format: "esm",
   platform: "node",
   mainFields: ["module", "main"],
+  // Its form for Node imports `node:crypto`, which workerd without flags does not have.
+  alias: { "@noble/hashes/crypto": join(ROOT, "node_modules/@noble/hashes/esm/crypto.js") },
   target: "es2023",
   // Identifiers keep their names, for stack traces.
   minifySyntax: true,
