@@ -72,6 +72,8 @@ export interface AnsweringNodeface extends Nodeface {
     head: RequestHead,
     makeRequest: () => Awaitable<Request>,
   ): Awaitable<Answer | Response>;
+  /** Tells the log of an error that an adapter has met, such as that of an operation's stream. */
+  onError(error: unknown): void;
 }
 
 /**
@@ -167,6 +169,7 @@ export function assembleNodeface(checked: CheckedOptions): AnsweringNodeface {
     },
     matches,
     answer,
+    onError: options.onError,
     refresh: resources.refresh,
     ready: resources.prepare,
     close: resources.close,

@@ -18,7 +18,7 @@ export interface ServeOptions extends Callbacks {
 export interface Callbacks {
   /** Called once for each request, when its answer has ended. May be replaced while the server runs. */
   onAnswer?: ((record: AnswerRecord) => void) | undefined;
-  /** Called with an error of a response's stream or of the app. @default console.error */
+  /** Called with an error of a response's stream or of the app. @default the log of a `Nodeface`, or console.error */
   onError?: ((error: unknown) => void) | undefined;
 }
 
@@ -52,6 +52,8 @@ export interface AnsweringApp extends App {
    * @param makeRequest makes the `Request`
    */
   answer(head: RequestHead, makeRequest: () => Awaitable<Request>): Awaitable<Answer | Response>;
+  /** Takes an error where the host has no {@linkcode Callbacks.onError}. */
+  readonly onError?: (error: unknown) => void;
 }
 
 /** Answers a request by `answer` if the app has it, else by `fetch`. */
@@ -64,6 +66,11 @@ export function answerOf(
 }
 
 const isAnswering = (app: App): app is AnsweringApp => "answer" in app;
+
+/** Who is told of an error. */
+export function onErrorOf(app: App, { onError }: Callbacks): (error: unknown) => void {
+  return onError ?? (isAnswering(app) ? app.onError : undefined) ?? console.error;
+}
 
 /** Turns a thrown error into a rejection, and a promise of any class into a native one. */
 async function fetchAnswer(app: App, makeRequest: () => Awaitable<Request>): Promise<Response> {
