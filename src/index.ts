@@ -8,7 +8,6 @@ export type { Nodeface } from "./nodeface.ts";
 export type { DescriptionDocument, NodefaceOptions, NodeOptions, Operation } from "./options.ts";
 export type { Cors } from "./http/cors.ts";
 export type { Hosts } from "./http/host-guard.ts";
-export type { Answer, Awaitable, RequestHead } from "./http/message.ts";
 export type { HostInfo } from "./info/query-plan.ts";
 export type { Info } from "./info/info-object.ts";
 export type { DescriptionEvent, ErrorEvent, Log, LogEvent } from "./log.ts";
