@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { formatFinding } from "./openapi/diagnostics.ts";
+import { forLog, formatFinding } from "./openapi/diagnostics.ts";
 import type { DescriptionPlace, DescriptionReport } from "./openapi/watch.ts";
 import type { DescribedOperation } from "./openapi/operations-of-host.ts";
 import type { Cors } from "./http/cors.ts";
@@ -152,7 +152,9 @@ export function withDefaults(options: CheckedOptions): ResolvedOptions {
 
 /** Says what is wrong with a description where nobody else does. */
 function complain({ findings }: DescriptionReport): void {
-  for (const finding of findings) console.error(formatFinding(finding));
+  const { told, more } = forLog(findings);
+  for (const finding of told) console.error(formatFinding(finding));
+  if (more > 0) console.error(`and ${more} more; nodeface check shows all`);
 }
 
 /** A callback of a host, which may throw or reject without harm. */

@@ -6,7 +6,7 @@
 import type { App, ServeOptions } from "../adapters/server.ts";
 import { VERSION } from "../generated/build-info.js";
 import { assembleNodeface, type Nodeface } from "../nodeface.ts";
-import { formatFinding } from "../openapi/diagnostics.ts";
+import { forLog, formatFinding } from "../openapi/diagnostics.ts";
 import type { DescriptionReport } from "../openapi/watch.ts";
 import type { Log } from "../info/state-log.ts";
 import { formatAccess } from "./access-log.ts";
@@ -124,9 +124,11 @@ function makeService(config: Config, startedAt: Date, log: Log): Service {
   const { kinds, node, info, hosts, cors, description } = config;
   const onDescription = ({ findings, shown }: DescriptionReport) => {
     service.shown = shown;
-    for (const finding of findings) {
+    const { told, more } = forLog(findings);
+    for (const finding of told) {
       log(formatFinding(finding), finding.level === "error" ? "error" : "warn");
     }
+    if (more > 0) log(`and ${more} more in the description; nodeface check shows all`);
     if (shown === "older") log("the version of the description before is still shown");
     if (shown === "own") log("the node's description cannot be shown");
   };

@@ -6,8 +6,9 @@
 import { bundle } from "./bundle.ts";
 import { check } from "./lint.ts";
 import { type Files, gather } from "./resolve-files.ts";
-import { failureOf, type Finding } from "./diagnostics.ts";
+import { failureOf, type Finding, summarize } from "./diagnostics.ts";
 import { decodePercent } from "../json/pointer.ts";
+import { mendOperations } from "./mend-operations.ts";
 import type { DescribedOperation } from "./operations-of-host.ts";
 import { withServiceOperations } from "./service-operations.ts";
 import type { Reader } from "./read-file-or-url.ts";
@@ -22,7 +23,7 @@ import {
 import { LIMITS } from "./limits.ts";
 import { complain } from "./parse.ts";
 import { upgradeSwagger } from "./upgrade-swagger.ts";
-import { isObject, type Json } from "../json/values.ts";
+import { type Json } from "../json/values.ts";
 import { writeJson, writeYaml } from "./write.ts";
 import { breathe } from "./yield-to-requests.ts";
 
@@ -81,14 +82,17 @@ export async function load<T>(
   try {
     const files = await gather(entry, reader);
     for (const [url, stamp] of files.stamps) stamps.set(url, stamp);
+    const before = check(files);
+    if (before.some(({ isFatal }) => isFatal)) {
+      return { merged: undefined, findings: summarize(before), stamps };
+    }
+    const bundled = mendOperations(bundle(files), files.root.complaints);
     // What cannot be bundled is a finding as well.
-    const bundled = isObject(files.root.source.value) ? bundle(files) : {};
-    const findings = check(files);
-    if (findings.some(({ isFatal }) => isFatal)) return { merged: undefined, findings, stamps };
+    const found = check(files);
     const near = nearOf(files.root.url, where);
     const single = bundled.swagger === undefined ? bundled : upgradeSwagger(bundled);
     const placed = withServers(single, near);
-    findings.push(...checkServers(files, placed, near));
+    const findings = summarize([...found, ...checkServers(files, placed, near)]);
     const document = withServiceOperations(own, placed, operations);
     const made = await make({ document, origins: originsOf(document) });
     await breathe();
