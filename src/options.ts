@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { formatFinding } from "./openapi/diagnostics.ts";
+import { forLog, formatFinding } from "./openapi/diagnostics.ts";
 import type { DescriptionPlace, DescriptionReport } from "./description/watch.ts";
 import type { DescribedOperation } from "./openapi/operations-of-host.ts";
 import type { Cors } from "./http/cors.ts";
@@ -156,9 +156,14 @@ export function withDefaults(options: CheckedOptions): ResolvedOptions {
 /** Tells what is wrong with a description, and what is shown in its place. */
 export function tellReport({ findings, shown }: DescriptionReport, log: Log): void {
   const code = "description";
-  for (const finding of findings) {
+  const { told, more } = forLog(findings);
+  for (const finding of told) {
     const level = finding.level === "error" ? "error" : "warn";
     log(formatFinding(finding), { code, level, finding });
+  }
+  if (more > 0) {
+    const what = `and ${more} more in the description; nodeface check shows all`;
+    log(what, { code, level: "warn" });
   }
   const message = shown === "older"
     ? "the version of the description before is still shown"

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { check as checkConfig } from "../src/cli/check.ts";
@@ -54,6 +57,32 @@ check("a node that cannot be reached is said to be that, in plain words", async 
   assert.match(text, "The kind of the node is not known: ");
   assert.not.match(text, /: it connection refused/);
   assert.match(text, "- the node is unreachable: ");
+});
+
+/** A description with many findings, notes among them. */
+const many = (count: number) => {
+  const wrong = Array.from(
+    { length: count },
+    (_, i) => `    S${i}: ${i === 0 ? "null" : "text"}\n`,
+  );
+  return `openapi: 3.1.1\ninfo: { title: a, version: "1" }\npaths: {}\ncomponents:\n  schemas:\n${
+    wrong.join("")
+  }`;
+};
+
+check("tells all findings of a description, the errors before the notes", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
+  try {
+    const file = join(folder, "openapi.yaml");
+    writeFileSync(file, many(40));
+    const found = await report({ description: file });
+    const levels = [...found.matchAll(/^(error|note) +openapi\.yaml:/gm)].map(([, level]) => level);
+    assert.equal(levels.slice(0, 39), Array(39).fill("error"));
+    assert.equal(levels.slice(39), ["note", "note"]);
+    assert.match(found, "- errors in the description: 39");
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 });
 
 check.run();

@@ -310,9 +310,7 @@ components:
     assert.equal(findings, [
       'root.json:6:28 the reference to "#/none" leads nowhere',
       `root.json:6:48 the reference to "#/components/schemas/Pet" ${pet}`,
-      `root.json:7:28 "${$ref}" cannot be read: there is no such file`,
-      `root.json:12:37 "${$ref}" cannot be read: there is no such file`,
-      `root.json:14:19 "${$ref}" cannot be read: there is no such file`,
+      `root.json:7:28 "${$ref}" cannot be read: there is no such file (and 2 more)`,
     ]);
     assert.equal(document.paths["/a"].get, {
       parameters: [],
@@ -359,7 +357,9 @@ references("in a chain of thousands are followed once", async () => {
     "root.json": root,
     "chain.json": chain(20_000, { $ref: "#/S0" }),
   });
-  assert.is(circle.findings.length, 20_000);
+  assert.equal(circle.findings, [
+    'chain.json:1:15 the reference to "#/S1" leads in a circle',
+  ]);
   assert.equal(schemaOf(circle), {});
 });
 

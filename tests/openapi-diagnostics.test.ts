@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { formatFinding } from "../src/openapi/diagnostics.ts";
+import { forLog, formatFinding } from "../src/openapi/diagnostics.ts";
 import { isEqual } from "../src/json/values.ts";
 import { load, parseYaml, pathOf } from "./description/_load.ts";
 
@@ -24,9 +24,8 @@ const FILES: Readonly<Record<string, [isShown: boolean, ...findings: string[]]>>
   "circular.yaml": [
     true,
     '6:16 the reference to "#/components/schemas/B" leads in a circle',
-    '7:16 the reference to "#/components/schemas/A" leads in a circle',
   ],
-  "same-id.yaml": [true, '7:25 the operationId "same" is that of GET /a as well'],
+  "same-id.yaml": [true, '7:25 the operationId "same" is that of GET /a as well; it is left out'],
   "passwd.yaml": [
     true,
     '5:11 the reference to "/etc/passwd" leads out of the description\'s folder and is not followed',
@@ -113,6 +112,7 @@ broken("findings in JSON have their places as well", async () => {
   "paths": { "/a": { "get": { "parameters": [ { "name": "}\\"" }, { "$ref": "#/none" } ] } } } }`;
   const { findings } = await load({ text, name: "x.json" });
   assert.equal(findings.map(formatFinding), [
+    'x.json:2:47 an item needs "in", one of query, header, path, cookie, to be a parameter; it is left out',
     'x.json:2:76 the reference to "#/none" leads nowhere',
   ]);
 });
@@ -149,6 +149,78 @@ broken("a string of millions of escapes in JSON is read like any other", async (
   });
   assert.equal(findings, []);
   assert.is((document?.info as { description: string }).description.length, description.length);
+});
+
+/** What moves a cursor, rings, or turns the direction of a text. */
+const CONTROLS = "\x1b[31m\x07\x9b\u202e\u2066\u2028\u2029\n\r\x7f";
+
+broken("nothing that is said of one can drive a terminal or forge a line of a log", async () => {
+  const head = { openapi: "3.0.4", info: { title: "a", version: "1" } };
+  const evil = `a${CONTROLS}b`;
+  const documents: unknown[] = [
+    { ...head, paths: { [evil]: {}, [`/${evil}`]: "text" }, [evil]: 1 },
+    {
+      ...head,
+      paths: {},
+      components: { schemas: { [evil]: 1, A: { $ref: evil }, B: { type: evil } } },
+    },
+    {
+      ...head,
+      paths: {},
+      components: { schemas: { A: { $ref: `#/${evil}` }, B: { $ref: `${evil}.yaml` } } },
+    },
+    {
+      ...head,
+      paths: {},
+      servers: [{ url: "https://{a}.example", variables: { a: { default: evil } } }],
+    },
+    {
+      ...head,
+      paths: { [`/{${evil}}`]: { get: { operationId: evil }, put: { operationId: evil } } },
+    },
+    { ...head, paths: {}, tags: [{ name: evil }, { name: evil }] },
+    { ...head, openapi: evil },
+  ];
+  const texts = [
+    ...documents.map((document) => JSON.stringify(document)),
+    `openapi: 3.1.1\n? ${evil}\n: "${CONTROLS}\n`,
+    `openapi: 3.1.1\nx: !${"\x1b"}[31m a\ny: *${"\x1b"}\n`,
+    `{"openapi":"3.1.1","${CONTROLS}`,
+  ];
+  for (const text of texts) {
+    const { findings } = await load({ text, name: `${evil}.json` });
+    assert.ok(findings.length > 0, text);
+    for (const line of findings.map(formatFinding)) {
+      // deno-lint-ignore no-control-regex -- that is what must not be there
+      assert.not.match(line, /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/);
+    }
+  }
+});
+
+broken("what is wrong in many places is said at the first, with their number", async () => {
+  const refs = Array.from({ length: 500 }, (_, i) => `    S${i}: { $ref: none.yaml }\n`).join("");
+  const text =
+    `openapi: 3.1.1\ninfo: { title: a, version: "1" }\npaths: {}\ncomponents:\n  schemas:\n${refs}`;
+  const { findings } = await load({ text });
+  assert.is(findings.length, 1);
+  assert.match(formatFinding(findings[0]!), /^openapi\.yaml:6:17 "none\.yaml" .*\(and 499 more\)$/);
+});
+
+broken("no more findings are told than can be read, and how many there are is", async () => {
+  const text = (count: number) =>
+    JSON.stringify({
+      openapi: "3.1.1",
+      info: { title: "a", version: "1" },
+      paths: {},
+      components: {
+        schemas: Object.fromEntries(Array.from({ length: count }, (_, i) => [`S${i}`, 1])),
+      },
+    });
+  const { findings } = await load({ text: text(10_500) });
+  assert.is(findings.length, 10_001);
+  assert.match(formatFinding(findings.at(-1)!), /there is more to be found, .* \(and 499 more\)$/);
+  assert.equal(forLog(findings).told.length, 20);
+  assert.is(forLog(findings).more, 9981);
 });
 
 broken.run();

@@ -22,7 +22,9 @@ const DESCRIPTION = {
   host: "localhost",
   schemes: ["http", "https"],
   basePath: "/",
-  paths: { "/v2/status": { get: { operationId: "GetStatus", responses: {} } } },
+  paths: {
+    "/v2/status": { get: { operationId: "GetStatus", responses: { 200: { description: "OK" } } } },
+  },
 };
 
 let answers: Record<string, unknown>;

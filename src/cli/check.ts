@@ -12,13 +12,13 @@ import { findUnreadable } from "../info/node-files.ts";
 import type { PlannedSource } from "../info/query-plan.ts";
 import type { Outcome } from "../info/query-sources.ts";
 import { formatJson } from "../json/lossless.ts";
-import { formatFinding } from "../openapi/diagnostics.ts";
+import { errorsFirst, formatFinding } from "../openapi/diagnostics.ts";
 import { createPrepare } from "../description/prepare-description.ts";
 import { placeBelow, reasonIn } from "../description/discover.ts";
 import { documentOf } from "../openapi/serve-description.ts";
 import { inspectDescription } from "../description/watch.ts";
 import { OWN_DESCRIPTION } from "../resources.ts";
-import { excerpt, printableJson } from "../text.ts";
+import { excerpt, printable, printableJson } from "../text.ts";
 import type { Config } from "./configuration.ts";
 import { ConfigError } from "./configuration-error.ts";
 import { formatTable } from "./table.ts";
@@ -133,10 +133,12 @@ async function describeDescription(
   const { findings, content } = await inspectDescription({ place, own, prepare, ...where });
   const title = "Description";
   if (itself && !content) {
-    const text = `There is no description of the node at ${place}: ${reasonIn(findings)}\n`;
+    const reason = printable(reasonIn(findings));
+    const text = `There is no description of the node at ${place}: ${reason}\n`;
     return [{ title, text, troubles: [] }];
   }
-  const lines = findings.map((finding) => `${finding.level.padEnd(5)} ${formatFinding(finding)}\n`);
+  const lines = errorsFirst(findings)
+    .map((finding) => `${finding.level.padEnd(5)} ${formatFinding(finding)}\n`);
   const errors = findings.filter(({ level }) => level === "error").length;
   const troubles = [
     ...content ? [] : ["the description cannot be shown"],

@@ -9,7 +9,7 @@ import { LIMITS } from "./limits.ts";
 import { formatPointer } from "../json/pointer.ts";
 import { isObject, type Json, objectOf, setMember } from "../json/values.ts";
 import { weigh } from "../json/weigh.ts";
-import { operationsOf } from "./list-operations.ts";
+import { mapOperations } from "./list-operations.ts";
 import {
   complain,
   type Files,
@@ -18,7 +18,9 @@ import {
   nameOfComponent,
   type Target,
 } from "./resolve-files.ts";
-import { isReference, NAMING, type Shape, shapeOfMember, siblingsOf } from "./structure.ts";
+import { NAMING } from "./specification.ts";
+import { isReference, type Shape, shapeOfMember, siblingsOf } from "./structure.ts";
+import type { Fault } from "./validity.ts";
 
 /** How deep copies may be nested in copies. */
 const DEPTH_MAX = LIMITS.depth;
@@ -32,6 +34,11 @@ const EMPTY: Readonly<Record<Shape, Json>> = {
   response: { description: "" },
   pathItem: {},
   mediaType: {},
+  info: { title: "", version: "" },
+  paths: {},
+  responses: { default: { description: "" } },
+  flows: {},
+  "{mediaType}": {},
 };
 
 /** Members of a schema that mean nothing once every reference leads to components. */
@@ -93,11 +100,14 @@ function planComponents(files: Files): Plan {
     const used = new Set(keys.filter(isValidName));
     const renamed = new Map(keys.map((key) => [key, key]));
     taken.set(shape, used);
+    const invalid = new Map<Target, string>();
     for (const key of keys.filter((key) => !isValidName(key) && !key.startsWith("x-"))) {
       const path = [toValidName(key, shape)];
-      const target: Target = { member: root, base: root.base, shape, value: undefined, path };
-      renamed.set(key, nameTargets([target], used).get(target)!);
+      invalid.set({ member: root, base: root.base, shape, value: undefined, path }, key);
     }
+    // All at once, as many may get the same name.
+    const valid = nameTargets([...invalid.keys()], used);
+    for (const [target, key] of invalid) renamed.set(key, valid.get(target)!);
     sections.set(section, renamed);
     for (const key of keys) {
       const value = section[key];
@@ -187,19 +197,28 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
   function copyList(list: unknown[], shape: Shape, depth: number): unknown[] {
     const inner = shapeOfMember(structure, shape, "0");
     if (!inner) return list;
-    const items = list.map((item) => copy(item, inner, false, depth + 1));
+    const faults = files.faultsOf(list, shape);
+    const items = list.map((item, i) =>
+      faults.has(String(i)) ? undefined : copy(item, inner, false, depth + 1)
+    );
     const isSame = items.every((item, i) => item === list[i]);
     return isSame ? list : items.filter((item, i) => item !== undefined || list[i] === undefined);
   }
 
   function copyObject(value: Json, shape: Shape, depth: number): Json | undefined {
     const renamed = shape === "securityRequirement" ? schemes : sections.get(value);
+    const faults = files.faultsOf(value, shape);
     const copied: Json = {};
     let isSame = true;
     for (const key of Object.keys(value)) {
-      const [to, member] = copyMember(value, shape, key, renamed, depth);
+      const [to, member] = copyMember(value, shape, key, renamed, depth, faults.get(key));
       isSame &&= to === key && member === value[key];
       if (member !== undefined) setMember(copied, to, member);
+    }
+    for (const [key, fault] of faults) {
+      if (fault.value === undefined || Object.hasOwn(value, key)) continue;
+      isSame = false;
+      setMember(copied, key, fault.value);
     }
     if (isSame) return value;
     const isAimless = shape === "link" && "operationRef" in value &&
@@ -213,8 +232,10 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     key: string,
     renamed: ReadonlyMap<string, string> | undefined,
     depth: number,
+    fault: Fault | undefined,
   ): [key: string, value: unknown] {
     const member = value[key];
+    if (fault) return [renamed?.get(key) ?? key, fault.value];
     if (shape === "schema" && leftOut.has(key)) return [key, undefined];
     const inner = shapeOfMember(structure, shape, key);
     if (!inner) return [renamed?.get(key) ?? key, member];
@@ -270,13 +291,14 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     const link = linkOf(value, shape);
     if (!link) return value;
     const siblings: Json = {};
+    const faults = files.faultsOf(value, shape);
     for (const key of siblingsOf(structure, shape, value)) {
-      const [to, member] = copyMember(value, shape, key, undefined, depth);
+      const [to, member] = copyMember(value, shape, key, undefined, depth, faults.get(key));
       if (member !== undefined) setMember(siblings, to, member);
     }
     const { end, isBroken } = link;
     const isAlone = Object.keys(siblings).length === 0;
-    if (!end || isBroken) return isAlone ? EMPTY[shape] : { ...EMPTY[shape], ...siblings };
+    if (!end || isBroken) return emptyOf(shape, siblings);
     if (isComponent && hosts.has(value) && !names.get(value)?.has(shape)) {
       return copy(end.value, shape, true, depth);
     }
@@ -310,7 +332,7 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     }
     const refuse = (failure: string) => {
       complain(link, failure);
-      return { ...EMPTY[shape], ...siblings };
+      return emptyOf(shape, siblings);
     };
     if (open.has(value)) return refuse("leads in a circle");
     if (depth > DEPTH_MAX) return refuse("is nested too deep");
@@ -331,13 +353,13 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
   return { copy };
 }
 
+/** What stands where there is nothing to be had; `undefined`: it is left out. */
+function emptyOf(shape: Shape, siblings: Json): Json | undefined {
+  const empty = EMPTY[shape];
+  return empty && { ...empty, ...siblings };
+}
+
 /** A path item whose operations have no `operationId`, as that is the one of another. */
 function withoutIds(item: Json): Json {
-  let copied = item;
-  for (const { path: [key, method], operation } of operationsOf(item)) {
-    const { operationId: _, ...rest } = operation;
-    const value = method === undefined ? rest : { ...objectOf(copied[key!]), [method]: rest };
-    copied = { ...copied, [key!]: value };
-  }
-  return copied;
+  return mapOperations(item, ({ operation: { operationId: _, ...rest } }) => rest);
 }

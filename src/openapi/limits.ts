@@ -39,6 +39,8 @@ export const LIMITS = {
   lines: 1_000_000,
   /** Syntax errors of one file of YAML that are told. */
   errors: 100,
+  /** Findings that are told. */
+  findings: 10_000,
   /** Values of a server's variables that are tried together. */
   combinations: 64,
   /** Origins of servers that the page may ask: they stand in a header, which proxies limit. */

@@ -3,11 +3,13 @@
  *
  * @module
  */
-import { isObject, type Json, objectOf, type Path } from "../json/values.ts";
-import { METHODS } from "./structure.ts";
+import { isObject, type Json, objectOf, type Path, setMember } from "../json/values.ts";
+import { METHODS } from "./specification.ts";
 
 /** The form of all registered methods; it is safe in HTML and in a shell. */
 const OTHER_METHOD = /^[A-Za-z][A-Za-z-]{0,40}$/;
+
+const FURTHER = "additionalOperations";
 
 /** An operation in its path item. */
 export interface LocatedOperation {
@@ -19,12 +21,29 @@ export interface LocatedOperation {
 /** Lists the operations of a path item, those of `additionalOperations` last. */
 export function operationsOf(item: unknown): LocatedOperation[] {
   const members = objectOf(item);
-  const further = "additionalOperations";
   const named = METHODS.map((name) => [name.toUpperCase(), members[name], [name]] as const);
-  const others = Object.entries(objectOf(members[further]))
+  const others = Object.entries(objectOf(members[FURTHER]))
     .filter(([name]) => OTHER_METHOD.test(name))
-    .map(([name, operation]) => [name, operation, [further, name]] as const);
+    .map(([name, operation]) => [name, operation, [FURTHER, name]] as const);
   return [...named, ...others].flatMap(([method, operation, path]) =>
     isObject(operation) ? [{ method, path, operation }] : []
   );
+}
+
+/** A path item with its operations changed; the same one where none is. */
+export function mapOperations(
+  item: Json,
+  change: (located: LocatedOperation) => Json,
+): Json {
+  const mapped: Json = {};
+  const others: Json = {};
+  for (const located of operationsOf(item)) {
+    const changed = change(located);
+    if (changed === located.operation) continue;
+    const [key, other] = located.path as [string, string?];
+    if (other === undefined) mapped[key] = changed;
+    else setMember(others, other, changed);
+  }
+  if (Object.keys(others).length > 0) mapped[FURTHER] = { ...objectOf(item[FURTHER]), ...others };
+  return Object.keys(mapped).length > 0 ? { ...item, ...mapped } : item;
 }

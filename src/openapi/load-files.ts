@@ -7,7 +7,8 @@ import { decodePercent } from "../json/pointer.ts";
 import { LIMITS } from "./limits.ts";
 import type { Reader } from "./read-file-or-url.ts";
 import { ReadError } from "./read-file-or-url.ts";
-import { type Complaint, readSource, type Source, unreadable } from "./parse.ts";
+import { type Complaints, createComplaints } from "./complaints.ts";
+import { readSource, type Source, unreadable } from "./parse.ts";
 import type { Findable } from "./resolve-reference.ts";
 
 const { files: FILES_MAX, total: SIZE_MAX, time: TIME_MAX } = LIMITS;
@@ -17,8 +18,8 @@ export interface Member extends Findable {
   /** Its own, after links and redirects: its references are relative to that (RFC 3986, section 5.1.3). */
   readonly url: string;
   readonly source: Source;
-  /** What is wrong with its references. */
-  readonly complaints: Complaint[];
+  /** What is wrong with it. */
+  readonly complaints: Complaints;
 }
 
 /** A file, or why there is none, as the end of a sentence about the reference to it. */
@@ -58,7 +59,7 @@ export function createLoader(entry: URL, read: Reader): Loader {
     const known = members.get(url.href);
     if (known) return known;
     const base = { url: url.href, value: source.value, path: [], isNamed: false };
-    const member = { url: url.href, source, base, complaints: [] };
+    const member = { url: url.href, source, base, complaints: createComplaints() };
     members.set(url.href, member);
     return member;
   };

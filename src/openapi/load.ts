@@ -6,8 +6,9 @@
 import { bundle } from "./bundle.ts";
 import { check } from "./lint.ts";
 import { type Files, gather } from "./resolve-files.ts";
-import { failureOf, type Finding } from "./diagnostics.ts";
+import { failureOf, type Finding, summarize } from "./diagnostics.ts";
 import { decodePercent } from "../json/pointer.ts";
+import { mendOperations } from "./mend-operations.ts";
 import type { DescribedOperation } from "./operations-of-host.ts";
 import { withServiceOperations } from "./service-operations.ts";
 import type { Reader } from "./read-file-or-url.ts";
@@ -16,7 +17,7 @@ import { isAstray, type Whereabouts, withServers } from "./servers.ts";
 import { LIMITS } from "./limits.ts";
 import { complain } from "./parse.ts";
 import { upgradeSwagger } from "./upgrade-swagger.ts";
-import { isObject, type Json } from "../json/values.ts";
+import type { Json } from "../json/values.ts";
 
 /** Where a description is, and what goes into it: plain data, which another thread can be sent. */
 export interface LoadJob {
@@ -59,14 +60,17 @@ export async function load(
   try {
     const files = await gather(new URL(entry), reader);
     for (const [url, stamp] of files.stamps) stamps.set(url, stamp);
+    const before = check(files);
+    if (before.some(({ isFatal }) => isFatal)) {
+      return { document: undefined, findings: summarize(before), stamps };
+    }
+    const bundled = mendOperations(bundle(files), files.root.complaints);
     // What cannot be bundled is a finding as well.
-    const bundled = isObject(files.root.source.value) ? bundle(files) : {};
-    const findings = check(files);
-    if (findings.some(({ isFatal }) => isFatal)) return { document: undefined, findings, stamps };
+    const found = check(files);
     const near = nearOf(files.root.url, where);
     const single = bundled.swagger === undefined ? bundled : upgradeSwagger(bundled);
     const placed = withServers(single, near);
-    findings.push(...checkServers(files, placed, near));
+    const findings = summarize([...found, ...checkServers(files, placed, near)]);
     return { document: withServiceOperations(own, placed, operations), findings, stamps };
   } catch (error) {
     return { document: undefined, findings: [failureOf(nameOf(entry), error)], stamps };

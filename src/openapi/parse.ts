@@ -43,6 +43,8 @@ export interface Complaint {
   readonly message: string;
   readonly isFatal?: boolean;
   readonly isError?: boolean;
+  /** At how many further places it is wrong as well. */
+  readonly more?: number;
 }
 
 /**
@@ -102,11 +104,12 @@ export function complain(
 ): Finding[] {
   if (complaints.length === 0) return [];
   const offsets = offsetsOf(complaints.map(({ path }) => path));
-  const problems = complaints.map(({ message, isFatal = false, isError }, i): Problem => ({
+  const problems = complaints.map(({ message, isFatal = false, isError, more }, i): Problem => ({
     offset: offsets[i]!,
     message,
     isFatal,
     isError,
+    more,
   }));
   return findingsOf(name, lineStarts(), problems);
 }

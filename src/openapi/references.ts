@@ -4,15 +4,8 @@
  * @module
  */
 import type { Path } from "../json/values.ts";
-import {
-  isReference,
-  NAMING,
-  pathOf,
-  type Place,
-  type Shape,
-  type Structure,
-  walk,
-} from "./structure.ts";
+import { NAMING } from "./specification.ts";
+import { isReference, pathOf, type Place, type Shape, type Structure, walk } from "./structure.ts";
 
 /** A reference and where it stands. */
 export interface Reference {

@@ -5,7 +5,7 @@
  */
 import { type Json, objectOf, type Path } from "../json/values.ts";
 import { formatCount, LIMITS } from "./limits.ts";
-import { quote } from "../text.ts";
+import { quote, shorten } from "../text.ts";
 import { breathe, isDue } from "./yield-to-requests.ts";
 import type { Reader } from "./read-file-or-url.ts";
 import { createLoader, type Loader, type Member } from "./load-files.ts";
@@ -14,6 +14,8 @@ import { baseAt, findFragment, knownShape, type Located } from "./resolve-refere
 import {
   isReference,
   nameOfShape,
+  pathOf,
+  type Place,
   type Seen,
   type Shape,
   siblingsOf,
@@ -21,6 +23,7 @@ import {
   structureOf,
   walk,
 } from "./structure.ts";
+import { type Faults, faultsOf, NONE, refuse } from "./validity.ts";
 
 /** What a reference leads to. */
 export interface Target extends Located {
@@ -31,9 +34,9 @@ export interface Target extends Located {
 /** A reference and where it leads. */
 export interface Link {
   readonly reference: Reference;
-  /** The file that it stands in, and the keys to its text. */
+  /** The file that it stands in, and where the walk to it began. */
   readonly member: Member;
-  readonly path: Path;
+  readonly start: Located;
   /** What it names; `undefined` where that is nothing, or is not followed. */
   target?: Target;
   /** What it names in the end: a component of the root, or what is no reference itself. */
@@ -48,6 +51,8 @@ export interface Files extends Pick<Loader, "members" | "stamps"> {
   readonly structure: Structure;
   /** In the order in which they were found. */
   readonly links: readonly Link[];
+  /** What is wrong with the members of a value. */
+  faultsOf(value: unknown, shape: Shape): Faults;
   /** The link of a reference by its value, or by the object and the key that it is a member of. */
   linkOf(holder: unknown, shape: Shape, key?: string): Link | undefined;
 }
@@ -68,7 +73,11 @@ export async function gather(entry: URL, read: Reader): Promise<Files> {
   /** By what holds them, and what that is. */
   const held = new Map<unknown, Map<string, Link>>();
   const linkOf: Files["linkOf"] = (holder, shape, key = "") => held.get(holder)?.get(shape + key);
-  const files: Files = { root, structure, members, stamps, links, linkOf };
+  const wrong = new Map<unknown, Map<Shape, Faults>>();
+  const files: Files = {
+    ...{ root, structure, members, stamps, links, linkOf },
+    faultsOf: (value, shape) => wrong.get(value)?.get(shape) ?? NONE,
+  };
   /** The schemas that have an `$id`, by that. */
   const named = new Map<string, { member: Member; located: Located }>();
   const late: Late[] = [];
@@ -77,7 +86,7 @@ export async function gather(entry: URL, read: Reader): Promise<Files> {
   ];
   const seen: Seen = new Map();
   const leadTo = (link: Link, member: Member, located: Located | undefined) => {
-    const failure = fail(link, member, located);
+    const failure = fail(link, member, located, structure);
     if (failure !== undefined) return complain(link, failure);
     const target = { ...located!, member, shape: link.reference.expected };
     link.target = target;
@@ -98,7 +107,21 @@ export async function gather(entry: URL, read: Reader): Promise<Files> {
   for (let i = 0; i < queue.length; i++) {
     const start = queue[i]!;
     const { member } = start;
-    for (const place of walk({ shape: start.shape, value: start.value }, structure, seen)) {
+    const inspect = (place: Place) => {
+      const faults = faultsOf(structure, place.shape, place.value);
+      if (faults.size === 0) return faults;
+      const shapes = wrong.get(place.value) ?? new Map<Shape, Faults>();
+      wrong.set(place.value, shapes.set(place.shape, faults));
+      for (const [key, { message, isError }] of faults) {
+        member.complaints.add(
+          { message, isError },
+          () => [...start.path, ...pathOf(place), key],
+        );
+      }
+      return faults;
+    };
+    const first = { shape: start.shape, value: start.value };
+    for (const place of walk(first, structure, seen, inspect)) {
       if (isDue()) await breathe();
       if (place.shape === "schema" && typeof objectOf(place.value).$id === "string") {
         const base = baseAt(place, start);
@@ -108,14 +131,10 @@ export async function gather(entry: URL, read: Reader): Promise<Files> {
       if (!reference) continue;
       if (links.length === LIMITS.references) {
         const message = `there are more than ${formatCount(LIMITS.references)} references`;
-        root.complaints.push({ path: [], message, isFatal: true });
+        root.complaints.add({ message, isFatal: true }, () => []);
         return files;
       }
-      const link: Link = {
-        reference,
-        member,
-        path: [...start.path, ...pathOfReference(reference)],
-      };
+      const link: Link = { reference, member, start };
       links.push(link);
       hold(held, link);
       if (reference.place.shape === "exampleFile") continue;
@@ -199,6 +218,7 @@ function fail(
   { reference }: Link,
   member: Member,
   located: Located | undefined,
+  structure: Structure,
 ): string | undefined {
   const { expected } = reference;
   // Of a file that cannot be understood, its own finding is enough.
@@ -208,23 +228,28 @@ function fail(
   if (found !== undefined && found !== expected) {
     return `leads to a ${nameOfShape(found)} where a ${nameOfShape(expected)} belongs`;
   }
-  const isFit = expected.endsWith("[]")
-    ? Array.isArray(value)
-    : typeof value === "object" && value !== null && !Array.isArray(value) ||
-      expected === "schema" && typeof value === "boolean";
-  return isFit ? undefined : `leads to something that is no ${nameOfShape(expected)}`;
+  const refusal = refuse(structure, expected, value);
+  if (refusal === undefined) return undefined;
+  const reason = refusal.startsWith("needs") ? `: it ${refusal}` : "";
+  return `leads to something that is no ${nameOfShape(expected)}${reason}`;
 }
+
+/** How much of a reference is told, in characters. */
+const REF_MAX = 400;
 
 /** Adds what is wrong with a reference to the findings of its file. */
 export function complain(
-  { reference: { ref }, member, path }: Link,
+  { reference, member, start }: Link,
   failure: string,
   isError = true,
 ): void {
   if (failure === "") return;
   const reason = failure.startsWith("cannot be read") ? "" : "the reference to ";
-  const message = `${reason}${quote(ref)} ${failure}`;
-  member.complaints.push({ path, message, isError });
+  const message = `${reason}${quote(shorten(reference.ref, REF_MAX))} ${failure}`;
+  member.complaints.add(
+    { message, isError },
+    () => [...start.path, ...pathOfReference(reference)],
+  );
 }
 
 /** Finds the end of each link. Each is followed once, however long the chain. */
@@ -251,9 +276,7 @@ function settle(files: Files): void {
       each.end = next && nameOfComponent(files, target) === undefined ? next.end : target;
     }
     if (!isCircle) continue;
-    for (const each of reversed) {
-      complain(each, "leads in a circle");
-      if (each === link) break;
-    }
+    // Once for all of them, at the first.
+    complain(link!, "leads in a circle");
   }
 }

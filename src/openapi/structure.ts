@@ -5,6 +5,15 @@
  * @module
  */
 import { isObject, type Json, type Path } from "../json/values.ts";
+import {
+  NAMING,
+  OPENAPI_3_0,
+  OPENAPI_3_1,
+  OPENAPI_3_2,
+  OTHERS,
+  type Rows,
+  SWAGGER,
+} from "./specification.ts";
 
 /**
  * What a value is: a kind such as `schema`, a list of them (`schema[]`), or a map by names of the author's
@@ -12,182 +21,39 @@ import { isObject, type Json, type Path } from "../json/values.ts";
  */
 export type Shape = string;
 
-/** The members of each kind. A member that is not named here is data: nothing in it is a reference. */
-type Kinds = Readonly<Record<string, Readonly<Record<string, Shape>>>>;
+/** What a member of an object is. */
+export interface Rule {
+  /** As the table says it, without its last signs. */
+  readonly type: string;
+  /** `undefined` of data: nothing in it is a reference. */
+  readonly shape: Shape | undefined;
+  /** Whether the object is nothing without it. */
+  readonly isRequired: boolean;
+  /** Whether it may be `true` or `false` as well. */
+  readonly isSwitch?: boolean;
+  /** Whether it may be a list as well. */
+  readonly isList?: boolean;
+  /** Whether it has a single member. */
+  readonly isSingle?: boolean;
+}
+
+/** The members of each kind. */
+type Kinds = Readonly<Record<string, ReadonlyMap<string, Rule>>>;
 
 /** What a version of the specification says. */
 export interface Structure {
+  /** As people say it: `OpenAPI 3.1`. */
+  readonly name: string;
   readonly kinds: Kinds;
+  /** The members of each kind that it is nothing without. */
+  readonly required: Readonly<Record<string, readonly (readonly [key: string, rule: Rule])[]>>;
+  /** The members that are not data of each kind, those of its variants included. */
+  readonly shapes: Readonly<Record<string, ReadonlyMap<string, Shape>>>;
   /** Where values of a shape are kept to be referred to, as keys from the root. */
   readonly sections: Readonly<Record<Shape, Path>>;
-  /** Whether members beside a `$ref` mean something (since OpenAPI 3.1). */
+  /** Whether members beside a `$ref` mean something, and a schema may be `true` (since OpenAPI 3.1). */
   readonly hasSiblings: boolean;
 }
-
-/** Stands for each member that is neither named nor an extension (`x-…`). */
-const OTHERS = "*";
-
-/** Strings that name a schema, an operation or a file in other ways than by `$ref`. */
-export const NAMING: Readonly<Record<string, Shape>> = {
-  mappedSchema: "schema",
-  dynamicSchema: "schema",
-  linkedOperation: "operation",
-  exampleFile: "",
-};
-
-/** The methods that are members of a path item (OpenAPI 3.2, section 4.9.1). */
-export const METHODS: readonly string[] = [
-  "get",
-  "put",
-  "post",
-  "delete",
-  "options",
-  "head",
-  "patch",
-  "trace",
-  "query",
-];
-const OPERATIONS = Object.fromEntries(METHODS.map((method) => [method, "operation"]));
-
-/** JSON Schema, of which each version of OpenAPI has a part. */
-const SCHEMA = {
-  $defs: "{schema}",
-  $dynamicRef: "dynamicSchema",
-  additionalItems: "schema",
-  additionalProperties: "schema",
-  allOf: "schema[]",
-  anyOf: "schema[]",
-  contains: "schema",
-  contentSchema: "schema",
-  definitions: "{schema}",
-  dependencies: "{schema}",
-  dependentSchemas: "{schema}",
-  discriminator: "discriminator",
-  else: "schema",
-  if: "schema",
-  items: "schema",
-  not: "schema",
-  oneOf: "schema[]",
-  patternProperties: "{schema}",
-  prefixItems: "schema[]",
-  properties: "{schema}",
-  propertyNames: "schema",
-  then: "schema",
-  unevaluatedItems: "schema",
-  unevaluatedProperties: "schema",
-};
-
-/** OpenAPI 3.0, 3.1 and 3.2: what is new in one of them means nothing in the ones before. */
-const OPENAPI: Kinds = {
-  document: {
-    info: "info",
-    servers: "server[]",
-    paths: "paths",
-    webhooks: "{pathItem}",
-    components: "components",
-    security: "securityRequirement[]",
-    tags: "tag[]",
-    externalDocs: "externalDocs",
-  },
-  info: { contact: "contact", license: "license" },
-  contact: {},
-  license: {},
-  externalDocs: {},
-  tag: { externalDocs: "externalDocs" },
-  server: { variables: "{serverVariable}" },
-  serverVariable: {},
-  components: {
-    schemas: "{schema}",
-    responses: "{response}",
-    parameters: "{parameter}",
-    examples: "{example}",
-    requestBodies: "{requestBody}",
-    headers: "{header}",
-    securitySchemes: "{securityScheme}",
-    links: "{link}",
-    callbacks: "{callback}",
-    pathItems: "{pathItem}",
-    mediaTypes: "{mediaType}",
-  },
-  paths: { [OTHERS]: "pathItem" },
-  pathItem: {
-    ...OPERATIONS,
-    additionalOperations: "{operation}",
-    servers: "server[]",
-    parameters: "parameter[]",
-  },
-  operation: {
-    externalDocs: "externalDocs",
-    parameters: "parameter[]",
-    requestBody: "requestBody",
-    responses: "responses",
-    callbacks: "{callback}",
-    security: "securityRequirement[]",
-    servers: "server[]",
-  },
-  parameter: { schema: "schema", content: "{mediaType}", examples: "{example}" },
-  header: { schema: "schema", content: "{mediaType}", examples: "{example}" },
-  requestBody: { content: "{mediaType}" },
-  mediaType: {
-    schema: "schema",
-    itemSchema: "schema",
-    examples: "{example}",
-    encoding: "{encoding}",
-    prefixEncoding: "encoding[]",
-    itemEncoding: "encoding",
-  },
-  encoding: {
-    headers: "{header}",
-    encoding: "{encoding}",
-    prefixEncoding: "encoding[]",
-    itemEncoding: "encoding",
-  },
-  responses: { [OTHERS]: "response" },
-  response: { headers: "{header}", content: "{mediaType}", links: "{link}" },
-  example: { externalValue: "exampleFile" },
-  link: { operationRef: "linkedOperation", server: "server" },
-  callback: { [OTHERS]: "pathItem" },
-  securityScheme: {},
-  securityRequirement: {},
-  schema: SCHEMA,
-  discriminator: { mapping: "{mappedSchema}", defaultMapping: "mappedSchema" },
-};
-
-/** Swagger 2.0, whose `discriminator` is a string. */
-const SWAGGER: Kinds = {
-  document: {
-    info: "info",
-    paths: "paths",
-    definitions: "{schema}",
-    parameters: "{parameter}",
-    responses: "{response}",
-    securityDefinitions: "{securityScheme}",
-    security: "securityRequirement[]",
-    tags: "tag[]",
-    externalDocs: "externalDocs",
-  },
-  info: { contact: "contact", license: "license" },
-  contact: {},
-  license: {},
-  externalDocs: {},
-  tag: { externalDocs: "externalDocs" },
-  paths: { [OTHERS]: "pathItem" },
-  pathItem: { ...OPERATIONS, parameters: "parameter[]" },
-  operation: {
-    externalDocs: "externalDocs",
-    parameters: "parameter[]",
-    responses: "responses",
-    security: "securityRequirement[]",
-  },
-  parameter: { schema: "schema", items: "items" },
-  items: { items: "items" },
-  responses: { [OTHERS]: "response" },
-  response: { schema: "schema", headers: "{header}" },
-  header: { items: "items" },
-  securityScheme: {},
-  securityRequirement: {},
-  schema: SCHEMA,
-};
 
 const SWAGGER_SECTIONS = {
   schema: ["definitions"],
@@ -210,27 +76,67 @@ const SECTIONS_3_0 = {
 const SECTIONS_3_1 = { ...SECTIONS_3_0, pathItem: ["components", "pathItems"] };
 const SECTIONS_3_2 = { ...SECTIONS_3_1, mediaType: ["components", "mediaTypes"] };
 
-/** All members that mean something, and those of them whose own members have names. */
-export const KEYWORDS: ReadonlySet<string> = new Set(
-  [OPENAPI, SWAGGER].flatMap((kinds) => Object.values(kinds).flatMap(Object.keys)),
-);
-export const NAMED_MEMBERS: ReadonlySet<string> = new Set([
-  "paths",
-  "responses",
-  ...[OPENAPI, SWAGGER].flatMap((kinds) =>
-    Object.values(kinds).flatMap((members) =>
-      Object.keys(members).filter((key) => members[key]!.startsWith("{"))
-    )
-  ),
-]);
+/** The rows of a table, each with its rules. */
+function compile(rows: Rows): Kinds {
+  const isKind = (type: string) =>
+    Object.hasOwn(rows, type.replaceAll(/[{}[\]]/g, "")) || Object.hasOwn(NAMING, nameIn(type));
+  const ruleOf = (text: string): Rule => {
+    const [, type, signs] = /^(.*?)([!?+=]*)$/.exec(text) as unknown as [string, string, string];
+    return {
+      type,
+      shape: isKind(type) ? type : undefined,
+      isRequired: signs.includes("!"),
+      isSwitch: signs.includes("?"),
+      isList: signs.includes("+"),
+      isSingle: signs.includes("="),
+    };
+  };
+  return Object.fromEntries(
+    Object.entries(rows).map(([kind, members]) => {
+      const [base] = kind.split(":") as [string];
+      const all = Object.entries({ ...rows[base], ...members });
+      return [kind, new Map(all.map(([key, text]) => [key, ruleOf(text)]))];
+    }),
+  );
+}
+
+const nameIn = (shape: Shape): string => shape.startsWith("{") ? shape.slice(1, -1) : shape;
 
 /** By the beginning of what `swagger` or `openapi` says. */
 const VERSIONS: readonly (readonly [RegExp, Structure])[] = [
-  [/^2/, { kinds: SWAGGER, sections: SWAGGER_SECTIONS, hasSiblings: false }],
-  [/^3\.0/, { kinds: OPENAPI, sections: SECTIONS_3_0, hasSiblings: false }],
-  [/^3\.1/, { kinds: OPENAPI, sections: SECTIONS_3_1, hasSiblings: true }],
-  [/^/, { kinds: OPENAPI, sections: SECTIONS_3_2, hasSiblings: true }],
+  [/^2/, version("Swagger 2.0", SWAGGER, SWAGGER_SECTIONS)],
+  [/^3(?:\.0|$)/, version("OpenAPI 3.0", OPENAPI_3_0, SECTIONS_3_0)],
+  [/^3\.1/, version("OpenAPI 3.1", OPENAPI_3_1, SECTIONS_3_1)],
+  [/^/, version("OpenAPI 3.2", OPENAPI_3_2, SECTIONS_3_2)],
 ];
+
+function version(name: string, rows: Rows, sections: Structure["sections"]): Structure {
+  const kinds = compile(rows);
+  const shapes: Record<string, Map<string, Shape>> = {};
+  for (const [kind, members] of Object.entries(kinds)) {
+    const [base] = kind.split(":") as [string];
+    shapes[base] ??= new Map();
+    for (const [key, { shape }] of members) if (shape !== undefined) shapes[base].set(key, shape);
+  }
+  const required = Object.fromEntries(
+    Object.entries(kinds).map(([kind, members]) => [
+      kind,
+      [...members].filter(([, { isRequired }]) => isRequired),
+    ]),
+  );
+  return { name, kinds, required, shapes, sections, hasSiblings: /3\.[12]/.test(name) };
+}
+
+/** All members in which there may be references, and those of them whose own members have names. */
+const SHAPES: readonly (readonly [key: string, shape: Shape])[] = VERSIONS.flatMap((
+  [, { shapes }],
+) => Object.values(shapes).flatMap((members) => [...members]));
+export const KEYWORDS: ReadonlySet<string> = new Set(SHAPES.map(([key]) => key));
+export const NAMED_MEMBERS: ReadonlySet<string> = new Set([
+  "paths",
+  "responses",
+  ...SHAPES.filter(([, shape]) => shape.startsWith("{")).map(([key]) => key),
+]);
 
 /** What sits where in a document, by the version that it says it is of. */
 export function structureOf(document: unknown): Structure {
@@ -255,17 +161,29 @@ export function pathOf(place: Place): Path {
   return path.reverse();
 }
 
-/** The shape of a member; `undefined` of data. */
-export function shapeOfMember({ kinds }: Structure, shape: Shape, key: string): Shape | undefined {
-  if (shape.endsWith("[]")) return shape.slice(0, -2);
-  if (shape.startsWith("{")) return shape.slice(1, -1);
+/** The rule for a member of an object, a map or a list; `undefined` where there is none. */
+export function ruleOf({ kinds }: Structure, shape: Shape, key: string): Rule | undefined {
   const members = kinds[shape];
   if (!members) return undefined;
-  if (Object.hasOwn(members, key) && key !== OTHERS) return members[key];
+  const rule = members.get(key);
+  if (rule && key !== OTHERS) return rule;
+  const isExtension = key.startsWith("x-") && shape !== "securityRequirement";
+  return isExtension ? undefined : members.get(OTHERS);
+}
+
+/** The shape of a member; `undefined` of data. */
+export function shapeOfMember(structure: Structure, shape: Shape, key: string): Shape | undefined {
+  if (shape.endsWith("[]")) return shape.slice(0, -2);
+  if (shape.startsWith("{")) return shape.slice(1, -1);
   // JSON Schema once had lists of schemas as "items".
   if (shape === "schema" && /^\d{1,9}$/.test(key)) return shape;
-  return key.startsWith("x-") ? undefined : members[OTHERS];
+  const shapes = structure.shapes[shape];
+  if (!shapes) return undefined;
+  return key === OTHERS || !shapes.has(key) ? otherShapeOf(structure, shape, key) : shapes.get(key);
 }
+
+const otherShapeOf = (structure: Structure, shape: Shape, key: string): Shape | undefined =>
+  structure.kinds[shape]!.has(key) ? undefined : ruleOf(structure, shape, key)?.shape;
 
 /** The shape at a path of a document; `undefined` of data, and where the path leads to nothing known. */
 export function shapeAt(structure: Structure, path: Path): Shape | undefined {
@@ -303,7 +221,7 @@ export function siblingsOf({ hasSiblings }: Structure, shape: Shape, reference: 
 export type Seen = Map<object, Set<Shape>>;
 
 /** Whether an object is seen for the first time in this shape; it is seen from now on. */
-export function isFirst(seen: Seen, value: object, shape: Shape): boolean {
+function isFirst(seen: Seen, value: object, shape: Shape): boolean {
   const shapes = seen.get(value) ?? new Set();
   if (shapes.has(shape)) return false;
   seen.set(value, shapes.add(shape));
@@ -315,11 +233,13 @@ export function isFirst(seen: Seen, value: object, shape: Shape): boolean {
  * members. An object that stands in several places is visited once for each shape it has.
  *
  * @param seen is not visited again
+ * @param faultsOf tells the members that are not visited, being wrong
  */
 export function* walk(
   start: Place,
   structure: Structure,
   seen: Seen = new Map(),
+  faultsOf?: (place: Place) => ReadonlyMap<string, unknown>,
 ): Generator<Place> {
   // A stack of its own: recursive generators would be quadratic in the depth.
   const stack = [start];
@@ -328,12 +248,15 @@ export function* walk(
     if (typeof value === "string" && Object.hasOwn(NAMING, shape)) yield place;
     if (typeof value !== "object" || value === null || !isFirst(seen, value, shape)) continue;
     yield place;
+    const faults = faultsOf?.(place);
     const keys = isReference(shape, value)
       ? siblingsOf(structure, shape, value)
       : Object.keys(value);
     for (const key of keys.reverse()) {
       const inner = shapeOfMember(structure, shape, key);
-      if (inner) stack.push({ shape: inner, value: (value as Json)[key], key, parent: place });
+      if (inner && !faults?.has(key)) {
+        stack.push({ shape: inner, value: (value as Json)[key], key, parent: place });
+      }
     }
   }
 }

@@ -148,7 +148,8 @@ function createContext(document: Json) {
     for (const [key, member] of Object.entries(keep(schema, KEPT.schema))) {
       const inner = shapeOfMember(structure, "schema", key);
       if (key !== "x-nullable") {
-        setMember(upgraded, key, inner ? upgradeSchema(member, inner) : member);
+        const isSchema = inner !== undefined && /schema/.test(inner);
+        setMember(upgraded, key, isSchema ? upgradeSchema(member, inner) : member);
       }
     }
     const types = listOf(schema.type);

@@ -34,6 +34,17 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
     assert.is(code, 0);
   });
 
+  described("the log has the first twenty findings, and how many there are beyond", async () => {
+    // A note says besides that it is not known where the node is.
+    const wrong = Array.from({ length: 56 }, (_, i) => `    S${i}: text\n`).join("");
+    writeFileSync(file, `${right("One")}components:\n  schemas:\n${wrong}`);
+    const server = await start([...command, "--spec", file]);
+    const isTold = () => Promise.resolve(/ and 37 more in the description/.test(server.stderr()));
+    await until(isTold, 10_000);
+    assert.is(server.stderr().match(/Z error openapi\.yaml:/g)?.length, 20);
+    await server.stop();
+  });
+
   described("check says whether it can be shown, and ends with 1 where it cannot", async () => {
     writeFileSync(file, right("One"));
     const shown = await run([...command, "check", "--spec", file]);

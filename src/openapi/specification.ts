@@ -1,0 +1,417 @@
+/**
+ * The tables of what sits where in each version of OpenAPI and in Swagger 2.0, and of what it must be.
+ *
+ * A row is a kind of object. Each of its members is of
+ * - a shape: a kind such as `schema`, a list of them (`schema[]`), or a map by names of the author's choice
+ *   (`{schema}`),
+ * - a string of {@linkcode NAMING}, which names something without a `$ref`, or
+ * - data, in which nothing is a reference: one of `DATA` in `validity.ts`, or of `CHOICES` in `requirements.ts`.
+ *
+ * Signs after it: with `!` the object is nothing without the member; the member may be `true` or `false`
+ * as well (`?`), or a list (`+`); it has a single member itself (`=`).
+ *
+ * @module
+ */
+
+/** The members of each kind. */
+export type Rows = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+/** Stands for each member that is neither named nor an extension (`x-…`). */
+export const OTHERS = "*";
+
+/** Strings that name a schema, an operation or a file in other ways than by `$ref`, and what that is. */
+export const NAMING: Readonly<Record<string, string>> = {
+  mappedSchema: "schema",
+  dynamicSchema: "schema",
+  linkedOperation: "operation",
+  exampleFile: "",
+};
+
+/** What there is only for some values of a member: `parameter:path` where `in` is `path`. */
+export const VARIANTS: Readonly<Record<string, string>> = {
+  parameter: "in",
+  securityScheme: "type",
+};
+
+/** The methods that are members of a path item (OpenAPI 3.2, section 4.9.1). */
+export const METHODS: readonly string[] = [
+  "get",
+  "put",
+  "post",
+  "delete",
+  "options",
+  "head",
+  "patch",
+  "trace",
+  "query",
+];
+const OPERATIONS_3_0 = Object.fromEntries(
+  METHODS.filter((method) => method !== "query").map((method) => [method, "operation"]),
+);
+
+/** What says the same in all versions. */
+const COMMON: Rows = {
+  info: {
+    title: "string",
+    version: "string",
+    description: "string",
+    termsOfService: "string",
+    contact: "contact",
+    license: "license",
+  },
+  contact: { name: "string", url: "string", email: "string" },
+  license: { name: "string!", url: "string" },
+  externalDocs: { url: "string!", description: "string" },
+  tag: { name: "string!", description: "string", externalDocs: "externalDocs" },
+  xml: {
+    name: "string",
+    namespace: "string",
+    prefix: "string",
+    attribute: "boolean",
+    wrapped: "boolean",
+  },
+  paths: { [OTHERS]: "pathItem" },
+  responses: { [OTHERS]: "response" },
+  securityRequirement: { [OTHERS]: "scopes" },
+};
+
+/** What says how large, long and precise a value is; limits are excluded by `true` before OpenAPI 3.1. */
+const FACETS = {
+  format: "string",
+  default: "any",
+  enum: "list",
+  multipleOf: "step",
+  maximum: "number",
+  exclusiveMaximum: "boolean",
+  minimum: "number",
+  exclusiveMinimum: "boolean",
+  maxLength: "count",
+  minLength: "count",
+  pattern: "string",
+  maxItems: "count",
+  minItems: "count",
+  uniqueItems: "boolean",
+};
+
+/** What other files have, being JSON Schema; nothing of it is left in one document. */
+const JSON_SCHEMA = {
+  $ref: "reference",
+  $schema: "any",
+  $id: "any",
+  $anchor: "any",
+  $comment: "any",
+  $dynamicAnchor: "any",
+  $defs: "{schema}",
+  definitions: "{schema}",
+};
+
+/** A Schema Object of OpenAPI 3.0. */
+const SCHEMA_3_0 = {
+  ...JSON_SCHEMA,
+  ...FACETS,
+  title: "string",
+  description: "string",
+  type: "type",
+  items: "schema",
+  required: "names",
+  maxProperties: "count",
+  minProperties: "count",
+  properties: "{schema}",
+  additionalProperties: "schema?",
+  allOf: "schema[]",
+  anyOf: "schema[]",
+  oneOf: "schema[]",
+  not: "schema",
+  nullable: "boolean",
+  discriminator: "discriminator",
+  readOnly: "boolean",
+  writeOnly: "boolean",
+  deprecated: "boolean",
+  example: "any",
+  externalDocs: "externalDocs",
+  xml: "xml",
+};
+
+/** JSON Schema, of which each version of OpenAPI has a part. Any other member is data. */
+const SCHEMA = {
+  ...SCHEMA_3_0,
+  type: "types",
+  // It was a list of schemas once.
+  items: "schema+",
+  exclusiveMaximum: "number",
+  exclusiveMinimum: "number",
+  nullable: "any",
+  enum: "any[]",
+  required: "string[]",
+  $dynamicRef: "dynamicSchema",
+  additionalItems: "schema",
+  contains: "schema",
+  contentSchema: "schema",
+  dependencies: "{schema}",
+  dependentSchemas: "{schema}",
+  else: "schema",
+  if: "schema",
+  patternProperties: "{schema}",
+  prefixItems: "schema[]",
+  propertyNames: "schema",
+  then: "schema",
+  unevaluatedItems: "schema",
+  unevaluatedProperties: "schema",
+  [OTHERS]: "any",
+};
+
+const EXAMPLES = { example: "any", examples: "{example}" };
+const CONTENT = { schema: "schema", content: "{mediaType}=", ...EXAMPLES };
+const FLOW = { refreshUrl: "string", scopes: "{string}" };
+
+/** What OpenAPI 3.0 and those after it have. */
+const OPENAPI: Rows = {
+  ...COMMON,
+  document: {
+    openapi: "version",
+    info: "info",
+    servers: "server[]",
+    paths: "paths",
+    components: "components",
+    security: "securityRequirement[]",
+    tags: "tag[]",
+    externalDocs: "externalDocs",
+  },
+  server: { url: "string!", description: "string", variables: "{serverVariable}" },
+  serverVariable: { default: "string", enum: "texts", description: "string" },
+  components: {
+    schemas: "{schema}",
+    responses: "{response}",
+    parameters: "{parameter}",
+    examples: "{example}",
+    requestBodies: "{requestBody}",
+    headers: "{header}",
+    securitySchemes: "{securityScheme}",
+    links: "{link}",
+    callbacks: "{callback}",
+  },
+  pathItem: {
+    ...OPERATIONS_3_0,
+    summary: "string",
+    description: "string",
+    servers: "server[]",
+    parameters: "parameter[]",
+  },
+  operation: {
+    tags: "string[]",
+    summary: "string",
+    description: "string",
+    externalDocs: "externalDocs",
+    operationId: "string",
+    parameters: "parameter[]",
+    requestBody: "requestBody",
+    responses: "responses",
+    callbacks: "{callback}",
+    deprecated: "boolean",
+    security: "securityRequirement[]",
+    servers: "server[]",
+  },
+  parameter: {
+    name: "string!",
+    in: "place!",
+    description: "string",
+    required: "boolean",
+    deprecated: "boolean",
+    explode: "boolean",
+    ...CONTENT,
+  },
+  "parameter:query": {
+    style: "queryStyle",
+    allowReserved: "boolean",
+    allowEmptyValue: "boolean",
+  },
+  "parameter:path": { style: "pathStyle", required: "true" },
+  "parameter:header": { style: "headerStyle" },
+  "parameter:cookie": { style: "cookieStyle" },
+  header: {
+    description: "string",
+    required: "boolean",
+    deprecated: "boolean",
+    style: "headerStyle",
+    explode: "boolean",
+    ...CONTENT,
+  },
+  requestBody: { content: "{mediaType}!", description: "string", required: "boolean" },
+  mediaType: { schema: "schema", ...EXAMPLES, encoding: "{encoding}" },
+  encoding: {
+    contentType: "string",
+    headers: "{header}",
+    style: "queryStyle",
+    explode: "boolean",
+    allowReserved: "boolean",
+  },
+  response: {
+    description: "string",
+    headers: "{header}",
+    content: "{mediaType}",
+    links: "{link}",
+  },
+  example: {
+    summary: "string",
+    description: "string",
+    value: "any",
+    externalValue: "exampleFile",
+  },
+  link: {
+    operationId: "string",
+    operationRef: "linkedOperation",
+    parameters: "{any}",
+    requestBody: "any",
+    description: "string",
+    server: "server",
+  },
+  callback: { [OTHERS]: "pathItem" },
+  securityScheme: { type: "login!", description: "string" },
+  "securityScheme:apiKey": { name: "string!", in: "keyPlace!" },
+  "securityScheme:http": { scheme: "string!", bearerFormat: "string" },
+  "securityScheme:oauth2": { flows: "flows!" },
+  "securityScheme:openIdConnect": { openIdConnectUrl: "string!" },
+  flows: {
+    implicit: "implicitFlow",
+    password: "tokenFlow",
+    clientCredentials: "tokenFlow",
+    authorizationCode: "codeFlow",
+  },
+  implicitFlow: { authorizationUrl: "string!", ...FLOW },
+  tokenFlow: { tokenUrl: "string!", ...FLOW },
+  codeFlow: { authorizationUrl: "string!", tokenUrl: "string!", ...FLOW },
+  schema: SCHEMA_3_0,
+  discriminator: { propertyName: "string!", mapping: "{mappedSchema}", [OTHERS]: "any" },
+};
+
+/** OpenAPI 3.0, in which these are of parameters and headers anywhere. */
+export const OPENAPI_3_0: Rows = extend(OPENAPI, {
+  parameter: { allowReserved: "boolean", allowEmptyValue: "boolean" },
+  header: { allowReserved: "boolean", allowEmptyValue: "boolean" },
+});
+
+/** OpenAPI 3.1. */
+export const OPENAPI_3_1: Rows = extend(OPENAPI, {
+  document: { jsonSchemaDialect: "string", webhooks: "{pathItem}" },
+  info: { summary: "string" },
+  license: { identifier: "string" },
+  components: { pathItems: "{pathItem}" },
+  link: { parameters: "{string}" },
+  securityScheme: { type: "loginSince3_1!" },
+  schema: SCHEMA,
+});
+
+/** OpenAPI 3.2. */
+export const OPENAPI_3_2: Rows = extend(OPENAPI_3_1, {
+  document: { $self: "string" },
+  server: { name: "string" },
+  tag: { summary: "string", parent: "string", kind: "string" },
+  components: { mediaTypes: "{mediaType}" },
+  pathItem: { query: "operation", additionalOperations: "{operation}" },
+  parameter: { in: "placeSince3_2!" },
+  "parameter:querystring": { content: "{mediaType}!=" },
+  "parameter:path": { allowReserved: "boolean" },
+  "parameter:cookie": { style: "cookieStyleSince3_2", allowReserved: "boolean" },
+  mediaType: {
+    description: "string",
+    itemSchema: "schema",
+    prefixEncoding: "encoding[]",
+    itemEncoding: "encoding",
+  },
+  encoding: {
+    encoding: "{encoding}",
+    prefixEncoding: "encoding[]",
+    itemEncoding: "encoding",
+  },
+  response: { summary: "string" },
+  example: { dataValue: "any", serializedValue: "string" },
+  securityScheme: { deprecated: "boolean" },
+  "securityScheme:oauth2": { oauth2MetadataUrl: "string" },
+  flows: { deviceAuthorization: "deviceFlow" },
+  deviceFlow: { deviceAuthorizationUrl: "string!", tokenUrl: "string!", ...FLOW },
+  discriminator: { defaultMapping: "mappedSchema" },
+  xml: { nodeType: "string" },
+});
+
+const SIMPLE = { ...FACETS, type: "simpleType", items: "items", collectionFormat: "string" };
+
+/** Swagger 2.0, whose `discriminator` is a string. */
+export const SWAGGER: Rows = {
+  ...COMMON,
+  document: {
+    swagger: "string",
+    info: "info",
+    host: "string",
+    basePath: "string",
+    schemes: "string[]",
+    consumes: "string[]",
+    produces: "string[]",
+    paths: "paths",
+    definitions: "{schema}",
+    parameters: "{parameter}",
+    responses: "{response}",
+    securityDefinitions: "{securityScheme}",
+    security: "securityRequirement[]",
+    tags: "tag[]",
+    externalDocs: "externalDocs",
+  },
+  pathItem: { ...OPERATIONS_3_0, parameters: "parameter[]" },
+  operation: {
+    tags: "string[]",
+    summary: "string",
+    description: "string",
+    externalDocs: "externalDocs",
+    operationId: "string",
+    consumes: "string[]",
+    produces: "string[]",
+    parameters: "parameter[]",
+    responses: "responses",
+    schemes: "string[]",
+    deprecated: "boolean",
+    security: "securityRequirement[]",
+  },
+  parameter: {
+    ...SIMPLE,
+    name: "string!",
+    in: "placeInSwagger!",
+    description: "string",
+    required: "boolean",
+    allowEmptyValue: "boolean",
+    schema: "schema",
+  },
+  items: SIMPLE,
+  header: { ...SIMPLE, description: "string" },
+  response: {
+    description: "string",
+    schema: "schema",
+    headers: "{header}",
+    examples: "{any}",
+  },
+  securityScheme: { type: "loginInSwagger!", description: "string" },
+  "securityScheme:apiKey": { name: "string!", in: "keyPlace!" },
+  "securityScheme:oauth2": {
+    flow: "flow!",
+    authorizationUrl: "string",
+    tokenUrl: "string",
+    scopes: "{string}",
+  },
+  schema: {
+    ...SCHEMA,
+    enum: "list",
+    required: "names",
+    type: "typesOfSwagger",
+    items: "schema",
+    exclusiveMaximum: "boolean",
+    exclusiveMinimum: "boolean",
+    discriminator: "string",
+  },
+};
+
+/** Rows with further members. */
+function extend(rows: Rows, more: Rows): Rows {
+  const extended: Record<string, Readonly<Record<string, string>>> = { ...rows };
+  for (const [kind, members] of Object.entries(more)) {
+    extended[kind] = { ...rows[kind], ...members };
+  }
+  return extended;
+}

@@ -1,0 +1,419 @@
+import { pathToFileURL } from "node:url";
+import fc from "fast-check";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { formatFinding } from "../src/openapi/diagnostics.ts";
+import { isObject, type Json, setMember } from "../src/json/values.ts";
+import { testWhere, without } from "./_needs.ts";
+import { ROOT } from "./_paths.ts";
+import { load } from "./description/_load.ts";
+
+const invalid = suite("what is not as OpenAPI wants it");
+
+const VALIDATOR = `${ROOT}tests/node_modules/@seriousme/openapi-schema-validator/index.js`;
+
+/** What the package has of the official JSON Schemas of OpenAPI. */
+interface Schemas {
+  Validator: new () => {
+    validate(document: unknown): Promise<{ valid: boolean; errors?: unknown }>;
+  };
+}
+
+const GOOD = "responses: { 200: { description: Good } }";
+const operation = (more: string) => `paths: { /a: { get: { ${more}, ${GOOD} } } }`;
+const schema = (more: string) => `paths: {}\ncomponents: { schemas: { A: { ${more} } } }`;
+const components = (more: string) => `paths: {}\ncomponents: { ${more} }`;
+
+/** A description, the place of something in what is served, what is there, and what is said. */
+type Case = readonly [text: string, place: string, served: unknown, ...findings: string[]];
+
+const PARAMETER = { name: "p", in: "query", schema: {} };
+const P = "{ name: p, in: query, schema: {} }";
+
+/** By version. */
+const CASES: Readonly<Record<string, readonly Case[]>> = {
+  "3.0.4": [
+    [
+      operation("parameters: {}"),
+      "paths /a get parameters",
+      undefined,
+      '3:35 error "parameters" must be a list; it is left out',
+    ],
+    [
+      operation(`parameters: [null, text, ${P}]`),
+      "paths /a get parameters",
+      [PARAMETER],
+      "3:36 note an item must be an object: a parameter; it is left out",
+      "3:42 error an item must be an object: a parameter; it is left out",
+    ],
+    [operation(`parameters: [{ in: query, schema: {} }, ${P}]`), "paths /a get parameters", [
+      PARAMETER,
+    ], '3:36 error an item needs "name", a text, to be a parameter; it is left out'],
+    [
+      operation(`parameters: [{ name: p, in: body, schema: {} }]`),
+      "paths /a get parameters",
+      [],
+      '3:36 error an item needs "in", one of query, header, path, cookie, to be a parameter; it is left out',
+    ],
+    [
+      operation(`parameters: [{ name: p, in: query }]`),
+      "paths /a get parameters",
+      [PARAMETER],
+      '3:36 note a parameter needs "schema" or "content"; {} is put there',
+    ],
+    [
+      operation(`parameters: [${P}, ${P}]`),
+      "paths /a get parameters",
+      [PARAMETER],
+      '3:35 error the query parameter "p" is there a second time; it is left out',
+    ],
+    [
+      operation(`parameters: [{ name: b, in: path, required: true, schema: {} }]`),
+      "paths /a get parameters",
+      [],
+      '3:35 error the path parameter "b" has no place in "/a"; it is left out',
+    ],
+    [`paths: { "/a/{b}": { get: { ${GOOD} } } }`, "paths /a/{b} get parameters", [{
+      name: "b",
+      in: "path",
+      required: true,
+      schema: { type: "string" },
+    }], '3:27 note the path "/a/{b}" has no parameter "b"; a text is taken for it'],
+    [
+      `paths: { "/a/{b}": { parameters: [{ name: b, in: path, schema: {} }], get: { ${GOOD} } } }`,
+      "paths /a/{b} parameters",
+      [{ name: "b", in: "path", schema: {}, required: true }],
+      '3:35 note a parameter needs "required"; true is put there',
+    ],
+    ["paths: { /a: { get: { responses: [] } } }", "paths /a get responses", {
+      default: { description: "" },
+    }, '3:34 note "responses" must be an object; it is left out'],
+    [
+      "paths: { /a: { get: { responses: { 2xx: { description: Good } } } } }",
+      "paths /a get responses",
+      { default: { description: "" } },
+      '3:34 note there must be a response; "default" is put there, which says nothing',
+      '3:41 error "2xx" must be a status, such as "200", "4XX" or "default"; it is left out',
+    ],
+    ["paths: { /a: { get: { responses: { 200: {} } } } }", "paths /a get responses 200", {
+      description: "",
+    }, '3:41 note a response needs "description"; "" is put there'],
+    [
+      "paths: { /a: text, /b: {} }",
+      "paths /a",
+      undefined,
+      '3:14 error "/a" must be an object: a path item; it is left out',
+    ],
+    [
+      "paths: { a: {}, /b: {} }",
+      "paths a",
+      undefined,
+      '3:13 error "a" must begin with /; it is left out',
+    ],
+    ["paths: []", "paths", {}, '3:8 note "paths" must be an object; it is left out'],
+    [
+      components("schemas: []"),
+      "components schemas",
+      undefined,
+      '4:24 note "schemas" must be an object; it is left out',
+    ],
+    [
+      "paths: {}\ntags: [text, { name: t }]",
+      "tags",
+      [{ name: "t" }],
+      "4:8 error an item must be an object: a tag; it is left out",
+    ],
+    [
+      "paths: {}\ntags: [{ name: t }, { name: t }]",
+      "tags",
+      [{ name: "t" }],
+      '4:29 note the tag "t" is there a second time; it is left out',
+    ],
+    [
+      schema("properties: { b: { type: string, required: true } }"),
+      "components schemas A properties b",
+      { type: "string" },
+      '4:74 error "required" must be a list of different texts that is not empty; it is left out',
+    ],
+    [
+      schema("properties: { b: text, c: {} }"),
+      "components schemas A properties",
+      { c: {} },
+      '4:48 error "b" must be an object: a schema; it is left out',
+    ],
+    [
+      schema("type: strng"),
+      "components schemas A",
+      {},
+      '4:37 error "type" must be one of array, boolean, integer, number, object, string; it is left out',
+    ],
+    [
+      schema("enum: text"),
+      "components schemas A",
+      {},
+      '4:37 error "enum" must be a list that is not empty; it is left out',
+    ],
+    [schema("maxLength: -1, additionalProperties: true"), "components schemas A", {
+      additionalProperties: true,
+    }, '4:42 error "maxLength" must be a whole number from 0 on; it is left out'],
+    [
+      schema("const: 1"),
+      "components schemas A",
+      {},
+      '4:38 note a schema of OpenAPI 3.0 has no "const"; it is left out',
+    ],
+    [
+      "paths: {}\nsecurity: { a: [] }",
+      "security",
+      undefined,
+      '4:11 error "security" must be a list; it is left out',
+    ],
+    [
+      "paths: {}\nservers: { url: / }",
+      "servers 0 url",
+      "http://127.0.0.1:9053",
+      '4:10 error "servers" must be a list; it is left out',
+    ],
+    [
+      "paths: {}\nwebhooks: {}",
+      "webhooks",
+      undefined,
+      '4:11 note a document of OpenAPI 3.0 has no "webhooks"; it is left out',
+    ],
+    [
+      `paths: { /a: { get: { operationId: a, ${GOOD} }, put: { operationId: a, ${GOOD} } } }`,
+      "paths /a put operationId",
+      undefined,
+      '3:104 note the operationId "a" is that of GET /a as well; it is left out',
+    ],
+    [
+      `paths: { "/a/{b}": {}, "/a/{c}": {} }`,
+      "paths /a/{c}",
+      {},
+      '3:34 note the path "/a/{c}" is to clients the same as "/a/{b}"',
+    ],
+    [
+      components("parameters: { P: { name: p } }"),
+      "components parameters",
+      {},
+      '4:32 error "P" needs "in", one of query, header, path, cookie, to be a parameter; it is left out',
+    ],
+    [
+      components(
+        "securitySchemes: { S: { type: apiKey, name: n }, T: { type: http, scheme: basic } }",
+      ),
+      "components securitySchemes",
+      { T: { type: "http", scheme: "basic" } },
+      '4:37 error "S" needs "in", one of query, header, cookie, to be a security scheme; it is left out',
+    ],
+    [
+      operation("deprecated: 'true', summary: 12"),
+      "paths /a get deprecated",
+      true,
+      '3:35 note "deprecated" must be true or false; "true" is taken for true',
+      '3:52 note "summary" must be a text; 12 is taken for "12"',
+    ],
+  ],
+  "3.1.2": [
+    [
+      `paths: { /a: { get: {}, query: {}, additionalOperations: { COPY: {} } } }`,
+      "paths /a",
+      { get: {} },
+      '3:32 note a path item of OpenAPI 3.1 has no "query"; it is left out',
+      '3:58 note a path item of OpenAPI 3.1 has no "additionalOperations"; it is left out',
+    ],
+    [
+      components("links: { L: {} }"),
+      "components links",
+      {},
+      '4:27 error "L" needs "operationId" or "operationRef" to be a link; it is left out',
+    ],
+    [
+      schema("type: [string, 'null', text]"),
+      "components schemas A",
+      {},
+      '4:37 error "type" must be one or more of array, boolean, integer, number, object, string, null; ' +
+      "it is left out",
+    ],
+    [schema("const: 1, properties: { b: true, c: 1 }"), "components schemas A", {
+      const: 1,
+      properties: { b: true },
+    }, '4:67 error "c" must be an object: a schema; it is left out'],
+  ],
+  "3.2.0": [
+    [
+      `paths: { /a: { query: { ${GOOD} }, additionalOperations: { GET: {}, COPY: {} } } }`,
+      "paths /a additionalOperations",
+      { COPY: {} },
+      '3:99 error "GET" must be a method that a path item has no member for; it is left out',
+    ],
+  ],
+};
+
+const at = (document: unknown, place: string): unknown =>
+  place.split(" ").reduce<unknown>((value, key) => (value as Json | undefined)?.[key], document);
+
+for (const [version, cases] of Object.entries(CASES)) {
+  for (const [text, place, served, ...findings] of cases) {
+    const [first = ""] = findings;
+    invalid(`in ${version}, ${first.replace(/^\S+ \S+ /, "")}`, async () => {
+      const head = `openapi: ${version}\ninfo: { title: a, version: "1" }\n`;
+      const loaded = await load({ text: head + text }, undefined, "paths: {}");
+      assert.equal(
+        loaded.findings.map((finding) =>
+          formatFinding({ ...finding, message: `${finding.level} ${finding.message}` })
+        ),
+        findings.map((finding) => `openapi.yaml:${finding}`),
+      );
+      assert.equal(at(JSON.parse(loaded.json), place), served);
+    });
+  }
+}
+
+/** Heads that say too little. */
+const HEADS = [
+  ["openapi: 3.1\n", "3.1.2"],
+  ["openapi: 3.0\ninfo: text\n", "3.0.4"],
+  ["openapi: '3.2'\ninfo: { title: [], version: 1.1 }\n", "3.2.0"],
+  ["swagger: 2.0\n", "3.0.4"],
+] as const;
+
+testWhere(
+  invalid,
+  without(VALIDATOR),
+  "all of it is served valid by the schema of its version",
+  async () => {
+    const { Validator } = await import(pathToFileURL(VALIDATOR).href) as Schemas;
+    const validator = new Validator();
+    const texts = Object.entries(CASES).flatMap(([version, cases]) =>
+      cases.map(([text]) => `openapi: ${version}\ninfo: { title: a, version: "1" }\n${text}`)
+    );
+    for (
+      const text of [...texts, ...HEADS.map(([head]) => `${head}paths: { /a: { get: {} } }\n`)]
+    ) {
+      const { json } = await load({ text });
+      const { valid, errors } = await validator.validate(JSON.parse(json));
+      assert.ok(valid, `${text}\n${JSON.stringify(errors)}`);
+    }
+  },
+);
+
+for (const [head, version] of HEADS) {
+  invalid(`a head of too little is completed: ${head.split("\n")[0]}`, async () => {
+    const { document } = await load({ text: `${head}paths: {}\n` });
+    assert.is(document?.openapi, version);
+    const { title, version: own } = document?.info as Json;
+    assert.is(typeof title, "string");
+    assert.is(typeof own, "string");
+  });
+}
+
+/** What may stand anywhere. */
+const anything = fc.constantFrom<unknown>(
+  ...[null, true, 0, -1, 1.5, "", "text", "query", "path", [], [null], ["text"], {}, { a: 1 }, [
+    {},
+  ]],
+  ...[{ $ref: "#/none" }, { $ref: 1 }, { description: 1 }, { type: "object" }],
+  { $ref: "#/components/schemas/Pet" },
+  { schema: {}, content: {}, example: 1, examples: {} },
+);
+
+/** All places of a value, as keys. */
+function placesOf(value: unknown, path: string[] = []): string[][] {
+  if (typeof value !== "object" || value === null) return [path];
+  return [
+    path,
+    ...Object.entries(value).flatMap(([key, member]) => placesOf(member, [...path, key])),
+  ];
+}
+
+function put(value: unknown, path: readonly string[], member: unknown): unknown {
+  const [key, ...rest] = path;
+  if (key === undefined) return member;
+  if (Array.isArray(value)) {
+    return value.map((item, i) => `${i}` === key ? put(item, rest, member) : item);
+  }
+  if (!isObject(value)) return member;
+  const copied = { ...value };
+  setMember(copied, key, put(value[key], rest, member));
+  return copied;
+}
+
+const FILES = ["petstore-2.0.json", "petstore-3.0.yaml", "petstore-3.1.yaml", "petstore-3.2.yaml"];
+
+testWhere(
+  invalid,
+  without(VALIDATOR),
+  "anything in any place is served valid by the schema of its version (400 descriptions)",
+  async () => {
+    const { Validator } = await import(pathToFileURL(VALIDATOR).href) as Schemas;
+    const validator = new Validator();
+    for (const file of FILES) {
+      const { parse } = await import("yaml");
+      const { readFileSync } = await import("node:fs");
+      const good = parse(readFileSync(`${ROOT}tests/description/${file}`, "utf8")) as Json;
+      const { swagger, openapi } = good;
+      const rich = swagger === undefined ? { ...good, ...enrich(good) } : good;
+      const places = placesOf(rich).filter((path) =>
+        path.length > 0 && path[0] !== "openapi" && path[0] !== "swagger"
+      );
+      const changes = fc.array(fc.tuple(fc.nat(places.length - 1), anything), {
+        minLength: 1,
+        maxLength: 4,
+      });
+      await fc.assert(
+        fc.asyncProperty(changes, async (changes) => {
+          const changed = changes.reduce<unknown>(
+            (value, [place, member]) => put(value, places[place]!, member),
+            rich,
+          );
+          const { json, findings } = await load({ text: JSON.stringify(changed), name: "a.json" });
+          assert.ok(json !== "", `${openapi}: ${findings.map(formatFinding).join("\n")}`);
+          const { valid, errors } = await validator.validate(JSON.parse(json));
+          // It takes what is called "$ref" in data for a reference.
+          const isData = changes.some(([place]) =>
+            /enum|scopes|value|links/.test(places[place]!.join())
+          );
+          assert.ok(valid || isData, `${JSON.stringify(errors)} ${json}`);
+        }),
+        { numRuns: 100 },
+      );
+    }
+  },
+);
+
+/** Further parts, one of each kind. */
+function enrich({ components }: Json): Json {
+  const own = components as Record<string, Json>;
+  const content = { "application/json": { schema: {}, examples: { e: { value: 1 } } } };
+  return {
+    components: {
+      ...own,
+      schemas: {
+        ...own.schemas,
+        Any: { oneOf: [{ type: "string" }, { enum: [1] }], xml: { name: "x" } },
+      },
+      parameters: { ...own.parameters, Q: { name: "q", in: "query", content } },
+      headers: { H: { schema: { type: "string" } } },
+      links: { L: { operationId: "one", parameters: { a: "b" } } },
+      callbacks: { C: { "{$url}": { post: { responses: { 200: { description: "" } } } } } },
+      requestBodies: {
+        B: { content: { "multipart/form-data": { encoding: { a: { style: "form" } } } } },
+      },
+      responses: {
+        R: { description: "", headers: { A: { $ref: "#/components/headers/H" } }, content },
+      },
+      securitySchemes: {
+        O: {
+          type: "oauth2",
+          flows: { implicit: { authorizationUrl: "https://a.example", scopes: { a: "b" } } },
+        },
+      },
+    },
+    servers: [{ url: "https://{a}.example", variables: { a: { default: "b", enum: ["b"] } } }],
+    security: [{ O: ["a"] }],
+    tags: [{ name: "t", externalDocs: { url: "https://a.example" } }],
+  };
+}
+
+invalid.run();
