@@ -292,8 +292,9 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     if (!link) return value;
     const siblings: Json = {};
     const faults = files.faultsOf(value, shape);
+    const renamed = sections.get(value);
     for (const key of siblingsOf(structure, shape, value)) {
-      const [to, member] = copyMember(value, shape, key, undefined, depth, faults.get(key));
+      const [to, member] = copyMember(value, shape, key, renamed, depth, faults.get(key));
       if (member !== undefined) setMember(siblings, to, member);
     }
     const { end, isBroken } = link;
@@ -356,7 +357,8 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
 /** What stands where there is nothing to be had; `undefined`: it is left out. */
 function emptyOf(shape: Shape, siblings: Json): Json | undefined {
   const empty = EMPTY[shape];
-  return empty && { ...empty, ...siblings };
+  const isNothing = !empty && Object.keys(siblings).length === 0;
+  return isNothing ? undefined : { ...empty, ...siblings };
 }
 
 /** A path item whose operations have no `operationId`, as that is the one of another. */

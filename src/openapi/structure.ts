@@ -212,7 +212,7 @@ export function isReference(shape: Shape, value: unknown): value is Json & { $re
 export function siblingsOf({ hasSiblings }: Structure, shape: Shape, reference: Json): string[] {
   return Object.keys(reference).filter((key) =>
     key !== "$ref" &&
-    (shape === "pathItem" ||
+    (shape === "pathItem" || shape.startsWith("{") ||
       (hasSiblings && (shape === "schema" || key === "summary" || key === "description")))
   );
 }

@@ -170,7 +170,7 @@ export function faultsOf(structure: Structure, shape: Shape, value: unknown): Fa
   if (Array.isArray(value) && !inner) return NONE;
   if (isReference(shape, value)) {
     for (const key of siblingsOf(structure, shape, value)) {
-      const rule = ruleOf(structure, shape, key);
+      const rule = inner ?? ruleOf(structure, shape, key);
       note(faults, key, rule && faultOf(structure, rule, quote(key), object[key]));
     }
     return faults;
