@@ -28,6 +28,8 @@ swagger("says where it is, in each of its schemes", async () => {
   const servers = ["https://a.example:81/v1", "http://a.example:81/v1"].map((url) => ({ url }));
   assert.equal([document.openapi, document.servers], ["3.0.4", servers]);
   assert.equal((await upgrade({}, { basePath: "/v1" })).document.servers, [{ url: "/v1" }]);
+  const { operation } = await upgrade({ schemes: ["wss"] }, { host: "a.example" });
+  assert.equal(operation.servers, [{ url: "wss://a.example" }]);
 });
 
 swagger("has a body where a parameter is one, shared ones included", async () => {

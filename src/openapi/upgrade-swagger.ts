@@ -236,7 +236,7 @@ function createContext(document: Json) {
   }
 
   function upgradeOperation(operation: Json, inherited: readonly unknown[]): Json {
-    const { consumes = document.consumes, produces } = operation;
+    const { consumes = document.consumes, produces, schemes } = operation;
     const own = listOf(operation.parameters);
     const parameters = own.filter((parameter) => !isBody(parameter));
     const bodies = [own, inherited].map((list) => list.filter(isBody).map(resolve))
@@ -254,6 +254,9 @@ function createContext(document: Json) {
       },
       ...requestBody && { requestBody },
       responses,
+      ...listOf(schemes).length > 0 && typeof document.host === "string" && {
+        servers: serversOf({ ...document, schemes }),
+      },
     };
   }
 

@@ -96,7 +96,7 @@ interface Generator {
   /** The files that are compiled, with all that they import. */
   compiled: RegExp;
   /** What stands once for each operation, in the files whose path matches, before a text if it is there. */
-  counted: { files: RegExp; text: RegExp; before?: string };
+  counted: { files: RegExp; text: RegExp; before?: RegExp };
   /** @default Node 24 */
   node?: string;
 }
@@ -215,7 +215,7 @@ export const QUICK: readonly Tool[] = [
     counted: {
       files: /^api\.ts$/,
       text: /^ {8}(get|put|post|delete|options|head|patch|trace): /gm,
-      before: "export interface webhooks",
+      before: /^export (?:interface|type) (?:webhooks|components)\b/m,
     },
   }),
 ];
