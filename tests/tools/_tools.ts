@@ -178,7 +178,8 @@ const PRISM: Tool = {
         text: "Prism is listening",
         async then(output) {
           const url = / GET +(http:\S+)/.exec(output)?.[1];
-          if (url) status = (await fetch(url)).status;
+          // Prism 5.16 writes "&" where it has left out the first parameter, by chance.
+          if (url) status = (await fetch(url.replace(/^([^?&]*)&/, "$1?"))).status;
         },
       },
     });
