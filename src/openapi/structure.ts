@@ -232,6 +232,23 @@ const VERSIONS: readonly (readonly [RegExp, Structure])[] = [
   [/^/, { kinds: OPENAPI, sections: SECTIONS_3_2, hasSiblings: true }],
 ];
 
+/** What sits where in an OpenRPC 1.3 document, as far as references may stand there. */
+export const OPENRPC: Structure = {
+  kinds: {
+    document: { methods: "method[]", components: "components" },
+    components: { schemas: "{schema}", contentDescriptors: "{contentDescriptor}" },
+    method: { params: "contentDescriptor[]", result: "contentDescriptor" },
+    contentDescriptor: { schema: "schema" },
+    schema: SCHEMA,
+    discriminator: { mapping: "{mappedSchema}" },
+  },
+  sections: {
+    schema: ["components", "schemas"],
+    contentDescriptor: ["components", "contentDescriptors"],
+  },
+  hasSiblings: true,
+};
+
 /** What sits where in a document, by the version that it says it is of. */
 export function structureOf(document: unknown): Structure {
   const { swagger, openapi } = isObject(document) ? document : {} as Json;
