@@ -5,8 +5,11 @@ import { parse, stringify } from "yaml";
 import { kindJsonSchema, kindsReference } from "../src/build/kind-schema.ts";
 import { ConfigError } from "../src/cli/configuration-error.ts";
 import { parseKind } from "../src/cli/kind-file.ts";
+import { INTERFACES } from "../src/generated/interfaces.js";
 import { createNodeface, type NodefaceOptions } from "../src/index.ts";
-import { MARKS } from "../src/kinds/interface.ts";
+import { formatJson } from "../src/json/lossless.ts";
+import { MARKS, type OperationMarks } from "../src/kinds/interface.ts";
+import { checkResults } from "./nodes/_interface.ts";
 
 const interfaces = suite("what a kind offers to be called");
 
@@ -298,5 +301,68 @@ interfaces(
     );
   },
 );
+
+/** What must not be taken for a read, by kind: patterns of names. */
+const NO_READS: Readonly<Record<string, RegExp>> = {
+  ethereum:
+    /^(eth_(sign|send|accounts|new|uninstall|submit|getFilterChanges)|personal_|admin_|debug_)/,
+  bitcoin:
+    /^(stop|dump.*|getblocktemplate|invalidateblock|scantxoutset|verifychain|waitfor.*|getpeerinfo|getnetworkinfo|getaddednodeinfo|getnodeaddresses|listbanned|getrpcinfo|logging|ping|.*wallet.*|getbalances?|list(unspent|transactions|labels)|sign.*|import.*|send.*|generate.*|submit.*|set.*)$/,
+};
+
+for (const [kind, load] of Object.entries(INTERFACES)) {
+  interfaces(`${kind}: every example fits its schema, and names every member`, async () => {
+    const { openrpc } = await load();
+    if (!openrpc) return;
+    const check = checkResults(openrpc);
+    const ajv = new Ajv2020.default({ strict: false });
+    ajv.addSchema(openrpc, "part");
+    for (const [at, { name, params, examples = [] }] of openrpc.methods.entries()) {
+      for (const example of examples) {
+        assert.equal(check(at, example.result.value), {}, name);
+        for (const given of example.params) {
+          const place = params.findIndex((param) => param.name === given.name);
+          const $ref = `part#/methods/${at}/params/${place}/schema`;
+          assert.ok(ajv.validate({ $ref }, given.value), `${name} ${given.name}`);
+        }
+      }
+    }
+  });
+
+  interfaces(`${kind}: its schemas are right, and each one is used`, async () => {
+    const parts = await load();
+    for (const part of [parts.openrpc, parts.openapi]) {
+      const schemas = part?.components?.schemas ?? {};
+      const used = formatJson(part);
+      const ajv = new Ajv2020.default({ allowUnionTypes: true, strictTypes: false });
+      ajv.addKeyword("components");
+      ajv.addSchema({ components: { schemas } }, "part", undefined, false);
+      for (const name of Object.keys(schemas)) {
+        assert.ok(used.includes(`"#/components/schemas/${name}"`), name);
+        assert.ok(ajv.getSchema(`part#/components/schemas/${name}`), name);
+      }
+    }
+  });
+
+  interfaces(`${kind}: a dozen methods are for the first hour`, async () => {
+    const { openrpc, openapi } = await load();
+    const operations = [
+      ...openrpc?.methods ?? [],
+      ...Object.values(openapi?.paths ?? {}).flatMap((item) => Object.values(item)),
+    ] as OperationMarks[];
+    const common = operations.filter((operation) => operation["x-common"]);
+    assert.ok(common.length >= Math.min(12, operations.length), String(common.length));
+    assert.ok(common.length <= 30, String(common.length));
+  });
+}
+
+for (const [kind, pattern] of Object.entries(NO_READS)) {
+  interfaces(`${kind}: what acts, signs or shows what is private is no read`, async () => {
+    const { openrpc } = await INTERFACES[kind]!();
+    const named = openrpc!.methods.filter(({ name }) => pattern.test(name));
+    assert.ok(named.length > 10);
+    for (const method of named) assert.is.not(method["x-access"], "read", method.name);
+  });
+}
 
 interfaces.run();
