@@ -28,8 +28,11 @@ export interface Mark {
   readonly text: string;
 }
 
+/** What the marks are called. */
+export type MarkName = keyof OperationMarks | "x-spans" | "x-position";
+
 /** The marks, by name: `docs/kinds.md` and the schema of a kind have their texts from here. */
-export const MARKS = {
+export const MARKS: Readonly<Record<MarkName, Mark>> = {
   "x-access": {
     on: "operation",
     value: "`read`, `write` or `secret`",
@@ -71,7 +74,7 @@ export const MARKS = {
     text: "Where a parameter stands in a call by position. The service writes it; in a kind the " +
       "order of `params` says it",
   },
-} as const satisfies Readonly<Record<string, Mark>>;
+};
 
 /** A JSON Schema (2020-12); references lead to `#/components/schemas/…` of the same part. */
 export type JsonSchema = Readonly<Record<string, unknown>>;

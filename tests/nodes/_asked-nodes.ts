@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { parseJson } from "../../src/json/lossless.ts";
 import { ROOT } from "../_paths.ts";
 import { freePort, startDaemon, until } from "./_daemon.ts";
-import type { AskedNode, RpcAnswer } from "./_interface.ts";
+import { type AskedNode, METHOD_NOT_FOUND, type RpcAnswer } from "./_interface.ts";
 
 /** A program that runs here. */
 export interface Program {
@@ -131,6 +131,7 @@ async function startLitecoind(): Promise<AskedNode> {
         "joinpsbts.txs": [psbt, others],
         "combinerawtransaction.txs": [hexstring, hexstring],
       },
+      has: async (method) => !(await ask("help", method)).startsWith("help: unknown command"),
       listed: listedIn(await ask("help")),
       stop: () => daemon.stop("SIGKILL"),
     };
@@ -140,16 +141,11 @@ async function startLitecoind(): Promise<AskedNode> {
   }
 }
 
-/** The names of a help text, whose parts have headings. */
-function listedIn(help: string): Map<string, "node" | "wallet"> {
-  const names = new Map<string, "node" | "wallet">();
-  let part: "node" | "wallet" = "node";
-  for (const line of help.split("\n").filter((line) => line !== "")) {
-    if (line.startsWith("==")) {
-      part = line.includes("Wallet") ? "wallet" : "node";
-    } else names.set(line.split(" ")[0]!, part);
-  }
-  return names;
+/** The names of a help text, whose parts have headings, without those of the wallet. */
+function listedIn(help: string): string[] {
+  const parts = help.split(/^== (?=.* ==$)/m).filter((part) => !part.startsWith("Wallet"));
+  return parts.flatMap((part) => part.split("\n").slice(1))
+    .filter((line) => line !== "").map((line) => line.split(" ")[0]!);
 }
 
 async function startAnvil(): Promise<AskedNode> {
@@ -205,6 +201,11 @@ async function startAnvil(): Promise<AskedNode> {
         blockCount: "0x2",
         newestBlock: "latest",
         payload: { blockStateCalls: [{ calls: [transaction] }] },
+      },
+      async has(method) {
+        // Without parameters none of its methods acts.
+        const answer = await call(method);
+        return !("error" in answer) || answer.error.code !== METHOD_NOT_FOUND;
       },
       stop: () => daemon.stop("SIGKILL"),
     };

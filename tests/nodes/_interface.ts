@@ -15,8 +15,10 @@ export interface AskedNode {
    * wants another one than the others, or wants one though it may be left out.
    */
   readonly known: Readonly<Record<string, unknown>>;
-  /** What the node lists itself, by name; `wallet` is left out of what has to be named. */
-  readonly listed?: ReadonlyMap<string, "node" | "wallet">;
+  /** Whether it has a method of a name; what is asked for that has no effect. */
+  has(method: string): Promise<boolean>;
+  /** What it lists itself and has to be named. */
+  readonly listed?: readonly string[];
   stop(): Promise<void>;
 }
 
