@@ -5,10 +5,10 @@ import { parse, stringify } from "yaml";
 import { kindJsonSchema, kindsReference } from "../src/build/kind-schema.ts";
 import { ConfigError } from "../src/cli/configuration-error.ts";
 import { parseKind } from "../src/cli/kind-file.ts";
-import { INTERFACES } from "../src/generated/interfaces.js";
 import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 import { formatJson } from "../src/json/lossless.ts";
 import { MARKS, type OperationMarks } from "../src/kinds/interface.ts";
+import { KINDS_WITH_INTERFACE, loadInterface } from "../src/openapi/load-interface.ts";
 import { checkResults } from "./nodes/_interface.ts";
 
 const interfaces = suite("what a kind offers to be called");
@@ -310,9 +310,9 @@ const NO_READS: Readonly<Record<string, RegExp>> = {
     /^(stop|dump.*|getblocktemplate|invalidateblock|scantxoutset|verifychain|waitfor.*|getpeerinfo|getnetworkinfo|getaddednodeinfo|getnodeaddresses|listbanned|getrpcinfo|logging|ping|.*wallet.*|getbalances?|list(unspent|transactions|labels)|sign.*|import.*|send.*|generate.*|submit.*|set.*)$/,
 };
 
-for (const [kind, load] of Object.entries(INTERFACES)) {
+for (const kind of KINDS_WITH_INTERFACE) {
   interfaces(`${kind}: every example fits its schema, and names every member`, async () => {
-    const { openrpc } = await load();
+    const { openrpc } = await loadInterface(kind);
     if (!openrpc) return;
     const check = checkResults(openrpc);
     const ajv = new Ajv2020.default({ strict: false });
@@ -330,7 +330,7 @@ for (const [kind, load] of Object.entries(INTERFACES)) {
   });
 
   interfaces(`${kind}: its schemas are right, and each one is used`, async () => {
-    const parts = await load();
+    const parts = await loadInterface(kind);
     for (const part of [parts.openrpc, parts.openapi]) {
       const schemas = part?.components?.schemas ?? {};
       const used = formatJson(part);
@@ -345,7 +345,7 @@ for (const [kind, load] of Object.entries(INTERFACES)) {
   });
 
   interfaces(`${kind}: a dozen methods are for the first hour`, async () => {
-    const { openrpc, openapi } = await load();
+    const { openrpc, openapi } = await loadInterface(kind);
     const operations = [
       ...openrpc?.methods ?? [],
       ...Object.values(openapi?.paths ?? {}).flatMap((item) => Object.values(item)),
@@ -358,7 +358,7 @@ for (const [kind, load] of Object.entries(INTERFACES)) {
 
 for (const [kind, pattern] of Object.entries(NO_READS)) {
   interfaces(`${kind}: what acts, signs or shows what is private is no read`, async () => {
-    const { openrpc } = await INTERFACES[kind]!();
+    const { openrpc } = await loadInterface(kind);
     const named = openrpc!.methods.filter(({ name }) => pattern.test(name));
     assert.ok(named.length > 10);
     for (const method of named) assert.is.not(method["x-access"], "read", method.name);

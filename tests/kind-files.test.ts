@@ -7,10 +7,10 @@ import { kindJsonSchema, kindsReference } from "../src/build/kind-schema.ts";
 import { parseKind } from "../src/cli/kind-file.ts";
 import { ConfigError } from "../src/cli/configuration-error.ts";
 import { readConfig } from "../src/cli/configuration.ts";
-import { INTERFACES } from "../src/generated/interfaces.js";
 import { KIND_ALIASES, KIND_NAMES } from "../src/generated/kind-names.js";
 import { KINDS } from "../src/generated/kinds.js";
 import type { Kind } from "../src/kinds/kind.ts";
+import { loadInterface } from "../src/openapi/load-interface.ts";
 import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 
 const kinds = suite("the files of kinds");
@@ -32,7 +32,7 @@ kinds("what the service knows is what the files say", async () => {
     const { openrpc, openapi, ...kind } = parseKind(textOf(name), `${name}.yaml`);
     assert.equal(kind, KINDS[name], name);
     const parts = { ...openrpc && { openrpc }, ...openapi && { openapi } };
-    assert.equal(await INTERFACES[name]?.() ?? {}, parts, name);
+    assert.equal(await loadInterface(name), parts, name);
   }
 });
 

@@ -1,6 +1,6 @@
 /** Starts a real node of a kind, asks it what the kind offers, and stops it. */
-import { INTERFACES } from "../../src/generated/interfaces.js";
 import type { KindInterface } from "../../src/kinds/interface.ts";
+import { loadInterface } from "../../src/openapi/load-interface.ts";
 import { PROGRAMS } from "./_asked-nodes.ts";
 import { type AskedNode, askMethods, type Outcome } from "./_interface.ts";
 
@@ -19,7 +19,7 @@ export async function askKind(
   kind: string,
   also: (node: AskedNode, parts: KindInterface) => Promise<void> = async () => {},
 ): Promise<Asked> {
-  const parts = await INTERFACES[kind]!();
+  const parts = await loadInterface(kind);
   const node = await PROGRAMS[kind]!.start();
   try {
     const outcomes = parts.openrpc ? await askMethods(parts.openrpc, node) : [];

@@ -4,21 +4,19 @@
  */
 import { existsSync } from "node:fs";
 import process from "node:process";
-import { INTERFACES } from "../../src/generated/interfaces.js";
+import { KINDS_WITH_INTERFACE, loadInterface } from "../../src/openapi/load-interface.ts";
 import { askKind } from "./_ask-kind.ts";
 import { PROGRAMS } from "./_asked-nodes.ts";
 import { type Tally, tally } from "./_interface.ts";
 
 const wanted = process.argv.slice(2);
-const kinds = Object.keys(INTERFACES).filter((kind) =>
-  wanted.length === 0 || wanted.includes(kind)
-);
+const kinds = KINDS_WITH_INTERFACE.filter((kind) => wanted.length === 0 || wanted.includes(kind));
 const rows: Tally[] = [];
 for (const kind of kinds) {
   const canRun = existsSync(PROGRAMS[kind]?.path ?? "");
   const { parts, outcomes } = canRun
     ? await askKind(kind)
-    : { parts: await INTERFACES[kind]!(), outcomes: [] };
+    : { parts: await loadInterface(kind), outcomes: [] };
   rows.push(tally(kind, parts, outcomes));
   for (const { name, mistake } of outcomes) {
     if (mistake !== undefined) console.error(`${kind}: ${name} ${mistake}`);
