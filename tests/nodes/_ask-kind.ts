@@ -1,6 +1,7 @@
 /** Starts a real node of a kind, asks it what the kind offers, and stops it. */
 import type { KindInterface } from "../../src/kinds/interface.ts";
 import { loadInterface } from "../../src/openapi/load-interface.ts";
+import { askOperations } from "./_ask-operations.ts";
 import { PROGRAMS } from "./_asked-nodes.ts";
 import { type AskedNode, askMethods, type Outcome } from "./_interface.ts";
 
@@ -22,7 +23,10 @@ export async function askKind(
   const parts = await loadInterface(kind);
   const node = await PROGRAMS[kind]!.start();
   try {
-    const outcomes = parts.openrpc ? await askMethods(parts.openrpc, node) : [];
+    const outcomes = [
+      ...parts.openrpc ? await askMethods(parts.openrpc, node) : [],
+      ...parts.openapi ? await askOperations(parts.openapi, node) : [],
+    ];
     await also(node, parts);
     return { parts, outcomes };
   } finally {

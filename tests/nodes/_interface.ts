@@ -2,21 +2,30 @@
 import Ajv2020 from "ajv/dist/2020.js";
 import type { ValidateFunction } from "ajv/dist/2020.js";
 import { formatJson } from "../../src/json/lossless.ts";
-import type { KindInterface, Method, OpenRpcPart } from "../../src/kinds/interface.ts";
+import type {
+  KindInterface,
+  Method,
+  OpenRpcPart,
+  OperationMarks,
+} from "../../src/kinds/interface.ts";
+import type { RestRequest } from "./_ask-operations.ts";
 
 /** A node of a kind that runs, with some blocks or data in it. */
 export interface AskedNode {
   /** Its version, to be compared with `x-since`. */
   readonly version: string;
-  /** Calls a method of JSON-RPC. */
-  call(method: string, params: unknown): Promise<RpcAnswer>;
+  /** Calls a method of JSON-RPC, where it speaks that. */
+  call?(method: string, params: unknown): Promise<RpcAnswer>;
+  /** Asks it by HTTP with its secret, where it speaks REST. */
+  request?(method: string, request: RestRequest): Promise<RestAnswer>;
   /**
    * Values of parameters that hold at this node, by the parameter's name, or by `method.parameter` where it
-   * wants another one than the others, or wants one though it may be left out.
+   * wants another one than the others, or wants one though it may be left out. Of REST `method` is the
+   * `operationId`, and `method.body` is the content.
    */
   readonly known: Readonly<Record<string, unknown>>;
-  /** Whether it has a method of a name; what is asked for that has no effect. */
-  has(method: string): Promise<boolean>;
+  /** Whether it has a method of JSON-RPC; what is asked for that has no effect. */
+  has?(method: string): Promise<boolean>;
   /** What it lists itself and has to be named. */
   readonly listed?: readonly string[];
   stop(): Promise<void>;
@@ -24,6 +33,14 @@ export interface AskedNode {
 
 /** What a node answers to a call. */
 export type RpcAnswer = { result: unknown } | { error: { code: number; message: string } };
+
+/** What a node answers to a request. */
+export interface RestAnswer {
+  readonly status: number;
+  /** The media type, as the node says it. */
+  readonly type: string;
+  readonly text: string;
+}
 
 /** What became of an operation. */
 export interface Outcome {
@@ -47,7 +64,7 @@ export async function askMethods(part: OpenRpcPart, node: AskedNode): Promise<Ou
     if (method["x-access"] === "write" || method["x-streaming"]) continue;
     const params = isThere(method, node) ? paramsOf(method, node.known) : undefined;
     if (!params) continue;
-    const answer = await node.call(method.name, formOf(method, params));
+    const answer = await node.call!(method.name, formOf(method, params));
     const asked = { name: method.name, params };
     if ("error" in answer) {
       const exists = answer.error.code !== METHOD_NOT_FOUND;
@@ -60,9 +77,9 @@ export async function askMethods(part: OpenRpcPart, node: AskedNode): Promise<Ou
   return outcomes;
 }
 
-/** The methods that a node of this version has. */
-export const isThere = (method: Method, { version }: AskedNode): boolean =>
-  isAtLeast(version, method["x-since"] ?? "0");
+/** Whether a node of this version has an operation. */
+export const isThere = (operation: OperationMarks, { version }: AskedNode): boolean =>
+  isAtLeast(version, operation["x-since"] ?? "0");
 
 function isAtLeast(version: string, least: string): boolean {
   const [has, wants] = [version, least].map((text) => text.split(".").map(Number));
@@ -95,24 +112,30 @@ function formOf({ paramStructure, params }: Method, values: Record<string, unkno
   return list.slice(0, last + 1).map((value) => value ?? null);
 }
 
+/** What is wrong with a value; nothing where it fits. */
+export interface Checked {
+  mistake?: string;
+}
+
+/** Checks results by the schemas of their methods, by the place of the method in the list. */
+export function checkResults(part: OpenRpcPart): (at: number, result: unknown) => Checked {
+  const check = checkAt(part);
+  return (at, result) => check(`/methods/${at}/result/schema`, result);
+}
+
 /**
- * Checks results by the schemas of their methods. Each member of an object has to be named there, or a wrong
- * name would fit wherever nothing is required.
- *
- * @returns says what is wrong with a result of the method at a place of the list
+ * Checks values by the schemas of a part, by the pointer of the schema. Each member of an object has to be
+ * named there, or a wrong name would fit wherever nothing is required.
  */
-export function checkResults(
-  part: OpenRpcPart,
-): (at: number, result: unknown) => { mistake?: string } {
+export function checkAt(part: object): (pointer: string, value: unknown) => Checked {
   const ajv = new Ajv2020.default({ strict: false, allErrors: true });
-  ajv.addSchema(part, "part");
-  return (at, result) => {
-    const $ref = `part#/methods/${at}/result/schema`;
+  ajv.addSchema(JSON.parse(formatJson(part)), "part");
+  return (pointer, value) => {
+    const $ref = `part#${pointer.split("/").map(encodeURIComponent).join("/")}`;
     const validate: ValidateFunction = ajv.compile({ $ref, unevaluatedProperties: false });
     // Whole numbers above 2^53 are of a type that ajv does not know.
-    if (validate(JSON.parse(formatJson(result)))) return {};
-    const errors = validate.errors!.slice(0, 3);
-    const texts = errors.map(({ instancePath, message, params }) =>
+    if (validate(JSON.parse(formatJson(value)))) return {};
+    const texts = validate.errors!.slice(0, 3).map(({ instancePath, message, params }) =>
       `${instancePath || "it"} ${message} ${JSON.stringify(params)}`
     );
     return { mistake: texts.join("; ") };

@@ -42,7 +42,7 @@ async function compareNames(
   const names = methods.map(({ name }) => name);
   assert.ok(lacks.length <= 0.1 * names.length, "others have to have most of what it lacks");
   const missing: string[] = [];
-  for (const name of names) if (!await node.has(name)) missing.push(name);
+  for (const name of names) if (!await node.has!(name)) missing.push(name);
   const unknown = missing.filter((name) => !lacks.includes(name));
   assert.equal(lacks.filter((name) => !missing.includes(name)), [], "it has what it should lack");
   assert.ok(unknown.length <= 0.05 * names.length, `it does not have ${unknown.join(", ")}`);
