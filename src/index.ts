@@ -34,6 +34,20 @@ export type {
   Source,
   Test,
 } from "./kinds/kind.ts";
+export type {
+  Access,
+  ContentDescriptor,
+  JsonSchema,
+  KindInterface,
+  Method,
+  MethodExample,
+  NamedValue,
+  OpenApiPart,
+  OpenRpcPart,
+  OperationMarks,
+  ParamStructure,
+  RestOperation,
+} from "./kinds/interface.ts";
 export type { Finding } from "./openapi/diagnostics.ts";
 export type { DescribedOperation } from "./openapi/operations-of-host.ts";
 export type { DescriptionPlace } from "./description/watch.ts";

@@ -10,6 +10,7 @@ import { readConfig } from "../src/cli/configuration.ts";
 import { KIND_ALIASES, KIND_NAMES } from "../src/generated/kind-names.js";
 import { KINDS } from "../src/generated/kinds.js";
 import type { Kind } from "../src/kinds/kind.ts";
+import { loadInterface } from "../src/openapi/load-interface.ts";
 import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 
 const kinds = suite("the files of kinds");
@@ -26,9 +27,12 @@ kinds("each kind is a file, which says first where it was read", () => {
   }
 });
 
-kinds("what the service knows is what the files say", () => {
+kinds("what the service knows is what the files say", async () => {
   for (const name of FILES) {
-    assert.equal(parseKind(textOf(name), `${name}.yaml`), KINDS[name], name);
+    const { openrpc, openapi, ...kind } = parseKind(textOf(name), `${name}.yaml`);
+    assert.equal(kind, KINDS[name], name);
+    const parts = { ...openrpc && { openrpc }, ...openapi && { openapi } };
+    assert.equal(await loadInterface(name), parts, name);
   }
 });
 

@@ -1,7 +1,7 @@
 /**
  * `npm run assets`: writes the modules of `src/generated/`, so that the service reads no files: the page,
  * the explorer's files and Scalar's in every content coding, the service's own description, and the kinds
- * of node, each checked.
+ * of node, each checked. What a kind offers to be called is a module of its own.
  *
  * The first line of a module has a digest of its inputs; it is written only if that has changed. A new
  * module is renamed into place, so that an interrupted or concurrent run does no harm.
@@ -20,6 +20,8 @@ import { isScalar, parse, parseDocument } from "yaml";
 import type { PageFiles } from "../generated/page.js";
 import { PACKET_SIZE } from "../http/content-coding.ts";
 import type { PackedContent } from "../http/build-time-content.ts";
+import { formatJson } from "../json/lossless.ts";
+import type { KindInterface } from "../kinds/interface.ts";
 import type { Kind } from "../kinds/kind.ts";
 import { markServers } from "../openapi/depths.ts";
 import { writeJson } from "../openapi/write.ts";
@@ -32,6 +34,9 @@ const SCALAR = "node_modules/@scalar/api-reference";
 
 /** The files of `static/` that the page loads. */
 const EXPLORER = ["explorer.js", "header.js", "explorer.css", "favicon.svg"];
+
+/** The folders with one module for each of some things. */
+const MODULE_FOLDERS = ["assets", "interfaces"];
 
 /** Every module depends on this code as well. */
 const STEP = ["src/build/assets.ts", "src/build/patch-scalar.ts", "src/openapi/depths.ts"];
@@ -60,7 +65,7 @@ async function main() {
   const kinds = await readKindFiles();
   // What checks the kinds imports their names.
   await writeChangedModules([kindNamesModule(kinds)]);
-  const kindsModule = await checkedKindsModule(kinds);
+  const { kindsModule, interfaces } = await checkedKinds(kinds);
   const { version } = await packageJson(".");
   const scalarVersion = (await packageJson(SCALAR)).version;
   const explorer = await readFiles(join(ROOT, "static"), EXPLORER);
@@ -78,17 +83,18 @@ async function main() {
   for (const [path, content] of scalar) files.set(`${folders.scalar}/${path}`, content);
 
   const contents = contentModules(files);
-  // The table imports these, so it comes after them.
-  await writeChangedModules(contents);
+  // The tables import these, so they come after them.
+  await writeChangedModules([...contents, ...interfaces]);
   await writeChangedModules([
     tableModule(files),
+    interfacesModule(interfaces),
     await descriptionModule(),
     await pageModule({ ...folders, preload }),
     await threadProgramModule(),
     buildInfoModule(version, shortCommit()),
     kindsModule,
   ]);
-  await removeOthers(contents.map(({ path }) => path));
+  await removeOthers([...contents, ...interfaces].map(({ path }) => path));
 }
 
 function contentModules(files: Files): Module[] {
@@ -213,17 +219,28 @@ function aliasesIn(text: string): readonly string[] {
   }
 }
 
-/** The kinds, each checked by the schema that an operator's own is checked by. */
-async function checkedKindsModule(files: ReadonlyMap<string, string>): Promise<Module> {
+/**
+ * The kinds, each checked by the schema that an operator's own is checked by, and what they offer to be
+ * called, each by itself.
+ */
+async function checkedKinds(
+  files: ReadonlyMap<string, string>,
+): Promise<{ kindsModule: Module; interfaces: Module[] }> {
   const { parseKind } = await import("../cli/kind-file.ts");
   const problems: string[] = [];
   const kinds: Record<string, Kind> = {};
+  const interfaces: Module[] = [];
   const taken = new Map([...files.keys()].map((name) => [name, name]));
   for (const [name, text] of files) {
     const file = `${KINDS}/${name}.yaml`;
     try {
-      kinds[name] = parseKind(text, file);
-      for (const alias of kinds[name].aliases ?? []) {
+      const { openrpc, openapi, ...kind } = parseKind(text, file);
+      kinds[name] = kind;
+      if (openrpc || openapi) {
+        const parts = { ...openrpc && { openrpc }, ...openapi && { openapi } };
+        interfaces.push(interfaceModule(name, parts));
+      }
+      for (const alias of kind.aliases ?? []) {
         const other = taken.get(alias);
         if (other) problems.push(`${file}: the alias ${alias} stands for ${other} already`);
         taken.set(alias, name);
@@ -237,7 +254,31 @@ async function checkedKindsModule(files: ReadonlyMap<string, string>): Promise<M
     process.exit(1);
   }
   const text = moduleText({ KINDS: kinds });
-  return { path: "kinds.js", inputs: [text], make: () => Promise.resolve(text) };
+  const kindsModule = { path: "kinds.js", inputs: [text], make: () => Promise.resolve(text) };
+  return { kindsModule, interfaces };
+}
+
+/** What a kind offers to be called, packed: as a literal it is seven times as long. */
+function interfaceModule(kind: string, parts: KindInterface): Module {
+  const json = formatJson(parts);
+  return {
+    path: `interfaces/${kind}.js`,
+    inputs: [json],
+    async make() {
+      const { gzip, identity } = await packContent(Buffer.from(json));
+      return moduleText({ INTERFACE: gzip ? { gzip } : { identity } });
+    },
+  };
+}
+
+/** The table of them. Each `import()` has a literal, so that bundlers follow it. */
+function interfacesModule(interfaces: readonly Module[]): Module {
+  const lines = interfaces.map(({ path }) => {
+    const kind = JSON.stringify(basename(path, ".js"));
+    return `  ${kind}: async () => (await import(${JSON.stringify(`./${path}`)})).INTERFACE,\n`;
+  });
+  const text = `export const INTERFACES = {\n${lines.join("")}};\n`;
+  return { path: "interfaces.js", inputs: [text], make: () => Promise.resolve(text) };
 }
 
 function buildInfoModule(version: string, commit: string | undefined): Module {
@@ -265,7 +306,7 @@ async function packContent(content: Buffer): Promise<PackedContent> {
 }
 
 async function writeChangedModules(modules: readonly Module[]): Promise<void> {
-  await mkdir(join(TARGET, "assets"), { recursive: true });
+  for (const folder of MODULE_FOLDERS) await mkdir(join(TARGET, folder), { recursive: true });
   const step = [...await readFiles(ROOT, STEP)].flat();
   const changed: { file: string; head: string; make: Module["make"] }[] = [];
   for (const { path, inputs, make } of modules) {
@@ -302,7 +343,8 @@ async function removeOthers(contents: readonly string[]): Promise<void> {
     const path = name.replaceAll("\\", "/");
     const file = join(TARGET, name);
     const isLeft = path.endsWith(".new") && await isOlder(file, hourAgo);
-    const isOld = /^assets\/.*\.js$/.test(path) && !contents.includes(path);
+    const isOld = MODULE_FOLDERS.includes(path.split("/")[0]!) && path.endsWith(".js") &&
+      !contents.includes(path);
     if (isLeft || isOld) await rm(file, { force: true });
   }
 }

@@ -6,6 +6,7 @@
  */
 import { stringify } from "yaml";
 import { KINDS } from "../generated/kinds.js";
+import { type Mark, MARKS } from "../kinds/interface.ts";
 import type { Kind, NetworkRules, Source, Test } from "../kinds/kind.ts";
 import { kindSchema } from "../settings/kind.ts";
 import { code, jsonSchemaOf } from "./configuration-schema.ts";
@@ -46,6 +47,15 @@ network that is well goes beyond it less than once in ten years, and elsewhere i
 between two blocks. It holds for the networks named and for no others, since a network of one's own may
 rest. \`stalled\` and \`no_peers\` are said only of nodes that are not \`syncing\`.
 
+## What a node can do
+
+A kind may say what its nodes offer to be called: \`openrpc\`, a part of an
+[OpenRPC 1.3](https://spec.open-rpc.org) document, where they speak JSON-RPC, and \`openapi\`, a part of an
+[OpenAPI 3.1](https://spec.openapis.org/oas/v3.1.1) document, where they speak REST. These marks are added:
+
+| mark | of | value | what it says |
+| --- | --- | --- | --- |
+${Object.entries(MARKS).map(([name, mark]) => markRow(name, mark)).join("")}
 ${all.map(([name, kind]) => partOf(name, kind)).join("\n")}
 ## A kind of your own
 
@@ -66,12 +76,48 @@ fields:
 health:
   ok: it is as high as its peers
   target: info#/best_known
+openapi:
+  paths:
+    /blocks/{height}:
+      get:
+        operationId: getBlock
+        summary: Get a block by its height
+        parameters:
+          - { name: height, in: path, required: true, schema: { type: integer, minimum: 0 } }
+        responses:
+          "200": { description: The block, content: { application/json: { schema: { type: object } } } }
+        x-access: read
+        x-common: true
 \`\`\`
+
+Where the nodes speak JSON-RPC, \`openrpc\` stands in place of \`openapi\`, or beside it:
+
+\`\`\`yaml
+openrpc:
+  path: /rpc
+  methods:
+    - name: getblock
+      summary: Get a block by its hash
+      params:
+        - { name: hash, required: true, schema: { $ref: "#/components/schemas/Hash" } }
+      result: { name: block, schema: { type: object } }
+      x-access: read
+  components:
+    schemas:
+      Hash: { type: string, pattern: "^[0-9a-f]{64}$" }
+\`\`\`
+
+A method becomes \`POST /v1/rpc/getblock\` with an object of parameters. Where it is a \`read\` and each of its
+parameters is one text, number or boolean, it is \`GET /v1/rpc/getblock?hash=…\` as well.
 
 The configuration names it (\`kinds: [something.yaml]\`), or the command does (\`--kind something.yaml\`, and
 the node is of that kind), or a host gives the same as an object (\`createNodeface({ kinds: { something } })\`).
 \`nodeface kinds KIND\` prints what a known kind asks.
 `;
+}
+
+function markRow(name: string, { on, value, text }: Mark): string {
+  return `| ${code(name)} | ${on} | ${value} | ${text} |\n`;
 }
 
 /** Whether a kind says if its node is in sync. */

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { KindInterface } from "./interface.ts";
 
 /** A span of time as it is written: `500ms`, `2s`, `1m`, `1h`. */
 export type Duration = `${number}${"ms" | "s" | "m" | "h"}`;
@@ -191,8 +192,11 @@ export interface KindHealth {
   networks?: Readonly<Record<string, NetworkRules>>;
 }
 
-/** A kind of node. */
-export interface Kind {
+/**
+ * A kind of node. The interface of a known one is not here but in a module of its own, so that a kind that
+ * is not used takes no memory: `src/generated/interfaces.js`.
+ */
+export interface Kind extends KindInterface {
   /** What it is, for people. */
   title: string;
   /** Where such a node listens as a rule. */

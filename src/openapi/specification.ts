@@ -335,6 +335,20 @@ export const OPENAPI_3_2: Rows = extend(OPENAPI_3_1, {
 
 const SIMPLE = { ...FACETS, type: "simpleType", items: "items", collectionFormat: "string" };
 
+/** OpenRPC 1.3, as far as references may stand there. */
+export const OPENRPC_1_3: Rows = {
+  document: { methods: "method[]", components: "components", [OTHERS]: "any" },
+  components: {
+    schemas: "{schema}",
+    contentDescriptors: "{contentDescriptor}",
+    [OTHERS]: "any",
+  },
+  method: { params: "contentDescriptor[]", result: "contentDescriptor", [OTHERS]: "any" },
+  contentDescriptor: { schema: "schema", [OTHERS]: "any" },
+  schema: OPENAPI_3_1.schema!,
+  discriminator: OPENAPI_3_1.discriminator!,
+};
+
 /** Swagger 2.0, whose `discriminator` is a string. */
 export const SWAGGER: Rows = {
   ...COMMON,

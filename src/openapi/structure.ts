@@ -10,6 +10,7 @@ import {
   OPENAPI_3_0,
   OPENAPI_3_1,
   OPENAPI_3_2,
+  OPENRPC_1_3,
   OTHERS,
   type Rows,
   SWAGGER,
@@ -124,7 +125,7 @@ function version(name: string, rows: Rows, sections: Structure["sections"]): Str
       [...members].filter(([, { isRequired }]) => isRequired),
     ]),
   );
-  return { name, kinds, required, shapes, sections, hasSiblings: /3\.[12]/.test(name) };
+  return { name, kinds, required, shapes, sections, hasSiblings: !/2\.0|3\.0/.test(name) };
 }
 
 /** All members in which there may be references, and those of them whose own members have names. */
@@ -137,6 +138,12 @@ export const NAMED_MEMBERS: ReadonlySet<string> = new Set([
   "responses",
   ...SHAPES.filter(([, shape]) => shape.startsWith("{")).map(([key]) => key),
 ]);
+
+/** What sits where in an OpenRPC 1.3 document. */
+export const OPENRPC: Structure = version("OpenRPC 1.3", OPENRPC_1_3, {
+  schema: ["components", "schemas"],
+  contentDescriptor: ["components", "contentDescriptors"],
+});
 
 /** What sits where in a document, by the version that it says it is of. */
 export function structureOf(document: unknown): Structure {

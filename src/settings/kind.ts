@@ -10,6 +10,8 @@ import { isPlainObject } from "../json/to-json.ts";
 import type { Field, HealthRule, Kind, NetworkRules, Reference, Source } from "../kinds/kind.ts";
 import { type Mistake, type Path, readValue } from "./check.ts";
 import { field, source } from "./info.ts";
+import { interfaceSettings } from "./interface.ts";
+import { mistakesInInterface } from "./interface-mistakes.ts";
 import { didYouMean, nearest } from "./nearest.ts";
 import { authFiles } from "./node.ts";
 import {
@@ -180,6 +182,7 @@ export function kindSchema(path: Schema<string> = FILE): Schema {
     sources: needed(map(SOURCE_NAME, source(path)), { text: "What is asked, by a name" }),
     fields: needed(map(INFO_KEY, field()), { text: "Where the keys come from" }),
     health: needed(health(), { text: "Which answers say that something is wrong" }),
+    ...interfaceSettings(),
   });
   return v.pipe(
     kind,
@@ -249,7 +252,12 @@ function mistakesInKind(kind: unknown): Mistake[] {
     ...listOf(memberOf(health, "rules")).flatMap((rule, at) => mistakesInRule(rule, at, unknown)),
     ...[memberOf(health, "target")].flat().flatMap((place) => unknown(["health", "target"], place)),
   ];
-  return [...mistakes, ...circularLinks(sources), ...missingParts(kind)];
+  return [
+    ...mistakes,
+    ...circularLinks(sources),
+    ...missingParts(kind),
+    ...mistakesInInterface(kind),
+  ];
 }
 
 type Unknown = (path: Path, text: unknown, isKey?: boolean) => Mistake[];

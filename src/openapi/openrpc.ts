@@ -1,0 +1,259 @@
+/**
+ * Makes operations of OpenAPI 3.1 of the methods of an OpenRPC 1.3 document, each called at a path of its own:
+ * `POST /v1/rpc/{method}` with an object of named parameters, and `GET` with a query where it only reads and
+ * a query can say its parameters. The answer is the bare result.
+ *
+ * @module
+ */
+import { resolveFragment } from "../json/pointer.ts";
+import { type Json, listOf, objectOf, setMember, textOf } from "../json/values.ts";
+
+/** What the paths of methods begin with. */
+const PREFIX = "/v1/rpc/";
+
+/** The types of JSON Schema of which a query can say a value. */
+const SCALARS: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean"]);
+
+/** How many references are followed one after the other. */
+const REFERENCES_MAX = 16;
+
+/** What a call that fails is answered with. */
+const PROBLEM = {
+  description: "What went wrong, as problem details (RFC 9457).",
+  content: {
+    "application/problem+json": {
+      schema: {
+        type: "object",
+        properties: {
+          type: { type: "string" },
+          title: { type: "string" },
+          status: { type: "integer" },
+          detail: { type: "string" },
+          code: { type: "integer", description: "The code of the node's own error." },
+          message: { type: "string", description: "What the node's own error says." },
+          data: { description: "What else the node's own error says." },
+          errors: {
+            type: "array",
+            description: "The parameters that are wrong.",
+            items: {
+              type: "object",
+              properties: {
+                in: { type: "string" },
+                name: { type: "string" },
+                rule: { type: "string" },
+              },
+            },
+          },
+        },
+      },
+    },
+  },
+};
+
+/** The parts of an OpenAPI 3.1 document. */
+export interface OpenApiOfMethods {
+  readonly paths: Json;
+  readonly components: Json;
+  readonly tags: readonly { readonly name: string }[];
+}
+
+/**
+ * Makes operations of methods.
+ *
+ * A method's own members that begin with `x-` are those of its operations. A parameter of a method that
+ * takes them by position has its place, from 0, as `x-position`; without it, it is sent by name. No two
+ * operations have one `operationId`: it is the name of the method, and `_post` follows it at the `POST` of a
+ * method that has a `GET` as well. Of two methods of one name the first counts.
+ *
+ * @param openrpc an OpenRPC document or a part of one, in any form: what is wrong is left out
+ */
+export function openApiOfMethods(openrpc: unknown): OpenApiOfMethods {
+  const document = objectOf(openrpc);
+  const methods = new Map<string, Json>();
+  for (const method of listOf(document.methods).map((method) => follow(document, method))) {
+    const name = textOf(method.name);
+    if (name && !methods.has(name)) methods.set(name, method);
+  }
+  const ids = new Set(methods.keys());
+  const paths: Json = {};
+  const tags = new Set<string>();
+  for (const [name, method] of methods) {
+    const params = listOf(method.params).map((param) => follow(document, param));
+    const isGettable = method["x-access"] === "read" &&
+      params.every(({ schema }) => scalarOf(document, schema) !== undefined);
+    const own = tagsOf(document, method);
+    own.forEach((tag) => tags.add(tag));
+    const parts = { document, method, params: placed(method, params), tags: own };
+    setMember(paths, PREFIX + encodeURIComponent(name), {
+      ...isGettable && { get: operationOf(parts, name, byQuery(parts)) },
+      post: operationOf(parts, isGettable ? freeId(`${name}_post`, ids) : name, byBody(parts)),
+    });
+  }
+  return {
+    paths,
+    components: {
+      schemas: objectOf(objectOf(document.components).schemas),
+      responses: { RpcProblem: PROBLEM },
+    },
+    tags: [...tags].map((name) => ({ name })),
+  };
+}
+
+/** What an operation is made of. */
+interface Parts {
+  readonly document: Json;
+  readonly method: Json;
+  readonly params: readonly Json[];
+  readonly tags: readonly string[];
+}
+
+/** An identifier that no other operation has; it is taken from now on. */
+function freeId(id: string, taken: Set<string>): string {
+  let free = id;
+  while (taken.has(free)) free += "_";
+  taken.add(free);
+  return free;
+}
+
+/** An object, or the one that its reference leads to within the document. */
+function follow(document: Json, value: unknown): Json {
+  let found = objectOf(value);
+  for (let count = 0; count < REFERENCES_MAX && typeof found.$ref === "string"; count++) {
+    found = objectOf(resolveFragment(document, found.$ref.replace(/^#/, "")));
+  }
+  return found;
+}
+
+/**
+ * The one type of text, number or boolean that all values of a schema have; `undefined` where there is none,
+ * as a text in a query does not say its type.
+ */
+function scalarOf(document: Json, schema: unknown, depth = 0): string | undefined {
+  if (depth > REFERENCES_MAX) return undefined;
+  const { type, oneOf, anyOf, enum: values, const: value } = follow(document, schema);
+  if (type !== undefined) return theOne([type].flat());
+  const options = listOf(oneOf ?? anyOf).map((option) => objectOf(option));
+  if (options.length > 0) {
+    const some = options.filter(({ type }) => type !== "null");
+    return theOne(some.map((option) => scalarOf(document, option, depth + 1)));
+  }
+  return theOne((values === undefined ? [value] : listOf(values)).map((value) => typeof value));
+}
+
+/** The one type that all of some are, but for null. */
+function theOne(types: readonly unknown[]): string | undefined {
+  const [first, ...others] = new Set(types.filter((type) => type !== "null"));
+  return others.length === 0 && SCALARS.has(first) ? first as string : undefined;
+}
+
+/** Parameters with their places where the method takes them by these. */
+function placed({ paramStructure }: Json, params: readonly Json[]): readonly Json[] {
+  if (paramStructure !== "by-position") return params;
+  return params.map((param, at) => ({ ...param, "x-position": at }));
+}
+
+function tagsOf(document: Json, method: Json): string[] {
+  return listOf(method.tags).flatMap((tag) => textOf(follow(document, tag).name) ?? []);
+}
+
+function operationOf({ document, method, tags }: Parts, operationId: string, asked: Json): Json {
+  const result = follow(document, method.result);
+  const examples = examplesOf(method, (example) => objectOf(example.result).value);
+  return {
+    operationId,
+    ...taken(method, "summary", "description", "deprecated"),
+    ...tags.length > 0 && { tags },
+    ...asked,
+    responses: {
+      200: {
+        description: textOf(result.description ?? result.summary) ?? "The result.",
+        content: {
+          "application/json": { schema: result.schema ?? {}, ...examples && { examples } },
+        },
+      },
+      default: { $ref: "#/components/responses/RpcProblem" },
+    },
+    ...marksOf(method),
+  };
+}
+
+/** The parameters of a method as a query. */
+function byQuery({ method, params }: Parts): Json {
+  if (params.length === 0) return {};
+  const values = valuesOf(objectOf(listOf(method.examples)[0]));
+  const parameters = params.map((param) => ({
+    name: textOf(param.name) ?? "",
+    in: "query",
+    ...aboutParam(param),
+    ...param.required === true && { required: true },
+    schema: param.schema ?? {},
+    ...Object.hasOwn(values, String(param.name)) && { example: values[String(param.name)] },
+    ...marksOf(param),
+  }));
+  return { parameters };
+}
+
+/** The parameters of a method as an object. */
+function byBody({ method, params }: Parts): Json {
+  if (params.length === 0) return {};
+  const properties: Json = {};
+  for (const param of params) {
+    const { schema } = param;
+    const known = schema === false ? { not: {} } : objectOf(schema);
+    const property = { ...known, ...aboutParam(param), ...marksOf(param) };
+    setMember(properties, textOf(param.name) ?? "", property);
+  }
+  const required = params.filter((param) => param.required === true).map(({ name }) => name);
+  const schema = {
+    type: "object",
+    properties,
+    ...required.length > 0 && { required },
+    additionalProperties: false,
+  };
+  const examples = examplesOf(method, valuesOf);
+  return {
+    requestBody: {
+      ...required.length > 0 && { required: true },
+      content: { "application/json": { schema, ...examples && { examples } } },
+    },
+  };
+}
+
+/** What is said of a parameter. */
+function aboutParam(param: Json): Json {
+  const description = textOf(param.description ?? param.summary);
+  return {
+    ...description !== undefined && { description },
+    ...param.deprecated === true && { deprecated: true },
+  };
+}
+
+/** The values of an example's parameters, by their names. */
+function valuesOf(example: Json): Json {
+  const values: Json = {};
+  for (const param of listOf(example.params).map(objectOf)) {
+    const name = textOf(param.name);
+    if (name !== undefined && "value" in param) setMember(values, name, param.value);
+  }
+  return values;
+}
+
+/** A part of each example of a method, by the examples' names; `undefined` where there is none. */
+function examplesOf(method: Json, partOf: (example: Json) => unknown): Json | undefined {
+  const all: Json = {};
+  for (const example of listOf(method.examples).map(objectOf)) {
+    const value = partOf(example);
+    if (value !== undefined) setMember(all, textOf(example.name) ?? "example", { value });
+  }
+  return Object.keys(all).length > 0 ? all : undefined;
+}
+
+const marksOf = (object: Json): Json =>
+  taken(object, ...Object.keys(object).filter((key) => key.startsWith("x-")));
+
+/** Some members of an object, where they are there. */
+function taken(object: Json, ...keys: readonly string[]): Json {
+  return Object.fromEntries(
+    keys.filter((key) => object[key] !== undefined).map((key) => [key, object[key]]),
+  );
+}

@@ -1,0 +1,368 @@
+import Ajv2020 from "ajv/dist/2020.js";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { parse, stringify } from "yaml";
+import { kindJsonSchema, kindsReference } from "../src/build/kind-schema.ts";
+import { ConfigError } from "../src/cli/configuration-error.ts";
+import { parseKind } from "../src/cli/kind-file.ts";
+import { createNodeface, type NodefaceOptions } from "../src/index.ts";
+import { formatJson } from "../src/json/lossless.ts";
+import { MARKS, type OperationMarks } from "../src/kinds/interface.ts";
+import { KINDS_WITH_INTERFACE, loadInterface } from "../src/openapi/load-interface.ts";
+import { checkResults } from "./nodes/_interface.ts";
+
+const interfaces = suite("what a kind offers to be called");
+
+/** A kind with nothing wrong, but for what it offers. */
+const KIND = `title: Mine
+url: http://127.0.0.1:9000
+detect: { "info#/software": ^mine$ }
+sources: { info: { get: /info } }
+fields: { version: info#/version }
+health: { ok: it answers }
+`;
+
+/** Everything that is wrong with a kind that offers this, with line and column. */
+function problems(offer: string): readonly string[] {
+  try {
+    parseKind(KIND + offer, "mine.yaml");
+    return [];
+  } catch (error) {
+    assert.instance(error, ConfigError);
+    return (error as ConfigError).problems;
+  }
+}
+
+/** Holds that exactly these things are wrong, in the order of the file. */
+function assertProblems(
+  offer: string,
+  expected: readonly (readonly [string, string])[],
+): void {
+  const found = problems(offer);
+  for (const [at, [place, message]] of expected.entries()) {
+    assert.ok(
+      found[at]?.startsWith(`mine.yaml:${place}: `),
+      `${place} ${message}\n${found[at]}`,
+    );
+    assert.ok(found[at]!.includes(message), `${message}\n${found[at]}`);
+  }
+  assert.is(found.length, expected.length, found.join("\n"));
+}
+
+const METHODS = `openrpc:
+  path: /json_rpc
+  methods:
+    - name: getblock
+      summary: Get a block
+      tags: [{ name: Blocks }]
+      paramStructure: by-name
+      params:
+        - { name: hash, required: true, schema: { $ref: "#/components/schemas/Hash" } }
+        - { name: seed, schema: { type: integer, maximum: 18446744073709551615 } }
+      result: { name: block, schema: { type: [object, "null"] } }
+      examples:
+        - name: a
+          params: [{ name: hash, value: "00" }]
+          result: { name: block, value: { $ref: nothing } }
+      x-access: read
+      x-cost: heavy
+      x-streaming: true
+      x-since: "0.19"
+      x-common: true
+  components: { schemas: { Hash: { type: string } } }
+`;
+const PATHS = `openapi:
+  servers: [{ url: /v1 }]
+  tags: [{ name: Blocks }]
+  paths:
+    /blocks/{hash}:
+      parameters: [{ $ref: "#/components/parameters/hash" }]
+      get:
+        operationId: getBlock
+        summary: Get a block
+        responses: { 200: { description: The block } }
+        x-access: read
+      delete:
+        operationId: dropBlock
+        summary: Drop a block
+        parameters: [{ name: force, in: query, schema: { type: boolean } }]
+        responses: { 204: { description: It is gone } }
+        x-access: write
+  components:
+    parameters:
+      hash: { name: hash, in: path, required: true, schema: { type: string }, x-spans: true }
+`;
+
+interfaces(
+  "a kind says its methods and its operations in the forms of the standards",
+  () => {
+    assert.equal(problems(METHODS + PATHS), []);
+    const { openrpc, openapi } = parseKind(KIND + METHODS + PATHS, "mine.yaml");
+    assert.equal(openrpc, {
+      ...parse(METHODS).openrpc,
+      methods: [{
+        ...parse(METHODS).openrpc.methods[0],
+        params: [
+          {
+            name: "hash",
+            required: true,
+            schema: { $ref: "#/components/schemas/Hash" },
+          },
+          {
+            name: "seed",
+            schema: { type: "integer", maximum: 18446744073709551615n },
+          },
+        ],
+      }],
+    });
+    assert.equal(openapi, parse(PATHS).openapi);
+  },
+);
+
+interfaces(
+  "what is wrong with a method is said with its place and what would be right",
+  () => {
+    assertProblems(
+      `openrpc:
+  methods:
+    - { name: a, summary: A, params: [], result: { name: r, schema: {} } }
+    - { name: b, summary: B, params: [], result: { name: r, schema: {} }, x-access: raed }
+    - { name: c, summary: C, params: [], result: { name: r, schema: {} }, x-acess: read }
+    - { name: a, summary: D, params: [], result: { name: r, schema: {} }, x-access: read }
+    - name: d
+      params: [{ name: x, schema: { type: strin } }, { name: x, schema: {} }, { name: y }]
+      result: { name: r, schema: { $ref: "#/components/schemas/Blok" } }
+      examples: [{ name: e, params: [{ name: z, value: 1 }], result: { name: r, value: 1 } }]
+      paramStructure: by-place
+      x-access: write
+      x-cost: light
+      x-since: 0.19
+      x-common: yes
+  components: { schemas: { Block: { properties: { a: { $ref: "other.yaml#/A" } } } } }
+`,
+      [
+        ["9:7", "openrpc.methods[0] needs x-access"],
+        [
+          "10:85",
+          'x-access must be one of read, write, secret, not "raed"; did you mean read?',
+        ],
+        ["11:7", "openrpc.methods[2] needs x-access"],
+        ["11:75", "x-acess is no key here; did you mean x-access?"],
+        [
+          "12:15",
+          'openrpc.methods[3].name is "a" a second time; openrpc.methods[0] is it, too',
+        ],
+        ["13:7", "openrpc.methods[4] needs summary"],
+        [
+          "14:43",
+          'type is "strin", which is no type of JSON Schema; did you mean string?',
+        ],
+        [
+          "14:62",
+          'params[1].name is "x" a second time; openrpc.methods[4].params[0] is it, too',
+        ],
+        ["14:79", "params[2] needs schema"],
+        [
+          "15:42",
+          'is "#/components/schemas/Blok", which is not there; did you mean Block?',
+        ],
+        ["16:46", 'is "z", which is no parameter of the method'],
+        ["17:23", "must be one of by-name, by-position, either"],
+        ["19:15", 'must be heavy, not "light"'],
+        ["20:16", 'must be a version in quotes, as in "0.19", not 0.19'],
+        ["21:17", "must be true; leave it out where it does not hold"],
+        ["22:62", 'must lead to #/components/…, not to "other.yaml#/A"'],
+      ],
+    );
+    assertProblems("openrpc: { methods: [] }\n", [[
+      "7:12",
+      "must be a list of methods",
+    ]]);
+  },
+);
+
+interfaces(
+  "what is wrong with an operation is said with its place and what would be right",
+  () => {
+    assertProblems(
+      `openapi:
+  servers: [{ url: https://node.example/v1 }]
+  paths:
+    /blocks/{hash}:
+      get: { operationId: a, summary: A, responses: { 200: { description: A } } }
+    /blocks/{id}:
+      get:
+        operationId: a
+        summary: B
+        parameters:
+          - { name: hsh, in: path, required: true, schema: {} }
+          - { name: id, in: path, schema: {} }
+          - { name: q, in: query, schema: {}, x-spans: true }
+          - { name: c, in: cookie, schema: {} }
+        responses: { 20: { description: B } }
+        x-access: read
+    blocks:
+      gett: {}
+    /c:
+      post:
+        operationId: c
+        summary: C
+        requestBody: { content: { application/json: { schema: { $ref: "#/components/parameters/p" } } } }
+        responses: { 200: { $ref: "#/components/responses/None" } }
+        x-access: write
+  components: { parameters: { p: { name: p, in: query, schema: {} } } }
+`,
+      [
+        [
+          "8:20",
+          "must be a path such as /v1 and no more: the node's URL comes before it",
+        ],
+        ["11:7", "openapi.paths./blocks/{hash}.get needs x-access"],
+        ["11:7", 'needs the parameter "hash", which is in its path'],
+        ["12:5", "is the same path as /blocks/{hash}"],
+        ["13:7", 'has "id" in its path, so it must be required: true'],
+        ["13:7", 'has the parameter "hsh", which is not in its path'],
+        ["13:7", 'has x-spans at "q", which is not in its path'],
+        ["14:22", 'operationId is "a" a second time'],
+        ["20:28", "must be one of path, query, header"],
+        [
+          "21:22",
+          'must be a status in quotes such as "200" or "4XX", or default',
+        ],
+        ["23:5", "must be a path such as /blocks/{hash}, without a query"],
+        ["24:7", "gett is no key here; did you mean get?"],
+        ["29:71", "must lead to a schema"],
+        ["30:35", "which is not there"],
+      ],
+    );
+  },
+);
+
+interfaces("a host's own kind is held to the same", () => {
+  const complaint = (offer: string) => {
+    try {
+      const kinds = { mine: parse(KIND + offer) };
+      createNodeface({ kinds } as NodefaceOptions);
+      return "";
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  assert.is(complaint(PATHS), "");
+  assert.match(
+    complaint(METHODS.replace("x-access: read", "x-access: reed")),
+    "kinds.mine.openrpc.methods[0].x-access must be one of read, write, secret",
+  );
+});
+
+interfaces("the schema tells editors what the command would say", () => {
+  const validate = new Ajv2020.default({ allowUnionTypes: true }).compile(
+    JSON.parse(kindJsonSchema()),
+  );
+  assert.ok(
+    validate(parse(KIND + METHODS + PATHS)),
+    JSON.stringify(validate.errors),
+  );
+  for (
+    const [right, wrong] of [
+      ["      x-access: read\n", ""],
+      ["x-access: read", "x-access: raed"],
+      ["x-common: true", "x-comon: true"],
+      ["summary: Get a block", "title: Get a block"],
+      ['x-since: "0.19"', "x-since: 0.19"],
+    ] as const
+  ) {
+    assert.not.ok(validate(parse(KIND + METHODS.replace(right, wrong))), wrong);
+  }
+});
+
+interfaces(
+  "the reference has the seven marks, and an example of each form that is right",
+  () => {
+    const text = kindsReference();
+    assert.is(Object.keys(MARKS).length, 7);
+    for (const [name, mark] of Object.entries(MARKS)) {
+      assert.ok(
+        text.includes(
+          `| \`${name}\` | ${mark.on} | ${mark.value} | ${mark.text} |`,
+        ),
+        name,
+      );
+    }
+    const [, whole = "", methods = ""] = [
+      ...text.matchAll(/^```yaml\n([^]*?)^```/gm),
+    ]
+      .map(([, yaml]) => yaml!)
+      .reduce<string[]>((all, yaml) => [...all, yaml], [""]);
+    assert.ok(parseKind(whole, "mine.yaml").openapi);
+    assert.ok(
+      parseKind(stringify({ ...parse(whole), ...parse(methods) }), "mine.yaml")
+        .openrpc,
+    );
+  },
+);
+
+/** What must not be taken for a read, by kind: patterns of names. */
+const NO_READS: Readonly<Record<string, RegExp>> = {
+  ethereum:
+    /^(eth_(sign|send|accounts|new|uninstall|submit|getFilterChanges)|personal_|admin_|debug_)/,
+  bitcoin:
+    /^(stop|dump.*|getblocktemplate|invalidateblock|scantxoutset|verifychain|waitfor.*|getpeerinfo|getnetworkinfo|getaddednodeinfo|getnodeaddresses|listbanned|getrpcinfo|logging|ping|.*wallet.*|getbalances?|list(unspent|transactions|labels)|sign.*|import.*|send.*|generate.*|submit.*|set.*)$/,
+};
+
+for (const kind of KINDS_WITH_INTERFACE) {
+  interfaces(`${kind}: every example fits its schema, and names every member`, async () => {
+    const { openrpc } = await loadInterface(kind);
+    if (!openrpc) return;
+    const check = checkResults(openrpc);
+    const ajv = new Ajv2020.default({ strict: false });
+    ajv.addSchema(openrpc, "part");
+    for (const [at, { name, params, examples = [] }] of openrpc.methods.entries()) {
+      for (const example of examples) {
+        assert.equal(check(at, example.result.value), {}, name);
+        for (const given of example.params) {
+          const place = params.findIndex((param) => param.name === given.name);
+          const $ref = `part#/methods/${at}/params/${place}/schema`;
+          assert.ok(ajv.validate({ $ref }, given.value), `${name} ${given.name}`);
+        }
+      }
+    }
+  });
+
+  interfaces(`${kind}: its schemas are right, and each one is used`, async () => {
+    const parts = await loadInterface(kind);
+    for (const part of [parts.openrpc, parts.openapi]) {
+      const schemas = part?.components?.schemas ?? {};
+      const used = formatJson(part);
+      const ajv = new Ajv2020.default({ allowUnionTypes: true, strictTypes: false });
+      ajv.addKeyword("components");
+      ajv.addSchema({ components: { schemas } }, "part", undefined, false);
+      for (const name of Object.keys(schemas)) {
+        assert.ok(used.includes(`"#/components/schemas/${name}"`), name);
+        assert.ok(ajv.getSchema(`part#/components/schemas/${name}`), name);
+      }
+    }
+  });
+
+  interfaces(`${kind}: a dozen methods are for the first hour`, async () => {
+    const { openrpc, openapi } = await loadInterface(kind);
+    const operations = [
+      ...openrpc?.methods ?? [],
+      ...Object.values(openapi?.paths ?? {}).flatMap((item) => Object.values(item)),
+    ] as OperationMarks[];
+    const common = operations.filter((operation) => operation["x-common"]);
+    assert.ok(common.length >= Math.min(12, operations.length), String(common.length));
+    assert.ok(common.length <= 30, String(common.length));
+  });
+}
+
+for (const [kind, pattern] of Object.entries(NO_READS)) {
+  interfaces(`${kind}: what acts, signs or shows what is private is no read`, async () => {
+    const { openrpc } = await loadInterface(kind);
+    const named = openrpc!.methods.filter(({ name }) => pattern.test(name));
+    assert.ok(named.length > 10);
+    for (const method of named) assert.is.not(method["x-access"], "read", method.name);
+  });
+}
+
+interfaces.run();

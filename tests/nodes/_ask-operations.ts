@@ -1,0 +1,115 @@
+/** Asks real nodes the operations of REST that their kinds offer. */
+import { formatPointer, resolveFragment } from "../../src/json/pointer.ts";
+import { parseJson } from "../../src/json/lossless.ts";
+import { type Json, listOf, objectOf } from "../../src/json/values.ts";
+import type { OpenApiPart, RestOperation } from "../../src/kinds/interface.ts";
+import { type AskedNode, checkAt, isThere, type Outcome } from "./_interface.ts";
+
+/** The methods that an operation may have. */
+const METHODS = ["get", "head", "post", "put", "patch", "delete", "options"];
+
+/** Asks every operation that reads, and whose required parameters and content have values. */
+export async function askOperations(part: OpenApiPart, node: AskedNode): Promise<Outcome[]> {
+  const check = checkAt(part);
+  const outcomes: Outcome[] = [];
+  for (const [template, item] of Object.entries(part.paths)) {
+    for (const method of METHODS.filter((method) => Object.hasOwn(item, method))) {
+      const operation = item[method] as RestOperation;
+      if (operation["x-access"] === "write" || operation["x-streaming"]) continue;
+      if (!isThere(operation, node)) continue;
+      const parameters = [...listOf(item.parameters), ...listOf(operation.parameters)]
+        .map((parameter) => resolved(part, parameter));
+      const request = requestOf(part, operation, template, parameters, node.known);
+      if (!request) continue;
+      const { status, type, text } = await node.request!(method.toUpperCase(), request);
+      const asked = { name: operation.operationId, params: request.params };
+      // What is not there is 404 with a text as a rule; 405 is another method.
+      const exists = status < 400 || (status !== 404 && status !== 405 && status !== 501);
+      const key = [String(status), `${String(status)[0]}XX`].find((key) =>
+        Object.hasOwn(operation.responses, key)
+      );
+      const path = key && pathOfContent(part, template, method, key, type);
+      if (status >= 400 || !key) {
+        outcomes.push({ ...asked, exists, mistake: `answers ${status} ${text.slice(0, 200)}` });
+      } else if (!path) {
+        const mistake = type && `answers with ${type}, which is not named`;
+        outcomes.push({ ...asked, exists, ...mistake && { mistake } });
+      } else {
+        const result = /\bjson\b/.test(type) ? parseJson(text) : text;
+        outcomes.push({ ...asked, exists, result, ...check(path, result) });
+      }
+    }
+  }
+  return outcomes;
+}
+
+/** What is sent to a node. */
+export interface RestRequest {
+  /** With its query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** JSON. */
+  readonly body?: string;
+  /** The values that it was made of. */
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+/** A request with values that hold at a node; `undefined` where one is missing. */
+function requestOf(
+  part: OpenApiPart,
+  { operationId, requestBody }: RestOperation,
+  template: string,
+  parameters: readonly Json[],
+  known: AskedNode["known"],
+): RestRequest | undefined {
+  const params: Record<string, unknown> = {};
+  const query = new URLSearchParams();
+  const headers: Record<string, string> = {};
+  let path = (part.servers?.[0]?.url ?? "") + template;
+  for (const parameter of parameters) {
+    const name = String(parameter.name);
+    const own = known[`${operationId}.${name}`];
+    const value = parameter.required ? own ?? known[name] ?? parameter.example : own;
+    if (value === undefined) {
+      if (parameter.required) return undefined;
+      continue;
+    }
+    params[name] = value;
+    const text = String(value);
+    if (parameter.in === "path") {
+      const safe = parameter["x-spans"] ? encodeURI(text) : encodeURIComponent(text);
+      path = path.replace(`{${name}}`, () => safe);
+    } else if (parameter.in === "header") headers[name] = text;
+    else query.append(name, text);
+  }
+  const search = query.size > 0 ? `?${query}` : "";
+  const content = known[`${operationId}.body`];
+  if (content === undefined) {
+    const isNeeded = requestBody && resolved(part, requestBody).required;
+    return isNeeded ? undefined : { path: path + search, headers, params };
+  }
+  headers["content-type"] = "application/json";
+  const body = JSON.stringify(content);
+  return { path: path + search, headers, body, params: { ...params, body: content } };
+}
+
+/** The pointer to the schema of an answer; `undefined` where its type is not named. */
+function pathOfContent(
+  part: OpenApiPart,
+  template: string,
+  method: string,
+  status: string,
+  type: string,
+): string | undefined {
+  const path = ["paths", template, method, "responses", status];
+  const { $ref } = objectOf(resolveFragment(part, formatPointer(path)));
+  const start = typeof $ref === "string" ? $ref.slice(1) : formatPointer(path);
+  const [mediaType = ""] = type.split(";");
+  const pointer = `${start}${formatPointer(["content", mediaType.trim().toLowerCase(), "schema"])}`;
+  return resolveFragment(part, pointer) === undefined ? undefined : pointer;
+}
+
+function resolved(part: OpenApiPart, value: unknown): Json {
+  const { $ref } = objectOf(value);
+  return objectOf(typeof $ref === "string" ? resolveFragment(part, $ref.slice(1)) : value);
+}

@@ -1,0 +1,216 @@
+/** The real nodes that are asked what their kinds offer: how each is started and filled. */
+import { mkdtemp, readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseJson } from "../../src/json/lossless.ts";
+import { ROOT } from "../_paths.ts";
+import { freePort, startDaemon, until } from "./_daemon.ts";
+import { type AskedNode, METHOD_NOT_FOUND, type RpcAnswer } from "./_interface.ts";
+
+/** A program that runs here. */
+export interface Program {
+  /** Where it is. */
+  readonly path: string;
+  start(): Promise<AskedNode>;
+  /** Methods that others of the kind have and this one does not. */
+  readonly lacks?: readonly string[];
+}
+
+/** Calls a method of a node. */
+type Call = (method: string, params?: unknown) => Promise<RpcAnswer>;
+
+/** Posts calls of JSON-RPC to a URL. */
+function callsTo(
+  url: string,
+  headers: () => Promise<Record<string, string>>,
+): Call {
+  return async (method, params = []) => {
+    const response = await fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/json", ...await headers() },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+    });
+    const { result, error } = parseJson(await response.text()) as {
+      result: unknown;
+      error?: { code: number; message: string } | null;
+    };
+    return error ? { error } : { result };
+  };
+}
+
+/** The result of a call, which must succeed. */
+async function resultOf<T>(call: Call, method: string, params: unknown[]): Promise<T> {
+  const answer = await call(method, params);
+  if ("error" in answer) throw new Error(`${method}: ${answer.error.message}`);
+  return answer.result as T;
+}
+
+/** The nodes by their kinds. */
+export const PROGRAMS: Readonly<Record<string, Program>> = {
+  bitcoin: { path: "/usr/lib/litecoin/litecoind", start: startLitecoind },
+  ethereum: {
+    path: `${ROOT}tests/node_modules/.bin/anvil`,
+    start: startAnvil,
+    lacks: [
+      "net_peerCount",
+      "txpool_contentFrom",
+      "debug_getRawHeader",
+      "debug_getRawBlock",
+      "debug_getRawReceipts",
+    ],
+  },
+};
+
+async function startLitecoind(): Promise<AskedNode> {
+  const home = await mkdtemp(join(tmpdir(), "nodeface-litecoind-"));
+  const port = await freePort();
+  const flags = [
+    "-regtest",
+    "-server",
+    "-listen=0",
+    "-txindex",
+    "-blockfilterindex",
+  ];
+  const program = [PROGRAMS.bitcoin!.path, ...flags, `-rpcport=${port}`];
+  const daemon = await startDaemon(program, port, { HOME: home });
+  const call = callsTo(daemon.url, async () => {
+    const cookie = await readFile(
+      join(home, ".litecoin/regtest/.cookie"),
+      "utf8",
+    );
+    return { authorization: `Basic ${btoa(cookie)}` };
+  });
+  const ask = <T = string>(method: string, ...params: unknown[]) =>
+    resultOf<T>(call, method, params);
+  try {
+    await until(async () => "result" in await call("uptime"), 60_000);
+    await ask("createwallet", "wallet");
+    const address = await ask("getnewaddress", "mine", "legacy");
+    await ask("generatetoaddress", 103, address);
+    const blockhash = await ask("getblockhash", 1);
+    const { tx: [coinbase] } = await ask<{ tx: [string] }>("getblock", blockhash);
+    // The second address is a new one, so that it is known to the wallet as not used.
+    const other = await ask("getnewaddress");
+    const txid = await ask("sendtoaddress", other, 1);
+    const hexstring = await ask(
+      "createrawtransaction",
+      [{ txid: coinbase, vout: 0 }],
+      [{ [other]: 1 }],
+    );
+    const psbt = await ask("converttopsbt", hexstring);
+    const { desc, pubkey } = await ask<Record<string, string>>("getaddressinfo", address);
+    const others = await ask("createpsbt", [{ txid, vout: 0 }], [{
+      [address]: 0.5,
+    }]);
+    const { subversion } = await ask<{ subversion: string }>("getnetworkinfo");
+    return {
+      version: /:([\d.]+)/.exec(subversion)![1]!,
+      call,
+      known: {
+        blockhash,
+        txid,
+        hexstring,
+        psbt,
+        address,
+        n: 0,
+        height: 1,
+        hash_or_height: 1,
+        txids: [coinbase],
+        proof: await ask("gettxoutproof", [coinbase], blockhash),
+        inputs: [{ txid: coinbase, vout: 0 }],
+        outputs: [{ [other]: 1 }],
+        rawtxs: [hexstring],
+        descriptor: desc,
+        nrequired: 1,
+        keys: [pubkey],
+        conf_target: 6,
+        label: "mine",
+        message: "hello",
+        signature: await ask("signmessage", address, "hello"),
+        "combinepsbt.txs": [psbt, psbt],
+        "joinpsbts.txs": [psbt, others],
+        "combinerawtransaction.txs": [hexstring, hexstring],
+      },
+      has: async (method) => !(await ask("help", method)).startsWith("help: unknown command"),
+      listed: listedIn(await ask("help")),
+      stop: () => daemon.stop("SIGKILL"),
+    };
+  } catch (error) {
+    await daemon.stop("SIGKILL");
+    throw error;
+  }
+}
+
+/** The names of a help text, whose parts have headings, without those of the wallet. */
+function listedIn(help: string): string[] {
+  const parts = help.split(/^== (?=.* ==$)/m).filter((part) => !part.startsWith("Wallet"));
+  return parts.flatMap((part) => part.split("\n").slice(1))
+    .filter((line) => line !== "").map((line) => line.split(" ")[0]!);
+}
+
+async function startAnvil(): Promise<AskedNode> {
+  const port = await freePort();
+  const daemon = await startDaemon([
+    PROGRAMS.ethereum!.path,
+    "--port",
+    String(port),
+  ], port);
+  const call = callsTo(daemon.url, () => Promise.resolve({}));
+  const ask = <T = string>(method: string, ...params: unknown[]) =>
+    resultOf<T>(call, method, params);
+  try {
+    const [address, to] = await ask<[string, string]>("eth_accounts");
+    const transaction = { from: address, to, value: "0x1" };
+    const transactionHash = await ask("eth_sendTransaction", transaction);
+    // A contract whose code is LOG0 of nothing, run as it is made.
+    await ask("eth_sendTransaction", {
+      from: address,
+      data: "0x60006000a000",
+      gas: "0x20000",
+    });
+    await ask("anvil_mine", "0x3");
+    const { blockHash } = await ask<{ blockHash: string }>(
+      "eth_getTransactionReceipt",
+      transactionHash,
+    );
+    const filter = { fromBlock: "0x0" };
+    const version = await ask("web3_clientVersion");
+    return {
+      version: /v([\d.]+)/.exec(version)![1]!,
+      call,
+      known: {
+        address,
+        transaction,
+        transactionHash,
+        blockHash,
+        filter,
+        filterId: await ask("eth_newFilter", filter),
+        block: "0x1",
+        // anvil 1.7.1 wants what others take for the newest block.
+        ...Object.fromEntries(
+          ["Balance", "TransactionCount", "Code", "StorageAt", "Proof"].map((what) => [
+            `eth_get${what}.block`,
+            "latest",
+          ]),
+        ),
+        hydrated: false,
+        index: "0x0",
+        slot: "0x0",
+        storageKeys: [`0x${"0".repeat(64)}`],
+        data: "0x68656c6c6f",
+        blockCount: "0x2",
+        newestBlock: "latest",
+        payload: { blockStateCalls: [{ calls: [transaction] }] },
+      },
+      async has(method) {
+        // Without parameters none of its methods acts.
+        const answer = await call(method);
+        return !("error" in answer) || answer.error.code !== METHOD_NOT_FOUND;
+      },
+      stop: () => daemon.stop("SIGKILL"),
+    };
+  } catch (error) {
+    await daemon.stop("SIGKILL");
+    throw error;
+  }
+}

@@ -1,0 +1,169 @@
+/** Asks real nodes what their kinds offer, and holds the answers against the kinds' schemas. */
+import Ajv2020 from "ajv/dist/2020.js";
+import type { ValidateFunction } from "ajv/dist/2020.js";
+import { formatJson } from "../../src/json/lossless.ts";
+import type {
+  KindInterface,
+  Method,
+  OpenRpcPart,
+  OperationMarks,
+} from "../../src/kinds/interface.ts";
+import type { RestRequest } from "./_ask-operations.ts";
+
+/** A node of a kind that runs, with some blocks or data in it. */
+export interface AskedNode {
+  /** Its version, to be compared with `x-since`. */
+  readonly version: string;
+  /** Calls a method of JSON-RPC, where it speaks that. */
+  call?(method: string, params: unknown): Promise<RpcAnswer>;
+  /** Asks it by HTTP with its secret, where it speaks REST. */
+  request?(method: string, request: RestRequest): Promise<RestAnswer>;
+  /**
+   * Values of parameters that hold at this node, by the parameter's name, or by `method.parameter` where it
+   * wants another one than the others, or wants one though it may be left out. Of REST `method` is the
+   * `operationId`, and `method.body` is the content.
+   */
+  readonly known: Readonly<Record<string, unknown>>;
+  /** Whether it has a method of JSON-RPC; what is asked for that has no effect. */
+  has?(method: string): Promise<boolean>;
+  /** What it lists itself and has to be named. */
+  readonly listed?: readonly string[];
+  stop(): Promise<void>;
+}
+
+/** What a node answers to a call. */
+export type RpcAnswer = { result: unknown } | { error: { code: number; message: string } };
+
+/** What a node answers to a request. */
+export interface RestAnswer {
+  readonly status: number;
+  /** The media type, as the node says it. */
+  readonly type: string;
+  readonly text: string;
+}
+
+/** What became of an operation. */
+export interface Outcome {
+  readonly name: string;
+  /** What it was asked with; an object of names. */
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly exists: boolean;
+  readonly result?: unknown;
+  /** What is wrong with the answer; `undefined` where it fits. */
+  readonly mistake?: string;
+}
+
+/** The code by which a node says that it has no such method. */
+export const METHOD_NOT_FOUND = -32601;
+
+/** Asks every method that reads, and whose required parameters have values. */
+export async function askMethods(part: OpenRpcPart, node: AskedNode): Promise<Outcome[]> {
+  const check = checkResults(part);
+  const outcomes: Outcome[] = [];
+  for (const [at, method] of part.methods.entries()) {
+    if (method["x-access"] === "write" || method["x-streaming"]) continue;
+    const params = isThere(method, node) ? paramsOf(method, node.known) : undefined;
+    if (!params) continue;
+    const answer = await node.call!(method.name, formOf(method, params));
+    const asked = { name: method.name, params };
+    if ("error" in answer) {
+      const exists = answer.error.code !== METHOD_NOT_FOUND;
+      outcomes.push({ ...asked, exists, mistake: `answers ${JSON.stringify(answer.error)}` });
+    } else {
+      const { result } = answer;
+      outcomes.push({ ...asked, exists: true, result, ...check(at, result) });
+    }
+  }
+  return outcomes;
+}
+
+/** Whether a node of this version has an operation. */
+export const isThere = (operation: OperationMarks, { version }: AskedNode): boolean =>
+  isAtLeast(version, operation["x-since"] ?? "0");
+
+function isAtLeast(version: string, least: string): boolean {
+  const [has, wants] = [version, least].map((text) => text.split(".").map(Number));
+  const at = wants!.findIndex((number, at) => number !== (has![at] ?? 0));
+  return at < 0 || (has![at] ?? 0) > wants![at]!;
+}
+
+/** What a method is asked with: its example, with values that hold here; `undefined` where one is missing. */
+function paramsOf(
+  { name, params, examples }: Method,
+  known: AskedNode["known"],
+): Record<string, unknown> | undefined {
+  const example = new Map(examples?.[0]?.params.map(({ name, value }) => [name, value]));
+  const values = params.map((param) => {
+    const own = known[`${name}.${param.name}`];
+    const isGiven = own !== undefined || example.has(param.name) || param.required;
+    const value = own ?? known[param.name] ?? example.get(param.name);
+    return [param, isGiven ? value : undefined] as const;
+  });
+  if (values.some(([{ required }, value]) => required && value === undefined)) return undefined;
+  const given = values.filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given.map(([{ name }, value]) => [name, value]));
+}
+
+/** Parameters in the form in which the method takes them. */
+function formOf({ paramStructure, params }: Method, values: Record<string, unknown>): unknown {
+  if (paramStructure !== "by-position") return values;
+  const list = params.map(({ name }) => values[name]);
+  const last = list.findLastIndex((value) => value !== undefined);
+  return list.slice(0, last + 1).map((value) => value ?? null);
+}
+
+/** What is wrong with a value; nothing where it fits. */
+export interface Checked {
+  mistake?: string;
+}
+
+/** Checks results by the schemas of their methods, by the place of the method in the list. */
+export function checkResults(part: OpenRpcPart): (at: number, result: unknown) => Checked {
+  const check = checkAt(part);
+  return (at, result) => check(`/methods/${at}/result/schema`, result);
+}
+
+/**
+ * Checks values by the schemas of a part, by the pointer of the schema. Each member of an object has to be
+ * named there, or a wrong name would fit wherever nothing is required.
+ */
+export function checkAt(part: object): (pointer: string, value: unknown) => Checked {
+  const ajv = new Ajv2020.default({ strict: false, allErrors: true });
+  ajv.addSchema(JSON.parse(formatJson(part)), "part");
+  return (pointer, value) => {
+    const $ref = `part#${pointer.split("/").map(encodeURIComponent).join("/")}`;
+    const validate: ValidateFunction = ajv.compile({ $ref, unevaluatedProperties: false });
+    // Whole numbers above 2^53 are of a type that ajv does not know.
+    if (validate(JSON.parse(formatJson(value)))) return {};
+    const texts = validate.errors!.slice(0, 3).map(({ instancePath, message, params }) =>
+      `${instancePath || "it"} ${message} ${JSON.stringify(params)}`
+    );
+    return { mistake: texts.join("; ") };
+  };
+}
+
+/** The numbers of a kind. */
+export interface Tally {
+  readonly kind: string;
+  readonly operations: number;
+  readonly asked: number;
+  readonly exist: number;
+  readonly right: number;
+}
+
+/** Counts what was asked. */
+export function tally(
+  kind: string,
+  { openrpc, openapi }: KindInterface,
+  outcomes: readonly Outcome[],
+): Tally {
+  const paths = Object.values(openapi?.paths ?? {});
+  const rest = paths.flatMap((item) => Object.keys(item)).filter((key) => key !== "parameters");
+  return {
+    kind,
+    operations: (openrpc?.methods.length ?? 0) + rest.length,
+    asked: outcomes.length,
+    exist: outcomes.filter(({ exists }) => exists).length,
+    right: outcomes.filter(({ mistake }) => mistake === undefined).length,
+  };
+}

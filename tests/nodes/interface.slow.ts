@@ -1,0 +1,56 @@
+/**
+ * What kinds offer to be called, asked of real nodes: anvil, and litecoind of Debian (`apt-get install
+ * litecoind`). A node that is not there is skipped.
+ */
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { testWhere, without } from "../_needs.ts";
+import { askKind } from "./_ask-kind.ts";
+import { PROGRAMS } from "./_asked-nodes.ts";
+import { type AskedNode, isThere, tally } from "./_interface.ts";
+import type { KindInterface } from "../../src/kinds/interface.ts";
+
+const interfaces = suite("interfaces of real nodes");
+
+for (const [kind, { path, lacks = [] }] of Object.entries(PROGRAMS)) {
+  testWhere(
+    interfaces,
+    without(path),
+    `${kind}: what is named is there, and what reads answers as its schema says`,
+    async () => {
+      const { parts, outcomes } = await askKind(
+        kind,
+        (node, parts) => compareNames(node, parts, lacks),
+      );
+      const asked = outcomes.filter(({ name }) => !lacks.includes(name));
+      const wrong = asked.flatMap(({ name, mistake }) => mistake ? [`${name} ${mistake}`] : []);
+      const { operations, asked: number, exist, right } = tally(kind, parts, asked);
+      assert.ok(number >= operations / 3, `${number} of ${operations} were asked`);
+      assert.ok(exist >= 0.95 * number, wrong.join("\n"));
+      assert.ok(right >= 0.9 * number, wrong.join("\n"));
+    },
+  );
+}
+
+/** Holds the names of a kind against those of a node. */
+async function compareNames(
+  node: AskedNode,
+  { openrpc }: KindInterface,
+  lacks: readonly string[],
+): Promise<void> {
+  const methods = (openrpc?.methods ?? []).filter((method) => isThere(method, node));
+  const names = methods.map(({ name }) => name);
+  assert.ok(lacks.length <= 0.1 * names.length, "others have to have most of what it lacks");
+  const missing: string[] = [];
+  for (const name of names) if (!await node.has!(name)) missing.push(name);
+  const unknown = missing.filter((name) => !lacks.includes(name));
+  assert.equal(lacks.filter((name) => !missing.includes(name)), [], "it has what it should lack");
+  assert.ok(unknown.length <= 0.05 * names.length, `it does not have ${unknown.join(", ")}`);
+  const { listed } = node;
+  if (!listed) return;
+  assert.ok(listed.length > 0, "it lists nothing");
+  const unnamed = listed.filter((name) => !names.includes(name));
+  assert.ok(unnamed.length <= 0.2 * listed.length, `the kind does not name ${unnamed.join(", ")}`);
+}
+
+interfaces.run();

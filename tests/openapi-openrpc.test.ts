@@ -1,0 +1,287 @@
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { formatJson } from "../src/json/lossless.ts";
+import type { Json } from "../src/json/values.ts";
+import { KINDS_WITH_INTERFACE, loadInterface } from "../src/openapi/load-interface.ts";
+import { openApiOfMethods } from "../src/openapi/openrpc.ts";
+import { bundleFiles } from "./description/_bundle.ts";
+
+const openrpc = suite("methods as operations");
+
+const RESULT = { name: "r", schema: { type: "string" } };
+const SCHEMAS = {
+  Hash: { type: "string" },
+  Other: { $ref: "#/components/schemas/Hash" },
+  Round: { $ref: "#/components/schemas/Round" },
+  Object: { type: "object" },
+};
+
+/** A method that reads and has these members. */
+const method = (more: Json = {}): Json => ({
+  name: "m",
+  summary: "M",
+  params: [],
+  result: RESULT,
+  "x-access": "read",
+  ...more,
+});
+
+/** What is made of methods. */
+function made(...methods: readonly Json[]) {
+  const parts = openApiOfMethods({ methods, components: { schemas: SCHEMAS } });
+  // deno-lint-ignore no-explicit-any -- each test looks at one place of it
+  return parts as any;
+}
+
+const param = (schema: unknown, more: Json = {}): Json => ({ name: "p", schema, ...more });
+
+openrpc("a read is a GET with a query and a POST with an object", () => {
+  const { paths } = made(method({
+    params: [
+      { name: "a", summary: "A", required: true, schema: { type: "string", maxLength: 9 } },
+      { name: "b", schema: { $ref: "#/components/schemas/Hash" }, deprecated: true },
+    ],
+    tags: [{ name: "T" }],
+    description: "D",
+    deprecated: true,
+  }));
+  const said = { summary: "M", description: "D", deprecated: true, tags: ["T"] };
+  const responses = {
+    200: {
+      description: "The result.",
+      content: { "application/json": { schema: { type: "string" } } },
+    },
+    default: { $ref: "#/components/responses/RpcProblem" },
+  };
+  assert.equal(Object.keys(paths), ["/v1/rpc/m"]);
+  assert.equal(paths["/v1/rpc/m"], {
+    get: {
+      operationId: "m",
+      ...said,
+      parameters: [
+        {
+          name: "a",
+          in: "query",
+          description: "A",
+          required: true,
+          schema: { type: "string", maxLength: 9 },
+        },
+        {
+          name: "b",
+          in: "query",
+          deprecated: true,
+          schema: { $ref: "#/components/schemas/Hash" },
+        },
+      ],
+      responses,
+      "x-access": "read",
+    },
+    post: {
+      operationId: "m_post",
+      ...said,
+      requestBody: {
+        required: true,
+        content: {
+          "application/json": {
+            schema: {
+              type: "object",
+              properties: {
+                a: { type: "string", maxLength: 9, description: "A" },
+                b: { $ref: "#/components/schemas/Hash", deprecated: true },
+              },
+              required: ["a"],
+              additionalProperties: false,
+            },
+          },
+        },
+      },
+      responses,
+      "x-access": "read",
+    },
+  });
+});
+
+/** Whether a method with one parameter has a GET, by the schema of the parameter. */
+const GETTABLE: readonly (readonly [schema: unknown, isGettable: boolean])[] = [
+  [{ type: "string" }, true],
+  [{ type: "integer", enum: [1, 2] }, true],
+  [{ type: "number" }, true],
+  [{ type: "boolean" }, true],
+  [{ type: ["string", "null"] }, true],
+  [{ enum: ["a", "b"] }, true],
+  [{ const: 1 }, true],
+  [{ $ref: "#/components/schemas/Other" }, true],
+  [{ oneOf: [{ $ref: "#/components/schemas/Hash" }, { type: "null" }] }, true],
+  [{ anyOf: [{ type: "string", format: "date" }, { type: "string" }] }, true],
+  // A text in a query does not say which of two types it is of.
+  [{ type: ["string", "integer"] }, false],
+  [{ oneOf: [{ type: "string" }, { type: "integer" }] }, false],
+  [{ enum: ["a", 1] }, false],
+  [{ type: "object" }, false],
+  [{ type: "array", items: { type: "string" } }, false],
+  [{ type: "null" }, false],
+  [{ enum: [null] }, false],
+  [{ enum: [{}] }, false],
+  [{ $ref: "#/components/schemas/Object" }, false],
+  [{ $ref: "#/components/schemas/None" }, false],
+  [{ $ref: "#/components/schemas/Round" }, false],
+  [{ $ref: "other.json#/Hash" }, false],
+  [{}, false],
+  [true, false],
+  [undefined, false],
+];
+
+openrpc("there is a GET where every parameter is of one scalar type", () => {
+  for (const [schema, isGettable] of GETTABLE) {
+    const { paths } = made(
+      method({ params: [{ name: "a", schema: { type: "string" } }, param(schema)] }),
+    );
+    const { get, post } = paths["/v1/rpc/m"];
+    assert.is(get !== undefined, isGettable, JSON.stringify(schema));
+    assert.is(post.operationId, isGettable ? "m_post" : "m", JSON.stringify(schema));
+  }
+});
+
+openrpc("what does not only read, or does not say what it does, has no GET", () => {
+  for (const access of ["write", "secret", "Read", true, undefined]) {
+    const { get, post } = made(method({ "x-access": access })).paths["/v1/rpc/m"];
+    assert.is(get, undefined, String(access));
+    assert.is(post.operationId, "m");
+    assert.is(post["x-access"], access);
+  }
+});
+
+openrpc("marks are carried over, and places of parameters that have one", () => {
+  const marks = { "x-cost": "heavy", "x-since": "1.2", "x-common": true, "x-streaming": true };
+  const params = [param({ type: "string" }), { name: "q", schema: true, "x-since": "2" }];
+  const places = (structure?: string) => {
+    const { post } = made(
+      method({ ...marks, params, ...structure && { paramStructure: structure } }),
+    ).paths["/v1/rpc/m"];
+    for (const [name, mark] of Object.entries(marks)) assert.is(post[name], mark, name);
+    return post.requestBody.content["application/json"].schema.properties;
+  };
+  assert.equal(places("by-position"), {
+    p: { type: "string", "x-position": 0 },
+    q: { "x-since": "2", "x-position": 1 },
+  });
+  const unplaced = { p: { type: "string" }, q: { "x-since": "2" } };
+  for (const structure of ["by-name", "either", undefined]) {
+    assert.equal(places(structure), unplaced);
+  }
+  const { get } =
+    made(method({ params: [param({ type: "string" })], paramStructure: "by-position" }))
+      .paths["/v1/rpc/m"];
+  assert.is(get.parameters[0]["x-position"], 0);
+});
+
+openrpc("no two operations have one name", () => {
+  const names = ["a", "a_post", "a_post_", "b", "b_post"];
+  const { paths } = made(
+    ...names.map((name) => method({ name, ...name === "b_post" && { "x-access": "write" } })),
+    method({ name: "a", summary: "another" }),
+  );
+  const operations = Object.values(paths).flatMap((item) => Object.values(item as Json)) as Json[];
+  const ids = operations.map(({ operationId }) => operationId);
+  assert.is(ids.length, 9);
+  assert.is(new Set(ids).size, ids.length, ids.join(" "));
+  for (const name of names) assert.ok(ids.includes(name));
+  assert.is(paths["/v1/rpc/a"].get.summary, "M", "the first of one name counts");
+});
+
+openrpc("an example is one of the query, of the body and of the answer", () => {
+  const examples = [
+    {
+      name: "one",
+      params: [{ name: "p", value: "x" }],
+      result: { name: "r", value: 18446744073709551615n },
+    },
+    { name: "two", params: [], result: { name: "r", value: null } },
+  ];
+  const { get, post } = made(method({ params: [param({ type: "string" })], examples }))
+    .paths["/v1/rpc/m"];
+  assert.is(get.parameters[0].example, "x");
+  assert.equal(post.requestBody.content["application/json"].examples, {
+    one: { value: { p: "x" } },
+    two: { value: {} },
+  });
+  const answers = { one: { value: 18446744073709551615n }, two: { value: null } };
+  for (const { responses } of [get, post]) {
+    assert.equal(responses[200].content["application/json"].examples, answers);
+  }
+});
+
+openrpc("names with any character make a path of one part", () => {
+  const names = ["rpc.discover", "a/b", "{c}", "d e?#", "__proto__", "ü"];
+  const { paths } = made(...names.map((name) => method({ name, params: [param({}, { name })] })));
+  const parts = Object.keys(paths).map((path) => path.replace("/v1/rpc/", ""));
+  assert.equal(parts.map(decodeURIComponent), names);
+  for (const part of parts) assert.match(part, /^[\w.%]+$/);
+  const { properties } = paths["/v1/rpc/__proto__"].post.requestBody.content["application/json"]
+    .schema;
+  assert.equal(Object.keys(properties), ["__proto__"]);
+});
+
+openrpc("the document may have any form, and stays as it is", () => {
+  const odd = [
+    undefined,
+    [],
+    { methods: {} },
+    { methods: [null, 1, {}, { name: {} }, { $ref: "#/methods/4" }] },
+    {
+      methods: [{
+        name: "m",
+        params: [null, { name: 1 }],
+        result: 5,
+        tags: ["t", {}],
+        examples: [1],
+      }],
+    },
+  ];
+  for (const document of odd) {
+    const before = JSON.stringify(document);
+    openApiOfMethods(document);
+    assert.is(JSON.stringify(document), before);
+  }
+  const shared = {
+    methods: [{
+      name: "m",
+      params: [{ $ref: "#/components/contentDescriptors/C" }],
+      result: { $ref: "#/components/contentDescriptors/C" },
+      tags: [{ $ref: "#/components/tags/T" }],
+    }],
+    components: {
+      contentDescriptors: { C: { name: "c", schema: { type: "integer" } } },
+      tags: { T: { name: "Tag" } },
+    },
+  };
+  const { paths, tags } = openApiOfMethods(shared);
+  const { post } = paths["/v1/rpc/m"] as { post: Json };
+  assert.equal(tags, [{ name: "Tag" }]);
+  assert.match(JSON.stringify(post.requestBody), '"c":{"type":"integer"}');
+  assert.match(JSON.stringify(post.responses), '"schema":{"type":"integer"}');
+});
+
+for (const kind of KINDS_WITH_INTERFACE) {
+  openrpc(
+    `${kind}: its methods make a valid description, whose references lead somewhere`,
+    async () => {
+      const { openrpc } = await loadInterface(kind);
+      if (!openrpc) return;
+      const document = JSON.parse(formatJson({
+        openapi: "3.1.1",
+        info: { title: kind, version: "1" },
+        ...openApiOfMethods(openrpc),
+      }));
+      assert.is(Object.keys(document.paths).length, openrpc.methods.length);
+      const { findings } = await bundleFiles({ "root.json": document });
+      assert.equal(findings, []);
+      // It changes what it is given.
+      const { valid, errors } = await new Validator().validate(document);
+      assert.ok(valid, JSON.stringify(errors));
+    },
+  );
+}
+
+openrpc.run();
