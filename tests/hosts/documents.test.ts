@@ -1,0 +1,30 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { ROOT } from "../_paths.ts";
+import { EXAMPLES } from "./_examples.ts";
+
+const documents = suite("the examples and their page");
+
+const text = (path: string) => readFileSync(`${ROOT}${path}`, "utf8");
+
+/** What the examples mount, and no server by itself. */
+const SHARED = "nodeface.ts";
+
+documents("every example is in the table of those that are run", () => {
+  const files = readdirSync(`${ROOT}examples`).filter((name) => /\.m?[jt]s$/.test(name));
+  assert.equal(files.sort(), [SHARED, ...EXAMPLES.map(({ file }) => file)].sort());
+});
+
+for (const file of [SHARED, ...EXAMPLES.map(({ file }) => file)]) {
+  documents(`docs/embedding.md shows ${file} as it is`, () => {
+    const shown = [...text("docs/embedding.md").matchAll(/^```ts\n([^]*?)^```/gm)];
+    assert.ok(shown.some(([, code]) => code === text(`examples/${file}`)), file);
+  });
+
+  documents(`examples/README.md names ${file}`, () => {
+    assert.match(text("examples/README.md"), `(${file})`);
+  });
+}
+
+documents.run();
