@@ -24,8 +24,8 @@ const ENTRIES = [
   "adapters/worker",
 ];
 
-/** What most parts import: the service, the rules for settings, and how a plan names its sources. */
-const SHARED = ["nodeface", "settings/flags", "info/query-plan"];
+/** What most parts import: the service, the rules for settings, and how a plan names its sources, what JSON keeps. */
+const SHARED = ["nodeface", "settings/flags", "info/query-plan", "json/to-json"];
 
 /**
  * Makes each entry and each module that is imported on demand import what is shared as well. Otherwise

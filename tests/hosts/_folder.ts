@@ -14,6 +14,7 @@ export const NOT_INSTALLED: string | undefined = existsSync(`${PACKAGES}/.instal
 /** Puts the examples into a project; resolves to their folder. */
 export function copyExamples(project: string): string {
   const folder = join(project, "examples");
+  if (existsSync(folder)) return folder;
   cpSync(`${ROOT}examples`, folder, { recursive: true });
   // The package itself is found one folder above.
   if (existsSync(PACKAGES)) symlinkSync(PACKAGES, join(folder, "node_modules"), "junction");
