@@ -14,7 +14,7 @@ export interface Example {
   readonly file: string;
   /** The packages that it needs besides. */
   readonly packages: readonly string[];
-  readonly runtime: "node" | "deno" | "bun" | "workerd" | "next";
+  readonly runtime: "node" | "deno" | "bun" | "workerd" | "next" | "next standalone";
   /** Whether the host gives the service its mount's paths for good, so that nothing goes on to the host. */
   readonly isLast?: boolean;
 }
@@ -45,6 +45,13 @@ export const EXAMPLES: readonly Example[] = [
   { name: "Bun.serve", file: "bun.ts", packages: [], runtime: "bun" },
   { name: "a worker", file: "worker.ts", packages: [], runtime: "workerd" },
   { name: "Next.js", file: "next.ts", packages: ["next"], runtime: "next", isLast: true },
+  {
+    name: "Next.js, standalone in an empty folder",
+    file: "next.ts",
+    packages: ["next"],
+    runtime: "next standalone",
+    isLast: true,
+  },
 ];
 
 const TSX = pathToFileURL(`${ROOT}node_modules/tsx/dist/loader.mjs`).href;

@@ -1,18 +1,16 @@
 /** Starts the examples, each as its users would. */
 import { build } from "esbuild";
-import { cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { dirname, join } from "node:path";
-import process from "node:process";
+import { join } from "node:path";
 import { start } from "../_server.ts";
 import { until } from "../nodes/_daemon.ts";
 import { freePort } from "../release/_port.ts";
 import { startWorker } from "../runtimes/_workerd.ts";
-import { runProgram } from "../tools/_program.ts";
 import { largeDescription, OWN_PAGE } from "./_checks.ts";
 import { COMMANDS, type Example } from "./_examples.ts";
-import { PACKAGES } from "./_folder.ts";
+import { startNext } from "./_next.ts";
 import type { Started } from "./_suite.ts";
 
 /** How an example is started. */
@@ -30,8 +28,8 @@ export async function startExample(example: Example, options: StartOptions): Pro
   const { url, stop } =
     await (example.runtime === "workerd"
       ? startBundledWorker(example, options)
-      : example.runtime === "next"
-      ? startNext(example, options)
+      : example.runtime === "next" || example.runtime === "next standalone"
+      ? startNextApp(example, options)
       : startProgram([...COMMANDS[example.runtime], join(options.folder, example.file)], options));
   const base = url.replace(/\/$/, "") + options.prefix;
   return { base, own: example.isLast ? undefined : OWN_PAGE, stop };
@@ -85,43 +83,9 @@ async function startBundledWorker(
   return { url: worker.url, stop };
 }
 
-/** Builds an application of Next.js with one route handler, and serves it. */
-async function startNext({ file }: Example, { folder, prefix, isLarge = false }: StartOptions) {
-  const app = join(folder, `next${prefix.replaceAll("/", "-")}`);
-  const route = join(app, "app", ...prefix.split("/"), "[[...path]]", "route.ts");
-  mkdirSync(dirname(route), { recursive: true });
-  cpSync(join(folder, file), route);
-  cpSync(join(folder, "nodeface.ts"), join(dirname(route), "nodeface.ts"));
-  // The packages lie outside of the application, as in a repository of many.
-  const config = {
-    turbopack: { root: "/" },
-    outputFileTracingRoot: "/",
-    typescript: { ignoreBuildErrors: false },
-  };
-  writeFileSync(join(app, "next.config.mjs"), `export default ${JSON.stringify(config)};\n`);
-  writeFileSync(join(app, "package.json"), '{ "private": true }\n');
-  const port = await freePort();
-  const env = { PREFIX: prefix, NEXT_TELEMETRY_DISABLED: "1", ...isLarge && placeLarge(app) };
-  const next = [process.execPath, join(PACKAGES, "next/dist/bin/next")];
-  if (!existsSync(join(app, ".next/BUILD_ID"))) {
-    const built = await runProgram([...next, "build"], { cwd: app, env, timeout: 300_000 });
-    if (built.code !== 0) throw new Error(built.output);
-  }
-  let stop = () => {};
-  const stopped = new Promise<void>((resolve) => stop = resolve);
-  const served = runProgram([...next, "start", "--hostname", "127.0.0.1", "--port", `${port}`], {
-    cwd: app,
-    env,
-    timeout: 300_000,
-    until: { text: "Ready in", then: () => stopped },
-  });
-  const url = `http://127.0.0.1:${port}`;
-  await until(() => fetch(url).then(() => true, () => false), 60_000);
-  return {
-    url,
-    stop: () => {
-      stop();
-      return served;
-    },
-  };
+async function startNextApp({ runtime }: Example, { folder, prefix, isLarge }: StartOptions) {
+  const isStandalone = runtime === "next standalone";
+  const description = isLarge ? join(folder, placeLarge(folder).DESCRIPTION) : undefined;
+  const env = description ? { DESCRIPTION: description } : {};
+  return await startNext({ folder, prefix, isStandalone, env });
 }

@@ -8,15 +8,15 @@ const documents = suite("the examples and their page");
 
 const text = (path: string) => readFileSync(`${ROOT}${path}`, "utf8");
 
-/** What the examples mount, and no server by itself. */
-const SHARED = "nodeface.ts";
+/** All files; the first is what the others mount. */
+const FILES = [...new Set(["nodeface.ts", ...EXAMPLES.map(({ file }) => file)])];
 
 documents("every example is in the table of those that are run", () => {
   const files = readdirSync(`${ROOT}examples`).filter((name) => /\.m?[jt]s$/.test(name));
-  assert.equal(files.sort(), [SHARED, ...EXAMPLES.map(({ file }) => file)].sort());
+  assert.equal(files.sort(), [...FILES].sort());
 });
 
-for (const file of [SHARED, ...EXAMPLES.map(({ file }) => file)]) {
+for (const file of FILES) {
   documents(`docs/embedding.md shows ${file} as it is`, () => {
     const shown = [...text("docs/embedding.md").matchAll(/^```ts\n([^]*?)^```/gm)];
     assert.ok(shown.some(([, code]) => code === text(`examples/${file}`)), file);
