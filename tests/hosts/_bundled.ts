@@ -14,16 +14,22 @@ import type { Started } from "./_suite.ts";
 export interface Bundler {
   readonly name: string;
   readonly runtime: "node" | "bun";
+  /** The packages of `tests/hosts/` that it needs. */
+  readonly packages?: readonly string[];
 }
 
 /** The bundlers of `_bundlers.mjs`. */
 export const BUNDLERS: readonly Bundler[] = [
   { name: "esbuild, esm", runtime: "node" },
   { name: "esbuild, cjs", runtime: "node" },
-  { name: "rollup", runtime: "node" },
-  { name: "vite, SSR", runtime: "node" },
-  { name: "webpack", runtime: "node" },
-  { name: "ncc", runtime: "node" },
+  {
+    name: "rollup",
+    runtime: "node",
+    packages: ["rollup", "@rollup/plugin-node-resolve", "@rollup/plugin-commonjs"],
+  },
+  { name: "vite, SSR", runtime: "node", packages: ["vite"] },
+  { name: "webpack", runtime: "node", packages: ["webpack"] },
+  { name: "ncc", runtime: "node", packages: ["@vercel/ncc"] },
   { name: "bun build, for Node", runtime: "node" },
   { name: "bun build, for Bun", runtime: "bun" },
 ];

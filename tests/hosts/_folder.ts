@@ -1,5 +1,5 @@
 /** The examples in a project of somebody's own, which has the package and the servers installed. */
-import { cpSync, existsSync, symlinkSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../_paths.ts";
 
@@ -19,4 +19,11 @@ export function copyExamples(project: string): string {
   // The package itself is found one folder above.
   if (existsSync(PACKAGES)) symlinkSync(PACKAGES, join(folder, "node_modules"), "junction");
   return folder;
+}
+
+/** A package with its version, such as `express 5.3.0`; `undefined` if it is not installed. */
+export function withVersion(name: string): string | undefined {
+  const file = join(PACKAGES, name, "package.json");
+  if (!existsSync(file)) return undefined;
+  return `${name} ${JSON.parse(readFileSync(file, "utf8")).version}`;
 }

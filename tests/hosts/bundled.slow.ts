@@ -22,7 +22,7 @@ import {
   startBundle,
 } from "./_bundled.ts";
 import { type Check, CHECKS, LARGE_CHECKS } from "./_checks.ts";
-import { copyExamples, NOT_INSTALLED } from "./_folder.ts";
+import { copyExamples, NOT_INSTALLED, withVersion } from "./_folder.ts";
 import { type Started, testHost } from "./_suite.ts";
 import { tableOf } from "./_table.ts";
 
@@ -76,7 +76,7 @@ function bundleOnce(bundler: Bundler): Promise<string> {
 }
 
 const rows = BUNDLERS.filter(({ name }) => only.test(name)).flatMap((bundler) => {
-  const missing = /esbuild|bun/.test(bundler.name) ? undefined : NOT_INSTALLED;
+  const missing = bundler.packages ? NOT_INSTALLED : undefined;
   const starts = STARTS.filter(({ command }) => !command || bundler.runtime === "node");
   return starts.map(({ how, checks, ...options }) => {
     const start = async () => await startBundle(bundler, await bundleOnce(bundler), options);
@@ -137,4 +137,6 @@ async function bundle(program: string, options: BuildOptions): Promise<string> {
   return readFileSync(outfile, "utf8");
 }
 
-process.on("exit", () => console.log(`\n${tableOf(rows)}`));
+const packages = new Set(BUNDLERS.flatMap(({ packages = [] }) => packages));
+const versions = [...packages].map(withVersion).filter((text) => text !== undefined);
+process.on("exit", () => console.log(`\n${tableOf(rows)}\n\n${versions.join(", ")}`));

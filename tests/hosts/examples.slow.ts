@@ -9,7 +9,7 @@ import { DENO, ROOT } from "../_paths.ts";
 import { HOME, ok } from "../release/_package.ts";
 import { CHECKS, LARGE_CHECKS } from "./_checks.ts";
 import { EXAMPLES } from "./_examples.ts";
-import { copyExamples, NOT_INSTALLED } from "./_folder.ts";
+import { copyExamples, NOT_INSTALLED, withVersion } from "./_folder.ts";
 import { startExample } from "./_start.ts";
 import { testHost } from "./_suite.ts";
 import { tableOf } from "./_table.ts";
@@ -50,4 +50,6 @@ types("Deno takes its own", async () => {
 
 types.run();
 
-process.on("exit", () => console.log(`\n${tableOf(rows)}`));
+const packages = new Set(EXAMPLES.flatMap(({ packages }) => packages));
+const versions = [...packages].map(withVersion).filter((text) => text !== undefined);
+process.on("exit", () => console.log(`\n${tableOf(rows)}\n\n${versions.join(", ")}`));
