@@ -14,8 +14,6 @@ export interface Served {
 /** Something that a user may rely on. */
 export interface Check {
   readonly name: string;
-  /** What is known to be wrong with it in a host; a check that holds nevertheless fails. */
-  fault?(served: Served): string | undefined;
   check(served: Served): Promise<void>;
 }
 
@@ -116,8 +114,6 @@ export const CHECKS: readonly Check[] = [
   },
   {
     name: "the description's servers lead to where /v1/info is 200",
-    fault: ({ base }) =>
-      new URL(base).pathname === "/" ? undefined : "the servers do not know the prefix",
     async check({ base }) {
       for (const path of ["/spec.json", "/v1/spec.json"]) {
         const url = new URL(base + path);

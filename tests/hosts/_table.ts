@@ -6,12 +6,12 @@ export interface Row {
   readonly cells: Map<string, string>;
 }
 
-/** Lines the rows up: `ok`, `FAIL`, `known` for a known fault, or `-` where a check was not run. Checks are listed below the table. */
+/** Lines the rows up: `ok`, `FAIL`, or `-` where a check was not run. Checks are listed below the table. */
 export function tableOf(rows: readonly Row[]): string {
   const checks = [...new Set(rows.flatMap(({ cells }) => [...cells.keys()]))];
   const width = Math.max(...rows.map(({ name }) => name.length));
   const line = (name: string, cells: readonly string[]) =>
-    [name.padEnd(width), ...cells.map((text) => text.padStart(5))].join("  ");
+    [name.padEnd(width), ...cells.map((text) => text.padStart(4))].join("  ");
   return [
     line("", checks.map((_, i) => `${i + 1}`)),
     ...rows.map(({ name, cells }) => line(name, checks.map((check) => cells.get(check) ?? "-"))),
