@@ -1,14 +1,14 @@
-/** Nodeface in the routes of `Bun.serve`. Run: bun examples/bun.ts */
-import { nodeface } from "./nodeface.ts";
+/** Nodeface in `Bun.serve`. Run: bun examples/bun.ts */
+import { mayAsk, nodeface, port } from "./nodeface.ts";
 
 const server = Bun.serve({
-  port: Number(process.env.PORT ?? 8080),
+  port,
   hostname: "127.0.0.1",
   development: false,
-  routes: {
-    "/": () => new Response("The node's own page\n"),
-    "/node": (request) => nodeface.fetch(request),
-    "/node/*": (request) => nodeface.fetch(request),
+  fetch(request) {
+    if (!nodeface.matches(request)) return new Response("The host's own page\n");
+    const isAllowed = mayAsk(request.method, request.headers.get("authorization"));
+    return isAllowed ? nodeface.fetch(request) : new Response("Who are you?", { status: 401 });
   },
 });
 

@@ -1,15 +1,13 @@
 /** Nodeface in `Deno.serve`. Run: deno run --allow-net --allow-read --allow-env examples/deno.ts */
-import { nodeface } from "./nodeface.ts";
+import { mayAsk, nodeface, port } from "./nodeface.ts";
 
-const server = Deno.serve({
-  port: Number(Deno.env.get("PORT") ?? 8080),
-  hostname: "127.0.0.1",
-  // Nodeface compresses its responses itself.
-  automaticCompression: false,
-  onListen: ({ port }) => console.error(`nodeface example on http://127.0.0.1:${port}/`),
-}, (request) => {
-  if (nodeface.matches(request)) return nodeface.fetch(request);
-  return new Response("The node's own page\n");
+// Nodeface compresses its responses itself.
+Deno.serve({ port, hostname: "127.0.0.1", automaticCompression: false, onListen }, (request) => {
+  if (!nodeface.matches(request)) return new Response("The host's own page\n");
+  const isAllowed = mayAsk(request.method, request.headers.get("authorization"));
+  return isAllowed ? nodeface.fetch(request) : new Response("Who are you?", { status: 401 });
 });
 
-Deno.addSignalListener("SIGTERM", () => server.shutdown());
+function onListen({ port }: Deno.NetAddr) {
+  console.error(`nodeface example on http://127.0.0.1:${port}/`);
+}

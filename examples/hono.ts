@@ -1,15 +1,15 @@
-/** Nodeface in an app of Hono, on Node. Run: node --import tsx examples/hono.ts */
+/** Nodeface in Hono, here on Node. Run: node --import tsx examples/hono.ts */
+import { serve } from "@hono/node-server";
 import { Hono } from "hono";
-import { serve } from "nodeface/node";
-import { nodeface } from "./nodeface.ts";
+import { mayAsk, nodeface, port } from "./nodeface.ts";
 
 const app = new Hono();
-app.get("/", (context) => context.text("The node's own page\n"));
-app.mount("/node", nodeface.fetch);
-
-const port = Number(process.env.PORT ?? 8080);
-const { url } = await serve({ fetch: (request) => app.fetch(request) }, {
-  hostname: "127.0.0.1",
-  port,
+app.use(async ({ req, text }, next) => {
+  if (!nodeface.matches(req.raw)) return await next();
+  if (!mayAsk(req.method, req.header("authorization"))) return text("Who are you?", 401);
+  return await nodeface.fetch(req.raw);
 });
-console.error(`nodeface example on ${url}`);
+app.get("*", ({ text }) => text("The host's own page\n"));
+
+serve({ fetch: app.fetch, port, hostname: "127.0.0.1" });
+console.error(`nodeface example on http://127.0.0.1:${port}/`);

@@ -1,33 +1,66 @@
-/** A service for a node written in TypeScript: live info and an operation, mounted under /node. */
-import { createNodeface } from "nodeface";
+/** What the examples mount: a service for a node written in TypeScript, with operations of its own. */
+import { createNodeface, type NodefaceOptions } from "nodeface";
+
+export const port = Number(process.env.PORT ?? 8080);
+/** The path under which visitors find it; `""` is the root. */
+export const prefix = process.env.PREFIX ?? "/node";
+
+/** Stands for the host's own authentication: everybody may read, the rest takes a password. */
+export function mayAsk(method = "GET", authorization?: string | null): boolean {
+  return ["GET", "HEAD", "OPTIONS"].includes(method) || authorization === "Bearer secret";
+}
 
 const peers = new Map([["a1", { id: "a1", height: 40 }]]);
 let height = 41;
 
-export const nodeface = createNodeface({
-  prefix: "/node",
+const parameters = [{ name: "id", in: "path", required: true, schema: { type: "string" } }];
+const answers = { "application/json": {} };
+
+export const options: NodefaceOptions = {
+  prefix,
+  hosts: ["node.example"], // the names that visitors reach it by, besides loopback and addresses
+  description: process.env.DESCRIPTION, // the node's own OpenAPI description, if it has one
   info: () => ({ name: "example", software: "exampled", height: height++, peers: peers.size }),
   operations: [
     {
       method: "GET",
       path: "/v1/peers/{id}",
-      // An OpenAPI operation: it is in the explorer and in /node/spec.json.
+      // An OpenAPI operation: it is in the explorer and in spec.json.
       operation: {
         operationId: "getPeer",
         tags: ["Node"],
         summary: "Get a peer",
-        parameters: [{ name: "id", in: "path", required: true, schema: { type: "string" } }],
+        parameters,
         responses: {
-          200: { description: "The peer", content: { "application/json": {} } },
+          200: { description: "The peer", content: answers },
           404: { description: "There is no such peer" },
         },
       },
-      handle(_request, { id }) {
-        const peer = peers.get(id ?? "");
+      handle(_request, { id = "" }) {
+        const peer = peers.get(id);
         return peer
           ? Response.json(peer)
           : Response.json({ title: "No such peer" }, { status: 404 });
       },
     },
+    {
+      method: "PUT",
+      path: "/v1/peers/{id}",
+      operation: {
+        operationId: "putPeer",
+        tags: ["Node"],
+        summary: "Set a peer's height",
+        parameters,
+        requestBody: { content: answers },
+        responses: { 200: { description: "The peer", content: answers } },
+      },
+      async handle(request, { id = "" }) {
+        const peer = { id, height: Number((await request.json()).height) };
+        peers.set(id, peer);
+        return Response.json(peer);
+      },
+    },
   ],
-});
+};
+
+export const nodeface = createNodeface(options);

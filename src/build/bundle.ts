@@ -9,8 +9,8 @@ import { fileURLToPath } from "node:url";
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 
-/** Its entry for Node is CommonJS and calls `require`, which an ES module does not have. */
-const YAML = path("../../node_modules/yaml/browser/index.js");
+/** The yaml to bundle. Its entry for Node is CommonJS and calls `require`, which an ES module does not have. */
+export const YAML: string = path("../../node_modules/yaml/browser/index.js");
 
 /** The runtime that a bundle is for. */
 export type Runtime = "node" | "deno" | "bun" | "worker";

@@ -10,7 +10,7 @@ import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { licenses } from "./licenses.ts";
-import { packagesOf } from "./bundle.ts";
+import { packagesOf, YAML } from "./bundle.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const DIST = join(ROOT, "dist");
@@ -24,8 +24,8 @@ const ENTRIES = [
   "adapters/worker",
 ];
 
-/** What most parts import: the service, the rules for settings, and how a plan names its sources. */
-const SHARED = ["nodeface", "settings/flags", "info/query-plan"];
+/** What most parts import: the service, rules for settings, names of sources, and what JSON keeps. */
+const SHARED = ["nodeface", "settings/flags", "info/query-plan", "json/to-json"];
 
 /**
  * Makes each entry and each module that is imported on demand import what is shared as well. Otherwise
@@ -79,7 +79,11 @@ const { metafile } = await build({
   platform: "node",
   mainFields: ["module", "main"],
   // The one for Node imports `node:crypto`, which workerd does not have.
-  alias: { "@noble/hashes/crypto": join(ROOT, "node_modules/@noble/hashes/esm/crypto.js") },
+  alias: {
+    "@noble/hashes/crypto": join(ROOT, "node_modules/@noble/hashes/esm/crypto.js"),
+    // A bundle of a host as an ES module would stop at its `require`.
+    yaml: YAML,
+  },
   target: "es2023",
   // Identifiers keep their names, for stack traces.
   minifySyntax: true,

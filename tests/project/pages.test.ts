@@ -10,6 +10,7 @@ const pages = suite("the pages of this project");
 const PAGES = [
   ...readdirSync(ROOT).filter((name) => name.endsWith(".md")),
   "docs/description.md",
+  "docs/embedding.md",
   "examples/README.md",
 ];
 const text = (page: string) => readFileSync(join(ROOT, page), "utf8");

@@ -1,0 +1,256 @@
+/** What has to hold wherever the service is mounted: one list for every host and every bundler. */
+import * as assert from "uvu/assert";
+import { PATHS } from "../_app.ts";
+import { send } from "../_http.ts";
+
+/** A running host in which an example is mounted. */
+export interface Served {
+  /** Where the service is mounted, without a slash at its end: `http://127.0.0.1:8080/deep/node`. */
+  readonly base: string;
+  /** What the host answers where the service serves nothing; `undefined` for 404 of the service. */
+  readonly own: string | undefined;
+}
+
+/** Something that a user may rely on. */
+export interface Check {
+  readonly name: string;
+  check(served: Served): Promise<void>;
+}
+
+/** The page that all examples answer other paths with. */
+export const OWN_PAGE = "The host's own page\n";
+
+const PASSWORD = { authorization: "Bearer secret" };
+
+/** Asks for a path below the mount, and follows nothing. */
+const ask = ({ base }: Served, path: string, init: Parameters<typeof send>[1] = {}) =>
+  send(new URL(base + path), init);
+
+/** A `PUT` of a peer's height. */
+const put = (
+  { base }: Served,
+  path: string,
+  height: number,
+  headers: Record<string, string> = {},
+) =>
+  fetch(base + path, {
+    method: "PUT",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify({ height }),
+  });
+
+/** What is looked at of an info or a peer. */
+interface Said {
+  readonly software?: string;
+  readonly height: number;
+}
+
+/** What is looked at of a description. */
+interface Description extends HasServers {
+  readonly paths: Readonly<Record<string, HasServers & { get?: Described; put?: Described }>>;
+}
+interface HasServers {
+  readonly servers?: readonly { readonly url: string }[];
+}
+interface Described extends HasServers {
+  readonly operationId: string;
+}
+
+/** Reads a JSON answer, which must be 200. */
+async function readJson<T>(url: string | URL): Promise<T> {
+  const answer = await send(new URL(url));
+  assert.is(answer.status, 200, `${url}`);
+  return await answer.json();
+}
+
+/** The servers of a path: those of its operation, or else of the path, or else of the document. */
+function serversOf(document: Description, path: string): string[] {
+  const item = document.paths[path];
+  const { servers = [] } = [item?.get, item, document].find((place) => place?.servers) ?? {};
+  return servers.map(({ url }) => url);
+}
+
+export const CHECKS: readonly Check[] = [
+  {
+    name: "every path is 200 with its media type",
+    async check(served) {
+      for (const [path, type] of PATHS) {
+        const answer = await ask(served, path);
+        assert.is(answer.status, 200, path);
+        assert.is(answer.headers.get("content-type"), type, path);
+        assert.ok((await answer.arrayBuffer()).byteLength > 0, path);
+      }
+    },
+  },
+  {
+    name: "all that the page names is 200, in every coding",
+    async check(served) {
+      const page = await (await ask(served, "/v1/spec")).text();
+      const names = [...page.matchAll(/(?:href|src)="([^"#:]+)"/g)].map(([, name]) => name!);
+      assert.ok(names.filter((name) => name.includes("assets/")).length > 3, `${names}`);
+      for (const name of names) {
+        const url = new URL(name, `${served.base}/v1/spec`);
+        assert.ok(url.href.startsWith(`${served.base}/`), url.href);
+        for (const coding of ["br", "gzip", "identity"]) {
+          const answer = await send(url, { headers: { "accept-encoding": coding } });
+          assert.is(answer.status, 200, url.href);
+          assert.ok((await answer.arrayBuffer()).byteLength > 0, url.href);
+        }
+      }
+    },
+  },
+  {
+    name: "the info is the host's own, and live",
+    async check({ base }) {
+      const url = `${base}/v1/info`;
+      const first = await readJson<Said>(url);
+      assert.is(first.software, "exampled");
+      const end = performance.now() + 10_000;
+      while ((await readJson<Said>(url)).height === first.height) {
+        assert.ok(performance.now() < end, "the height does not change");
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    },
+  },
+  {
+    name: "the description's servers lead to where /v1/info is 200",
+    async check({ base }) {
+      for (const path of ["/spec.json", "/v1/spec.json"]) {
+        const url = new URL(base + path);
+        const servers = serversOf(await readJson<Description>(url), "/v1/info");
+        assert.ok(servers.length > 0, "there are no servers");
+        for (const server of servers) {
+          // A path of the description is added to the server's URL as text.
+          const info = new URL(new URL(server, url).href.replace(/\/$/, "") + "/v1/info");
+          const answer = await send(info);
+          const leads = `${path}: ${server} leads to ${info}`;
+          assert.is(answer.status, 200, leads);
+          // The host may answer any path with a page of its own.
+          assert.is(answer.headers.get("content-type"), "application/json", leads);
+        }
+      }
+    },
+  },
+  {
+    name: "redirects lead to the page",
+    async check(served) {
+      const { base } = served;
+      for (const path of ["", "?x=/y", "/", "/v1", "/v1/"]) {
+        let url = new URL(base + path);
+        // A host may have its own idea of the slash at the end: Next.js redirects from it.
+        for (let hops = 0; hops < 3 && url.href !== `${base}/v1/spec`; hops++) {
+          const { status, headers } = await send(url);
+          assert.ok([307, 308].includes(status), `${url} is ${status}`);
+          url = new URL(headers.get("location")!, url);
+        }
+        assert.is(url.href, `${base}/v1/spec`, path);
+      }
+    },
+  },
+  {
+    name: "HEAD has the headers of GET, and no content",
+    async check(served) {
+      for (const path of ["/v1/spec", "/spec.json", "/v1/peers/a1"]) {
+        const [head, get] = [await ask(served, path, { method: "HEAD" }), await ask(served, path)];
+        assert.is(head.status, 200, path);
+        assert.is(head.headers.get("etag"), get.headers.get("etag"), path);
+        assert.is(head.headers.get("content-type"), get.headers.get("content-type"), path);
+        assert.is(await head.text(), "");
+      }
+    },
+  },
+  {
+    name: "a validator gives 304",
+    async check(served) {
+      for (const path of ["/v1/spec", "/spec.json", "/favicon.ico"]) {
+        const etag = (await ask(served, path)).headers.get("etag")!;
+        assert.match(etag, /^".+"$/);
+        const headers = { "if-none-match": etag };
+        assert.is((await ask(served, path, { headers })).status, 304, path);
+      }
+    },
+  },
+  {
+    name: "an unknown path is the host's own page or 404 problem+json",
+    async check(served) {
+      for (const path of ["/nope", "/v1/nope", "/assets/nope.js"]) {
+        const answer = await ask(served, path);
+        if (served.own !== undefined) {
+          assert.is(await answer.text(), served.own, path);
+        } else {
+          assert.is(answer.status, 404, path);
+          assert.is(answer.headers.get("content-type"), "application/problem+json", path);
+        }
+      }
+    },
+  },
+  {
+    name: "OPTIONS says what a path allows, and another method is 405",
+    async check(served) {
+      assert.is((await ask(served, "/v1/info", { method: "OPTIONS" })).status, 204);
+      const answer = await ask(served, "/v1/info", { method: "DELETE", headers: PASSWORD });
+      assert.is(answer.status, 405);
+      assert.is(answer.headers.get("allow"), "GET, HEAD, OPTIONS");
+    },
+  },
+  {
+    name: "an operation of the host gets its parameters and its content",
+    async check(served) {
+      assert.is((await ask(served, "/v1/peers/a2")).status, 404);
+      const height = 1 + (await readJson<Said>(`${served.base}/v1/peers/a1`)).height;
+      const answer = await put(served, "/v1/peers/a1", height, PASSWORD);
+      assert.equal([answer.status, await answer.json()], [200, { id: "a1", height }]);
+      assert.is((await readJson<Said>(`${served.base}/v1/peers/a1`)).height, height);
+      const { paths } = await readJson<Description>(`${served.base}/spec.json`);
+      assert.is(paths["/v1/peers/{id}"]?.put?.operationId, "putPeer");
+    },
+  },
+  {
+    name: "the host's authentication stands before an operation, however its path is written",
+    async check(served) {
+      const before = (await readJson<Said>(`${served.base}/v1/peers/a1`)).height;
+      const { pathname } = new URL(served.base);
+      const doubled = `${pathname === "/" ? "" : pathname}/v1/peers/a1`;
+      for (const path of ["/v1/peers/a1", "/v1/%70eers/a1", "//v1/peers/a1", doubled]) {
+        const { status } = await put(served, path, 0);
+        assert.ok(status >= 400 || served.own !== undefined, `${path} is ${status}`);
+      }
+      assert.is((await put(served, "/v1/peers/a1", 0)).status, 401);
+      assert.is((await readJson<Said>(`${served.base}/v1/peers/a1`)).height, before);
+    },
+  },
+];
+
+/** What has to hold with a description of more than 256 KiB, which is prepared in a thread. */
+export const LARGE_CHECKS: readonly Check[] = [{
+  name: "a description of more than 256 KiB is shown",
+  async check(served) {
+    const end = performance.now() + 30_000;
+    const url = `${served.base}/spec.json`;
+    while (!("/large/0" in (await readJson<Description>(url)).paths)) {
+      assert.ok(performance.now() < end, "it is not shown");
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    const { paths } = await readJson<Description>(url);
+    assert.is(Object.keys(paths).filter((path) => path.startsWith("/large/")).length, LARGE_COUNT);
+    assert.ok("/v1/peers/{id}" in paths);
+    assert.match(await (await ask(served, "/v1/spec")).text(), "/large/0");
+  },
+}, CHECKS.find(({ name }) => name.startsWith("the description's servers"))!];
+
+const LARGE_COUNT = 400;
+
+/** A description of that size, as JSON. */
+export function largeDescription(): string {
+  const paths = Array.from({ length: LARGE_COUNT }, (_, i) => {
+    const responses = { 200: { description: `Value ${i}. ${"It is so. ".repeat(80)}` } };
+    return [`/large/${i}`, { get: { operationId: `large${i}`, summary: `Get ${i}`, responses } }];
+  });
+  const document = {
+    openapi: "3.1.0",
+    info: { title: "Large", version: "1" },
+    servers: [{ url: "http://127.0.0.1:9/" }],
+    paths: Object.fromEntries(paths),
+  };
+  return JSON.stringify(document);
+}

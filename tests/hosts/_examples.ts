@@ -1,0 +1,64 @@
+/**
+ * The examples (`examples/`), as they are run. Each is a server that people mount the service in; a new
+ * one needs a row here and a section in `docs/embedding.md`.
+ */
+import process from "node:process";
+import { pathToFileURL } from "node:url";
+import { BUN, DENO, ROOT } from "../_paths.ts";
+
+/** An example, and the runtime that it is for. */
+export interface Example {
+  /** As the table calls it. */
+  readonly name: string;
+  /** Its file in `examples/`. */
+  readonly file: string;
+  /** The packages that it needs besides. */
+  readonly packages: readonly string[];
+  readonly runtime: "node" | "deno" | "bun" | "workerd" | "next" | "next standalone";
+  /** Whether the host gives the service its mount's paths for good, so that nothing goes on to the host. */
+  readonly isLast?: boolean;
+}
+
+export const EXAMPLES: readonly Example[] = [
+  { name: "node:http", file: "node-http.ts", packages: [], runtime: "node" },
+  { name: "Express", file: "express.ts", packages: ["express"], runtime: "node" },
+  {
+    name: "Fastify with middie",
+    file: "fastify.ts",
+    packages: ["fastify", "@fastify/middie"],
+    runtime: "node",
+  },
+  {
+    name: "Fastify, catch-all",
+    file: "fastify-route.ts",
+    packages: ["fastify"],
+    runtime: "node",
+    isLast: true,
+  },
+  { name: "Koa", file: "koa.ts", packages: ["koa"], runtime: "node" },
+  { name: "polka", file: "polka.ts", packages: ["polka"], runtime: "node" },
+  { name: "Hono", file: "hono.ts", packages: ["hono", "@hono/node-server"], runtime: "node" },
+  { name: "h3", file: "h3.ts", packages: ["h3"], runtime: "node" },
+  { name: "itty-router", file: "itty-router.ts", packages: ["itty-router"], runtime: "node" },
+  { name: "Elysia", file: "elysia.ts", packages: ["elysia"], runtime: "bun" },
+  { name: "Deno.serve", file: "deno.ts", packages: [], runtime: "deno" },
+  { name: "Bun.serve", file: "bun.ts", packages: [], runtime: "bun" },
+  { name: "a worker", file: "worker.ts", packages: [], runtime: "workerd" },
+  { name: "Next.js", file: "next.ts", packages: ["next"], runtime: "next", isLast: true },
+  {
+    name: "Next.js, standalone in an empty folder",
+    file: "next.ts",
+    packages: ["next"],
+    runtime: "next standalone",
+    isLast: true,
+  },
+];
+
+const TSX = pathToFileURL(`${ROOT}node_modules/tsx/dist/loader.mjs`).href;
+
+/** What runs a TypeScript file on each runtime that has files. */
+export const COMMANDS: Readonly<Record<"node" | "deno" | "bun", readonly string[]>> = {
+  node: [process.execPath, "--import", TSX],
+  deno: [DENO, "run", "--allow-net", "--allow-read", "--allow-env", "--node-modules-dir=manual"],
+  bun: [BUN],
+};

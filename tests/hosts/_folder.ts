@@ -1,0 +1,29 @@
+/** The examples in a project of somebody's own, which has the package and the servers installed. */
+import { cpSync, existsSync, readFileSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { ROOT } from "../_paths.ts";
+
+/** Where the servers and the bundlers are installed. */
+export const PACKAGES: string = `${ROOT}tests/hosts/node_modules`;
+
+/** Why what needs them cannot be tested; `undefined` if it can. */
+export const NOT_INSTALLED: string | undefined = existsSync(`${PACKAGES}/.installed`)
+  ? undefined
+  : "needs node tests/hosts/setup.mjs";
+
+/** Puts the examples into a project; resolves to their folder. */
+export function copyExamples(project: string): string {
+  const folder = join(project, "examples");
+  if (existsSync(folder)) return folder;
+  cpSync(`${ROOT}examples`, folder, { recursive: true });
+  // The package itself is found one folder above.
+  if (existsSync(PACKAGES)) symlinkSync(PACKAGES, join(folder, "node_modules"), "junction");
+  return folder;
+}
+
+/** A package with its version, such as `express 5.3.0`; `undefined` if it is not installed. */
+export function withVersion(name: string): string | undefined {
+  const file = join(PACKAGES, name, "package.json");
+  if (!existsSync(file)) return undefined;
+  return `${name} ${JSON.parse(readFileSync(file, "utf8")).version}`;
+}

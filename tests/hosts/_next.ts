@@ -1,0 +1,84 @@
+/** Builds an application of Next.js with one route handler, and serves it. */
+import { cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import process from "node:process";
+import { until } from "../nodes/_daemon.ts";
+import { makeFolder } from "../release/_folder.ts";
+import { freePort } from "../release/_port.ts";
+import { runProgram } from "../tools/_program.ts";
+import { PACKAGES } from "./_folder.ts";
+
+/** An application. */
+export interface NextOptions {
+  /** The folder of the examples, which has the example of the route handler. */
+  readonly folder: string;
+  readonly prefix: string;
+  /** Whether it is served by what `output: "standalone"` writes, moved to an empty folder. */
+  readonly isStandalone: boolean;
+  /** What is there when it is served, but not when it is built. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+const NEXT = [process.execPath, join(PACKAGES, "next/dist/bin/next")];
+/** In milliseconds. */
+const TIMEOUT = 300_000;
+
+/** Builds it where it was not built before, and starts it. */
+export async function startNext(
+  options: NextOptions,
+): Promise<{ url: string; stop: () => Promise<unknown> }> {
+  const { prefix, isStandalone } = options;
+  const app = await buildApp(options);
+  const port = `${await freePort()}`;
+  const env = { ...options.env, PREFIX: prefix, PORT: port, HOSTNAME: "127.0.0.1" };
+  const output = join(app, ".next/standalone");
+  const command = isStandalone
+    ? [process.execPath, join(move(output), app, "server.js")]
+    : [...NEXT, "start", "--hostname", "127.0.0.1", "--port", port];
+  let stop = () => {};
+  const stopped = new Promise<void>((resolve) => stop = resolve);
+  const ended = runProgram(command, {
+    ...{ cwd: app, env, timeout: TIMEOUT },
+    until: { text: "Ready in", then: () => stopped },
+  });
+  const url = `http://127.0.0.1:${port}`;
+  await until(() => fetch(url).then(() => true, () => false), 60_000);
+  return {
+    url,
+    stop: () => {
+      stop();
+      return ended;
+    },
+  };
+}
+
+/** Resolves to the folder of the application. */
+async function buildApp({ folder, prefix, isStandalone }: NextOptions): Promise<string> {
+  const app = join(folder, `next${prefix.replaceAll("/", "-")}${isStandalone ? "-alone" : ""}`);
+  if (existsSync(app)) return app;
+  const route = join(app, "app", ...prefix.split("/"), "[[...path]]", "route.ts");
+  mkdirSync(dirname(route), { recursive: true });
+  cpSync(join(folder, "next.ts"), route);
+  cpSync(join(folder, "nodeface.ts"), join(dirname(route), "nodeface.ts"));
+  // The packages lie outside of the application, as in a repository of many.
+  const config = {
+    turbopack: { root: "/" },
+    outputFileTracingRoot: "/",
+    ...isStandalone && { output: "standalone" },
+  };
+  writeFileSync(join(app, "next.config.mjs"), `export default ${JSON.stringify(config)};\n`);
+  writeFileSync(join(app, "package.json"), '{ "private": true }\n');
+  const env = { PREFIX: prefix, NEXT_TELEMETRY_DISABLED: "1" };
+  const { code, output } = await runProgram([...NEXT, "build"], {
+    ...{ cwd: app, env, timeout: TIMEOUT },
+  });
+  if (code !== 0) throw new Error(output);
+  return app;
+}
+
+/** Copies what Next.js needs to serve, with links among it as they are. */
+function move(output: string): string {
+  const folder = makeFolder();
+  cpSync(output, folder, { recursive: true, verbatimSymlinks: true });
+  return folder;
+}

@@ -1,0 +1,47 @@
+/** A suite for each host that is started, with a test for each check. */
+import { suite } from "uvu";
+import { testWhere } from "../_needs.ts";
+import type { Check, Served } from "./_checks.ts";
+import type { Row } from "./_table.ts";
+
+/** A host that can be started. */
+export interface Host {
+  readonly name: string;
+  /** Why it cannot be started here. */
+  readonly missing?: string | undefined;
+  start(): Promise<Started>;
+  readonly checks: readonly Check[];
+}
+
+/** A host that runs. */
+export interface Started extends Served {
+  stop(): Promise<unknown>;
+}
+
+/** Tests a host. @returns its row of the table, which is filled while the tests run */
+export function testHost({ name, missing, start, checks }: Host): Row {
+  const host = suite(name);
+  const row: Row = { name, cells: new Map() };
+  let started: Started | undefined;
+  // The error of a hook would not be printed.
+  let failure: unknown;
+  host.before(async () => {
+    if (missing !== undefined) return;
+    try {
+      started = await start();
+    } catch (error) {
+      failure = error;
+    }
+  });
+  host.after(async () => void await started?.stop());
+  for (const { name: what, check } of checks) {
+    testWhere(host, missing, `${name}: ${what}`, async () => {
+      row.cells.set(what, "FAIL");
+      if (!started) throw failure;
+      await check(started);
+      row.cells.set(what, "ok");
+    });
+  }
+  host.run();
+  return row;
+}

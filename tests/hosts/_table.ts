@@ -1,0 +1,21 @@
+/** The table of what was run and what was checked. */
+
+/** What has become of the checks of a host or a bundler, by the check's name. */
+export interface Row {
+  readonly name: string;
+  readonly cells: Map<string, string>;
+}
+
+/** Lines the rows up: `ok`, `FAIL`, or `-` where a check was not run. Checks are listed below the table. */
+export function tableOf(rows: readonly Row[]): string {
+  const checks = [...new Set(rows.flatMap(({ cells }) => [...cells.keys()]))];
+  const width = Math.max(...rows.map(({ name }) => name.length));
+  const line = (name: string, cells: readonly string[]) =>
+    [name.padEnd(width), ...cells.map((text) => text.padStart(4))].join("  ");
+  return [
+    line("", checks.map((_, i) => `${i + 1}`)),
+    ...rows.map(({ name, cells }) => line(name, checks.map((check) => cells.get(check) ?? "-"))),
+    "",
+    ...checks.map((check, i) => `${`${i + 1}`.padStart(2)}  ${check}`),
+  ].join("\n");
+}

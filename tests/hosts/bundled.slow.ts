@@ -1,0 +1,142 @@
+/**
+ * A host that is bundled, moved to an empty folder, beside files of its own that have the names of ours,
+ * with a large description, and where Node starts no thread. `BUNDLERS=webpack` takes only those whose names
+ * match. Where the bundlers are not installed, esbuild and Bun are tried.
+ */
+import { build, type BuildOptions } from "esbuild";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { send } from "../_http.ts";
+import { ROOT } from "../_paths.ts";
+import { makeFolder } from "../release/_folder.ts";
+import { HOME } from "../release/_package.ts";
+import { startWorker } from "../runtimes/_workerd.ts";
+import {
+  bundleExample,
+  type BundleOptions,
+  type Bundler,
+  BUNDLERS,
+  startBundle,
+} from "./_bundled.ts";
+import { type Check, CHECKS, LARGE_CHECKS } from "./_checks.ts";
+import { copyExamples, NOT_INSTALLED, withVersion } from "./_folder.ts";
+import { type Started, testHost } from "./_suite.ts";
+import { tableOf } from "./_table.ts";
+
+/** Refuses threads, and every read of a file outside of a folder. */
+const RESTRICTED = (folder: string) => [
+  `${ROOT}tests/node_modules/node24/bin/node`,
+  "--permission",
+  `--allow-fs-read=${folder}`,
+];
+
+/** A host whose log can be read. */
+type Bundled = Started & { stderr(): string };
+
+const IN_TURN: Check = {
+  name: "the log says once that it is prepared between requests",
+  check(host) {
+    const said = (host as Bundled).stderr().match(/starts no threads/g);
+    assert.is(said?.length, 1);
+    return Promise.resolve();
+  },
+};
+
+/** How each bundle is started, and what has to hold then. */
+const STARTS: readonly (BundleOptions & { how: string; checks: readonly Check[] })[] = [
+  { how: "in an empty folder", prefix: "", checks: CHECKS },
+  {
+    how: "beside files of its own, below a path",
+    prefix: "/deep/node",
+    hasNamesakes: true,
+    checks: CHECKS,
+  },
+  { how: "with a large description", prefix: "", isLarge: true, checks: LARGE_CHECKS },
+  {
+    how: "with a large description and no threads",
+    prefix: "",
+    isLarge: true,
+    command: RESTRICTED,
+    checks: [...LARGE_CHECKS, IN_TURN],
+  },
+];
+
+const examples = copyExamples(HOME);
+const only = new RegExp(process.env.BUNDLERS ?? "");
+const bundles = new Map<string, Promise<string>>();
+
+/** Bundles it when it is first asked for. */
+function bundleOnce(bundler: Bundler): Promise<string> {
+  const bundle = bundles.get(bundler.name) ?? bundleExample(bundler, examples);
+  bundles.set(bundler.name, bundle);
+  return bundle;
+}
+
+const rows = BUNDLERS.filter(({ name }) => only.test(name)).flatMap((bundler) => {
+  const missing = bundler.packages ? NOT_INSTALLED : undefined;
+  const starts = STARTS.filter(({ command }) => !command || bundler.runtime === "node");
+  return starts.map(({ how, checks, ...options }) => {
+    const start = async () => await startBundle(bundler, await bundleOnce(bundler), options);
+    return testHost({ name: `${bundler.name}, ${how}`, missing, checks, start });
+  });
+});
+
+const bundled = suite("a bundle");
+
+/** As Wrangler bundles. */
+const FOR_WORKERD: BuildOptions = {
+  format: "esm",
+  platform: "browser",
+  conditions: ["workerd", "worker", "browser"],
+  external: ["node:*"],
+};
+
+bundled("in workerd says that it can read no file", async () => {
+  const program = `
+import { createNodeface } from "nodeface";
+
+const told = [];
+const nodeface = createNodeface({ description: "openapi.yaml", log: (said) => told.push(said) });
+export default { fetch: async (request) => (await nodeface.fetch(request), Response.json(told)) };
+`;
+  const server = await startWorker(await bundle(program, FOR_WORKERD));
+  const [told] = await (await send(new URL("spec.json", server.url))).json();
+  assert.is(told, "openapi.yaml:1:1 cannot be shown: no file can be read here");
+  await server.stop();
+});
+
+bundled("of nodeface/worker answers for any name", async () => {
+  const program = 'export { default } from "nodeface/worker";';
+  const server = await startWorker(await bundle(program, FOR_WORKERD));
+  const headers = { host: "my.workers.example" };
+  assert.is((await send(new URL("v1/spec", server.url), { headers })).status, 200);
+  await server.stop();
+});
+
+bundled("leaves out what is not used of the package", async () => {
+  const program =
+    'import { createNodeface } from "nodeface"; import { serve } from "nodeface/node";';
+  assert.is(await bundle(program, { platform: "node", format: "esm" }), "");
+});
+
+bundled.run();
+
+/** Bundles a program as one file, without a warning; resolves to its text. */
+async function bundle(program: string, options: BuildOptions): Promise<string> {
+  const entry = join(HOME, "bundled.mjs");
+  writeFileSync(entry, program);
+  const outfile = join(makeFolder(), "bundled.js");
+  const { warnings } = await build({
+    ...{ entryPoints: [entry], outfile, bundle: true, minify: true, logLevel: "silent" },
+    ...options,
+  });
+  assert.equal(warnings.map(({ text }) => text), []);
+  return readFileSync(outfile, "utf8");
+}
+
+const packages = new Set(BUNDLERS.flatMap(({ packages = [] }) => packages));
+const versions = [...packages].map(withVersion).filter((text) => text !== undefined);
+process.on("exit", () => console.log(`\n${tableOf(rows)}\n\n${versions.join(", ")}`));

@@ -1,0 +1,30 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { ROOT } from "../_paths.ts";
+import { EXAMPLES } from "./_examples.ts";
+
+const documents = suite("the examples and their page");
+
+const text = (path: string) => readFileSync(`${ROOT}${path}`, "utf8");
+
+/** All files; the first is what the others mount. */
+const FILES = [...new Set(["nodeface.ts", ...EXAMPLES.map(({ file }) => file)])];
+
+documents("every example is in the table of those that are run", () => {
+  const files = readdirSync(`${ROOT}examples`).filter((name) => /\.m?[jt]s$/.test(name));
+  assert.equal(files.sort(), [...FILES].sort());
+});
+
+for (const file of FILES) {
+  documents(`docs/embedding.md shows ${file} as it is`, () => {
+    const shown = [...text("docs/embedding.md").matchAll(/^```ts\n([^]*?)^```/gm)];
+    assert.ok(shown.some(([, code]) => code === text(`examples/${file}`)), file);
+  });
+
+  documents(`examples/README.md names ${file}`, () => {
+    assert.match(text("examples/README.md"), `(${file})`);
+  });
+}
+
+documents.run();
