@@ -3,7 +3,8 @@
  *
  * @module
  */
-import type { CheckedOptions, NodefaceOptions, Operation } from "./options.ts";
+import type { Operation } from "./operations/operation.ts";
+import type { CheckedOptions, NodefaceOptions } from "./options.ts";
 import { OPTIONS, optionsWith } from "./options-schema.ts";
 import { describeMistake, type Mistake, readValue } from "./settings/check.ts";
 import { show } from "./settings/show.ts";

@@ -5,7 +5,10 @@
  */
 export { createNodeface } from "./create-nodeface.ts";
 export type { Nodeface } from "./nodeface.ts";
-export type { DescriptionDocument, NodefaceOptions, NodeOptions, Operation } from "./options.ts";
+export { defineOperation } from "./operations/operation.ts";
+export { problem } from "./operations/problem.ts";
+export type { DescriptionDocument, NodefaceOptions, NodeOptions } from "./options.ts";
+export type { Operation, PathName, PathParameters } from "./operations/operation.ts";
 export type { Cors } from "./http/cors.ts";
 export type { Hosts } from "./http/host-guard.ts";
 export type { Answer, Awaitable, RequestHead } from "./http/message.ts";
@@ -36,5 +39,4 @@ export type {
   Test,
 } from "./kinds/kind.ts";
 export type { Finding } from "./openapi/diagnostics.ts";
-export type { DescribedOperation } from "./openapi/operations-of-host.ts";
 export type { DescriptionPlace } from "./description/watch.ts";

@@ -153,6 +153,10 @@ function operation(): Schema {
     }),
     path: needed(LINE, { text: "The path as OpenAPI writes it" }),
     operation: needed(map(LINE, json), { text: "The OpenAPI operation object" }),
+    cors: setting(allowed(ORIGIN, "origins"), {
+      text: "The origins whose pages may call it",
+      default: "the origins that cors of the service lists",
+    }),
     handle: needed(callback("a function that answers a request"), { text: "Answers a request" }),
   });
 }

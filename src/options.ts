@@ -5,16 +5,16 @@
  */
 import { formatFinding } from "./openapi/diagnostics.ts";
 import type { DescriptionPlace, DescriptionReport } from "./description/watch.ts";
-import type { DescribedOperation } from "./openapi/operations-of-host.ts";
 import type { Cors } from "./http/cors.ts";
 import type { Hosts } from "./http/host-guard.ts";
 import type { InfoSettings, NodeSettings } from "./info/settings.ts";
 import type { HostInfo } from "./info/query-plan.ts";
 import { consoleLog, describeError, type Log } from "./log.ts";
 import type { Kind } from "./kinds/kind.ts";
+import type { Operation } from "./operations/operation.ts";
 
 /** How a service is made. */
-export interface NodefaceOptions {
+export interface NodefaceOptions<Paths extends readonly string[] = readonly string[]> {
   /**
    * The host names to answer for besides loopback names and IP literals; `"*"` for any. Others are
    * refused with 421, since a page on another site could make its own name resolve to this service.
@@ -24,7 +24,7 @@ export interface NodefaceOptions {
   hosts?: Hosts | undefined;
   /**
    * The origins whose pages may read the answers; `"*"` for any, `[]` for none. Credentials are never
-   * allowed.
+   * allowed. A list is for the operations of the host as well; `"*"` is not, see {@linkcode Operation.cors}.
    *
    * @default "*"
    */
@@ -51,7 +51,7 @@ export interface NodefaceOptions {
    *
    * @default []
    */
-  operations?: readonly Operation[] | undefined;
+  operations?: { readonly [Index in keyof Paths]: Operation<Paths[Index]> } | undefined;
   /**
    * Kinds of node of the host's own, by name, in the form of the files in `spec/kinds/`. They win over
    * known ones of the same name.
@@ -91,21 +91,6 @@ export interface NodeOptions extends Omit<NodeSettings, "url" | "public_url"> {
   url?: string | URL | undefined;
   /** Where pages reach it; takes the place of the servers of its description. */
   public_url?: string | URL | undefined;
-}
-
-/** An operation of a host's own. */
-export interface Operation extends DescribedOperation {
-  /**
-   * Answers a request to it. HEAD comes here where the method is GET, and has its body left out.
-   * An answer that says nothing for more than twelve seconds may be cut by the server.
-   *
-   * @param request as the server gave it
-   * @param params what stands in place of the names in the path, not decoded
-   */
-  handle(
-    request: Request,
-    params: Readonly<Record<string, string>>,
-  ): Response | Promise<Response>;
 }
 
 /** The options with all defaults, right in themselves. Its callbacks never throw. */

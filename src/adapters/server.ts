@@ -45,8 +45,13 @@ export interface App {
    * `fetch`.
    *
    * @param makeRequest makes the `Request`
+   * @param context what else the app's own handlers are given
    */
-  answer?(head: RequestHead, makeRequest: () => Awaitable<Request>): Awaitable<Answer | Response>;
+  answer?(
+    head: RequestHead,
+    makeRequest: () => Awaitable<Request>,
+    context?: readonly unknown[],
+  ): Awaitable<Answer | Response>;
   /** Whether a request is for this app. @default all are */
   matches?(head: RequestHead): boolean;
 }
@@ -56,8 +61,9 @@ export function answerOf(
   app: App,
   head: RequestHead,
   makeRequest: () => Awaitable<Request>,
+  context: readonly unknown[] = [],
 ): Awaitable<Answer | Response> {
-  return app.answer ? app.answer(head, makeRequest) : fetchAnswer(app, makeRequest);
+  return app.answer ? app.answer(head, makeRequest, context) : fetchAnswer(app, makeRequest);
 }
 
 /** Turns a thrown error into a rejection, and a promise of any class into a native one. */

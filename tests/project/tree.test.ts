@@ -21,6 +21,8 @@ const LAYERS: readonly (readonly string[])[] = [
   ["description"],
   ["settings"],
   ["log.ts"],
+  ["answer-error.ts"],
+  ["operations"],
   ["options-schema.ts", "options.ts"],
   ["resources.ts", "check-options.ts"],
   ["nodeface.ts"],
