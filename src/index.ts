@@ -9,6 +9,25 @@ export { defineOperation } from "./operations/operation.ts";
 export { problem } from "./operations/problem.ts";
 export type { DescriptionDocument, NodefaceOptions, NodeOptions } from "./options.ts";
 export type { Operation, PathName, PathParameters } from "./operations/operation.ts";
+export type {
+  ComponentsObject,
+  DocumentOptions,
+  Extensible,
+  ExternalDocumentationObject,
+  HeaderObject,
+  InfoObject,
+  MediaTypeObject,
+  OperationObject,
+  ParameterObject,
+  ReferenceObject,
+  RequestBodyObject,
+  ResponseObject,
+  SchemaObject,
+  SecurityRequirementObject,
+  ServerObject,
+  TagObject,
+  Word,
+} from "./operations/openapi.ts";
 export type { Cors } from "./http/cors.ts";
 export type { Hosts } from "./http/host-guard.ts";
 export type { Answer, Awaitable, RequestHead } from "./http/message.ts";

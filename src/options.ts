@@ -11,6 +11,7 @@ import type { InfoSettings, NodeSettings } from "./info/settings.ts";
 import type { HostInfo } from "./info/query-plan.ts";
 import { consoleLog, describeError, type Log } from "./log.ts";
 import type { Kind } from "./kinds/kind.ts";
+import type { DocumentOptions } from "./operations/openapi.ts";
 import type { Operation } from "./operations/operation.ts";
 
 /** How a service is made. */
@@ -52,6 +53,13 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
    * @default []
    */
   operations?: { readonly [Index in keyof Paths]: Operation<Paths[Index]> } | undefined;
+  /**
+   * What the description says besides its operations: `info`, `tags`, `externalDocs`, and the `components`
+   * that the host's operations refer to, as OpenAPI writes them.
+   *
+   * @default what the node's description says, or this service's own
+   */
+  document?: DocumentOptions | undefined;
   /**
    * Kinds of node of the host's own, by name, in the form of the files in `spec/kinds/`. They win over
    * known ones of the same name.
@@ -101,6 +109,7 @@ export interface ResolvedOptions {
   readonly description: DescriptionPlace | undefined;
   readonly onDescription: (report: DescriptionReport) => void;
   readonly operations: readonly Operation[];
+  readonly document: DocumentOptions;
   /** Tells `log` of an error that nobody expected. */
   readonly onError: (error: unknown) => void;
   /** The host's own kinds, which are laid over the known ones. */
@@ -128,6 +137,7 @@ export function withDefaults(options: CheckedOptions): ResolvedOptions {
     prefix: options.prefix ?? "",
     description: options.description,
     operations: options.operations ?? [],
+    document: options.document ?? {},
     kinds: options.kinds ?? {},
     node: options.node ?? {},
     info: options.info ?? {},

@@ -67,7 +67,11 @@ embedding("HEAD, OPTIONS and other methods are answered for an operation as well
 embedding("both forms of the description have the operations, and what was there", async () => {
   const json = await (await ask("/a/node/spec.json")).json();
   assert.equal(parse(await (await ask("/a/node/spec.yaml")).text()), json);
-  assert.equal(json.paths[peer.path], { get: peer.operation, post: ban.operation });
+  const parameters = [{ name: "id", in: "path", required: true, schema: { type: "string" } }];
+  assert.equal(json.paths[peer.path], {
+    get: { ...peer.operation, parameters },
+    post: { ...ban.operation, parameters },
+  });
   assert.ok(json.paths["/v1/info"].get);
 });
 

@@ -1,6 +1,14 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { createNodeface, defineOperation, type Operation, problem } from "../src/index.ts";
+import { parse } from "yaml";
+import {
+  createNodeface,
+  defineOperation,
+  type NodefaceOptions,
+  type Operation,
+  type OperationObject,
+  problem,
+} from "../src/index.ts";
 
 const operations = suite("operations of a host's own");
 
@@ -299,5 +307,111 @@ operations("its own errors cannot be read by pages of other origins either", asy
   assert.is(response.status, 500);
   assert.is(response.headers.get("access-control-allow-origin"), null);
 });
+
+/** What a service describes. */
+async function describe(options: NodefaceOptions) {
+  const app = createNodeface({ log() {}, ...options });
+  const [json, yaml] = await Promise.all(["/spec.json", "/spec.yaml"].map(async (path) => {
+    const response = await app.fetch(new Request(`http://localhost${path}`));
+    assert.is(response.status, 200);
+    return await response.text();
+  }));
+  const document = JSON.parse(json!);
+  assert.equal(parse(yaml!), document);
+  return document;
+}
+
+const handle = () => new Response();
+const at = (path: string, object: OperationObject = {}): Operation => ({
+  ...{ method: "GET", path, handle },
+  operation: { ...operation, ...object },
+});
+
+operations("a name of the path that is not described is added to the description", async () => {
+  const id = { $ref: "#/components/parameters/Id" };
+  const key = { name: "key", in: "path", required: true, schema: { type: "string" } };
+  const query = { name: "id", in: "query" };
+  const parameters = { Id: { ...key, name: "id", description: "Its address" } };
+  const { paths } = await describe({
+    document: { components: { parameters } },
+    operations: [
+      at("/v1/a/{key}", { parameters: [query] }),
+      at("/v1/b/{id}/{key}", { parameters: [id] }),
+      at("/v1/c/{key}", { parameters: [{ $ref: "#/components/parameters/OfTheNode" }] }),
+    ],
+  });
+  const described = (path: string) => paths[path].get.parameters;
+  assert.equal(described("/v1/a/{key}"), [query, key]);
+  assert.equal(described("/v1/b/{id}/{key}"), [id, key]);
+  assert.equal(described("/v1/c/{key}"), [{ $ref: "#/components/parameters/OfTheNode" }]);
+});
+
+const DOCUMENT = {
+  info: { title: "Mine", version: "7" },
+  tags: [{ name: "Peers", description: "Who is there" }, { name: "Node", description: "Mine" }],
+  externalDocs: { url: "https://docs.example" },
+  components: {
+    schemas: { Peer: { type: "object" }, Any: true },
+    securitySchemes: { key: { type: "http", scheme: "bearer" } },
+  },
+} as const;
+
+const PEER = at("/v1/peer", {
+  tags: ["Peers"],
+  security: [{ key: [] }],
+  responses: {
+    200: {
+      description: "It",
+      content: { "application/json": { schema: { $ref: "#/components/schemas/Peer" } } },
+    },
+  },
+});
+
+operations("the host names the description, its tags and components", async () => {
+  const document = await describe({ document: DOCUMENT, operations: [PEER] });
+  assert.equal(document.info, DOCUMENT.info);
+  assert.equal(document.tags.slice(0, 2), DOCUMENT.tags);
+  assert.is(document.tags.filter(({ name }: { name: string }) => name === "Node").length, 1);
+  assert.equal(document.externalDocs, DOCUMENT.externalDocs);
+  assert.equal(document.components.schemas.Peer, DOCUMENT.components.schemas.Peer);
+  assert.is(document.components.schemas.Any, true);
+  assert.ok(Object.keys(document.components.headers).length > 0);
+  assert.equal(document.paths["/v1/peer"].get, PEER.operation);
+  const page = await createNodeface({ document: DOCUMENT })
+    .fetch(new Request("http://localhost/v1/spec"));
+  assert.match(await page.text(), ">Mine<");
+});
+
+for (const size of ["small", "large"] as const) {
+  operations(
+    `so it does in a ${size} description of a node, which keeps its components`,
+    async () => {
+      const theirs = { type: "string", description: size === "large" ? "x".repeat(70_000) : "" };
+      const description = {
+        openapi: "3.1.1",
+        info: { title: "Theirs", version: "1" },
+        tags: [{ name: "Blocks" }],
+        components: {
+          schemas: { Peer: theirs },
+          securitySchemes: { key: { type: "apiKey", in: "header", name: "k" } },
+        },
+        paths: { "/theirs": { get: { responses: operation.responses } } },
+      };
+      const document = await describe({ description, document: DOCUMENT, operations: [PEER] });
+      assert.equal(document.info, DOCUMENT.info);
+      assert.equal(
+        document.tags.map(({ name }: { name: string }) => name),
+        ["Peers", "Node", "Blocks", "About this service"],
+      );
+      const { schemas, securitySchemes } = document.components;
+      assert.equal([schemas.Peer, schemas.Peer2], [theirs, DOCUMENT.components.schemas.Peer]);
+      assert.equal(securitySchemes.key2, DOCUMENT.components.securitySchemes.key);
+      const { responses, security, servers } = document.paths["/v1/peer"].get;
+      assert.match(JSON.stringify(responses), '"#/components/schemas/Peer2"');
+      assert.equal(security, [{ key2: [] }]);
+      assert.is(servers[0].url, ".");
+    },
+  );
+}
 
 operations.run();
