@@ -28,13 +28,23 @@ export type {
   TagObject,
   Word,
 } from "./operations/openapi.ts";
+export type { Closeable } from "./disposable.ts";
 export type { Cors } from "./http/cors.ts";
 export type { Hosts } from "./http/host-guard.ts";
+export type { Bytes } from "./bytes.ts";
 export type { Answer, Awaitable, RequestHead } from "./http/message.ts";
 export type { HostInfo } from "./info/query-plan.ts";
-export type { Info } from "./info/info-object.ts";
+export type { Info, Service } from "./info/info.ts";
 export type { DescriptionEvent, ErrorEvent, Log, LogEvent } from "./log.ts";
-export type { KindEvent, NodeEvent, RemarkEvent, StatusEvent } from "./info/state-log.ts";
+export type {
+  KindEvent,
+  Level,
+  NodeEvent,
+  RemarkEvent,
+  StatusEvent,
+  Topic,
+} from "./info/state-log.ts";
+export type { FailureCode } from "./info/sources/source-error.ts";
 export type { Status, StatusCode } from "./info/status.ts";
 export type { AuthVariable, InfoSettings, NodeSettings } from "./info/settings.ts";
 export type {
@@ -51,11 +61,13 @@ export type {
   Kind,
   KindAuth,
   KindHealth,
+  KindStatusCode,
   NetworkRules,
   PostSource,
   Reference,
   Source,
+  SourceOptions,
   Test,
 } from "./kinds/kind.ts";
 export type { Finding } from "./openapi/diagnostics.ts";
-export type { DescriptionPlace } from "./description/watch.ts";
+export type { DescriptionPlace } from "./description/place.ts";

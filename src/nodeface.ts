@@ -8,6 +8,7 @@
  * @module
  */
 import { type IRequestStrict, Router } from "itty-router";
+import type { Closeable } from "./disposable.ts";
 import { createFail, type Fail } from "./answer-error.ts";
 import { type Cors, isPreflight } from "./http/cors.ts";
 import { createFinish, type Finish } from "./http/finish.ts";
@@ -30,7 +31,7 @@ import { type CheckedOptions, withDefaults } from "./options.ts";
 import { createResources, type Resources } from "./resources.ts";
 
 /** A service. Its `fetch` works with any server of `Request` and `Response`. */
-export interface Nodeface extends AsyncDisposable {
+export interface Nodeface extends Closeable {
   /**
    * Answers a request; neither throws nor rejects. Returns no promise if the answer is ready.
    *

@@ -4,7 +4,7 @@
  * @module
  */
 import { formatFinding } from "./openapi/diagnostics.ts";
-import type { DescriptionPlace, DescriptionReport } from "./description/watch.ts";
+import type { DescriptionPlace, DescriptionReport } from "./description/place.ts";
 import type { Cors } from "./http/cors.ts";
 import type { Hosts } from "./http/host-guard.ts";
 import type { InfoSettings, NodeSettings } from "./info/settings.ts";

@@ -4,7 +4,8 @@
  * @module
  */
 import type { Content } from "./description/prepare.ts";
-import type { DescriptionPlace, Live } from "./description/watch.ts";
+import type { DescriptionPlace } from "./description/place.ts";
+import type { Live } from "./description/watch.ts";
 import { type Assets, createAssets, prepareFavicon } from "./explorer/assets.ts";
 import type { Page } from "./explorer/page.ts";
 import { VERSION } from "./generated/build-info.js";

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Answer, Awaitable, RequestHead } from "../http/message.ts";
+import type { Closeable } from "../disposable.ts";
 import type { AnswerRecord } from "./answer-record.ts";
 
 /** The options of a server. Others are refused. */
@@ -23,7 +24,7 @@ export interface Callbacks {
 }
 
 /** A listening server. `await using` closes it. */
-export interface Listening extends AsyncDisposable {
+export interface Listening extends Closeable {
   /** The address that it listens on, such as `http://127.0.0.1:8080/`, even if its host was a name. */
   readonly url: string;
   /** Stops listening; resolves when the last answer has been sent. May be called again. */

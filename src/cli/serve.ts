@@ -6,7 +6,7 @@
 import type { App, ServeOptions } from "../adapters/server.ts";
 import { VERSION } from "../generated/build-info.js";
 import { assembleNodeface, type Nodeface } from "../nodeface.ts";
-import type { DescriptionReport } from "../description/watch.ts";
+import type { DescriptionReport } from "../description/place.ts";
 import { tellReport } from "../options.ts";
 import { LOOK_AT } from "../resources.ts";
 import { describeError } from "../log.ts";

@@ -7,24 +7,15 @@
 import type { Representation } from "../http/representation.ts";
 import type { Json } from "../json/values.ts";
 import { lazy, type Resource, serialize } from "../lazy.ts";
-import { failureOf, type Finding } from "../openapi/diagnostics.ts";
+import { failureOf } from "../openapi/diagnostics.ts";
 import type { DocumentOfHost } from "../openapi/document-of-host.ts";
 import type { DescribedOperation } from "../openapi/operations-of-host.ts";
 import type { Reader } from "../openapi/read-file-or-url.ts";
 import { prepareForms } from "../openapi/serve-description.ts";
 import type { Whereabouts } from "../openapi/servers.ts";
 import { fileUrl } from "../platform.ts";
+import type { DescriptionPlace, DescriptionReport } from "./place.ts";
 import type { Content, Prepare, Prepared } from "./prepare.ts";
-
-/** Where a node's description is: a file's path or URL, or the text itself. */
-export type DescriptionPlace = string | URL | { readonly text: string; readonly name?: string };
-
-/** What has become of a description that was read. */
-export interface DescriptionReport {
-  readonly findings: readonly Finding[];
-  /** What is shown: the description, an older version of it, or this service's own alone. */
-  readonly shown: "current" | "older" | "own";
-}
 
 /** Where a description is, and what goes into it. */
 export interface PlaceOptions extends Whereabouts {
