@@ -31,8 +31,6 @@ export type {
 export type { Closeable } from "./disposable.ts";
 export type { Cors } from "./http/cors.ts";
 export type { Hosts } from "./http/host-guard.ts";
-export type { Bytes } from "./bytes.ts";
-export type { Answer, Awaitable, RequestHead } from "./http/message.ts";
 export type { HostInfo } from "./info/query-plan.ts";
 export type { Info, Service } from "./info/info.ts";
 export type { DescriptionEvent, ErrorEvent, Log, LogEvent } from "./log.ts";

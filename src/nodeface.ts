@@ -47,20 +47,7 @@ export interface Nodeface extends Closeable {
    * if (nodeface.matches(request)) return nodeface.fetch(request);
    * ```
    */
-  matches(request: Pick<RequestHead, "url" | "originalUrl">): boolean;
-  /**
-   * Answers a request like `fetch`, but with plain data, so that an adapter copies no bytes. A host's
-   * operation still answers with a `Response`.
-   *
-   * @param head the head of the request
-   * @param makeRequest makes the `Request`; called only for a host's operation
-   * @param context is given to its handler
-   */
-  answer(
-    head: RequestHead,
-    makeRequest: () => Awaitable<Request>,
-    context?: readonly unknown[],
-  ): Awaitable<Answer | Response>;
+  matches(request: { readonly url: string; readonly originalUrl?: string | undefined }): boolean;
   /**
    * Reads the node's description again, now, if it has changed. There is no need to call it: the service
    * looks by itself while somebody asks, every two seconds at files and every thirty at URLs. The old
@@ -81,11 +68,30 @@ export interface Nodeface extends Closeable {
   close(): Promise<void>;
 }
 
+/** A service as the adapters know it. */
+export interface AnsweringNodeface extends Nodeface {
+  /**
+   * Answers a request like `fetch`, but with plain data, so that an adapter copies no bytes. A host's
+   * operation still answers with a `Response`.
+   *
+   * @param head the head of the request
+   * @param makeRequest makes the `Request`; called only for a host's operation
+   * @param context is given to its handler
+   */
+  answer(
+    head: RequestHead,
+    makeRequest: () => Awaitable<Request>,
+    context?: readonly unknown[],
+  ): Awaitable<Answer | Response>;
+  /** Tells the log of an error that an adapter has met, such as that of an operation's stream. */
+  onError(error: unknown): void;
+}
+
 /**
  * Assembles a service of options that have been checked. Reads nothing before the first request or
  * `ready`.
  */
-export function assembleNodeface(checked: CheckedOptions): Nodeface {
+export function assembleNodeface(checked: CheckedOptions): AnsweringNodeface {
   const options = withDefaults(checked);
   const { hosts, cors, operations, log } = options;
   const resources = createResources(options);
@@ -166,7 +172,7 @@ export function assembleNodeface(checked: CheckedOptions): Nodeface {
     }
   };
 
-  const answer: Nodeface["answer"] = (head, makeRequest, context = []) => {
+  const answer: AnsweringNodeface["answer"] = (head, makeRequest, context = []) => {
     try {
       const found = find(head, makeRequest, context);
       return isReady(found) ? complete(found, head) : answerLater(found, head);
@@ -182,6 +188,7 @@ export function assembleNodeface(checked: CheckedOptions): Nodeface {
     },
     matches,
     answer,
+    onError: options.onError,
     refresh: resources.refresh,
     ready: resources.prepare,
     close: resources.close,

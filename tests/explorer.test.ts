@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { createNodeface } from "../src/index.ts";
+import { assembleNodeface } from "../src/nodeface.ts";
 import { ask, askWith } from "./_app.ts";
 
 const explorer = suite("explorer");
@@ -40,7 +40,7 @@ explorer("services of one process share the bytes of its files", async () => {
   const path = references.find((reference) => reference.endsWith("explorer.js"))!;
   const { pathname: url } = new URL(path, "http://localhost/v1/spec");
   const head = { method: "GET", url, headers: new Headers() };
-  const ask = () => createNodeface().answer(head, () => new Request(`http://localhost${url}`));
+  const ask = () => assembleNodeface({}).answer(head, () => new Request(`http://localhost${url}`));
   const [first, second] = [await ask(), await ask()];
   assert.is(first.status, 200);
   assert.is(first.body, second.body);

@@ -15,6 +15,7 @@ import {
   type Listening,
   listening,
   notify,
+  onErrorOf,
   type ServeOptions,
   urlAt,
 } from "./server.ts";
@@ -51,7 +52,7 @@ const IDLE_SECONDS = TIMEOUTS.silence / 1000;
 /** Starts a server; rejects if it cannot listen, or with a `TypeError` if an option is wrong. */
 export async function serve(app: App, options: ServeOptions = {}): Promise<Listening> {
   const { hostname, port } = await checkServeOptions(options);
-  const { onError = console.error } = options;
+  const onError = onErrorOf(app, options);
   const server = Bun.serve({
     fetch: (request, server) =>
       options.onAnswer

@@ -25,6 +25,7 @@ import {
   type Listening,
   listening,
   notify,
+  onErrorOf,
   type ServeOptions,
   urlAt,
 } from "./server.ts";
@@ -130,12 +131,13 @@ export type Listener = (
 /** Answers a request of `node:http`. */
 function answerMessage(
   app: App,
-  { onAnswer, onError = console.error }: Callbacks,
+  callbacks: Callbacks,
   message: IncomingMessage,
   response: ServerResponse,
   head: MessageHead,
   context: readonly unknown[] = [],
 ): void {
+  const { onAnswer } = callbacks;
   const endRecord = onAnswer && beginRecord(onAnswer, head);
   if (endRecord) {
     const { socket } = message;
@@ -152,7 +154,7 @@ function answerMessage(
   if (direct) return write(response, withSecurity(direct));
   const answer = answerOf(app, head, () => makeRequest(message, response, head), context);
   if (isAnswer(answer)) write(response, answer);
-  else void send(response, answer, onError, endRecord);
+  else void send(response, answer, onErrorOf(app, callbacks), endRecord);
 }
 
 type OnError = NonNullable<Callbacks["onError"]>;

@@ -19,7 +19,7 @@ export interface ServeOptions extends Callbacks {
 export interface Callbacks {
   /** Called once for each request, when its answer has ended. May be replaced while the server runs. */
   onAnswer?: ((record: AnswerRecord) => void) | undefined;
-  /** Called with an error of a response's stream or of the app. @default console.error */
+  /** Called with an error of a response's stream or of the app. @default the log of a `Nodeface`, or console.error */
   onError?: ((error: unknown) => void) | undefined;
 }
 
@@ -40,21 +40,26 @@ export function listening(url: string, close: () => Promise<void>): Listening {
 
 /** An app that can be served; every `Nodeface` is one. */
 export interface App {
-  fetch(request: Request): Awaitable<Response>;
+  fetch(request: Request): Response | Promise<Response>;
+  /** Whether a request is for this app. @default all are */
+  matches?(request: { readonly url: string; readonly originalUrl?: string | undefined }): boolean;
+}
+
+/** An app that answers with plain data as well, so that the adapter copies no bytes. */
+export interface AnsweringApp extends App {
   /**
-   * Answers with plain data, so that the adapter copies no bytes. If present, it is called in place of
-   * `fetch`.
+   * Is called in place of `fetch`.
    *
    * @param makeRequest makes the `Request`
    * @param context what else the app's own handlers are given
    */
-  answer?(
+  answer(
     head: RequestHead,
     makeRequest: () => Awaitable<Request>,
     context?: readonly unknown[],
   ): Awaitable<Answer | Response>;
-  /** Whether a request is for this app. @default all are */
-  matches?(head: RequestHead): boolean;
+  /** Takes an error where the host has no {@linkcode Callbacks.onError}. */
+  readonly onError?: (error: unknown) => void;
 }
 
 /** Answers a request by `answer` if the app has it, else by `fetch`. */
@@ -64,7 +69,14 @@ export function answerOf(
   makeRequest: () => Awaitable<Request>,
   context: readonly unknown[] = [],
 ): Awaitable<Answer | Response> {
-  return app.answer ? app.answer(head, makeRequest, context) : fetchAnswer(app, makeRequest);
+  return isAnswering(app) ? app.answer(head, makeRequest, context) : fetchAnswer(app, makeRequest);
+}
+
+const isAnswering = (app: App): app is AnsweringApp => "answer" in app;
+
+/** Who is told of an error. */
+export function onErrorOf(app: App, { onError }: Callbacks): (error: unknown) => void {
+  return onError ?? (isAnswering(app) ? app.onError : undefined) ?? console.error;
 }
 
 /** Turns a thrown error into a rejection, and a promise of any class into a native one. */

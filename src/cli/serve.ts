@@ -3,9 +3,9 @@
  *
  * @module
  */
-import type { App, ServeOptions } from "../adapters/server.ts";
+import type { AnsweringApp, ServeOptions } from "../adapters/server.ts";
 import { VERSION } from "../generated/build-info.js";
-import { assembleNodeface, type Nodeface } from "../nodeface.ts";
+import { type AnsweringNodeface, assembleNodeface } from "../nodeface.ts";
 import type { DescriptionReport } from "../description/place.ts";
 import { tellReport } from "../options.ts";
 import { LOOK_AT } from "../resources.ts";
@@ -20,7 +20,7 @@ import { handleSignals } from "./signals.ts";
 /** One configuration at work. */
 interface Service {
   readonly config: Config;
-  readonly nodeface: Nodeface;
+  readonly nodeface: AnsweringNodeface;
   /** What has become of the node's description; nothing before it was read. */
   shown: DescriptionReport["shown"] | undefined;
 }
@@ -54,7 +54,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   const loading = loadAdapter();
   let current = makeService(config, startedAt, log);
   let isAsked = true;
-  const app: App = {
+  const app: AnsweringApp = {
     fetch(request) {
       isAsked = true;
       return current.nodeface.fetch(request);
@@ -160,7 +160,7 @@ function createQueue(): Queue {
 }
 
 /** The first question to the node is the service's own: it says what kind of node it found. */
-function askNode(app: Nodeface): void {
+function askNode(app: AnsweringNodeface): void {
   const headers = { get: () => null, has: () => false };
   void app.answer(
     { method: "GET", url: "/v1/info", headers },

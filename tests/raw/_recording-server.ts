@@ -3,8 +3,10 @@
  * requests and the number of cancelled streams.
  */
 import type { AnswerRecord } from "../../src/adapters/answer-record.ts";
-import type { App } from "../../src/adapters/server.ts";
-import { type Answer, createNodeface, type Operation } from "../../src/index.ts";
+import type { AnsweringApp } from "../../src/adapters/server.ts";
+import type { Answer } from "../../src/http/message.ts";
+import { assembleNodeface } from "../../src/nodeface.ts";
+import type { Operation } from "../../src/operations/operation.ts";
 import { serveHere } from "./_serve.ts";
 
 const records: AnswerRecord[] = [];
@@ -43,7 +45,7 @@ const handle: Operation["handle"] = async (request, { what = "" }) => {
   return source ? new Response(new ReadableStream(source())) : new Response("short");
 };
 const operation = { operationId: "own", responses: { 200: { description: "What was given" } } };
-const nodeface = createNodeface({
+const nodeface = assembleNodeface({
   operations: [{ method: "GET", path: "/own/{what}", operation, handle }],
 });
 
@@ -54,7 +56,7 @@ const large: Answer = {
   headers: { "content-length": String(body.byteLength) },
   body,
 };
-const app: App = {
+const app: AnsweringApp = {
   fetch: (request) => nodeface.fetch(request),
   answer: (head, makeRequest) =>
     head.url.endsWith("/large") ? large : nodeface.answer(head, makeRequest),
