@@ -12,7 +12,7 @@ export type { Operation, PathName, PathParameters } from "./operations/operation
 export type {
   ComponentsObject,
   DocumentOptions,
-  Extensible,
+  Extended,
   ExternalDocumentationObject,
   HeaderObject,
   InfoObject,

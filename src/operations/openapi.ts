@@ -8,10 +8,8 @@
 /** A word of a list; a text that a program has computed is taken as well, and checked later. */
 export type Word<Known extends string> = Known | (string & Record<never, never>);
 
-/** Keys of one's own. */
-export interface Extensible {
-  readonly [extension: `x-${string}`]: unknown;
-}
+/** The same with keys of one's own. It is no part of the types, which others' types have to fit. */
+export type Extended<T> = T | (T & { readonly [extension: `x-${string}`]: unknown });
 
 /** A reference, such as `{ $ref: "#/components/schemas/Peer" }`. */
 export interface ReferenceObject {
@@ -21,24 +19,26 @@ export interface ReferenceObject {
 }
 
 /** What an operation is. */
-export interface OperationObject extends Extensible {
+export interface OperationObject {
   readonly tags?: readonly string[] | undefined;
   readonly summary?: string | undefined;
   /** Markdown. */
   readonly description?: string | undefined;
-  readonly externalDocs?: ExternalDocumentationObject | undefined;
+  readonly externalDocs?: Extended<ExternalDocumentationObject> | undefined;
   /** Generators name functions by it. */
   readonly operationId?: string | undefined;
   /** A name of the path that is not among them is added, as a text. */
-  readonly parameters?: readonly (ParameterObject | ReferenceObject)[] | undefined;
-  readonly requestBody?: RequestBodyObject | ReferenceObject | undefined;
+  readonly parameters?: readonly (Extended<ParameterObject> | ReferenceObject)[] | undefined;
+  readonly requestBody?: Extended<RequestBodyObject> | ReferenceObject | undefined;
   /** The answers by their status, such as `200`, `"4XX"` or `default`. */
-  readonly responses?: Readonly<Record<string, ResponseObject | ReferenceObject>> | undefined;
+  readonly responses?:
+    | Readonly<Record<string, Extended<ResponseObject> | ReferenceObject>>
+    | undefined;
   readonly callbacks?: Readonly<Record<string, object>> | undefined;
   readonly deprecated?: boolean | undefined;
   readonly security?: readonly SecurityRequirementObject[] | undefined;
   /** @default the service that serves the description */
-  readonly servers?: readonly ServerObject[] | undefined;
+  readonly servers?: readonly Extended<ServerObject>[] | undefined;
 }
 
 /** A parameter of an operation. */
@@ -50,48 +50,46 @@ export interface ParameterObject extends HeaderObject {
 }
 
 /** A header of an answer; what a parameter has as well. */
-export interface HeaderObject extends Extensible {
+export interface HeaderObject {
   readonly description?: string | undefined;
   /** Has to be `true` in the path. */
   readonly required?: boolean | undefined;
   readonly deprecated?: boolean | undefined;
-  readonly schema?: SchemaObject | ReferenceObject | boolean | undefined;
+  readonly schema?: SchemaObject | undefined;
   readonly style?: string | undefined;
   readonly explode?: boolean | undefined;
   readonly example?: unknown;
   readonly examples?: Readonly<Record<string, object>> | undefined;
-  readonly content?: Readonly<Record<string, MediaTypeObject>> | undefined;
+  readonly content?: Readonly<Record<string, Extended<MediaTypeObject>>> | undefined;
 }
 
 /** The content of a request. */
-export interface RequestBodyObject extends Extensible {
+export interface RequestBodyObject {
   readonly description?: string | undefined;
   /** By media type, such as `application/json`. */
-  readonly content: Readonly<Record<string, MediaTypeObject>>;
+  readonly content: Readonly<Record<string, Extended<MediaTypeObject>>>;
   readonly required?: boolean | undefined;
 }
 
 /** An answer. */
-export interface ResponseObject extends Extensible {
+export interface ResponseObject {
   readonly description: string;
-  readonly headers?: Readonly<Record<string, HeaderObject | ReferenceObject>> | undefined;
+  readonly headers?: Readonly<Record<string, Extended<HeaderObject> | ReferenceObject>> | undefined;
   /** By media type, such as `application/json`. */
-  readonly content?: Readonly<Record<string, MediaTypeObject>> | undefined;
+  readonly content?: Readonly<Record<string, Extended<MediaTypeObject>>> | undefined;
   readonly links?: Readonly<Record<string, object>> | undefined;
 }
 
 /** A content in one media type. */
-export interface MediaTypeObject extends Extensible {
-  readonly schema?: SchemaObject | ReferenceObject | boolean | undefined;
+export interface MediaTypeObject {
+  readonly schema?: SchemaObject | undefined;
   readonly example?: unknown;
   readonly examples?: Readonly<Record<string, object>> | undefined;
   readonly encoding?: Readonly<Record<string, object>> | undefined;
 }
 
 /** A JSON Schema, 2020-12. */
-export interface SchemaObject {
-  readonly [keyword: string]: unknown;
-}
+export type SchemaObject = object | boolean;
 
 /** Names of security schemes, each with the scopes that are needed. */
 export interface SecurityRequirementObject {
@@ -99,14 +97,14 @@ export interface SecurityRequirementObject {
 }
 
 /** Where operations are answered. */
-export interface ServerObject extends Extensible {
+export interface ServerObject {
   readonly url: string;
   readonly description?: string | undefined;
   readonly variables?: Readonly<Record<string, object>> | undefined;
 }
 
 /** What a document is about. */
-export interface InfoObject extends Extensible {
+export interface InfoObject {
   readonly title: string;
   /** Of the interface, not of OpenAPI. */
   readonly version: string;
@@ -119,29 +117,33 @@ export interface InfoObject extends Extensible {
 }
 
 /** A tag, by which operations are grouped. */
-export interface TagObject extends Extensible {
+export interface TagObject {
   readonly name: string;
   /** Markdown. */
   readonly description?: string | undefined;
-  readonly externalDocs?: ExternalDocumentationObject | undefined;
+  readonly externalDocs?: Extended<ExternalDocumentationObject> | undefined;
 }
 
 /** Where more is said. */
-export interface ExternalDocumentationObject extends Extensible {
+export interface ExternalDocumentationObject {
   readonly url: string;
   readonly description?: string | undefined;
 }
 
 /** What operations refer to, by name. */
-export interface ComponentsObject extends Extensible {
-  readonly schemas?: Readonly<Record<string, SchemaObject | boolean>> | undefined;
-  readonly responses?: Readonly<Record<string, ResponseObject | ReferenceObject>> | undefined;
-  readonly parameters?: Readonly<Record<string, ParameterObject | ReferenceObject>> | undefined;
+export interface ComponentsObject {
+  readonly schemas?: Readonly<Record<string, SchemaObject>> | undefined;
+  readonly responses?:
+    | Readonly<Record<string, Extended<ResponseObject> | ReferenceObject>>
+    | undefined;
+  readonly parameters?:
+    | Readonly<Record<string, Extended<ParameterObject> | ReferenceObject>>
+    | undefined;
   readonly examples?: Readonly<Record<string, object>> | undefined;
   readonly requestBodies?:
-    | Readonly<Record<string, RequestBodyObject | ReferenceObject>>
+    | Readonly<Record<string, Extended<RequestBodyObject> | ReferenceObject>>
     | undefined;
-  readonly headers?: Readonly<Record<string, HeaderObject | ReferenceObject>> | undefined;
+  readonly headers?: Readonly<Record<string, Extended<HeaderObject> | ReferenceObject>> | undefined;
   readonly securitySchemes?: Readonly<Record<string, object>> | undefined;
   readonly links?: Readonly<Record<string, object>> | undefined;
   readonly callbacks?: Readonly<Record<string, object>> | undefined;
@@ -151,10 +153,10 @@ export interface ComponentsObject extends Extensible {
 /** What the description says besides its operations. */
 export interface DocumentOptions {
   /** Takes the place of the title, version and texts that are there. */
-  readonly info?: InfoObject | undefined;
+  readonly info?: Extended<InfoObject> | undefined;
   /** Tags, which stand before those that are there. */
-  readonly tags?: readonly TagObject[] | undefined;
-  readonly externalDocs?: ExternalDocumentationObject | undefined;
+  readonly tags?: readonly Extended<TagObject>[] | undefined;
+  readonly externalDocs?: Extended<ExternalDocumentationObject> | undefined;
   /** What the host's operations refer to. */
-  readonly components?: ComponentsObject | undefined;
+  readonly components?: Extended<ComponentsObject> | undefined;
 }

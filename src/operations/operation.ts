@@ -4,7 +4,7 @@
  * @module
  */
 import type { Cors } from "../http/cors.ts";
-import type { OperationObject } from "./openapi.ts";
+import type { Extended, OperationObject } from "./openapi.ts";
 
 /** An operation of a host's own. */
 export interface Operation<Path extends string = string> {
@@ -13,7 +13,7 @@ export interface Operation<Path extends string = string> {
   /** The path as OpenAPI writes it: `/v1/peers/{id}`. */
   path: Path;
   /** The OpenAPI operation object. */
-  operation: OperationObject;
+  operation: Extended<OperationObject>;
   /**
    * The origins whose pages may call it; `"*"` for any, `[]` for none. Pages of other origins cannot read
    * its answers, and are refused with 403 where the method is not GET.

@@ -42,12 +42,12 @@ import type { Info, Nodeface, NodefaceOptions, Operation, OperationObject } from
 interface Peer { id: string }
 const peer: Peer = { id: "a" };
 const parameters = [{ name: "id", in: "path", required: true, schema: { type: "string" } }];
-const operation: OperationObject = { parameters, responses: { 200: { description: "It" } }, "x-a": 1 };
+const operation: OperationObject = { parameters, responses: { 200: { description: "It" } } };
 
 const getPeer = defineOperation({
   method: "GET",
   path: "/v1/peers/{peer-id}",
-  operation: { summary: "Get a peer" },
+  operation: { summary: "Get a peer", externalDocs: { url: "/", "x-b": 2 }, "x-a": 1 },
   handle(request, { "peer-id": id }, env: { key: string }) {
     if (!id.startsWith(env.key)) throw problem(404, "There is no peer " + id);
     return new Response(JSON.stringify(peer));
@@ -75,6 +75,8 @@ export async function ask(nodeface: Nodeface, context: unknown): Promise<Info> {
   await nodeface[Symbol.asyncDispose]();
   return await response.json() as Info;
 }
+// @ts-expect-error: OpenAPI has no such key
+export const mistyped = () => defineOperation({ ...getPeer, operation: { sumary: "Get a peer" } });
 // @ts-expect-error: the path has no such name
 export const wrong = () => defineOperation({ ...getPeer, handle: (request, { id }) => new Response(id) });
 `;
