@@ -27,7 +27,7 @@ const ENTRIES = [
 /** What stands in for the library in a browser. It imports nothing. */
 const IN_BROWSERS = "browser";
 
-/** What most parts import: the service, the rules for settings, and how a plan names its sources, what JSON keeps. */
+/** What most parts import: the service, rules for settings, names of sources, and what JSON keeps. */
 const SHARED = ["nodeface", "settings/flags", "info/query-plan", "json/to-json"];
 
 /**

@@ -115,7 +115,7 @@ pack("it brings the licences of what is put into it", () => {
   }
 });
 
-for (const version of [22, 24, 26]) {
+for (const version of [20, 22, 24, 26]) {
   pack(`CommonJS requires it on Node ${version}`, async () => {
     const node = `${ROOT}tests/node_modules/node${version}/bin/node`;
     const program = 'console.log(typeof require("nodeface").createNodeface, ' +
