@@ -19,6 +19,8 @@ import type { NodefaceOptions } from "./options.ts";
  * export default createNodeface();
  * ```
  */
-export function createNodeface(options: NodefaceOptions = {}): Nodeface {
-  return assembleNodeface(checkOptions(options));
+export function createNodeface<const Paths extends readonly string[] = readonly string[]>(
+  options: NodefaceOptions<Paths> = {},
+): Nodeface {
+  return assembleNodeface(checkOptions(options as NodefaceOptions));
 }

@@ -5,13 +5,44 @@
  */
 export { createNodeface } from "./create-nodeface.ts";
 export type { Nodeface } from "./nodeface.ts";
-export type { DescriptionDocument, NodefaceOptions, NodeOptions, Operation } from "./options.ts";
+export { defineOperation } from "./operations/operation.ts";
+export { problem } from "./operations/problem.ts";
+export type { DescriptionDocument, NodefaceOptions, NodeOptions } from "./options.ts";
+export type { Operation, PathName, PathParameters } from "./operations/operation.ts";
+export type {
+  ComponentsObject,
+  DocumentOptions,
+  Extended,
+  ExternalDocumentationObject,
+  HeaderObject,
+  InfoObject,
+  MediaTypeObject,
+  OperationObject,
+  ParameterObject,
+  ReferenceObject,
+  RequestBodyObject,
+  ResponseObject,
+  SchemaObject,
+  SecurityRequirementObject,
+  ServerObject,
+  TagObject,
+  Word,
+} from "./operations/openapi.ts";
+export type { Closeable } from "./disposable.ts";
 export type { Cors } from "./http/cors.ts";
 export type { Hosts } from "./http/host-guard.ts";
 export type { HostInfo } from "./info/query-plan.ts";
-export type { Info } from "./info/info-object.ts";
+export type { Info, Service } from "./info/info.ts";
 export type { DescriptionEvent, ErrorEvent, Log, LogEvent } from "./log.ts";
-export type { KindEvent, NodeEvent, RemarkEvent, StatusEvent } from "./info/state-log.ts";
+export type {
+  KindEvent,
+  Level,
+  NodeEvent,
+  RemarkEvent,
+  StatusEvent,
+  Topic,
+} from "./info/state-log.ts";
+export type { FailureCode } from "./info/sources/source-error.ts";
 export type { Status, StatusCode } from "./info/status.ts";
 export type { AuthVariable, InfoSettings, NodeSettings } from "./info/settings.ts";
 export type {
@@ -28,10 +59,12 @@ export type {
   Kind,
   KindAuth,
   KindHealth,
+  KindStatusCode,
   NetworkRules,
   PostSource,
   Reference,
   Source,
+  SourceOptions,
   Test,
 } from "./kinds/kind.ts";
 export type {
@@ -49,5 +82,4 @@ export type {
   RestOperation,
 } from "./kinds/interface.ts";
 export type { Finding } from "./openapi/diagnostics.ts";
-export type { DescribedOperation } from "./openapi/operations-of-host.ts";
-export type { DescriptionPlace } from "./description/watch.ts";
+export type { DescriptionPlace } from "./description/place.ts";

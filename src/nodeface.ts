@@ -8,7 +8,10 @@
  * @module
  */
 import { type IRequestStrict, Router } from "itty-router";
-import { createFinish } from "./http/finish.ts";
+import type { Closeable } from "./disposable.ts";
+import { createFail, type Fail } from "./answer-error.ts";
+import { type Cors, isPreflight } from "./http/cors.ts";
+import { createFinish, type Finish } from "./http/finish.ts";
 import { createHostGuard } from "./http/host-guard.ts";
 import { memoize } from "./http/memoize.ts";
 import type { Answer, Awaitable, RequestHead } from "./http/message.ts";
@@ -19,17 +22,22 @@ import { problem } from "./http/problem-details.ts";
 import type { Representation } from "./http/representation.ts";
 import { parseTarget } from "./http/request-target.ts";
 import { respond } from "./http/respond.ts";
-import { toResponse } from "./http/to-response.ts";
+import { isResponse, toResponse } from "./http/to-response.ts";
 import { STATUSES } from "./info/status.ts";
 import type { Resource } from "./lazy.ts";
-import { describeError } from "./log.ts";
-import { type CheckedOptions, type Operation, withDefaults } from "./options.ts";
+import { createCaller } from "./operations/call-operation.ts";
+import type { Operation } from "./operations/operation.ts";
+import { type CheckedOptions, withDefaults } from "./options.ts";
 import { createResources, type Resources } from "./resources.ts";
 
 /** A service. Its `fetch` works with any server of `Request` and `Response`. */
-export interface Nodeface extends AsyncDisposable {
-  /** Answers a request; neither throws nor rejects. Returns no promise if the answer is ready. */
-  fetch(request: Request): Response | Promise<Response>;
+export interface Nodeface extends Closeable {
+  /**
+   * Answers a request; neither throws nor rejects. Returns no promise if the answer is ready.
+   *
+   * @param context is given to the handlers of a host's operations, after their own parameters
+   */
+  fetch(request: Request, ...context: unknown[]): Response | Promise<Response>;
   /**
    * Whether a request is for this service: its path, whatever the method, is served here. Below `prefix` if
    * there is one. Ask it in a chain of handlers, to let the others answer what is not for this service.
@@ -68,10 +76,12 @@ export interface AnsweringNodeface extends Nodeface {
    *
    * @param head the head of the request
    * @param makeRequest makes the `Request`; called only for a host's operation
+   * @param context is given to its handler
    */
   answer(
     head: RequestHead,
     makeRequest: () => Awaitable<Request>,
+    context?: readonly unknown[],
   ): Awaitable<Answer | Response>;
   /** Tells the log of an error that an adapter has met, such as that of an operation's stream. */
   onError(error: unknown): void;
@@ -88,14 +98,16 @@ export function assembleNodeface(checked: CheckedOptions): AnsweringNodeface {
   const prefix = createPrefix(options.prefix);
   const guard = createHostGuard(hosts);
   const finish = createFinish(cors);
-  const table = createRoutes(resources, prefix, operations);
+  const fail = createFail(log);
+  const table = createRoutes(resources, prefix);
+  addOperations(table, operations, cors, fail);
 
   const routesAt = (pathname: string): Routes => {
     const routes: Routes = new Map();
     if (hasExtraSlash(pathname)) return routes;
-    for (const [method, pattern, [handle]] of table) {
+    for (const [method, pattern, [handle, finish]] of table) {
       const match = pattern.exec(pathname);
-      if (match && !routes.has(method)) routes.set(method, { handle, match });
+      if (match && !routes.has(method)) routes.set(method, { handle, finish, match });
     }
     return routes;
   };
@@ -107,15 +119,31 @@ export function assembleNodeface(checked: CheckedOptions): AnsweringNodeface {
   const routesOf = lookUp(prefix.strip);
   const routesOfWhole = lookUp(prefix.stripWhole);
 
-  const find = (head: RequestHead, makeRequest: () => Awaitable<Request>): Awaitable<Found> => {
-    const { method, url, originalUrl } = head;
+  /** Answers OPTIONS, and a method that the path does not have. */
+  const answerOther = (routes: Routes, head: RequestHead): Answer | Response => {
+    const answer = answerMethod(head.method, routes.keys());
+    if (!isPreflight(head)) return answer;
+    const asked = routes.get(head.headers.get("access-control-request-method") ?? "")?.finish;
+    // Browsers remember all methods of the answer, so that each has to be open to the same origins.
+    const open = [...routes].filter(([, { finish }]) => finish === asked).map(([method]) => method);
+    if (!asked && open.length === routes.size) return answer;
+    return toResponse((asked ?? finish)(answer, head, open));
+  };
+
+  const find = (
+    head: RequestHead,
+    makeRequest: () => Awaitable<Request>,
+    context: readonly unknown[],
+  ): Awaitable<Found> => {
+    const { url, originalUrl } = head;
     const pathname = guard(head);
     if (typeof pathname !== "string") return pathname;
     const routes = routesOf(pathname);
-    const route = routes.get(method);
-    if (!route) return answerMethod(method, routes.keys());
+    const route = routes.get(head.method);
+    if (!route) return answerOther(routes, head);
     const original = originalUrl === undefined ? undefined : parseTarget(originalUrl)?.pathname;
-    return route.handle({ path: { pathname, original }, url, match: route.match, makeRequest });
+    const path = { pathname, original };
+    return route.handle({ path, url, match: route.match, head, makeRequest, context });
   };
 
   const matches: Nodeface["matches"] = ({ url, originalUrl = url }) => {
@@ -128,44 +156,34 @@ export function assembleNodeface(checked: CheckedOptions): AnsweringNodeface {
 
   const complete = (found: Found, head: RequestHead): Answer | Response => {
     const answer = !found ? notFound() : "variants" in found ? respond(found, head.headers) : found;
-    return finish(answer, head);
+    // A response comes from an operation, which has finished it.
+    return isResponse(answer) ? answer : finish(answer, head);
   };
 
-  const fail = (error: unknown, head: RequestHead): Answer | Response => {
-    const answer = problem(500, "The service could not answer this request; its log says why");
-    const tell = (what: string) =>
-      log(`${what}: ${describeError(error)}`, { code: "error", level: "error", error });
-    // JavaScript hosts may hand over anything.
-    if (!isHead(head)) {
-      tell("what is to be answered is no Request");
-      return answer;
-    }
-    // A query may hold secrets.
-    const [target] = head.url.replace(/^\w+:\/\/[^/]*/, "").split("?");
-    tell(`${head.method} ${target} is answered with 500`);
-    return finish(answer, head);
-  };
+  // JavaScript hosts may hand over anything.
+  const answerError = (error: unknown, head: RequestHead) =>
+    isHead(head) ? finish(fail(error, head), head) : fail(error, undefined);
 
   const answerLater = async (found: Promise<Found>, head: RequestHead) => {
     try {
       return complete(await found, head);
     } catch (error) {
-      return fail(error, head);
+      return answerError(error, head);
     }
   };
 
-  const answer: AnsweringNodeface["answer"] = (head, makeRequest) => {
+  const answer: AnsweringNodeface["answer"] = (head, makeRequest, context = []) => {
     try {
-      const found = find(head, makeRequest);
+      const found = find(head, makeRequest, context);
       return isReady(found) ? complete(found, head) : answerLater(found, head);
     } catch (error) {
-      return fail(error, head);
+      return answerError(error, head);
     }
   };
 
   return {
-    fetch(request) {
-      const answered = answer(request, () => request);
+    fetch(request, ...context) {
+      const answered = answer(request, () => request, context);
       return isReady(answered) ? toResponse(answered) : answered.then(toResponse);
     },
     matches,
@@ -185,28 +203,31 @@ interface RoutedRequest {
   path: RequestedPath;
   url: string;
   match: RegExpExecArray;
+  head: RequestHead;
   makeRequest: () => Awaitable<Request>;
+  context: readonly unknown[];
 }
 
-/** The routes of a path by method. */
-type Routes = Map<string, { handle: Handler; match: RegExpExecArray }>;
+/** The routes of a path by method; those of operations have a `finish` of their own. */
+type Routes = Map<
+  string,
+  { handle: Handler; finish: Finish | undefined; match: RegExpExecArray }
+>;
 
 const NO_ROUTES: Routes = new Map();
 
 type Handler = (request: RoutedRequest) => Awaitable<Found>;
 
-/** The table of itty-router with the handlers that `createRoutes` puts there. */
-type RouteTable = [method: string, pattern: RegExp, handlers: [Handler], path: string][];
+/** The table of itty-router with the handlers that are put there. */
+type RouteTable = [
+  method: string,
+  pattern: RegExp,
+  handlers: [handle: Handler, finish?: Finish],
+  path: string,
+][];
 
-/**
- * Makes the table of routes, in the order in which they are tried. itty-router compiles the service's own
- * paths. It does not support all of OpenAPI's path templates, so the host's are compiled here.
- */
-function createRoutes(
-  resources: Resources,
-  prefix: Prefix,
-  operations: readonly Operation[],
-): RouteTable {
+/** Makes the table of the service's own routes, in the order in which they are tried. */
+function createRoutes(resources: Resources, prefix: Prefix): RouteTable {
   const router = Router<RoutedRequest & IRequestStrict, [], Found>();
   const table = router.routes as unknown as RouteTable;
   const get = (path: string, handle: Handler) => router.get(path, handle).head(path, handle);
@@ -236,38 +257,36 @@ function createRoutes(
       async ({ match }) => (await resources.assets.get())(match[0].slice("/assets/".length)),
     );
   }
+  return table;
+}
+
+/**
+ * Adds a host's operations to a table of routes. itty-router does not support all of OpenAPI's path
+ * templates, so they are compiled here.
+ *
+ * @throws {TypeError} if the table has one already
+ */
+function addOperations(
+  table: RouteTable,
+  operations: readonly Operation[],
+  cors: Cors,
+  fail: Fail,
+): void {
+  // `"*"` is for what the service answers itself.
+  const named = cors === "*" ? [] : cors;
   const serviceRoutes = table.length;
-  for (const { method, path, handle } of operations.toSorted(bySpecificity)) {
+  for (const operation of operations.toSorted(bySpecificity)) {
+    const { method, path, cors = named } = operation;
     const { pattern, names } = parsePathTemplate(path);
     const isTaken = table.some(([other, taken], i) =>
       other === method && (i < serviceRoutes ? taken.test(path) : taken.source === pattern.source)
     );
     if (isTaken) throw new TypeError(`${method} ${path} is served already`);
-    const handler: Handler = async ({ match, makeRequest }) => {
-      const params = Object.fromEntries(names.map((name, i) => [name, match[i + 1]!]));
-      return await callHandler(handle, await makeRequest(), params);
-    };
+    const finish = createFinish(cors);
+    const handle: Handler = createCaller(operation, names, cors, finish, fail);
     for (const each of method === "GET" ? ["GET", "HEAD"] : [method]) {
-      table.push([each, pattern, [handler], path]);
+      table.push([each, pattern, [handle, finish], path]);
     }
-  }
-  return table;
-}
-
-/** Calls a handler; says so if it fails where the host has read the request's content before. */
-async function callHandler(
-  handle: Operation["handle"],
-  request: Request,
-  params: Parameters<Operation["handle"]>[1],
-): Promise<Response> {
-  const { bodyUsed } = request;
-  try {
-    return await handle(request, params);
-  } catch (cause) {
-    if (!bodyUsed) throw cause;
-    const message = "the host has read the content of this request before it came to Nodeface; " +
-      "hand on a request.clone() that was made before";
-    throw new Error(message, { cause });
   }
 }
 

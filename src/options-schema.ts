@@ -9,6 +9,7 @@ import * as v from "valibot";
 import { COMMAND, LOGS } from "./settings/flags.ts";
 import { infoSettings } from "./settings/info.ts";
 import { kindSchema } from "./settings/kind.ts";
+import { documentParts, operationObject } from "./settings/openapi.ts";
 import { nodeSettings } from "./settings/node.ts";
 import {
   FILE,
@@ -152,7 +153,11 @@ function operation(): Schema {
       text: "The method, in upper case. HEAD is answered with GET",
     }),
     path: needed(LINE, { text: "The path as OpenAPI writes it" }),
-    operation: needed(map(LINE, json), { text: "The OpenAPI operation object" }),
+    operation: needed(operationObject(), { text: "The OpenAPI operation object" }),
+    cors: setting(allowed(ORIGIN, "origins"), {
+      text: "The origins whose pages may call it",
+      default: "the origins that cors of the service lists",
+    }),
     handle: needed(callback("a function that answers a request"), { text: "Answers a request" }),
   });
 }
@@ -187,6 +192,9 @@ export const optionsWith = (own: readonly string[]): Schema =>
     info: setting(later(infoOptions), INFO),
     operations: setting(list(v.lazy(operation), "a list of operations"), {
       text: "Further operations, which the description and the explorer show as well",
+    }),
+    document: setting(v.lazy(() => documentParts()), {
+      text: "What the description says besides its operations, as OpenAPI writes it",
     }),
     startedAt: setting(v.date("a Date, such as new Date()"), { text: "When the service started" }),
     log: setting(callback(), {

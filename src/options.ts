@@ -4,17 +4,18 @@
  * @module
  */
 import { forLog, formatFinding } from "./openapi/diagnostics.ts";
-import type { DescriptionPlace, DescriptionReport } from "./description/watch.ts";
-import type { DescribedOperation } from "./openapi/operations-of-host.ts";
+import type { DescriptionPlace, DescriptionReport } from "./description/place.ts";
 import type { Cors } from "./http/cors.ts";
 import type { Hosts } from "./http/host-guard.ts";
 import type { InfoSettings, NodeSettings } from "./info/settings.ts";
 import type { HostInfo } from "./info/query-plan.ts";
 import { consoleLog, describeError, type Log } from "./log.ts";
 import type { Kind } from "./kinds/kind.ts";
+import type { DocumentOptions } from "./operations/openapi.ts";
+import type { Operation } from "./operations/operation.ts";
 
 /** How a service is made. */
-export interface NodefaceOptions {
+export interface NodefaceOptions<Paths extends readonly string[] = readonly string[]> {
   /**
    * The host names to answer for besides loopback names and IP literals; `"*"` for any. Others are
    * refused with 421, since a page on another site could make its own name resolve to this service.
@@ -24,7 +25,7 @@ export interface NodefaceOptions {
   hosts?: Hosts | undefined;
   /**
    * The origins whose pages may read the answers; `"*"` for any, `[]` for none. Credentials are never
-   * allowed.
+   * allowed. A list is for the operations of the host as well; `"*"` is not, see {@linkcode Operation.cors}.
    *
    * @default "*"
    */
@@ -51,7 +52,14 @@ export interface NodefaceOptions {
    *
    * @default []
    */
-  operations?: readonly Operation[] | undefined;
+  operations?: { readonly [Index in keyof Paths]: Operation<Paths[Index]> } | undefined;
+  /**
+   * What the description says besides its operations: `info`, `tags`, `externalDocs`, and the `components`
+   * that the host's operations refer to, as OpenAPI writes them.
+   *
+   * @default what the node's description says, or this service's own
+   */
+  document?: DocumentOptions | undefined;
   /**
    * Kinds of node of the host's own, by name, in the form of the files in `spec/kinds/`. They win over
    * known ones of the same name.
@@ -93,21 +101,6 @@ export interface NodeOptions extends Omit<NodeSettings, "url" | "public_url"> {
   public_url?: string | URL | undefined;
 }
 
-/** An operation of a host's own. */
-export interface Operation extends DescribedOperation {
-  /**
-   * Answers a request to it. HEAD comes here where the method is GET, and has its body left out.
-   * An answer that says nothing for more than twelve seconds may be cut by the server.
-   *
-   * @param request as the server gave it
-   * @param params what stands in place of the names in the path, not decoded
-   */
-  handle(
-    request: Request,
-    params: Readonly<Record<string, string>>,
-  ): Response | Promise<Response>;
-}
-
 /** The options with all defaults, right in themselves. Its callbacks never throw. */
 export interface ResolvedOptions {
   readonly hosts: Hosts;
@@ -116,6 +109,7 @@ export interface ResolvedOptions {
   readonly description: DescriptionPlace | undefined;
   readonly onDescription: (report: DescriptionReport) => void;
   readonly operations: readonly Operation[];
+  readonly document: DocumentOptions;
   /** Tells `log` of an error that nobody expected. */
   readonly onError: (error: unknown) => void;
   /** The host's own kinds, which are laid over the known ones. */
@@ -143,6 +137,7 @@ export function withDefaults(options: CheckedOptions): ResolvedOptions {
     prefix: options.prefix ?? "",
     description: options.description,
     operations: options.operations ?? [],
+    document: options.document ?? {},
     kinds: options.kinds ?? {},
     node: options.node ?? {},
     info: options.info ?? {},

@@ -4,7 +4,8 @@
  * @module
  */
 import type { Content } from "./description/prepare.ts";
-import type { DescriptionPlace, Live } from "./description/watch.ts";
+import type { DescriptionPlace } from "./description/place.ts";
+import type { Live } from "./description/watch.ts";
 import { type Assets, createAssets, prepareFavicon } from "./explorer/assets.ts";
 import type { Page } from "./explorer/page.ts";
 import { VERSION } from "./generated/build-info.js";
@@ -16,6 +17,8 @@ import type { Snapshot } from "./info/snapshot.ts";
 import type { Kind } from "./kinds/kind.ts";
 import { lazy, pick, type Resource } from "./lazy.ts";
 import { prepareCatalog } from "./openapi/api-catalog.ts";
+import { describeOperation } from "./operations/describe-operation.ts";
+import type { DocumentOfHost } from "./openapi/document-of-host.ts";
 import { documentOf, type Forms, prepareOwn } from "./openapi/serve-description.ts";
 import { refreshOnDemand } from "./refresh-on-demand.ts";
 import type { ResolvedOptions } from "./options.ts";
@@ -63,7 +66,10 @@ export const LOOK_AT = { file: 2000, url: 30_000 } as const;
 
 /** Makes the resources of a service. Reads nothing before the first request. */
 export function createResources(options: ResolvedOptions): Resources {
-  const { startedAt, log, onError, node, info, operations } = options;
+  const { startedAt, log, onError, node, info, document: documentOfHost } = options;
+  const operations = options.operations.map((operation) =>
+    describeOperation(operation, documentOfHost.components)
+  );
   const { description: place, onDescription: report } = options;
 
   const makePage = async (content: PageContent, notice?: string) => {
@@ -76,7 +82,11 @@ export function createResources(options: ResolvedOptions): Resources {
 
   const described = lazy(async (): Promise<Live<PageSource>> => {
     const own = await OWN_DESCRIPTION.get();
-    const { document, ...forms } = await prepareOwn(own, operations);
+    const { document, ...forms } = await prepareOwn(
+      own,
+      operations,
+      documentOfHost as DocumentOfHost,
+    );
     const parts = lazy(async () => {
       const { renderParts } = await import("./explorer/page-parts.ts");
       return await renderParts(document);
@@ -99,6 +109,7 @@ export function createResources(options: ResolvedOptions): Resources {
       alone,
       own: documentOf(own.json),
       operations,
+      documentOfHost: documentOfHost as DocumentOfHost,
       report,
       base: url,
       publicUrl: node?.public_url,

@@ -116,7 +116,7 @@ cors("who may not read may not embed either, unless from the same origin", async
 cors("a preflight of what exists says which methods there are", async () => {
   const headers = await ask({}, "/v1/info", PREFLIGHT, "OPTIONS");
   assert.is(headers.get("access-control-allow-methods"), "GET, HEAD, OPTIONS");
-  assert.is(headers.get("access-control-allow-headers"), "*");
+  assert.is(headers.get("access-control-allow-headers"), "*, authorization");
   assert.is(headers.get("access-control-max-age"), "86400");
 });
 

@@ -67,7 +67,11 @@ embedding("HEAD, OPTIONS and other methods are answered for an operation as well
 embedding("both forms of the description have the operations, and what was there", async () => {
   const json = await (await ask("/a/node/spec.json")).json();
   assert.equal(parse(await (await ask("/a/node/spec.yaml")).text()), json);
-  assert.equal(json.paths[peer.path], { get: peer.operation, post: ban.operation });
+  const parameters = [{ name: "id", in: "path", required: true, schema: { type: "string" } }];
+  assert.equal(json.paths[peer.path], {
+    get: { ...peer.operation, parameters },
+    post: { ...ban.operation, parameters },
+  });
   assert.ok(json.paths["/v1/info"].get);
 });
 
@@ -262,6 +266,9 @@ embedding("a path answers as OpenAPI writes it, whatever characters and names it
     ["/v1/v:version", "/v1/v:version", {}],
     ["/v1/a+(b)|c*.d", "/v1/a+(b)%7Cc*.d", {}],
     ["/v1/a b", "/v1/a%20b", {}],
+    ["/v1/files/*", "/v1/files/*", {}],
+    ["/v1/rest/{path+}", "/v1/rest/b", { "path+": "b" }],
+    ["/v1/a|/etc", "/v1/a|/etc", {}],
     ["/v1/{a}-{b}.json", "/v1/x-y-z.json", { a: "x", b: "y-z" }],
   ];
   const handle: Operation["handle"] = (_request, params) => Response.json(params);
@@ -272,7 +279,10 @@ embedding("a path answers as OpenAPI writes it, whatever characters and names it
     assert.is(response.status, 200, template);
     assert.equal(await response.json(), params);
   }
-  for (const path of ["/v1/peers/a/kick", "/v1/v7", "/v1/aa", "/c", "/v1/x-y_json"]) {
+  for (const path of ["/v1/peers/a/kick", "/v1/v7", "/v1/aa", "/c", "/v1/x-y_json", "/etc"]) {
+    assert.is((await ask(path, {}, app)).status, 404, path);
+  }
+  for (const path of ["/v1/files/a", "/v1/files/a/b", "/v1/rest/a/b", "/v1/rest", "/v1/a"]) {
     assert.is((await ask(path, {}, app)).status, 404, path);
   }
 });

@@ -229,4 +229,29 @@ mounting("a Request whose content was read fails with what to do", async () => {
   assert.match(String(errors[0]), "hand on a request.clone()");
 });
 
+mounting(
+  "an operation is given the message with what the host's middleware put there",
+  async () => {
+    const path = "/v1/me";
+    const app = createNodeface({
+      operations: [{
+        ...{ method: "GET", path, operation },
+        handle: (_request, _params, { user }: { user: string }) => new Response(user),
+      }],
+    });
+    const answer = listener(app);
+    const server = createServer((request, response) =>
+      answer(Object.assign(request, { user: "alice" }), response)
+    );
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    try {
+      const { port } = server.address() as AddressInfo;
+      assert.is(await (await fetch(`http://127.0.0.1:${port}${path}`)).text(), "alice");
+    } finally {
+      server.close();
+      server.closeAllConnections();
+    }
+  },
+);
+
 mounting.run();

@@ -21,6 +21,30 @@ const operation = { responses: { 200: { description: "Done" } } };
 const peers = { method: "GET", path: "/v1/peers", operation, handle };
 
 /** Options of which one is wrong, and the start of what is said of it. */
+/** Operation objects at `/v1/peers/{id}`, and what is wrong with them. */
+const OPERATIONS: readonly [operation: unknown, complaint: string][] = [
+  [5, " must be an object"],
+  [{ sumary: "List" }, ".sumary is no key here; did you mean summary?"],
+  [{ tags: "Node" }, '.tags must be a list of texts, not "Node"'],
+  [{ responses: [] }, ".responses must be an object, not a list"],
+  [{ responses: { 200: "Done" } }, '.responses.200 must be an object, not "Done"'],
+  [{ parameters: {} }, ".parameters must be a list of parameters, not an object"],
+  [{ parameters: [{ in: "query" }] }, ".parameters[0] needs name, a text"],
+  [{ parameters: [{ name: "a", in: "body" }] }, ".parameters[0].in must be one of path, query"],
+  [
+    { parameters: [{ name: "ids", in: "path", required: true }] },
+    '.parameters[0].name is not in the path: "ids"; there are id',
+  ],
+  [{ parameters: [{ name: "id", in: "path" }] }, ".parameters[0].required must be true"],
+  [
+    { parameters: [{ name: "a", in: "query" }, { name: "a", in: "query" }] },
+    ".parameters[1] (a) is there already",
+  ],
+  [{ deprecated: "yes" }, '.deprecated must be true or false, not "yes"'],
+  [{ security: [{ key: "all" }] }, '.security[0].key must be a list of texts, not "all"'],
+  [{ "x-since": () => 5 }, ".x-since must be a JSON value, not a function"],
+];
+
 const WRONG: readonly [wrong: unknown, complaint: string][] = [
   [{ prefx: "/node" }, "prefx is no key here; did you mean prefix?"],
   [{ node: 5 }, "node must be the URL of the node, or an object with url, not 5"],
@@ -98,6 +122,26 @@ const WRONG: readonly [wrong: unknown, complaint: string][] = [
   [
     { operations: [{ ...peers, method: "get" }] },
     'operations[0].method must be one of GET, POST, PUT, PATCH, DELETE, not "get"; did you mean GET?',
+  ],
+  ...OPERATIONS.map(([operation, complaint]): [unknown, string] => [
+    { operations: [{ ...peers, path: "/v1/peers/{id}", operation }] },
+    `operations[0].operation${complaint}`,
+  ]),
+  [
+    { operations: [{ ...peers, cors: ["app.example"] }] },
+    "operations[0].cors[0] must be an origin such as https://app.example",
+  ],
+  [{ document: { title: "Mine" } }, "document.title is no key here; there are info, tags"],
+  [{ document: { info: { title: "Mine" } } }, "document.info needs version"],
+  [{ document: { tags: [{ nam: "A" }] } }, "document.tags[0] needs name"],
+  [{ document: { externalDocs: {} } }, "document.externalDocs needs url"],
+  [
+    { document: { components: { schema: {} } } },
+    "document.components.schema is no key here; did you mean schemas?",
+  ],
+  [
+    { document: { components: { responses: { Gone: 5 } } } },
+    "document.components.responses.Gone must be an object, not 5",
   ],
   ...["HEAD", "OPTIONS", "ALL", "BREW"].map((method): [unknown, string] => [
     { operations: [{ ...peers, method }] },

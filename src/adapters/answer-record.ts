@@ -9,11 +9,11 @@ import { type Callbacks, notify } from "./server.ts";
 /** The record of a request. */
 export interface AnswerRecord {
   /** Absent if the parser refused the request. */
-  readonly method?: string;
+  readonly method?: string | undefined;
   /** An absolute URL, or the path and query of the request target; absent as `method` is. */
-  readonly url?: string;
+  readonly url?: string | undefined;
   /** Absent if the client disconnected before the answer. */
-  readonly status?: number;
+  readonly status?: number | undefined;
   readonly outcome: Outcome;
   readonly milliseconds: number;
 }

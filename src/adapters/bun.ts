@@ -23,7 +23,8 @@ import { checkServeOptions } from "./serve-options.ts";
 import { TIMEOUTS } from "./timeouts.ts";
 import { watchFailure } from "./stream-failure.ts";
 
-export type { AnswerRecord } from "./answer-record.ts";
+export type { AnswerRecord, Outcome } from "./answer-record.ts";
+export type { Closeable } from "../disposable.ts";
 export type { App, Callbacks, Listening, ServeOptions } from "./server.ts";
 
 interface BunServer {

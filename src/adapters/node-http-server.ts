@@ -103,7 +103,8 @@ export async function createHttpServer(
 
 /**
  * Makes the request listener for a server of `node:http`, which is a middleware of Express and its like as
- * well. A router that takes the path of the mount off says so in `originalUrl`.
+ * well. A router that takes the path of the mount off says so in `originalUrl`. The handlers of a host's
+ * operations are given the `IncomingMessage` as their context.
  *
  * The limits that `serve` sets for slow clients are not set here: they belong to the host's server.
  *
@@ -116,7 +117,7 @@ export function listener(app: App, callbacks: Callbacks = {}): Listener {
     const original = typeof originalUrl === "string" ? originalUrl : undefined;
     const head = new MessageHead(message, original);
     if (next && app.matches?.(head) === false) return next();
-    answerMessage(app, callbacks, message, response, head);
+    answerMessage(app, callbacks, message, response, head, [message]);
   };
 }
 
@@ -134,6 +135,7 @@ function answerMessage(
   message: IncomingMessage,
   response: ServerResponse,
   head: MessageHead,
+  context: readonly unknown[] = [],
 ): void {
   const { onAnswer } = callbacks;
   const endRecord = onAnswer && beginRecord(onAnswer, head);
@@ -150,7 +152,7 @@ function answerMessage(
   }
   const direct = refusalOf(message, head) ?? answerToStar(message);
   if (direct) return write(response, withSecurity(direct));
-  const answer = answerOf(app, head, () => makeRequest(message, response, head));
+  const answer = answerOf(app, head, () => makeRequest(message, response, head), context);
   if (isAnswer(answer)) write(response, answer);
   else void send(response, answer, onErrorOf(app, callbacks), endRecord);
 }

@@ -9,7 +9,8 @@ import type { App, Listening, ServeOptions } from "./server.ts";
 import * as nodeHttp from "./node-http-server.ts";
 
 export { type Listener, listener } from "./node-http-server.ts";
-export type { AnswerRecord } from "./answer-record.ts";
+export type { AnswerRecord, Outcome } from "./answer-record.ts";
+export type { Closeable } from "../disposable.ts";
 export type { App, Callbacks, Listening, ServeOptions } from "./server.ts";
 
 const kept: object[] = [];

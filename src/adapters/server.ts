@@ -4,6 +4,7 @@
  * @module
  */
 import type { Answer, Awaitable, RequestHead } from "../http/message.ts";
+import type { Closeable } from "../disposable.ts";
 import type { AnswerRecord } from "./answer-record.ts";
 
 /** The options of a server. Others are refused. */
@@ -23,7 +24,7 @@ export interface Callbacks {
 }
 
 /** A listening server. `await using` closes it. */
-export interface Listening extends AsyncDisposable {
+export interface Listening extends Closeable {
   /** The address that it listens on, such as `http://127.0.0.1:8080/`, even if its host was a name. */
   readonly url: string;
   /** Stops listening; resolves when the last answer has been sent. May be called again. */
@@ -50,8 +51,13 @@ export interface AnsweringApp extends App {
    * Is called in place of `fetch`.
    *
    * @param makeRequest makes the `Request`
+   * @param context what else the app's own handlers are given
    */
-  answer(head: RequestHead, makeRequest: () => Awaitable<Request>): Awaitable<Answer | Response>;
+  answer(
+    head: RequestHead,
+    makeRequest: () => Awaitable<Request>,
+    context?: readonly unknown[],
+  ): Awaitable<Answer | Response>;
   /** Takes an error where the host has no {@linkcode Callbacks.onError}. */
   readonly onError?: (error: unknown) => void;
 }
@@ -61,8 +67,9 @@ export function answerOf(
   app: App,
   head: RequestHead,
   makeRequest: () => Awaitable<Request>,
+  context: readonly unknown[] = [],
 ): Awaitable<Answer | Response> {
-  return isAnswering(app) ? app.answer(head, makeRequest) : fetchAnswer(app, makeRequest);
+  return isAnswering(app) ? app.answer(head, makeRequest, context) : fetchAnswer(app, makeRequest);
 }
 
 const isAnswering = (app: App): app is AnsweringApp => "answer" in app;

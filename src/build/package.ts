@@ -24,6 +24,9 @@ const ENTRIES = [
   "adapters/worker",
 ];
 
+/** What stands in for the library in a browser. It imports nothing. */
+const IN_BROWSERS = "browser";
+
 /** What most parts import: the service, rules for settings, names of sources, and what JSON keeps. */
 const SHARED = ["nodeface", "settings/flags", "info/query-plan", "json/to-json"];
 
@@ -61,7 +64,7 @@ async function findImportsOnDemand(): Promise<string[]> {
   return (await Promise.all(imports)).flat();
 }
 
-const OLD_BUILD = /^(?!bench|executables|nodeface-|worker\.js).*\.js$/;
+const OLD_BUILD = /^(?!bench|executables|nodeface-|worker\.js).*\.js(\.map)?$/;
 
 for (const name of await readdir(DIST, { recursive: true })) {
   if (OLD_BUILD.test(name)) await rm(join(DIST, name));
@@ -69,7 +72,7 @@ for (const name of await readdir(DIST, { recursive: true })) {
 
 const { dependencies } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
 const { metafile } = await build({
-  entryPoints: ENTRIES.map(pathOf),
+  entryPoints: [...ENTRIES, IN_BROWSERS].map(pathOf),
   outbase: join(ROOT, "src"),
   outdir: DIST,
   chunkNames: "parts/[name]-[hash]",
@@ -95,11 +98,15 @@ const { metafile } = await build({
   // Bun does not transpile such a file, which saves 6 % to the first answer (Bun 1.4.4).
   banner: { js: "// @bun" },
   charset: "ascii",
+  // The package has the sources themselves, for declaration maps as well.
+  sourcemap: "linked",
+  sourcesContent: false,
   metafile: true,
   legalComments: "none",
   logLevel: "warning",
 });
 await removeUnreachableTypes();
+await removeMapsOfData();
 await writeFile(join(DIST, "LICENSES.txt"), await licenses(packagesOf(metafile)));
 
 async function removeUnreachableTypes(): Promise<void> {
@@ -114,6 +121,20 @@ async function removeUnreachableTypes(): Promise<void> {
   }
   for (const name of await readdir(DIST, { recursive: true })) {
     const file = join(DIST, name);
-    if (name.endsWith(".d.ts") && !kept.has(file)) await rm(file);
+    if (/\.d\.ts(\.map)?$/.test(name) && !kept.has(file.replace(/\.map$/, ""))) await rm(file);
+  }
+}
+
+/** What is served lies in modules that have no source worth looking at. */
+async function removeMapsOfData(): Promise<void> {
+  for (const name of await readdir(DIST, { recursive: true })) {
+    if (!name.endsWith(".js.map")) continue;
+    const map = join(DIST, name);
+    const { sources } = JSON.parse(await readFile(map, "utf8")) as { sources: string[] };
+    if (!sources.every((source) => source.includes("/src/generated/"))) continue;
+    await rm(map);
+    const module = map.replace(/\.map$/, "");
+    const text = await readFile(module, "utf8");
+    await writeFile(module, text.replace(/\/\/# sourceMappingURL=.*\n?$/, ""));
   }
 }

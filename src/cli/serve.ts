@@ -6,7 +6,7 @@
 import type { AnsweringApp, ServeOptions } from "../adapters/server.ts";
 import { VERSION } from "../generated/build-info.js";
 import { type AnsweringNodeface, assembleNodeface } from "../nodeface.ts";
-import type { DescriptionReport } from "../description/watch.ts";
+import type { DescriptionReport } from "../description/place.ts";
 import { tellReport } from "../options.ts";
 import { LOOK_AT } from "../resources.ts";
 import { describeError } from "../log.ts";

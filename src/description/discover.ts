@@ -6,13 +6,8 @@
  */
 import { serialize } from "../lazy.ts";
 import type { Finding } from "../openapi/diagnostics.ts";
-import {
-  type DescriptionReport,
-  keepCurrent,
-  type Live,
-  type LiveOptions,
-  type Shown,
-} from "./watch.ts";
+import { keepCurrent, type Live, type LiveOptions, type Shown } from "./watch.ts";
+import type { DescriptionReport } from "./place.ts";
 
 /** How long a place is left alone when it has been looked at, in ms. */
 const AGAIN = 30_000;

@@ -7,23 +7,15 @@
 import type { Representation } from "../http/representation.ts";
 import type { Json } from "../json/values.ts";
 import { lazy, type Resource, serialize } from "../lazy.ts";
-import { failureOf, type Finding } from "../openapi/diagnostics.ts";
+import { failureOf } from "../openapi/diagnostics.ts";
+import type { DocumentOfHost } from "../openapi/document-of-host.ts";
 import type { DescribedOperation } from "../openapi/operations-of-host.ts";
 import type { Reader } from "../openapi/read-file-or-url.ts";
 import { prepareForms } from "../openapi/serve-description.ts";
 import type { Whereabouts } from "../openapi/servers.ts";
 import { fileUrl } from "../platform.ts";
+import type { DescriptionPlace, DescriptionReport } from "./place.ts";
 import type { Content, Prepare, Prepared } from "./prepare.ts";
-
-/** Where a node's description is: a file's path or URL, or the text itself. */
-export type DescriptionPlace = string | URL | { readonly text: string; readonly name?: string };
-
-/** What has become of a description that was read. */
-export interface DescriptionReport {
-  readonly findings: readonly Finding[];
-  /** What is shown: the description, an older version of it, or this service's own alone. */
-  readonly shown: "current" | "older" | "own";
-}
 
 /** Where a description is, and what goes into it. */
 export interface PlaceOptions extends Whereabouts {
@@ -32,6 +24,8 @@ export interface PlaceOptions extends Whereabouts {
   readonly own: Json;
   /** Further operations of a host, which are added as they are. */
   readonly operations?: readonly DescribedOperation[];
+  /** What a host says of the whole. */
+  readonly documentOfHost?: DocumentOfHost | undefined;
 }
 
 /** How a description is kept current. */
@@ -122,17 +116,14 @@ export async function inspectDescription(
 
 /** What prepares a description, and reads its files one by one. */
 async function open(
-  { place, own, operations = [], prepare, ...where }: PlaceOptions & { prepare: Prepare },
+  { place, own, operations = [], documentOfHost, prepare, ...where }: PlaceOptions & {
+    prepare: Prepare;
+  },
 ): Promise<{ prepare: () => Promise<Prepared>; read: Reader }> {
   const { createReader } = await import("../openapi/read-file-or-url.ts");
   const { entry, read } = await openPlace(place, createReader);
-  const job = { entry: entry.href, own, operations: operations.map(describe), where };
+  const job = { entry: entry.href, own, operations, documentOfHost, where };
   return { prepare: () => prepare(job, read), read };
-}
-
-/** An operation of a host as plain data, without what handles it. */
-function describe({ method, path, operation }: DescribedOperation): DescribedOperation {
-  return { method, path, operation: JSON.parse(JSON.stringify(operation)) };
 }
 
 async function openPlace(

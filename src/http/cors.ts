@@ -17,7 +17,11 @@ export interface CorsHeaders {
 
 const EXPOSED = { "access-control-expose-headers": "etag, allow, link" };
 
-const PREFLIGHT = { "access-control-allow-headers": "*", "access-control-max-age": "86400" };
+// `*` does not stand for `Authorization` (Fetch standard, "CORS-preflight fetch").
+const PREFLIGHT = {
+  "access-control-allow-headers": "*, authorization",
+  "access-control-max-age": "86400",
+};
 
 /**
  * Makes the function that chooses the CORS headers of a response.

@@ -7,8 +7,16 @@ import { type Cors, type CorsHeaders, createCors, isPreflight, preflightHeaders 
 import type { Answer, RequestHead } from "./message.ts";
 import { isResponse } from "./to-response.ts";
 
-/** Adds the common headers to an answer or to a host's own response, and removes the body for HEAD. */
-export type Finish = (answer: Answer | Response, head: RequestHead) => Answer | Response;
+/**
+ * Adds the common headers to an answer or to a host's own response, and removes the body for HEAD.
+ *
+ * @param methods those that a preflight may be told of; by default all of `Allow`
+ */
+export type Finish = (
+  answer: Answer | Response,
+  head: RequestHead,
+  methods?: readonly string[],
+) => Answer | Response;
 
 /** Headers of every response, whatever the options. */
 export const SECURITY_HEADERS = {
@@ -51,7 +59,7 @@ export function createFinish(cors: Cors): Finish {
     return new Response(null, init);
   };
 
-  return (answer, head) => {
+  return (answer, head, methods) => {
     if (isResponse(answer)) return completeResponse(answer, head);
     const { index, headers: shared } = corsHeaders(head);
     const completed = answer.completed
@@ -61,6 +69,7 @@ export function createFinish(cors: Cors): Finish {
     if (!isPreflight(head)) return completed;
     const { allow, "access-control-allow-origin": origin } = completed.headers;
     if (!allow || !origin) return completed;
-    return { ...completed, headers: { ...completed.headers, ...preflightHeaders(allow) } };
+    const open = methods?.join(", ") ?? allow;
+    return { ...completed, headers: { ...completed.headers, ...preflightHeaders(open) } };
   };
 }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Bytes } from "../bytes.ts";
 import type { Status } from "./status.ts";
 
 /** The head of a request (RFC 9112, section 2.1). A `Request` is one. */
@@ -26,7 +27,7 @@ export interface Answer {
   readonly status: Status;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Uint8Array<ArrayBuffer> | null;
+  readonly body: Bytes | null;
   /** `represent` makes it, `finish` fills it: the complete answers, by {@linkcode CorsHeaders.index}. */
   readonly completed?: Answer[];
   /** `toResponse` fills it: the second argument of `Response`. */

@@ -32,5 +32,16 @@ export function parsePathTemplate(template: string): PathTemplate {
   return { pattern: new RegExp(`^${pattern}${escape(template.slice(end))}$`), names };
 }
 
-const escape = (literal: string): string =>
-  encodeURI(literal).replaceAll("%25", "%").replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+/** Characters that `URL` leaves as they are in a path, though RFC 3986 has them encoded. */
+const RAW = "|[]^";
+
+function escape(literal: string): string {
+  const encoded = encodeURI(literal).replaceAll("%25", "%");
+  return encoded.replaceAll(/%([\da-f]{2})|[.*+?^${}()|[\]\\]/gi, (part, hex?: string) => {
+    if (hex === undefined) return `\\${part}`;
+    // Either case of the digits means the same (RFC 3986, section 6.2.2.1).
+    const anyCase = part.replaceAll(/[a-f]/gi, (x) => `[${x.toUpperCase()}${x.toLowerCase()}]`);
+    const char = String.fromCharCode(parseInt(hex, 16));
+    return RAW.includes(char) ? `(?:\\${char}|${anyCase})` : anyCase;
+  });
+}

@@ -7,53 +7,10 @@ import { formatJson } from "../json/lossless.ts";
 import { quote } from "../text.ts";
 import { isKnown } from "./conversions.ts";
 import { KNOWN_KEYS } from "./known-keys.ts";
+import type { Info, Service } from "./info.ts";
 import type { Values } from "./map-fields.ts";
 import { RESERVED_KEYS } from "./settings.ts";
-import type { NodeStatus, Status, StatusCode } from "./status.ts";
-
-/** One JSON object, open to any further key; a key whose value is not known is left out. */
-export interface Info {
-  /** What the operator calls this node. */
-  name?: string;
-  software?: string;
-  version?: string;
-  commit?: string;
-  network?: string;
-  /** Identifiers are strings, whatever the node writes. */
-  chain_id?: string;
-  node_type?: string;
-  node_id?: string;
-  /** The number of the latest block; a `bigint` above 2^53. */
-  height?: number | bigint;
-  /** When the latest block was made, RFC 3339. */
-  head_at?: string;
-  synced?: boolean;
-  /** From 0 to 1. */
-  sync_progress?: number;
-  peers?: number | bigint;
-  /** RFC 3339. */
-  started_at?: string;
-  status: Status;
-  /** Why the status is not `ok`. */
-  status_code?: StatusCode;
-  /** One sentence for people, beside `status_code`. */
-  status_reason?: string;
-  /** When the oldest of values that may be outdated was right, RFC 3339. */
-  updated_at?: string;
-  /** The service itself, where it stands beside a node. */
-  api?: Service;
-  /** Where the rest of the interface is: references relative to the URL of the info itself. */
-  links: Readonly<Record<string, string>>;
-  [key: string]: unknown;
-}
-
-/** What the service says of itself. */
-export interface Service {
-  software: string;
-  version: string;
-  /** RFC 3339. */
-  started_at: string;
-}
+import type { NodeStatus } from "./status.ts";
 
 /** What an info object is made of. */
 export interface Parts {

@@ -4,7 +4,8 @@
  * @module
  */
 import { lazy } from "../lazy.ts";
-import { makeInfo, type Service } from "./info-object.ts";
+import type { Service } from "./info.ts";
+import { makeInfo } from "./info-object.ts";
 import type { Monitor } from "./monitor.ts";
 import type { HostInfo } from "./query-plan.ts";
 import { DEFAULTS, type InfoSettings, milliseconds, type NodeSettings } from "./settings.ts";

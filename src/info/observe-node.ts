@@ -6,7 +6,8 @@
 import type { Kind } from "../kinds/kind.ts";
 import { assessStatus } from "./assess-status.ts";
 import { type Detection, detectKind } from "./detect-kind.ts";
-import { type Info, makeInfo, type Service } from "./info-object.ts";
+import type { Info, Service } from "./info.ts";
+import { makeInfo } from "./info-object.ts";
 import {
   dueSources,
   gaveNothing,

@@ -16,33 +16,33 @@ export type AuthVariable =
 /** The node that is shown. */
 export interface NodeSettings {
   /** Where it answers, `http:` or `https:`. */
-  url?: string;
+  url?: string | undefined;
   /** Where pages reach it; takes the place of the servers of its description. */
-  public_url?: string;
+  public_url?: string | undefined;
   /** One of the kinds, or `none` for a node that only `info` describes. @default found by asking */
-  kind?: string;
+  kind?: string | undefined;
   /** Where the secret for it lies. It is sent to the origin of `url` and nowhere else. */
-  auth?: AuthFile | AuthVariable;
+  auth?: AuthFile | AuthVariable | undefined;
   /** Whom to trust besides, for `https:`. */
-  tls?: { ca_file: string };
+  tls?: { ca_file: string } | undefined;
   /** How long an answer may take. @default "2s" */
-  timeout?: Duration;
+  timeout?: Duration | undefined;
 }
 
 /** What is shown of the node. */
 export interface InfoSettings {
   /** The node is asked at most once in this time. @default "1s" */
-  ttl?: Duration;
+  ttl?: Duration | undefined;
   /** How long last known values are shown when the node stops answering. @default "60s" */
-  stale?: Duration;
+  stale?: Duration | undefined;
   /** Values that are always the same. */
-  static?: Readonly<Record<string, unknown>>;
+  static?: Readonly<Record<string, unknown>> | undefined;
   /** Keys that are not shown. */
-  hide?: readonly string[];
+  hide?: readonly string[] | undefined;
   /** What is asked, beside or instead of what the kind asks. */
-  sources?: Readonly<Record<string, Source>>;
+  sources?: Readonly<Record<string, Source>> | undefined;
   /** Where the keys come from, beside or instead of those of the kind. */
-  fields?: Readonly<Record<string, Field>>;
+  fields?: Readonly<Record<string, Field>> | undefined;
 }
 
 /** Keys that only the service itself sets. */

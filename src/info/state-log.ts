@@ -34,7 +34,8 @@ export interface RemarkEvent {
   readonly level: Level;
 }
 
-type Level = "info" | "warn" | "error";
+/** How grave a message is. */
+export type Level = "info" | "warn" | "error";
 
 /** What remarks are about. */
 export type Topic = "source" | "key";

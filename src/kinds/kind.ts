@@ -19,29 +19,29 @@ export interface SourceOptions {
    *
    * @default the node's `timeout`
    */
-  timeout?: Duration;
+  timeout?: Duration | undefined;
   /**
    * How long an answer is good for.
    *
    * @default the info's `ttl`
    */
-  ttl?: Duration;
+  ttl?: Duration | undefined;
   /** Not every node of the kind has this method or path, so that its absence is no fault. */
-  optional?: boolean;
+  optional?: boolean | undefined;
   /**
    * An error that the node answers is a value as well: of JSON-RPC the whole answer, `{ result }` or
    * `{ error }`; of HTTP the content, whatever the status. A missing method or path stays an error.
    */
-  keep_errors?: boolean;
+  keep_errors?: boolean | undefined;
 }
 
 /** A call of JSON-RPC 2.0 over HTTP. */
 export interface JsonRpcSource extends SourceOptions {
   /** The method's name. */
   jsonrpc: string;
-  params?: readonly unknown[] | Readonly<Record<string, unknown>>;
+  params?: readonly unknown[] | Readonly<Record<string, unknown>> | undefined;
   /** Where calls are posted to, below the node's URL. @default the node's URL itself */
-  path?: string;
+  path?: string | undefined;
 }
 
 /** JSON by HTTP GET. */
@@ -49,7 +49,7 @@ export interface GetSource extends SourceOptions {
   /** A path below the node's URL, a whole URL, or the place of a link in another answer. */
   get: string;
   /** The media type asked for. @default "application/json" */
-  accept?: string;
+  accept?: string | undefined;
 }
 
 /** JSON by HTTP POST. */
@@ -57,7 +57,7 @@ export interface PostSource extends SourceOptions {
   /** A path below the node's URL, or a whole URL. */
   post: string;
   /** What is posted; nothing where it is left out. */
-  json?: unknown;
+  json?: unknown | undefined;
 }
 
 /** A file with JSON or plain text. */
@@ -104,9 +104,9 @@ export type Conversion =
 export interface FieldOptions {
   /** Where it is; of several places, the first that has a value. */
   from: Reference | readonly Reference[];
-  as?: Conversion;
+  as?: Conversion | undefined;
   /** Left out where this place is true: some nodes hide values behind placeholders. */
-  unless?: Reference;
+  unless?: Reference | undefined;
 }
 
 /** Where a key of the info comes from. */
@@ -132,11 +132,11 @@ export interface KindAuth {
    * A header of the refusal and a regular expression for it. Nobody else is sent what lies in `files`;
    * without it there are none.
    */
-  refusal?: { readonly header: string; readonly pattern: string };
+  refusal?: { readonly header: string; readonly pattern: string } | undefined;
   /** Where such a node leaves its secret on this machine. */
-  files?: readonly AuthFile[];
+  files?: readonly AuthFile[] | undefined;
   /** The setting that helps where there are no such files, as in a configuration. */
-  example?: AuthFile;
+  example?: AuthFile | undefined;
 }
 
 /**
@@ -166,9 +166,9 @@ export interface HealthRule {
 /** What is expected of a node in a network. */
 export interface NetworkRules {
   /** The longest time between two blocks; `head_at` older than that is `stalled`. */
-  quiet?: Duration;
+  quiet?: Duration | undefined;
   /** The fewest peers; a node with fewer has `no_peers`. */
-  peers?: number;
+  peers?: number | undefined;
 }
 
 /** Which answers of a node say that something is wrong with it. */
@@ -176,20 +176,20 @@ export interface KindHealth {
   /** What `ok` rests on, for people: a clause such as "it has a leader and raises no alarm". */
   ok: string;
   /** Codes of JSON-RPC errors, or statuses of HTTP, by which a node says that it is starting. */
-  warming_up?: readonly number[];
+  warming_up?: readonly number[] | undefined;
   /** The first that holds decides. */
-  rules?: readonly HealthRule[];
+  rules?: readonly HealthRule[] | undefined;
   /** The `sync_progress` of a node that is in sync, such as 1. */
-  complete?: number;
+  complete?: number | undefined;
   /**
    * The highest block that the node or its peers know of: a number, or its decimal or `0x` form as
    * text. Of several places the highest counts.
    */
-  target?: Reference | readonly Reference[];
+  target?: Reference | readonly Reference[] | undefined;
   /** By how many blocks a node may be behind `target`. @default 2 */
-  lag?: number;
+  lag?: number | undefined;
   /** By `chain_id` or `network` as the info has it; `*` for any other. */
-  networks?: Readonly<Record<string, NetworkRules>>;
+  networks?: Readonly<Record<string, NetworkRules>> | undefined;
 }
 
 /**
@@ -202,14 +202,14 @@ export interface Kind extends KindInterface {
   /** Where such a node listens as a rule. */
   url: string;
   /** Names of programs and networks that people give in place of the kind. */
-  aliases?: readonly string[];
+  aliases?: readonly string[] | undefined;
   /** Where it describes its own interface: a path below the node's URL, to OpenAPI or Swagger. */
-  description?: `/${string}`;
+  description?: `/${string}` | undefined;
   /** What its answers show, each in full: a place and a regular expression. */
   detect: Readonly<Record<Reference, string>>;
-  auth?: KindAuth;
+  auth?: KindAuth | undefined;
   /** Values that are always the same. */
-  static?: Readonly<Record<string, unknown>>;
+  static?: Readonly<Record<string, unknown>> | undefined;
   sources: Readonly<Record<string, Source>>;
   fields: Readonly<Record<string, Field>>;
   health: KindHealth;

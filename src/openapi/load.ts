@@ -9,6 +9,7 @@ import { type Files, gather } from "./resolve-files.ts";
 import { failureOf, type Finding, summarize } from "./diagnostics.ts";
 import { decodePercent } from "../json/pointer.ts";
 import { mendOperations } from "./mend-operations.ts";
+import type { DocumentOfHost } from "./document-of-host.ts";
 import type { DescribedOperation } from "./operations-of-host.ts";
 import { withServiceOperations } from "./service-operations.ts";
 import type { Reader } from "./read-file-or-url.ts";
@@ -27,6 +28,8 @@ export interface LoadJob {
   readonly own: Json;
   /** Further operations of a host. */
   readonly operations: readonly DescribedOperation[];
+  /** What a host says of the whole. */
+  readonly documentOfHost?: DocumentOfHost | undefined;
   /** What is known of where the node is. */
   readonly where: Whereabouts;
 }
@@ -48,7 +51,7 @@ export interface Loaded {
  * @param read reads its files
  */
 export async function load(
-  { entry, own, operations, where }: LoadJob,
+  { entry, own, operations, documentOfHost, where }: LoadJob,
   read: Reader,
 ): Promise<Loaded> {
   const stamps = new Map([[entry, ""]]);
@@ -71,7 +74,8 @@ export async function load(
     const single = bundled.swagger === undefined ? bundled : upgradeSwagger(bundled);
     const placed = withServers(single, near);
     const findings = summarize([...found, ...checkServers(files, placed, near)]);
-    return { document: withServiceOperations(own, placed, operations), findings, stamps };
+    const document = withServiceOperations(own, placed, operations, documentOfHost);
+    return { document, findings, stamps };
   } catch (error) {
     return { document: undefined, findings: [failureOf(nameOf(entry), error)], stamps };
   }

@@ -14,7 +14,7 @@ export interface DescribedOperation {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** The path as OpenAPI writes it: `/v1/peers/{id}`. */
   path: string;
-  /** The OpenAPI operation object. */
+  /** The OpenAPI operation object, as JSON values. */
   operation: Readonly<Record<string, unknown>>;
 }
 

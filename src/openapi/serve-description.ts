@@ -5,6 +5,7 @@
  */
 import { encode, type EncodedContent } from "../http/content-coding.ts";
 import { represent, type Representation } from "../http/representation.ts";
+import { type DocumentOfHost, withDocumentOfHost } from "./document-of-host.ts";
 import { addOperations, type DescribedOperation, type Document } from "./operations-of-host.ts";
 import { lazy, type Resource } from "../lazy.ts";
 import type { Json } from "../json/values.ts";
@@ -42,14 +43,17 @@ export function documentOf({ identity }: Pick<EncodedContent, "identity">): Docu
  *
  * @param forms the document as JSON, and as YAML as it was written
  * @param operations further operations; with them both forms are made anew
+ * @param ofHost what a host says of the whole
  */
 export async function prepareOwn(
   forms: Forms,
   operations: readonly DescribedOperation[],
+  ofHost: DocumentOfHost = {},
 ): Promise<Description> {
   const document = documentOf(forms.json);
-  if (operations.length > 0) {
-    return describe(addOperations(document, operations));
+  if (operations.length > 0 || Object.keys(ofHost).length > 0) {
+    const hosted = withDocumentOfHost(document, operations, ofHost);
+    return describe(addOperations(hosted.document as Document, hosted.operations));
   }
   return { document, ...await prepareForms(forms) };
 }

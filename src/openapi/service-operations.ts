@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { type DocumentOfHost, withDocumentOfHost } from "./document-of-host.ts";
 import { addOperations, type DescribedOperation, type Document } from "./operations-of-host.ts";
 import { referencesOf } from "./references.ts";
 import { type Place, structureOf } from "./structure.ts";
@@ -30,14 +31,17 @@ const SERVERS = [{ url: serverUrl("", 0), description: "The service that shows t
  * What the description says of one of the same paths stays.
  *
  * @param own this service's own description, which says nothing that OpenAPI 3.0 has no word for
- * @param document the node's, which is left as it is
- * @param operations further ones of a host, which are added as they are, whatever the node's says
+ * @param node the node's description, which is left as it is
+ * @param ofHost further operations of a host, which are added whatever the node's says
+ * @param documentOfHost what the host says of the whole
  */
 export function withServiceOperations(
   own: Json,
-  document: Json,
-  operations: readonly DescribedOperation[] = [],
+  node: Json,
+  ofHost: readonly DescribedOperation[] = [],
+  documentOfHost: DocumentOfHost = {},
 ): Json {
+  const { document, operations } = withDocumentOfHost(node, ofHost, documentOfHost);
   const theirs = objectOf(document.paths);
   const bases = basePathsOf(document);
   const isTheirs = (path: string) =>
@@ -54,14 +58,14 @@ export function withServiceOperations(
     const operationId = free(`nodeface${capital(String(get.operationId))}`, operationIds);
     paths[path] = { get: { ...get, operationId, tags: [TAG], security: [], servers: SERVERS } };
   }
-  const ofHost = operations.map((added) => ({
+  const described = operations.map((added) => ({
     ...added,
     operation: { servers: SERVERS, ...added.operation },
   }));
-  if (Object.keys(paths).length + ofHost.length === 0) return document;
+  if (Object.keys(paths).length + described.length === 0) return document;
   const components = usedComponents(own, paths);
   const names = rename(components, objectOf(document.components));
-  const added = addOperations({ paths: withNames(paths, names) } as Document, ofHost).paths;
+  const added = addOperations({ paths: withNames(paths, names) } as Document, described).paths;
   const tags = listOf(document.tags);
   // Where no tag is declared, they are shown as they come: the only one declared would go first.
   const isTagNew = tags.length > 0 && !tags.some((tag) => objectOf(tag).name === TAG);

@@ -178,8 +178,15 @@ export function filledList<T>(of: Schema<T>, right: string): Schema<T[]> {
   return v.pipe(v.array(of, right), v.minLength(1, `${right}; it must not be empty`));
 }
 
-/** An object with keys that are known. */
-export function object(settings: Settings): Schema<Record<string, unknown>> {
+/**
+ * An object with keys that are known.
+ *
+ * @param isOther whether a further key is right, whatever its value is
+ */
+export function object(
+  settings: Settings,
+  isOther: (key: string) => boolean = () => false,
+): Schema<Record<string, unknown>> {
   const keys = Object.keys(settings);
   const some = keys.length > 4
     ? `keys such as ${keys.slice(0, 4).join(", ")}`
@@ -187,7 +194,7 @@ export function object(settings: Settings): Schema<Record<string, unknown>> {
   const schema = v.looseObject(settings, `an object with ${some}`);
   return readBy(schema, (value, read) => {
     if (!isPlainObject(value)) return read(v.never(schema.message), value);
-    const unknown = Object.keys(value).filter((key) => !keys.includes(key));
+    const unknown = Object.keys(value).filter((key) => !keys.includes(key) && !isOther(key));
     const closed = v.pipe(schema, aboutKeys(unknown, (key) => noSuchKey(key, keys)));
     return read(closed, withoutUndefined(value));
   });
@@ -235,7 +242,7 @@ export function filledMap<T>(
 /** An object whose form depends on which of some keys it has: each form is named by that key. */
 export function oneOf(forms: Readonly<Record<string, Settings>>): Schema<Record<string, unknown>> {
   const keys = Object.keys(forms);
-  const schemas = Object.values(forms).map(object);
+  const schemas = Object.values(forms).map((form) => object(form));
   const schema = v.union(schemas, `an object with one of ${keys.join(", ")}`);
   return readBy(schema, (value, read) => {
     if (!isPlainObject(value)) return read(v.never(schema.message), value);

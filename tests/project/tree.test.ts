@@ -11,7 +11,7 @@ const tree = suite("the source tree");
  * of one layer do not import from one another.
  */
 const LAYERS: readonly (readonly string[])[] = [
-  ["text.ts", "bytes.ts", "with-timeout.ts"],
+  ["text.ts", "bytes.ts", "with-timeout.ts", "disposable.ts"],
   ["platform.ts", "lazy.ts", "json", "kinds"],
   ["refresh-on-demand.ts"],
   ["http"],
@@ -21,11 +21,13 @@ const LAYERS: readonly (readonly string[])[] = [
   ["description"],
   ["settings"],
   ["log.ts"],
+  ["answer-error.ts"],
+  ["operations"],
   ["options-schema.ts", "options.ts"],
   ["resources.ts", "check-options.ts"],
   ["nodeface.ts"],
   ["create-nodeface.ts"],
-  ["adapters", "index.ts"],
+  ["adapters", "index.ts", "browser.ts"],
   ["cli"],
   ["main.ts"],
   ["build"],

@@ -1,11 +1,11 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { importedBy } from "../_imports.ts";
 import { BUN, DENO, ROOT } from "../_paths.ts";
-import { start } from "../_server.ts";
+import { run, start } from "../_server.ts";
 import { runtimeSuite } from "../runtimes/_suite.ts";
 import { HOME, ok, TARBALL } from "./_package.ts";
 
@@ -33,6 +33,54 @@ console.log((await response.json()).height, await nodeface.ready());
 export const wrong = () => createNodeface({ hots: [] });
 `;
 writeFileSync(join(HOME, "program.ts"), PROGRAM);
+
+/** A host with every option, also as `undefined`; without anything of a runtime. */
+const LIBRARY = `
+import { createNodeface, defineOperation, problem } from "nodeface";
+import type { Info, Nodeface, NodefaceOptions, Operation, OperationObject } from "nodeface";
+
+interface Peer { id: string }
+const peer: Peer = { id: "a" };
+const parameters = [{ name: "id", in: "path", required: true, schema: { type: "string" } }];
+const operation: OperationObject = { parameters, responses: { 200: { description: "It" } } };
+
+const getPeer = defineOperation({
+  method: "GET",
+  path: "/v1/peers/{peer-id}",
+  operation: { summary: "Get a peer", externalDocs: { url: "/", "x-b": 2 }, "x-a": 1 },
+  handle(request, { "peer-id": id }, env: { key: string }) {
+    if (!id.startsWith(env.key)) throw problem(404, "There is no peer " + id);
+    return new Response(JSON.stringify(peer));
+  },
+});
+const others = ["/a", "/b"].map((path): Operation => ({
+  method: "POST",
+  path,
+  operation,
+  cors: undefined,
+  handle: async (request) => new Response(await request.text()),
+}));
+const options: NodefaceOptions = {
+  hosts: undefined, cors: undefined, prefix: undefined, description: undefined, operations: undefined,
+  document: undefined, kinds: undefined, node: undefined, info: undefined, log: undefined,
+  startedAt: undefined,
+};
+export const all: Nodeface[] = [
+  createNodeface(options),
+  createNodeface({ info: () => peer, operations: [getPeer, ...others], document: { tags: undefined } }),
+  createNodeface({ node: { url: undefined, kind: undefined }, info: { ttl: undefined, sources: {} } }),
+];
+export async function ask(nodeface: Nodeface, context: unknown): Promise<Info> {
+  const response = await nodeface.fetch(new Request("http://localhost/v1/info"), context);
+  await nodeface[Symbol.asyncDispose]();
+  return await response.json() as Info;
+}
+// @ts-expect-error: OpenAPI has no such key
+export const mistyped = () => defineOperation({ ...getPeer, operation: { sumary: "Get a peer" } });
+// @ts-expect-error: the path has no such name
+export const wrong = () => defineOperation({ ...getPeer, handle: (request, { id }) => new Response(id) });
+`;
+writeFileSync(join(HOME, "library.ts"), LIBRARY);
 
 const INSTALLED = join(HOME, "node_modules/nodeface");
 
@@ -67,11 +115,14 @@ pack("it brings the licences of what is put into it", () => {
   }
 });
 
-pack("CommonJS requires it where Node can", async () => {
-  const node = `${ROOT}tests/node_modules/node26/bin/node`;
-  const program = 'require("nodeface"); console.log(typeof require("nodeface/node").listener)';
-  assert.match(await ok([node, "-e", program], HOME), "function");
-});
+for (const version of [20, 22, 24, 26]) {
+  pack(`CommonJS requires it on Node ${version}`, async () => {
+    const node = `${ROOT}tests/node_modules/node${version}/bin/node`;
+    const program = 'console.log(typeof require("nodeface").createNodeface, ' +
+      'typeof require("nodeface/node").listener)';
+    assert.match(await ok([node, "-e", program], HOME), "function function");
+  });
+}
 
 pack("each way into it imports five more of its files at most, and no other package", async () => {
   const { exports, bin } = JSON.parse(readFileSync(join(INSTALLED, "package.json"), "utf8"));
@@ -83,41 +134,173 @@ pack("each way into it imports five more of its files at most, and no other pack
   }
 });
 
+/** The paths of what is in a folder of the package. */
+function filesIn(folder: string): string[] {
+  const names = readdirSync(join(INSTALLED, folder), { recursive: true, encoding: "utf8" });
+  return names.filter((name) => statSync(join(INSTALLED, folder, name)).isFile());
+}
+
+const textOf = (...path: string[]) => readFileSync(join(INSTALLED, ...path), "utf8");
+
 pack("it carries each content once, and no types but those of what it exports", () => {
-  const dist = join(INSTALLED, "dist");
-  const files = readdirSync(dist, { recursive: true, encoding: "utf8" })
-    .filter((name) => statSync(join(dist, name)).isFile());
-  const sizes = files.map((file) => statSync(join(dist, file)).size);
+  assert.ok(statSync(join(HOME, TARBALL)).size < 4e6);
+  const files = filesIn("dist");
+  const sizes = files.map((file) => statSync(join(INSTALLED, "dist", file)).size);
   const mega = sizes.reduce((sum, size) => sum + size) / 1e6;
-  assert.ok(mega < 4 && files.length < 120, `${mega} MB in ${files.length} files`);
+  // Each module and each declaration may have a map, which nobody reads before a debugger does.
+  const read = files.filter((file) => !file.endsWith(".map"));
+  assert.ok(mega < 4.5 && read.length < 120, `${mega} MB in ${read.length} files`);
   assert.not.ok(files.some((file) => file.startsWith("cli") || file === "main.d.ts"));
 });
 
-pack("it installs six packages at most", () => {
+pack("no source is in two of its modules, and each is there to be looked at", () => {
+  const sources = filesIn("dist").filter((name) => name.endsWith(".js.map")).flatMap((name) => {
+    const map = JSON.parse(textOf("dist", name)) as { sources: string[] };
+    return map.sources.map((source) => join("dist", dirname(name), source));
+  });
+  assert.ok(sources.length > 100);
+  assert.equal(sources.filter((source, i) => sources.indexOf(source) !== i), []);
+  const own = sources.filter((source) => !/^node_modules|^src.generated/.test(source));
+  for (const source of own) assert.ok(textOf(source).includes("@module"), source);
+});
+
+pack("each declaration leads to its source", () => {
+  const names = filesIn("dist").filter((name) => name.endsWith(".d.ts"));
+  for (const name of names.filter((name) => existsSync(join(INSTALLED, "dist", `${name}.map`)))) {
+    const { sources } = JSON.parse(textOf("dist", `${name}.map`)) as { sources: string[] };
+    for (const source of sources) assert.ok(textOf("dist", dirname(name), source).length > 0, name);
+  }
+  assert.ok(existsSync(join(INSTALLED, "dist/index.d.ts.map")));
+});
+
+pack("a stack says where in the sources an error was thrown", async () => {
+  const program = 'import { createNodeface } from "nodeface"; createNodeface({ prefx: 1 })';
+  const flags = ["--enable-source-maps", "--input-type=module", "-e", program];
+  const { stderr } = await run([process.execPath, ...flags], {}, { cwd: HOME });
+  assert.match(stderr, /nodeface.src.check-options\.ts:\d+:\d+/);
+});
+
+pack("every type in what it exports is exported as well", () => {
+  for (const entry of ["index", "adapters/node", "adapters/deno", "adapters/bun"]) {
+    assert.equal(hiddenTypes(entry), [], entry);
+  }
+});
+
+/** The types of this package that an entry's exports name, and that it does not export. */
+function hiddenTypes(entry: string): string[] {
+  const own = `dist/${entry}.d.ts`;
+  const exported = new Map<string, string>();
+  for (
+    const [, names, from] of textOf(own).matchAll(/export (?:type )?{([^}]*)} from "([^"]+)"/g)
+  ) {
+    const path = join(dirname(own), from!.replace(/\.[jt]s$/, ".d.ts"));
+    for (const name of names!.split(",")) exported.set(name.replace(/^\s*type /, "").trim(), path);
+  }
+  for (const [, name] of textOf(own).matchAll(DECLARED)) exported.set(name!, own);
+  const hidden = [...exported].flatMap(([name, path]) => {
+    const code = textOf(path).replaceAll(/\/\*[^]*?\*\//g, "");
+    const known = [...code.matchAll(DECLARED), ...code.matchAll(/import [^;]* from "\..*?;/g)].join(
+      " ",
+    );
+    const [declaration = ""] = code.match(
+      new RegExp(
+        `(?:type|interface|const|function) ${name}\\b[^]*?(?=\n(?:export|declare|interface|type)|$)`,
+      ),
+    ) ?? [];
+    return (declaration.match(/(?<!["\w]|typeof )[A-Z]\w+/g) ?? [])
+      .filter((used) => new RegExp(`\\b${used}\\b`).test(known))
+      .filter((used) => !exported.has(used) && used !== "Path" && used !== "Name");
+  });
+  return [...new Set(hidden)];
+}
+
+const DECLARED = /^(?:export )?(?:declare )?(?:type|interface|const|function) (\w+)/gm;
+
+pack("in a page it says that it is for servers, and workers get it whole", async () => {
+  const program = 'import { createNodeface, defineOperation, problem } from "nodeface";\n' +
+    "export default [createNodeface, defineOperation, problem].map((made) => typeof made);";
+  const { default: esbuild } = await import("esbuild").then((module) => ({ default: module }));
+  const bundle = async (platform: "browser" | "neutral", conditions: string[]) => {
+    const { outputFiles } = await esbuild.build({
+      stdin: { contents: program, resolveDir: HOME },
+      ...{ platform, conditions, bundle: true, write: false, format: "esm" },
+      external: ["node:*"],
+    });
+    return outputFiles[0]!.text;
+  };
+  const page = await bundle("browser", []);
+  assert.ok(page.length < 1000, page);
+  await import(`data:text/javascript,${encodeURIComponent(page)}`).then(
+    assert.unreachable,
+    ({ message }) => assert.match(message, "nodeface runs in servers and workers"),
+  );
+  for (const conditions of [["workerd", "worker", "browser"], ["worker", "browser"]]) {
+    assert.not.match(await bundle("browser", conditions), "nodeface runs in servers and workers");
+  }
+  const library = Object.keys(await import("../../src/index.ts"));
+  const inPages = readFileSync(`${ROOT}src/browser.ts`, "utf8");
+  assert.equal(
+    [...inPages.matchAll(/export const (\w+)/g)].map(([, name]) => name),
+    library.sort(),
+  );
+});
+
+pack("it installs six packages at most, itself among them", () => {
   const lock = JSON.parse(readFileSync(join(HOME, "node_modules/.package-lock.json"), "utf8"));
   const names = Object.keys(lock.packages);
   assert.ok(names.length <= 6, names.join(", "));
 });
 
+const COMPILERS = join(HOME, "compilers");
+/** The oldest that understands the types, those with which something changes, and that of this project. */
+const VERSIONS = ["5.0.4", "5.4.5", "5.7.3", "5.9.3"];
+
+pack.before(async () => {
+  mkdirSync(COMPILERS);
+  writeFileSync(join(COMPILERS, "package.json"), "{}");
+  const packages = VERSIONS.map((version) => `ts-${version}@npm:typescript@${version}`);
+  await ok(["npm", "install", "--no-audit", "--no-fund", "--silent", ...packages], COMPILERS);
+});
+
+const tscOf = (version: string) =>
+  version === "own"
+    ? `${ROOT}node_modules/.bin/tsc`
+    : join(COMPILERS, "node_modules", `ts-${version}`, "bin/tsc");
+
+/** Compiles programs as a strict host does, without leaving out the types of packages. */
+async function compile(name: string, tsc: string, files: string[], more: object): Promise<void> {
+  const project = join(HOME, name);
+  mkdirSync(project);
+  const compilerOptions = {
+    module: "nodenext",
+    moduleResolution: "nodenext",
+    target: "es2022",
+    lib: ["ES2022", "DOM", "DOM.Iterable"],
+    types: [],
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    noEmit: true,
+    ...more,
+  };
+  writeFileSync(join(project, "tsconfig.json"), JSON.stringify({ compilerOptions, files }));
+  await ok([process.execPath, tsc, "--project", project], HOME);
+}
+
+const WITH_NODE = { types: ["node"], typeRoots: [`${ROOT}node_modules/@types`] };
+
+for (const version of [...VERSIONS, "own"]) {
+  pack(`TypeScript ${version} understands the library, without the types of Node`, async () => {
+    await compile(`library-${version}`, tscOf(version), ["../library.ts"], {});
+  });
+}
+
 for (
   const [resolution, module] of [["nodenext", "nodenext"], ["bundler", "esnext"]] as const
 ) {
   pack(`its types are understood under ${resolution}`, async () => {
-    const project = join(HOME, resolution);
-    mkdirSync(project);
-    const compilerOptions = {
-      module,
-      moduleResolution: resolution,
-      target: "es2023",
-      lib: ["ES2023", "DOM", "DOM.Iterable"],
-      types: ["node"],
-      typeRoots: [`${ROOT}node_modules/@types`],
-      strict: true,
-      noEmit: true,
-    };
-    const config = { compilerOptions, files: ["../program.ts"] };
-    writeFileSync(join(project, "tsconfig.json"), JSON.stringify(config));
-    await ok([process.execPath, `${ROOT}node_modules/.bin/tsc`, "--project", project], HOME);
+    const options = { module, moduleResolution: resolution, target: "es2023", ...WITH_NODE };
+    await compile(resolution, tscOf("own"), ["../program.ts", "../library.ts"], options);
   });
 }
 
