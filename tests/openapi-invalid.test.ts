@@ -358,7 +358,7 @@ const FILES = ["petstore-2.0.json", "petstore-3.0.yaml", "petstore-3.1.yaml", "p
 testWhere(
   invalid,
   without(VALIDATOR),
-  "anything in any place is served valid by the schema of its version (400 descriptions)",
+  "anything in any place is served valid by the schema of its version (160 descriptions)",
   async () => {
     const { Validator } = await import(pathToFileURL(VALIDATOR).href) as Schemas;
     const validator = new Validator();
@@ -390,7 +390,7 @@ testWhere(
           );
           assert.ok(valid || isData, `${JSON.stringify(errors)} ${json}`);
         }),
-        { numRuns: 100, seed: 1 },
+        { numRuns: 40, seed: 1 },
       );
     }
   },
