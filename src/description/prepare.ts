@@ -43,12 +43,11 @@ export const prepare: Prepare = async (job, read) => {
     const origins = originsOf(document);
     const page = await renderParts(document);
     const marked = markServers(document);
-    const written = marked.read(writeJson(marked.document));
-    const json = await encodeAll(written.bytes);
+    const inJson = marked.read(writeJson(marked.document));
     await breathe();
-    const writtenYaml = marked.read(writeYaml(marked.document));
-    const yaml = await encodeAll(writtenYaml.bytes);
-    const dots = { json: written.dots, yaml: writtenYaml.dots };
+    const inYaml = marked.read(writeYaml(marked.document));
+    const [json, yaml] = await Promise.all([encodeAll(inJson.bytes), encodeAll(inYaml.bytes)]);
+    const dots = { json: inJson.dots, yaml: inYaml.dots };
     return { content: { json, yaml, dots, page, origins }, findings, stamps };
   } catch (error) {
     return failed(job, stamps, error);

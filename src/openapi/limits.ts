@@ -56,5 +56,5 @@ export function formatSize(bytes: number): string {
 
 /** A count as people say it: `1,000,000`. */
 export function formatCount(count: number): string {
-  return count.toLocaleString("en");
+  return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
 }

@@ -13,18 +13,23 @@ import type { Json } from "../json/values.ts";
  */
 const UNPRINTABLE = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g;
 
-/**
- * Texts that are written in double quotes: control characters, halves of pairs; `=` of YAML 1.1; tabs
- * on a single line, which PyYAML 6.0 refuses.
- */
+/** What is written in double quotes: control characters, and `=` of YAML 1.1. */
 const QUOTED =
   // deno-lint-ignore no-control-regex -- these are what it is about
-  /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\u{d800}-\u{dfff}]|^[=<]+$|^.*\t.*$/u;
+  /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]|^[=<]+$/;
+
+/** Whether a text is written in double quotes. PyYAML 6.0 refuses a tab on a single line. */
+function isQuoted(text: string): boolean {
+  return QUOTED.test(text) || (text.includes("\t") && !text.includes("\n")) || HALF.test(text);
+}
+
+/** A half of a pair of UTF-16. */
+const HALF = /[\u{d800}-\u{dfff}]/u;
 
 /** A text in double quotes, in which JSON and YAML agree on what is escaped. */
 const quotedText: ScalarTag = {
   default: true,
-  identify: (value) => typeof value === "string" && QUOTED.test(value),
+  identify: (value) => typeof value === "string" && isQuoted(value),
   tag: "tag:yaml.org,2002:str",
   test: /(?!)/,
   resolve: (text) => text,
