@@ -111,7 +111,7 @@ export function configuration(
 }
 
 /** The methods that an operation may have. */
-export const OPERATION_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
+const OPERATION_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
 
 /** The node, or its URL; all URLs may be objects. */
 function nodeOptions(own: readonly string[]): Schema {

@@ -133,7 +133,7 @@ export function referencesOf(field: Field): readonly Reference[] {
 }
 
 /** The places that the status rests on. */
-export function referencesOfHealth({ rules = [], target = [] }: KindHealth): readonly Reference[] {
+function referencesOfHealth({ rules = [], target = [] }: KindHealth): readonly Reference[] {
   return [
     ...rules.flatMap(({ when, reason }) => [
       ...Object.keys(when) as Reference[],
@@ -144,7 +144,7 @@ export function referencesOfHealth({ rules = [], target = [] }: KindHealth): rea
 }
 
 /** The places that a sentence names, in braces. */
-export function placeholdersOf(sentence: string): Reference[] {
+function placeholdersOf(sentence: string): Reference[] {
   return [...sentence.matchAll(/\{([^{}]+)\}/g)].map(([, reference]) => reference as Reference);
 }
 

@@ -202,26 +202,3 @@ export class JsonScanner {
 function isGap(code: number): boolean {
   return code === SPACE || code === LINE_FEED || code === CARRIAGE_RETURN || code === TAB;
 }
-
-/**
- * Finds keys that their object has already.
- *
- * @returns the offsets of these keys, in order
- * @throws {JsonSyntaxError} if the text is not JSON
- */
-export function findDuplicateKeys(text: string): number[] {
-  const scanner = new JsonScanner(text);
-  const offsets: number[] = [];
-  const open: Set<string>[] = [];
-  while (scanner.next()) {
-    if (scanner.kind === "{" || scanner.kind === "[") open.push(new Set());
-    else if (scanner.kind === "}" || scanner.kind === "]") open.pop();
-    else if (scanner.kind === "key") {
-      const keys = open.at(-1)!;
-      const key = scanner.string;
-      if (keys.has(key)) offsets.push(scanner.start);
-      keys.add(key);
-    }
-  }
-  return offsets;
-}
