@@ -10,7 +10,8 @@ import { type Place, structureOf } from "./structure.ts";
 import { serverUrl } from "./server-url.ts";
 import { basePathsOf } from "./servers.ts";
 import { operationsOf } from "./list-operations.ts";
-import { isObject, type Json, listOf, objectOf, setMember } from "../json/values.ts";
+import { type Json, listOf, objectOf } from "../json/values.ts";
+import { mergeComponents } from "./merge-components.ts";
 
 /** The paths that are shown beside those of a node: the others are of the page, and of this description. */
 const SHOWN = ["/v1/info", "/v1/health"];
@@ -63,38 +64,22 @@ export function withServiceOperations(
     operation: { servers: SERVERS, ...added.operation },
   }));
   if (Object.keys(paths).length + described.length === 0) return document;
-  const components = usedComponents(own, paths);
-  const names = rename(components, objectOf(document.components));
-  const added = addOperations({ paths: withNames(paths, names) } as Document, described).paths;
+  const used = usedComponents(own, paths);
+  const { components, rename } = mergeComponents(
+    objectOf(document.components),
+    used,
+    (name) => PREFIX + name,
+  );
+  const added = addOperations({ paths: rename(paths) } as Document, described).paths;
   const tags = listOf(document.tags);
   // Where no tag is declared, they are shown as they come: the only one declared would go first.
   const isTagNew = tags.length > 0 && !tags.some((tag) => objectOf(tag).name === TAG);
   return {
     ...document,
     paths: { ...theirs, ...added },
-    ...(Object.keys(components).length > 0 && {
-      components: withComponents(objectOf(document.components), components, names),
-    }),
+    ...(Object.keys(used).length > 0 && { components }),
     ...(isTagNew && { tags: [...tags, { name: TAG, description: TAG_DESCRIPTION }] }),
   };
-}
-
-/** Components with further ones by their new names. */
-function withComponents(
-  theirs: Json,
-  added: Record<string, Json>,
-  names: ReadonlyMap<string, string>,
-): Json {
-  const components = { ...theirs };
-  for (const [section, members] of Object.entries(added)) {
-    const all = { ...objectOf(components[section]) };
-    for (const [name, value] of Object.entries(members)) {
-      const to = names.get(`#/components/${section}/${name}`)!.split("/").at(-1)!;
-      setMember(all, to, withNames(value, names));
-    }
-    setMember(components, section, all);
-  }
-  return components;
 }
 
 /** The components that some values refer to, and those that these refer to. */
@@ -112,31 +97,6 @@ function usedComponents(own: Json, values: Json): Record<string, Json> {
     }
   }
   return used;
-}
-
-/** A new reference for each old one, to a name that the document has not taken. */
-function rename(components: Record<string, Json>, taken: Json): Map<string, string> {
-  const names = new Map<string, string>();
-  for (const [section, members] of Object.entries(components)) {
-    const others = new Set<unknown>(Object.keys(objectOf(taken[section])));
-    for (const name of Object.keys(members)) {
-      const to = free(`${PREFIX}${name}`, others);
-      names.set(`#/components/${section}/${name}`, `#/components/${section}/${to}`);
-    }
-  }
-  return names;
-}
-
-/** A copy in which the references have their new names. */
-function withNames<T>(value: T, names: ReadonlyMap<string, string>): T {
-  if (Array.isArray(value)) return value.map((item) => withNames(item, names)) as T;
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [
-      key,
-      key === "$ref" ? names.get(String(member)) ?? member : withNames(member, names),
-    ]),
-  ) as T;
 }
 
 /** A name that is not taken yet, which it is from now on. */
