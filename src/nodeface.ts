@@ -10,6 +10,7 @@
 import { type IRequestStrict, Router } from "itty-router";
 import type { Closeable } from "./disposable.ts";
 import { createFail, type Fail } from "./answer-error.ts";
+import { refuseCall, refuseRpc } from "./gateway/not-forwarded.ts";
 import { type Cors, isPreflight } from "./http/cors.ts";
 import { createFinish, type Finish } from "./http/finish.ts";
 import { createHostGuard } from "./http/host-guard.ts";
@@ -100,6 +101,10 @@ export function assembleNodeface(checked: CheckedOptions): AnsweringNodeface {
   const finish = createFinish(cors);
   const fail = createFail(log);
   const table = createRoutes(resources, prefix);
+  const { node, description } = options;
+  const isBesideNode = Boolean(node.url ?? node.kind) ||
+    (description !== undefined && description !== "none");
+  if (isBesideNode) addCalls(table);
   addOperations(table, operations, cors, fail);
 
   const routesAt = (pathname: string): Routes => {
@@ -260,6 +265,21 @@ function createRoutes(resources: Resources, prefix: Prefix): RouteTable {
   return table;
 }
 
+/** The methods that calls of the node may have. */
+const CALL_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
+
+/** Adds the calls of the node, which are refused. Pages of other origins learn nothing of them. */
+function addCalls(table: RouteTable): void {
+  const finish = createFinish([]);
+  const add = (methods: readonly string[], pattern: RegExp, refuse: () => Answer) => {
+    const handle: Handler = ({ head }) => toResponse(finish(refuse(), head) as Answer);
+    for (const method of methods) table.push([method, pattern, [handle, finish], pattern.source]);
+  };
+  add(CALL_METHODS, /^\/v1\/node(?:\/.*)?$/, refuseCall);
+  add(["POST"], /^\/v1\/rpc$/, refuseRpc);
+  add(["GET", "HEAD", "POST"], /^\/v1\/rpc\/[^/]+$/, refuseCall);
+}
+
 /**
  * Adds a host's operations to a table of routes. itty-router does not support all of OpenAPI's path
  * templates, so they are compiled here.
@@ -329,7 +349,11 @@ function isReady<T extends Found>(found: T | Promise<T>): found is T {
   return found === undefined || "variants" in found || "status" in found;
 }
 
-/** itty-router matches `/v1/spec/` as `/v1/spec`, where the page's relative links would be wrong. */
+/**
+ * itty-router matches `/v1/spec/` as `/v1/spec`, where the page's relative links would be wrong. The node's own
+ * paths may end with a slash.
+ */
 function hasExtraSlash(pathname: string): boolean {
-  return pathname.endsWith("/") && pathname !== "/" && pathname !== "/v1/";
+  const isOwn = !pathname.startsWith("/v1/node/");
+  return isOwn && pathname.endsWith("/") && pathname !== "/" && pathname !== "/v1/";
 }

@@ -5,6 +5,7 @@
  */
 import type { Content } from "./description/prepare.ts";
 import type { DescriptionPlace } from "./description/place.ts";
+import type { KnownNode } from "./description/known-node.ts";
 import type { Live } from "./description/watch.ts";
 import { type Assets, createAssets, prepareFavicon } from "./explorer/assets.ts";
 import type { Page } from "./explorer/page.ts";
@@ -61,6 +62,9 @@ type PageContent = Pick<Content, "page" | "origins">;
 /** How long a page waits for a description that is read for the first time, in milliseconds. */
 const PATIENCE = 10_000;
 
+/** How long it waits until the kind of the node and what it can do are known, in milliseconds. */
+const PATIENCE_FOUND = 3000;
+
 /** How often it is looked whether the node's description has changed, in milliseconds. */
 export const LOOK_AT = { file: 2000, url: 30_000 } as const;
 
@@ -96,7 +100,8 @@ export function createResources(options: ResolvedOptions): Resources {
       page: lazy(async () => makePage({ page: await parts.get(), origins: [] }, notice)),
     });
     const url = node?.url || undefined;
-    if (place === "none" || (place === undefined && url === undefined)) {
+    const isNowhere = place === undefined && url === undefined && node?.kind === undefined;
+    if (place === "none" || isNowhere) {
       return { current: alone(), ready: Promise.resolve(), refresh: () => Promise.resolve() };
     }
     const { createPrepare } = await import("./description/prepare-description.ts");
@@ -112,6 +117,7 @@ export function createResources(options: ResolvedOptions): Resources {
       documentOfHost: documentOfHost as DocumentOfHost,
       report,
       base: url,
+      node: url,
       publicUrl: node?.public_url,
     };
     if (place !== undefined) {
@@ -121,10 +127,13 @@ export function createResources(options: ResolvedOptions): Resources {
       return live;
     }
     const { keepFound } = await import("./description/discover.ts");
-    const path = async () => (await kinds())[(await monitor.get()).kind ?? ""]?.description;
-    const ask = async () => await (await monitor.get()).get();
     const tell = (message: string) => log(message, { code: "description", level: "info" });
-    return keepFound({ url: url!, path, ask, log: tell, ...common }, alone());
+    const live = keepFound(
+      { url, version: VERSION, find: findNode, log: tell, ...common },
+      alone(),
+    );
+    await withTimeout(live.refresh().catch(onError), PATIENCE_FOUND, () => {});
+    return live;
   });
 
   const description = refreshOnDemand(described, {
@@ -147,6 +156,20 @@ export function createResources(options: ResolvedOptions): Resources {
     ]);
     return createMonitor({ service, node, info, kinds: known, log, onError });
   });
+  /** What is known of the node; it is asked what it is by itself at the first time only. */
+  let isAsked = false;
+  const findNode = async (): Promise<KnownNode | undefined> => {
+    const { KINDS } = await import("./generated/kinds.js");
+    let name = node.kind ?? (await monitor.get()).kind;
+    if (name === undefined && !isAsked) {
+      isAsked = true;
+      await snapshot.get();
+      name = (await monitor.get()).kind;
+    }
+    if (name === undefined) return undefined;
+    const { knowNode } = await import("./description/known-node.ts");
+    return knowNode(node, name, KINDS, options.kinds, snapshot.peek()?.info.version);
+  };
   const snapshot: Resource<Snapshot> = {
     peek: () => monitor.peek()?.peek(),
     get: async () => await (await monitor.get()).get(),

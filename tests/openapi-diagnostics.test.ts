@@ -51,13 +51,13 @@ const FILES: Readonly<Record<string, [isShown: boolean, ...findings: string[]]>>
   ],
   "version.yaml": [
     false,
-    '1:10 "4.0.0" is no version that is known; there are "openapi" 3.0, 3.1 and 3.2, and ' +
-    '"swagger" 2.0, as strings',
+    '1:10 "4.0.0" is no version that is known; there are "openapi" 3.0, 3.1 and 3.2, ' +
+    '"swagger" 2.0 and "openrpc" 1, as strings',
   ],
   "other.yaml": [
     false,
-    '1:1 says nowhere that it is an OpenAPI description; there are "openapi" 3.0, 3.1 and 3.2, ' +
-    'and "swagger" 2.0, as strings',
+    '1:1 says nowhere that it is an OpenAPI or OpenRPC description; there are "openapi" 3.0, ' +
+    '3.1 and 3.2, "swagger" 2.0 and "openrpc" 1, as strings',
   ],
 };
 

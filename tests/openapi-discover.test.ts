@@ -97,9 +97,11 @@ found("a kind that is named needs no asking", async () => {
 found("the node it calls localhost is the node that was asked", async () => {
   const app = await create({ kind: "algorand" });
   await app.refresh();
-  assert.equal((await read(app)).servers, [{ url }]);
+  const text = JSON.stringify(await read(app));
+  assert.equal(JSON.parse(text).servers, [{ url: "./v1/node" }]);
   const policy = (await ask(app, "/v1/spec")).headers.get("content-security-policy");
-  assert.match(policy!, `connect-src 'self' ${url};`);
+  assert.match(policy!, "connect-src 'self';");
+  for (const address of [url, "localhost"]) assert.not.match(text, address);
 });
 
 found("where there is nothing, the log says so once and the reader sees no alarm", async () => {
@@ -128,15 +130,26 @@ found("a description that is named wins, and none means none", async () => {
 found("it is taken up when it is there, and looked at again later", async () => {
   delete answers["GET /swagger.json"];
   let now = 0;
-  let path: string | undefined = undefined;
+  let path: `/${string}` | undefined = undefined;
   const own = { openapi: "3.1.1", info: { title: "Own", version: "1" }, paths: {} };
   const form = { identity: new TextEncoder().encode(JSON.stringify(own)) };
   const alone = await prepareOwn({ json: form, yaml: form, dots: { json: [], yaml: [] } }, []);
   const live = keepFound(
     {
       url,
-      path: () => Promise.resolve(path),
-      ask: () => Promise.resolve(),
+      version: "1",
+      find: () =>
+        Promise.resolve(
+          path && {
+            kind: "algorand",
+            title: "Algorand",
+            description: path,
+            listing: undefined,
+            version: undefined,
+            ask: undefined,
+            loadInterface: () => Promise.resolve(undefined),
+          },
+        ),
       log: (message) => logged.push(message),
       now: () => now,
       prepare,

@@ -137,7 +137,10 @@ function partOf(name: string, kind: Kind): string {
     ],
     ["usual URL", url],
     ["also called", listOf(aliases.map(code))],
-    ["describes itself at", description ? code(description) : ""],
+    [
+      "describes itself at",
+      description ? code(typeof description === "string" ? description : description.jsonrpc) : "",
+    ],
     ["starting", listOf((health.warming_up ?? []).map((number) => `the error ${number}`))],
     ["synced within", health.target ? `${health.lag ?? 2} blocks` : ""],
     [

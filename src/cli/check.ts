@@ -12,28 +12,15 @@ import { findUnreadable } from "../info/node-files.ts";
 import type { PlannedSource } from "../info/query-plan.ts";
 import type { Outcome } from "../info/query-sources.ts";
 import { formatJson } from "../json/lossless.ts";
-import { errorsFirst, formatFinding } from "../openapi/diagnostics.ts";
-import { createPrepare } from "../description/prepare-description.ts";
-import { placeBelow, reasonIn } from "../description/discover.ts";
-import { documentOf } from "../openapi/serve-description.ts";
-import { inspectDescription } from "../description/watch.ts";
-import { OWN_DESCRIPTION } from "../resources.ts";
-import { excerpt, printable, printableJson } from "../text.ts";
+import { excerpt, printableJson } from "../text.ts";
 import type { Config } from "./configuration.ts";
 import { ConfigError } from "./configuration-error.ts";
+import { describeDescription } from "./check-description.ts";
+import type { Section } from "./check-section.ts";
 import { formatTable } from "./table.ts";
 
 /** How much of a value is shown in the table. */
 const WIDTH = 60;
-
-/** One part of what is printed. */
-interface Section {
-  title: string;
-  /** Lines, with a break after each. */
-  text: string;
-  /** What is wrong, for the verdict. */
-  troubles: readonly string[];
-}
 
 /**
  * Asks the node and reads its description once.
@@ -49,7 +36,7 @@ export async function check(config: Config): Promise<{ report: string; isWell: b
   const sections = [
     ...describeKind(config, inspection),
     ...describeSources(inspection),
-    ...await describeDescription(config, kind),
+    ...await describeDescription(config, kind, info.version),
   ];
   const troubles = sections.flatMap((section) => section.troubles);
   troubles.unshift(...troublesOfStatus(inspection));
@@ -116,36 +103,6 @@ function describeSources(inspection: Inspection | undefined): Section[] {
   const troubles = failed.length > 0 ? [`no answer of ${failed.join(", ")}`] : [];
   const text = formatTable([["SOURCE", "ASKS", "TOOK", "GAVE"], ...rows]);
   return [{ title: "Sources", text, troubles }];
-}
-
-/** What is wrong with the node's description, where there is one. */
-async function describeDescription(
-  { description, node, kinds }: Config,
-  kind: string | undefined,
-): Promise<Section[]> {
-  const path = { ...KINDS, ...kinds }[kind ?? ""]?.description;
-  const itself = description === undefined && path ? node.url : undefined;
-  const place = itself === undefined ? description : placeBelow(itself, path!);
-  if (place === undefined || place === "none") return [];
-  const own = documentOf((await OWN_DESCRIPTION.get()).json);
-  const where = { base: node.url, publicUrl: node.public_url, itself };
-  const prepare = createPrepare(() => {});
-  const { findings, content } = await inspectDescription({ place, own, prepare, ...where });
-  const title = "Description";
-  if (itself && !content) {
-    const reason = printable(reasonIn(findings));
-    const text = `There is no description of the node at ${place}: ${reason}\n`;
-    return [{ title, text, troubles: [] }];
-  }
-  const lines = errorsFirst(findings)
-    .map((finding) => `${finding.level.padEnd(5)} ${formatFinding(finding)}\n`);
-  const errors = findings.filter(({ level }) => level === "error").length;
-  const troubles = [
-    ...content ? [] : ["the description cannot be shown"],
-    ...errors > 0 ? [`errors in the description: ${errors}`] : [],
-  ];
-  const last = content ? "The description can be shown\n" : "The description cannot be shown\n";
-  return [{ title, text: `${lines.join("")}${last}`, troubles }];
 }
 
 function question({ source }: PlannedSource): string {

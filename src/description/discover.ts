@@ -1,34 +1,52 @@
 /**
- * Takes up the description of a node that nobody has named, at the place where nodes of its kind
- * describe themselves. What kind it is, and whether it answers, may be known late or never.
+ * The description of a node that nobody has named: what the node itself serves, with what is known of its kind;
+ * else what nodes of its kind offer. What kind it is, and whether it answers, may be known late or never.
  *
  * @module
  */
 import { serialize } from "../lazy.ts";
+import { digest } from "../http/content-digest.ts";
+import type { Kind } from "../kinds/kind.ts";
 import type { Finding } from "../openapi/diagnostics.ts";
+import type { Offer } from "../openapi/kind-document.ts";
+import { KIND_FILES } from "../openapi/load.ts";
+import { type File, type Reader, ReadError } from "../openapi/read-file-or-url.ts";
+import { withTimeout } from "../with-timeout.ts";
+import { askOffer, type KnownNode } from "./known-node.ts";
 import { keepCurrent, type Live, type LiveOptions, type Shown } from "./watch.ts";
 import type { DescriptionReport } from "./place.ts";
 
 /** How long a place is left alone when it has been looked at, in ms. */
 const AGAIN = 30_000;
 
+/** How long what nodes of a kind offer waits for what this one says that it has, in ms. */
+const PATIENCE = 1000;
+
 /** How the description of a node is found. */
-export interface FoundOptions<T> extends Omit<LiveOptions<T>, "place"> {
+export interface FoundOptions<T> extends Omit<LiveOptions<T>, "place" | "readOther" | "kind"> {
   /** Where the node answers. */
-  readonly url: string;
-  /** The path at which it describes itself; `undefined` while that is not known. */
-  readonly path: () => Promise<string | undefined>;
-  /** Asks the node what it is; called once. */
-  readonly ask: () => Promise<unknown>;
-  /** Is told, once, that there is nothing at that place. */
+  readonly url: string | undefined;
+  /** Of the document that is made of a kind. */
+  readonly version: string;
+  /** What is known of the node; `undefined` while its kind is not. */
+  readonly find: () => Promise<KnownNode | undefined>;
+  /** Is told, once, that there is nothing where the node may describe itself. */
   readonly log: (message: string, level?: "info") => void;
   /** Milliseconds since 1970. @default Date.now */
   readonly now?: () => number;
 }
 
 /** Where a node describes itself. */
-export function placeBelow(url: string, path: string): string {
-  return url.replace(/\/+$/, "") + path;
+export function placeBelow(
+  url: string,
+  description: NonNullable<Kind["description"]>,
+): { readonly place: URL; readonly name: string } {
+  if (typeof description === "string") {
+    const name = url.replace(/\/+$/, "") + description;
+    return { place: new URL(name), name };
+  }
+  const place = new URL(`jsonrpc:${encodeURIComponent(description.jsonrpc)}`);
+  return { place, name: `${url} by ${description.jsonrpc}` };
 }
 
 /** Why a description cannot be shown, as the end of a sentence. */
@@ -38,61 +56,146 @@ export function reasonIn(findings: readonly Finding[]): string {
 }
 
 /**
- * Shows something else until the node describes itself, and keeps that current from then on.
+ * Makes what reads the files that only a node, or what is known of it, can give: the interface of its kind, what
+ * it has of that, and what one of its methods says of itself.
+ *
+ * @param offer what it says now that it has
+ */
+export function createNodeReader(node: KnownNode, offer: () => Offer): Reader {
+  const contentOf = async ({ href, protocol, pathname }: URL): Promise<Uint8Array<ArrayBuffer>> => {
+    if (href === KIND_FILES.interface) return await node.loadInterface() ?? encode("{}");
+    if (href === KIND_FILES.offer) return encode(JSON.stringify(offer()));
+    if (protocol !== "jsonrpc:" || !node.ask) throw new ReadError("there is nobody to ask");
+    try {
+      return encode(await node.ask({ jsonrpc: decodeURIComponent(pathname), ...pathOf(node) }));
+    } catch (error) {
+      throw new ReadError(`the node ${(error as Error).message}`);
+    }
+  };
+  return async (url, stamp): Promise<File | undefined> => {
+    // What nodes of a kind offer does not change while the service runs.
+    if (url.href === KIND_FILES.interface && stamp !== undefined) return undefined;
+    const bytes = await contentOf(url);
+    const current = await digest(bytes);
+    return current === stamp ? undefined : { url, bytes, isJson: true, stamp: current };
+  };
+}
+
+const pathOf = ({ description }: KnownNode) =>
+  typeof description === "object" && description.path !== undefined
+    ? { path: description.path }
+    : {};
+
+const encode = (text: string) => new TextEncoder().encode(text);
+
+/**
+ * Shows what is known of a node's interface, and keeps that current.
  *
  * @param options where it may be, and what is known of the node
- * @param current what is shown until then
+ * @param alone what is shown until then
  */
 export function keepFound<T>(
-  { url, path: find, ask, log, report, now = Date.now, ...options }: FoundOptions<T>,
-  current: Shown<T>,
+  { url, version, find, log, report, now = Date.now, ...options }: FoundOptions<T>,
+  alone: Shown<T>,
 ): Live<T> {
-  let found: Live<T> | undefined;
+  /** What there is of the node that was found. */
+  let found: Found<T> | undefined;
   let told: string | undefined;
-  let next = 0;
-  let isAsked = false;
 
-  /** The path, where it is time to look there. */
-  async function due(): Promise<string | undefined> {
-    let path = await find();
-    // From then on it is asked when somebody asks for its info.
-    if (path === undefined && !isAsked) {
-      isAsked = true;
-      await ask();
-      path = await find();
-    }
-    if (path === undefined || now() < next) return undefined;
-    next = now() + AGAIN;
-    return path;
+  function take(node: KnownNode): Found<T> {
+    const taken: Found<T> = {
+      kind: node.kind,
+      offer: {},
+      offeredAt: -Infinity,
+      lookedAt: -Infinity,
+    };
+    found = taken;
+    return taken;
   }
 
-  async function look(): Promise<void> {
-    const path = await due();
-    if (path === undefined) return;
-    if (found) return await found.refresh();
-    const place = placeBelow(url, path);
+  /** Asks what the node has; what it said before stays where it does not answer. */
+  async function learnOffer(node: KnownNode, of: Found<T>): Promise<void> {
+    const { version } = node;
+    if (now() - of.offeredAt < AGAIN) {
+      of.offer = { ...of.offer, version: version ?? of.offer.version };
+      return;
+    }
+    try {
+      of.offer = await askOffer(node);
+      of.offeredAt = now();
+    } catch {
+      of.offer = { ...of.offer, version: version ?? of.offer.version };
+    }
+  }
+
+  function open(node: KnownNode, of: Found<T>, place: URL, tell: LiveOptions<T>["report"]) {
+    return keepCurrent({
+      ...options,
+      report: tell,
+      place,
+      kind: { title: node.title, version },
+      readOther: createNodeReader(node, () => of.offer),
+      ...place.protocol === "kind:" ? {} : { base: url, itself: url },
+    });
+  }
+
+  /** Shows what nodes of the kind offer. */
+  async function showKind(node: KnownNode, of: Found<T>): Promise<void> {
+    if (of.ofKind) return await of.ofKind.refresh();
+    if (await node.loadInterface() === undefined) return;
+    const live = open(node, of, new URL(KIND_FILES.interface), report);
+    await live.ready;
+    of.ofKind = live;
+  }
+
+  /** Shows what the node says of itself, once it does. */
+  async function showNode(node: KnownNode, of: Found<T>): Promise<void> {
+    if (!node.description || url === undefined || now() - of.lookedAt < AGAIN) return;
+    of.lookedAt = now();
+    if (of.ofNode) return await of.ofNode.refresh();
+    const { place, name } = placeBelow(url, node.description);
     let first: DescriptionReport | undefined;
-    const tell = (said: DescriptionReport) => {
-      if (found) report(said);
+    const live = open(node, of, place, (said) => {
+      if (of.ofNode) report(said);
       else first = said;
-    };
-    const live = keepCurrent({ ...options, report: tell, place, base: url, itself: url });
+    });
     await live.ready;
     if (first?.shown === "current") {
-      found = live;
+      of.ofNode = live;
       return report(first);
     }
     // Nobody has named it: that it is not there, or is something else, is no trouble.
     const reason = reasonIn(first?.findings ?? []);
-    if (reason !== told) log(`there is no description of the node at ${place}: ${reason}`, "info");
+    if (reason !== told) log(`there is no description of the node at ${name}: ${reason}`, "info");
     told = reason;
+  }
+
+  async function look(): Promise<void> {
+    const node = await find();
+    if (!node) return;
+    const of = found?.kind === node.kind ? found : take(node);
+    await withTimeout(learnOffer(node, of), of.ofKind ? AGAIN : PATIENCE, () => {});
+    await showKind(node, of);
+    await showNode(node, of);
   }
 
   return {
     get current() {
-      return found?.current ?? current;
+      return found?.ofNode?.current ?? found?.ofKind?.current ?? alone;
     },
     ready: Promise.resolve(),
     refresh: serialize(look),
   };
+}
+
+/** What there is of a node whose kind was found. */
+interface Found<T> {
+  readonly kind: string;
+  /** What it says that it has, and when that was asked. */
+  offer: Offer;
+  offeredAt: number;
+  /** When it was looked whether it describes itself. */
+  lookedAt: number;
+  ofKind?: Live<T>;
+  ofNode?: Live<T>;
 }

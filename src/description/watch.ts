@@ -10,6 +10,7 @@ import { lazy, type Resource, serialize } from "../lazy.ts";
 import { failureOf } from "../openapi/diagnostics.ts";
 import type { DocumentOfHost } from "../openapi/document-of-host.ts";
 import type { DescribedOperation } from "../openapi/operations-of-host.ts";
+import type { LoadJob } from "../openapi/load.ts";
 import type { Reader } from "../openapi/read-file-or-url.ts";
 import { prepareForms } from "../openapi/serve-description.ts";
 import type { Whereabouts } from "../openapi/servers.ts";
@@ -26,6 +27,10 @@ export interface PlaceOptions extends Whereabouts {
   readonly operations?: readonly DescribedOperation[];
   /** What a host says of the whole. */
   readonly documentOfHost?: DocumentOfHost | undefined;
+  /** What is known of the kind of the node, where that goes into it. */
+  readonly kind?: LoadJob["kind"];
+  /** Reads what is neither a file nor at a URL of HTTP. */
+  readonly readOther?: Reader | undefined;
 }
 
 /** How a description is kept current. */
@@ -116,13 +121,17 @@ export async function inspectDescription(
 
 /** What prepares a description, and reads its files one by one. */
 async function open(
-  { place, own, operations = [], documentOfHost, prepare, ...where }: PlaceOptions & {
-    prepare: Prepare;
-  },
+  { place, own, operations = [], documentOfHost, kind, prepare, readOther, ...where }:
+    & PlaceOptions
+    & { prepare: Prepare },
 ): Promise<{ prepare: () => Promise<Prepared>; read: Reader }> {
   const { createReader } = await import("../openapi/read-file-or-url.ts");
-  const { entry, read } = await openPlace(place, createReader);
-  const job = { entry: entry.href, own, operations, documentOfHost, where };
+  const { entry, read: readPlace } = await openPlace(place, createReader);
+  const read: Reader = (url, stamp) =>
+    readOther && !/^(?:https?|file):$/.test(url.protocol)
+      ? readOther(url, stamp)
+      : readPlace(url, stamp);
+  const job: LoadJob = { entry: entry.href, kind, own, operations, documentOfHost, where };
   return { prepare: () => prepare(job, read), read };
 }
 

@@ -163,6 +163,33 @@ export interface HealthRule {
   reason: string;
 }
 
+/** A method of JSON-RPC that is called without parameters. */
+export interface MethodCall {
+  /** The method's name. */
+  readonly jsonrpc: string;
+  /** Where calls are posted to, below the node's URL. @default the node's URL itself */
+  readonly path?: string | undefined;
+}
+
+/**
+ * How a node says what it has: the names of methods where its kind has some, else the paths without their first
+ * slash. What is shown is what both the node and the kind name; methods that the node alone names are shown
+ * as well, without a mark.
+ */
+export type Listing =
+  & {
+    /** A regular expression; its first group is a name, wherever it matches in the text of the answer. */
+    readonly names: string;
+    /** The names are those of groups: what stands before this in the name of a method. */
+    readonly before?: string | undefined;
+  }
+  & (
+    | MethodCall
+    /** A path below the node's URL. */
+    | { readonly get: string }
+    | { readonly post: string; readonly json?: unknown }
+  );
+
 /** What is expected of a node in a network. */
 export interface NetworkRules {
   /** The longest time between two blocks; `head_at` older than that is `stalled`. */
@@ -203,8 +230,13 @@ export interface Kind extends KindInterface {
   url: string;
   /** Names of programs and networks that people give in place of the kind. */
   aliases?: readonly string[] | undefined;
-  /** Where it describes its own interface: a path below the node's URL, to OpenAPI or Swagger. */
-  description?: `/${string}` | undefined;
+  /**
+   * Where it describes its own interface: a path below the node's URL, to OpenAPI or Swagger, or a method of
+   * JSON-RPC that gives OpenRPC.
+   */
+  description?: `/${string}` | MethodCall | undefined;
+  /** How such a node says itself what it has; what it lacks is not shown. */
+  listing?: Listing | undefined;
   /** What its answers show, each in full: a place and a regular expression. */
   detect: Readonly<Record<Reference, string>>;
   auth?: KindAuth | undefined;

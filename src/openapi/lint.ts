@@ -12,6 +12,7 @@ import { isObject, textOf } from "../json/values.ts";
 
 /** The versions that are shown; in YAML they may be numbers. */
 const VERSION = /^3(?:\.[012](?:\.|$)|$)/;
+const OPENRPC_VERSION = /^1(?:\.|$)/;
 
 /**
  * Everything that is wrong with a description: each file's own, and what was found on the way.
@@ -37,17 +38,23 @@ export function check({ root, members }: Files): Finding[] {
 
 function checkVersion(document: unknown): Complaint | undefined {
   if (!isObject(document)) {
-    const message = "is no OpenAPI description, but a single value";
+    const message = "is no OpenAPI or OpenRPC description, but a single value";
     return { path: [], message, isFatal: true };
   }
-  const { openapi, swagger } = document;
+  const { openapi, swagger, openrpc } = document;
+  if (openapi === undefined && swagger === undefined && openrpc !== undefined) {
+    if (OPENRPC_VERSION.test(textOf(openrpc) ?? "")) return undefined;
+    const message = `${excerpt(formatJson(openrpc))} is no version that is known; ` +
+      'there is "openrpc" 1, as in "1.3.2"';
+    return { path: ["openrpc"], message, isFatal: true };
+  }
   if (/^2(?:\.0)?$/.test(textOf(swagger) ?? "") || VERSION.test(textOf(openapi) ?? "")) {
     return undefined;
   }
-  const known = 'there are "openapi" 3.0, 3.1 and 3.2, and "swagger" 2.0, as strings';
+  const known = 'there are "openapi" 3.0, 3.1 and 3.2, "swagger" 2.0 and "openrpc" 1, as strings';
   const path = [openapi === undefined && swagger !== undefined ? "swagger" : "openapi"];
   const message = openapi === undefined && swagger === undefined
-    ? `says nowhere that it is an OpenAPI description; ${known}`
+    ? `says nowhere that it is an OpenAPI or OpenRPC description; ${known}`
     : `${excerpt(formatJson(openapi ?? swagger))} is no version that is known; ${known}`;
   return { path, message, isFatal: true };
 }

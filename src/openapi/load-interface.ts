@@ -12,13 +12,25 @@ import type { KindInterface } from "../kinds/interface.ts";
 export const KINDS_WITH_INTERFACE: readonly string[] = Object.keys(INTERFACES);
 
 /**
- * Loads what a known kind offers: read from its module each time, so that nothing of it stays.
+ * Loads what a known kind offers, as JSON: read from its module each time, so that nothing of it stays.
+ *
+ * @param kind its name
+ * @returns `undefined` for a kind that offers nothing
+ */
+export async function loadInterfaceJson(
+  kind: string,
+): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  if (!Object.hasOwn(INTERFACES, kind)) return undefined;
+  return (await unpack(await INTERFACES[kind]!())).identity;
+}
+
+/**
+ * Loads what a known kind offers.
  *
  * @param kind its name
  * @returns whole numbers above 2^53 in it are `bigint`s; an empty object for a kind that offers nothing
  */
 export async function loadInterface(kind: string): Promise<KindInterface> {
-  if (!Object.hasOwn(INTERFACES, kind)) return {};
-  const { identity } = await unpack(await INTERFACES[kind]!());
-  return parseJson(new TextDecoder().decode(identity)) as KindInterface;
+  const json = await loadInterfaceJson(kind);
+  return json ? parseJson(new TextDecoder().decode(json)) as KindInterface : {};
 }

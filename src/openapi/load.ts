@@ -13,6 +13,16 @@ import type { DocumentOfHost } from "./document-of-host.ts";
 import type { DescribedOperation } from "./operations-of-host.ts";
 import { withServiceOperations } from "./service-operations.ts";
 import type { Reader } from "./read-file-or-url.ts";
+import {
+  type AboutKind,
+  documentOfKind,
+  offered,
+  readInterface,
+  readOffer,
+} from "./kind-document.ts";
+import { withMarks, withMarksOfMethods, withOtherPart } from "./marks.ts";
+import { upgradeOpenRpc } from "./openrpc.ts";
+import { parseJson } from "../json/lossless.ts";
 import { hasManyOrigins, openServers } from "./server-origins.ts";
 import { isAstray, type Whereabouts, withServers } from "./servers.ts";
 import { LIMITS } from "./limits.ts";
@@ -22,8 +32,10 @@ import type { Json } from "../json/values.ts";
 
 /** Where a description is, and what goes into it: plain data, which another thread can be sent. */
 export interface LoadJob {
-  /** The URL of its root. */
+  /** The URL of its root; `kind:` where nobody but the kind of the node says what it can do. */
   readonly entry: string;
+  /** What is known of the kind of the node, where that goes into it. */
+  readonly kind?: AboutKind | undefined;
   /** This service's own description, whose operations are added. */
   readonly own: Json;
   /** Further operations of a host. */
@@ -33,6 +45,9 @@ export interface LoadJob {
   /** What is known of where the node is. */
   readonly where: Whereabouts;
 }
+
+/** Where a reader has what the kind of the node offers, and what the node says that it has of it. */
+export const KIND_FILES = { interface: "kind:interface", offer: "kind:offer" } as const;
 
 /** What came of reading a description. */
 export interface Loaded {
@@ -51,7 +66,7 @@ export interface Loaded {
  * @param read reads its files
  */
 export async function load(
-  { entry, own, operations, documentOfHost, where }: LoadJob,
+  { entry, kind, own, operations, documentOfHost, where }: LoadJob,
   read: Reader,
 ): Promise<Loaded> {
   const stamps = new Map([[entry, ""]]);
@@ -61,24 +76,66 @@ export async function load(
     return file;
   };
   try {
-    const files = await gather(new URL(entry), reader);
-    for (const [url, stamp] of files.stamps) stamps.set(url, stamp);
-    const before = check(files);
-    if (before.some(({ isFatal }) => isFatal)) {
-      return { document: undefined, findings: summarize(before), stamps };
-    }
-    const bundled = mendOperations(bundle(files), files.root.complaints);
-    // What cannot be bundled is a finding as well.
-    const found = check(files);
-    const near = nearOf(files.root.url, where);
-    const single = bundled.swagger === undefined ? bundled : upgradeSwagger(bundled);
-    const placed = withServers(single, near);
-    const findings = summarize([...found, ...checkServers(files, placed, near)]);
-    const document = withServiceOperations(own, placed, operations, documentOfHost);
-    return { document, findings, stamps };
+    const known = kind && await loadKind(kind, reader);
+    const { document, findings } = known && entry === KIND_FILES.interface
+      ? { document: known, findings: [] }
+      : await loadFiles(entry, where, known, reader, stamps);
+    if (!document) return { document, findings, stamps };
+    const whole = withServiceOperations(own, document, operations, documentOfHost);
+    return { document: whole, findings, stamps };
   } catch (error) {
     return { document: undefined, findings: [failureOf(nameOf(entry), error)], stamps };
   }
+}
+
+/** The document of a kind, as far as the node has it. */
+async function loadKind(about: AboutKind, read: Reader): Promise<Json> {
+  const [parts, offer] = [
+    await readValue(KIND_FILES.interface, read),
+    await readValue(KIND_FILES.offer, read),
+  ];
+  return documentOfKind(offered(readInterface(parts), readOffer(offer)), about);
+}
+
+async function readValue(url: string, read: Reader): Promise<unknown> {
+  const file = await read(new URL(url));
+  return file && parseJson(new TextDecoder().decode(file.bytes));
+}
+
+/** The document of files, of one piece, with its servers. */
+async function loadFiles(
+  entry: string,
+  where: Whereabouts,
+  known: Json | undefined,
+  read: Reader,
+  stamps: Map<string, string>,
+): Promise<Pick<Loaded, "document" | "findings">> {
+  const files = await gather(new URL(entry), read);
+  for (const [url, stamp] of files.stamps) stamps.set(url, stamp);
+  const before = check(files);
+  if (before.some(({ isFatal }) => isFatal)) {
+    return { document: undefined, findings: summarize(before) };
+  }
+  const bundled = mendOperations(bundle(files), files.root.complaints);
+  // What cannot be bundled is a finding as well.
+  const found = check(files);
+  // Whoever serves a description could mark what he likes as a read.
+  const isTrusted = entry.startsWith("file:");
+  if (bundled.openapi === undefined && bundled.swagger === undefined) {
+    const methods = isTrusted ? bundled : withMarksOfMethods(bundled, known);
+    const document = upgradeOpenRpc(methods);
+    return {
+      document: known ? withOtherPart(document, known) : document,
+      findings: summarize(found),
+    };
+  }
+  const near = nearOf(files.root.url, where);
+  const single = bundled.swagger === undefined ? bundled : upgradeSwagger(bundled);
+  const placed = withServers(single, near);
+  const findings = summarize([...found, ...checkServers(files, placed, near)]);
+  if (isTrusted) return { document: placed, findings };
+  const marked = withMarks(placed, known);
+  return { document: known ? withOtherPart(marked, known) : marked, findings };
 }
 
 /** What a description is called in a finding about the whole of it. */

@@ -7,9 +7,10 @@
  */
 import { resolveFragment } from "../json/pointer.ts";
 import { type Json, listOf, objectOf, setMember, textOf } from "../json/values.ts";
+import { THIS_SERVICE } from "./server-url.ts";
 
-/** What the paths of methods begin with. */
-const PREFIX = "/v1/rpc/";
+/** Where a method is called at this service. */
+export const pathOfMethod = (name: string): string => `/v1/rpc/${encodeURIComponent(name)}`;
 
 /** The types of JSON Schema of which a query can say a value. */
 const SCALARS: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean"]);
@@ -50,6 +51,14 @@ const PROBLEM = {
   },
 };
 
+/** The body of a method of which nothing is known but its name. */
+const ANY_PARAMS = {
+  requestBody: {
+    description: "The parameters by their names or by their positions.",
+    content: { "application/json": { schema: { type: ["object", "array"] } } },
+  },
+};
+
 /** The parts of an OpenAPI 3.1 document. */
 export interface OpenApiOfMethods {
   readonly paths: Json;
@@ -84,7 +93,7 @@ export function openApiOfMethods(openrpc: unknown): OpenApiOfMethods {
     const own = tagsOf(document, method);
     own.forEach((tag) => tags.add(tag));
     const parts = { document, method, params: placed(method, params), tags: own };
-    setMember(paths, PREFIX + encodeURIComponent(name), {
+    setMember(paths, pathOfMethod(name), {
       ...isGettable && { get: operationOf(parts, name, byQuery(parts)) },
       post: operationOf(parts, isGettable ? freeId(`${name}_post`, ids) : name, byBody(parts)),
     });
@@ -96,6 +105,21 @@ export function openApiOfMethods(openrpc: unknown): OpenApiOfMethods {
       responses: { RpcProblem: PROBLEM },
     },
     tags: [...tags].map((name) => ({ name })),
+  };
+}
+
+/**
+ * Makes an OpenAPI document of an OpenRPC document. Its methods are called at this service.
+ *
+ * @param openrpc of one piece
+ */
+export function upgradeOpenRpc(openrpc: Json): Json {
+  return {
+    openapi: "3.1.1",
+    info: openrpc.info ?? { title: "", version: "" },
+    ...openrpc.externalDocs !== undefined && { externalDocs: openrpc.externalDocs },
+    servers: [{ url: THIS_SERVICE }],
+    ...openApiOfMethods(openrpc),
   };
 }
 
@@ -195,6 +219,7 @@ function byQuery({ method, params }: Parts): Json {
 
 /** The parameters of a method as an object. */
 function byBody({ method, params }: Parts): Json {
+  if (method.params === undefined) return ANY_PARAMS;
   if (params.length === 0) return {};
   const properties: Json = {};
   for (const param of params) {

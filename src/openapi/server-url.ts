@@ -21,6 +21,12 @@ export function serverUrl(path: string, depth: number): string {
   return (depth === 0 ? "." : Array(depth).fill("..").join("/")) + path;
 }
 
+/** The server of what this service answers itself. */
+export const THIS_SERVICE = serverUrl("", 0);
+
+/** The server of what the node answers: its own paths stand below it. */
+export const NODE = serverUrl("/v1/node", 0);
+
 /** A relative URL as one that is relative to `/spec.json` of this service; one of another host as it is. */
 export function atThisService(url: string): string {
   if (!URL.canParse(url, HERE)) return url;

@@ -3,16 +3,18 @@
  *
  * @module
  */
-import { isEqual, isObject, type Json, listOf, objectOf } from "../json/values.ts";
+import { isEqual, isObject, type Json, listOf, objectOf, textOf } from "../json/values.ts";
 import { operationsOf } from "./list-operations.ts";
 import { mapServers, serversOf } from "./list-servers.ts";
 import { withoutLoginOf } from "./server-logins.ts";
 import {
   absolute,
   atThisService,
+  hostOf,
   isRelative,
   loopbackOriginOf,
-  serverUrl,
+  NODE,
+  THIS_SERVICE,
   trim,
   withoutLogin,
 } from "./server-url.ts";
@@ -28,6 +30,8 @@ export interface Whereabouts {
   readonly publicUrl?: string | undefined;
   /** Where the node answers that gave the document itself: it may know itself as `localhost` only. */
   readonly itself?: string | undefined;
+  /** Where the node answers, if it is reached through this service and not by its own address. */
+  readonly node?: string | undefined;
 }
 
 /**
@@ -43,8 +47,34 @@ export function withServers(document: Json, whereabouts: Whereabouts): Json {
   const { base, home = base, publicUrl } = where;
   const placed = mapServers(document, (servers) => nearServers(servers.map(withoutLoginOf), where));
   const isNone = listOf(document.servers).filter(isObject).length === 0;
-  const url = publicUrl ?? (isNone ? trim(home ?? serverUrl("", 0)) : undefined);
-  return withCommonServers(url === undefined ? placed : { ...placed, servers: [{ url }] });
+  const url = publicUrl ?? (isNone ? trim(home ?? THIS_SERVICE) : undefined);
+  const whole = url === undefined ? placed : { ...placed, servers: [{ url }] };
+  return withCommonServers(publicUrl ? whole : throughThisService(whole, where));
+}
+
+/** A description whose operations at the node are called through this service. */
+function throughThisService(document: Json, { node, itself }: Whereabouts): Json {
+  if (node === undefined) return document;
+  return mapServers(document, (servers) => {
+    const mapped = servers.map((server) => {
+      const path = pathAtNode(textOf(server.url) ?? "", node, itself !== undefined);
+      return path === undefined ? server : { ...server, url: NODE + path };
+    });
+    if (mapped.every((server, i) => server === servers[i])) return servers;
+    return mapped.filter(({ url }, i) => mapped.findIndex((other) => other.url === url) === i);
+  });
+}
+
+/** The path below a node that a URL leads to; `undefined` if it leads elsewhere. */
+function pathAtNode(url: string, node: string, isItself: boolean): string | undefined {
+  const host = hostOf(url);
+  if (!URL.canParse(host)) return undefined;
+  const [there, at] = [new URL(host), new URL(node)];
+  const isLocal = loopbackOriginOf(url) !== undefined &&
+    (isItself || (loopbackOriginOf(node) !== undefined && there.port === at.port));
+  if (there.origin !== at.origin && !isLocal) return undefined;
+  const [path, base] = [url.slice(host.length), trim(at.pathname)];
+  return trim(path === base || path.startsWith(`${base}/`) ? path.slice(base.length) : path);
 }
 
 /** Servers of which all lead to the node. */

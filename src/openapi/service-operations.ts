@@ -7,10 +7,10 @@ import { type DocumentOfHost, withDocumentOfHost } from "./document-of-host.ts";
 import { addOperations, type DescribedOperation, type Document } from "./operations-of-host.ts";
 import { referencesOf } from "./references.ts";
 import { type Place, structureOf } from "./structure.ts";
-import { serverUrl } from "./server-url.ts";
+import { NODE, THIS_SERVICE } from "./server-url.ts";
 import { basePathsOf } from "./servers.ts";
 import { operationsOf } from "./list-operations.ts";
-import { type Json, listOf, objectOf } from "../json/values.ts";
+import { type Json, listOf, objectOf, setMember } from "../json/values.ts";
 import { mergeComponents } from "./merge-components.ts";
 
 /** The paths that are shown beside those of a node: the others are of the page, and of this description. */
@@ -24,7 +24,7 @@ const TAG_DESCRIPTION = "What this node is and how it is doing.";
 const PREFIX = "Nodeface";
 
 /** Its answers come from here, whatever the servers of the node are. */
-const SERVERS = [{ url: serverUrl("", 0), description: "The service that shows this description" }];
+const SERVERS = [{ url: THIS_SERVICE, description: "The service that shows this description" }];
 
 /**
  * A description with this service's operations.
@@ -43,7 +43,7 @@ export function withServiceOperations(
   documentOfHost: DocumentOfHost = {},
 ): Json {
   const { document, operations } = withDocumentOfHost(node, ofHost, documentOfHost);
-  const theirs = objectOf(document.paths);
+  const theirs = withRoom(document);
   const bases = basePathsOf(document);
   const isTheirs = (path: string) =>
     bases.some((base) => path.startsWith(base) && Object.hasOwn(theirs, path.slice(base.length)));
@@ -63,7 +63,7 @@ export function withServiceOperations(
     ...added,
     operation: { servers: SERVERS, ...added.operation },
   }));
-  if (Object.keys(paths).length + described.length === 0) return document;
+  if (Object.keys(paths).length + described.length === 0) return { ...document, paths: theirs };
   const used = usedComponents(own, paths);
   const { components, rename } = mergeComponents(
     objectOf(document.components),
@@ -80,6 +80,23 @@ export function withServiceOperations(
     ...(Object.keys(used).length > 0 && { components }),
     ...(isTagNew && { tags: [...tags, { name: TAG, description: TAG_DESCRIPTION }] }),
   };
+}
+
+/**
+ * The paths of a node's description. What stands at one of the shown paths but is called at the node gets a
+ * shorter path, and what is left of it goes into its server.
+ */
+function withRoom({ servers, paths: all }: Json): Json {
+  const paths: Json = {};
+  for (const [path, item] of Object.entries(objectOf(all))) {
+    const [{ url } = {} as Json] = listOf(objectOf(item).servers ?? servers).map(objectOf);
+    const [, base, rest] = /^(\/[^/]+)(\/.+)$/.exec(path) ?? [];
+    const isMoved = SHOWN.includes(path) && String(url).startsWith(NODE) &&
+      !Object.hasOwn(objectOf(all), rest!);
+    if (isMoved) setMember(paths, rest!, { ...objectOf(item), servers: [{ url: url + base! }] });
+    else setMember(paths, path, item);
+  }
+  return paths;
 }
 
 /** The components that some values refer to, and those that these refer to. */

@@ -335,16 +335,43 @@ export const OPENAPI_3_2: Rows = extend(OPENAPI_3_1, {
 
 const SIMPLE = { ...FACETS, type: "simpleType", items: "items", collectionFormat: "string" };
 
-/** OpenRPC 1.3, as far as references may stand there. */
+/** OpenRPC 1.3, as far as something is made of it. */
 export const OPENRPC_1_3: Rows = {
-  document: { methods: "method[]", components: "components", [OTHERS]: "any" },
+  document: {
+    openrpc: "string",
+    info: "info",
+    externalDocs: "externalDocs",
+    methods: "method[]",
+    components: "components",
+    [OTHERS]: "any",
+  },
+  info: COMMON.info!,
+  contact: COMMON.contact!,
+  license: COMMON.license!,
+  externalDocs: COMMON.externalDocs!,
   components: {
     schemas: "{schema}",
     contentDescriptors: "{contentDescriptor}",
     [OTHERS]: "any",
   },
-  method: { params: "contentDescriptor[]", result: "contentDescriptor", [OTHERS]: "any" },
-  contentDescriptor: { schema: "schema", [OTHERS]: "any" },
+  method: {
+    name: "string!",
+    summary: "string",
+    description: "string",
+    params: "contentDescriptor[]",
+    result: "contentDescriptor",
+    deprecated: "boolean",
+    [OTHERS]: "any",
+  },
+  contentDescriptor: {
+    name: "string!",
+    summary: "string",
+    description: "string",
+    required: "boolean",
+    schema: "schema",
+    deprecated: "boolean",
+    [OTHERS]: "any",
+  },
   schema: OPENAPI_3_1.schema!,
   discriminator: OPENAPI_3_1.discriminator!,
 };

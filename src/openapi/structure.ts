@@ -147,7 +147,8 @@ export const OPENRPC: Structure = version("OpenRPC 1.3", OPENRPC_1_3, {
 
 /** What sits where in a document, by the version that it says it is of. */
 export function structureOf(document: unknown): Structure {
-  const { swagger, openapi } = isObject(document) ? document : {} as Json;
+  const { swagger, openapi, openrpc } = isObject(document) ? document : {} as Json;
+  if (openrpc !== undefined && openapi === undefined && swagger === undefined) return OPENRPC;
   const version = String(openapi ?? swagger ?? "");
   return VERSIONS.find(([pattern]) => pattern.test(version))![1];
 }

@@ -41,6 +41,7 @@ import {
   pathItem,
   type Schema,
   setting,
+  type Settings,
   word,
 } from "./schema-builders.ts";
 import { show } from "./show.ts";
@@ -131,6 +132,38 @@ const health = () =>
     }),
   });
 
+/** A method of JSON-RPC that is called without parameters. */
+const call = (): Settings => ({
+  jsonrpc: needed(LINE, { text: "The name of the method", example: "rpc.discover" }),
+  path: setting(PATH, {
+    text: "Where it is posted to, below the node's URL",
+    default: "the node's URL itself",
+    example: "/rpc",
+  }),
+});
+
+const listing = () => {
+  const names: Settings = {
+    names: needed(EXPRESSION, {
+      text: "A regular expression whose first group is a name, wherever it matches in the answer",
+      example: "'^([a-z]+)'",
+    }),
+    before: setting(LINE, {
+      text: "Where the names are those of groups: what follows these in the names of methods",
+      example: "_",
+    }),
+  };
+  return oneOf({
+    jsonrpc: { ...call(), ...names },
+    get: { get: needed(PATH, { text: "A path below the node's URL", example: "/" }), ...names },
+    post: {
+      post: needed(PATH, { text: "A path below the node's URL", example: "/api/v0/commands" }),
+      json: setting(json, { text: "What is posted", example: "{}" }),
+      ...names,
+    },
+  });
+};
+
 /**
  * The schema of a kind.
  *
@@ -163,9 +196,21 @@ export function kindSchema(path: Schema<string> = FILE): Schema {
       text: "Names of programs and networks that people give in place of the kind",
       example: "[geth, reth]",
     }),
-    description: setting(PATH, {
-      text: "Where it describes its own interface: a path below the node's URL",
-      example: "/swagger.json",
+    description: setting(
+      either<unknown>("a path, or a method as in { jsonrpc: rpc.discover }", PATH, object(call())),
+      {
+        text:
+          "Where it describes its own interface: a path below the node's URL to OpenAPI, or a " +
+          "method of JSON-RPC that gives OpenRPC",
+        example: "/swagger.json",
+      },
+    ),
+    listing: setting(listing(), {
+      text:
+        "How such a node says itself what it has: what is asked, and how names are found in the " +
+        "answer. What the node lacks is not shown. The names are those of methods where the kind has " +
+        "some, else the paths without their first slash",
+      example: "{ jsonrpc: help, names: '^([a-z]+)' }",
     }),
     detect: needed(
       filledMap(REFERENCE_TEXT, EXPRESSION, "places, each with a regular expression"),

@@ -22,7 +22,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["settings"],
   ["log.ts"],
   ["answer-error.ts"],
-  ["operations"],
+  ["operations", "gateway"],
   ["options-schema.ts", "options.ts"],
   ["resources.ts", "check-options.ts"],
   ["nodeface.ts"],

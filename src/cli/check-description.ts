@@ -1,0 +1,109 @@
+/**
+ * What `nodeface check` says of the description: which one is shown and why, and what is wrong with it.
+ *
+ * @module
+ */
+import { createNodeReader, placeBelow, reasonIn } from "../description/discover.ts";
+import { askOffer, type KnownNode, knowNode } from "../description/known-node.ts";
+import { createPrepare } from "../description/prepare-description.ts";
+import type { Prepared } from "../description/prepare.ts";
+import { inspectDescription, type PlaceOptions } from "../description/watch.ts";
+import { VERSION } from "../generated/build-info.js";
+import { KINDS } from "../generated/kinds.js";
+import type { KindInterface } from "../kinds/interface.ts";
+import { errorsFirst, formatFinding } from "../openapi/diagnostics.ts";
+import { type Offer, offered, readInterface } from "../openapi/kind-document.ts";
+import { KIND_FILES } from "../openapi/load.ts";
+import { documentOf } from "../openapi/serve-description.ts";
+import { OWN_DESCRIPTION } from "../resources.ts";
+import { excerpt, printable } from "../text.ts";
+import type { Section } from "./check-section.ts";
+import type { Config } from "./configuration.ts";
+
+/**
+ * Describes the description, where there is one.
+ *
+ * @param kind the name of the node's kind
+ * @param version of the node's software
+ */
+export async function describeDescription(
+  { description, node, kinds }: Config,
+  kind: string | undefined,
+  version: unknown,
+): Promise<Section[]> {
+  const title = "Description";
+  const inspect = async (options: Partial<PlaceOptions> & Pick<PlaceOptions, "place">) => {
+    const own = documentOf((await OWN_DESCRIPTION.get()).json);
+    const { url, public_url: publicUrl } = node;
+    const prepare = createPrepare(() => {});
+    return await inspectDescription({ own, prepare, base: url, node: url, publicUrl, ...options });
+  };
+  if (description === "none") return [];
+  if (description !== undefined) {
+    const inspected = await inspect({ place: description });
+    return [{ title, ...verdictOn(inspected, "Shown is what is configured") }];
+  }
+  const known = kind === undefined ? undefined : knowNode(node, kind, KINDS, kinds, version);
+  if (!known) return [];
+  const asked = await askOffer(known).catch((error: Error) => error);
+  const offer = asked instanceof Error ? { version: known.version } : asked;
+  const readOther = createNodeReader(known, () => offer);
+  const about = { kind: { title: known.title, version: VERSION }, readOther };
+  let before = "";
+  if (known.description && node.url !== undefined) {
+    const { place, name } = placeBelow(node.url, known.description);
+    const inspected = await inspect({ place, ...about, itself: node.url });
+    if (inspected.content) {
+      return [{
+        title,
+        ...verdictOn(inspected, `Shown is what the node serves itself at ${name}`),
+      }];
+    }
+    const reason = printable(reasonIn(inspected.findings));
+    before = `There is no description of the node at ${name}: ${reason}\n`;
+  }
+  const parts = await known.loadInterface();
+  if (!parts) return before === "" ? [] : [{ title, text: before, troubles: [] }];
+  const inspected = await inspect({ place: new URL(KIND_FILES.interface), ...about });
+  const why = `Shown is what nodes of the kind ${known.kind} offer${
+    lackingOf(known, asked, readInterface(JSON.parse(new TextDecoder().decode(parts))))
+  }`;
+  const { text, troubles } = verdictOn(inspected, why);
+  return [{ title, text: before + text, troubles }];
+}
+
+/** What is said of how much of a kind's interface a node has. */
+function lackingOf(
+  { listing }: KnownNode,
+  offer: Offer | Error,
+  parts: KindInterface,
+): string {
+  if (offer instanceof Error) return `; what this one lacks is not known: it ${offer.message}`;
+  const names = (of: typeof parts) => [
+    ...of.openrpc?.methods.map(({ name }) => name) ?? [],
+    ...Object.keys(of.openapi?.paths ?? {}),
+  ];
+  const has = new Set(names(offered(parts, offer)));
+  const lacking = names(parts).filter((name) => !has.has(name));
+  if (lacking.length === 0) return "";
+  const why = listing && offer.names ? "does not list" : `is too old for (${offer.version})`;
+  return `, but for ${lacking.length} that this one ${why}: ${excerpt(lacking.join(", "), 400)}`;
+}
+
+/** What came of a description. */
+function verdictOn(
+  { findings, content }: Pick<Prepared, "findings" | "content">,
+  shown: string,
+): Pick<Section, "text" | "troubles"> {
+  const lines = errorsFirst(findings)
+    .map((finding) => `${finding.level.padEnd(5)} ${formatFinding(finding)}\n`);
+  const errors = findings.filter(({ level }) => level === "error").length;
+  const troubles = [
+    ...content ? [] : ["the description cannot be shown"],
+    ...errors > 0 ? [`errors in the description: ${errors}`] : [],
+  ];
+  const last = content
+    ? `${shown}\nThe description can be shown\n`
+    : "The description cannot be shown\n";
+  return { text: `${lines.join("")}${last}`, troubles };
+}

@@ -1,0 +1,14 @@
+/**
+ * The form of the parts of what `nodeface check` prints.
+ *
+ * @module
+ */
+
+/** One part of what is printed. */
+export interface Section {
+  title: string;
+  /** Lines, with a break after each. */
+  text: string;
+  /** What is wrong, for the verdict. */
+  troubles: readonly string[];
+}

@@ -1,0 +1,365 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { createNodeface, type NodefaceOptions } from "../src/index.ts";
+import type { Json } from "../src/json/values.ts";
+import type { KindInterface } from "../src/kinds/interface.ts";
+import { documentOfKind, offered } from "../src/openapi/kind-document.ts";
+import { withMarks, withOtherPart } from "../src/openapi/marks.ts";
+import { until } from "./nodes/_daemon.ts";
+import { RECORDINGS } from "./nodes/_recorded.ts";
+
+const shown = suite("what the node can do");
+
+/** The call of JSON-RPC in a request; `undefined` where there is none. */
+type Call = { id: unknown; method: string };
+
+let answers: Record<string, unknown>;
+/** By method: a result, or an error. */
+let methods: Record<string, { result: unknown } | { error: unknown }>;
+let asked: string[];
+let server: Server;
+let url: string;
+
+const answerCall = ({ id, method }: Call) => {
+  asked.push(method);
+  const none = { error: { code: -32601, message: "Method not found" } };
+  return { jsonrpc: "2.0", id, ...Object.hasOwn(methods, method) ? methods[method] : none };
+};
+
+shown.before(async () => {
+  server = createServer((request, response) => {
+    let body = "";
+    request.on("data", (chunk) => body += chunk).on("end", () => {
+      if (request.method === "POST" && request.url === "/") {
+        const calls = JSON.parse(body);
+        const answer = Array.isArray(calls) ? calls.map(answerCall) : answerCall(calls);
+        return response.end(JSON.stringify(answer));
+      }
+      asked.push(`${request.method} ${request.url}`);
+      const answer = answers[`${request.method} ${request.url}`];
+      response.statusCode = answer === undefined ? 404 : 200;
+      response.end(typeof answer === "string" ? answer : JSON.stringify(answer));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+shown.after(() => void server.close());
+shown.before.each(() => {
+  asked = [];
+  answers = {};
+  methods = { getnetworkinfo: { result: { subversion: "/Satoshi:29.0.0/" } } };
+});
+
+type Described = Json & {
+  info: Json;
+  servers: { url: string }[];
+  paths: Record<string, Record<string, Json>>;
+};
+
+function create(options: NodefaceOptions) {
+  const app = createNodeface({ log() {}, ...options });
+  const ask = (path: string, init?: RequestInit) =>
+    Promise.resolve(app.fetch(new Request(`http://localhost${path}`, init)));
+  const read = async () => await (await ask("/spec.json")).json() as Described;
+  return { app, ask, read };
+}
+
+const namesOf = ({ paths }: Described) =>
+  Object.keys(paths).filter((path) => path.startsWith("/v1/rpc/")).map((path) => path.slice(8));
+
+shown("with a kind given it is shown at once, though the node does not answer", async () => {
+  const { ask, read } = create({ node: { url: "http://127.0.0.1:9", kind: "bitcoin" } });
+  const document = await read();
+  assert.ok(namesOf(document).includes("getblock"));
+  assert.is(document.paths["/v1/rpc/getblock"]!.get!["x-access"], "read");
+  assert.equal(document.servers, [{ url: "." }]);
+  assert.match(await (await ask("/v1/spec")).text(), "/v1/rpc/getblock");
+  assert.not.match(JSON.stringify(document), "127.0.0.1");
+});
+
+shown("what the node lists is shown, and what it does not list is left out", async () => {
+  methods.help = { result: '== Blockchain ==\ngetblock "hash" ( n )\ngetblockcount\nnewmethod x' };
+  const { read } = create({ node: { url, kind: "bitcoin" } });
+  const document = await read();
+  assert.equal(namesOf(document).sort(), ["getblock", "getblockcount", "newmethod"]);
+  const { post, get } = document.paths["/v1/rpc/newmethod"]!;
+  assert.is(post!["x-access"], undefined);
+  assert.is(get, undefined);
+});
+
+shown("a node that says which groups of methods it has is taken at its word", async () => {
+  methods = {
+    web3_clientVersion: { result: "Geth/v1.16.0/linux/go1.24" },
+    rpc_modules: { result: { eth: "1.0", net: "1.0" } },
+  };
+  const { read } = create({ node: { url, kind: "ethereum" } });
+  const names = namesOf(await read());
+  assert.ok(names.includes("eth_chainId") && names.includes("net_version"));
+  assert.equal(names.filter((name) => !/^(eth|net)_/.test(name)), []);
+});
+
+shown("what the node says of itself has the marks of its kind, and no others", async () => {
+  const method = (name: string, more = {}) => ({
+    name,
+    params: [],
+    result: { name: "result", schema: { type: "string" } },
+    ...more,
+  });
+  methods["getopenrpcinfo"] = {
+    result: {
+      openrpc: "1.3.2",
+      info: { title: "Bitcoin", version: "31.0" },
+      methods: [method("getblockcount"), method("stop"), method("getnew", { "x-access": "read" })],
+    },
+  };
+  const { read } = create({ node: { url, kind: "bitcoin" } });
+  const document = await read();
+  assert.is(document.info.title, "Bitcoin");
+  assert.equal(namesOf(document).sort(), ["getblockcount", "getnew", "stop"]);
+  const accessOf = (name: string) => document.paths[`/v1/rpc/${name}`]!.post!["x-access"];
+  assert.equal(["getblockcount", "stop", "getnew"].map(accessOf), ["read", "write", undefined]);
+});
+
+shown("a node that is gone for a while keeps what was shown of it", async () => {
+  methods.help = { result: "getblock\ngetblockcount" };
+  const { app, read } = create({ node: { url, kind: "bitcoin" } });
+  assert.is(namesOf(await read()).length, 2);
+  methods = {};
+  await app.refresh();
+  assert.is(namesOf(await read()).length, 2);
+});
+
+shown("the paths of a node are called through this service, wherever it is", async () => {
+  answers = { ...RECORDINGS.get("algorand")!.answers };
+  answers["GET /swagger.json"] = {
+    swagger: "2.0",
+    info: { title: "Algod", version: "1" },
+    host: "localhost",
+    basePath: "/v2",
+    paths: { "/status": { get: { responses: { 200: { description: "OK" } } } } },
+  };
+  const { app, read, ask } = create({ node: { url, kind: "algorand" } });
+  await app.refresh();
+  await until(async () => (await read()).info.title === "Algod", 20_000);
+  assert.equal((await read()).servers, [{ url: "./v1/node/v2" }]);
+  const versioned = await (await ask("/v1/spec.json")).json();
+  assert.equal(versioned.servers, [{ url: "../v1/node/v2" }]);
+});
+
+for (
+  const [name, there, base, expected] of [
+    ["no server", undefined, "", "./v1/node"],
+    ["a relative one", "/api", "", "./v1/node/api"],
+    ["the node's own address", "NODE/api/", "", "./v1/node/api"],
+    ["another name of this machine, with its port", "LOCAL/x", "", "./v1/node/x"],
+    ["another port of this machine", "http://localhost:1/x", "", "http://localhost:1/x"],
+    ["another host", "https://api.example/v1", "", "https://api.example/v1"],
+    ["a relative one below the node's path", "/deep/api", "/deep", "./v1/node/api"],
+    ["a relative one beside the node's path", "/api", "/deep", "./v1/node/api"],
+  ] as const
+) {
+  shown(`a description with ${name} is called at ${expected}`, async () => {
+    const local = url.replace("127.0.0.1", "localhost");
+    const servers = there && [{ url: there.replace("NODE", url).replace("LOCAL", local) }];
+    const description = {
+      openapi: "3.1.1",
+      info: { title: "A node", version: "1" },
+      ...servers && { servers },
+      paths: { "/a": { get: { responses: { 200: { description: "" } } } } },
+    };
+    const { read } = create({ node: { url: url + base }, description });
+    assert.equal((await read()).servers, [{ url: expected }]);
+  });
+}
+
+shown("with a public URL the operations are called there", async () => {
+  const { read } = create({
+    node: { url, public_url: "https://node.example" },
+    description: {
+      openapi: "3.1.1",
+      info: { title: "A", version: "1" },
+      paths: { "/a": {} },
+    } as never,
+  });
+  assert.equal((await read()).servers, [{ url: "https://node.example" }]);
+});
+
+shown("a path of the node that is one of ours keeps its place, and so does ours", async () => {
+  const responses = { 200: { description: "" } };
+  const { read } = create({
+    node: { url },
+    description: {
+      openapi: "3.1.1",
+      info: { title: "A", version: "1" },
+      paths: {
+        "/v1/info": { get: { operationId: "theirs", responses } },
+        "/v1/a": { get: { responses } },
+      },
+    } as never,
+  });
+  const { paths } = await read();
+  assert.is(paths["/info"]!.get!.operationId, "theirs");
+  assert.equal(paths["/info"]!.servers, [{ url: "./v1/node/v1" }]);
+  assert.equal(paths["/v1/info"]!.get!.tags, ["About this service"]);
+  assert.ok(paths["/v1/a"]);
+});
+
+shown(
+  "an OpenRPC document of the operator's is shown, and what is wrong in it is said",
+  async () => {
+    const findings: string[] = [];
+    const text = JSON.stringify(
+      {
+        openrpc: "1.3.2",
+        info: { title: "Mine", version: "7" },
+        methods: [
+          {
+            name: "add",
+            params: [{ $ref: "#/components/contentDescriptors/A" }],
+            "x-access": "read",
+          },
+          { name: "lost", params: [{ $ref: "#/components/contentDescriptors/None" }] },
+          { params: [] },
+        ],
+        components: {
+          contentDescriptors: { A: { name: "a", required: true, schema: { type: "integer" } } },
+        },
+      },
+      null,
+      1,
+    );
+    const { read } = create({
+      description: { text, name: "mine.json" },
+      log: (message) => findings.push(message),
+    });
+    const document = await read();
+    assert.equal(document.info, { title: "Mine", version: "7" });
+    const { get, post } = document.paths["/v1/rpc/add"]!;
+    assert.equal((get!.parameters as Json[])[0]!.name, "a");
+    assert.is(post!.operationId, "add_post");
+    assert.ok(document.paths["/v1/rpc/lost"]);
+    assert.is(findings.length, 2, findings.join("\n"));
+    for (const finding of findings) assert.match(finding, /^mine\.json:\d+:\d+ /);
+  },
+);
+
+shown("a description from the network is not asked what is a read", async () => {
+  answers["GET /openapi.json"] = {
+    openapi: "3.1.1",
+    info: { title: "A", version: "1" },
+    paths: { "/a": { get: { "x-access": "read", responses: { 200: { description: "" } } } } },
+  };
+  const { read } = create({ node: { url }, description: `${url}/openapi.json` });
+  assert.is((await read()).paths["/a"]!.get!["x-access"], undefined);
+});
+
+shown(
+  "calls of the node are refused with a sentence, to pages of other origins as well",
+  async () => {
+    const { ask } = create({ node: { url } });
+    for (
+      const [method, path] of [
+        ["GET", "/v1/node"],
+        ["GET", "/v1/node/blocks/1/"],
+        ["DELETE", "/v1/node/x"],
+        ["GET", "/v1/rpc/getblock"],
+        ["POST", "/v1/rpc/getblock"],
+      ] as const
+    ) {
+      const headers = { origin: "https://evil.example" };
+      const answer = await ask(path, { method, headers });
+      assert.is(answer.status, 403, path);
+      assert.is(answer.headers.get("access-control-allow-origin"), null);
+      assert.match((await answer.json()).detail, "does not forward calls");
+    }
+    const rpc = await ask("/v1/rpc", { method: "POST", body: "{}" });
+    assert.is(rpc.status, 403);
+    assert.equal(Object.keys(await rpc.json()), ["jsonrpc", "error", "id"]);
+    assert.is((await ask("/v1/rpc/a/b")).status, 404);
+    assert.equal(asked.filter((call) => call.startsWith("GET /blocks")), []);
+  },
+);
+
+shown("a service without a node has no calls", async () => {
+  const { ask } = create({});
+  assert.is((await ask("/v1/node/a")).status, 404);
+  assert.is((await ask("/v1/rpc", { method: "POST" })).status, 404);
+});
+
+const PARTS = {
+  openrpc: {
+    methods: [
+      {
+        name: "a",
+        summary: "A",
+        params: [],
+        result: { name: "r", schema: {} },
+        "x-access": "read",
+      },
+      {
+        ...{ name: "b", summary: "B", params: [], result: { name: "r", schema: {} } },
+        ...{ "x-access": "read", "x-since": "2.10" },
+      },
+    ],
+    components: { schemas: { Same: { type: "string" } } },
+  },
+  openapi: {
+    servers: [{ url: "/base" }],
+    paths: {
+      "/x": {
+        get: { operationId: "a", summary: "X", responses: {}, "x-access": "read", "x-since": "3" },
+      },
+      "/y/{id}": { get: { operationId: "y", summary: "Y", responses: {}, "x-access": "secret" } },
+    },
+    components: { schemas: { Same: { type: "integer" } } },
+  },
+} as unknown as KindInterface;
+const ABOUT = { title: "Both", version: "1" };
+
+shown("a kind with paths and methods has both, and nothing of them is there twice", () => {
+  const { servers, paths, components } = documentOfKind(PARTS, ABOUT) as Described;
+  assert.equal(servers, [{ url: "./v1/node/base" }]);
+  assert.equal(paths["/v1/rpc/a"]!.servers, [{ url: "." }]);
+  const ids = Object.values(paths).flatMap(({ get, post }) => [get, post])
+    .flatMap((operation) => operation?.operationId ?? []);
+  assert.is(new Set(ids).size, ids.length);
+  assert.equal(Object.keys((components as Record<string, Json>).schemas!), ["Same", "Same2"]);
+});
+
+for (
+  const [version, methods, paths] of [
+    ["v2.9.1", ["a"], ["/y/{id}"]],
+    ["2.10.0-rc1", ["a", "b"], ["/y/{id}"]],
+    ["3.0", ["a", "b"], ["/x", "/y/{id}"]],
+    [undefined, ["a", "b"], ["/x", "/y/{id}"]],
+    ["unknown", ["a", "b"], ["/x", "/y/{id}"]],
+  ] as const
+) {
+  shown(`a node of version ${version} has what was there then`, () => {
+    const { openrpc, openapi } = offered(PARTS, { version });
+    assert.equal(openrpc!.methods.map(({ name }) => name), methods);
+    assert.equal(Object.keys(openapi!.paths), paths);
+  });
+}
+
+shown("a node's own description gets what it does not describe from its kind", () => {
+  const kind = documentOfKind(PARTS, ABOUT);
+  const document = {
+    openapi: "3.1.1",
+    servers: [{ url: "./v1/node" }],
+    paths: {
+      "/base/y/{other}": { get: { "x-access": "read" } },
+      "/base/new": { get: { "x-access": "read", "x-streaming": true } },
+    },
+  };
+  const { paths } = withOtherPart(withMarks(document, kind), kind) as Described;
+  assert.equal(Object.keys(paths), ["/base/y/{other}", "/base/new", "/v1/rpc/a", "/v1/rpc/b"]);
+  assert.equal(paths["/base/y/{other}"]!.get, { "x-access": "secret" });
+  assert.equal(paths["/base/new"]!.get, {});
+  assert.equal(paths["/v1/rpc/a"]!.servers, [{ url: "." }]);
+});
+
+shown.run();
