@@ -56,6 +56,15 @@ A kind may say what its nodes offer to be called: \`openrpc\`, a part of an
 | mark | of | value | what it says |
 | --- | --- | --- | --- |
 ${Object.entries(MARKS).map(([name, mark]) => markRow(name, mark)).join("")}
+A method becomes \`POST /v1/rpc/getblock\` with an object of parameters. Where it is a \`read\` and each of its
+parameters is one text, number or boolean, it is \`GET /v1/rpc/getblock?hash=…\` as well. An operation of REST
+keeps its path, below \`/v1/node\`.
+
+Two keys say what one node has of it. \`description\` is where it describes itself: a path to OpenAPI, or a
+method that gives OpenRPC, as in \`{ jsonrpc: rpc.discover }\`. \`listing\` is how it names what it has: what is
+asked, and a regular expression whose first group is a name, wherever it matches in the answer. What is not
+named is left out. Where it names nothing, \`x-since\` is compared with its version.
+
 ${all.map(([name, kind]) => partOf(name, kind)).join("\n")}
 ## A kind of your own
 
@@ -106,9 +115,6 @@ openrpc:
     schemas:
       Hash: { type: string, pattern: "^[0-9a-f]{64}$" }
 \`\`\`
-
-A method becomes \`POST /v1/rpc/getblock\` with an object of parameters. Where it is a \`read\` and each of its
-parameters is one text, number or boolean, it is \`GET /v1/rpc/getblock?hash=…\` as well.
 
 The configuration names it (\`kinds: [something.yaml]\`), or the command does (\`--kind something.yaml\`, and
 the node is of that kind), or a host gives the same as an object (\`createNodeface({ kinds: { something } })\`).
