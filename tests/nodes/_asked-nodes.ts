@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ROOT } from "../_paths.ts";
 import { HSD, startHsd } from "./_asked-hsd.ts";
+import { MONEROD, startMonerod } from "./_asked-monerod.ts";
 import { callsTo, resultOf } from "./_calls.ts";
 import { freePort, startDaemon, until } from "./_daemon.ts";
 import { type AskedNode, METHOD_NOT_FOUND } from "./_interface.ts";
@@ -32,6 +33,7 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
     ],
   },
   handshake: { path: HSD, start: startHsd },
+  monero: { path: MONEROD, start: startMonerod },
 };
 
 async function startLitecoind(): Promise<AskedNode> {
