@@ -78,7 +78,7 @@ export async function startHsd(): Promise<AskedNode> {
       },
       known: {
         blockhash,
-        block: 1,
+        block: "1",
         height: 1,
         index: 0,
         hash: coinbase,
