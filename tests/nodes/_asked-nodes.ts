@@ -2,10 +2,12 @@
 import { mkdtemp, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseJson } from "../../src/json/lossless.ts";
 import { ROOT } from "../_paths.ts";
+import { HSD, startHsd } from "./_asked-hsd.ts";
+import { MONEROD, startMonerod } from "./_asked-monerod.ts";
+import { callsTo, resultOf } from "./_calls.ts";
 import { freePort, startDaemon, until } from "./_daemon.ts";
-import { type AskedNode, METHOD_NOT_FOUND, type RpcAnswer } from "./_interface.ts";
+import { type AskedNode, METHOD_NOT_FOUND } from "./_interface.ts";
 
 /** A program that runs here. */
 export interface Program {
@@ -14,35 +16,6 @@ export interface Program {
   start(): Promise<AskedNode>;
   /** Methods that others of the kind have and this one does not. */
   readonly lacks?: readonly string[];
-}
-
-/** Calls a method of a node. */
-type Call = (method: string, params?: unknown) => Promise<RpcAnswer>;
-
-/** Posts calls of JSON-RPC to a URL. */
-function callsTo(
-  url: string,
-  headers: () => Promise<Record<string, string>>,
-): Call {
-  return async (method, params = []) => {
-    const response = await fetch(url, {
-      method: "POST",
-      headers: { "content-type": "application/json", ...await headers() },
-      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
-    });
-    const { result, error } = parseJson(await response.text()) as {
-      result: unknown;
-      error?: { code: number; message: string } | null;
-    };
-    return error ? { error } : { result };
-  };
-}
-
-/** The result of a call, which must succeed. */
-async function resultOf<T>(call: Call, method: string, params: unknown[]): Promise<T> {
-  const answer = await call(method, params);
-  if ("error" in answer) throw new Error(`${method}: ${answer.error.message}`);
-  return answer.result as T;
 }
 
 /** The nodes by their kinds. */
@@ -59,6 +32,8 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
       "debug_getRawReceipts",
     ],
   },
+  handshake: { path: HSD, start: startHsd },
+  monero: { path: MONEROD, start: startMonerod },
 };
 
 async function startLitecoind(): Promise<AskedNode> {
@@ -155,7 +130,7 @@ async function startAnvil(): Promise<AskedNode> {
     "--port",
     String(port),
   ], port);
-  const call = callsTo(daemon.url, () => Promise.resolve({}));
+  const call = callsTo(daemon.url);
   const ask = <T = string>(method: string, ...params: unknown[]) =>
     resultOf<T>(call, method, params);
   try {

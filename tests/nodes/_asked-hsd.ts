@@ -1,0 +1,127 @@
+/** An hsd that is asked what its kind offers, with a name that was bought and a transaction that waits. */
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { ROOT } from "../_paths.ts";
+import { callsTo, resultOf } from "./_calls.ts";
+import { freePort, startDaemon, until } from "./_daemon.ts";
+import { type AskedNode, METHOD_NOT_FOUND, type RestAnswer } from "./_interface.ts";
+
+/** Where it is. */
+export const HSD = `${ROOT}tests/node_modules/hsd/bin/node`;
+
+export async function startHsd(): Promise<AskedNode> {
+  const home = await mkdtemp(join(tmpdir(), "nodeface-hsd-"));
+  const [port, walletPort] = [await freePort(), await freePort()];
+  const program = [process.execPath, "--require", `${ROOT}tests/nodes/_hsd.cjs`, HSD];
+  const flags = [
+    ...["--network=regtest", "--memory=true", "--no-dns", "--listen=false"],
+    ...["--index-tx", "--index-address"],
+    ...[`--http-port=${port}`, `--wallet-http-port=${walletPort}`],
+  ];
+  const env = { HOME: home, NODE_BACKEND: "js" };
+  const daemon = await startDaemon([...program, ...flags], port, env);
+  const call = callsTo(daemon.url);
+  const walletCall = callsTo(`http://127.0.0.1:${walletPort}`);
+  const ask = <T = string>(method: string, ...params: unknown[]) =>
+    resultOf<T>(call, method, params);
+  const wallet = <T = string>(method: string, ...params: unknown[]) =>
+    resultOf<T>(walletCall, method, params);
+  try {
+    const hasWallet = () => walletCall("getwalletinfo").then((got) => "result" in got, () => false);
+    await until(hasWallet, 60_000);
+    const address = await wallet("getnewaddress");
+    /** Mines, and waits until the wallet has seen it. */
+    const mine = async (blocks: number) => {
+      await ask("generatetoaddress", blocks, address);
+      const height = await ask<number>("getblockcount");
+      const seen = () => wallet<{ height: number }>("getwalletinfo");
+      await until(async () => (await seen()).height === height, 60_000);
+    };
+    /** Sends something that has to be known to the node before the next block. */
+    const send = async (method: string, ...params: unknown[]): Promise<string> => {
+      const sent = await wallet<string | { hash: string }>(method, ...params);
+      const txid = typeof sent === "string" ? sent : sent.hash;
+      await until(async () => "result" in await call("getmempoolentry", [txid]), 60_000);
+      return txid;
+    };
+    await mine(10);
+    const name = await ask("grindname", 8);
+    // The steps of an auction, each as long as it lasts on regtest.
+    await send("sendopen", name);
+    await mine(7);
+    await send("sendbid", name, 1, 2);
+    await mine(6);
+    await send("sendreveal", name);
+    await mine(11);
+    const resource = { records: [{ type: "NS", ns: "ns1.example." }] };
+    await send("sendupdate", name, resource);
+    // So many that the tree of names has it.
+    await mine(20);
+    const other = await wallet("getnewaddress");
+    const txid = await send("sendtoaddress", other, 1);
+    const blockhash = await ask("getblockhash", 1);
+    const { tx: [coinbase] } = await ask<{ tx: [string] }>("getblock", blockhash);
+    const { info } = await ask<{ info: Record<string, string> }>("getnameinfo", name);
+    const { version } = await ask<{ version: string }>("getinfo");
+    const hexstring = await ask("getrawtransaction", coinbase);
+    const message = "hello";
+    return {
+      version,
+      call,
+      async request(method, { path, headers, body }): Promise<RestAnswer> {
+        const content = body === undefined ? {} : { body };
+        const response = await fetch(daemon.url + path, { method, headers, ...content });
+        const type = response.headers.get("content-type") ?? "";
+        return { status: response.status, type, text: await response.text() };
+      },
+      known: {
+        blockhash,
+        block: "1",
+        height: 1,
+        index: 0,
+        hash: coinbase,
+        txid,
+        n: 0,
+        address,
+        name,
+        message,
+        signature: await wallet("signmessage", address, message),
+        hexstring,
+        nblocks: 6,
+        nrequired: 1,
+        // The first point of the curve.
+        keys: ["0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"],
+        resource,
+        inputs: [{ txid: coinbase, vout: 0 }],
+        outputs: { [address]: 1 },
+        txids: [coinbase],
+        proof: await ask("gettxoutproof", [coinbase], blockhash),
+        script: "0014",
+        data: info.data,
+        "getnamebyhash.namehash": info.nameHash,
+        "gettxout.txid": txid,
+        "readCoin.hash": txid,
+        "getrawtransaction.txid": coinbase,
+        "getrawtransaction.verbose": true,
+        "getblockbyheight.details": true,
+        "verifymessagewithname.signature": await wallet("signmessagewithname", name, message),
+        "verifyblock.blockhex": await ask("getblock", blockhash, false),
+        "readCoinsOfAddresses.body": { addresses: [address] },
+        "readTransactionsOfAddresses.body": { addresses: [other] },
+        "readTransactionsOfAddress.address": other,
+      },
+      async has(method) {
+        // The one that does not look whether it is asked for help, and waits.
+        if (method === "getworklp") return true;
+        const answer = await call("help", [method]);
+        return !("error" in answer) || answer.error.code !== METHOD_NOT_FOUND;
+      },
+      stop: () => daemon.stop("SIGKILL"),
+    };
+  } catch (error) {
+    await daemon.stop("SIGKILL");
+    throw error;
+  }
+}

@@ -1,0 +1,84 @@
+/** A monerod that is asked what its kind offers, with some blocks. */
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseJson } from "../../src/json/lossless.ts";
+import { objectOf } from "../../src/json/values.ts";
+import { type Call, callsTo, resultOf } from "./_calls.ts";
+import { freePort, startDaemon, until } from "./_daemon.ts";
+import { type AskedNode, METHOD_NOT_FOUND, type RestAnswer } from "./_interface.ts";
+
+/** Where it is. */
+export const MONEROD = "/usr/bin/monerod";
+
+/** An address that nobody has the keys of any more. */
+const ADDRESS =
+  "47ehG1xBa6837pfpgww47F5ztmMGsi4eWPY9NHCDxPk3CTHEQRSMuH6g3HqiQ2qrutgz4F4bHZBtBAW2y7gyfpTACsUvfW9";
+
+export async function startMonerod(): Promise<AskedNode> {
+  const home = await mkdtemp(join(tmpdir(), "nodeface-monerod-"));
+  const [port, other] = [await freePort(), await freePort()];
+  const flags = [
+    ...["--regtest", "--offline", "--non-interactive", "--no-zmq", "--fixed-difficulty", "1"],
+    ...["--data-dir", join(home, "data"), "--rpc-bind-port", `${port}`],
+    ...["--p2p-bind-ip", "127.0.0.1", "--p2p-bind-port", `${other}`],
+  ];
+  const daemon = await startDaemon([MONEROD, ...flags], port, { HOME: home });
+  const call = strict(callsTo(`${daemon.url}/json_rpc`));
+  const ask = <T>(method: string, params: unknown = {}) => resultOf<T>(call, method, params);
+  try {
+    await until(async () => "result" in await call("get_block_count"), 60_000);
+    await ask("generateblocks", { amount_of_blocks: 10, wallet_address: ADDRESS });
+    const hash = await ask("on_get_block_hash", [1]);
+    const { miner_tx_hash: txid } = await ask<{ miner_tx_hash: string }>("get_block", { hash });
+    const { version } = await ask<{ version: string }>("get_info");
+    const amounts = [0];
+    return {
+      version: /^[\d.]+/.exec(version)![0],
+      call,
+      async request(method, { path, headers, body }): Promise<RestAnswer> {
+        const content = body === undefined ? {} : { body };
+        const response = await fetch(daemon.url + path, { method, headers, ...content });
+        const text = await response.text();
+        // It says in a member what others say by their status.
+        const isFailure = response.ok && objectOf(parseJson(text)).status !== "OK";
+        const type = response.headers.get("content-type") ?? "";
+        return { status: isFailure ? 500 : response.status, type, text };
+      },
+      known: {
+        height: 1,
+        start_height: 1,
+        end_height: 2,
+        amounts,
+        binary: false,
+        address: "192.0.2.1",
+        "get_block_header_by_hash.hash": hash,
+        "get_block_header_by_hash.hashes": [hash],
+        "get_block.hash": hash,
+        "readTransactions.body": { txs_hashes: [txid], decode_as_json: true },
+        "readKeyImages.body": { key_images: [hash] },
+        "readOutputs.body": { outputs: [{ amount: 0, index: 0 }], get_txid: true },
+        "readPeerList.body": { public_only: false },
+        "readPublicNodes.body": { gray: true, white: true },
+      },
+      async has(method) {
+        // What acts without parameters finds nothing to do: the pool is empty, and the chain is short.
+        const answer = await call(method);
+        return !("error" in answer) || answer.error.code !== METHOD_NOT_FOUND;
+      },
+      stop: () => daemon.stop("SIGKILL"),
+    };
+  } catch (error) {
+    await daemon.stop("SIGKILL");
+    throw error;
+  }
+}
+
+/** Calls of which those that failed are errors, as it says in a member what others say by an error. */
+function strict(call: Call): Call {
+  return async (method, params = {}) => {
+    const answer = await call(method, params);
+    const { status = "OK" } = objectOf("result" in answer ? answer.result : undefined);
+    return status === "OK" ? answer : { error: { code: 0, message: String(status) } };
+  };
+}
