@@ -36,6 +36,12 @@ kinds("what the service knows is what the files say", async () => {
   }
 });
 
+kinds("the example of a kind of one's own is one", () => {
+  const example = new URL("../examples/kinds/aria2.yaml", import.meta.url);
+  const { openrpc } = parseKind(readFileSync(example, "utf8"), "aria2.yaml");
+  assert.is(openrpc?.methods.length, 6);
+});
+
 kinds("a name that people give in place of a kind stands for one kind, and is none itself", () => {
   for (const [alias, kind] of Object.entries(KIND_ALIASES)) {
     assert.ok(KINDS[kind]?.aliases?.includes(alias), alias);
@@ -390,7 +396,7 @@ kinds(
     }
     assert.match(text, /cannot tell whether they are in sync.*`nostr`/);
     const [, example = ""] = /^```yaml\n([^]*?)^```/m.exec(text) ?? [];
-    assert.is(parseKind(example, "something.yaml").title, "Something (REST)");
+    assert.is(parseKind(example, "aria2.yaml").title, "aria2 (JSON-RPC)");
   },
 );
 

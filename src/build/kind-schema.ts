@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { readFileSync } from "node:fs";
 import { stringify } from "yaml";
 import { KINDS } from "../generated/kinds.js";
 import { type Mark, MARKS } from "../kinds/interface.ts";
@@ -21,6 +22,7 @@ export function kindJsonSchema(): string {
 /** The text of `docs/kinds.md`. */
 export function kindsReference(): string {
   const all = Object.entries(KINDS);
+  const example = readFileSync(new URL("../../examples/kinds/aria2.yaml", import.meta.url), "utf8");
   const silent = all.filter(([, kind]) => !saysSync(kind)).map(([name]) => code(name));
   return `<!-- deno-fmt-ignore-file -->
 
@@ -34,6 +36,9 @@ detected, what is asked, where its answers lie, and which of them say that somet
 | kind | what it is | usual URL |
 | --- | --- | --- |
 ${all.map(([name, { title, url }]) => `| [${name}](#${name}) | ${title} | ${url} |\n`).join("")}
+A kind's file also says what its nodes can do, and [one of your own](#a-kind-of-your-own) is written in the
+same form.
+
 ## What ok means
 
 \`status\` is \`ok\` where every source of the kind answers and nothing that the answers say is wrong. What
@@ -69,22 +74,35 @@ ${all.map(([name, kind]) => partOf(name, kind)).join("\n")}
 ## A kind of your own
 
 A file in the same form makes a further kind, called as the file is. It wins over a known one of the same
-name:
+name. Here is one for aria2, a program that downloads, step by step.
+
+1. **See what the node answers.** \`aria2c --enable-rpc\` listens on port 6800, and its manual says that it
+   speaks JSON-RPC at \`/jsonrpc\`:
+
+   \`\`\`sh
+   curl http://127.0.0.1:6800/jsonrpc -d '{"jsonrpc":"2.0","id":1,"method":"aria2.getGlobalStat"}'
+   \`\`\`
+
+2. **Write down what tells how it is.** \`detect\` is what no other node says, \`sources\` are the questions,
+   \`fields\` the places in their answers, \`health\` what \`ok\` rests on. \`nodeface kinds etcd\` prints a known
+   kind to begin with.
+3. **Write down what it can do**, as far as you want to: names, parameters, answers, and for each what
+   calling it may do. With \`listing\` the others are shown by their names, without a mark.
+4. **Check it.** \`nodeface check http://127.0.0.1:6800 --kind aria2.yaml\` says what is wrong in the file, with
+   line and column, asks the node once, and prints what would be shown.
+5. **Use it**: \`nodeface http://127.0.0.1:6800 --kind aria2.yaml\`, and the node is of that kind. Or
+   \`kinds: [aria2.yaml]\` in the configuration, and it is detected. A host gives the same as an object,
+   \`createNodeface({ kinds: { aria2: { … } } })\`.
+
+The whole file, [examples/kinds/aria2.yaml](../examples/kinds/aria2.yaml). Its first line gives editors the schema:
 
 \`\`\`yaml
-# yaml-language-server: $schema=./node_modules/nodeface/spec/kind.schema.json
-title: Something (REST)
-url: http://127.0.0.1:9000
-detect:
-  info#/software: ^something$
-sources:
-  info: { get: /info }
-fields:
-  version: info#/version
-  height: info#/height
-health:
-  ok: it is as high as its peers
-  target: info#/best_known
+${example.trim()}
+\`\`\`
+
+Where nodes speak REST, \`openapi\` stands in place of \`openrpc\`, or beside it:
+
+\`\`\`yaml
 openapi:
   paths:
     /blocks/{height}:
@@ -96,29 +114,7 @@ openapi:
         responses:
           "200": { description: The block, content: { application/json: { schema: { type: object } } } }
         x-access: read
-        x-common: true
 \`\`\`
-
-Where the nodes speak JSON-RPC, \`openrpc\` stands in place of \`openapi\`, or beside it:
-
-\`\`\`yaml
-openrpc:
-  path: /rpc
-  methods:
-    - name: getblock
-      summary: Get a block by its hash
-      params:
-        - { name: hash, required: true, schema: { $ref: "#/components/schemas/Hash" } }
-      result: { name: block, schema: { type: object } }
-      x-access: read
-  components:
-    schemas:
-      Hash: { type: string, pattern: "^[0-9a-f]{64}$" }
-\`\`\`
-
-The configuration names it (\`kinds: [something.yaml]\`), or the command does (\`--kind something.yaml\`, and
-the node is of that kind), or a host gives the same as an object (\`createNodeface({ kinds: { something } })\`).
-\`nodeface kinds KIND\` prints what a known kind asks.
 `;
 }
 

@@ -1,0 +1,41 @@
+/** The example of a kind of one's own, beside its real node: aria2 of Debian (`apt-get install aria2`). */
+import { mkdtemp, readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { parseKind } from "../../src/cli/kind-file.ts";
+import { createNodeface } from "../../src/index.ts";
+import { testWhere, without } from "../_needs.ts";
+import { ROOT } from "../_paths.ts";
+import { freePort, startDaemon } from "./_daemon.ts";
+
+const own = suite("a kind of one's own");
+
+const PROGRAM = "/usr/bin/aria2c";
+
+testWhere(own, without(PROGRAM), "aria2 is known by its file, and shown whole", async () => {
+  const aria2 = parseKind(await readFile(`${ROOT}examples/kinds/aria2.yaml`, "utf8"), "aria2.yaml");
+  const port = await freePort();
+  const folder = await mkdtemp(join(tmpdir(), "nodeface-aria2-"));
+  const flags = ["--enable-rpc", `--rpc-listen-port=${port}`, `--dir=${folder}`, "--no-conf", "-q"];
+  const daemon = await startDaemon([PROGRAM, ...flags], port, { HOME: folder });
+  try {
+    const app = createNodeface({ kinds: { aria2 }, node: daemon.url, log() {} });
+    const read = async (path: string) =>
+      await (await app.fetch(new Request(`http://localhost${path}`))).json();
+    const { status, software, version, downloads } = await read("/v1/info");
+    assert.equal([status, software, downloads], ["ok", "aria2", 0]);
+    assert.match(version, /^\d+\.\d+/);
+    await app.refresh();
+    const { paths } = await read("/spec.json");
+    assert.is(paths["/v1/rpc/aria2.getVersion"].get["x-access"], "read");
+    // It lists what the file does not name.
+    assert.is(paths["/v1/rpc/aria2.pauseAll"].post["x-access"], undefined);
+    await app.close();
+  } finally {
+    await daemon.stop();
+  }
+});
+
+own.run();
