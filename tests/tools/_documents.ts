@@ -1,13 +1,18 @@
 /** The descriptions that tools are given. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { documentOfKind } from "../../src/openapi/kind-document.ts";
+import { KINDS_WITH_INTERFACE, loadInterface } from "../../src/openapi/load-interface.ts";
 import { ROOT } from "../_paths.ts";
+import { countOperations } from "./programs/count-operations.ts";
 
 /** A description, and what it says. */
 export interface Document {
   name: string;
   /** Writes it below a folder if need be, and gives the path of its entry; `undefined` is no description. */
   entry?: (folder: string) => string;
+  /** The kind of node of which it says what it offers; there is no entry then. */
+  kind?: string;
   /** How many operations it has below `paths`; those of path items by reference count. */
   operations: number;
 }
@@ -278,6 +283,14 @@ export const SMALL: readonly Document[] = [
     operations: 1,
   },
 ];
+
+/** What nodes of the known kinds offer. */
+export const OF_KINDS: readonly Document[] = await Promise.all(
+  KINDS_WITH_INTERFACE.map(async (kind) => {
+    const document = documentOfKind(await loadInterface(kind), { title: kind, version: "1" });
+    return { name: `kind ${kind}`, kind, operations: countOperations(document) };
+  }),
+);
 
 /** Those of others, small and large. */
 export const REAL: readonly Document[] = [

@@ -51,7 +51,8 @@ const OWN_PATHS = pathsOf(`${ROOT}spec/openapi.yaml`);
 export async function runPairs(document: Document, tools: readonly Tool[]): Promise<Pair[]> {
   const folder = mkdtempSync(join(tmpdir(), "nodeface-tools-"));
   const entry = document.entry?.(folder);
-  const description = entry === undefined ? [] : ["--spec", entry, NODE];
+  const kind = document.kind === undefined ? [] : ["--kind", document.kind, NODE];
+  const description = entry === undefined ? kind : ["--spec", entry, NODE];
   const command = [process.execPath, "--import", "tsx", "src/main.ts"];
   const server = await start([...command, ...description]);
   try {

@@ -9,12 +9,12 @@ import { testWhere } from "../_needs.ts";
 const isInstalled = existsSync(new URL("node_modules/.installed", import.meta.url));
 
 if (isInstalled) {
-  const [{ REAL, SMALL }, { testPairs }, { TOOLS }] = await Promise.all([
+  const [{ OF_KINDS, REAL, SMALL }, { testPairs }, { TOOLS }] = await Promise.all([
     import("./_documents.ts"),
     import("./_suite.ts"),
     import("./_tools.ts"),
   ]);
-  testPairs([...SMALL, ...REAL], TOOLS);
+  testPairs([...SMALL, ...REAL, ...OF_KINDS], TOOLS);
 } else {
   const tools = suite("documents and tools");
   const missing = "needs node tests/tools/setup.mjs";
