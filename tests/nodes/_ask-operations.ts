@@ -34,9 +34,11 @@ export async function askOperations(part: OpenApiPart, node: AskedNode): Promise
       } else if (!path) {
         const mistake = type && `answers with ${type}, which is not named`;
         outcomes.push({ ...asked, exists, ...mistake && { mistake } });
+      } else if (resolveFragment(part, `${path}/schema`) === undefined) {
+        outcomes.push({ ...asked, exists, result: text });
       } else {
         const result = /\bjson\b/.test(type) ? parseJson(text) : text;
-        outcomes.push({ ...asked, exists, result, ...check(path, result) });
+        outcomes.push({ ...asked, exists, result, ...check(`${path}/schema`, result) });
       }
     }
   }
@@ -93,7 +95,7 @@ function requestOf(
   return { path: path + search, headers, body, params: { ...params, body: content } };
 }
 
-/** The pointer to the schema of an answer; `undefined` where its type is not named. */
+/** The pointer to the content of an answer; `undefined` where its type is not named. */
 function pathOfContent(
   part: OpenApiPart,
   template: string,
@@ -105,7 +107,7 @@ function pathOfContent(
   const { $ref } = objectOf(resolveFragment(part, formatPointer(path)));
   const start = typeof $ref === "string" ? $ref.slice(1) : formatPointer(path);
   const [mediaType = ""] = type.split(";");
-  const pointer = `${start}${formatPointer(["content", mediaType.trim().toLowerCase(), "schema"])}`;
+  const pointer = `${start}${formatPointer(["content", mediaType.trim().toLowerCase()])}`;
   return resolveFragment(part, pointer) === undefined ? undefined : pointer;
 }
 

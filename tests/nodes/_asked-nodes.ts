@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseJson } from "../../src/json/lossless.ts";
 import { ROOT } from "../_paths.ts";
+import { startNats } from "./_asked-services.ts";
 import { freePort, startDaemon, until } from "./_daemon.ts";
 import { type AskedNode, METHOD_NOT_FOUND, type RpcAnswer } from "./_interface.ts";
 
@@ -45,6 +46,8 @@ async function resultOf<T>(call: Call, method: string, params: unknown[]): Promi
   return answer.result as T;
 }
 
+const NATS = "/usr/sbin/nats-server";
+
 /** The nodes by their kinds. */
 export const PROGRAMS: Readonly<Record<string, Program>> = {
   bitcoin: { path: "/usr/lib/litecoin/litecoind", start: startLitecoind },
@@ -59,6 +62,7 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
       "debug_getRawReceipts",
     ],
   },
+  nats: { path: NATS, start: () => startNats(NATS) },
 };
 
 async function startLitecoind(): Promise<AskedNode> {

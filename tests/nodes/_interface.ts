@@ -128,7 +128,8 @@ export function checkResults(part: OpenRpcPart): (at: number, result: unknown) =
  * named there, or a wrong name would fit wherever nothing is required.
  */
 export function checkAt(part: object): (pointer: string, value: unknown) => Checked {
-  const ajv = new Ajv2020.default({ strict: false, allErrors: true });
+  const formats = { "date-time": /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/ };
+  const ajv = new Ajv2020.default({ strict: false, allErrors: true, formats });
   ajv.addSchema(JSON.parse(formatJson(part)), "part");
   return (pointer, value) => {
     const $ref = `part#${pointer.split("/").map(encodeURIComponent).join("/")}`;

@@ -1,0 +1,93 @@
+/** Real nodes that speak REST and keep no chain, to be asked what their kinds offer. */
+import { mkdtemp } from "node:fs/promises";
+import { Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { freePort, startDaemon, until } from "./_daemon.ts";
+import type { AskedNode } from "./_interface.ts";
+
+/** Sends requests to a URL, with headers of its own. */
+function requestsTo(
+  url: string,
+  own: Readonly<Record<string, string>> = {},
+): NonNullable<AskedNode["request"]> {
+  return async (method, { path, headers, body }) => {
+    const init = {
+      method,
+      headers: { ...headers, ...own },
+      ...body !== undefined && { body },
+    };
+    const response = await fetch(url + path, init);
+    const type = response.headers.get("content-type") ?? "";
+    return { status: response.status, type, text: await response.text() };
+  };
+}
+
+/** Starts nats-server with a client that listens, and a stream with a consumer. */
+export async function startNats(program: string): Promise<AskedNode> {
+  const home = await mkdtemp(join(tmpdir(), "nodeface-nats-"));
+  const [port, client] = [await freePort(), await freePort()];
+  const flags = [
+    "-a",
+    "127.0.0.1",
+    "-p",
+    String(client),
+    "-m",
+    String(port),
+    "-js",
+    "-sd",
+    home,
+  ];
+  const daemon = await startDaemon([program, ...flags], port);
+  const socket = new Socket().on("error", () => {});
+  const stop = () => {
+    socket.destroy();
+    return daemon.stop("SIGKILL");
+  };
+  try {
+    // It answers here before it takes clients.
+    await until(async () => (await fetch(`${daemon.url}/healthz`)).ok, 30_000);
+    socket.connect(client, "127.0.0.1");
+    const request = (subject: string, value: unknown) => {
+      const text = JSON.stringify(value);
+      return `PUB $JS.API.${subject} answers ${text.length}\r\n${text}\r\n`;
+    };
+    socket.write(
+      "CONNECT {}\r\nSUB greetings 1\r\nSUB answers 2\r\n" +
+        request("STREAM.CREATE.orders", {
+          name: "orders",
+          subjects: ["orders"],
+        }) +
+        request("CONSUMER.DURABLE.CREATE.orders.shop", {
+          stream_name: "orders",
+          config: { durable_name: "shop", ack_policy: "explicit" },
+        }),
+    );
+    await new Promise<void>((resolve, reject) => {
+      let said = "";
+      socket.on("close", () => reject(new Error("closed"))).on("data", (chunk) => {
+        said += chunk;
+        if (said.includes("consumer_create_response")) resolve();
+      });
+    });
+    const { version } = await (await fetch(`${daemon.url}/varz`)).json();
+    return {
+      version,
+      request: requestsTo(daemon.url),
+      known: {
+        "listConnections.auth": true,
+        "listConnections.subs": "detail",
+        "listSubscriptions.subs": true,
+        "getAccounts.acc": "$G",
+        "listAccountStatistics.unused": true,
+        "getJetStream.consumers": true,
+        "getJetStream.config": true,
+        "listInternalQueues.all": true,
+      },
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
