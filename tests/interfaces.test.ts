@@ -329,6 +329,8 @@ const NO_READS: Readonly<Record<string, RegExp>> = {
     /^(stop|dump.*|getblocktemplate|invalidateblock|scantxoutset|verifychain|waitfor.*|getpeerinfo|getnetworkinfo|getaddednodeinfo|getnodeaddresses|listbanned|getrpcinfo|logging|ping|.*wallet.*|getbalances?|list(unspent|transactions|labels)|sign.*|import.*|send.*|generate.*|submit.*|set.*)$/,
   nats:
     /(varz|connz|routez|gatewayz|leafz|subsz|account.*z|accstatz|jsz|ipqueuesz|raftz|stacksz|vars)$/,
+  syncthing:
+    /^((PUT|PATCH|DELETE) |POST (?!.*ping$)|GET .*(config(\/(folders|devices|defaults|options|ldap|gui).*)?|browse|system\/status|connections|discovery|paths|error|errors|log.*|events.*|report|random.*|debug.*|pending.*|db\/(file|need|remoteneed|localchanged|ignores)|versions|stats.*|metrics|upgrade)$)/,
 };
 
 function checkExamplesOfMethods(openrpc: OpenRpcPart): void {

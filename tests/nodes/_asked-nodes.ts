@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseJson } from "../../src/json/lossless.ts";
 import { ROOT } from "../_paths.ts";
-import { startNats } from "./_asked-services.ts";
+import { startNats, startSyncthing } from "./_asked-services.ts";
 import { freePort, startDaemon, until } from "./_daemon.ts";
 import { type AskedNode, METHOD_NOT_FOUND, type RpcAnswer } from "./_interface.ts";
 
@@ -47,6 +47,7 @@ async function resultOf<T>(call: Call, method: string, params: unknown[]): Promi
 }
 
 const NATS = "/usr/sbin/nats-server";
+const SYNCTHING = "/usr/bin/syncthing";
 
 /** The nodes by their kinds. */
 export const PROGRAMS: Readonly<Record<string, Program>> = {
@@ -63,6 +64,7 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
     ],
   },
   nats: { path: NATS, start: () => startNats(NATS) },
+  syncthing: { path: SYNCTHING, start: () => startSyncthing(SYNCTHING) },
 };
 
 async function startLitecoind(): Promise<AskedNode> {

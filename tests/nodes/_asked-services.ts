@@ -1,5 +1,5 @@
 /** Real nodes that speak REST and keep no chain, to be asked what their kinds offer. */
-import { mkdtemp } from "node:fs/promises";
+import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -83,6 +83,69 @@ export async function startNats(program: string): Promise<AskedNode> {
         "getJetStream.consumers": true,
         "getJetStream.config": true,
         "listInternalQueues.all": true,
+      },
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Syncthing with a folder, with debugging, and without anything that calls other hosts. */
+const syncthingConfig = (folder: string, key: string, gui: number, listen: number) => `
+<configuration version="36">
+  <folder id="texts" label="Texts" path="${folder}" type="receiveonly">
+    <versioning type="simple"></versioning>
+  </folder>
+  <gui enabled="true" tls="false" debugging="true">
+    <address>127.0.0.1:${gui}</address>
+    <apikey>${key}</apikey>
+  </gui>
+  <options>
+    <listenAddress>tcp://127.0.0.1:${listen}</listenAddress>
+    <globalAnnounceEnabled>false</globalAnnounceEnabled>
+    <localAnnounceEnabled>false</localAnnounceEnabled>
+    <relaysEnabled>false</relaysEnabled>
+    <natEnabled>false</natEnabled>
+    <urAccepted>-1</urAccepted>
+    <autoUpgradeIntervalH>0</autoUpgradeIntervalH>
+    <crashReportingEnabled>false</crashReportingEnabled>
+    <startBrowser>false</startBrowser>
+  </options>
+</configuration>
+`;
+
+/** Starts syncthing with a folder that has a file. */
+export async function startSyncthing(program: string): Promise<AskedNode> {
+  const home = await mkdtemp(join(tmpdir(), "nodeface-syncthing-"));
+  const port = await freePort();
+  const key = "abcdefghijklmnopqrstuvwxyz012345";
+  const folder = join(home, "texts");
+  await mkdir(join(folder, ".stfolder"), { recursive: true });
+  await writeFile(join(folder, "hello.txt"), "hello");
+  const config = syncthingConfig(folder, key, port, await freePort());
+  await writeFile(join(home, "config.xml"), config);
+  const flags = [`--home=${home}`, "--no-browser", "--no-upgrade"];
+  const daemon = await startDaemon([program, ...flags], port, { HOME: home });
+  const stop = () => daemon.stop("SIGKILL");
+  const headers = { "x-api-key": key };
+  const ask = async (path: string) => await (await fetch(daemon.url + path, { headers })).json();
+  try {
+    const { version } = await ask("/rest/system/version");
+    const { myID } = await ask("/rest/system/status");
+    await until(async () => (await ask("/rest/db/status?folder=texts")).localFiles === 1, 30_000);
+    return {
+      version: /^v([\d.]+)/.exec(version)![1]!,
+      request: requestsTo(daemon.url, headers),
+      known: {
+        folder: "texts",
+        file: "hello.txt",
+        device: myID,
+        "getFolder.id": "texts",
+        "getDevice.id": myID,
+        "checkDeviceId.id": myID,
+        "getCpuProfile.duration": "10ms",
       },
       stop,
     };

@@ -1,6 +1,6 @@
 /**
  * What kinds offer to be called, asked of real nodes: anvil, and those of Debian (`apt-get install litecoind
- * nats-server`). A node that is not there is skipped.
+ * nats-server syncthing`). A node that is not there is skipped.
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
