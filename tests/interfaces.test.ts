@@ -7,17 +7,11 @@ import { ConfigError } from "../src/cli/configuration-error.ts";
 import { parseKind } from "../src/cli/kind-file.ts";
 import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 import { formatJson } from "../src/json/lossless.ts";
-import { formatPointer } from "../src/json/pointer.ts";
+import { formatPointer, resolveFragment } from "../src/json/pointer.ts";
 import { objectOf } from "../src/json/values.ts";
-import {
-  type KindInterface,
-  MARKS,
-  type OpenApiPart,
-  type OpenRpcPart,
-  type OperationMarks,
-} from "../src/kinds/interface.ts";
+import { MARKS, type OpenApiPart, type OpenRpcPart } from "../src/kinds/interface.ts";
 import { KINDS_WITH_INTERFACE, loadInterface } from "../src/openapi/load-interface.ts";
-import { checkAt, checkResults } from "./nodes/_interface.ts";
+import { checkAt, checkResults, operationsOf } from "./nodes/_interface.ts";
 
 const interfaces = suite("what a kind offers to be called");
 
@@ -310,23 +304,14 @@ interfaces(
   },
 );
 
-/** What a kind offers by name: a method's own, or the verb and the path of REST. */
-function* operationsOf({ openrpc, openapi }: KindInterface): Generator<[string, OperationMarks]> {
-  for (const method of openrpc?.methods ?? []) yield [method.name, method];
-  for (const [path, item] of Object.entries(openapi?.paths ?? {})) {
-    for (const [verb, operation] of Object.entries(item)) {
-      if (verb === "parameters") continue;
-      yield [`${verb.toUpperCase()} ${path}`, operation as OperationMarks];
-    }
-  }
-}
-
 /** What must not be taken for a read, by kind: patterns of names. */
 const NO_READS: Readonly<Record<string, RegExp>> = {
   ethereum:
     /^(eth_(sign|send|accounts|new|uninstall|submit|getFilterChanges)|personal_|admin_|debug_)/,
   bitcoin:
     /^(stop|dump.*|getblocktemplate|invalidateblock|scantxoutset|verifychain|waitfor.*|getpeerinfo|getnetworkinfo|getaddednodeinfo|getnodeaddresses|listbanned|getrpcinfo|logging|ping|.*wallet.*|getbalances?|list(unspent|transactions|labels)|sign.*|import.*|send.*|generate.*|submit.*|set.*)$/,
+  etcd:
+    /^(POST .*(range|put|txn|compaction|watch|grant|revoke|keepalive|timetolive|member.*|alarm|defragment|snapshot|transfer.*|downgrade|auth.*|election.*|lock.*)|PUT .*|GET \/(metrics|debug.*))$/,
   nats:
     /(varz|connz|routez|gatewayz|leafz|subsz|account.*z|accstatz|jsz|ipqueuesz|raftz|stacksz|vars)$/,
   syncthing:
@@ -349,16 +334,19 @@ function checkExamplesOfMethods(openrpc: OpenRpcPart): void {
   }
 }
 
-function checkExamplesOfAnswers(openapi: OpenApiPart): void {
+function checkExamplesOfRest(openapi: OpenApiPart): void {
   const check = checkAt(openapi);
   for (const [path, item] of Object.entries(openapi.paths)) {
     for (const [verb, operation] of Object.entries(item)) {
-      for (const [status, answer] of Object.entries(objectOf(objectOf(operation).responses))) {
-        for (const [type, media] of Object.entries(objectOf(objectOf(answer).content))) {
+      const { requestBody, responses } = objectOf(operation);
+      const statuses = Object.keys(objectOf(responses)).map((status) => ["responses", status]);
+      for (const place of [...requestBody ? [["requestBody"]] : [], ...statuses]) {
+        const at = ["paths", path, verb, ...place, "content"];
+        const contents = objectOf(resolveFragment(openapi, formatPointer(at)));
+        for (const [type, media] of Object.entries(contents)) {
           const { schema, example } = objectOf(media);
           if (schema === undefined || example === undefined) continue;
-          const at = ["paths", path, verb, "responses", status, "content", type, "schema"];
-          assert.equal(check(formatPointer(at), example), {}, path);
+          assert.equal(check(formatPointer([...at, type, "schema"]), example), {}, path);
         }
       }
     }
@@ -369,7 +357,7 @@ for (const kind of KINDS_WITH_INTERFACE) {
   interfaces(`${kind}: every example fits its schema, and names every member`, async () => {
     const { openrpc, openapi } = await loadInterface(kind);
     if (openrpc) checkExamplesOfMethods(openrpc);
-    if (openapi) checkExamplesOfAnswers(openapi);
+    if (openapi) checkExamplesOfRest(openapi);
   });
 
   interfaces(`${kind}: its schemas are right, and each one is used`, async () => {
@@ -391,7 +379,7 @@ for (const kind of KINDS_WITH_INTERFACE) {
   interfaces(
     `${kind}: a dozen operations, or a third of a few, are for the first hour`,
     async () => {
-      const operations = [...operationsOf(await loadInterface(kind))];
+      const operations = operationsOf(await loadInterface(kind));
       const common = operations.filter(([, operation]) => operation["x-common"]);
       assert.ok(common.length >= Math.min(12, operations.length / 3), String(common.length));
       assert.ok(common.length <= 30, String(common.length));
@@ -401,7 +389,7 @@ for (const kind of KINDS_WITH_INTERFACE) {
 
 for (const [kind, pattern] of Object.entries(NO_READS)) {
   interfaces(`${kind}: what acts, signs or shows what is private is no read`, async () => {
-    const operations = [...operationsOf(await loadInterface(kind))];
+    const operations = operationsOf(await loadInterface(kind));
     const named = operations.filter(([name]) => pattern.test(name));
     assert.ok(named.length > 10);
     for (const [name, operation] of named) assert.is.not(operation["x-access"], "read", name);

@@ -3,7 +3,7 @@ import { formatPointer, resolveFragment } from "../../src/json/pointer.ts";
 import { parseJson } from "../../src/json/lossless.ts";
 import { type Json, listOf, objectOf } from "../../src/json/values.ts";
 import type { OpenApiPart, RestOperation } from "../../src/kinds/interface.ts";
-import { type AskedNode, checkAt, isThere, type Outcome } from "./_interface.ts";
+import { type AskedNode, checkAt, isHarmless, type Outcome } from "./_interface.ts";
 
 /** The methods that an operation may have. */
 const METHODS = ["get", "head", "post", "put", "patch", "delete", "options"];
@@ -15,8 +15,7 @@ export async function askOperations(part: OpenApiPart, node: AskedNode): Promise
   for (const [template, item] of Object.entries(part.paths)) {
     for (const method of METHODS.filter((method) => Object.hasOwn(item, method))) {
       const operation = item[method] as RestOperation;
-      if (operation["x-access"] === "write" || operation["x-streaming"]) continue;
-      if (!isThere(operation, node)) continue;
+      if (!isHarmless(operation, node)) continue;
       const parameters = [...listOf(item.parameters), ...listOf(operation.parameters)]
         .map((parameter) => resolved(part, parameter));
       const request = requestOf(part, operation, template, parameters, node.known);

@@ -154,3 +154,56 @@ export async function startSyncthing(program: string): Promise<AskedNode> {
     throw error;
   }
 }
+
+/** Starts etcd with a key, a lease, a user, a role and an election. */
+export async function startEtcd(program: string): Promise<AskedNode> {
+  const home = await mkdtemp(join(tmpdir(), "nodeface-etcd-"));
+  const port = await freePort();
+  const [url, peers] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${await freePort()}`];
+  const flags = {
+    "data-dir": home,
+    "listen-client-urls": url,
+    "advertise-client-urls": url,
+    "listen-peer-urls": peers,
+    "initial-advertise-peer-urls": peers,
+    "initial-cluster": `default=${peers}`,
+  };
+  const args = Object.entries(flags).map(([name, value]) => `--${name}=${value}`);
+  const daemon = await startDaemon([program, ...args], port);
+  const stop = () => daemon.stop("SIGKILL");
+  const ask = async (path: string, body: unknown) => {
+    const init = { method: "POST", body: JSON.stringify(body) };
+    const response = await fetch(`${daemon.url}/v3/${path}`, init);
+    if (!response.ok) throw new Error(`${path}: ${await response.text()}`);
+    return await response.json();
+  };
+  try {
+    await until(async () => (await fetch(`${daemon.url}/health`)).ok, 30_000);
+    const { ID } = await ask("lease/grant", { TTL: 600 });
+    const [key, name, lease] = [btoa("greeting"), btoa("election"), { ID, keys: true }];
+    await ask("kv/put", { key, value: btoa("hello"), lease: ID });
+    await ask("election/campaign", { name, value: btoa("me"), lease: ID });
+    await ask("auth/role/add", { name: "reader" });
+    const perm = { permType: "READWRITE", key, range_end: "AA==" };
+    await ask("auth/role/grant", { name: "reader", perm });
+    await ask("auth/user/add", { name: "somebody", password: "secret" });
+    await ask("auth/user/grant", { user: "somebody", role: "reader" });
+    const { etcdserver } = await (await fetch(`${daemon.url}/version`)).json();
+    return {
+      version: etcdserver,
+      request: requestsTo(daemon.url),
+      known: {
+        "getRange.body": { key: "AA==", range_end: "AA==", limit: "10", sort_order: "DESCEND" },
+        "getLease.body": lease,
+        "getLeaseByOldPath.body": lease,
+        "getLeader.body": { name },
+        "getRole.body": { role: "reader" },
+        "getUser.body": { name: "somebody" },
+      },
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
