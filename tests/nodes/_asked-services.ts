@@ -23,6 +23,20 @@ function requestsTo(
   };
 }
 
+/**
+ * Whether a URL has an operation. A path that has others says which, when it is asked for one that nobody has.
+ */
+async function hasPath(
+  [verb, path]: readonly [string, string],
+  url: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<boolean> {
+  const target = url + path.replaceAll(/\{[^}]*\}/g, "x");
+  const response = await fetch(target, { method: "PROPFIND", headers });
+  const allow = response.headers.get("allow");
+  return response.status !== 404 && (allow === null || allow.split(", ").includes(verb));
+}
+
 /** Starts nats-server with a client that listens, and a stream with a consumer. */
 export async function startNats(program: string): Promise<AskedNode> {
   const home = await mkdtemp(join(tmpdir(), "nodeface-nats-"));
@@ -74,6 +88,7 @@ export async function startNats(program: string): Promise<AskedNode> {
     return {
       version,
       request: requestsTo(daemon.url),
+      hasOperation: (...operation) => hasPath(operation, daemon.url),
       known: {
         "listConnections.auth": true,
         "listConnections.subs": "detail",
@@ -138,6 +153,7 @@ export async function startSyncthing(program: string): Promise<AskedNode> {
     return {
       version: /^v([\d.]+)/.exec(version)![1]!,
       request: requestsTo(daemon.url, headers),
+      hasOperation: (...operation) => hasPath(operation, daemon.url, headers),
       known: {
         folder: "texts",
         file: "hello.txt",
@@ -192,6 +208,7 @@ export async function startEtcd(program: string): Promise<AskedNode> {
     return {
       version: etcdserver,
       request: requestsTo(daemon.url),
+      hasOperation: (...operation) => hasPath(operation, daemon.url),
       known: {
         "getRange.body": { key: "AA==", range_end: "AA==", limit: "10", sort_order: "DESCEND" },
         "getLease.body": lease,

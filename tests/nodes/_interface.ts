@@ -26,6 +26,8 @@ export interface AskedNode {
   readonly known: Readonly<Record<string, unknown>>;
   /** Whether it has a method of JSON-RPC; what is asked for that has no effect. */
   has?(method: string): Promise<boolean>;
+  /** Whether it has an operation of REST, such as `POST /blocks`; what is asked for that has no effect. */
+  hasOperation?(verb: string, path: string): Promise<boolean>;
   /** What it lists itself and has to be named. */
   readonly listed?: readonly string[];
   stop(): Promise<void>;

@@ -22,6 +22,7 @@ for (const [kind, { path, lacks = [] }] of Object.entries(PROGRAMS)) {
       const { parts, outcomes } = await askKind(kind, async (node, parts) => {
         harmless = operationsOf(parts).filter(([, marks]) => isHarmless(marks, node)).length;
         await compareNames(node, parts, lacks);
+        await comparePaths(node, parts);
       });
       const asked = outcomes.filter(({ name }) => !lacks.includes(name));
       const wrong = asked.flatMap(({ name, mistake }) => mistake ? [`${name} ${mistake}`] : []);
@@ -52,6 +53,17 @@ async function compareNames(
   assert.ok(listed.length > 0, "it lists nothing");
   const unnamed = listed.filter((name) => !names.includes(name));
   assert.ok(unnamed.length <= 0.2 * listed.length, `the kind does not name ${unnamed.join(", ")}`);
+}
+
+/** Looks for each operation of REST, also for those that act. */
+async function comparePaths(node: AskedNode, { openapi }: KindInterface): Promise<void> {
+  if (!openapi || !node.hasOperation) return;
+  const missing: string[] = [];
+  for (const [name, marks] of operationsOf({ openapi })) {
+    const [verb, path] = name.split(" ") as [string, string];
+    if (isThere(marks, node) && !await node.hasOperation(verb, path)) missing.push(name);
+  }
+  assert.equal(missing, [], "it does not have all that is named");
 }
 
 interfaces.run();
