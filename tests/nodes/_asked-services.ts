@@ -107,7 +107,10 @@ export async function startNats(program: string): Promise<AskedNode> {
   }
 }
 
-/** Syncthing with a folder, with debugging, and without anything that calls other hosts. */
+/**
+ * Syncthing with a folder, with debugging, and without anything that calls other hosts. With a low priority its
+ * second process would leave the group, and outlive the one that is stopped.
+ */
 const syncthingConfig = (folder: string, key: string, gui: number, listen: number) => `
 <configuration version="36">
   <folder id="texts" label="Texts" path="${folder}" type="receiveonly">
@@ -127,6 +130,7 @@ const syncthingConfig = (folder: string, key: string, gui: number, listen: numbe
     <autoUpgradeIntervalH>0</autoUpgradeIntervalH>
     <crashReportingEnabled>false</crashReportingEnabled>
     <startBrowser>false</startBrowser>
+    <setLowPriority>false</setLowPriority>
   </options>
 </configuration>
 `;
