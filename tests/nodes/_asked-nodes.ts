@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseJson } from "../../src/json/lossless.ts";
 import { ROOT } from "../_paths.ts";
-import { startEtcd, startNats, startSyncthing } from "./_asked-services.ts";
+import { ETCD, NATS, startEtcd, startNats, startSyncthing, SYNCTHING } from "./_asked-services.ts";
 import { freePort, startDaemon, until } from "./_daemon.ts";
 import { type AskedNode, METHOD_NOT_FOUND, type RpcAnswer } from "./_interface.ts";
 
@@ -46,10 +46,6 @@ async function resultOf<T>(call: Call, method: string, params: unknown[]): Promi
   return answer.result as T;
 }
 
-const ETCD = "/usr/bin/etcd";
-const NATS = "/usr/sbin/nats-server";
-const SYNCTHING = "/usr/bin/syncthing";
-
 /** The nodes by their kinds. */
 export const PROGRAMS: Readonly<Record<string, Program>> = {
   bitcoin: { path: "/usr/lib/litecoin/litecoind", start: startLitecoind },
@@ -64,9 +60,9 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
       "debug_getRawReceipts",
     ],
   },
-  etcd: { path: ETCD, start: () => startEtcd(ETCD) },
-  nats: { path: NATS, start: () => startNats(NATS) },
-  syncthing: { path: SYNCTHING, start: () => startSyncthing(SYNCTHING) },
+  etcd: { path: ETCD, start: startEtcd },
+  nats: { path: NATS, start: startNats },
+  syncthing: { path: SYNCTHING, start: startSyncthing },
 };
 
 async function startLitecoind(): Promise<AskedNode> {

@@ -6,6 +6,11 @@ import { join } from "node:path";
 import { freePort, startDaemon, until } from "./_daemon.ts";
 import type { AskedNode } from "./_interface.ts";
 
+/** Where Debian puts them. */
+export const ETCD = "/usr/bin/etcd";
+export const NATS = "/usr/sbin/nats-server";
+export const SYNCTHING = "/usr/bin/syncthing";
+
 /** Sends requests to a URL, with headers of its own. */
 function requestsTo(
   url: string,
@@ -38,7 +43,7 @@ async function hasPath(
 }
 
 /** Starts nats-server with a client that listens, and a stream with a consumer. */
-export async function startNats(program: string): Promise<AskedNode> {
+export async function startNats(): Promise<AskedNode> {
   const home = await mkdtemp(join(tmpdir(), "nodeface-nats-"));
   const [port, client] = [await freePort(), await freePort()];
   const flags = [
@@ -52,7 +57,7 @@ export async function startNats(program: string): Promise<AskedNode> {
     "-sd",
     home,
   ];
-  const daemon = await startDaemon([program, ...flags], port);
+  const daemon = await startDaemon([NATS, ...flags], port);
   const socket = new Socket().on("error", () => {});
   const stop = () => {
     socket.destroy();
@@ -136,7 +141,7 @@ const syncthingConfig = (folder: string, key: string, gui: number, listen: numbe
 `;
 
 /** Starts syncthing with a folder that has a file. */
-export async function startSyncthing(program: string): Promise<AskedNode> {
+export async function startSyncthing(): Promise<AskedNode> {
   const home = await mkdtemp(join(tmpdir(), "nodeface-syncthing-"));
   const port = await freePort();
   const key = "abcdefghijklmnopqrstuvwxyz012345";
@@ -146,7 +151,7 @@ export async function startSyncthing(program: string): Promise<AskedNode> {
   const config = syncthingConfig(folder, key, port, await freePort());
   await writeFile(join(home, "config.xml"), config);
   const flags = [`--home=${home}`, "--no-browser", "--no-upgrade"];
-  const daemon = await startDaemon([program, ...flags], port, { HOME: home });
+  const daemon = await startDaemon([SYNCTHING, ...flags], port, { HOME: home });
   const stop = () => daemon.stop("SIGKILL");
   const headers = { "x-api-key": key };
   const ask = async (path: string) => await (await fetch(daemon.url + path, { headers })).json();
@@ -176,7 +181,7 @@ export async function startSyncthing(program: string): Promise<AskedNode> {
 }
 
 /** Starts etcd with a key, a lease, a user, a role and an election. */
-export async function startEtcd(program: string): Promise<AskedNode> {
+export async function startEtcd(): Promise<AskedNode> {
   const home = await mkdtemp(join(tmpdir(), "nodeface-etcd-"));
   const port = await freePort();
   const [url, peers] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${await freePort()}`];
@@ -189,7 +194,7 @@ export async function startEtcd(program: string): Promise<AskedNode> {
     "initial-cluster": `default=${peers}`,
   };
   const args = Object.entries(flags).map(([name, value]) => `--${name}=${value}`);
-  const daemon = await startDaemon([program, ...args], port);
+  const daemon = await startDaemon([ETCD, ...args], port);
   const stop = () => daemon.stop("SIGKILL");
   const ask = async (path: string, body: unknown) => {
     const init = { method: "POST", body: JSON.stringify(body) };
