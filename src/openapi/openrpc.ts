@@ -55,7 +55,7 @@ const PROBLEM = {
 const ANY_PARAMS = {
   requestBody: {
     description: "The parameters by their names or by their positions.",
-    content: { "application/json": { schema: { type: ["object", "array"] } } },
+    content: { "application/json": { schema: { anyOf: [{ type: "object" }, { type: "array" }] } } },
   },
 };
 

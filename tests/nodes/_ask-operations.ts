@@ -3,7 +3,7 @@ import { formatPointer, resolveFragment } from "../../src/json/pointer.ts";
 import { parseJson } from "../../src/json/lossless.ts";
 import { type Json, listOf, objectOf } from "../../src/json/values.ts";
 import type { OpenApiPart, RestOperation } from "../../src/kinds/interface.ts";
-import { type AskedNode, checkAt, isThere, type Outcome } from "./_interface.ts";
+import { type AskedNode, checkAt, isHarmless, type Outcome } from "./_interface.ts";
 
 /** The methods that an operation may have. */
 const METHODS = ["get", "head", "post", "put", "patch", "delete", "options"];
@@ -15,8 +15,7 @@ export async function askOperations(part: OpenApiPart, node: AskedNode): Promise
   for (const [template, item] of Object.entries(part.paths)) {
     for (const method of METHODS.filter((method) => Object.hasOwn(item, method))) {
       const operation = item[method] as RestOperation;
-      if (operation["x-access"] === "write" || operation["x-streaming"]) continue;
-      if (!isThere(operation, node)) continue;
+      if (!isHarmless(operation, node)) continue;
       const parameters = [...listOf(item.parameters), ...listOf(operation.parameters)]
         .map((parameter) => resolved(part, parameter));
       const request = requestOf(part, operation, template, parameters, node.known);
@@ -34,9 +33,11 @@ export async function askOperations(part: OpenApiPart, node: AskedNode): Promise
       } else if (!path) {
         const mistake = type && `answers with ${type}, which is not named`;
         outcomes.push({ ...asked, exists, ...mistake && { mistake } });
+      } else if (resolveFragment(part, `${path}/schema`) === undefined) {
+        outcomes.push({ ...asked, exists, result: text });
       } else {
         const result = /\bjson\b/.test(type) ? parseJson(text) : text;
-        outcomes.push({ ...asked, exists, result, ...check(path, result) });
+        outcomes.push({ ...asked, exists, result, ...check(`${path}/schema`, result) });
       }
     }
   }
@@ -93,7 +94,7 @@ function requestOf(
   return { path: path + search, headers, body, params: { ...params, body: content } };
 }
 
-/** The pointer to the schema of an answer; `undefined` where its type is not named. */
+/** The pointer to the content of an answer; `undefined` where its type is not named. */
 function pathOfContent(
   part: OpenApiPart,
   template: string,
@@ -105,7 +106,7 @@ function pathOfContent(
   const { $ref } = objectOf(resolveFragment(part, formatPointer(path)));
   const start = typeof $ref === "string" ? $ref.slice(1) : formatPointer(path);
   const [mediaType = ""] = type.split(";");
-  const pointer = `${start}${formatPointer(["content", mediaType.trim().toLowerCase(), "schema"])}`;
+  const pointer = `${start}${formatPointer(["content", mediaType.trim().toLowerCase()])}`;
   return resolveFragment(part, pointer) === undefined ? undefined : pointer;
 }
 

@@ -6,6 +6,7 @@ import { ROOT } from "../_paths.ts";
 import { HSD, startHsd } from "./_asked-hsd.ts";
 import { MONEROD, startMonerod } from "./_asked-monerod.ts";
 import { callsTo, resultOf } from "./_calls.ts";
+import { ETCD, NATS, startEtcd, startNats, startSyncthing, SYNCTHING } from "./_asked-services.ts";
 import { freePort, startDaemon, until } from "./_daemon.ts";
 import { type AskedNode, METHOD_NOT_FOUND } from "./_interface.ts";
 
@@ -34,6 +35,9 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   },
   handshake: { path: HSD, start: startHsd },
   monero: { path: MONEROD, start: startMonerod },
+  etcd: { path: ETCD, start: startEtcd },
+  nats: { path: NATS, start: startNats },
+  syncthing: { path: SYNCTHING, start: startSyncthing },
 };
 
 async function startLitecoind(): Promise<AskedNode> {

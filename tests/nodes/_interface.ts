@@ -26,6 +26,8 @@ export interface AskedNode {
   readonly known: Readonly<Record<string, unknown>>;
   /** Whether it has a method of JSON-RPC; what is asked for that has no effect. */
   has?(method: string): Promise<boolean>;
+  /** Whether it has an operation of REST, such as `POST /blocks`; what is asked for that has no effect. */
+  hasOperation?(verb: string, path: string): Promise<boolean>;
   /** What it lists itself and has to be named. */
   readonly listed?: readonly string[];
   stop(): Promise<void>;
@@ -61,8 +63,7 @@ export async function askMethods(part: OpenRpcPart, node: AskedNode): Promise<Ou
   const check = checkResults(part);
   const outcomes: Outcome[] = [];
   for (const [at, method] of part.methods.entries()) {
-    if (method["x-access"] === "write" || method["x-streaming"]) continue;
-    const params = isThere(method, node) ? paramsOf(method, node.known) : undefined;
+    const params = isHarmless(method, node) ? paramsOf(method, node.known) : undefined;
     if (!params) continue;
     const answer = await node.call!(method.name, formOf(method, params));
     const asked = { name: method.name, params };
@@ -80,6 +81,26 @@ export async function askMethods(part: OpenRpcPart, node: AskedNode): Promise<Ou
 /** Whether a node of this version has an operation. */
 export const isThere = (operation: OperationMarks, { version }: AskedNode): boolean =>
   isAtLeast(version, operation["x-since"] ?? "0");
+
+/** Whether a node of this version has an operation that changes nothing and ends. */
+export const isHarmless = (operation: OperationMarks, node: AskedNode): boolean =>
+  operation["x-access"] !== "write" && !operation["x-streaming"] && isThere(operation, node);
+
+/** What a kind offers by name: a method's own, or the verb and the path of REST. */
+export function operationsOf({ openrpc, openapi }: KindInterface): [string, OperationMarks][] {
+  const methods = (openrpc?.methods ?? []).map((method): [string, OperationMarks] => [
+    method.name,
+    method,
+  ]);
+  const rest = Object.entries(openapi?.paths ?? {}).flatMap(([path, item]) =>
+    Object.entries(item).filter(([verb]) => verb !== "parameters")
+      .map(([verb, operation]): [string, OperationMarks] => [
+        `${verb.toUpperCase()} ${path}`,
+        operation as OperationMarks,
+      ])
+  );
+  return [...methods, ...rest];
+}
 
 function isAtLeast(version: string, least: string): boolean {
   const [has, wants] = [version, least].map((text) => text.split(".").map(Number));
@@ -128,7 +149,8 @@ export function checkResults(part: OpenRpcPart): (at: number, result: unknown) =
  * named there, or a wrong name would fit wherever nothing is required.
  */
 export function checkAt(part: object): (pointer: string, value: unknown) => Checked {
-  const ajv = new Ajv2020.default({ strict: false, allErrors: true });
+  const formats = { "date-time": /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/ };
+  const ajv = new Ajv2020.default({ strict: false, allErrors: true, formats });
   ajv.addSchema(JSON.parse(formatJson(part)), "part");
   return (pointer, value) => {
     const $ref = `part#${pointer.split("/").map(encodeURIComponent).join("/")}`;
@@ -154,14 +176,12 @@ export interface Tally {
 /** Counts what was asked. */
 export function tally(
   kind: string,
-  { openrpc, openapi }: KindInterface,
+  parts: KindInterface,
   outcomes: readonly Outcome[],
 ): Tally {
-  const paths = Object.values(openapi?.paths ?? {});
-  const rest = paths.flatMap((item) => Object.keys(item)).filter((key) => key !== "parameters");
   return {
     kind,
-    operations: (openrpc?.methods.length ?? 0) + rest.length,
+    operations: operationsOf(parts).length,
     asked: outcomes.length,
     exist: outcomes.filter(({ exists }) => exists).length,
     right: outcomes.filter(({ mistake }) => mistake === undefined).length,
