@@ -43,6 +43,15 @@ anvil("is recognised, and shown as its own API tells", async () => {
   assert.is(info.api.software, "nodeface");
 });
 
+anvil("its methods are shown, and what signs or sends is no read", async () => {
+  const { paths } = await (await fetch(new URL("spec.json", service.url))).json();
+  const names = Object.keys(paths).filter((path) => /^\/v1\/rpc\/(eth|net|web3)_/.test(path));
+  assert.ok(names.length >= 40, `${names.length} methods`);
+  assert.is(paths["/v1/rpc/eth_chainId"].get["x-access"], "read");
+  assert.is(paths["/v1/rpc/eth_sign"].get, undefined);
+  assert.not.match(JSON.stringify(paths), new URL(daemon.url).host);
+});
+
 anvil("new blocks are in the info, each time under another validator", async () => {
   const ask = async () => {
     const response = await fetch(new URL("v1/info", service.url));

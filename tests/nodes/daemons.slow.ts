@@ -19,6 +19,8 @@ interface Example {
   args(port: number, home: string, other: number): string[];
   /** What the info must say, from the daemon itself. */
   expected(url: string, home: string): Promise<Record<string, unknown>>;
+  /** Paths of its interface that have to be shown, and how many there are of the same form. */
+  shown(url: string, home: string): Promise<{ paths: string[]; least: number; form: RegExp }>;
   /** A path that answers once the daemon is ready to be asked. */
   ready?: { path: string; method?: string };
 }
@@ -26,6 +28,17 @@ interface Example {
 const json = async (url: string, init?: RequestInit) => await (await fetch(url, init)).json();
 const post = (url: string, body: unknown) =>
   json(url, { method: "POST", body: JSON.stringify(body) });
+
+/** Asks litecoind with the cookie that it has left. */
+async function callLitecoind(url: string, home: string, method: string) {
+  const cookie = await readFile(join(home, ".litecoin/regtest/.cookie"), "utf8");
+  const headers = { authorization: `Basic ${btoa(cookie)}` };
+  const body = JSON.stringify({ method, id: 1 });
+  return (await json(url, { method: "POST", headers, body })).result;
+}
+
+const shows = (form: RegExp, least: number, ...paths: string[]) => () =>
+  Promise.resolve({ form, least, paths });
 
 const DAEMONS: Readonly<Record<string, Example>> = {
   litecoind: {
@@ -35,11 +48,7 @@ const DAEMONS: Readonly<Record<string, Example>> = {
       ...["-regtest", "-server", "-listen=0", `-rpcport=${port}`],
     ],
     async expected(url, home) {
-      const cookie = await readFile(join(home, ".litecoin/regtest/.cookie"), "utf8");
-      const headers = { authorization: `Basic ${btoa(cookie)}` };
-      const call = async (method: string) =>
-        (await json(url, { method: "POST", headers, body: JSON.stringify({ method, id: 1 }) }))
-          .result;
+      const call = (method: string) => callLitecoind(url, home, method);
       const [net, chain] = [await call("getnetworkinfo"), await call("getblockchaininfo")];
       const [, software, version] = /^\/(.+):(.+)\/$/.exec(net.subversion)!;
       return {
@@ -50,6 +59,12 @@ const DAEMONS: Readonly<Record<string, Example>> = {
         synced: !chain.initialblockdownload,
         peers: net.connections,
       };
+    },
+    async shown(url, home) {
+      const help: string = await callLitecoind(url, home, "help");
+      const [others = ""] = help.split("== Wallet ==");
+      const paths = [...others.matchAll(/^[a-z]\w*/gm)].map(([name]) => `/v1/rpc/${name}`);
+      return { paths, least: paths.length, form: /^\/v1\/rpc\// };
     },
   },
   monerod: {
@@ -71,6 +86,7 @@ const DAEMONS: Readonly<Record<string, Example>> = {
         peers: info.incoming_connections_count + info.outgoing_connections_count,
       };
     },
+    shown: shows(/./, 40, "/v1/rpc/get_block", "/get_transactions", "/stop_daemon"),
     ready: { path: "/get_info" },
   },
   etcd: {
@@ -92,6 +108,7 @@ const DAEMONS: Readonly<Record<string, Example>> = {
         members: members.length,
       };
     },
+    shown: shows(/^\/v3\//, 40, "/v3/kv/range", "/v3/maintenance/status", "/v3/auth/enable"),
   },
   "nats-server": {
     program: "/usr/sbin/nats-server",
@@ -107,6 +124,7 @@ const DAEMONS: Readonly<Record<string, Example>> = {
         clients: varz.connections,
       };
     },
+    shown: shows(/z$/, 10, "/varz", "/connz", "/jsz", "/healthz"),
   },
   syncthing: {
     program: "/usr/bin/syncthing",
@@ -118,12 +136,13 @@ const DAEMONS: Readonly<Record<string, Example>> = {
       const { myID } = await json(`${url}/rest/system/status`, { headers });
       return { software: "syncthing", version: version.slice(1), node_id: myID, peers: 0 };
     },
+    shown: shows(/^\/rest\//, 40, "/rest/system/version", "/rest/config", "/rest/db/status"),
   },
 };
 
 const daemons = suite("daemons from Debian");
 
-for (const [name, { program, args, expected, ready }] of Object.entries(DAEMONS)) {
+for (const [name, { program, args, expected, shown, ready }] of Object.entries(DAEMONS)) {
   testWhere(
     daemons,
     without(program),
@@ -142,6 +161,14 @@ for (const [name, { program, args, expected, ready }] of Object.entries(DAEMONS)
         const told = { ...usual, ...await expected(daemon.url, home) };
         for (const [key, value] of Object.entries(told)) assert.equal(info[key], value, key);
         assert.not.match(JSON.stringify(info), home);
+        const { paths, least, form } = await shown(daemon.url, home);
+        let there: string[] = [];
+        await until(async () => {
+          const spec = await json(new URL("spec.json", service.url).href);
+          there = Object.keys(spec.paths).filter((path) => form.test(path));
+          return there.length >= least;
+        }, 30_000);
+        assert.equal(paths.filter((path) => !there.includes(path)), []);
       } finally {
         const { stderr } = await service.stop();
         await daemon.stop("SIGKILL");

@@ -43,4 +43,16 @@ hsd("is recognised, and shown as its own API tells", async () => {
   assert.is(info.status, "syncing");
 });
 
+hsd("its paths and its methods are shown, each with a server of its own", async () => {
+  const { paths, servers } = await (await fetch(new URL("spec.json", service.url))).json();
+  assert.equal(servers, [{ url: "./v1/node" }]);
+  const methods = Object.keys(paths).filter((path) => path.startsWith("/v1/rpc/"));
+  assert.ok(methods.length >= 70, `${methods.length} methods`);
+  for (const path of methods) assert.equal(paths[path].servers, [{ url: "." }]);
+  for (const path of ["/", "/coin/address/{address}", "/block/{block}", "/mempool", "/reset"]) {
+    assert.ok(paths[path], path);
+  }
+  assert.is(paths["/reset"].post["x-access"], "write");
+});
+
 hsd.run();
