@@ -240,6 +240,28 @@ interfaces(
   },
 );
 
+interfaces("what OpenAPI does not know is said where the standard has the last word", () => {
+  assertProblems(
+    `openapi:
+  paths:
+    /a:
+      get:
+        operationId: a
+        summary: A
+        responses:
+          200: { description: One, two and three }
+          404: { description: B, content: { text/plain: { schem: {} } } }
+          500: { description: C, content: { text/plain: { schema: { minimum: low } } } }
+        x-access: read
+`,
+    [
+      ["14:36", 'a response of OpenAPI 3.1 has no "two and three"'],
+      ["15:59", 'a media type of OpenAPI 3.1 has no "schem"'],
+      ["16:69", "a number"],
+    ],
+  );
+});
+
 interfaces("a host's own kind is held to the same", () => {
   const complaint = (offer: string) => {
     try {

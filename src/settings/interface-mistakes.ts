@@ -16,6 +16,7 @@ import {
   structureOf,
   walk,
 } from "../openapi/structure.ts";
+import { faultsOf } from "../openapi/validity.ts";
 import type { Mistake, Path } from "./check.ts";
 import { HTTP_METHODS } from "./interface.ts";
 import { didYouMean, nearest } from "./nearest.ts";
@@ -30,10 +31,15 @@ const OPENAPI = structureOf({ openapi: "3.1" });
 export function mistakesInInterface(kind: unknown): Mistake[] {
   const { openrpc, openapi } = objectOf(kind);
   return [
-    ...within("openrpc", [...mistakesInMethods(openrpc), ...mistakesInSchemas(openrpc, OPENRPC)]),
+    ...within("openrpc", [
+      ...mistakesInMethods(openrpc),
+      ...mistakesInSchemas(openrpc, OPENRPC),
+      ...mistakesInMembers(openrpc, OPENRPC),
+    ]),
     ...within("openapi", [
       ...mistakesInOperations(openapi),
       ...mistakesInSchemas(openapi, OPENAPI),
+      ...mistakesInMembers(openapi, OPENAPI),
     ]),
   ];
 }
@@ -181,6 +187,32 @@ function* mistakesInSchemas(part: unknown, structure: Structure): Generator<Mist
     const right = didYouMean(nearest(String(wrong), TYPES)) || `; there are ${TYPES.join(", ")}`;
     const at = keysOf(part, [...pathOf(place), "type"]);
     yield mistake(at, `is ${show(wrong)}, which is no type of JSON Schema${right}`);
+  }
+}
+
+/** What the schema of the settings takes as any JSON; it knows all other shapes itself. */
+const UNCHECKED: ReadonlySet<string> = new Set([
+  "response",
+  "requestBody",
+  "header",
+  "mediaType",
+  "example",
+  "encoding",
+  "schema",
+]);
+
+/** Members that the standard does not know, or that are something else than it wants. */
+function* mistakesInMembers(part: unknown, structure: Structure): Generator<Mistake> {
+  if (!isObject(part)) return;
+  for (const place of walk({ shape: "document", value: part }, structure)) {
+    if (!UNCHECKED.has(place.shape)) continue;
+    for (const [key, { message }] of faultsOf(structure, place.shape, place.value)) {
+      // Of types more is said above.
+      if (place.shape === "schema" && key === "type") continue;
+      // What becomes of it in a description is no matter here: a kind has to be right.
+      const what = message.replace(/; [^;]*$/, "");
+      yield mistake(keysOf(part, [...pathOf(place), key]), what, true);
+    }
   }
 }
 
