@@ -48,7 +48,7 @@ export function readQuery(
   const wrong: WrongParameter[] = [];
   const texts = new Map<string, string[]>();
   for (const [name, text] of pairsOf(query)) {
-    const refuse = (rule: string) => wrong.push({ in: "query", name, rule });
+    const refuse = (rule: string) => wrong.push({ in: "query", name: shown(name), rule });
     const parameter = name === undefined ? undefined : known.get(name);
     if (!parameter) {
       wrong.push({ in: "query", name: shown(name), rule: "is not known" });
