@@ -1,0 +1,55 @@
+/**
+ * Keeps pages of other origins away from the node. A page on any site can make a browser send requests to this
+ * machine; so what comes from a browser has to show that it is ours, rather than fail to show that it is foreign.
+ *
+ * @module
+ */
+import type { RequestHead } from "../http/message.ts";
+
+/** The header that the explorer sends, and its `curl` lines: it makes browsers ask first. */
+export const OWN_HEADER = "x-nodeface";
+
+/** What only browsers send. */
+const BROWSER_HEADERS = [
+  "origin",
+  "referer",
+  "cookie",
+  "sec-fetch-site",
+  "sec-fetch-mode",
+  "sec-fetch-dest",
+  "sec-fetch-user",
+  "sec-ch-ua",
+];
+
+/**
+ * Whether a request for a call of the node may be answered.
+ *
+ * @param origins whose pages may call; `"*"` for any
+ */
+export function isAllowedCaller(
+  { method, headers }: Pick<RequestHead, "method" | "headers">,
+  origins: readonly string[] | "*",
+): boolean {
+  const [origin, site] = [headers.get("origin"), headers.get("sec-fetch-site")];
+  if (origin === "null") return false;
+  const isNamed = origin !== null && (origins === "*" || origins.includes(origin));
+  const destination = headers.get("sec-fetch-dest");
+  const isUsual = destination === null || destination === "empty" ||
+    (destination === "document" && method === "GET" && headers.get("sec-fetch-mode") === "navigate");
+  if (!isUsual) return false;
+  if (isNamed || headers.has(OWN_HEADER)) return true;
+  if (site !== null) return site === "same-origin" || site === "none";
+  const from = origin ?? headers.get("referer");
+  if (from !== null) return authorityOf(from) === (headers.get("host") ?? "").toLowerCase();
+  return !looksLikeBrowser(headers);
+}
+
+function looksLikeBrowser(headers: RequestHead["headers"]): boolean {
+  return BROWSER_HEADERS.some((name) => headers.has(name)) ||
+    /^Mozilla\//i.test(headers.get("user-agent") ?? "");
+}
+
+/** The host and port of an origin or a URL, as `Host` has them; `undefined` where it has none. */
+function authorityOf(url: string): string | undefined {
+  return URL.canParse(url) ? new URL(url).host : undefined;
+}
