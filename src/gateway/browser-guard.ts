@@ -35,7 +35,8 @@ export function isAllowedCaller(
   const isNamed = origin !== null && (origins === "*" || origins.includes(origin));
   const destination = headers.get("sec-fetch-dest");
   const isUsual = destination === null || destination === "empty" ||
-    (destination === "document" && method === "GET" && headers.get("sec-fetch-mode") === "navigate");
+    (destination === "document" && method === "GET" &&
+      headers.get("sec-fetch-mode") === "navigate");
   if (!isUsual) return false;
   if (isNamed || headers.has(OWN_HEADER)) return true;
   if (site !== null) return site === "same-origin" || site === "none";

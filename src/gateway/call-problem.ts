@@ -52,3 +52,6 @@ export const foreignCaller = (): Answer =>
     "Pages of other origins may not call the node, nor may addresses typed in on plain http; the " +
       "explorer at /v1/spec of this service can",
   );
+
+/** Says that content of this type is not taken. */
+export const unsupported = (detail: string): Answer => problem(415, detail);

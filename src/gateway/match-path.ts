@@ -75,7 +75,9 @@ export function createPathTable<T>(templates: readonly Template<T>[]): PathTable
     similar(path) {
       const bare = path.replace(/\/+$/, "");
       const [first] = compiled.filter(({ anyCase }) => anyCase.test(bare));
-      return first ? compiled.filter(({ rank }) => rank === first.rank).map(({ value }) => value) : [];
+      return first
+        ? compiled.filter(({ rank }) => rank === first.rank).map(({ value }) => value)
+        : [];
     },
   };
 }

@@ -54,3 +54,12 @@ export async function readBody(
     return { status: 400, detail: "The content of the call breaks off" };
   }
 }
+
+/** Some bytes as text; `undefined` where they are none. */
+export function decodeUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

@@ -66,19 +66,26 @@ function readCall(text: string, { members }: Part): RawCall | RpcFault {
   const methodPart = members.get("method");
   if (methodPart?.kind !== "string") return fault(-32600, "A call has the name of a method", id);
   const method = JSON.parse(textOfPart(text, methodPart)) as string;
-  const params = members.get("params");
-  if (params?.items) {
-    return { id, method, params: params.items.map((part) => textOfPart(text, part)) };
+  const params = paramsOf(text, members.get("params"));
+  return isFault(params) ? { ...params, id: id ?? "null" } : { id, method, params };
+}
+
+/** Reads parameters that stand alone. */
+export function readParams(text: string): RawParams | RpcFault {
+  try {
+    return paramsOf(text, readParts(text, 1, DEPTH_MAX));
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    return fault(-32700, `This is no JSON that is read here: ${error.message}`);
   }
+}
+
+function paramsOf(text: string, params: Part | undefined): RawParams | RpcFault {
+  if (params?.items) return params.items.map((part) => textOfPart(text, part));
   if (params?.members) {
-    const named = [...params.members].map(([name, part]) =>
-      [name, textOfPart(text, part)] as const
-    );
-    return { id, method, params: new Map(named) };
+    return new Map([...params.members].map(([name, part]) => [name, textOfPart(text, part)]));
   }
   // Some clients write null for none.
-  if (params && textOfPart(text, params) !== "null") {
-    return fault(-32602, "The parameters of a call are a list or an object", id);
-  }
-  return { id, method, params: [] };
+  if (!params || textOfPart(text, params) === "null") return [];
+  return fault(-32602, "The parameters of a call are a list or an object");
 }

@@ -74,9 +74,11 @@ export function writeCall(
     : undefined;
   const text = list
     ? `[${list.join(",")}]`
-    : `{${[...params as ReadonlyMap<string, string>].map(([name, text]) =>
-      `${JSON.stringify(name)}:${text}`
-    ).join(",")}}`;
+    : `{${
+      [...params as ReadonlyMap<string, string>].map(([name, text]) =>
+        `${JSON.stringify(name)}:${text}`
+      ).join(",")
+    }}`;
   return `{"jsonrpc":"2.0","id":${id},"method":${method},"params":${text}}`;
 }
 

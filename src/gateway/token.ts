@@ -49,9 +49,11 @@ export async function readToken(place: TokenPlace): Promise<Token> {
 export async function hasToken(token: string, authorization: string | null): Promise<boolean> {
   const [, given] = /^bearer +(\S+)$/i.exec(authorization ?? "") ?? [];
   if (given === undefined) return false;
-  const [a, b] = await Promise.all([token, given].map(async (text) =>
-    new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)))
-  ));
+  const [a, b] = await Promise.all(
+    [token, given].map(async (text) =>
+      new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)))
+    ),
+  );
   let difference = 0;
   for (let at = 0; at < a!.length; at++) difference |= a![at]! ^ b![at]!;
   return difference === 0;

@@ -1,0 +1,274 @@
+/**
+ * What all calls of the node go through: who may call what, the place at the node, the call itself, and the log.
+ *
+ * @module
+ */
+import type { Answer, Awaitable, RequestHead } from "../http/message.ts";
+import { problem } from "../http/problem-details.ts";
+import type { Auth } from "../info/sources/credentials.ts";
+import { failureOf } from "../info/sources/http-failure.ts";
+import type { NodeOperation } from "../openapi/node-operations.ts";
+import { isAllowedCaller } from "./browser-guard.ts";
+import { createBudget } from "./budget.ts";
+import { notAllowed, wantsToken } from "./call-problem.ts";
+import { decide, type Decided, type Decision } from "./decide.ts";
+import { createPathTable, type PathTable } from "./match-path.ts";
+import { createPlaces, NoPlace } from "./places.ts";
+import type { Forward } from "./settings.ts";
+import { hasToken, readToken, type TokenPlace } from "./token.ts";
+import { callNode, type UpstreamAnswer, UpstreamError, type UpstreamRequest } from "./upstream.ts";
+
+/** A call that has come. */
+export interface Call {
+  readonly head: RequestHead;
+  /** The path after `/v1/node` or `/v1/rpc/`, percent-encoded as it came. */
+  readonly path: string;
+  /** Without `?`. */
+  readonly query: string;
+  makeRequest(): Awaitable<Request>;
+}
+
+/** What a gateway is made of. */
+export interface GatewayOptions {
+  readonly forward: Forward;
+  /** Times and sizes, in milliseconds and bytes. */
+  readonly timeout: number;
+  readonly limit: number;
+  readonly concurrency: number;
+  readonly origins: readonly string[] | "*";
+  readonly token: TokenPlace;
+  /** Where the node answers. */
+  readonly url: string;
+  /** Where its methods are posted to, below that. */
+  readonly rpcPath: () => Promise<string>;
+  readonly fetch: typeof fetch;
+  readonly auth: () => Promise<Auth>;
+  /** The operations of the description that is served now. */
+  readonly operations: () => Promise<readonly NodeOperation[]>;
+  /** Is told of each call that was made: never a path, a parameter or a body. */
+  readonly log: (record: CallRecord) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+/** What the log says of a call. */
+export interface CallRecord {
+  readonly operation: string;
+  readonly status: number;
+  readonly milliseconds: number;
+  readonly bytes: number;
+}
+
+/** What is looked up: made once for a description. */
+export interface Lookup {
+  readonly paths: PathTable<Decided>;
+  readonly methods: ReadonlyMap<string, Decided>;
+}
+
+/** An answer of the node that is under way. */
+export interface Sent {
+  readonly answer: UpstreamAnswer;
+  /** Gives back the place, and lets go of the answer. */
+  readonly end: () => void;
+  readonly signal: AbortSignal;
+}
+
+/** What calls go through. */
+export interface Core {
+  readonly lookUp: () => Promise<Lookup>;
+  /** Whether the caller is no page of another origin. */
+  mayCall(call: Call, right: Decision["right"]): boolean;
+  /** Why a caller is refused; `undefined` where he is not. */
+  refuse(call: Call, decided: Decided): Promise<Answer | undefined>;
+  /** What the caller may do: what is open, or what the token opens; `unknown` where it cannot be read. */
+  rightOf(head: RequestHead, decision: Decision): Promise<"open" | "token" | "refused" | "unknown">;
+  /** Sends a call where there is a place for it, within the time. */
+  send(
+    operation: NodeOperation,
+    right: Decision["right"],
+    request: UpstreamRequest,
+    collect: number,
+    gone: AbortSignal,
+  ): Promise<Sent>;
+  /** Sends a call and makes an answer of what the node says; the log has a line of it. */
+  forward(
+    call: Call,
+    decided: Decided,
+    request: UpstreamRequest,
+    answerOf: (answer: UpstreamAnswer, end: (bytes: number) => void) => Answer | Response,
+  ): Promise<Answer | Response>;
+  /** A call of a method, as the node gets it. */
+  rpcRequest(text: string): Promise<UpstreamRequest>;
+  readonly options: GatewayOptions;
+  close(): void;
+}
+
+/** How much of an answer of REST is read before its status is sent, in bytes. */
+const COLLECTED_MAX = 1024 * 1024;
+
+/** Makes what calls go through. */
+export function createCore(options: GatewayOptions): Core {
+  const { origins, token, fetch, limit, timeout, onError } = options;
+  const places = createPlaces(options.concurrency);
+  const budget = createBudget();
+  const life = new AbortController();
+  const base = options.url.replace(/\/+$/, "");
+  let made: { readonly of: readonly NodeOperation[]; readonly lookup: Lookup } | undefined;
+
+  const lookUp = async (): Promise<Lookup> => {
+    const operations = await options.operations();
+    if (made?.of !== operations) made = { of: operations, lookup: createLookup(operations) };
+    return made.lookup;
+  };
+
+  const createLookup = (operations: readonly NodeOperation[]): Lookup => {
+    const decided = decide(operations, options.forward);
+    const templates = decided.filter(({ operation }) => !operation.isMethod).map((value) => ({
+      path: value.operation.path,
+      spans: spansOf(value.operation),
+      value,
+    }));
+    const methods = decided.filter(({ operation }) => operation.isMethod)
+      .map((value) => [value.operation.path, value] as const);
+    return { paths: createPathTable(templates), methods: new Map(methods) };
+  };
+
+  /** Why a caller is refused; `undefined` where he is not. */
+  const refuse = async (
+    { head, query }: Call,
+    { operation, decision }: Decided,
+  ): Promise<Answer | undefined> => {
+    if (decision.right === "refused") return notAllowed(operation.name, decision.reason);
+    if (decision.right === "open") return undefined;
+    if (/(?:^|&)(?:access_)?token=/i.test(query)) {
+      return problem(400, "The token is sent as Authorization: Bearer, never in the address");
+    }
+    const right = await rightOf(head, decision);
+    if (right === "unknown") return problem(503, "The operator's token cannot be read now");
+    return right === "token" ? undefined : wantsToken(operation.name);
+  };
+
+  const rightOf = async (head: RequestHead, decision: Decision) => {
+    if (decision.right !== "token") return decision.right;
+    const known = await readToken(token);
+    if ("reason" in known) return "unknown";
+    return await hasToken(known.token, head.headers.get("authorization")) ? "token" : "refused";
+  };
+
+  const mayCall = ({ head }: Call, right: Decision["right"]) =>
+    isAllowedCaller(head, origins === "*" && right !== "open" ? [] : origins);
+
+  /** Sends a call where there is a place for it, within the time. */
+  const send = async (
+    operation: NodeOperation,
+    right: Decision["right"],
+    request: UpstreamRequest,
+    collect: number,
+    gone: AbortSignal,
+  ): Promise<{ answer: UpstreamAnswer; end: () => void; signal: AbortSignal }> => {
+    const signal = AbortSignal.any([gone, life.signal, AbortSignal.timeout(timeout)]);
+    const lane = right === "token" ? "token" : "open";
+    const giveBack = await places.take(lane, operation.isHeavy, signal);
+    try {
+      const auth = await options.auth();
+      const answer = await callNode({ fetch, auth, limit, budget }, request, collect, signal);
+      const end = () => {
+        answer.release();
+        giveBack();
+      };
+      return { answer, end, signal };
+    } catch (error) {
+      giveBack();
+      throw error;
+    }
+  };
+
+  /** The answer for an error on the way to the node. */
+  const failed = (error: unknown, isRead: boolean, signal: AbortSignal): Answer => {
+    if (error instanceof NoPlace) return busy();
+    if (error instanceof UpstreamError) {
+      if (error.status === 503) return busy();
+      return problem(error.status, error.message);
+    }
+    if ((signal.reason as Error | undefined)?.name === "TimeoutError") {
+      return problem(
+        504,
+        `The node gives no whole answer within ${timeout / 1000} s${maybe(isRead)}`,
+      );
+    }
+    const { message } = failureOf(error);
+    return problem(502, `The node cannot be reached: it ${message}${maybe(isRead)}`);
+  };
+
+  /** Sends a call and makes an answer of what the node says; the log has a line of it. */
+  const forward = async (
+    call: Call,
+    { operation, decision }: Decided,
+    request: UpstreamRequest,
+    answerOf: (answer: UpstreamAnswer, end: (bytes: number) => void) => Answer | Response,
+  ): Promise<Answer | Response> => {
+    const started = performance.now();
+    const record = (status: number, bytes: number) =>
+      options.log({
+        operation: operation.name,
+        status,
+        milliseconds: performance.now() - started,
+        bytes,
+      });
+    const gone = (await call.makeRequest()).signal;
+    const isRead = operation.access === "read";
+    const isCollected = operation.isMethod;
+    let ended = AbortSignal.any([gone, life.signal]);
+    try {
+      const collect = isCollected ? limit : COLLECTED_MAX;
+      const { answer, end, signal } = await send(
+        operation,
+        decision.right,
+        request,
+        collect,
+        gone,
+      );
+      ended = signal;
+      const made = answerOf(answer, (bytes) => {
+        end();
+        record(made.status, bytes);
+      });
+      return made;
+    } catch (error) {
+      if (!isExpected(error)) onError(error);
+      const refusal = failed(error, isRead, ended);
+      record(refusal.status, 0);
+      return refusal;
+    }
+  };
+
+  const rpcRequest = async (text: string): Promise<UpstreamRequest> => ({
+    method: "POST",
+    url: base + await options.rpcPath(),
+    headers: { "content-type": "application/json", accept: "application/json" },
+    body: new TextEncoder().encode(text),
+  });
+
+  return {
+    ...{ lookUp, mayCall, refuse, rightOf, send, forward, rpcRequest, options },
+    close() {
+      places.close();
+      life.abort();
+    },
+  };
+}
+
+/** The parameters of a path that may hold slashes. */
+export const spansOf = ({ parameters = [] }: NodeOperation): ReadonlySet<string> =>
+  new Set(parameters.filter(({ spans }) => spans).map(({ name }) => name));
+
+const busy = (): Answer =>
+  problem(503, "Too many calls are under way at the node", { "retry-after": "5" });
+
+/** What is said where nobody knows whether the node has done it. */
+const maybe = (isRead: boolean) => isRead ? "" : "; it may have been carried out";
+
+/** Whether an error is one of the ways in which a call fails. */
+export const isExpected = (error: unknown): boolean =>
+  error instanceof NoPlace || error instanceof UpstreamError ||
+  ["TimeoutError", "AbortError"].includes((error as Error)?.name) ||
+  failureOf(error).code !== undefined;
