@@ -7,7 +7,6 @@ import type { AnsweringApp, ServeOptions } from "../adapters/server.ts";
 import { VERSION } from "../generated/build-info.js";
 import { type AnsweringNodeface, assembleNodeface } from "../nodeface.ts";
 import type { DescriptionReport } from "../description/place.ts";
-import { tellReport } from "../options.ts";
 import { LOOK_AT } from "../resources.ts";
 import { describeError } from "../log.ts";
 import { formatAccess } from "./access-log.ts";
@@ -120,14 +119,10 @@ export async function runService(config: Config, read: () => Promise<Config>): P
 /** Makes the service for a configuration. */
 function makeService(config: Config, startedAt: Date, log: WriteLog): Service {
   const { kinds, node, info, hosts, cors, description } = config;
-  const onDescription = (report: DescriptionReport) => {
-    service.shown = report.shown;
-    tellReport(report, (message, { level }) => log(message, level));
-  };
-  const options = { kinds, node, info, hosts, cors, description, onDescription, startedAt };
   // The configuration was checked when it was read.
   const nodeface = assembleNodeface({
-    ...options,
+    ...{ kinds, node, info, hosts, cors, description, startedAt },
+    onDescription: ({ shown }) => service.shown = shown,
     log: (message, { level }) => log(message, level),
   });
   const service: Service = { config, nodeface, shown: undefined };

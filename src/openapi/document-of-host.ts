@@ -6,8 +6,13 @@
 import { isEqual, isObject, type Json, listOf, objectOf, setMember } from "../json/values.ts";
 import type { DescribedOperation } from "./operations-of-host.ts";
 
-/** `info`, `tags`, `externalDocs` and `components` of a host, as JSON values. */
-export type DocumentOfHost = Json;
+/** What a host says of the whole, as JSON values. */
+export interface DocumentOfHost {
+  readonly info?: unknown;
+  readonly tags?: unknown;
+  readonly externalDocs?: unknown;
+  readonly components?: unknown;
+}
 
 /** What a description and the operations of a host become. */
 export interface Hosted {
