@@ -107,7 +107,10 @@ export function assembleNodeface(checked: CheckedOptions): AnsweringNodeface {
     if (hasExtraSlash(pathname)) return routes;
     for (const [method, pattern, [handle, finish]] of table) {
       const match = pattern.exec(pathname);
-      if (match && !routes.has(method)) routes.set(method, { handle, finish, match });
+      if (!match || routes.has(method)) continue;
+      const route = { handle, finish, match };
+      routes.set(method, route);
+      if (method === "GET") routes.set("HEAD", route);
     }
     return routes;
   };
@@ -226,11 +229,11 @@ type RouteTable = [
   path: string,
 ][];
 
-/** Makes the table of the service's own routes, in the order in which they are tried. */
+/** Makes the table of the service's own routes, in the order in which they are tried. HEAD is with GET. */
 function createRoutes(resources: Resources, prefix: Prefix): RouteTable {
   const router = Router<RoutedRequest & IRequestStrict, [], Found>();
   const table = router.routes as unknown as RouteTable;
-  const get = (path: string, handle: Handler) => router.get(path, handle).head(path, handle);
+  const get = (path: string, handle: Handler) => router.get(path, handle);
   const serve = (path: string, resource: Resource<Representation>) =>
     get(path, () => resource.peek() ?? resource.get());
 
@@ -284,9 +287,7 @@ function addOperations(
     if (isTaken) throw new TypeError(`${method} ${path} is served already`);
     const finish = createFinish(cors);
     const handle: Handler = createCaller(operation, names, cors, finish, fail);
-    for (const each of method === "GET" ? ["GET", "HEAD"] : [method]) {
-      table.push([each, pattern, [handle, finish], path]);
-    }
+    table.push([method, pattern, [handle, finish], path]);
   }
 }
 

@@ -5,6 +5,7 @@
  */
 import type { AnsweringApp, ServeOptions } from "../adapters/server.ts";
 import { VERSION } from "../generated/build-info.js";
+import { isAlone } from "../info/info-without-node.ts";
 import { type AnsweringNodeface, assembleNodeface } from "../nodeface.ts";
 import type { DescriptionReport } from "../description/place.ts";
 import { LOOK_AT } from "../resources.ts";
@@ -80,7 +81,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   for (const { message, level } of config.remarks) log(message, level);
   log(`nodeface ${VERSION} on ${addressOf(server.url)}`, "info");
   void tellUnreadable(config, log);
-  askNode(current.nodeface);
+  askNode(current);
   let stopWatching = watchDescription(current, queue, log, wasAsked);
 
   reload = async () => {
@@ -91,7 +92,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
       }
       const made = makeService(next, startedAt, log);
       await made.nodeface.ready();
-      askNode(made.nodeface);
+      askNode(made);
       // What the node says of itself is not to be gone for a while.
       await made.nodeface.refresh();
       if (isWorse(made, current)) {
@@ -155,9 +156,10 @@ function createQueue(): Queue {
 }
 
 /** The first question to the node is the service's own: it says what kind of node it found. */
-function askNode(app: AnsweringNodeface): void {
+function askNode({ config, nodeface }: Service): void {
+  if (isAlone(config.node, config.info)) return;
   const headers = { get: () => null, has: () => false };
-  void app.answer(
+  void nodeface.answer(
     { method: "GET", url: "/v1/info", headers },
     () => new Request("http://localhost/v1/info"),
   );
