@@ -47,9 +47,8 @@ testWhere(
     assert.equal(names, [
       "bun",
       "@noble/hashes",
-      "content-type",
+      "fastest-levenshtein",
       "itty-router",
-      "negotiator",
       "valibot",
       "yaml",
       "@scalar/api-reference",
