@@ -27,8 +27,20 @@ const ENTRIES = [
 /** What stands in for the library in a browser. It imports nothing. */
 const IN_BROWSERS = "browser";
 
-/** What most parts import: the service, rules for settings, names of sources, and what JSON keeps. */
-const SHARED = ["nodeface", "settings/flags", "info/query-plan", "json/to-json"];
+/**
+ * What most parts import: the service, rules for settings, names of sources, what JSON keeps, what adapters
+ * share, and what the command complains with.
+ */
+const SHARED = [
+  "nodeface",
+  "settings/flags",
+  "info/query-plan",
+  "json/to-json",
+  "adapters/answer-record",
+  "adapters/timeouts",
+  "adapters/serve-options",
+  "cli/configuration-error",
+];
 
 /**
  * Makes each entry and each module that is imported on demand import what is shared as well. Otherwise
