@@ -53,21 +53,9 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   // Loaded while the service is made.
   const loading = loadAdapter();
   let current = makeService(config, startedAt, log);
-  let isAsked = true;
   const app: AnsweringApp = {
-    fetch(request) {
-      isAsked = true;
-      return current.nodeface.fetch(request);
-    },
-    answer(head, makeRequest) {
-      isAsked = true;
-      return current.nodeface.answer(head, makeRequest);
-    },
-  };
-  const wasAsked = () => {
-    const was = isAsked;
-    isAsked = false;
-    return was;
+    fetch: (request) => current.nodeface.fetch(request),
+    answer: (head, makeRequest) => current.nodeface.answer(head, makeRequest),
   };
   const options: ServeOptions = {
     hostname: config.host,
@@ -82,7 +70,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   log(`nodeface ${VERSION} on ${addressOf(server.url)}`, "info");
   void tellUnreadable(config, log);
   askNode(current);
-  let stopWatching = watchDescription(current, queue, log, wasAsked);
+  let stopWatching = watchDescription(current, queue, log);
 
   reload = async () => {
     try {
@@ -102,7 +90,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
       const before = current;
       current = made;
       options.onAnswer = writeRequests(next);
-      stopWatching = watchDescription(current, queue, log, wasAsked);
+      stopWatching = watchDescription(current, queue, log);
       await before.nodeface.close();
       await tellUnreadable(next, log);
       log("the configuration has been read again", "info");
@@ -166,27 +154,22 @@ function askNode({ config, nodeface }: Service): void {
 }
 
 /**
- * Reads the node's description, and again when it changes. One that is not a file is looked at only while
- * somebody asks for anything.
+ * Reads the node's description at once, and a file again when it has changed. Any other is looked at while
+ * somebody asks for it, by the service itself.
  *
- * @param wasAsked whether there was a request since it was called last
  * @returns ends that
  */
 function watchDescription(
-  { config, nodeface }: Service,
+  { config: { description, node }, nodeface }: Service,
   queue: Queue,
   log: WriteLog,
-  wasAsked: () => boolean,
 ): () => void {
-  const { description, node } = config;
   if (description === "none" || (description === undefined && !node.url)) return () => {};
   let isEnded = false;
   let isWaiting = false;
-  const isUrl = description !== undefined && /^https?:/i.test(description);
-  const isFile = description !== undefined && !isUrl;
   const look = () => {
     // One that waits its turn is enough.
-    if (isWaiting || (!isFile && !wasAsked())) return;
+    if (isWaiting) return;
     isWaiting = true;
     queue(async () => {
       isWaiting = false;
@@ -195,9 +178,9 @@ function watchDescription(
     });
   };
   look();
-  // Where the kind is to say the place, there is nothing to ask before the kind is known.
-  const timer = setInterval(look, isUrl ? LOOK_AT.url : LOOK_AT.file);
-  timer.unref();
+  const isFile = description !== undefined && !/^https?:/i.test(description);
+  const timer = isFile ? setInterval(look, LOOK_AT.file) : undefined;
+  timer?.unref();
   return () => {
     isEnded = true;
     clearInterval(timer);
