@@ -102,6 +102,40 @@ export function assembleNodeface(checked: CheckedOptions): AnsweringNodeface {
   const table = createRoutes(resources, prefix);
   addOperations(table, operations, cors, fail);
 
+  // The way of a request, in its order.
+  const answer: AnsweringNodeface["answer"] = (head, makeRequest, context = []) => {
+    try {
+      const found = find(head, makeRequest, context);
+      return isReady(found) ? complete(found, head) : answerLater(found, head);
+    } catch (error) {
+      return answerError(error, head);
+    }
+  };
+
+  const answerLater = async (found: Promise<Found>, head: RequestHead) => {
+    try {
+      return complete(await found, head);
+    } catch (error) {
+      return answerError(error, head);
+    }
+  };
+
+  const find = (
+    head: RequestHead,
+    makeRequest: () => Awaitable<Request>,
+    context: readonly unknown[],
+  ): Awaitable<Found> => {
+    const { url, originalUrl } = head;
+    const pathname = guard(head);
+    if (typeof pathname !== "string") return pathname;
+    const routes = routesOf(pathname);
+    const route = routes.get(head.method);
+    if (!route) return answerOther(routes, head);
+    const original = originalUrl === undefined ? undefined : parseTarget(originalUrl)?.pathname;
+    const path = { pathname, original };
+    return route.handle({ path, url, match: route.match, head, makeRequest, context });
+  };
+
   const routesAt = (pathname: string): Routes => {
     const routes: Routes = new Map();
     if (hasExtraSlash(pathname)) return routes;
@@ -133,30 +167,6 @@ export function assembleNodeface(checked: CheckedOptions): AnsweringNodeface {
     return toResponse((asked ?? finish)(answer, head, open));
   };
 
-  const find = (
-    head: RequestHead,
-    makeRequest: () => Awaitable<Request>,
-    context: readonly unknown[],
-  ): Awaitable<Found> => {
-    const { url, originalUrl } = head;
-    const pathname = guard(head);
-    if (typeof pathname !== "string") return pathname;
-    const routes = routesOf(pathname);
-    const route = routes.get(head.method);
-    if (!route) return answerOther(routes, head);
-    const original = originalUrl === undefined ? undefined : parseTarget(originalUrl)?.pathname;
-    const path = { pathname, original };
-    return route.handle({ path, url, match: route.match, head, makeRequest, context });
-  };
-
-  const matches: Nodeface["matches"] = ({ url, originalUrl = url }) => {
-    const target = parseTarget(url);
-    if (!target) return false;
-    // Only a router that has taken a mount's path off leaves less than the whole prefix.
-    const isShortened = originalUrl !== url;
-    return (isShortened ? routesOf : routesOfWhole)(target.pathname).size > 0;
-  };
-
   const complete = (found: Found, head: RequestHead): Answer | Response => {
     const answer = !found ? notFound() : "variants" in found ? respond(found, head.headers) : found;
     // A response comes from an operation, which has finished it.
@@ -167,21 +177,12 @@ export function assembleNodeface(checked: CheckedOptions): AnsweringNodeface {
   const answerError = (error: unknown, head: RequestHead) =>
     isHead(head) ? finish(fail(error, head), head) : fail(error, undefined);
 
-  const answerLater = async (found: Promise<Found>, head: RequestHead) => {
-    try {
-      return complete(await found, head);
-    } catch (error) {
-      return answerError(error, head);
-    }
-  };
-
-  const answer: AnsweringNodeface["answer"] = (head, makeRequest, context = []) => {
-    try {
-      const found = find(head, makeRequest, context);
-      return isReady(found) ? complete(found, head) : answerLater(found, head);
-    } catch (error) {
-      return answerError(error, head);
-    }
+  const matches: Nodeface["matches"] = ({ url, originalUrl = url }) => {
+    const target = parseTarget(url);
+    if (!target) return false;
+    // Only a router that has taken a mount's path off leaves less than the whole prefix.
+    const isShortened = originalUrl !== url;
+    return (isShortened ? routesOf : routesOfWhole)(target.pathname).size > 0;
   };
 
   return {

@@ -9,9 +9,7 @@ import type { App, Listening, ServeOptions } from "./server.ts";
 import { serve as serveHttp } from "./node-http-server.ts";
 
 export { type Listener, listener } from "./node-http-server.ts";
-export type { AnswerRecord, Outcome } from "./answer-record.ts";
-export type { Closeable } from "../disposable.ts";
-export type { App, Callbacks, Listening, ServeOptions } from "./server.ts";
+export type * from "./public-types.ts";
 
 const kept: object[] = [];
 

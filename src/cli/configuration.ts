@@ -101,17 +101,6 @@ export async function readConfig(
   };
 }
 
-/** What holds where nobody says otherwise. */
-function usual<T>({ rule, default: text = "" }: CommandSetting<T>): T {
-  return readText(text, rule);
-}
-
-/** What flags and variables say of the node. */
-function nodeOf({ url, kind }: Values): Pick<NodeSettings, "url" | "kind"> {
-  const name = kind !== undefined && isKindFile(kind) ? kindNameOf(kind) : kind;
-  return { ...url ? { url } : {}, ...name ? { kind: name } : {} };
-}
-
 /**
  * Reads the configuration file and the files of kinds.
  *
@@ -146,6 +135,12 @@ async function readFiles(
   }
 }
 
+/** What flags and variables say of the node. */
+function nodeOf({ url, kind }: Values): Pick<NodeSettings, "url" | "kind"> {
+  const name = kind !== undefined && isKindFile(kind) ? kindNameOf(kind) : kind;
+  return { ...url ? { url } : {}, ...name ? { kind: name } : {} };
+}
+
 /** What an operator should know of what was read, though nothing is wrong. */
 function remarksOn(isUsual: boolean, env: Environment, { node }: FileConfig): Remark[] {
   const remarks: Remark[] = [];
@@ -157,4 +152,9 @@ function remarksOn(isUsual: boolean, env: Environment, { node }: FileConfig): Re
     remarks.push({ level: "warn", message });
   }
   return remarks;
+}
+
+/** What holds where nobody says otherwise. */
+function usual<T>({ rule, default: text = "" }: CommandSetting<T>): T {
+  return readText(text, rule);
 }
