@@ -24,7 +24,15 @@ import { checkServeOptions } from "./serve-options.ts";
 import { TIMEOUTS } from "./timeouts.ts";
 import { watchFailure } from "./stream-failure.ts";
 
-export type * from "./public-types.ts";
+export type {
+  AnswerRecord,
+  App,
+  Callbacks,
+  Closeable,
+  Listening,
+  Outcome,
+  ServeOptions,
+} from "./server.ts";
 
 interface BunServer {
   readonly address: { readonly address: string };

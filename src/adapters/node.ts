@@ -9,7 +9,15 @@ import type { App, Listening, ServeOptions } from "./server.ts";
 import { serve as serveHttp } from "./node-http-server.ts";
 
 export { type Listener, listener } from "./node-http-server.ts";
-export type * from "./public-types.ts";
+export type {
+  AnswerRecord,
+  App,
+  Callbacks,
+  Closeable,
+  Listening,
+  Outcome,
+  ServeOptions,
+} from "./server.ts";
 
 const kept: object[] = [];
 

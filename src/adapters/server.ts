@@ -8,6 +8,9 @@ import { problem } from "../http/problem-details.ts";
 import type { Closeable } from "../disposable.ts";
 import type { AnswerRecord } from "./answer-record.ts";
 
+export type { AnswerRecord, Outcome } from "./answer-record.ts";
+export type { Closeable } from "../disposable.ts";
+
 /** The options of a server. Others are refused. */
 export interface ServeOptions extends Callbacks {
   /** A host name or an IP literal: `"0.0.0.0"` for all of IPv4, `"::"` for all. @default "127.0.0.1" */
