@@ -3,6 +3,7 @@
  *
  * @module
  */
+import Negotiator from "negotiator";
 import { CODINGS, type ContentCoding } from "./content-coding.ts";
 import { memoize } from "./memoize.ts";
 import type { Representation, Variant } from "./representation.ts";
@@ -26,19 +27,7 @@ export function chooseVariant(
   return undefined;
 }
 
-/** What a coding weighs that a client does not mind but has not named: less than the least of 0.001. */
-const UNNAMED = 0.0001;
-
-/** The codings that a client accepts, the preferred ones first; of the same weight, the shortest first. */
-const acceptedCodings = memoize((accept): readonly ContentCoding[] => {
-  const weights = new Map<string, number>();
-  for (const item of accept.toLowerCase().split(",")) {
-    const [coding = "", ...parameters] = item.split(";").map((part) => part.trim());
-    const weight = parameters.find((parameter) => parameter.startsWith("q="));
-    weights.set(coding, weight === undefined ? 1 : Number(weight.slice("q=".length)));
-  }
-  const weightOf = (coding: ContentCoding) =>
-    weights.get(coding) ?? weights.get("*") ?? (coding === "identity" ? UNNAMED : 0);
-  return CODINGS.filter((coding) => weightOf(coding) > 0)
-    .sort((a, b) => weightOf(b) - weightOf(a));
-});
+const acceptedCodings = memoize((accept): readonly ContentCoding[] =>
+  new Negotiator({ headers: { "accept-encoding": accept } })
+    .encodings(CODINGS, { preferred: CODINGS })
+);

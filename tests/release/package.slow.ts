@@ -110,7 +110,7 @@ pack("it reads a configuration", async () => {
 
 pack("it brings the licences of what is put into it", () => {
   const text = readFileSync(join(HOME, "node_modules/nodeface/dist/LICENSES.txt"), "utf8");
-  for (const name of ["@noble/hashes", "itty-router", "valibot", "yaml"]) {
+  for (const name of ["@noble/hashes", "itty-router", "negotiator", "valibot", "yaml"]) {
     assert.match(text, new RegExp(`^${name} [\\d.]+ \\((?:MIT|ISC)\\)\\n\\n[^]{500}`, "m"));
   }
 });

@@ -47,8 +47,9 @@ testWhere(
     assert.equal(names, [
       "bun",
       "@noble/hashes",
-      "fastest-levenshtein",
+      "content-type",
       "itty-router",
+      "negotiator",
       "valibot",
       "yaml",
       "@scalar/api-reference",
