@@ -29,6 +29,10 @@ async function main(): Promise<number> {
   }
 }
 
+function read(): Promise<Config> {
+  return readConfig(process.argv.slice(2), process.env, files);
+}
+
 async function run(config: Config): Promise<number> {
   if (config.command === "serve") {
     await runService(config, read);
@@ -59,10 +63,6 @@ async function run(config: Config): Promise<number> {
       return isWell ? STOPPED : COULD_NOT_RUN;
     }
   }
-}
-
-function read(): Promise<Config> {
-  return readConfig(process.argv.slice(2), process.env, files);
 }
 
 /** The runtime's name and version; Deno and Bun name a Node as well. */

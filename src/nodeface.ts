@@ -107,12 +107,49 @@ export function assembleNodeface(checked: CheckedOptions): AnsweringNodeface {
   if (isBesideNode) addCalls(table);
   addOperations(table, operations, cors, fail);
 
+  // The way of a request, in its order.
+  const answer: AnsweringNodeface["answer"] = (head, makeRequest, context = []) => {
+    try {
+      const found = find(head, makeRequest, context);
+      return isReady(found) ? complete(found, head) : answerLater(found, head);
+    } catch (error) {
+      return answerError(error, head);
+    }
+  };
+
+  const answerLater = async (found: Promise<Found>, head: RequestHead) => {
+    try {
+      return complete(await found, head);
+    } catch (error) {
+      return answerError(error, head);
+    }
+  };
+
+  const find = (
+    head: RequestHead,
+    makeRequest: () => Awaitable<Request>,
+    context: readonly unknown[],
+  ): Awaitable<Found> => {
+    const { url, originalUrl } = head;
+    const pathname = guard(head);
+    if (typeof pathname !== "string") return pathname;
+    const routes = routesOf(pathname);
+    const route = routes.get(head.method);
+    if (!route) return answerOther(routes, head);
+    const original = originalUrl === undefined ? undefined : parseTarget(originalUrl)?.pathname;
+    const path = { pathname, original };
+    return route.handle({ path, url, match: route.match, head, makeRequest, context });
+  };
+
   const routesAt = (pathname: string): Routes => {
     const routes: Routes = new Map();
     if (hasExtraSlash(pathname)) return routes;
     for (const [method, pattern, [handle, finish]] of table) {
       const match = pattern.exec(pathname);
-      if (match && !routes.has(method)) routes.set(method, { handle, finish, match });
+      if (!match || routes.has(method)) continue;
+      const route = { handle, finish, match };
+      routes.set(method, route);
+      if (method === "GET") routes.set("HEAD", route);
     }
     return routes;
   };
@@ -135,30 +172,6 @@ export function assembleNodeface(checked: CheckedOptions): AnsweringNodeface {
     return toResponse((asked ?? finish)(answer, head, open));
   };
 
-  const find = (
-    head: RequestHead,
-    makeRequest: () => Awaitable<Request>,
-    context: readonly unknown[],
-  ): Awaitable<Found> => {
-    const { url, originalUrl } = head;
-    const pathname = guard(head);
-    if (typeof pathname !== "string") return pathname;
-    const routes = routesOf(pathname);
-    const route = routes.get(head.method);
-    if (!route) return answerOther(routes, head);
-    const original = originalUrl === undefined ? undefined : parseTarget(originalUrl)?.pathname;
-    const path = { pathname, original };
-    return route.handle({ path, url, match: route.match, head, makeRequest, context });
-  };
-
-  const matches: Nodeface["matches"] = ({ url, originalUrl = url }) => {
-    const target = parseTarget(url);
-    if (!target) return false;
-    // Only a router that has taken a mount's path off leaves less than the whole prefix.
-    const isShortened = originalUrl !== url;
-    return (isShortened ? routesOf : routesOfWhole)(target.pathname).size > 0;
-  };
-
   const complete = (found: Found, head: RequestHead): Answer | Response => {
     const answer = !found ? notFound() : "variants" in found ? respond(found, head.headers) : found;
     // A response comes from an operation, which has finished it.
@@ -169,21 +182,12 @@ export function assembleNodeface(checked: CheckedOptions): AnsweringNodeface {
   const answerError = (error: unknown, head: RequestHead) =>
     isHead(head) ? finish(fail(error, head), head) : fail(error, undefined);
 
-  const answerLater = async (found: Promise<Found>, head: RequestHead) => {
-    try {
-      return complete(await found, head);
-    } catch (error) {
-      return answerError(error, head);
-    }
-  };
-
-  const answer: AnsweringNodeface["answer"] = (head, makeRequest, context = []) => {
-    try {
-      const found = find(head, makeRequest, context);
-      return isReady(found) ? complete(found, head) : answerLater(found, head);
-    } catch (error) {
-      return answerError(error, head);
-    }
+  const matches: Nodeface["matches"] = ({ url, originalUrl = url }) => {
+    const target = parseTarget(url);
+    if (!target) return false;
+    // Only a router that has taken a mount's path off leaves less than the whole prefix.
+    const isShortened = originalUrl !== url;
+    return (isShortened ? routesOf : routesOfWhole)(target.pathname).size > 0;
   };
 
   return {
@@ -231,11 +235,11 @@ type RouteTable = [
   path: string,
 ][];
 
-/** Makes the table of the service's own routes, in the order in which they are tried. */
+/** Makes the table of the service's own routes, in the order in which they are tried. HEAD is with GET. */
 function createRoutes(resources: Resources, prefix: Prefix): RouteTable {
   const router = Router<RoutedRequest & IRequestStrict, [], Found>();
   const table = router.routes as unknown as RouteTable;
-  const get = (path: string, handle: Handler) => router.get(path, handle).head(path, handle);
+  const get = (path: string, handle: Handler) => router.get(path, handle);
   const serve = (path: string, resource: Resource<Representation>) =>
     get(path, () => resource.peek() ?? resource.get());
 
@@ -304,9 +308,7 @@ function addOperations(
     if (isTaken) throw new TypeError(`${method} ${path} is served already`);
     const finish = createFinish(cors);
     const handle: Handler = createCaller(operation, names, cors, finish, fail);
-    for (const each of method === "GET" ? ["GET", "HEAD"] : [method]) {
-      table.push([each, pattern, [handle, finish], path]);
-    }
+    table.push([method, pattern, [handle, finish], path]);
   }
 }
 

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { forLog, formatFinding } from "./openapi/diagnostics.ts";
 import type { DescriptionPlace, DescriptionReport } from "./description/place.ts";
 import type { Cors } from "./http/cors.ts";
 import type { Hosts } from "./http/host-guard.ts";
@@ -107,6 +106,7 @@ export interface ResolvedOptions {
   readonly cors: Cors;
   readonly prefix: string;
   readonly description: DescriptionPlace | undefined;
+  /** Is told what has become of the description, each time that it was read and the log was told. */
   readonly onDescription: (report: DescriptionReport) => void;
   readonly operations: readonly Operation[];
   readonly document: DocumentOptions;
@@ -124,7 +124,7 @@ export interface ResolvedOptions {
 export interface CheckedOptions extends Omit<NodefaceOptions, "node" | "description"> {
   readonly node?: NodeSettings | undefined;
   readonly description?: DescriptionPlace | undefined;
-  /** Takes what has become of the description, each time that it was read. @default tells it to `log` */
+  /** Is told what has become of the description, each time that it was read and the log was told. */
   readonly onDescription?: ((report: DescriptionReport) => void) | undefined;
 }
 
@@ -144,26 +144,8 @@ export function withDefaults(options: CheckedOptions): ResolvedOptions {
     startedAt: options.startedAt ?? new Date(),
     log,
     onError: (error) => log(describeError(error), { code: "error", level: "error", error }),
-    onDescription: harmless(options.onDescription ?? ((report) => tellReport(report, log))),
+    onDescription: harmless(options.onDescription ?? (() => {})),
   };
-}
-
-/** Tells what is wrong with a description, and what is shown in its place. */
-export function tellReport({ findings, shown }: DescriptionReport, log: Log): void {
-  const code = "description";
-  const { told, more } = forLog(findings);
-  for (const finding of told) {
-    const level = finding.level === "error" ? "error" : "warn";
-    log(formatFinding(finding), { code, level, finding });
-  }
-  if (more > 0) {
-    const what = `and ${more} more in the description; nodeface check shows all`;
-    log(what, { code, level: "warn" });
-  }
-  const message = shown === "older"
-    ? "the version of the description before is still shown"
-    : "the node's description cannot be shown";
-  if (shown !== "current") log(message, { code, level: "warn" });
 }
 
 /** A callback of a host, which may throw or reject without harm. */

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Content } from "./description/prepare.ts";
-import type { DescriptionPlace } from "./description/place.ts";
+import type { DescriptionPlace, DescriptionReport } from "./description/place.ts";
 import type { KnownNode } from "./description/known-node.ts";
 import type { Live } from "./description/watch.ts";
 import { type Assets, createAssets, prepareFavicon } from "./explorer/assets.ts";
@@ -19,8 +19,7 @@ import type { Kind } from "./kinds/kind.ts";
 import { lazy, pick, type Resource } from "./lazy.ts";
 import { prepareCatalog } from "./openapi/api-catalog.ts";
 import { describeOperation } from "./operations/describe-operation.ts";
-import type { DocumentOfHost } from "./openapi/document-of-host.ts";
-import { documentOf, type Forms, prepareOwn } from "./openapi/serve-description.ts";
+import type { Forms } from "./openapi/serve-description.ts";
 import { refreshOnDemand } from "./refresh-on-demand.ts";
 import type { ResolvedOptions } from "./options.ts";
 import { withTimeout } from "./with-timeout.ts";
@@ -74,7 +73,7 @@ export function createResources(options: ResolvedOptions): Resources {
   const operations = options.operations.map((operation) =>
     describeOperation(operation, documentOfHost.components)
   );
-  const { description: place, onDescription: report } = options;
+  const { description: place, onDescription } = options;
 
   const makePage = async (content: PageContent, notice?: string) => {
     const [{ createPage }, { TEMPLATE, FILES }] = await Promise.all([
@@ -85,12 +84,11 @@ export function createResources(options: ResolvedOptions): Resources {
   };
 
   const described = lazy(async (): Promise<Live<PageSource>> => {
-    const own = await OWN_DESCRIPTION.get();
-    const { document, ...forms } = await prepareOwn(
-      own,
-      operations,
-      documentOfHost as DocumentOfHost,
-    );
+    const [{ documentOf, prepareOwn }, own] = await Promise.all([
+      import("./openapi/serve-description.ts"),
+      OWN_DESCRIPTION.get(),
+    ]);
+    const { document, ...forms } = await prepareOwn(own, operations, documentOfHost);
     const parts = lazy(async () => {
       const { renderParts } = await import("./explorer/page-parts.ts");
       return await renderParts(document);
@@ -104,7 +102,10 @@ export function createResources(options: ResolvedOptions): Resources {
     if (place === "none" || isNowhere) {
       return { current: alone(), ready: Promise.resolve(), refresh: () => Promise.resolve() };
     }
-    const { createPrepare } = await import("./description/prepare-description.ts");
+    const [{ createPrepare }, { tellReport }] = await Promise.all([
+      import("./description/prepare-description.ts"),
+      import("./description/tell-report.ts"),
+    ]);
     const common = {
       prepare: createPrepare((message) => log(message, { code: "description", level: "warn" })),
       makePage: async (content: PageContent) => {
@@ -114,8 +115,11 @@ export function createResources(options: ResolvedOptions): Resources {
       alone,
       own: documentOf(own.json),
       operations,
-      documentOfHost: documentOfHost as DocumentOfHost,
-      report,
+      documentOfHost,
+      report: (report: DescriptionReport) => {
+        tellReport(report, log);
+        onDescription(report);
+      },
       base: url,
       node: url,
       publicUrl: node?.public_url,

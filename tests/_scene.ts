@@ -38,10 +38,13 @@ export interface Scene {
   said: string[];
   /** Lets time go by. */
   pass(milliseconds: number): void;
-  /** What `GET /v1/info` says, without the service's own facts. */
+  /**
+   * What `GET /v1/info` says when no query is under way or due, without the service's own facts. Nothing of
+   * it hangs on how fast this machine is.
+   */
   info(): Promise<Record<string, unknown>>;
-  /** The same, when no query is under way or due. */
-  settled(): Promise<Record<string, unknown>>;
+  /** What it says meanwhile, when it has waited for the node for as long as it does. */
+  infoMeanwhile(): Promise<Record<string, unknown>>;
 }
 
 /** Sets a scene. */
@@ -72,7 +75,7 @@ export function setScene({ fetch, info = {}, node = {}, kinds = KINDS }: SceneOp
     clock: { monotonic: () => held.monotonic, now: () => held.date },
     random: () => 1,
   });
-  const readInfo = async () => {
+  const infoMeanwhile = async () => {
     const { api: _api, links: _links, ...rest } = (await monitor.get()).info;
     return rest;
   };
@@ -84,10 +87,14 @@ export function setScene({ fetch, info = {}, node = {}, kinds = KINDS }: SceneOp
       held.monotonic += milliseconds;
       held.date += milliseconds;
     },
-    info: readInfo,
-    async settled() {
-      do await readInfo(); while (!monitor.peek());
-      return await readInfo();
+    infoMeanwhile,
+    async info() {
+      let said = await infoMeanwhile();
+      while (!monitor.peek()) {
+        await new Promise((resolve) => setTimeout(resolve));
+        said = await infoMeanwhile();
+      }
+      return said;
     },
   };
 }

@@ -37,11 +37,22 @@ check(
 check("has nothing on descriptions where there is none to read", async () => {
   const nodes = [
     { node: {} },
-    { node: { kind: "algorand" } },
-    { node: { url: NOWHERE, kind: "etcd" } },
+    { node: { url: NOWHERE, kind: "none" } },
     { node: { url: NOWHERE, kind: "algorand" }, description: "none" },
   ];
   for (const config of nodes) assert.not.match(await report(config), "# Description");
+});
+
+check("says that what nodes of the kind offer is shown, and why", async () => {
+  const text = await report({ node: { url: NOWHERE, kind: "bitcoin" } });
+  assert.match(
+    text,
+    `There is no description of the node at ${NOWHERE} by getopenrpcinfo: the node `,
+  );
+  assert.match(
+    text,
+    "Shown is what nodes of the kind bitcoin offer; what this one lacks is not known",
+  );
 });
 
 check("reads the description that is configured, whatever the kind has", async () => {

@@ -34,15 +34,15 @@ for (const [name, recording] of RECORDINGS) {
   });
 
   kinds(`${name} gives its info`, async () => {
-    const { held, settled } = setScene({ fetch: play(recording), node: { kind: recording.kind } });
+    const { held, info } = setScene({ fetch: play(recording), node: { kind: recording.kind } });
     held.date = Date.parse(recording.now ?? NOW);
-    assert.equal(await settled(), recording.info);
+    assert.equal(await info(), recording.info);
   });
 
   kinds(
     `${name} that is killed is stale, then unreachable, and as before when it is back`,
     async () => {
-      const { held, pass, settled: info } = setScene({ fetch: play(recording), node: {} });
+      const { held, pass, info } = setScene({ fetch: play(recording), node: {} });
       held.date = Date.parse(recording.now ?? NOW);
       const before = await info();
       const { status, status_code: _code, status_reason: _reason, synced: _synced, ...values } =

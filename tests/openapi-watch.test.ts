@@ -53,7 +53,11 @@ function write(path: string, text: string) {
 const findings = () => reports.flatMap(({ findings }) => findings.map(formatFinding));
 
 async function create(description: string | URL): Promise<Nodeface> {
-  const app = assembleNodeface({ description, onDescription: (report) => reports.push(report) });
+  const app = assembleNodeface({
+    description,
+    onDescription: (report) => reports.push(report),
+    log: () => {},
+  });
   await app.ready();
   return app;
 }

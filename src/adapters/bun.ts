@@ -4,7 +4,6 @@
  * @module
  */
 import type { Answer, Awaitable } from "../http/message.ts";
-import { problem } from "../http/problem-details.ts";
 import { isAnswer, isResponse, toResponse } from "../http/to-response.ts";
 import { withTimeout } from "../with-timeout.ts";
 import { beginRecord, type EndRecord } from "./answer-record.ts";
@@ -15,17 +14,25 @@ import {
   type Listening,
   listening,
   notify,
+  type OnError,
   onErrorOf,
   type ServeOptions,
+  unanswered,
   urlAt,
 } from "./server.ts";
 import { checkServeOptions } from "./serve-options.ts";
 import { TIMEOUTS } from "./timeouts.ts";
 import { watchFailure } from "./stream-failure.ts";
 
-export type { AnswerRecord, Outcome } from "./answer-record.ts";
-export type { Closeable } from "../disposable.ts";
-export type { App, Callbacks, Listening, ServeOptions } from "./server.ts";
+export type {
+  AnswerRecord,
+  App,
+  Callbacks,
+  Closeable,
+  Listening,
+  Outcome,
+  ServeOptions,
+} from "./server.ts";
 
 interface BunServer {
   readonly address: { readonly address: string };
@@ -78,8 +85,6 @@ export async function serve(app: App, options: ServeOptions = {}): Promise<Liste
   });
 }
 
-type OnError = NonNullable<Callbacks["onError"]>;
-
 /** Answers a request; neither throws nor rejects. */
 function handle(
   app: App,
@@ -116,7 +121,7 @@ async function respond(
     return new Response(watched, given);
   } catch (error) {
     void notify(onError, error);
-    return toResponse(problem(500, "This request could not be answered"));
+    return toResponse(unanswered());
   }
 }
 

@@ -10,9 +10,15 @@ import { type Address, checkServeOptions } from "./serve-options.ts";
 import { type App, type Listening, listening, type ServeOptions } from "./server.ts";
 import { createHttpServer, listen, urlOf } from "./node-http-server.ts";
 
-export type { AnswerRecord, Outcome } from "./answer-record.ts";
-export type { Closeable } from "../disposable.ts";
-export type { App, Callbacks, Listening, ServeOptions } from "./server.ts";
+export type {
+  AnswerRecord,
+  App,
+  Callbacks,
+  Closeable,
+  Listening,
+  Outcome,
+  ServeOptions,
+} from "./server.ts";
 
 /** With fewer connections at a time, file descriptors do not run out. */
 const MANY_CONNECTIONS = 16;

@@ -8,7 +8,6 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import type { Answer, Awaitable, RequestHead } from "../http/message.ts";
 import { SECURITY_HEADERS } from "../http/finish.ts";
-import { problem } from "../http/problem-details.ts";
 import { isAnswer, isResponse } from "../http/to-response.ts";
 import { beginRecord, type EndRecord } from "./answer-record.ts";
 import { hasBody, limitBody } from "./body-timeout.ts";
@@ -25,8 +24,10 @@ import {
   type Listening,
   listening,
   notify,
+  type OnError,
   onErrorOf,
   type ServeOptions,
+  unanswered,
   urlAt,
 } from "./server.ts";
 
@@ -157,8 +158,6 @@ function answerMessage(
   else void send(response, answer, onErrorOf(app, callbacks), endRecord);
 }
 
-type OnError = NonNullable<Callbacks["onError"]>;
-
 async function send(
   response: ServerResponse,
   answer: Awaitable<Answer | Response>,
@@ -172,7 +171,7 @@ async function send(
   } catch (error) {
     void notify(onError, error);
     if (response.headersSent) response.destroy();
-    else write(response, withSecurity(problem(500, "This request could not be answered")));
+    else write(response, withSecurity(unanswered()));
   }
 }
 

@@ -6,12 +6,18 @@
 import { executionAsyncResource } from "node:async_hooks";
 import process from "node:process";
 import type { App, Listening, ServeOptions } from "./server.ts";
-import * as nodeHttp from "./node-http-server.ts";
+import { serve as serveHttp } from "./node-http-server.ts";
 
 export { type Listener, listener } from "./node-http-server.ts";
-export type { AnswerRecord, Outcome } from "./answer-record.ts";
-export type { Closeable } from "../disposable.ts";
-export type { App, Callbacks, Listening, ServeOptions } from "./server.ts";
+export type {
+  AnswerRecord,
+  App,
+  Callbacks,
+  Closeable,
+  Listening,
+  Outcome,
+  ServeOptions,
+} from "./server.ts";
 
 const kept: object[] = [];
 
@@ -20,5 +26,5 @@ export function serve(app: App, options?: ServeOptions): Promise<Listening> {
   // V8 drops the hidden class of `TickObject` if a garbage collection finds none, and later ones are
   // slower: 6 to 8 % of the time of a request (Node 26.10). Keeping one avoids that.
   process.nextTick(() => kept.push(executionAsyncResource()));
-  return nodeHttp.serve(app, options);
+  return serveHttp(app, options);
 }

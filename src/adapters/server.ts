@@ -4,8 +4,12 @@
  * @module
  */
 import type { Answer, Awaitable, RequestHead } from "../http/message.ts";
+import { problem } from "../http/problem-details.ts";
 import type { Closeable } from "../disposable.ts";
 import type { AnswerRecord } from "./answer-record.ts";
+
+export type { AnswerRecord, Outcome } from "./answer-record.ts";
+export type { Closeable } from "../disposable.ts";
 
 /** The options of a server. Others are refused. */
 export interface ServeOptions extends Callbacks {
@@ -74,8 +78,11 @@ export function answerOf(
 
 const isAnswering = (app: App): app is AnsweringApp => "answer" in app;
 
+/** Takes an error; may throw or reject. */
+export type OnError = NonNullable<Callbacks["onError"]>;
+
 /** Who is told of an error. */
-export function onErrorOf(app: App, { onError }: Callbacks): (error: unknown) => void {
+export function onErrorOf(app: App, { onError }: Callbacks): OnError {
   return onError ?? (isAnswering(app) ? app.onError : undefined) ?? console.error;
 }
 
@@ -91,6 +98,11 @@ export async function notify<T>(callback: (value: T) => unknown, value: T): Prom
   } catch {
     // An error of a callback must not change the answer.
   }
+}
+
+/** What is answered where an app throws, which a `Nodeface` does not. */
+export function unanswered(): Answer {
+  return problem(500, "This request could not be answered");
 }
 
 /** The URL of a server; an IPv6 address may be with or without brackets. */

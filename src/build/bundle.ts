@@ -6,6 +6,7 @@
 import { build, type Metafile, type Plugin } from "esbuild";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
+import { besideWhatIsShared } from "./beside-what-is-shared.ts";
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 
@@ -28,10 +29,11 @@ export async function bundle(
   plugins: readonly Plugin[] = [],
 ): Promise<string[]> {
   const isWorker = runtime === "worker";
+  // An executable of Bun may have several modules, and loads those of `import()` on demand.
+  const isSplit = runtime === "bun";
   const { metafile } = await build({
     entryPoints: [path(isWorker ? "../adapters/worker.ts" : "../main.ts")],
-    // An executable of Bun may have several modules, and loads those of `import()` on demand.
-    ...(runtime === "bun" ? { outdir: dirname(outfile), splitting: true } : { outfile }),
+    ...(isSplit ? { outdir: dirname(outfile), splitting: true } : { outfile }),
     bundle: true,
     format: "esm",
     platform: isWorker ? "neutral" : "node",
@@ -42,7 +44,12 @@ export async function bundle(
     target: "es2023",
     minify: true,
     metafile: true,
-    plugins: [...plugins, ...(isWorker ? [] : [onlyAdapter(runtime)])],
+    ignoreAnnotations: isSplit,
+    plugins: [
+      ...plugins,
+      ...isWorker ? [] : [onlyAdapter(runtime)],
+      ...isSplit ? [besideWhatIsShared(["main"])] : [],
+    ],
     logLevel: "warning",
   });
   return packagesOf(metafile);

@@ -5,10 +5,11 @@
  *
  * @module
  */
-import { build, type Plugin } from "esbuild";
+import { build } from "esbuild";
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { besideWhatIsShared } from "./beside-what-is-shared.ts";
 import { licenses } from "./licenses.ts";
 import { packagesOf, YAML } from "./bundle.ts";
 
@@ -27,43 +28,6 @@ const ENTRIES = [
 /** What stands in for the library in a browser. It imports nothing. */
 const IN_BROWSERS = "browser";
 
-/** What most parts import: the service, rules for settings, names of sources, and what JSON keeps. */
-const SHARED = ["nodeface", "settings/flags", "info/query-plan", "json/to-json"];
-
-/**
- * Makes each entry and each module that is imported on demand import what is shared as well. Otherwise
- * esbuild writes a file for every set of modules that share code: the command then reads nineteen files
- * and takes 12 % longer to the first answer (esbuild 0.28, Node 20.20).
- */
-const besideWhatIsShared: Plugin = {
-  name: "beside-what-is-shared",
-  async setup({ onLoad }) {
-    const imports = SHARED.map((name) => `import ${JSON.stringify(pathOf(name))};`).join("\n");
-    const parts = new Set([...ENTRIES.map(pathOf), ...await findImportsOnDemand()]);
-    onLoad({ filter: /\.ts$/ }, async ({ path }) => {
-      if (!parts.has(path)) return undefined;
-      const text = await readFile(path, "utf8");
-      return { contents: `${text}\n${imports}`, loader: "ts" };
-    });
-  },
-};
-
-function pathOf(entry: string): string {
-  return join(ROOT, `src/${entry}.ts`);
-}
-
-/** esbuild reports these too, but perhaps after it has loaded the module for a static import. */
-async function findImportsOnDemand(): Promise<string[]> {
-  const src = join(ROOT, "src");
-  const names = await readdir(src, { recursive: true });
-  const paths = names.filter((name) => name.endsWith(".ts")).map((name) => join(src, name));
-  const imports = paths.map(async (path) =>
-    [...(await readFile(path, "utf8")).matchAll(/\bimport\("(\.[^"]+\.ts)"\)/g)]
-      .map(([, reference]) => join(dirname(path), reference!))
-  );
-  return (await Promise.all(imports)).flat();
-}
-
 const OLD_BUILD = /^(?!bench|executables|nodeface-|worker\.js).*\.js(\.map)?$/;
 
 for (const name of await readdir(DIST, { recursive: true })) {
@@ -72,7 +36,7 @@ for (const name of await readdir(DIST, { recursive: true })) {
 
 const { dependencies } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
 const { metafile } = await build({
-  entryPoints: [...ENTRIES, IN_BROWSERS].map(pathOf),
+  entryPoints: [...ENTRIES, IN_BROWSERS].map((entry) => join(ROOT, `src/${entry}.ts`)),
   outbase: join(ROOT, "src"),
   outdir: DIST,
   chunkNames: "parts/[name]-[hash]",
@@ -92,7 +56,7 @@ const { metafile } = await build({
   minifySyntax: true,
   minifyWhitespace: true,
   external: Object.keys(dependencies).flatMap((name) => [name, `${name}/*`]),
-  plugins: [besideWhatIsShared],
+  plugins: [besideWhatIsShared(ENTRIES)],
   // `sideEffects` in package.json would remove the imports that the plugin adds.
   ignoreAnnotations: true,
   // Bun does not transpile such a file, which saves 6 % to the first answer (Bun 1.4.4).

@@ -14,12 +14,25 @@ export type Command = "serve" | "check" | "kinds" | "version" | "help";
 
 type Name = keyof Values;
 
-/** What was said on the command line. */
-export interface Arguments {
-  command: Command;
+/** What arguments and the environment say. */
+export interface Given {
+  readonly command: Command;
   /** What follows `kinds`. */
+  readonly topic: string | undefined;
+  /** The settings, as far as they are right. */
+  readonly values: Values;
+  /** Whether the command only prints: settings have no use then, and none is read. */
+  readonly isPrinting: boolean;
+  /** What each setting is called where it was given, right or wrong. */
+  readonly called: ReadonlyMap<Name, string>;
+  readonly problems: readonly string[];
+}
+
+/** What was said on the command line. */
+interface Arguments {
+  command: Command;
   topic?: string;
-  /** The settings that flags give, as text, with what they are called there. */
+  /** The settings as text, with what they are called there. */
   given: Map<Name, { text: string; called: string }>;
   problems: string[];
 }
@@ -44,19 +57,36 @@ const SWITCHES: Readonly<Record<string, "help" | "version">> = {
 const SETTINGS = Object.entries<CommandSetting>(COMMAND) as [Name, CommandSetting][];
 
 /** The settings by their flags. */
-const FLAGS: ReadonlyMap<string, Name> = new Map(
-  SETTINGS.flatMap(([name, { flag }]) => flag ? [[`--${flag}`, name]] : []),
-);
+const FLAGS = new Map<string, Name>();
 
 /** The variables that are read. */
-const VARIABLES = SETTINGS.flatMap(([, { variables = [] }]) => variables);
+const VARIABLES = new Set<string>();
+
+for (const [name, { flag, variables = [] }] of SETTINGS) {
+  if (flag !== undefined) FLAGS.set(`--${flag}`, name);
+  for (const variable of variables) VARIABLES.add(variable);
+}
 
 /**
- * Reads the arguments after the command's name.
+ * Reads the arguments and the environment.
  *
- * @returns what they say, with everything that is wrong
+ * @param args the arguments after the command's name
  */
-export function readArguments(args: readonly string[]): Arguments {
+export function readGiven(args: readonly string[], env: Environment): Given {
+  const found = readArguments(args);
+  const { command, topic, given, problems } = found;
+  const isPrinting = command === "help" || command === "version" ||
+    (command === "kinds" && problems.length === 0);
+  const called = new Map<Name, string>();
+  if (isPrinting) return { command, topic, isPrinting, values: {}, called, problems: [] };
+  addEnvironment(found, env);
+  for (const [name, { called: as }] of given) called.set(name, as);
+  const values = readSettings(found);
+  return { command, topic, isPrinting, values, called, problems };
+}
+
+/** Reads the arguments after the command's name, with everything that is wrong. */
+function readArguments(args: readonly string[]): Arguments {
   const found: Arguments = { command: "serve", given: new Map(), problems: [] };
   const seen = new Set<string>();
   const positionals: string[] = [];
@@ -126,7 +156,7 @@ function unexpected(values: readonly string[], { problems }: Arguments): void {
 }
 
 /** Adds what the environment says where no flag has said it. */
-export function addEnvironment({ given }: Arguments, env: Environment): void {
+function addEnvironment({ given }: Arguments, env: Environment): void {
   for (const [name, { variables = [] }] of SETTINGS) {
     if (given.has(name)) continue;
     for (const called of variables) {
@@ -139,7 +169,7 @@ export function addEnvironment({ given }: Arguments, env: Environment): void {
 }
 
 /** Reads the settings by their rules; adds what is wrong with them. */
-export function readSettings({ given, problems }: Arguments): Values {
+function readSettings({ given, problems }: Arguments): Values {
   const values: Values = {};
   for (const [name, { text, called }] of given) {
     const rule: TextRule<unknown> = COMMAND[name].rule;
@@ -156,14 +186,18 @@ export function readSettings({ given, problems }: Arguments): Values {
  * @param used the names of variables that the configuration names
  */
 export function unknownVariables(env: Environment, used: readonly string[]): string[] {
-  const names = namesOf(env).filter((name) => name.startsWith(PREFIX));
-  const ends = VARIABLES.filter((name) => name.startsWith(PREFIX)).map((name) =>
-    name.slice(PREFIX.length)
-  );
-  return names.filter((name) => !VARIABLES.includes(name) && !used.includes(name)).map((name) => {
-    const meant = nearest(name.slice(PREFIX.length), ends);
-    return `nothing reads the variable ${name}${didYouMean(meant && PREFIX + meant)}`;
-  });
+  const messages: string[] = [];
+  for (const name of namesOf(env)) {
+    if (!name.startsWith(PREFIX) || VARIABLES.has(name) || used.includes(name)) continue;
+    // The prefix, which all have, would make all of them alike.
+    const known = [...VARIABLES].filter((other) => other.startsWith(PREFIX));
+    const end = nearest(
+      name.slice(PREFIX.length),
+      known.map((other) => other.slice(PREFIX.length)),
+    );
+    messages.push(`nothing reads the variable ${name}${didYouMean(end && PREFIX + end)}`);
+  }
+  return messages;
 }
 
 const PREFIX = "NODEFACE_";

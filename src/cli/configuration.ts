@@ -9,14 +9,7 @@ import type { Kind } from "../kinds/kind.ts";
 import { COMMAND, type CommandSetting, type Values } from "../settings/flags.ts";
 import { isKindFile, kindNameOf, kindNameRule } from "../settings/kind-name.ts";
 import { mistakeInText, readText } from "../settings/text-rules.ts";
-import {
-  addEnvironment,
-  type Command,
-  type Environment,
-  readArguments,
-  readSettings,
-  unknownVariables,
-} from "./arguments.ts";
+import { type Command, type Environment, readGiven, unknownVariables } from "./arguments.ts";
 import { ConfigError } from "./configuration-error.ts";
 import type { FileConfig } from "./configuration-file.ts";
 
@@ -64,21 +57,6 @@ export interface Files {
 /** The configuration that is read where none is named. */
 const USUAL_FILE = "nodeface.yaml";
 
-/** What holds where nobody says otherwise. */
-function defaults(): Omit<Config, "command"> {
-  const usual = <T>({ rule, default: text = "" }: CommandSetting<T>) => readText(text, rule);
-  const { host, port, log } = COMMAND;
-  return {
-    remarks: [],
-    host: usual(host),
-    port: usual(port),
-    log: usual(log),
-    kinds: {},
-    node: {},
-    info: {},
-  };
-}
-
 /**
  * Reads the command's arguments, its environment and its configuration file.
  *
@@ -92,76 +70,91 @@ export async function readConfig(
   env: Environment,
   files: Files,
 ): Promise<Config> {
-  const found = readArguments(args);
-  const { command, topic, problems } = found;
-  const asked = { command, ...(topic === undefined ? {} : { topic }) };
-  // What only prints has no use for anything else, right or wrong.
-  const isPrinting = command === "help" || command === "version" ||
-    (command === "kinds" && problems.length === 0);
-  const usual = defaults();
-  if (isPrinting) return { ...usual, ...asked };
-  addEnvironment(found, env);
-  const { config: named, ...values } = readSettings(found);
-  const isUsual = !found.given.has("config") && await files.isThere(USUAL_FILE);
-  const path = isUsual ? USUAL_FILE : named;
-  let file: FileConfig = {};
+  const given = readGiven(args, env);
+  const { command, topic, values } = given;
+  const isUsual = !given.isPrinting && !given.called.has("config") &&
+    await files.isThere(USUAL_FILE);
+  const path = isUsual ? USUAL_FILE : values.config;
+  const { file, kinds, problems } = await readFiles(path, values, files);
+  const wrong = [...given.problems, ...problems];
+  if (values.kind !== undefined && !isKindFile(values.kind)) {
+    const mistake = mistakeInText(values.kind, kindNameRule(Object.keys(kinds)));
+    if (mistake) wrong.push(`${given.called.get("kind")} ${mistake}`);
+  }
+  if (wrong.length > 0) throw new ConfigError(wrong);
+
+  const description = values.spec ?? file.description;
+  return {
+    command,
+    ...topic === undefined ? {} : { topic },
+    ...path === undefined ? {} : { file: path },
+    remarks: given.isPrinting ? [] : remarksOn(isUsual, env, file),
+    host: values.host ?? file.listen?.host ?? usual(COMMAND.host),
+    port: values.port ?? file.listen?.port ?? usual(COMMAND.port),
+    log: values.log ?? file.log ?? usual(COMMAND.log),
+    ...file.hosts === undefined ? {} : { hosts: file.hosts },
+    ...file.cors === undefined ? {} : { cors: file.cors },
+    ...description === undefined ? {} : { description },
+    kinds,
+    node: { ...file.node, ...nodeOf(values) },
+    info: file.info ?? {},
+  };
+}
+
+/**
+ * Reads the configuration file and the files of kinds.
+ *
+ * @param path the configuration file, if there is one
+ * @returns what they say, and everything that is wrong with them
+ */
+async function readFiles(
+  path: string | undefined,
+  values: Values,
+  { read }: Files,
+): Promise<{ file: FileConfig; kinds: Record<string, Kind>; problems: readonly string[] }> {
   const kinds: Record<string, Kind> = {};
+  const problems: string[] = [];
   const addKinds = async (paths: readonly string[]) => {
     if (paths.length === 0) return;
     const { readKinds } = await import("./kind-file.ts");
-    const own = await readKinds(paths, files.read);
+    const own = await readKinds(paths, read);
     Object.assign(kinds, own.kinds);
     problems.push(...own.problems);
   };
-  const given = nodeOf(values);
-  if (values.kind !== undefined && isKindFile(values.kind)) {
-    await addKinds([values.kind]);
-    given.kind = kindNameOf(values.kind)!;
+  if (values.kind !== undefined && isKindFile(values.kind)) await addKinds([values.kind]);
+  if (path === undefined) return { file: {}, kinds, problems };
+  try {
+    const text = await read(path);
+    // It brings YAML and the kinds along, which take longer to load than all else.
+    const { kindFilesIn, parseFile } = await import("./configuration-file.ts");
+    await addKinds(kindFilesIn(text, path));
+    return { file: parseFile(text, path, kinds, nodeOf(values)), kinds, problems };
+  } catch (error) {
+    problems.push(...error instanceof ConfigError ? error.problems : [(error as Error).message]);
+    return { file: {}, kinds, problems };
   }
-  if (path !== undefined) {
-    try {
-      const text = await files.read(path);
-      // It brings YAML and the kinds along, which take longer to load than all else.
-      const { kindFilesIn, parseFile } = await import("./configuration-file.ts");
-      await addKinds(kindFilesIn(text, path));
-      file = parseFile(text, path, kinds, given);
-    } catch (error) {
-      problems.push(...error instanceof ConfigError ? error.problems : [(error as Error).message]);
-    }
-  }
-  if (values.kind !== undefined && !isKindFile(values.kind)) {
-    const mistake = mistakeInText(values.kind, kindNameRule(Object.keys(kinds)));
-    if (mistake) problems.push(`${found.given.get("kind")!.called} ${mistake}`);
-  }
-  if (problems.length > 0) throw new ConfigError(problems);
-  const { host, port, log, spec } = values;
-  const description = spec ?? file.description;
-  const remarks: Remark[] = unknownVariables(env, Object.values(file.node?.auth ?? {})).map(
-    (message) => ({ level: "warn", message }),
-  );
-  if (isUsual) {
-    remarks.unshift({
-      level: "info",
-      message: `the configuration is ${USUAL_FILE} in the working directory`,
-    });
-  }
-  return {
-    ...asked,
-    ...(path === undefined ? {} : { file: path }),
-    remarks,
-    host: host ?? file.listen?.host ?? usual.host,
-    port: port ?? file.listen?.port ?? usual.port,
-    log: log ?? file.log ?? usual.log,
-    ...(file.hosts === undefined ? {} : { hosts: file.hosts }),
-    ...(file.cors === undefined ? {} : { cors: file.cors }),
-    ...(description === undefined ? {} : { description }),
-    kinds,
-    node: { ...file.node, ...given },
-    info: file.info ?? usual.info,
-  };
 }
 
 /** What flags and variables say of the node. */
 function nodeOf({ url, kind }: Values): Pick<NodeSettings, "url" | "kind"> {
-  return { ...(url ? { url } : {}), ...(kind ? { kind } : {}) };
+  const name = kind !== undefined && isKindFile(kind) ? kindNameOf(kind) : kind;
+  return { ...url ? { url } : {}, ...name ? { kind: name } : {} };
+}
+
+/** What an operator should know of what was read, though nothing is wrong. */
+function remarksOn(isUsual: boolean, env: Environment, { node }: FileConfig): Remark[] {
+  const remarks: Remark[] = [];
+  if (isUsual) {
+    const message = `the configuration is ${USUAL_FILE} in the working directory`;
+    remarks.push({ level: "info", message });
+  }
+  for (const message of unknownVariables(env, Object.values(node?.auth ?? {}))) {
+    remarks.push({ level: "warn", message });
+  }
+  return remarks;
+}
+
+/** What holds where nobody says otherwise. */
+function usual<T>({ rule, default: text = "" }: CommandSetting<T>): T {
+  return readText(text, rule);
 }

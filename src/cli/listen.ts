@@ -3,7 +3,7 @@
  *
  * @module
  */
-import * as onBun from "../adapters/bun.ts";
+import { serve as serveOnBun } from "../adapters/bun.ts";
 import type { App, Listening, ServeOptions } from "../adapters/server.ts";
 import type { Awaitable } from "../http/message.ts";
 
@@ -22,7 +22,7 @@ type Adapter = Pick<typeof import("../adapters/node.ts"), "serve">;
 /** The adapter of the runtime this runs on; Bun's is so small that it takes longer to look for. */
 export function loadAdapter(): Awaitable<Adapter> {
   if ("Deno" in globalThis) return import("../adapters/deno.ts");
-  return "Bun" in globalThis ? onBun : import("../adapters/node.ts");
+  return "Bun" in globalThis ? { serve: serveOnBun } : import("../adapters/node.ts");
 }
 
 /**

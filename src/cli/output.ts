@@ -34,14 +34,15 @@ const WAITING_MAX = 1_048_576;
 const FLUSH_MAX = 1000;
 
 /**
- * Opens standard output or standard error. Deno's and Bun's own ways take no time to load;
+ * Opens standard output or standard error when the first text is written. Deno's and Bun's own ways take no time to load;
  * `process.stdout` takes them 10 ms (Deno 2.9, Bun 1.4), and blocks Deno while a pipe is full.
  */
 export function openOutput(name: Name): WriteText {
-  const write = openWriter(name);
+  let write: WriteText | undefined;
   return async (text) => {
     if (text === "") return;
     try {
+      write ??= openWriter(name);
       await write(text);
     } catch {
       // The reader has gone (EPIPE): there is nobody left to tell.

@@ -5,9 +5,9 @@
  */
 import type { AnsweringApp, ServeOptions } from "../adapters/server.ts";
 import { VERSION } from "../generated/build-info.js";
+import { isAlone } from "../info/info-without-node.ts";
 import { type AnsweringNodeface, assembleNodeface } from "../nodeface.ts";
 import type { DescriptionReport } from "../description/place.ts";
-import { tellReport } from "../options.ts";
 import { LOOK_AT } from "../resources.ts";
 import { describeError } from "../log.ts";
 import { formatAccess } from "./access-log.ts";
@@ -53,21 +53,9 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   // Loaded while the service is made.
   const loading = loadAdapter();
   let current = makeService(config, startedAt, log);
-  let isAsked = true;
   const app: AnsweringApp = {
-    fetch(request) {
-      isAsked = true;
-      return current.nodeface.fetch(request);
-    },
-    answer(head, makeRequest) {
-      isAsked = true;
-      return current.nodeface.answer(head, makeRequest);
-    },
-  };
-  const wasAsked = () => {
-    const was = isAsked;
-    isAsked = false;
-    return was;
+    fetch: (request) => current.nodeface.fetch(request),
+    answer: (head, makeRequest) => current.nodeface.answer(head, makeRequest),
   };
   const options: ServeOptions = {
     hostname: config.host,
@@ -81,8 +69,8 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   for (const { message, level } of config.remarks) log(message, level);
   log(`nodeface ${VERSION} on ${addressOf(server.url)}`, "info");
   void tellUnreadable(config, log);
-  askNode(current.nodeface);
-  let stopWatching = watchDescription(current, queue, log, wasAsked);
+  askNode(current);
+  let stopWatching = watchDescription(current, queue, log);
 
   reload = async () => {
     try {
@@ -92,7 +80,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
       }
       const made = makeService(next, startedAt, log);
       await made.nodeface.ready();
-      askNode(made.nodeface);
+      askNode(made);
       // What the node says of itself is not to be gone for a while.
       await made.nodeface.refresh();
       if (isWorse(made, current)) {
@@ -102,7 +90,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
       const before = current;
       current = made;
       options.onAnswer = writeRequests(next);
-      stopWatching = watchDescription(current, queue, log, wasAsked);
+      stopWatching = watchDescription(current, queue, log);
       await before.nodeface.close();
       await tellUnreadable(next, log);
       log("the configuration has been read again", "info");
@@ -120,14 +108,10 @@ export async function runService(config: Config, read: () => Promise<Config>): P
 /** Makes the service for a configuration. */
 function makeService(config: Config, startedAt: Date, log: WriteLog): Service {
   const { kinds, node, info, hosts, cors, description } = config;
-  const onDescription = (report: DescriptionReport) => {
-    service.shown = report.shown;
-    tellReport(report, (message, { level }) => log(message, level));
-  };
-  const options = { kinds, node, info, hosts, cors, description, onDescription, startedAt };
   // The configuration was checked when it was read.
   const nodeface = assembleNodeface({
-    ...options,
+    ...{ kinds, node, info, hosts, cors, description, startedAt },
+    onDescription: ({ shown }) => service.shown = shown,
     log: (message, { level }) => log(message, level),
   });
   const service: Service = { config, nodeface, shown: undefined };
@@ -160,36 +144,32 @@ function createQueue(): Queue {
 }
 
 /** The first question to the node is the service's own: it says what kind of node it found. */
-function askNode(app: AnsweringNodeface): void {
+function askNode({ config, nodeface }: Service): void {
+  if (isAlone(config.node, config.info)) return;
   const headers = { get: () => null, has: () => false };
-  void app.answer(
+  void nodeface.answer(
     { method: "GET", url: "/v1/info", headers },
     () => new Request("http://localhost/v1/info"),
   );
 }
 
 /**
- * Reads the node's description, and again when it changes. One that is not a file is looked at only while
- * somebody asks for anything.
+ * Reads the node's description at once, and a file again when it has changed. Any other is looked at while
+ * somebody asks for it, by the service itself.
  *
- * @param wasAsked whether there was a request since it was called last
  * @returns ends that
  */
 function watchDescription(
-  { config, nodeface }: Service,
+  { config: { description, node }, nodeface }: Service,
   queue: Queue,
   log: WriteLog,
-  wasAsked: () => boolean,
 ): () => void {
-  const { description, node } = config;
   if (description === "none" || (description === undefined && !node.url)) return () => {};
   let isEnded = false;
   let isWaiting = false;
-  const isUrl = description !== undefined && /^https?:/i.test(description);
-  const isFile = description !== undefined && !isUrl;
   const look = () => {
     // One that waits its turn is enough.
-    if (isWaiting || (!isFile && !wasAsked())) return;
+    if (isWaiting) return;
     isWaiting = true;
     queue(async () => {
       isWaiting = false;
@@ -198,9 +178,9 @@ function watchDescription(
     });
   };
   look();
-  // Where the kind is to say the place, there is nothing to ask before the kind is known.
-  const timer = setInterval(look, isUrl ? LOOK_AT.url : LOOK_AT.file);
-  timer.unref();
+  const isFile = description !== undefined && !/^https?:/i.test(description);
+  const timer = isFile ? setInterval(look, LOOK_AT.file) : undefined;
+  timer?.unref();
   return () => {
     isEnded = true;
     clearInterval(timer);

@@ -45,11 +45,10 @@ const EXPECTED = {
   end: "nothing more",
 } as const;
 
-const QUOTE = 0x22, BACKSLASH = 0x5c, LETTER_U = 0x75, SPACE = 0x20;
+const QUOTE = 0x22, BACKSLASH = 0x5c, SPACE = 0x20;
 const TAB = 0x09, LINE_FEED = 0x0a, CARRIAGE_RETURN = 0x0d;
-const ESCAPES: ReadonlySet<number> = new Set(
-  Array.from('"\\/bfnrt', (character) => character.charCodeAt(0)),
-);
+/** What may follow a backslash, besides `u`. */
+const ESCAPED: ReadonlySet<string> = new Set('"\\/bfnrt');
 const HEX = /[\da-fA-F]{4}/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])/y;
 const LITERAL = /(?:true|false|null)(?![\w.+-])/y;
@@ -176,10 +175,10 @@ export class JsonScanner {
       if (code === QUOTE) return at + 1;
       if (code < SPACE) break;
       if (code !== BACKSLASH) continue;
-      const escape = text.charCodeAt(++at);
-      if (ESCAPES.has(escape)) continue;
+      const escaped = text.charAt(++at);
+      if (ESCAPED.has(escaped)) continue;
       HEX.lastIndex = at + 1;
-      if (escape !== LETTER_U || !HEX.test(text)) break;
+      if (escaped !== "u" || !HEX.test(text)) break;
       at += 4;
     }
     throw new JsonSyntaxError(

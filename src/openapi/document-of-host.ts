@@ -7,8 +7,13 @@ import { type Json, listOf, objectOf } from "../json/values.ts";
 import { mergeComponents } from "./merge-components.ts";
 import type { DescribedOperation } from "./operations-of-host.ts";
 
-/** `info`, `tags`, `externalDocs` and `components` of a host, as JSON values. */
-export type DocumentOfHost = Json;
+/** What a host says of the whole, as JSON values. */
+export interface DocumentOfHost {
+  readonly info?: unknown;
+  readonly tags?: unknown;
+  readonly externalDocs?: unknown;
+  readonly components?: unknown;
+}
 
 /** What a description and the operations of a host become. */
 export interface Hosted {

@@ -1,43 +1,27 @@
 // Installs the tools of the table (tests/tools/package-lock.json) and takes its documents out of
 // packages that are too large to install (tests/tools/documents.json), where they are not there yet.
-import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
+import { install, once, run } from "../_install.mjs";
 
 const folder = fileURLToPath(new URL(".", import.meta.url));
 const documents = `${folder}../.cache/documents/`;
 
-once(`${folder}package-lock.json`, `${folder}node_modules/.installed`, () => {
-  console.error("Installing the tools that read descriptions: generators, linters, validators");
-  // Some want a newer Node than this one. They are run by that.
-  run("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"], folder);
-});
+// Some want a newer Node than this one. They are run by that.
+install(
+  folder,
+  "Installing the tools that read descriptions: generators, linters, validators",
+  "--ignore-scripts",
+);
 once(`${folder}documents.json`, `${documents}.installed`, () => {
   console.error("Downloading the descriptions for the table of documents and tools");
   mkdirSync(documents, { recursive: true });
   for (const source of JSON.parse(readFileSync(`${folder}documents.json`, "utf8"))) extract(source);
 });
-
-/** Does it if what it is made by has changed since. */
-function once(source, stamp, work) {
-  const wanted = createHash("sha256").update(readFileSync(source)).digest("hex");
-  if (read(stamp) === wanted) return;
-  work();
-  writeFileSync(stamp, wanted);
-}
-
-function read(stamp) {
-  try {
-    return readFileSync(stamp, "utf8");
-  } catch {
-    return undefined;
-  }
-}
 
 /** Takes a few files out of a package. */
 function extract({ package: name, integrity, files }) {
@@ -56,15 +40,4 @@ function extract({ package: name, integrity, files }) {
   } finally {
     rmSync(temporary, { recursive: true, force: true });
   }
-}
-
-function run(program, args, cwd) {
-  const { status, stdout } = spawnSync(program, args, {
-    cwd,
-    encoding: "utf8",
-    stdio: ["ignore", "pipe", "inherit"],
-    shell: process.platform === "win32",
-  });
-  if (status !== 0) process.exit(status ?? 1);
-  return stdout;
 }

@@ -1,0 +1,26 @@
+/**
+ * Tells an operator what came of reading a description.
+ *
+ * @module
+ */
+import type { Log } from "../log.ts";
+import { forLog, formatFinding } from "../openapi/diagnostics.ts";
+import type { DescriptionReport } from "./place.ts";
+
+/** Tells what is wrong with a description, and what is shown in its place. */
+export function tellReport({ findings, shown }: DescriptionReport, log: Log): void {
+  const code = "description";
+  const { told, more } = forLog(findings);
+  for (const finding of told) {
+    const level = finding.level === "error" ? "error" : "warn";
+    log(formatFinding(finding), { code, level, finding });
+  }
+  if (more > 0) {
+    const what = `and ${more} more in the description; nodeface check shows all`;
+    log(what, { code, level: "warn" });
+  }
+  const message = shown === "older"
+    ? "the version of the description before is still shown"
+    : "the node's description cannot be shown";
+  if (shown !== "current") log(message, { code, level: "warn" });
+}

@@ -1,0 +1,56 @@
+// Installs what is pinned in a lock file, where it is not there yet.
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import process from "node:process";
+
+/**
+ * Installs the packages of a folder's `package-lock.json`, unless they are there.
+ *
+ * @param folder its path, with a slash at the end
+ * @param message what is told before it takes a while
+ * @param flags further flags of `npm ci`
+ */
+export function install(folder, message, ...flags) {
+  once(`${folder}package-lock.json`, `${folder}node_modules/.installed`, () => {
+    console.error(message);
+    run("npm", ["ci", ...flags, "--no-audit", "--no-fund", "--loglevel=error"], folder);
+  });
+}
+
+/**
+ * Does some work if what it is made by has changed since it was done last.
+ *
+ * @param source the file that it is made by
+ * @param stamp the file that remembers it
+ */
+export function once(source, stamp, work) {
+  const wanted = createHash("sha256").update(readFileSync(source)).digest("hex");
+  if (read(stamp) === wanted) return;
+  work();
+  writeFileSync(stamp, wanted);
+}
+
+/**
+ * Runs a program; ends this process if that fails.
+ *
+ * @returns what it printed to standard output
+ */
+export function run(program, args, cwd) {
+  const { status, stdout } = spawnSync(program, args, {
+    cwd,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "inherit"],
+    shell: process.platform === "win32",
+  });
+  if (status !== 0) process.exit(status ?? 1);
+  return stdout;
+}
+
+function read(stamp) {
+  try {
+    return readFileSync(stamp, "utf8");
+  } catch {
+    return undefined;
+  }
+}
