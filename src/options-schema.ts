@@ -7,6 +7,7 @@
  */
 import * as v from "valibot";
 import { COMMAND, LOGS } from "./settings/flags.ts";
+import { forward } from "./settings/forward.ts";
 import { infoSettings } from "./settings/info.ts";
 import { kindSchema } from "./settings/kind.ts";
 import { documentParts, operationObject } from "./settings/openapi.ts";
@@ -98,6 +99,7 @@ export function configuration(
       description(place),
       "The node's own OpenAPI description: a file or a URL, read again when it changes, or none",
     ),
+    forward: forward(path),
     kinds: setting(list(v.pipe(KIND_FILE, v.transform(locate)), "a list of files"), {
       text:
         "Kinds of your own: files in the form of those in spec/kinds/, each called as its kind " +
@@ -188,6 +190,7 @@ export const optionsWith = (own: readonly string[]): Schema =>
         "Kinds of the host's own, by name, in the form of the files in spec/kinds/. They win over " +
         "known ones of the same name",
     }),
+    forward: v.lazy(() => forward(FILE)),
     node: setting(later(() => nodeOptions(own)), NODE),
     info: setting(later(infoOptions), INFO),
     operations: setting(list(v.lazy(operation), "a list of operations"), {

@@ -4,10 +4,13 @@
  * @module
  */
 
+/** What `forward` may be in short: nothing, or what is marked as a read. */
+export const FORWARDS = ["off", "reads"] as const;
+
 /** How calls of the node are forwarded, in the form of the configuration file. */
 export interface ForwardSettings {
   /**
-   * What may be called without a token: `reads`, or operations by name, which `*` stands for a part of. A name is
+   * What may be called without a token: `reads`, or operations by name, in which `*` stands for any part. A name is
    * that of a method, an `operationId`, or a method of HTTP with a template of a path, as in `GET /blocks/*`.
    */
   open?: readonly string[] | undefined;
@@ -27,5 +30,19 @@ export interface ForwardSettings {
   concurrency?: number | undefined;
 }
 
-/** The same in short: nothing, or what is marked as a read. */
-export type Forward = "off" | "reads" | ForwardSettings;
+/** What may be called. */
+export type Forward = typeof FORWARDS[number] | ForwardSettings;
+
+/** What holds where nothing is said. */
+export const FORWARD_DEFAULTS = { timeout: "30s", limit: "32MiB", concurrency: 8 } as const;
+
+/** A size as it is written: `500KiB`, `32MiB`. */
+export const SIZE_FORM: RegExp = /^(\d+(?:\.\d+)?)(B|KiB|MiB|GiB)$/;
+
+const UNITS: Readonly<Record<string, number>> = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
+
+/** A size in bytes. */
+export function bytesOf(size: string): number {
+  const [, number = "0", unit = "B"] = SIZE_FORM.exec(size) ?? [];
+  return Math.round(Number(number) * UNITS[unit]!);
+}
