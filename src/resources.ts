@@ -5,7 +5,7 @@
  */
 import type { Content } from "./description/prepare.ts";
 import type { DescriptionPlace } from "./description/place.ts";
-import type { Live } from "./description/watch.ts";
+import type { Live, Shown } from "./description/watch.ts";
 import { type Assets, createAssets, prepareFavicon } from "./explorer/assets.ts";
 import type { Page } from "./explorer/page.ts";
 import { VERSION } from "./generated/build-info.js";
@@ -45,8 +45,8 @@ export interface Resources {
   /** `/assets/…` */
   readonly assets: Resource<Assets>;
   /**
-   * Makes everything except the explorer's files, the description below `/v1` and what needs an answer of
-   * the node.
+   * Makes everything except the explorer's files, the description below `/v1`, the YAML of a large
+   * description, for which requests wait, and what needs an answer of the node.
    */
   prepare(): Promise<void>;
   /** Reads the node's description again, now, if it has changed. */
@@ -107,7 +107,7 @@ export function createResources(options: ResolvedOptions): Resources {
         return { peek: () => page, get: () => Promise.resolve(page) };
       },
       alone,
-      own: documentOf(own.json),
+      own: documentOf(own),
       operations,
       documentOfHost: documentOfHost as DocumentOfHost,
       report,
@@ -152,9 +152,12 @@ export function createResources(options: ResolvedOptions): Resources {
     get: async () => await (await monitor.get()).get(),
   };
 
-  const versioned = (form: "json" | "yaml"): Resource<Representation> => ({
-    peek: () => description.peek()?.current.versioned[form].peek(),
-    get: async () => await (await description.get()).current.versioned[form].get(),
+  const part = (of: (shown: Shown<PageSource>) => Resource<Representation>) => ({
+    peek: () => {
+      const current = description.peek()?.current;
+      return current && of(current).peek();
+    },
+    get: async () => await of((await description.get()).current).get(),
   });
 
   const catalog = lazy(prepareCatalog);
@@ -179,8 +182,11 @@ export function createResources(options: ResolvedOptions): Resources {
         ({ info, health }) => accepted.has(info.status) ? health.passing : health.failing,
       ),
     json: pick(description, ({ current }) => current.json),
-    yaml: pick(description, ({ current }) => current.yaml),
-    versioned: { json: versioned("json"), yaml: versioned("yaml") },
+    yaml: part(({ yaml }) => yaml),
+    versioned: {
+      json: part(({ versioned }) => versioned.json),
+      yaml: part(({ versioned }) => versioned.yaml),
+    },
     catalog,
     favicon,
     assets,
@@ -207,5 +213,8 @@ function lookInterval(place: DescriptionPlace | undefined, node: string | undefi
 export const OWN_DESCRIPTION: Resource<Forms> = lazy(async () => {
   const { SPEC_JSON, SPEC_YAML, SPEC_DOTS } = await import("./generated/description.js");
   const [json, yaml] = await Promise.all([unpack(SPEC_JSON), unpack(SPEC_YAML)]);
-  return { json, yaml, dots: SPEC_DOTS };
+  return {
+    json: { content: json, dots: SPEC_DOTS.json },
+    yaml: { content: yaml, dots: SPEC_DOTS.yaml },
+  };
 });

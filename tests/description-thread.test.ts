@@ -1,13 +1,15 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { parse } from "yaml";
 import { prepareInThread } from "../src/description/prepare-in-thread.ts";
 import { createPrepare } from "../src/description/prepare-description.ts";
-import { prepare } from "../src/description/prepare.ts";
+import { prepare, type Prepared } from "../src/description/prepare.ts";
 import { createNodeface } from "../src/index.ts";
 import { formatFinding } from "../src/openapi/diagnostics.ts";
 import { LIMITS } from "../src/openapi/limits.ts";
 import type { LoadJob } from "../src/openapi/load.ts";
 import { type Reader, ReadError } from "../src/openapi/read-file-or-url.ts";
+import type { startThread } from "../src/platform.ts";
 import { testWhere } from "./_needs.ts";
 
 const large = suite("a large description");
@@ -25,6 +27,12 @@ function describe(count: number, more: object = {}): string {
   );
   const paths = { ...Object.fromEntries(operations), ...more };
   return JSON.stringify({ openapi: "3.1.1", info: { title: "Things", version: "1" }, paths });
+}
+
+/** What there is at first. */
+function without({ content, ...prepared }: Prepared) {
+  const { yaml: _, ...first } = content!;
+  return { ...prepared, content: first };
 }
 
 /** Reads files from a table, and counts how often. */
@@ -48,7 +56,9 @@ large("comes out of a thread as it would without one", async () => {
   };
   const here = await prepare(JOB, readerOf(files).read);
   const { read, asked } = readerOf(files);
-  assert.equal(await prepareInThread(JOB, read), here);
+  const there = (await prepareInThread(JOB, read))!;
+  assert.equal(await there.content?.yaml, await here.content?.yaml);
+  assert.equal(without(there), without(here));
   assert.equal(asked, ["openapi.json", "a.json", "none.json"]);
   assert.match(here.findings.map(formatFinding).join(), "cannot be read: there is no such file");
   assert.ok(here.content);
@@ -68,6 +78,45 @@ large("is read once, however late it is known to be large", async () => {
   assert.equal(findings.filter(({ level }) => level === "error"), []);
   assert.is(content?.page.title, "Things");
 });
+
+large("is there before it is written as YAML, which those who ask for it wait for", async () => {
+  const text = describe(5000);
+  const app = createNodeface({ description: { text, name: "a.json" }, log() {} });
+  const ask = async (path: string) => await app.fetch(new Request(`http://localhost${path}`));
+  const order: string[] = [];
+  const note = (path: string) => ask(path).then((response) => (order.push(path), response.text()));
+  const [yaml, , json] = await Promise.all(["/spec.yaml", "/v1/spec", "/spec.json"].map(note));
+  assert.is(order.at(-1), "/spec.yaml");
+  assert.equal(parse(yaml!), JSON.parse(json!));
+});
+
+large(
+  "keeps its JSON where the thread ends before the YAML is written, as YAML as well",
+  async () => {
+    const { read } = readerOf({ "openapi.json": describe(1) });
+    const { content, ...rest } = await prepare(JOB, read);
+    const { yaml: _, ...first } = content!;
+    const start: typeof startThread = (_, { onMessage, onFailure }) => {
+      const send = () => {
+        onMessage({ prepared: { ...rest, content: first } });
+        setTimeout(onFailure, 0, "takes more than it may");
+      };
+      return Promise.resolve({ send, end: () => order.push("ended") });
+    };
+    const order: string[] = [];
+    const prepared = (await prepareInThread(JOB, read, LIMITS, start))!;
+    assert.equal(order, []);
+    assert.equal(prepared.content?.json, content!.json);
+    const yaml = await prepared.content!.yaml;
+    assert.is(
+      "finding" in yaml && formatFinding(yaml.finding),
+      "openapi.json:1:1 cannot be written as YAML: it takes more than it may; " +
+        "/spec.yaml has it as JSON, which is YAML as well",
+    );
+    await Promise.resolve();
+    assert.equal(order, ["ended"]);
+  },
+);
 
 large("keeps no request waiting", async () => {
   const text = describe(5000);

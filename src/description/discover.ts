@@ -74,7 +74,7 @@ export function keepFound<T>(
     let first: DescriptionReport | undefined;
     const tell = (said: DescriptionReport) => {
       if (found) report(said);
-      else first = said;
+      else first = { ...said, findings: [...first?.findings ?? [], ...said.findings] };
     };
     const live = keepCurrent({ ...options, report: tell, place, base: url, itself: url });
     await live.ready;

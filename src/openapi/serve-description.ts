@@ -11,31 +11,34 @@ import { lazy, type Resource } from "../lazy.ts";
 import type { Json } from "../json/values.ts";
 import { deepen, markServers, type Written } from "./depths.ts";
 
-type Bytes = Uint8Array<ArrayBuffer>;
-
 /** A description may be kept, but is asked after at every use. */
 const REVALIDATE = "public, no-cache";
 
-/** The description, ready to be served. All of it changes together. */
+/** The description as it is served. All of it changes together. */
 export interface Description {
-  /** The document as JSON values; a whole number too large for `number` is a `bigint`. */
-  readonly document: Json;
   readonly json: Representation;
-  readonly yaml: Representation;
+  /** Those who ask for it before it is written wait for it. */
+  readonly yaml: Resource<Representation>;
   /** The same one folder deeper, made when it is first asked for. */
   readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
 }
 
-/** Both forms of a description in every coding, and the dots in them; see `depths.ts`. */
-export interface Forms {
-  readonly json: EncodedContent;
-  readonly yaml: EncodedContent;
-  readonly dots: Record<"json" | "yaml", readonly number[]>;
+/** A description in one form, in every coding. */
+export interface Form {
+  readonly content: EncodedContent;
+  /** Where another dot makes what is served one folder deeper; see `depths.ts`. */
+  readonly dots: readonly number[];
 }
 
-/** What the service's own description says, by its JSON. */
-export function documentOf({ identity }: Pick<EncodedContent, "identity">): Document {
-  return JSON.parse(new TextDecoder().decode(identity)) as Document;
+/** Both forms of a description. */
+export interface Forms {
+  readonly json: Form;
+  readonly yaml: Form;
+}
+
+/** What the service's own description says. */
+export function documentOf({ json }: Forms): Document {
+  return JSON.parse(new TextDecoder().decode(json.content.identity)) as Document;
 }
 
 /**
@@ -49,60 +52,64 @@ export async function prepareOwn(
   forms: Forms,
   operations: readonly DescribedOperation[],
   ofHost: DocumentOfHost = {},
-): Promise<Description> {
-  const document = documentOf(forms.json);
+): Promise<Description & { readonly document: Json }> {
+  const document = documentOf(forms);
   if (operations.length > 0 || Object.keys(ofHost).length > 0) {
     const hosted = withDocumentOfHost(document, operations, ofHost);
-    return describe(addOperations(hosted.document as Document, hosted.operations));
+    const described = addOperations(hosted.document as Document, hosted.operations);
+    return { document: described, ...await prepareForms(await write(described)) };
   }
   return { document, ...await prepareForms(forms) };
 }
 
-/** Prepares both forms of a document. What writes YAML is loaded where it is needed only. */
-async function describe(document: Document): Promise<Description> {
+/** Writes a document in both forms. What writes YAML is loaded where it is needed only. */
+async function write(document: Document): Promise<Forms> {
   const { writeJson, writeYaml } = await import("./write.ts");
   const marked = markServers(document);
-  const json = marked.read(writeJson(marked.document));
-  const yaml = marked.read(writeYaml(marked.document));
-  const forms = {
-    json: { identity: json.bytes, ...await encode(json.bytes) },
-    yaml: { identity: yaml.bytes, ...await encode(yaml.bytes) },
-    dots: { json: json.dots, yaml: yaml.dots },
+  return {
+    json: await encodeForm(marked.read(writeJson(marked.document))),
+    yaml: await encodeForm(marked.read(writeYaml(marked.document))),
   };
-  return { document, ...await prepareForms(forms) };
 }
 
-/** Prepares both forms of a description, with this service's operations. */
+/** Encodes what was written of a document. */
+export async function encodeForm({ bytes, dots }: Written): Promise<Form> {
+  return { content: { identity: bytes, ...await encode(bytes) }, dots };
+}
+
+/** Prepares both forms of a description, with this service's operations. The YAML may be written later. */
 export async function prepareForms(
-  { json, yaml, dots }: Forms,
-): Promise<Omit<Description, "document">> {
+  { json, yaml }: { json: Form; yaml: Form | Promise<Form> },
+): Promise<Description> {
+  const inYaml = lazy(async () => await represented(await yaml, YAML_FORM));
+  const prepared = inYaml.get();
+  // The next `get` tries again.
+  prepared.catch(() => {});
+  if ("content" in yaml) await prepared;
   return {
-    json: await form(json.identity, JSON_FORM, json),
-    yaml: await form(yaml.identity, YAML_FORM, yaml),
+    json: await represented(json, JSON_FORM),
+    yaml: inYaml,
     versioned: {
-      json: deeper({ bytes: json.identity, dots: dots.json }, JSON_FORM),
-      yaml: deeper({ bytes: yaml.identity, dots: dots.yaml }, YAML_FORM),
+      json: lazy(async () => await deeper(json, JSON_FORM)),
+      yaml: lazy(async () => await deeper(await yaml, YAML_FORM)),
     },
   };
 }
 
 /** A form as it is served one folder deeper. Few ask for it, and to encode it takes long. */
-function deeper(written: Written, description: typeof JSON_FORM): Resource<Representation> {
-  return lazy(async () => await form(deepen(written), description));
+async function deeper({ content, dots }: Form, kind: typeof JSON_FORM): Promise<Representation> {
+  const bytes = deepen({ bytes: content.identity, dots });
+  return await represented(await encodeForm({ bytes, dots: [] }), kind);
 }
 
 const JSON_FORM = { type: "application/json", filename: "spec.json" };
 const YAML_FORM = { type: "application/yaml", filename: "spec.yaml" };
 
-function form(
-  content: Bytes,
-  { type, filename }: typeof JSON_FORM,
-  encoded?: EncodedContent,
-) {
-  return represent(content, {
+function represented({ content }: Form, { type, filename }: typeof JSON_FORM) {
+  return represent(content.identity, {
     type,
     cache: REVALIDATE,
     headers: { "content-disposition": `inline; filename="${filename}"` },
-    ...(encoded && { encoded }),
+    encoded: content,
   });
 }

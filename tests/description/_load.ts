@@ -6,6 +6,7 @@ import type { Finding } from "../../src/openapi/diagnostics.ts";
 import { prepare } from "../../src/description/prepare.ts";
 import type { DescriptionPlace } from "../../src/description/place.ts";
 import { inspectDescription } from "../../src/description/watch.ts";
+import type { Form } from "../../src/openapi/serve-description.ts";
 import type { Whereabouts } from "../../src/openapi/servers.ts";
 import type { Json } from "../../src/json/values.ts";
 import { parseJson } from "../../src/json/lossless.ts";
@@ -39,13 +40,14 @@ export async function load(
     prepare,
     ...where,
   });
-  const text = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes);
+  const text = (form: Form | undefined) => new TextDecoder().decode(form?.content.identity);
+  const yaml = await content?.yaml;
   return {
     findings,
     origins: content?.origins ?? [],
-    document: content && parseJson(text(content.json.identity)) as Json,
-    json: text(content?.json.identity),
-    yaml: text(content?.yaml.identity),
+    document: content && parseJson(text(content.json)) as Json,
+    json: text(content?.json),
+    yaml: text(yaml && "form" in yaml ? yaml.form : undefined),
   };
 }
 
