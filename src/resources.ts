@@ -9,7 +9,7 @@ import type { Live, Shown } from "./description/watch.ts";
 import { type Assets, createAssets, prepareFavicon } from "./explorer/assets.ts";
 import type { Page } from "./explorer/page.ts";
 import { VERSION } from "./generated/build-info.js";
-import { unpack } from "./http/build-time-content.ts";
+import { type PackedContent, unpack } from "./http/build-time-content.ts";
 import type { Representation } from "./http/representation.ts";
 import { createServiceInfo, isAlone } from "./info/info-without-node.ts";
 import type { Monitor } from "./info/monitor.ts";
@@ -19,7 +19,7 @@ import { lazy, pick, type Resource } from "./lazy.ts";
 import { prepareCatalog } from "./openapi/api-catalog.ts";
 import { describeOperation } from "./operations/describe-operation.ts";
 import type { DocumentOfHost } from "./openapi/document-of-host.ts";
-import { documentOf, type Forms, prepareOwn } from "./openapi/serve-description.ts";
+import { documentOf, type Form, type Forms, prepareOwn } from "./openapi/serve-description.ts";
 import { refreshOnDemand } from "./refresh-on-demand.ts";
 import type { ResolvedOptions } from "./options.ts";
 import { withTimeout } from "./with-timeout.ts";
@@ -107,7 +107,7 @@ export function createResources(options: ResolvedOptions): Resources {
         return { peek: () => page, get: () => Promise.resolve(page) };
       },
       alone,
-      own: documentOf(own),
+      own: await documentOf(own),
       operations,
       documentOfHost: documentOfHost as DocumentOfHost,
       report,
@@ -212,9 +212,14 @@ function lookInterval(place: DescriptionPlace | undefined, node: string | undefi
 /** The service's own description; all services of a process share it. */
 export const OWN_DESCRIPTION: Resource<Forms> = lazy(async () => {
   const { SPEC_JSON, SPEC_YAML, SPEC_DOTS } = await import("./generated/description.js");
-  const [json, yaml] = await Promise.all([unpack(SPEC_JSON), unpack(SPEC_YAML)]);
-  return {
-    json: { content: json, dots: SPEC_DOTS.json },
-    yaml: { content: yaml, dots: SPEC_DOTS.yaml },
-  };
+  const [json, yaml] = await Promise.all([
+    formOf(SPEC_JSON, SPEC_DOTS.json),
+    formOf(SPEC_YAML, SPEC_DOTS.yaml),
+  ]);
+  return { json, yaml };
 });
+
+async function formOf(packed: PackedContent, dots: readonly number[]): Promise<Form> {
+  const codings = await unpack(packed);
+  return { codings, size: codings.identity.byteLength, dots };
+}

@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";
@@ -117,6 +118,37 @@ large(
     assert.equal(order, ["ended"]);
   },
 );
+
+const bytesOf = async (response: Response) => new Uint8Array(await response.arrayBuffer());
+
+large("has the same bytes, length and validator for clients with and without gzip", async () => {
+  const description = { text: describe(2500), name: "a.json" };
+  const app = createNodeface({ description, log() {} });
+  const ask = async (path: string, coding: string, init: RequestInit = {}) => {
+    const headers = { "accept-encoding": coding, ...init.headers };
+    return await app.fetch(new Request(`http://localhost${path}`, { ...init, headers }));
+  };
+  for (const path of ["/spec.json", "/spec.yaml", "/v1/spec.json", "/v1/spec.yaml"]) {
+    const [plain, another, zipped] = await Promise.all(
+      ["identity", "identity", "gzip"].map((coding) => ask(path, coding)),
+    );
+    const bytes = await bytesOf(plain!);
+    assert.ok(bytes.byteLength > 1_500_000, path);
+    const unzipped = zipped!.body!.pipeThrough(new DecompressionStream("gzip"));
+    assert.is(Buffer.compare(bytes, await bytesOf(new Response(unzipped))), 0, path);
+    assert.is(Buffer.compare(bytes, await bytesOf(another!)), 0, path);
+    assert.is(plain!.headers.get("content-length"), String(bytes.byteLength), path);
+    assert.is(plain!.headers.get("content-encoding"), null, path);
+    const etag = plain!.headers.get("etag")!;
+    assert.is(zipped!.headers.get("etag"), etag.replace(/"$/, '-gzip"'), path);
+    const head = await ask(path, "identity", { method: "HEAD" });
+    assert.equal([...head.headers], [...plain!.headers], path);
+    assert.is(await head.text(), "", path);
+    const known = await ask(path, "identity", { headers: { "if-none-match": etag } });
+    assert.is(known.status, 304, path);
+    assert.is(await known.text(), "", path);
+  }
+});
 
 large("keeps no request waiting", async () => {
   const text = describe(5000);

@@ -130,8 +130,8 @@ found("it is taken up when it is there, and looked at again later", async () => 
   let now = 0;
   let path: string | undefined = undefined;
   const own = { openapi: "3.1.1", info: { title: "Own", version: "1" }, paths: {} };
-  const content = { identity: new TextEncoder().encode(JSON.stringify(own)) };
-  const form = { content, dots: [] };
+  const identity = new TextEncoder().encode(JSON.stringify(own));
+  const form = { codings: { identity }, size: identity.byteLength, dots: [] };
   const alone = await prepareOwn({ json: form, yaml: form }, []);
   const live = keepFound(
     {

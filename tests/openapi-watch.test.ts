@@ -205,7 +205,7 @@ fresh(
     const finding = { file: "a", line: 1, column: 1, isFatal: false, level: "note" } as const;
     finish({ finding: { ...finding, message: "it is too much" } });
     const text = ({ variants }: Representation) =>
-      JSON.parse(new TextDecoder().decode(variants.identity!.full.body));
+      JSON.parse(new TextDecoder().decode(variants.identity!.full.body!));
     for (const answered of await Promise.all([waiting, deeper])) {
       assert.is(answered.variants.identity!.full.headers["content-type"], "application/yaml");
       assert.is(text(answered).info.title, "One");

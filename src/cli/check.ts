@@ -127,7 +127,7 @@ async function describeDescription(
   const itself = description === undefined && path ? node.url : undefined;
   const place = itself === undefined ? description : placeBelow(itself, path!);
   if (place === undefined || place === "none") return [];
-  const own = documentOf(await OWN_DESCRIPTION.get());
+  const own = await documentOf(await OWN_DESCRIPTION.get());
   const where = { base: node.url, publicUrl: node.public_url, itself };
   const prepare = createPrepare(() => {});
   const { findings, content } = await inspectDescription({ place, own, prepare, ...where });

@@ -45,8 +45,8 @@ async function work({ job }: Extract<ToThread, { job: unknown }>): Promise<void>
   say({ yaml }, "form" in yaml ? buffersOf(yaml.form) : []);
 }
 
-function buffersOf({ content }: Form): ArrayBuffer[] {
-  return Object.values(content).map(({ buffer }) => buffer);
+function buffersOf({ codings }: Form): ArrayBuffer[] {
+  return Object.values(codings).map(({ buffer }) => buffer);
 }
 
 function say(message: FromThread, transfer?: readonly ArrayBuffer[]): void {

@@ -17,8 +17,18 @@ export type Encoded = Partial<Record<ContentCoding, Uint8Array<ArrayBuffer>>>;
 /** A content as bytes, by coding. */
 export type EncodedContent = Encoded & { identity: Uint8Array<ArrayBuffer> };
 
+/** A content that is kept: a large one without `identity`, which is made of `gzip` for those who want it. */
+export interface KeptContent {
+  readonly codings: Encoded;
+  /** The length of `identity`, in bytes. */
+  readonly size: number;
+}
+
 /** A content up to this size, in bytes, fits in one packet: encoding it gains nothing. */
 export const PACKET_SIZE = 1400;
+
+/** Of a content up to this size, in bytes, `identity` is kept: few clients cannot read gzip. */
+const KEPT_MAX = 1_048_576;
 
 const CHUNK_SIZE = 65_536;
 
@@ -30,6 +40,25 @@ export async function encode(bytes: Uint8Array<ArrayBuffer>): Promise<Encoded> {
     ...(br && br.byteLength < bytes.byteLength && { br }),
     ...(gz.byteLength < bytes.byteLength && { gzip: gz }),
   };
+}
+
+/** Encodes a content that is to be kept. */
+export async function keep(identity: Uint8Array<ArrayBuffer>): Promise<KeptContent> {
+  const encoded = await encode(identity);
+  const size = identity.byteLength;
+  const isLarge = size > KEPT_MAX && encoded.gzip !== undefined;
+  return { codings: isLarge ? encoded : { identity, ...encoded }, size };
+}
+
+/** The bytes of a content that is kept. */
+export async function identityOf({ codings }: KeptContent): Promise<Uint8Array<ArrayBuffer>> {
+  return codings.identity ?? await gunzip(codings.gzip!);
+}
+
+/** Decodes gzip. */
+export async function gunzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
 async function gzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { encode, type EncodedContent } from "../http/content-coding.ts";
+import { identityOf, keep, type KeptContent } from "../http/content-coding.ts";
 import { represent, type Representation } from "../http/representation.ts";
 import { type DocumentOfHost, withDocumentOfHost } from "./document-of-host.ts";
 import { addOperations, type DescribedOperation, type Document } from "./operations-of-host.ts";
@@ -24,8 +24,7 @@ export interface Description {
 }
 
 /** A description in one form, in every coding. */
-export interface Form {
-  readonly content: EncodedContent;
+export interface Form extends KeptContent {
   /** Where another dot makes what is served one folder deeper; see `depths.ts`. */
   readonly dots: readonly number[];
 }
@@ -37,8 +36,8 @@ export interface Forms {
 }
 
 /** What the service's own description says. */
-export function documentOf({ json }: Forms): Document {
-  return JSON.parse(new TextDecoder().decode(json.content.identity)) as Document;
+export async function documentOf({ json }: Forms): Promise<Document> {
+  return JSON.parse(new TextDecoder().decode(await identityOf(json))) as Document;
 }
 
 /**
@@ -53,7 +52,7 @@ export async function prepareOwn(
   operations: readonly DescribedOperation[],
   ofHost: DocumentOfHost = {},
 ): Promise<Description & { readonly document: Json }> {
-  const document = documentOf(forms);
+  const document = await documentOf(forms);
   if (operations.length > 0 || Object.keys(ofHost).length > 0) {
     const hosted = withDocumentOfHost(document, operations, ofHost);
     const described = addOperations(hosted.document as Document, hosted.operations);
@@ -74,7 +73,7 @@ async function write(document: Document): Promise<Forms> {
 
 /** Encodes what was written of a document. */
 export async function encodeForm({ bytes, dots }: Written): Promise<Form> {
-  return { content: { identity: bytes, ...await encode(bytes) }, dots };
+  return { ...await keep(bytes), dots };
 }
 
 /** Prepares both forms of a description, with this service's operations. The YAML may be written later. */
@@ -85,7 +84,7 @@ export async function prepareForms(
   const prepared = inYaml.get();
   // The next `get` tries again.
   prepared.catch(() => {});
-  if ("content" in yaml) await prepared;
+  if ("codings" in yaml) await prepared;
   return {
     json: await represented(json, JSON_FORM),
     yaml: inYaml,
@@ -97,19 +96,18 @@ export async function prepareForms(
 }
 
 /** A form as it is served one folder deeper. Few ask for it, and to encode it takes long. */
-async function deeper({ content, dots }: Form, kind: typeof JSON_FORM): Promise<Representation> {
-  const bytes = deepen({ bytes: content.identity, dots });
+async function deeper(form: Form, kind: typeof JSON_FORM): Promise<Representation> {
+  const bytes = deepen({ bytes: await identityOf(form), dots: form.dots });
   return await represented(await encodeForm({ bytes, dots: [] }), kind);
 }
 
 const JSON_FORM = { type: "application/json", filename: "spec.json" };
 const YAML_FORM = { type: "application/yaml", filename: "spec.yaml" };
 
-function represented({ content }: Form, { type, filename }: typeof JSON_FORM) {
-  return represent(content.identity, {
+function represented(form: Form, { type, filename }: typeof JSON_FORM) {
+  return represent(form, {
     type,
     cache: REVALIDATE,
     headers: { "content-disposition": `inline; filename="${filename}"` },
-    encoded: content,
   });
 }

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
 import type { Finding } from "../../src/openapi/diagnostics.ts";
 import { prepare } from "../../src/description/prepare.ts";
+import { identityOf } from "../../src/http/content-coding.ts";
 import type { DescriptionPlace } from "../../src/description/place.ts";
 import { inspectDescription } from "../../src/description/watch.ts";
 import type { Form } from "../../src/openapi/serve-description.ts";
@@ -40,14 +41,15 @@ export async function load(
     prepare,
     ...where,
   });
-  const text = (form: Form | undefined) => new TextDecoder().decode(form?.content.identity);
+  const text = async (form: Form | undefined) =>
+    new TextDecoder().decode(form && await identityOf(form));
   const yaml = await content?.yaml;
   return {
     findings,
     origins: content?.origins ?? [],
-    document: content && parseJson(text(content.json)) as Json,
-    json: text(content?.json),
-    yaml: text(yaml && "form" in yaml ? yaml.form : undefined),
+    document: content && parseJson(await text(content.json)) as Json,
+    json: await text(content?.json),
+    yaml: await text(yaml && "form" in yaml ? yaml.form : undefined),
   };
 }
 
