@@ -51,7 +51,9 @@ export async function represent(
   content: string | Uint8Array<ArrayBuffer> | KeptContent,
   init: RepresentationInit,
 ): Promise<Representation> {
-  if (typeof content === "object" && "codings" in content) return await representKept(content, init);
+  if (typeof content === "object" && "codings" in content) {
+    return await representKept(content, init);
+  }
   const identity = typeof content === "string" ? encoder.encode(content) : content;
   const codings = { ...init.encoded ?? await encode(identity), identity };
   return await representKept({ codings, size: identity.byteLength }, init);
@@ -70,7 +72,12 @@ async function representKept(
     } else if (coding === "identity") {
       // Another content has another gzip.
       const tag = init.tag ?? await digest(content.codings.gzip!);
-      const source = { body: null, size: content.size, tag, load: share(() => identityOf(content)) };
+      const source = {
+        body: null,
+        size: content.size,
+        tag,
+        load: share(() => identityOf(content)),
+      };
       variants[coding] = makeVariant(coding, source, init);
     }
   }

@@ -72,8 +72,8 @@ async function write(document: Document): Promise<Forms> {
 }
 
 /** Encodes what was written of a document. */
-export async function encodeForm({ bytes, dots }: Written): Promise<Form> {
-  return { ...await keep(bytes), dots };
+export async function encodeForm({ text, dots }: Written): Promise<Form> {
+  return { ...await keep(text), dots };
 }
 
 /** Prepares both forms of a description, with this service's operations. The YAML may be written later. */
@@ -97,15 +97,14 @@ export async function prepareForms(
 
 /** A form as it is served one folder deeper. Few ask for it, and to encode it takes long. */
 async function deeper(form: Form, kind: typeof JSON_FORM): Promise<Representation> {
-  const bytes = deepen({ bytes: await identityOf(form), dots: form.dots });
-  return await represented(await encodeForm({ bytes, dots: [] }), kind);
+  return await represented(await keep(deepen(await identityOf(form), form.dots)), kind);
 }
 
 const JSON_FORM = { type: "application/json", filename: "spec.json" };
 const YAML_FORM = { type: "application/yaml", filename: "spec.yaml" };
 
-function represented(form: Form, { type, filename }: typeof JSON_FORM) {
-  return represent(form, {
+function represented(content: KeptContent, { type, filename }: typeof JSON_FORM) {
+  return represent(content, {
     type,
     cache: REVALIDATE,
     headers: { "content-disposition": `inline; filename="${filename}"` },

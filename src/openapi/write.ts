@@ -51,17 +51,16 @@ const number: ScalarTag = {
 };
 
 /** Writes JSON in one line. */
-export function writeJson(document: Json): Uint8Array<ArrayBuffer> {
-  return new TextEncoder().encode(formatJson(document));
+export function writeJson(document: Json): string {
+  return formatJson(document);
 }
 
 /** Writes YAML 1.2 that readers of YAML 1.1 understand likewise: without anchors and bare dates. */
-export function writeYaml(document: Json): Uint8Array<ArrayBuffer> {
+export function writeYaml(document: Json): string {
   const yaml = new Document(document, {
     aliasDuplicateObjects: false,
     compat: "yaml-1.1",
     customTags: (tags) => [quotedText, number, ...tags],
   });
-  const text = yaml.toString({ lineWidth: 0, doubleQuotedMinMultiLineLength: Infinity });
-  return new TextEncoder().encode(text);
+  return yaml.toString({ lineWidth: 0, doubleQuotedMinMultiLineLength: Infinity });
 }
