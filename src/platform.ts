@@ -7,6 +7,7 @@
  */
 import type { Duplex, Readable } from "node:stream";
 import type { ReadableStream as NodeStream } from "node:stream/web";
+import { joinBytes } from "./bytes.ts";
 import { withTimeout } from "./with-timeout.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -100,7 +101,7 @@ async function transform(encoder: Duplex, parts: Iterable<Bytes>): Promise<Bytes
     encoder.end();
   };
   await Promise.all([ended, write()]);
-  return new Uint8Array(await new Blob(encoded as BlobPart[]).arrayBuffer());
+  return joinBytes(encoded);
 }
 
 /** An environment variable; `undefined` if the runtime has none or denies access. */
