@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { Duplex, Readable } from "node:stream";
+import type { Readable } from "node:stream";
 import type { ReadableStream as NodeStream } from "node:stream/web";
 import { joinBytes } from "./bytes.ts";
 import { withTimeout } from "./with-timeout.ts";
@@ -57,42 +57,21 @@ export interface Bounds {
 }
 
 /**
- * Encodes bytes as brotli (RFC 7932).
+ * Encodes bytes as brotli (RFC 7932) or gzip (RFC 1952).
  *
  * @param parts each is done with when the next is asked for
  * @returns `undefined` if the runtime has no encoder, such as workerd without `nodejs_compat`
  */
-export async function brotli(parts: Iterable<Bytes>): Promise<Bytes | undefined> {
+export async function compress(
+  coding: "br" | "gzip",
+  parts: Iterable<Bytes>,
+): Promise<Bytes | undefined> {
   const zlib = await import("node:zlib").catch(() => undefined);
   if (!zlib?.createBrotliCompress) return undefined;
-  const { constants, createBrotliCompress } = zlib;
+  const { constants, createBrotliCompress, createGzip } = zlib;
   // The default window takes four times the memory, and makes a description of 10 MB no smaller.
   const params = { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: 18 };
-  return await transform(createBrotliCompress({ params }), parts);
-}
-
-/**
- * Encodes bytes as gzip (RFC 1952).
- *
- * @param parts each is done with when the next is asked for
- */
-export async function gzip(parts: Iterable<Bytes>): Promise<Bytes> {
-  const zlib = await import("node:zlib").catch(() => undefined);
-  // `CompressionStream` of Node does not say when it is done with a part.
-  if (zlib?.createGzip) return await transform(zlib.createGzip(), parts);
-  const iterator = parts[Symbol.iterator]();
-  const source = new ReadableStream<BufferSource>({
-    pull(controller) {
-      const { done, value } = iterator.next();
-      if (done) controller.close();
-      else controller.enqueue(value.slice());
-    },
-  });
-  const stream = source.pipeThrough(new CompressionStream("gzip"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
-}
-
-async function transform(encoder: Duplex, parts: Iterable<Bytes>): Promise<Bytes> {
+  const encoder = coding === "br" ? createBrotliCompress({ params }) : createGzip();
   const encoded: Uint8Array[] = [];
   encoder.on("data", (chunk: Uint8Array) => encoded.push(chunk));
   const ended = new Promise((resolve, reject) => encoder.on("end", resolve).on("error", reject));

@@ -4,7 +4,7 @@
  * @module
  */
 import { byteLengthOf, partsOf } from "../bytes.ts";
-import { brotli, gzip } from "../platform.ts";
+import { compress } from "../platform.ts";
 
 /** The content codings, best first. */
 export const CODINGS = ["br", "gzip", "identity"] as const;
@@ -35,7 +35,7 @@ const KEPT_MAX = 1_048_576;
 export async function encode(content: string | Uint8Array<ArrayBuffer>): Promise<Encoded> {
   const size = sizeOf(content);
   if (size <= PACKET_SIZE) return {};
-  const [gz, br] = await Promise.all([gzip(partsOf(content)), brotli(partsOf(content))]);
+  const [br, gz] = await Promise.all([compress("br", partsOf(content)), gzip(content)]);
   return {
     ...(br && br.byteLength < size && { br }),
     ...(gz.byteLength < size && { gzip: gz }),
@@ -62,5 +62,21 @@ export async function identityOf({ codings }: KeptContent): Promise<Uint8Array<A
 /** Decodes gzip. */
 export async function gunzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** `CompressionStream` is asked last: Node does not say when it is done with a part. */
+async function gzip(content: string | Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+  const encoded = await compress("gzip", partsOf(content));
+  if (encoded) return encoded;
+  const parts = partsOf(content);
+  const source = new ReadableStream<BufferSource>({
+    pull(controller) {
+      const { done, value } = parts.next();
+      if (done) controller.close();
+      else controller.enqueue(value.slice());
+    },
+  });
+  const stream = source.pipeThrough(new CompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }

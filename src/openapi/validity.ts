@@ -6,7 +6,7 @@
  */
 import { formatJson } from "../json/lossless.ts";
 import { isEqual, isObject, type Json } from "../json/values.ts";
-import { didYouMean, nearest } from "../settings/nearest.ts";
+import { didYouMean, nearest } from "../nearest.ts";
 import { excerpt, quote, shorten } from "../text.ts";
 import { CHOICES, type Fill, FILLS, KEYS, NEEDED, OUSTED } from "./requirements.ts";
 import { withoutLoginOf } from "./server-logins.ts";

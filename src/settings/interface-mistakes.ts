@@ -18,7 +18,7 @@ import {
   walk,
 } from "../openapi/structure.ts";
 import type { Mistake, Path } from "./check.ts";
-import { didYouMean, nearest } from "./nearest.ts";
+import { didYouMean, nearest } from "../nearest.ts";
 import { show } from "./show.ts";
 
 /** The types of JSON Schema. */
