@@ -17,3 +17,30 @@ export function joinBytes(parts: readonly Uint8Array[]): Bytes {
   }
   return bytes;
 }
+
+/** How long a part of a content is, in bytes or UTF-16 code units. */
+const PART_LENGTH = 65_536;
+
+/**
+ * The bytes of a content, part by part, a text in UTF-8. Each part is valid until the next is asked for. To
+ * have all of a large text as bytes would leave a hole of that size in the memory of the process.
+ */
+export function* partsOf(content: string | Bytes): Generator<Bytes> {
+  const encoder = new TextEncoder();
+  const buffer = new Uint8Array(typeof content === "string" ? 3 * (PART_LENGTH + 1) : 0);
+  for (let at = 0, end = 0; at < content.length; at = end) {
+    end = at + PART_LENGTH;
+    if (typeof content === "string") {
+      // Both halves of a character stay together.
+      if (content.codePointAt(end - 1)! > 0xffff) end++;
+      yield buffer.subarray(0, encoder.encodeInto(content.slice(at, end), buffer).written);
+    } else yield content.subarray(at, end);
+  }
+}
+
+/** How many bytes a text is in UTF-8. */
+export function byteLengthOf(text: string): number {
+  let length = 0;
+  for (const { byteLength } of partsOf(text)) length += byteLength;
+  return length;
+}

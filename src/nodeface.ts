@@ -111,15 +111,19 @@ export function assembleNodeface(checked: CheckedOptions): AnsweringNodeface {
   const answer: AnsweringNodeface["answer"] = (head, makeRequest, context = []) => {
     try {
       const found = find(head, makeRequest, context);
-      return isReady(found) ? complete(found, head) : answerLater(found, head);
+      const answered = isReady(found) ? complete(found, head) : completeLater(found, head);
+      return isReady(answered) ? answered : orError(answered, head);
     } catch (error) {
       return answerError(error, head);
     }
   };
 
-  const answerLater = async (found: Promise<Found>, head: RequestHead) => {
+  const completeLater = async (found: Promise<Found>, head: RequestHead) =>
+    complete(await found, head);
+
+  const orError = async (answered: Promise<Answer | Response>, head: RequestHead) => {
     try {
-      return complete(await found, head);
+      return await answered;
     } catch (error) {
       return answerError(error, head);
     }
@@ -172,10 +176,12 @@ export function assembleNodeface(checked: CheckedOptions): AnsweringNodeface {
     return toResponse((asked ?? finish)(answer, head, open));
   };
 
-  const complete = (found: Found, head: RequestHead): Answer | Response => {
+  const complete = (found: Found, head: RequestHead): Awaitable<Answer | Response> => {
     const answer = !found ? notFound() : "variants" in found ? respond(found, head.headers) : found;
     // A response comes from an operation, which has finished it.
-    return isResponse(answer) ? answer : finish(answer, head);
+    if (isResponse(answer)) return answer;
+    const finished = finish(answer, head) as Answer;
+    return finished.load && head.method !== "HEAD" ? withBody(finished, finished.load) : finished;
   };
 
   // JavaScript hosts may hand over anything.
@@ -215,6 +221,13 @@ interface RoutedRequest {
   head: RequestHead;
   makeRequest: () => Awaitable<Request>;
   context: readonly unknown[];
+}
+
+async function withBody(
+  { load: _, ...answer }: Answer,
+  load: NonNullable<Answer["load"]>,
+): Promise<Answer> {
+  return { ...answer, body: await load() };
 }
 
 /** The routes of a path by method; those of operations have a `finish` of their own. */

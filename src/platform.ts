@@ -7,6 +7,7 @@
  */
 import type { Readable } from "node:stream";
 import type { ReadableStream as NodeStream } from "node:stream/web";
+import { joinBytes } from "./bytes.ts";
 import { withTimeout } from "./with-timeout.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -56,23 +57,30 @@ export interface Bounds {
 }
 
 /**
- * Encodes bytes as brotli (RFC 7932).
+ * Encodes bytes as brotli (RFC 7932) or gzip (RFC 1952).
  *
+ * @param parts each is done with when the next is asked for
  * @returns `undefined` if the runtime has no encoder, such as workerd without `nodejs_compat`
  */
-export async function brotli(bytes: Bytes): Promise<Bytes | undefined> {
+export async function compress(
+  coding: "br" | "gzip",
+  parts: Iterable<Bytes>,
+): Promise<Bytes | undefined> {
   const zlib = await import("node:zlib").catch(() => undefined);
   if (!zlib?.createBrotliCompress) return undefined;
-  const { constants, createBrotliCompress } = zlib;
+  const { constants, createBrotliCompress, createGzip } = zlib;
   // The default window takes four times the memory, and makes a description of 10 MB no smaller.
   const params = { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: 18 };
-  const encoder = createBrotliCompress({ params });
+  const encoder = coding === "br" ? createBrotliCompress({ params }) : createGzip();
   const encoded: Uint8Array[] = [];
   encoder.on("data", (chunk: Uint8Array) => encoded.push(chunk));
   const ended = new Promise((resolve, reject) => encoder.on("end", resolve).on("error", reject));
-  encoder.end(bytes);
-  await ended;
-  return new Uint8Array(await new Blob(encoded as BlobPart[]).arrayBuffer());
+  const write = async () => {
+    for (const part of parts) await new Promise((resolve) => encoder.write(part, resolve));
+    encoder.end();
+  };
+  await Promise.all([ended, write()]);
+  return joinBytes(encoded);
 }
 
 /** An environment variable; `undefined` if the runtime has none or denies access. */

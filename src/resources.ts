@@ -6,11 +6,11 @@
 import type { Content } from "./description/prepare.ts";
 import type { DescriptionPlace, DescriptionReport } from "./description/place.ts";
 import type { KnownNode } from "./description/known-node.ts";
-import type { Live } from "./description/watch.ts";
+import type { Live, Shown } from "./description/watch.ts";
 import { type Assets, createAssets, prepareFavicon } from "./explorer/assets.ts";
 import type { Page } from "./explorer/page.ts";
 import { VERSION } from "./generated/build-info.js";
-import { unpack } from "./http/build-time-content.ts";
+import { type PackedContent, unpack } from "./http/build-time-content.ts";
 import type { Representation } from "./http/representation.ts";
 import { createServiceInfo, isAlone } from "./info/info-without-node.ts";
 import type { Monitor } from "./info/monitor.ts";
@@ -19,7 +19,7 @@ import type { Kind } from "./kinds/kind.ts";
 import { lazy, pick, type Resource } from "./lazy.ts";
 import { prepareCatalog } from "./openapi/api-catalog.ts";
 import { describeOperation } from "./operations/describe-operation.ts";
-import type { Forms } from "./openapi/serve-description.ts";
+import type { Form, Forms } from "./openapi/serve-description.ts";
 import { refreshOnDemand } from "./refresh-on-demand.ts";
 import type { ResolvedOptions } from "./options.ts";
 import { withTimeout } from "./with-timeout.ts";
@@ -45,8 +45,8 @@ export interface Resources {
   /** `/assets/…` */
   readonly assets: Resource<Assets>;
   /**
-   * Makes everything except the explorer's files, the description below `/v1` and what needs an answer of
-   * the node.
+   * Makes everything except the explorer's files, the description below `/v1`, the YAML of a large
+   * description, for which requests wait, and what needs an answer of the node.
    */
   prepare(): Promise<void>;
   /** Reads the node's description again, now, if it has changed. */
@@ -113,7 +113,7 @@ export function createResources(options: ResolvedOptions): Resources {
         return { peek: () => page, get: () => Promise.resolve(page) };
       },
       alone,
-      own: documentOf(own.json),
+      own: await documentOf(own),
       operations,
       documentOfHost,
       report: (report: DescriptionReport) => {
@@ -179,9 +179,12 @@ export function createResources(options: ResolvedOptions): Resources {
     get: async () => await (await monitor.get()).get(),
   };
 
-  const versioned = (form: "json" | "yaml"): Resource<Representation> => ({
-    peek: () => description.peek()?.current.versioned[form].peek(),
-    get: async () => await (await description.get()).current.versioned[form].get(),
+  const part = (of: (shown: Shown<PageSource>) => Resource<Representation>) => ({
+    peek: () => {
+      const current = description.peek()?.current;
+      return current && of(current).peek();
+    },
+    get: async () => await of((await description.get()).current).get(),
   });
 
   const catalog = lazy(prepareCatalog);
@@ -206,8 +209,11 @@ export function createResources(options: ResolvedOptions): Resources {
         ({ info, health }) => accepted.has(info.status) ? health.passing : health.failing,
       ),
     json: pick(description, ({ current }) => current.json),
-    yaml: pick(description, ({ current }) => current.yaml),
-    versioned: { json: versioned("json"), yaml: versioned("yaml") },
+    yaml: part(({ yaml }) => yaml),
+    versioned: {
+      json: part(({ versioned }) => versioned.json),
+      yaml: part(({ versioned }) => versioned.yaml),
+    },
     catalog,
     favicon,
     assets,
@@ -233,6 +239,14 @@ function lookInterval(place: DescriptionPlace | undefined, node: string | undefi
 /** The service's own description; all services of a process share it. */
 export const OWN_DESCRIPTION: Resource<Forms> = lazy(async () => {
   const { SPEC_JSON, SPEC_YAML, SPEC_DOTS } = await import("./generated/description.js");
-  const [json, yaml] = await Promise.all([unpack(SPEC_JSON), unpack(SPEC_YAML)]);
-  return { json, yaml, dots: SPEC_DOTS };
+  const [json, yaml] = await Promise.all([
+    formOf(SPEC_JSON, SPEC_DOTS.json),
+    formOf(SPEC_YAML, SPEC_DOTS.yaml),
+  ]);
+  return { json, yaml };
 });
+
+async function formOf(packed: PackedContent, dots: readonly number[]): Promise<Form> {
+  const codings = await unpack(packed);
+  return { codings, size: codings.identity.byteLength, dots };
+}

@@ -1,13 +1,16 @@
+import { Buffer } from "node:buffer";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { parse } from "yaml";
 import { prepareInThread } from "../src/description/prepare-in-thread.ts";
 import { createPrepare } from "../src/description/prepare-description.ts";
-import { prepare } from "../src/description/prepare.ts";
+import { prepare, type Prepared } from "../src/description/prepare.ts";
 import { createNodeface } from "../src/index.ts";
 import { formatFinding } from "../src/openapi/diagnostics.ts";
 import { LIMITS } from "../src/openapi/limits.ts";
 import type { LoadJob } from "../src/openapi/load.ts";
 import { type Reader, ReadError } from "../src/openapi/read-file-or-url.ts";
+import type { startThread } from "../src/platform.ts";
 import { testWhere } from "./_needs.ts";
 
 const large = suite("a large description");
@@ -25,6 +28,12 @@ function describe(count: number, more: object = {}): string {
   );
   const paths = { ...Object.fromEntries(operations), ...more };
   return JSON.stringify({ openapi: "3.1.1", info: { title: "Things", version: "1" }, paths });
+}
+
+/** What there is at first. */
+function without({ content, ...prepared }: Prepared) {
+  const { yaml: _, ...first } = content!;
+  return { ...prepared, content: first };
 }
 
 /** Reads files from a table, and counts how often. */
@@ -48,7 +57,9 @@ large("comes out of a thread as it would without one", async () => {
   };
   const here = await prepare(JOB, readerOf(files).read);
   const { read, asked } = readerOf(files);
-  assert.equal(await prepareInThread(JOB, read), here);
+  const there = (await prepareInThread(JOB, read))!;
+  assert.equal(await there.content?.yaml, await here.content?.yaml);
+  assert.equal(without(there), without(here));
   assert.equal(asked, ["openapi.json", "a.json", "none.json"]);
   assert.match(here.findings.map(formatFinding).join(), "cannot be read: there is no such file");
   assert.ok(here.content);
@@ -67,6 +78,76 @@ large("is read once, however late it is known to be large", async () => {
   assert.equal(asked, ["openapi.json", ...names]);
   assert.equal(findings.filter(({ level }) => level === "error"), []);
   assert.is(content?.page.title, "Things");
+});
+
+large("is there before it is written as YAML, which those who ask for it wait for", async () => {
+  const text = describe(5000);
+  const app = createNodeface({ description: { text, name: "a.json" }, log() {} });
+  const ask = async (path: string) => await app.fetch(new Request(`http://localhost${path}`));
+  const order: string[] = [];
+  const note = (path: string) => ask(path).then((response) => (order.push(path), response.text()));
+  const [yaml, , json] = await Promise.all(["/spec.yaml", "/v1/spec", "/spec.json"].map(note));
+  assert.is(order.at(-1), "/spec.yaml");
+  assert.equal(parse(yaml!), JSON.parse(json!));
+});
+
+large(
+  "keeps its JSON where the thread ends before the YAML is written, as YAML as well",
+  async () => {
+    const { read } = readerOf({ "openapi.json": describe(1) });
+    const { content, ...rest } = await prepare(JOB, read);
+    const { yaml: _, ...first } = content!;
+    const start: typeof startThread = (_, { onMessage, onFailure }) => {
+      const send = () => {
+        onMessage({ prepared: { ...rest, content: first } });
+        setTimeout(onFailure, 0, "takes more than it may");
+      };
+      return Promise.resolve({ send, end: () => order.push("ended") });
+    };
+    const order: string[] = [];
+    const prepared = (await prepareInThread(JOB, read, LIMITS, start))!;
+    assert.equal(order, []);
+    assert.equal(prepared.content?.json, content!.json);
+    const yaml = await prepared.content!.yaml;
+    assert.is(
+      "finding" in yaml && formatFinding(yaml.finding),
+      "openapi.json:1:1 cannot be written as YAML: it takes more than it may; " +
+        "/spec.yaml has it as JSON, which is YAML as well",
+    );
+    await Promise.resolve();
+    assert.equal(order, ["ended"]);
+  },
+);
+
+const bytesOf = async (response: Response) => new Uint8Array(await response.arrayBuffer());
+
+large("has the same bytes, length and validator for clients with and without gzip", async () => {
+  const description = { text: describe(2500), name: "a.json" };
+  const app = createNodeface({ description, log() {} });
+  const ask = async (path: string, coding: string, init: RequestInit = {}) => {
+    const headers = { "accept-encoding": coding, ...init.headers };
+    return await app.fetch(new Request(`http://localhost${path}`, { ...init, headers }));
+  };
+  for (const path of ["/spec.json", "/spec.yaml", "/v1/spec.json", "/v1/spec.yaml"]) {
+    const [plain, another, zipped] = await Promise.all(
+      ["identity", "identity", "gzip"].map((coding) => ask(path, coding)),
+    );
+    const bytes = await bytesOf(plain!);
+    assert.ok(bytes.byteLength > 1_500_000, path);
+    const unzipped = zipped!.body!.pipeThrough(new DecompressionStream("gzip"));
+    assert.is(Buffer.compare(bytes, await bytesOf(new Response(unzipped))), 0, path);
+    assert.is(Buffer.compare(bytes, await bytesOf(another!)), 0, path);
+    assert.is(plain!.headers.get("content-length"), String(bytes.byteLength), path);
+    assert.is(plain!.headers.get("content-encoding"), null, path);
+    const etag = plain!.headers.get("etag")!;
+    assert.is(zipped!.headers.get("etag"), etag.replace(/"$/, '-gzip"'), path);
+    const head = await ask(path, "identity", { method: "HEAD" });
+    assert.equal([...head.headers], [...plain!.headers], path);
+    assert.is(await head.text(), "", path);
+    const known = await ask(path, "identity", { headers: { "if-none-match": etag } });
+    assert.is(known.status, 304, path);
+    assert.is(await known.text(), "", path);
+  }
 });
 
 large("keeps no request waiting", async () => {

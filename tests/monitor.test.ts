@@ -342,7 +342,7 @@ monitor("a host may tell all by a function of its own", async () => {
   const { info, representation } = await monitor.get();
   assert.equal([info.software, info.status], ["mine", "syncing"]);
   assert.match(
-    new TextDecoder().decode(representation.variants.identity!.full.body),
+    new TextDecoder().decode(representation.variants.identity!.full.body!),
     '"height": 1152921504606846976,',
   );
   height++;

@@ -132,8 +132,9 @@ found("it is taken up when it is there, and looked at again later", async () => 
   let now = 0;
   let path: `/${string}` | undefined = undefined;
   const own = { openapi: "3.1.1", info: { title: "Own", version: "1" }, paths: {} };
-  const form = { identity: new TextEncoder().encode(JSON.stringify(own)) };
-  const alone = await prepareOwn({ json: form, yaml: form, dots: { json: [], yaml: [] } }, []);
+  const identity = new TextEncoder().encode(JSON.stringify(own));
+  const form = { codings: { identity }, size: identity.byteLength, dots: [] };
+  const alone = await prepareOwn({ json: form, yaml: form }, []);
   const live = keepFound(
     {
       url,

@@ -216,6 +216,31 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
   ],
   "3.1.2": [
     [
+      operation("parmeters: []"),
+      "paths /a get parmeters",
+      undefined,
+      '3:34 note an operation of OpenAPI 3.1 has no "parmeters"; it is left out; did you mean parameters?',
+    ],
+    [
+      operation("security: [{ known: [], lost: [] }, {}]") +
+      "\ncomponents: { securitySchemes: { known: { type: http, scheme: basic } } }",
+      "paths /a get security",
+      [{ known: [], lost: [] }, {}],
+      '3:53 error the security scheme "lost" is declared nowhere',
+    ],
+    [
+      "security: [{ 'x-lost': [] }]\npaths: {}",
+      "security",
+      [{ "x-lost": [] }],
+      '3:24 error the security scheme "x-lost" is declared nowhere',
+    ],
+    [
+      "externalDocs: { url: 'https://hugo:S3cret@a.example/' }\npaths: {}",
+      "externalDocs",
+      { url: "https://a.example/" },
+      "3:22 note a user and a password in a URL are left out: everyone may read what is served",
+    ],
+    [
       `paths: { /a: { get: {}, query: {}, additionalOperations: { COPY: {} } } }`,
       "paths /a",
       { get: {} },
@@ -241,6 +266,12 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
     }, '4:67 error "c" must be an object: a schema; it is left out'],
   ],
   "3.2.0": [
+    [
+      "security: [{ '#/components/securitySchemes/a': [] }, { lost: [] }]\npaths: {}",
+      "security 1",
+      { lost: [] },
+      '3:62 error the security scheme "lost" is declared nowhere',
+    ],
     [
       `paths: { /a: { query: { ${GOOD} }, additionalOperations: { GET: {}, COPY: {} } } }`,
       "paths /a additionalOperations",

@@ -2,6 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";
 import { createNodeface, type NodefaceOptions } from "../src/index.ts";
+import { formatFinding } from "../src/openapi/diagnostics.ts";
 import { deepen, markServers } from "../src/openapi/depths.ts";
 import { serverUrl } from "../src/openapi/server-url.ts";
 import { withServers } from "../src/openapi/servers.ts";
@@ -141,6 +142,7 @@ servers(
   () => {
     const document = {
       openapi: "3.1.1",
+      info: { title: "höher 😀" },
       servers: [{ url: ".", description: "." }, { url: "https://a.example" }],
       paths: {
         "/.": {
@@ -150,14 +152,14 @@ servers(
       "x-data": { servers: [{ url: "." }] },
     };
     const { document: marked, read } = markServers(document);
-    const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+    const bytes = (text: string) => new TextEncoder().encode(text);
     for (const write of [writeJson, writeYaml]) {
-      const written = read(write(marked));
-      assert.equal(parse(text(written.bytes)), document);
+      const { text, dots } = read(write(marked));
+      assert.equal(parse(text), document);
       const deep = structuredClone(document);
       deep.servers[0]!.url = "..";
       deep.paths["/."].get.servers[0]!.url = "../v1/node";
-      assert.equal(parse(text(deepen(written))), deep);
+      assert.equal(parse(new TextDecoder().decode(deepen(bytes(text), dots))), deep);
     }
   },
 );
@@ -239,6 +241,75 @@ servers(
     });
   },
 );
+
+const LOGIN = "http://hugo:S3cret@a.example/";
+const SERVER = {
+  url: "http://{user}:{password}@{host}/",
+  variables: {
+    user: { default: "hugo" },
+    password: { default: "S3cret" },
+    host: { default: "hugo:S3cret@b.example" },
+  },
+};
+const DOCS = { externalDocs: { url: LOGIN } };
+const RESPONSES = {
+  200: {
+    description: "",
+    content: { "text/plain": { examples: { a: { externalValue: LOGIN } } } },
+    links: { a: { operationId: "a", server: SERVER } },
+  },
+};
+const ITEM = {
+  servers: [SERVER],
+  post: { ...DOCS, servers: [{ url: LOGIN }], responses: RESPONSES },
+};
+
+servers("nor is one anywhere else in what is served, whatever may hold a URL", async () => {
+  const info = {
+    title: "x",
+    version: "1",
+    termsOfService: LOGIN,
+    contact: { url: LOGIN },
+    license: { name: "x", url: LOGIN },
+  };
+  const flow = { authorizationUrl: LOGIN, refreshUrl: LOGIN, scopes: {} };
+  const tokenUrl = LOGIN;
+  const oauth2 = { implicit: flow, password: { tokenUrl, scopes: {} } };
+  const documents: Json[] = [
+    {
+      openapi: "3.2.0",
+      $self: LOGIN,
+      jsonSchemaDialect: LOGIN,
+      info,
+      ...DOCS,
+      tags: [{ name: "x", ...DOCS }],
+      paths: { "/a": { ...ITEM, get: { operationId: "a", callbacks: { a: { b: ITEM } } } } },
+      webhooks: { a: ITEM },
+      components: {
+        schemas: { A: DOCS },
+        callbacks: { a: { b: ITEM } },
+        securitySchemes: {
+          a: { type: "oauth2", oauth2MetadataUrl: LOGIN, flows: oauth2 },
+          b: { type: "openIdConnect", openIdConnectUrl: LOGIN },
+        },
+      },
+    },
+    {
+      swagger: "2.0",
+      info,
+      host: "hugo:S3cret@a.example",
+      paths: { "/a": { get: { ...DOCS } } },
+      securityDefinitions: { a: { type: "oauth2", flow: "accessCode", ...flow, tokenUrl } },
+    },
+  ];
+  for (const document of documents) {
+    const { json, yaml, findings } = await load({ text: JSON.stringify(document) });
+    assert.match(json, "http://a.example/");
+    const said = findings.map(formatFinding);
+    for (const text of [json, yaml, ...said]) assert.not.match(text, /S3cret|hugo/);
+    assert.match(said.join(), "a user and a password in a URL are left out");
+  }
+});
 
 servers(
   "neither is one of the node's URL, nor of where it is reached from outside",

@@ -32,6 +32,34 @@ swagger("says where it is, in each of its schemes", async () => {
   assert.equal(operation.servers, [{ url: "wss://a.example" }]);
 });
 
+swagger("keeps what OpenAPI 3.0 has as well, and says what it does not have", async () => {
+  const list = { name: "l", in: "query", type: "array", items: { type: "string" } };
+  const { document, findings } = await bundleFiles({
+    "root.json": {
+      swagger: "2.0",
+      info: { title: "Test", version: "1" },
+      paths: {
+        "/a": {
+          parameters: [{ ...list, collectionFormat: "tsv" }],
+          trace: { responses: {} },
+          get: { responses: { 200: { description: "OK" } } },
+        },
+      },
+      definitions: {
+        A: { deprecated: true, writeOnly: true, patternProperties: {}, "x-a": 1 },
+      },
+    },
+  });
+  assert.equal(document.components.schemas.A, { deprecated: true, writeOnly: true, "x-a": 1 });
+  assert.equal(Object.keys(document.paths["/a"]), ["parameters", "get"]);
+  const said = findings.map((finding: string) => finding.replace(/^\S+ /, ""));
+  assert.equal(said, [
+    '"collectionFormat" must be csv, ssv, pipes or multi, as OpenAPI 3 has no other; it is left out',
+    'a path item of Swagger 2.0 has no "trace"; it is left out',
+    'a schema of Swagger 2.0 has no "patternProperties"; it is left out',
+  ]);
+});
+
 swagger("has a body where a parameter is one, shared ones included", async () => {
   const Body = { name: "b", in: "body", required: true, schema: { $ref: "#/definitions/A" } };
   const { document, operation } = await upgrade({

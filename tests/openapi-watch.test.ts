@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { prepare } from "../src/description/prepare.ts";
+import { prepare, type WrittenYaml } from "../src/description/prepare.ts";
 import { keepCurrent } from "../src/description/watch.ts";
-import { represent } from "../src/http/representation.ts";
+import { represent, type Representation } from "../src/http/representation.ts";
 import { lazy } from "../src/lazy.ts";
 import { formatFinding } from "../src/openapi/diagnostics.ts";
 import { assembleNodeface, type Nodeface } from "../src/nodeface.ts";
@@ -164,7 +164,7 @@ fresh(
         return await prepare(job, read);
       },
       makePage: ({ page }) => Promise.resolve(page.title),
-      alone: (page) => ({ json: representation, yaml: representation, versioned, page }),
+      alone: (page) => ({ json: representation, yaml: resource, versioned, page }),
       report: (report) => reports.push(report),
     });
     const refreshed = live.refresh();
@@ -173,6 +173,51 @@ fresh(
     await Promise.all([live.ready, refreshed]);
     assert.is(live.current.page, "Late");
     assert.equal(reports.map(({ shown }) => shown), ["current"]);
+  },
+);
+
+fresh(
+  "what is slow to be written as YAML is shown before, and keeps who asks waiting",
+  async () => {
+    write(file, describe("One"));
+    let finish = (_: WrittenYaml) => {};
+    let prepared = 0;
+    const json = await represent("", { type: "text/plain", cache: "no-cache" });
+    const yaml = lazy(() => Promise.resolve(json));
+    const live = keepCurrent({
+      place: file,
+      own: { paths: {} },
+      prepare: async (job, read) => {
+        const { content, ...rest } = await prepare(job, read);
+        prepared++;
+        const yaml = new Promise<WrittenYaml>((resolve) => finish = resolve);
+        return { ...rest, content: content && { ...content, yaml } };
+      },
+      makePage: ({ page }) => Promise.resolve(page.title),
+      alone: (page) => ({ json, yaml, versioned: { json: yaml, yaml }, page }),
+      report: (report) => reports.push(report),
+    });
+    await live.ready;
+    assert.is(live.current.page, "One");
+    assert.is(live.current.yaml.peek(), undefined);
+    const [waiting, deeper] = [live.current.yaml.get(), live.current.versioned.yaml.get()];
+    write(file, describe("Two"));
+    const refreshed = live.refresh();
+    // One thread at a time.
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    assert.is(prepared, 1);
+    const finding = { file: "a", line: 1, column: 1, isFatal: false, level: "note" } as const;
+    finish({ finding: { ...finding, message: "it is too much" } });
+    const text = ({ variants }: Representation) =>
+      JSON.parse(new TextDecoder().decode(variants.identity!.full.body!));
+    for (const answered of await Promise.all([waiting, deeper])) {
+      assert.is(answered.variants.identity!.full.headers["content-type"], "application/yaml");
+      assert.is(text(answered).info.title, "One");
+    }
+    await refreshed;
+    assert.is(live.current.page, "Two");
+    assert.equal(reports.map(({ shown }) => shown), ["current", "current", "current"]);
+    assert.equal(findings(), ["a:1:1 it is too much"]);
   },
 );
 

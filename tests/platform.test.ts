@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -5,8 +6,8 @@ import process from "node:process";
 import { pathToFileURL } from "node:url";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { brotliDecompressSync } from "node:zlib";
-import { brotli, fileUrl, findFile, readFile, readVariable } from "../src/platform.ts";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { compress, fileUrl, findFile, readFile, readVariable } from "../src/platform.ts";
 
 const platform = suite("what is read of the machine");
 
@@ -74,9 +75,15 @@ platform("a variable that is not set is undefined", () => {
   assert.is(readVariable("NODEFACE_NOT_SET"), undefined);
 });
 
-platform("brotli unpacks to what it was", async () => {
-  const bytes = new TextEncoder().encode("Nodeface ".repeat(999));
-  assert.equal(new Uint8Array(brotliDecompressSync((await brotli(bytes))!)), bytes);
+platform("brotli and gzip unpack to what it was, though parts share their bytes", async () => {
+  const part = new Uint8Array(100_000);
+  function* parts() {
+    for (let i = 0; i < 9; i++) yield part.fill(i);
+  }
+  const whole = Buffer.concat(Array.from(parts(), (part) => part.slice()));
+  for (const [coding, unpack] of [["br", brotliDecompressSync], ["gzip", gunzipSync]] as const) {
+    assert.is(Buffer.compare(unpack((await compress(coding, parts()))!), whole), 0, coding);
+  }
 });
 
 platform.after(() => rm(folder, { recursive: true }));

@@ -52,7 +52,7 @@ export async function checkServeOptions(options: ServeOptions = {}): Promise<Add
 
 async function describeUnknown(key: string): Promise<string> {
   // Only a mistake needs it, so that a right start does not load it.
-  const { didYouMean, nearest } = await import("../settings/nearest.ts");
+  const { didYouMean, nearest } = await import("../nearest.ts");
   const names = Object.keys(RULES);
   const meant = nearest(key, names);
   const right = meant ? didYouMean(meant) : `; there are ${names.join(", ")}`;

@@ -147,7 +147,7 @@ async function descriptionModule(): Promise<Module> {
       const marked = markServers(parse(yaml.toString()));
       const json = marked.read(writeJson(marked.document));
       return moduleText({
-        SPEC_JSON: await packContent(Buffer.from(json.bytes)),
+        SPEC_JSON: await packContent(Buffer.from(json.text)),
         SPEC_YAML: await packContent(yaml),
         SPEC_DOTS: { json: json.dots, yaml: [placeOfDot(yaml.toString())] },
       });

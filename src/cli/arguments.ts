@@ -5,7 +5,7 @@
  * @module
  */
 import { COMMAND, type CommandSetting, type Values } from "../settings/flags.ts";
-import { didYouMean, nearest } from "../settings/nearest.ts";
+import { didYouMean, nearest } from "../nearest.ts";
 import { mistakeInText, readText, type TextRule } from "../settings/text-rules.ts";
 import { quote } from "../text.ts";
 

@@ -33,7 +33,7 @@ export async function describeDescription(
 ): Promise<Section[]> {
   const title = "Description";
   const inspect = async (options: Partial<PlaceOptions> & Pick<PlaceOptions, "place">) => {
-    const own = documentOf((await OWN_DESCRIPTION.get()).json);
+    const own = await documentOf(await OWN_DESCRIPTION.get());
     const { url, public_url: publicUrl } = node;
     const prepare = createPrepare(() => {});
     return await inspectDescription({ own, prepare, base: url, node: url, publicUrl, ...options });

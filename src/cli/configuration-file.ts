@@ -11,7 +11,7 @@ import { configuration } from "../options-schema.ts";
 import { type Mistake, readValue } from "../settings/check.ts";
 import type { LOGS } from "../settings/flags.ts";
 import { kindNameOf } from "../settings/kind-name.ts";
-import { didYouMean, nearest } from "../settings/nearest.ts";
+import { didYouMean, nearest } from "../nearest.ts";
 import { show } from "../settings/show.ts";
 import { hasKind, unknownSources } from "../settings/unknown-sources.ts";
 import { ConfigError } from "./configuration-error.ts";

@@ -7,7 +7,7 @@ import { stringify } from "yaml";
 import { KIND_ALIASES, KIND_NAMES } from "../generated/kind-names.js";
 import { KINDS } from "../generated/kinds.js";
 import type { Kind } from "../kinds/kind.ts";
-import { didYouMean } from "../settings/nearest.ts";
+import { didYouMean } from "../nearest.ts";
 import { meantWord } from "../settings/text-rules.ts";
 import { quote } from "../text.ts";
 import { ConfigError } from "./configuration-error.ts";

@@ -157,7 +157,7 @@ export function keepFound<T>(
     let first: DescriptionReport | undefined;
     const live = open(node, of, place, (said) => {
       if (of.ofNode) report(said);
-      else first = said;
+      else first = { ...said, findings: [...first?.findings ?? [], ...said.findings] };
     });
     await live.ready;
     if (first?.shown === "current") {

@@ -5,7 +5,7 @@
  * @module
  */
 import type { LoadJob } from "../openapi/load.ts";
-import type { Prepared } from "./prepare.ts";
+import type { Content, Prepared, WrittenYaml } from "./prepare.ts";
 
 /** A file, as it is sent: its URL is a text. */
 export interface SentFile {
@@ -22,5 +22,13 @@ export type ToThread =
   /** Why a file cannot be had; `isExpected` where that is a finding about it. */
   | { readonly url: string; readonly failure: string; readonly isExpected: boolean };
 
-/** What the thread says: which file it needs, at last what came of it. */
-export type FromThread = { readonly url: string } | { readonly prepared: Prepared };
+/** What came of a description, without what is still to come. */
+export interface SentPrepared extends Omit<Prepared, "content"> {
+  readonly content: Omit<Content, "yaml"> | undefined;
+}
+
+/** What the thread says: which file it needs, then what came of it, and where there is a content, its YAML. */
+export type FromThread =
+  | { readonly url: string }
+  | { readonly prepared: SentPrepared }
+  | { readonly yaml: WrittenYaml };

@@ -9,32 +9,43 @@ import type { LoadJob } from "../openapi/load.ts";
 import { type Reader, ReadError } from "../openapi/read-file-or-url.ts";
 import { startThread } from "../platform.ts";
 import type { FromThread, ToThread } from "./messages.ts";
-import { failed, type Prepared } from "./prepare.ts";
+import { failed, type Prepared, withoutYaml, type WrittenYaml } from "./prepare.ts";
 
 /**
- * Prepares a description in a thread. Never rejects: that the thread fails, or takes more time or memory
- * than it may, is a finding.
+ * Prepares a description in a thread, which goes on until it has written the YAML as well. Never rejects:
+ * that the thread fails, or takes more time or memory than it may, is a finding.
  *
  * @param job what is sent to the thread
  * @param read reads the files that the thread asks for; their bytes are given away
  * @param limits in milliseconds and bytes
+ * @param start starts the thread
  * @returns `undefined` if there can be no thread
  */
 export async function prepareInThread(
   job: LoadJob,
   read: Reader,
   { time, memory }: { time: number; memory: number } = LIMITS,
+  start: typeof startThread = startThread,
 ): Promise<Prepared | undefined> {
   const { PROGRAM } = await import("../generated/thread-program.js");
   const stamps = new Map([[job.entry, ""]]);
   let settle: (prepared: Prepared) => void;
   const prepared = new Promise<Prepared>((resolve) => settle = resolve);
-  const fail = (reason: string) => settle(failed(job, stamps, new Error(reason)));
+  let settleYaml: (yaml: WrittenYaml) => void;
+  const yaml = new Promise<WrittenYaml>((resolve) => settleYaml = resolve);
+  const fail = (reason: string) => {
+    const error = new Error(reason);
+    settle(failed(job, stamps, error));
+    settleYaml(withoutYaml(job, error));
+  };
   const timer = setTimeout(() => fail(`it takes more than ${time / 1000} s`), time);
-  const thread = await startThread(PROGRAM, {
+  const thread = await start(PROGRAM, {
     onMessage(data) {
       const message = data as FromThread;
-      if ("prepared" in message) settle(message.prepared);
+      if ("prepared" in message) {
+        const { content, ...rest } = message.prepared;
+        settle({ ...rest, content: content && { ...content, yaml } });
+      } else if ("yaml" in message) settleYaml(message.yaml);
       else void answer(message.url);
     },
     onFailure: (reason) => fail(`it ${reason}`),
@@ -52,13 +63,18 @@ export async function prepareInThread(
       say({ url, failure: message, isExpected: error instanceof ReadError });
     }
   };
-  try {
-    say({ job });
-    return thread && await prepared;
-  } catch (error) {
-    return failed(job, stamps, error);
-  } finally {
+  const end = () => {
     clearTimeout(timer);
     thread?.end();
+  };
+  try {
+    say({ job });
+  } catch (error) {
+    fail((error as Error).message);
   }
+  if (!thread) return void end();
+  const done = await prepared;
+  if (done.content) void yaml.then(end);
+  else end();
+  return done;
 }

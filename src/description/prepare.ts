@@ -4,27 +4,29 @@
  * @module
  */
 import { type PageParts, renderParts } from "../explorer/page-parts.ts";
-import { encode, type EncodedContent } from "../http/content-coding.ts";
-import { failureOf } from "../openapi/diagnostics.ts";
+import { failureOf, type Finding } from "../openapi/diagnostics.ts";
 import { load, type Loaded, type LoadJob, nameOf } from "../openapi/load.ts";
 import type { Reader } from "../openapi/read-file-or-url.ts";
-import { markServers } from "../openapi/depths.ts";
+import { type Marked, markServers } from "../openapi/depths.ts";
+import { encodeForm, type Form } from "../openapi/serve-description.ts";
 import { originsOf } from "../openapi/server-origins.ts";
 import { writeJson, writeYaml } from "../openapi/write.ts";
+import { excerpt } from "../text.ts";
 import { breathe } from "../openapi/yield-to-requests.ts";
 
-/** What is shown of a description: plain data. */
+/** What is shown of a description: plain data, but for what is still to come. */
 export interface Content {
   /** The document as JSON. */
-  readonly json: EncodedContent;
-  /** The document as YAML. */
-  readonly yaml: EncodedContent;
-  /** Where another dot in them makes what is served one folder deeper; see `openapi/depths.ts`. */
-  readonly dots: Record<"json" | "yaml", readonly number[]>;
+  readonly json: Form;
+  /** The document as YAML. To write it takes longer than all else, so it comes last. Never rejects. */
+  readonly yaml: Promise<WrittenYaml>;
   readonly page: PageParts;
   /** The origins of its servers. */
   readonly origins: readonly string[];
 }
+
+/** A document as YAML, or why there is none: then its JSON, which is YAML as well, takes its place. */
+export type WrittenYaml = { readonly form: Form } | { readonly finding: Finding };
 
 /** What came of a description. */
 export interface Prepared extends Omit<Loaded, "document"> {
@@ -43,22 +45,32 @@ export const prepare: Prepare = async (job, read) => {
     const origins = originsOf(document);
     const page = await renderParts(document);
     const marked = markServers(document);
-    const inJson = marked.read(writeJson(marked.document));
-    await breathe();
-    const inYaml = marked.read(writeYaml(marked.document));
-    const [json, yaml] = await Promise.all([encodeAll(inJson.bytes), encodeAll(inYaml.bytes)]);
-    const dots = { json: inJson.dots, yaml: inYaml.dots };
-    return { content: { json, yaml, dots, page, origins }, findings, stamps };
+    const json = await encodeForm(marked.read(writeJson(marked.document)));
+    const yaml = prepareYaml(job, marked);
+    return { content: { json, yaml, page, origins }, findings, stamps };
   } catch (error) {
     return failed(job, stamps, error);
   }
 };
 
-async function encodeAll(identity: Uint8Array<ArrayBuffer>): Promise<EncodedContent> {
-  return { identity, ...await encode(identity) };
+async function prepareYaml(job: LoadJob, { document, read }: Marked): Promise<WrittenYaml> {
+  try {
+    await breathe();
+    return { form: await encodeForm(read(writeYaml(document))) };
+  } catch (error) {
+    return withoutYaml(job, error);
+  }
 }
 
 /** What came of a description, where that is something thrown. */
 export function failed({ entry }: LoadJob, stamps: Prepared["stamps"], error: unknown): Prepared {
   return { content: undefined, findings: [failureOf(nameOf(entry), error)], stamps };
+}
+
+/** What is said where a document cannot be written as YAML. */
+export function withoutYaml({ entry }: LoadJob, error: unknown): WrittenYaml {
+  const message = `cannot be written as YAML: ${excerpt(String((error as Error).message))}; ` +
+    "/spec.yaml has it as JSON, which is YAML as well";
+  const place = { file: nameOf(entry), line: 1, column: 1 };
+  return { finding: { ...place, message, isFatal: false, level: "note" } };
 }

@@ -5,6 +5,7 @@
  * @module
  */
 import { type File, ReadError } from "../openapi/read-file-or-url.ts";
+import type { Form } from "../openapi/serve-description.ts";
 import { parentThread } from "../platform.ts";
 import type { FromThread, ToThread } from "./messages.ts";
 import { prepare } from "./prepare.ts";
@@ -37,9 +38,15 @@ async function work({ job }: Extract<ToThread, { job: unknown }>): Promise<void>
     say({ url: href });
     return new Promise((resolve, reject) => waiting.set(href, { resolve, reject }));
   });
-  const { content } = prepared;
-  const bytes = content ? [content.json, content.yaml].flatMap((form) => Object.values(form)) : [];
-  say({ prepared }, bytes.map(({ buffer }) => buffer));
+  if (!prepared.content) return say({ prepared: { ...prepared, content: undefined } });
+  const { yaml: writing, ...content } = prepared.content;
+  say({ prepared: { ...prepared, content } }, buffersOf(content.json));
+  const yaml = await writing;
+  say({ yaml }, "form" in yaml ? buffersOf(yaml.form) : []);
+}
+
+function buffersOf({ codings }: Form): ArrayBuffer[] {
+  return Object.values(codings).map(({ buffer }) => buffer);
 }
 
 function say(message: FromThread, transfer?: readonly ArrayBuffer[]): void {

@@ -16,7 +16,7 @@ import { prepareForms } from "../openapi/serve-description.ts";
 import type { Whereabouts } from "../openapi/servers.ts";
 import { fileUrl } from "../platform.ts";
 import type { DescriptionPlace, DescriptionReport } from "./place.ts";
-import type { Content, Prepare, Prepared } from "./prepare.ts";
+import type { Content, Prepare, Prepared, WrittenYaml } from "./prepare.ts";
 
 /** Where a description is, and what goes into it. */
 export interface PlaceOptions extends Whereabouts {
@@ -47,7 +47,7 @@ export interface LiveOptions<T> extends PlaceOptions {
 /** What is shown of a description, all of it made of the same version. */
 export interface Shown<T> {
   readonly json: Representation;
-  readonly yaml: Representation;
+  readonly yaml: Resource<Representation>;
   readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
   readonly page: T;
 }
@@ -77,6 +77,8 @@ export function keepCurrent<T>(
 ): Live<T> {
   let stamps: Prepared["stamps"] = new Map();
   let shows: "own" | "older" = "own";
+  /** Resolves when the YAML of what is shown is there: to write it takes memory, so one is written at a time. */
+  let written: Promise<void> = Promise.resolve();
   const opened = lazy(() => open(options));
   const live: Live<T> & { current: Shown<T> } = {
     current: alone(NOTICE_BEFORE),
@@ -85,21 +87,30 @@ export function keepCurrent<T>(
   };
 
   async function readAgain() {
-    const { shown, findings, stamps: read } = await prepareShown();
+    await written;
+    const { shown, yaml, findings, stamps: read } = await prepareShown();
     stamps = read;
     if (shown) {
       live.current = shown;
       shows = "older";
     } else if (shows === "own") live.current = alone(NOTICE);
     report({ findings, shown: shown ? "current" : shows });
+    if (yaml) written = yaml.then(tellOfYaml);
+  }
+
+  function tellOfYaml(yaml: WrittenYaml) {
+    if ("finding" in yaml) report({ findings: [yaml.finding], shown: "current" });
   }
 
   async function prepareShown() {
     try {
       const { content, findings, stamps } = await (await opened.get()).prepare();
       if (!content) return { findings, stamps };
-      const shown = { ...await prepareForms(content), page: await makePage(content) };
-      return { shown, findings, stamps };
+      const { json } = content;
+      const yaml = content.yaml.then((yaml) => "form" in yaml ? yaml.form : json);
+      const page = await makePage(content);
+      const shown = { ...await prepareForms({ json, yaml }), page };
+      return { shown, yaml: content.yaml, findings, stamps };
     } catch (error) {
       return { findings: [failureOf(nameOf(options.place), error)], stamps };
     }
@@ -112,11 +123,14 @@ export function keepCurrent<T>(
   return live;
 }
 
-/** Reads a description once and says what is wrong with it. */
+/** Reads a description once, and says all that is wrong with it. */
 export async function inspectDescription(
   options: PlaceOptions & Pick<LiveOptions<unknown>, "prepare">,
 ): Promise<Prepared> {
-  return await (await open(options)).prepare();
+  const prepared = await (await open(options)).prepare();
+  const yaml = await prepared.content?.yaml;
+  if (!yaml || "form" in yaml) return prepared;
+  return { ...prepared, findings: [...prepared.findings, yaml.finding] };
 }
 
 /** What prepares a description, and reads its files one by one. */

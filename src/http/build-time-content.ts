@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { ContentCoding, EncodedContent } from "./content-coding.ts";
+import { type ContentCoding, type EncodedContent, gunzip } from "./content-coding.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -26,9 +26,4 @@ function fromBase64(text: string): Bytes {
   const bytes = new Uint8Array(chars.length);
   for (let i = 0; i < chars.length; i++) bytes[i] = chars.charCodeAt(i);
   return bytes;
-}
-
-async function gunzip(bytes: Bytes): Promise<Bytes> {
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
 }

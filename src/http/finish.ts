@@ -37,10 +37,13 @@ export function createFinish(cors: Cors): Finish {
     "cross-origin-resource-policy": cors === "*" ? "cross-origin" : "same-origin",
   };
 
-  const complete = ({ status, headers, body }: Answer, shared: CorsHeaders["headers"]): Answer => {
+  const complete = (
+    { status, headers, body, load }: Answer,
+    shared: CorsHeaders["headers"],
+  ): Answer => {
     const all: Answer["headers"] = { ...common, ...headers, ...shared };
     const vary = [headers.vary, shared.vary].filter(Boolean).join(", ");
-    return { status, headers: vary ? { ...all, vary } : all, body };
+    return { status, headers: vary ? { ...all, vary } : all, body, ...load && { load } };
   };
 
   /** Keeps the headers that the host has set; appends to `Vary`. */

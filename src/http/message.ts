@@ -28,6 +28,8 @@ export interface Answer {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Bytes | null;
+  /** Gives the body where it is not kept. What leaves the service has its body. */
+  readonly load?: () => Promise<Bytes>;
   /** `represent` makes it, `finish` fills it: the complete answers, by {@linkcode CorsHeaders.index}. */
   readonly completed?: Answer[];
   /** `toResponse` fills it: the second argument of `Response`. */

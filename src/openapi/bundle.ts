@@ -18,6 +18,7 @@ import {
   nameOfComponent,
   type Target,
 } from "./resolve-files.ts";
+import { withoutLogin } from "./server-url.ts";
 import { NAMING } from "./specification.ts";
 import { isReference, type Shape, shapeOfMember, siblingsOf } from "./structure.ts";
 import type { Fault } from "./validity.ts";
@@ -261,9 +262,9 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
   function copyName(link: Link): string | undefined {
     const { reference: { ref, place: { shape } }, member, end, isBroken } = link;
     if (shape === "exampleFile") {
-      if (URL.canParse(ref)) return ref;
+      if (URL.canParse(ref)) return withoutLogin(ref);
       if (/^http/.test(member.url) && URL.canParse(ref, member.url)) {
-        return new URL(ref, member.url).href;
+        return withoutLogin(new URL(ref, member.url).href);
       }
       complain(link, "is a file that is not served, so this example has no value", false);
       return undefined;

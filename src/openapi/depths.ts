@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { joinBytes } from "../bytes.ts";
+import { byteLengthOf, joinBytes } from "../bytes.ts";
 import type { Json } from "../json/values.ts";
 import { mapServers } from "./list-servers.ts";
 
@@ -13,7 +13,7 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 /** A document as it is served at `/spec.json` or `/spec.yaml`. */
 export interface Written {
-  readonly bytes: Bytes;
+  readonly text: string;
   /** Where another dot makes it the document that is one folder deeper; in bytes, ascending. */
   readonly dots: readonly number[];
 }
@@ -22,7 +22,7 @@ export interface Written {
 export interface Marked {
   readonly document: Json;
   /** What was written of it, without the marks. */
-  read(written: Bytes): Written;
+  read(written: string): Written;
 }
 
 const DOT = new TextEncoder().encode(".");
@@ -39,24 +39,19 @@ export function markServers(document: Json): Marked {
           : server
       ),
   );
-  return { document: marked, read: (written) => without(new TextEncoder().encode(mark), written) };
+  return { document: marked, read: (written) => without(mark, written) };
 }
 
-function without(mark: Bytes, written: Bytes): Written {
-  const parts: Bytes[] = [];
+function without(mark: string, written: string): Written {
+  const parts = written.split(mark);
   const dots: number[] = [];
-  let start = 0;
-  for (let at = find(mark, written, 0); at >= 0; at = find(mark, written, start)) {
-    parts.push(written.subarray(start, at));
-    dots.push(at - dots.length * mark.length);
-    start = at + mark.length;
-  }
-  if (dots.length === 0) return { bytes: written, dots };
-  return { bytes: joinBytes([...parts, written.subarray(start)]), dots };
+  let at = 0;
+  for (const part of parts.slice(0, -1)) dots.push(at += byteLengthOf(part));
+  return { text: parts.join(""), dots };
 }
 
 /** The same document as it is served one folder deeper. */
-export function deepen({ bytes, dots }: Written): Bytes {
+export function deepen(bytes: Bytes, dots: readonly number[]): Bytes {
   const parts: Bytes[] = [];
   let start = 0;
   for (const at of dots) {
@@ -64,14 +59,4 @@ export function deepen({ bytes, dots }: Written): Bytes {
     start = at;
   }
   return joinBytes([...parts, bytes.subarray(start)]);
-}
-
-/** Where bytes stand next in others; -1 where they do not. */
-function find(sought: Bytes, bytes: Bytes, from: number): number {
-  const [first = 0] = sought;
-  let at = bytes.indexOf(first, from);
-  while (at >= 0 && !sought.every((byte, i) => bytes[at + i] === byte)) {
-    at = bytes.indexOf(first, at + 1);
-  }
-  return at;
 }

@@ -23,6 +23,7 @@ import {
   structureOf,
   walk,
 } from "./structure.ts";
+import { withoutLogin } from "./server-url.ts";
 import { type Faults, faultsOf, NONE, refuse } from "./validity.ts";
 
 /** What a reference leads to. */
@@ -127,6 +128,18 @@ export async function gather(entry: URL, read: Reader): Promise<Files> {
         const base = baseAt(place, start);
         named.set(base.url, { member, located: { ...base, base } });
       }
+      if (place.shape === "securityRequirement") {
+        for (const name of undeclaredIn(place.value, root, structure)) {
+          const message = `the security scheme ${
+            quote(shorten(name, REF_MAX))
+          } is declared nowhere`;
+          member.complaints.add({ message, isError: true }, () => [
+            ...start.path,
+            ...pathOf(place),
+            name,
+          ]);
+        }
+      }
       const reference = referenceAt(place);
       if (!reference) continue;
       if (links.length === LIMITS.references) {
@@ -167,6 +180,19 @@ export async function gather(entry: URL, read: Reader): Promise<Files> {
   }
   settle(files);
   return files;
+}
+
+/** The security schemes of a requirement that the root does not declare. */
+function undeclaredIn(requirement: unknown, root: Member, structure: Structure): string[] {
+  const declared = structure.sections.securityScheme!.reduce<Json>(
+    (value, key) => objectOf(value[key]),
+    objectOf(root.source.value),
+  );
+  // Since OpenAPI 3.2 it may be the URI of one.
+  const isUri = (name: string) => structure.name === "OpenAPI 3.2" && /[/#:]/.test(name);
+  return Object.keys(objectOf(requirement)).filter((name) =>
+    !Object.hasOwn(declared, name) && !Object.hasOwn(declared, "$ref") && !isUri(name)
+  );
 }
 
 /** A reference whose file cannot be had. */
@@ -245,7 +271,7 @@ export function complain(
 ): void {
   if (failure === "") return;
   const reason = failure.startsWith("cannot be read") ? "" : "the reference to ";
-  const message = `${reason}${quote(shorten(reference.ref, REF_MAX))} ${failure}`;
+  const message = `${reason}${quote(shorten(withoutLogin(reference.ref), REF_MAX))} ${failure}`;
   member.complaints.add(
     { message, isError },
     () => [...start.path, ...pathOfReference(reference)],

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { encode, type EncodedContent } from "../http/content-coding.ts";
+import { identityOf, keep, type KeptContent } from "../http/content-coding.ts";
 import { represent, type Representation } from "../http/representation.ts";
 import { type DocumentOfHost, withDocumentOfHost } from "./document-of-host.ts";
 import { addOperations, type DescribedOperation, type Document } from "./operations-of-host.ts";
@@ -11,31 +11,33 @@ import { lazy, type Resource } from "../lazy.ts";
 import type { Json } from "../json/values.ts";
 import { deepen, markServers, type Written } from "./depths.ts";
 
-type Bytes = Uint8Array<ArrayBuffer>;
-
 /** A description may be kept, but is asked after at every use. */
 const REVALIDATE = "public, no-cache";
 
-/** The description, ready to be served. All of it changes together. */
+/** The description as it is served. All of it changes together. */
 export interface Description {
-  /** The document as JSON values; a whole number too large for `number` is a `bigint`. */
-  readonly document: Json;
   readonly json: Representation;
-  readonly yaml: Representation;
+  /** Those who ask for it before it is written wait for it. */
+  readonly yaml: Resource<Representation>;
   /** The same one folder deeper, made when it is first asked for. */
   readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
 }
 
-/** Both forms of a description in every coding, and the dots in them; see `depths.ts`. */
-export interface Forms {
-  readonly json: EncodedContent;
-  readonly yaml: EncodedContent;
-  readonly dots: Record<"json" | "yaml", readonly number[]>;
+/** A description in one form, in every coding. */
+export interface Form extends KeptContent {
+  /** Where another dot makes what is served one folder deeper; see `depths.ts`. */
+  readonly dots: readonly number[];
 }
 
-/** What the service's own description says, by its JSON. */
-export function documentOf({ identity }: Pick<EncodedContent, "identity">): Document {
-  return JSON.parse(new TextDecoder().decode(identity)) as Document;
+/** Both forms of a description. */
+export interface Forms {
+  readonly json: Form;
+  readonly yaml: Form;
+}
+
+/** What the service's own description says. */
+export async function documentOf({ json }: Forms): Promise<Document> {
+  return JSON.parse(new TextDecoder().decode(await identityOf(json))) as Document;
 }
 
 /**
@@ -49,60 +51,62 @@ export async function prepareOwn(
   forms: Forms,
   operations: readonly DescribedOperation[],
   ofHost: DocumentOfHost = {},
-): Promise<Description> {
-  const document = documentOf(forms.json);
+): Promise<Description & { readonly document: Json }> {
+  const document = await documentOf(forms);
   if (operations.length > 0 || Object.keys(ofHost).length > 0) {
     const hosted = withDocumentOfHost(document, operations, ofHost);
-    return describe(addOperations(hosted.document as Document, hosted.operations));
+    const described = addOperations(hosted.document as Document, hosted.operations);
+    return { document: described, ...await prepareForms(await write(described)) };
   }
   return { document, ...await prepareForms(forms) };
 }
 
-/** Prepares both forms of a document. What writes YAML is loaded where it is needed only. */
-async function describe(document: Document): Promise<Description> {
+/** Writes a document in both forms. What writes YAML is loaded where it is needed only. */
+async function write(document: Document): Promise<Forms> {
   const { writeJson, writeYaml } = await import("./write.ts");
   const marked = markServers(document);
-  const json = marked.read(writeJson(marked.document));
-  const yaml = marked.read(writeYaml(marked.document));
-  const forms = {
-    json: { identity: json.bytes, ...await encode(json.bytes) },
-    yaml: { identity: yaml.bytes, ...await encode(yaml.bytes) },
-    dots: { json: json.dots, yaml: yaml.dots },
+  return {
+    json: await encodeForm(marked.read(writeJson(marked.document))),
+    yaml: await encodeForm(marked.read(writeYaml(marked.document))),
   };
-  return { document, ...await prepareForms(forms) };
 }
 
-/** Prepares both forms of a description, with this service's operations. */
+/** Encodes what was written of a document. */
+export async function encodeForm({ text, dots }: Written): Promise<Form> {
+  return { ...await keep(text), dots };
+}
+
+/** Prepares both forms of a description, with this service's operations. The YAML may be written later. */
 export async function prepareForms(
-  { json, yaml, dots }: Forms,
-): Promise<Omit<Description, "document">> {
+  { json, yaml }: { json: Form; yaml: Form | Promise<Form> },
+): Promise<Description> {
+  const inYaml = lazy(async () => await represented(await yaml, YAML_FORM));
+  const prepared = inYaml.get();
+  // The next `get` tries again.
+  prepared.catch(() => {});
+  if ("codings" in yaml) await prepared;
   return {
-    json: await form(json.identity, JSON_FORM, json),
-    yaml: await form(yaml.identity, YAML_FORM, yaml),
+    json: await represented(json, JSON_FORM),
+    yaml: inYaml,
     versioned: {
-      json: deeper({ bytes: json.identity, dots: dots.json }, JSON_FORM),
-      yaml: deeper({ bytes: yaml.identity, dots: dots.yaml }, YAML_FORM),
+      json: lazy(async () => await deeper(json, JSON_FORM)),
+      yaml: lazy(async () => await deeper(await yaml, YAML_FORM)),
     },
   };
 }
 
 /** A form as it is served one folder deeper. Few ask for it, and to encode it takes long. */
-function deeper(written: Written, description: typeof JSON_FORM): Resource<Representation> {
-  return lazy(async () => await form(deepen(written), description));
+async function deeper(form: Form, kind: typeof JSON_FORM): Promise<Representation> {
+  return await represented(await keep(deepen(await identityOf(form), form.dots)), kind);
 }
 
 const JSON_FORM = { type: "application/json", filename: "spec.json" };
 const YAML_FORM = { type: "application/yaml", filename: "spec.yaml" };
 
-function form(
-  content: Bytes,
-  { type, filename }: typeof JSON_FORM,
-  encoded?: EncodedContent,
-) {
+function represented(content: KeptContent, { type, filename }: typeof JSON_FORM) {
   return represent(content, {
     type,
     cache: REVALIDATE,
     headers: { "content-disposition": `inline; filename="${filename}"` },
-    ...(encoded && { encoded }),
   });
 }

@@ -6,7 +6,6 @@
 import { isEqual, isObject, type Json, listOf, objectOf, textOf } from "../json/values.ts";
 import { operationsOf } from "./list-operations.ts";
 import { mapServers, serversOf } from "./list-servers.ts";
-import { withoutLoginOf } from "./server-logins.ts";
 import {
   absolute,
   atThisService,
@@ -45,7 +44,7 @@ export function withServers(document: Json, whereabouts: Whereabouts): Json {
     Object.entries(whereabouts).map(([key, url]) => [key, url && withoutLogin(url)]),
   ) as Whereabouts;
   const { base, home = base, publicUrl } = where;
-  const placed = mapServers(document, (servers) => nearServers(servers.map(withoutLoginOf), where));
+  const placed = mapServers(document, (servers) => nearServers(servers, where));
   const isNone = listOf(document.servers).filter(isObject).length === 0;
   const url = publicUrl ?? (isNone ? trim(home ?? THIS_SERVICE) : undefined);
   const whole = url === undefined ? placed : { ...placed, servers: [{ url }] };

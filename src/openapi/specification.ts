@@ -33,8 +33,8 @@ export const VARIANTS: Readonly<Record<string, string>> = {
   securityScheme: "type",
 };
 
-/** The methods that are members of a path item (OpenAPI 3.2, section 4.9.1). */
-export const METHODS: readonly string[] = [
+/** The methods that are members of a path item in every version, Swagger 2.0 included. */
+export const COMMON_METHODS: readonly string[] = [
   "get",
   "put",
   "post",
@@ -42,12 +42,12 @@ export const METHODS: readonly string[] = [
   "options",
   "head",
   "patch",
-  "trace",
-  "query",
 ];
-const OPERATIONS_3_0 = Object.fromEntries(
-  METHODS.filter((method) => method !== "query").map((method) => [method, "operation"]),
-);
+
+/** Those that are members of a path item in some version (OpenAPI 3.2, section 4.9.1). */
+export const METHODS: readonly string[] = [...COMMON_METHODS, "trace", "query"];
+
+const OPERATIONS = Object.fromEntries(COMMON_METHODS.map((method) => [method, "operation"]));
 
 /** What says the same in all versions. */
 const COMMON: Rows = {
@@ -55,13 +55,13 @@ const COMMON: Rows = {
     title: "string",
     version: "string",
     description: "string",
-    termsOfService: "string",
+    termsOfService: "url",
     contact: "contact",
     license: "license",
   },
-  contact: { name: "string", url: "string", email: "string" },
-  license: { name: "string!", url: "string" },
-  externalDocs: { url: "string!", description: "string" },
+  contact: { name: "string", url: "url", email: "string" },
+  license: { name: "string!", url: "url" },
+  externalDocs: { url: "url!", description: "string" },
   tag: { name: "string!", description: "string", externalDocs: "externalDocs" },
   xml: {
     name: "string",
@@ -162,7 +162,7 @@ const SCHEMA = {
 
 const EXAMPLES = { example: "any", examples: "{example}" };
 const CONTENT = { schema: "schema", content: "{mediaType}=", ...EXAMPLES };
-const FLOW = { refreshUrl: "string", scopes: "{string}" };
+const FLOW = { refreshUrl: "url", scopes: "{string}" };
 
 /** What OpenAPI 3.0 and those after it have. */
 const OPENAPI: Rows = {
@@ -177,7 +177,7 @@ const OPENAPI: Rows = {
     tags: "tag[]",
     externalDocs: "externalDocs",
   },
-  server: { url: "string!", description: "string", variables: "{serverVariable}" },
+  server: { url: "url!", description: "string", variables: "{serverVariable}" },
   serverVariable: { default: "string", enum: "texts", description: "string" },
   components: {
     schemas: "{schema}",
@@ -191,7 +191,8 @@ const OPENAPI: Rows = {
     callbacks: "{callback}",
   },
   pathItem: {
-    ...OPERATIONS_3_0,
+    ...OPERATIONS,
+    trace: "operation",
     summary: "string",
     description: "string",
     servers: "server[]",
@@ -270,16 +271,16 @@ const OPENAPI: Rows = {
   "securityScheme:apiKey": { name: "string!", in: "keyPlace!" },
   "securityScheme:http": { scheme: "string!", bearerFormat: "string" },
   "securityScheme:oauth2": { flows: "flows!" },
-  "securityScheme:openIdConnect": { openIdConnectUrl: "string!" },
+  "securityScheme:openIdConnect": { openIdConnectUrl: "url!" },
   flows: {
     implicit: "implicitFlow",
     password: "tokenFlow",
     clientCredentials: "tokenFlow",
     authorizationCode: "codeFlow",
   },
-  implicitFlow: { authorizationUrl: "string!", ...FLOW },
-  tokenFlow: { tokenUrl: "string!", ...FLOW },
-  codeFlow: { authorizationUrl: "string!", tokenUrl: "string!", ...FLOW },
+  implicitFlow: { authorizationUrl: "url!", ...FLOW },
+  tokenFlow: { tokenUrl: "url!", ...FLOW },
+  codeFlow: { authorizationUrl: "url!", tokenUrl: "url!", ...FLOW },
   schema: SCHEMA_3_0,
   discriminator: { propertyName: "string!", mapping: "{mappedSchema}", [OTHERS]: "any" },
 };
@@ -292,7 +293,7 @@ export const OPENAPI_3_0: Rows = extend(OPENAPI, {
 
 /** OpenAPI 3.1. */
 export const OPENAPI_3_1: Rows = extend(OPENAPI, {
-  document: { jsonSchemaDialect: "string", webhooks: "{pathItem}" },
+  document: { jsonSchemaDialect: "url", webhooks: "{pathItem}" },
   info: { summary: "string" },
   license: { identifier: "string" },
   components: { pathItems: "{pathItem}" },
@@ -303,7 +304,7 @@ export const OPENAPI_3_1: Rows = extend(OPENAPI, {
 
 /** OpenAPI 3.2. */
 export const OPENAPI_3_2: Rows = extend(OPENAPI_3_1, {
-  document: { $self: "string" },
+  document: { $self: "url" },
   server: { name: "string" },
   tag: { summary: "string", parent: "string", kind: "string" },
   components: { mediaTypes: "{mediaType}" },
@@ -326,14 +327,14 @@ export const OPENAPI_3_2: Rows = extend(OPENAPI_3_1, {
   response: { summary: "string" },
   example: { dataValue: "any", serializedValue: "string" },
   securityScheme: { deprecated: "boolean" },
-  "securityScheme:oauth2": { oauth2MetadataUrl: "string" },
+  "securityScheme:oauth2": { oauth2MetadataUrl: "url" },
   flows: { deviceAuthorization: "deviceFlow" },
-  deviceFlow: { deviceAuthorizationUrl: "string!", tokenUrl: "string!", ...FLOW },
+  deviceFlow: { deviceAuthorizationUrl: "url!", tokenUrl: "url!", ...FLOW },
   discriminator: { defaultMapping: "mappedSchema" },
   xml: { nodeType: "string" },
 });
 
-const SIMPLE = { ...FACETS, type: "simpleType", items: "items", collectionFormat: "string" };
+const SIMPLE = { ...FACETS, type: "simpleType", items: "items", collectionFormat: "listFormat" };
 
 /** OpenRPC 1.3, as far as something is made of it. */
 export const OPENRPC_1_3: Rows = {
@@ -382,7 +383,7 @@ export const SWAGGER: Rows = {
   document: {
     swagger: "string",
     info: "info",
-    host: "string",
+    host: "host",
     basePath: "string",
     schemes: "string[]",
     consumes: "string[]",
@@ -396,7 +397,7 @@ export const SWAGGER: Rows = {
     tags: "tag[]",
     externalDocs: "externalDocs",
   },
-  pathItem: { ...OPERATIONS_3_0, parameters: "parameter[]" },
+  pathItem: { ...OPERATIONS, parameters: "parameter[]" },
   operation: {
     tags: "string[]",
     summary: "string",
@@ -432,20 +433,12 @@ export const SWAGGER: Rows = {
   "securityScheme:apiKey": { name: "string!", in: "keyPlace!" },
   "securityScheme:oauth2": {
     flow: "flow!",
-    authorizationUrl: "string",
-    tokenUrl: "string",
+    authorizationUrl: "url",
+    tokenUrl: "url",
     scopes: "{string}",
   },
-  schema: {
-    ...SCHEMA,
-    enum: "list",
-    required: "names",
-    type: "typesOfSwagger",
-    items: "schema",
-    exclusiveMaximum: "boolean",
-    exclusiveMinimum: "boolean",
-    discriminator: "string",
-  },
+  // What OpenAPI 3.0 has besides stays: many mix the versions.
+  schema: { ...SCHEMA_3_0, type: "typesOfSwagger", discriminator: "string" },
 };
 
 /** Rows with further members. */

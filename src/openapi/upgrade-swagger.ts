@@ -6,12 +6,11 @@
 import { LIMITS } from "./limits.ts";
 import { isObject, type Json, listOf, objectOf, setMember } from "../json/values.ts";
 import { weigh } from "../json/weigh.ts";
+import { COMMON_METHODS } from "./specification.ts";
 import { type Shape, shapeOfMember, structureOf } from "./structure.ts";
 
 /** How much more than the document what is made of it may be. */
 const GROWTH_MAX = LIMITS.nodes;
-
-const METHODS = ["get", "put", "post", "delete", "options", "head", "patch"];
 
 /** The members that each kind has in both versions. Others go, but for extensions. */
 const KEPT = {
@@ -44,7 +43,7 @@ const KEPT = {
     ...["additionalProperties", "required", "readOnly", "xml", "externalDocs", "example"],
     ...["multipleOf", "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum", "maxLength"],
     ...["minLength", "pattern", "maxItems", "minItems", "uniqueItems", "maxProperties"],
-    ...["minProperties", "nullable", "oneOf", "anyOf", "not"],
+    ...["minProperties", "nullable", "oneOf", "anyOf", "not", "writeOnly", "deprecated"],
   ],
 } as const;
 
@@ -266,7 +265,7 @@ function createContext(document: Json) {
       .map((parameter) => upgradeParameter(objectOf(parameter)));
     const upgraded: Json = keep(item, []);
     if (simple.length > 0) upgraded.parameters = simple;
-    for (const method of METHODS.filter((method) => isObject(item[method]))) {
+    for (const method of COMMON_METHODS.filter((method) => isObject(item[method]))) {
       upgraded[method] = upgradeOperation(item[method] as Json, parameters);
     }
     return upgraded;

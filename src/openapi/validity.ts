@@ -5,9 +5,12 @@
  * @module
  */
 import { formatJson } from "../json/lossless.ts";
-import { isObject, type Json } from "../json/values.ts";
+import { isEqual, isObject, type Json } from "../json/values.ts";
+import { didYouMean, nearest } from "../nearest.ts";
 import { excerpt, quote, shorten } from "../text.ts";
 import { CHOICES, type Fill, FILLS, KEYS, NEEDED, OUSTED } from "./requirements.ts";
+import { withoutLoginOf } from "./server-logins.ts";
+import { withoutLogin } from "./server-url.ts";
 import { NAMING, OTHERS, VARIANTS } from "./specification.ts";
 import {
   isReference,
@@ -38,10 +41,15 @@ export const NONE: Faults = new Map();
 const VERSIONS: Readonly<Record<string, string>> = { "3.1": "3.1.2", "3.2": "3.2.0" };
 
 const TYPES = new Set([...CHOICES.type!, "null"]);
+const LIST_FORMATS = new Set<unknown>(["csv", "ssv", "pipes", "multi"]);
 const isText = (value: unknown) => typeof value === "string";
 const isNumber = (value: unknown) => typeof value === "number" || typeof value === "bigint";
 const toText = (value: unknown) =>
   isText(value) ? value : isNumber(value) || typeof value === "boolean" ? String(value) : undefined;
+
+/** A URL without a user and a password. */
+const hide = (url: string | undefined, before = "") =>
+  url === undefined ? undefined : withoutLogin(before + url).slice(before.length);
 
 /** The texts of a list, in which numbers are taken for texts; `undefined` where it is none or has others. */
 function toTexts(value: unknown): unknown {
@@ -63,6 +71,9 @@ const toTypes = (value: unknown, more?: string) =>
 /** What data must be, in words, and what is taken for it: the value, one that is meant, or `undefined`. */
 const DATA: Readonly<Record<string, readonly [says: string, fit: (value: unknown) => unknown]>> = {
   string: ["a text", toText],
+  url: ["a text", (value) => hide(toText(value))],
+  // Of Swagger 2.0.
+  host: ["a text", (value) => hide(toText(value), "//")],
   boolean: [
     "true or false",
     (value) =>
@@ -73,6 +84,10 @@ const DATA: Readonly<Record<string, readonly [says: string, fit: (value: unknown
         : undefined,
   ],
   number: ["a number", (value) => isNumber(value) ? value : undefined],
+  listFormat: [
+    "csv, ssv, pipes or multi, as OpenAPI 3 has no other",
+    (value) => LIST_FORMATS.has(value) ? value : undefined,
+  ],
   step: ["a number above 0", (value) => isNumber(value) && Number(value) > 0 ? value : undefined],
   count: [
     "a whole number from 0 on",
@@ -187,18 +202,30 @@ export function faultsOf(structure: Structure, shape: Shape, value: unknown): Fa
       key,
       keyFaultOf(shape, key) ??
         (rule ? faultOf(structure, rule, name, object[key]) : key.startsWith("x-") ? undefined : {
-          message: `${withArticle(nameOfShape(shape))} of ${structure.name} has no ${name}; ${OUT}`,
+          message:
+            `${withArticle(nameOfShape(shape))} of ${structure.name} has no ${name}; ${OUT}` +
+            didYouMean(meantBy(structure, kind, object, key)),
           isError: false,
         }),
     );
   }
   if (inner) return faults;
+  if (shape === "server") hideLogin(object, faults);
   oust(shape, object, faults);
   fill(structure, kind, shape, object, faults);
   return faults;
 }
 
 const OUT = "it is left out";
+
+/** The member that somebody meant who mistyped its name. */
+function meantBy({ kinds }: Structure, kind: string, value: Json, key: string): string | undefined {
+  const others = [...kinds[kind]!.keys()].filter((other) => !Object.hasOwn(value, other));
+  return key.length > MEANT_MAX ? undefined : nearest(key, others);
+}
+
+/** How long a mistyped name may be, in characters: to compare names takes as long as both together. */
+const MEANT_MAX = 40;
 
 /** The rule for all members of a list or a map. */
 function innerRuleOf(shape: Shape): Rule | undefined {
@@ -253,12 +280,28 @@ function faultOf(
   if (rule.shape !== undefined) return undefined;
   const fitted = fit(rule.type, value);
   if (fitted === value) return undefined;
+  if (fitted !== toText(value) && (rule.type === "url" || rule.type === "host")) {
+    return { ...LOGIN, value: fitted };
+  }
   const taken = `${excerpt(formatJson(value))} is taken for ${excerpt(formatJson(fitted))}`;
   return {
     message: `${name} must be ${saysOf(rule.type)}; ${taken}`,
     isError: false,
     value: fitted,
   };
+}
+
+/** What everyone may read names no user and no password; nor does what is said of it. */
+const LOGIN: Fault = {
+  message: "a user and a password in a URL are left out: everyone may read what is served",
+  isError: false,
+};
+
+/** The variables of a server may hold them as well. */
+function hideLogin(server: Json, faults: Map<string, Fault>): void {
+  const { variables } = withoutLoginOf(server);
+  if (isEqual(variables, server.variables)) return;
+  faults.set("variables", { ...LOGIN, value: variables });
 }
 
 function keyFaultOf(shape: Shape, key: string): Fault | undefined {

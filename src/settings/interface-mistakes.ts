@@ -7,6 +7,7 @@
 import { parseFragment, valueAt } from "../json/pointer.ts";
 import { isObject, type Json, listOf, objectOf } from "../json/values.ts";
 import { pathOfReference, referencesOf } from "../openapi/references.ts";
+import { COMMON_METHODS } from "../openapi/specification.ts";
 import {
   nameOfShape,
   OPENRPC,
@@ -18,8 +19,7 @@ import {
 } from "../openapi/structure.ts";
 import { faultsOf } from "../openapi/validity.ts";
 import type { Mistake, Path } from "./check.ts";
-import { HTTP_METHODS } from "./interface.ts";
-import { didYouMean, nearest } from "./nearest.ts";
+import { didYouMean, nearest } from "../nearest.ts";
 import { show } from "./show.ts";
 
 /** The types of JSON Schema. */
@@ -95,7 +95,7 @@ function* mistakesInOperations(openapi: unknown): Generator<Mistake> {
   const { paths, components } = objectOf(openapi);
   const items = Object.entries(objectOf(paths));
   const operations = items.flatMap(([path, item]) =>
-    HTTP_METHODS.flatMap((method) => {
+    COMMON_METHODS.flatMap((method) => {
       const operation = objectOf(item)[method];
       return isObject(operation) ? [{ path, item: objectOf(item), method, operation }] : [];
     })

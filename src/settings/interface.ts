@@ -7,6 +7,7 @@
 import * as v from "valibot";
 import { isPlainObject } from "../json/to-json.ts";
 import { type Mark, MARKS } from "../kinds/interface.ts";
+import { COMMON_METHODS } from "../openapi/specification.ts";
 import {
   filledList,
   filledMap,
@@ -23,17 +24,6 @@ import {
   word,
 } from "./schema-builders.ts";
 import { LINE, TEXT } from "./text-schemas.ts";
-
-/** The methods of HTTP that an operation may have. */
-export const HTTP_METHODS: readonly string[] = [
-  "get",
-  "head",
-  "post",
-  "put",
-  "patch",
-  "delete",
-  "options",
-];
 
 /** Where the parameters of an operation may stand. */
 const PLACES = ["path", "query", "header"];
@@ -233,7 +223,7 @@ const item = () =>
     parameters: setting(list(parameter(), "a list of parameters"), {
       text: "Parameters of all its operations",
     }),
-    ...Object.fromEntries(HTTP_METHODS.map((name) => [
+    ...Object.fromEntries(COMMON_METHODS.map((name) => [
       name,
       setting(operation(), { text: `What ${name.toUpperCase()} does` }),
     ])),

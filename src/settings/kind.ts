@@ -12,7 +12,7 @@ import { type Mistake, type Path, readValue } from "./check.ts";
 import { field, source } from "./info.ts";
 import { interfaceSettings } from "./interface.ts";
 import { mistakesInInterface } from "./interface-mistakes.ts";
-import { didYouMean, nearest } from "./nearest.ts";
+import { didYouMean, nearest } from "../nearest.ts";
 import { authFiles } from "./node.ts";
 import {
   AGE,

@@ -9,7 +9,7 @@
  */
 import * as v from "valibot";
 import { isPlainObject, toJson } from "../json/to-json.ts";
-import { didYouMean, nearest } from "./nearest.ts";
+import { didYouMean, nearest } from "../nearest.ts";
 import { show } from "./show.ts";
 import { mistakeInText, oneWordOf, readText, type TextRule } from "./text-rules.ts";
 

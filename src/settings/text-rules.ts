@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { didYouMean, nearest } from "./nearest.ts";
+import { didYouMean, nearest } from "../nearest.ts";
 import { show } from "./show.ts";
 
 /** What a text has to be. */

@@ -8,7 +8,7 @@ import type { InfoSettings, NodeSettings } from "../info/settings.ts";
 import { parseReference } from "../info/source-reference.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { Mistake } from "./check.ts";
-import { didYouMean, nearest } from "./nearest.ts";
+import { didYouMean, nearest } from "../nearest.ts";
 import { show } from "./show.ts";
 
 /** Whether a node has a kind, named or found by asking, which brings sources of its own. */

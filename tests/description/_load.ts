@@ -4,8 +4,10 @@ import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
 import type { Finding } from "../../src/openapi/diagnostics.ts";
 import { prepare } from "../../src/description/prepare.ts";
+import { identityOf } from "../../src/http/content-coding.ts";
 import type { DescriptionPlace } from "../../src/description/place.ts";
 import { inspectDescription } from "../../src/description/watch.ts";
+import type { Form } from "../../src/openapi/serve-description.ts";
 import type { Whereabouts } from "../../src/openapi/servers.ts";
 import type { Json } from "../../src/json/values.ts";
 import { parseJson } from "../../src/json/lossless.ts";
@@ -39,13 +41,15 @@ export async function load(
     prepare,
     ...where,
   });
-  const text = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes);
+  const text = async (form: Form | undefined) =>
+    new TextDecoder().decode(form && await identityOf(form));
+  const yaml = await content?.yaml;
   return {
     findings,
     origins: content?.origins ?? [],
-    document: content && parseJson(text(content.json.identity)) as Json,
-    json: text(content?.json.identity),
-    yaml: text(content?.yaml.identity),
+    document: content && parseJson(await text(content.json)) as Json,
+    json: await text(content?.json),
+    yaml: await text(yaml && "form" in yaml ? yaml.form : undefined),
   };
 }
 
