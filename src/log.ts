@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { CallRecord } from "./gateway/core.ts";
 import type { NodeEvent } from "./info/state-log.ts";
 import type { Finding } from "./openapi/diagnostics.ts";
 
@@ -10,7 +11,7 @@ import type { Finding } from "./openapi/diagnostics.ts";
 export type Log = (message: string, event: LogEvent) => void;
 
 /** What a message is about. */
-export type LogEvent = NodeEvent | DescriptionEvent | ErrorEvent;
+export type LogEvent = NodeEvent | DescriptionEvent | CallEvent | ErrorEvent;
 
 /** Something is wrong with the node's description, or there is none. */
 export interface DescriptionEvent {
@@ -18,6 +19,13 @@ export interface DescriptionEvent {
   readonly level: "info" | "warn" | "error";
   /** What is wrong with it, and where. */
   readonly finding?: Finding | undefined;
+}
+
+/** A call was forwarded to the node. */
+export interface CallEvent {
+  readonly code: "call";
+  readonly level: "info";
+  readonly call: CallRecord;
 }
 
 /** A request was answered with 500, or something else failed that nobody expected. */

@@ -10,6 +10,9 @@
 import { type IRequestStrict, Router } from "itty-router";
 import type { Closeable } from "./disposable.ts";
 import { createFail, type Fail } from "./answer-error.ts";
+import type { Call } from "./gateway/core.ts";
+import type { Gateway } from "./gateway/gateway.ts";
+import type { Forward } from "./gateway/settings.ts";
 import { refuseCall, refuseRpc } from "./gateway/not-forwarded.ts";
 import { type Cors, isPreflight } from "./http/cors.ts";
 import { createFinish, type Finish } from "./http/finish.ts";
@@ -104,7 +107,7 @@ export function assembleNodeface(checked: CheckedOptions): AnsweringNodeface {
   const { node, description } = options;
   const isBesideNode = Boolean(node.url ?? node.kind) ||
     (description !== undefined && description !== "none");
-  if (isBesideNode) addCalls(table);
+  if (isBesideNode) addCalls(table, resources, options.forward);
   addOperations(table, operations, cors, fail);
 
   // The way of a request, in its order.
@@ -285,16 +288,30 @@ function createRoutes(resources: Resources, prefix: Prefix): RouteTable {
 /** The methods that calls of the node may have. */
 const CALL_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
-/** Adds the calls of the node, which are refused. Pages of other origins learn nothing of them. */
-function addCalls(table: RouteTable): void {
-  const finish = createFinish([]);
-  const add = (methods: readonly string[], pattern: RegExp, refuse: () => Answer) => {
-    const handle: Handler = ({ head }) => toResponse(finish(refuse(), head) as Answer);
+/** Adds the calls of the node. They have a rule of their own for pages of other origins. */
+function addCalls(table: RouteTable, { gateway }: Resources, forward: Forward): void {
+  const origins = typeof forward === "object" ? forward.origins ?? [] : [];
+  const finish = createFinish(origins);
+  const add = (
+    methods: readonly string[],
+    pattern: RegExp,
+    refuse: () => Answer,
+    answerOf: (gateway: Gateway, call: Call) => Promise<Answer | Response>,
+  ) => {
+    const handle: Handler = async ({ head, url, match, makeRequest }) => {
+      const opened = gateway.peek() ?? await gateway.get();
+      const at = url.indexOf("?");
+      const query = at < 0 ? "" : url.slice(at + 1).replace(/#.*$/, "");
+      const call = { head, query, makeRequest, path: match[1] ?? "" };
+      const answer = opened ? await answerOf(opened, call) : refuse();
+      return toResponse(finish(answer, head));
+    };
     for (const method of methods) table.push([method, pattern, [handle, finish], pattern.source]);
   };
-  add(CALL_METHODS, /^\/v1\/node(?:\/.*)?$/, refuseCall);
-  add(["POST"], /^\/v1\/rpc$/, refuseRpc);
-  add(["GET", "HEAD", "POST"], /^\/v1\/rpc\/[^/]+$/, refuseCall);
+  add(CALL_METHODS, /^\/v1\/node(\/.*)?$/, refuseCall, ({ callPath }, call) => callPath(call));
+  add(["POST"], /^\/v1\/rpc$/, refuseRpc, ({ callRpc }, call) => callRpc(call));
+  add(["GET", "POST"], /^\/v1\/rpc\/([^/]+)$/, refuseCall, ({ callMethod }, call) =>
+    callMethod(call));
 }
 
 /**

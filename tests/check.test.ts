@@ -20,6 +20,7 @@ const report = async (config: Partial<Config>) =>
     host: "127.0.0.1",
     port: 0,
     log: "off",
+    forward: "off",
     node: {},
     kinds: {},
     info: {},

@@ -5,6 +5,7 @@
  * @module
  */
 import { KINDS } from "../generated/kinds.js";
+import type { Forward } from "../gateway/settings.ts";
 import type { InfoSettings, NodeSettings } from "../info/settings.ts";
 import type { Field, Kind } from "../kinds/kind.ts";
 import { configuration } from "../options-schema.ts";
@@ -28,6 +29,7 @@ export interface FileConfig {
   /** The files of the operator's own kinds, as the process sees them. */
   kinds?: readonly string[];
   node?: NodeSettings;
+  forward?: Forward;
   info?: InfoSettings;
 }
 

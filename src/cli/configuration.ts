@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { Forward } from "../gateway/settings.ts";
 import type { InfoSettings, NodeSettings } from "../info/settings.ts";
 import type { Kind } from "../kinds/kind.ts";
 import { COMMAND, type CommandSetting, type Values } from "../settings/flags.ts";
@@ -37,6 +38,8 @@ export interface Config {
   /** The operator's own kinds, by name, which are laid over the known ones. */
   kinds: Readonly<Record<string, Kind>>;
   node: NodeSettings;
+  /** What may be called at the node. */
+  forward: Forward;
   info: InfoSettings;
 }
 
@@ -97,6 +100,7 @@ export async function readConfig(
     ...description === undefined ? {} : { description },
     kinds,
     node: { ...file.node, ...nodeOf(values) },
+    forward: values.forward ?? file.forward ?? usual(COMMAND.forward),
     info: file.info ?? {},
   };
 }

@@ -9,6 +9,7 @@ import { load, type Loaded, type LoadJob, nameOf } from "../openapi/load.ts";
 import type { Reader } from "../openapi/read-file-or-url.ts";
 import { type Marked, markServers } from "../openapi/depths.ts";
 import { encodeForm, type Form } from "../openapi/serve-description.ts";
+import { listNodeOperations, type NodeOperation } from "../openapi/node-operations.ts";
 import { originsOf } from "../openapi/server-origins.ts";
 import { writeJson, writeYaml } from "../openapi/write.ts";
 import { excerpt } from "../text.ts";
@@ -23,6 +24,8 @@ export interface Content {
   readonly page: PageParts;
   /** The origins of its servers. */
   readonly origins: readonly string[];
+  /** What is called at the node, where calls are forwarded. */
+  readonly operations: readonly NodeOperation[];
 }
 
 /** A document as YAML, or why there is none: then its JSON, which is YAML as well, takes its place. */
@@ -43,11 +46,12 @@ export const prepare: Prepare = async (job, read) => {
   if (!document) return { content: undefined, findings, stamps };
   try {
     const origins = originsOf(document);
+    const operations = job.isForwarding ? listNodeOperations(document) : [];
     const page = await renderParts(document);
     const marked = markServers(document);
     const json = await encodeForm(marked.read(writeJson(marked.document)));
     const yaml = prepareYaml(job, marked);
-    return { content: { json, yaml, page, origins }, findings, stamps };
+    return { content: { json, yaml, page, origins, operations }, findings, stamps };
   } catch (error) {
     return failed(job, stamps, error);
   }

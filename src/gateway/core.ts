@@ -228,10 +228,19 @@ export function createCore(options: GatewayOptions): Core {
         gone,
       );
       ended = signal;
-      const made = answerOf(answer, (bytes) => {
+      let status: number | undefined;
+      let bytes: number | undefined;
+      const tell = () => {
+        if (status !== undefined && bytes !== undefined) record(status, bytes);
+      };
+      // What is collected ends before the answer is made.
+      const made = answerOf(answer, (sent) => {
         end();
-        record(made.status, bytes);
+        bytes = sent;
+        tell();
       });
+      status = made.status;
+      tell();
       return made;
     } catch (error) {
       if (!isExpected(error)) onError(error);

@@ -66,7 +66,9 @@ export function writeCall(
   id: number,
   params: RawParams,
 ): string {
-  const method = JSON.stringify(path);
+  const start = `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(path)}`;
+  // Nobody knows then whether the method wants a list or an object.
+  if (isNamed(params) && params.size === 0) return `${start}}`;
   const list = !isNamed(params)
     ? params
     : isByPosition
@@ -79,7 +81,7 @@ export function writeCall(
         `${JSON.stringify(name)}:${text}`
       ).join(",")
     }}`;
-  return `{"jsonrpc":"2.0","id":${id},"method":${method},"params":${text}}`;
+  return `${start},"params":${text}}`;
 }
 
 /** The values at their positions: what is left out between others is null, at the end nothing. */

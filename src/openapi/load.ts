@@ -44,6 +44,8 @@ export interface LoadJob {
   readonly documentOfHost?: DocumentOfHost | undefined;
   /** What is known of where the node is. */
   readonly where: Whereabouts;
+  /** Whether calls of the node are forwarded. */
+  readonly isForwarding?: boolean | undefined;
 }
 
 /** Where a reader has what the kind of the node offers, and what the node says that it has of it. */
