@@ -10,9 +10,7 @@ const access = suite("who may call what a kind offers");
 /** The marks of all that a kind offers, by the name of a method or an operation. */
 async function marksOf(kind: string): Promise<Map<string, OperationMarks>> {
   const { openrpc, openapi } = await loadInterface(kind);
-  const operations = Object.values(openapi?.paths ?? {}).flatMap((item) =>
-    operationsOf(item)
-  );
+  const operations = Object.values(openapi?.paths ?? {}).flatMap((item) => operationsOf(item));
   return new Map([
     ...openrpc?.methods.map((method) => [method.name, method] as const) ?? [],
     ...operations.map(({ operation }) =>
@@ -28,15 +26,12 @@ async function marksOf(kind: string): Promise<Map<string, OperationMarks>> {
 const WRITES: Readonly<Record<string, string>> = {
   solana: "requestAirdrop sendTransaction",
   near: "send_tx broadcast_tx_async broadcast_tx_commit",
-  cosmos:
-    "broadcast_tx_sync broadcast_tx_async broadcast_tx_commit broadcast_evidence check_tx " +
+  cosmos: "broadcast_tx_sync broadcast_tx_async broadcast_tx_commit broadcast_evidence check_tx " +
     "dial_seeds dial_peers unsafe_flush_mempool",
-  substrate:
-    "author_submitExtrinsic author_insertKey author_rotateKeys author_removeExtrinsic " +
+  substrate: "author_submitExtrinsic author_insertKey author_rotateKeys author_removeExtrinsic " +
     "engine_createBlock engine_finalizeBlock system_addReservedPeer system_addLogFilter " +
     "offchain_localStorageSet state_getPairs state_traceBlock transaction_v1_broadcast",
-  kubo:
-    "add block_put block_rm bootstrap_add config config_replace dag_import dag_put files_cp " +
+  kubo: "add block_put block_rm bootstrap_add config config_replace dag_import dag_put files_cp " +
     "files_rm files_write key_gen key_sign log_level name_publish pin_add pin_rm ping pubsub_pub " +
     "repo_gc repo_verify filestore_verify routing_put shutdown swarm_connect mount",
   nostr: "manage",
@@ -45,8 +40,7 @@ const WRITES: Readonly<Record<string, string>> = {
 /** What shows what is private, by kind. */
 const SECRETS: Readonly<Record<string, string>> = {
   solana: "getClusterNodes getIdentity",
-  near:
-    "status network_info client_config EXPERIMENTAL_client_config readStatus readNetworkInfo",
+  near: "status network_info client_config EXPERIMENTAL_client_config readStatus readNetworkInfo",
   cosmos: "status net_info dump_consensus_state",
   substrate:
     "author_hasKey author_pendingExtrinsics system_localListenAddresses system_localPeerId " +
@@ -56,11 +50,10 @@ const SECRETS: Readonly<Record<string, string>> = {
     "pin_ls pin_remote_service_ls refs_local repo_ls repo_stat swarm_addrs swarm_peers bootstrap",
 };
 
-const TABLES: readonly (readonly [Access, Readonly<Record<string, string>>])[] =
-  [
-    ["write", WRITES],
-    ["secret", SECRETS],
-  ];
+const TABLES: readonly (readonly [Access, Readonly<Record<string, string>>])[] = [
+  ["write", WRITES],
+  ["secret", SECRETS],
+];
 
 for (const [mark, table] of TABLES) {
   for (const [kind, names] of Object.entries(table)) {
