@@ -250,6 +250,27 @@ health:
   assert.is(found.length, expected.length, found.join("\n"));
 });
 
+kinds("what a node lists is found by an expression or as a tree, not by both or neither", () => {
+  const of = (more: string) =>
+    problems(`title: Mine
+url: http://127.0.0.1:9000
+detect: { "info#/software": . }
+sources: { info: { get: /info } }
+fields: { software: info#/software }
+health: { ok: it answers }
+listing: { get: /all${more} }
+`);
+  const tree = "tree: { name: Name, children: Below }";
+  assert.equal(of(`, ${tree}`), []);
+  assert.equal(of(", names: '(.+)'"), []);
+  for (const wrong of ["", `, ${tree}, names: '(.+)'`]) {
+    const [first, ...others] = of(wrong);
+    assert.is(first, "mine.yaml:7:1: listing must have either names or tree");
+    assert.equal(others, []);
+  }
+  assert.match(of(", tree: { name: Name }")[0]!, "needs children");
+});
+
 kinds("what is no kind at all is said so", () => {
   assert.match(problems("- a\n")[0]!, "1:1: must be an object with keys such as title, url");
   assert.match(problems("").join("\n"), "needs title");

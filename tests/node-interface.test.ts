@@ -101,6 +101,42 @@ shown("a node that says which groups of methods it has is taken at its word", as
   assert.equal(names.filter((name) => !/^(eth|net)_/.test(name)), []);
 });
 
+shown("a node that names what it has as a tree is shown with what stands in it", async () => {
+  answers["POST /api/v0/commands"] = {
+    Name: "ipfs",
+    Subcommands: [
+      { Name: "block", Subcommands: [{ Name: "get", Subcommands: [] }, { Name: "new" }] },
+      { Name: "bootstrap", Subcommands: [{ Name: "list", Subcommands: null }] },
+      { Subcommands: [{ Name: "cat" }] },
+    ],
+  };
+  const { read } = create({ node: { url, kind: "kubo" } });
+  const { paths } = await read();
+  const nodes = Object.keys(paths).filter((path) => !path.startsWith("/v1/"));
+  assert.equal(nodes.sort(), ["/block/get", "/bootstrap", "/bootstrap/list"]);
+});
+
+shown("a tree that is no JSON leaves nothing out", async () => {
+  answers["POST /api/v0/commands"] = "no tree";
+  const { read } = create({ node: { url, kind: "kubo" } });
+  const { paths } = await read();
+  assert.ok(paths["/cat"] && paths["/block/get"]);
+});
+
+shown("what ends a subscription is not shown, though Substrate names it", async () => {
+  const listed = [
+    ...["author_unwatchExtrinsic", "chainHead_v1_body", "chainHead_v1_follow", "chain_getBlock"],
+    ...["archive_v1_stopStorage", "chain_unsubscribeNewHeads", "new_method", "unsubscribe_newHead"],
+  ];
+  methods = { rpc_methods: { result: { methods: listed, version: 1 } } };
+  const { read } = create({ node: { url, kind: "substrate" } });
+  assert.equal(namesOf(await read()).sort(), [
+    "chainHead_v1_follow",
+    "chain_getBlock",
+    "new_method",
+  ]);
+});
+
 shown("what the node says of itself has the marks of its kind, and no others", async () => {
   const method = (name: string, more = {}) => ({
     name,

@@ -67,8 +67,9 @@ keeps its path, below \`/v1/node\`.
 
 Two keys say what one node has of it. \`description\` is where it describes itself: a path to OpenAPI, or a
 method that gives OpenRPC, as in \`{ jsonrpc: rpc.discover }\`. \`listing\` is how it names what it has: what is
-asked, and a regular expression whose first group is a name, wherever it matches in the answer. What is not
-named is left out. Where it names nothing, \`x-since\` is compared with its version.
+asked, and \`names\`, a regular expression whose first group is a name, wherever it matches in the answer, or
+\`tree\`, the members of a tree in JSON: names are the ways from its root, such as \`block/get\`. What is not named
+is left out. Where it names nothing, \`x-since\` is compared with its version.
 
 ${all.map(([name, kind]) => partOf(name, kind)).join("\n")}
 ## A kind of your own

@@ -5,8 +5,9 @@
  */
 import { type AskNode, createAsk } from "../info/ask-node.ts";
 import type { NodeSettings } from "../info/settings.ts";
-import { formatJson } from "../json/lossless.ts";
-import type { Kind, Listing } from "../kinds/kind.ts";
+import { formatJson, parseJson } from "../json/lossless.ts";
+import { listOf, objectOf, textOf } from "../json/values.ts";
+import type { Kind, Listing, NamesIn, NameTree } from "../kinds/kind.ts";
 import type { Offer } from "../openapi/kind-document.ts";
 import { loadInterfaceJson } from "../openapi/load-interface.ts";
 
@@ -63,10 +64,30 @@ function interfaceOf({ openrpc, openapi }: Kind): Uint8Array<ArrayBuffer> | unde
   return new TextEncoder().encode(formatJson({ openrpc, openapi }));
 }
 
-/** Asks a node what it has. */
+/**
+ * Asks a node what it has.
+ *
+ * @throws {SourceError} if there is no answer, or it is an error
+ * @throws {JsonSyntaxError} if a tree is asked for and the answer is not JSON
+ */
 export async function askOffer({ listing, ask, version }: KnownNode): Promise<Offer> {
   if (!listing || !ask) return { version };
-  const found = (await ask(listing)).matchAll(new RegExp(listing.names, "gm"));
-  const names = new Set([...found].flatMap(([, name]) => name ?? []));
-  return { version, before: listing.before, ...names.size > 0 && { names: [...names] } };
+  const names = namesIn(await ask(listing), listing);
+  const before = "names" in listing ? listing.before : undefined;
+  return { version, before, ...names.size > 0 && { names: [...names] } };
+}
+
+function namesIn(text: string, listing: NamesIn): Set<string> {
+  if ("tree" in listing) return new Set(namesOfTree(parseJson(text), listing.tree));
+  const found = text.matchAll(new RegExp(listing.names, "gm"));
+  return new Set([...found].flatMap(([, name]) => name ?? []));
+}
+
+/** The ways to all that is below a root, also to what has something below it. */
+function namesOfTree(root: unknown, tree: NameTree): string[] {
+  return listOf(objectOf(root)[tree.children]).flatMap((child) => {
+    const name = textOf(objectOf(child)[tree.name]);
+    if (name === undefined) return [];
+    return [name, ...namesOfTree(child, tree).map((below) => `${name}/${below}`)];
+  });
 }

@@ -171,18 +171,30 @@ export interface MethodCall {
   readonly path?: string | undefined;
 }
 
+/** Names within names, as JSON: the members of each that hold its name and the list of those below it. */
+export interface NameTree {
+  readonly name: string;
+  readonly children: string;
+}
+
+/** How names are found in an answer. */
+export type NamesIn =
+  | {
+    /** A regular expression; its first group is a name, wherever it matches in the text of the answer. */
+    readonly names: string;
+    /** The names are those of groups: what stands before this in the name of a method. */
+    readonly before?: string | undefined;
+  }
+  /** The names are the ways from the root, without it, such as `block/get`. */
+  | { readonly tree: NameTree };
+
 /**
  * How a node says what it has: the names of methods where its kind has some, else the paths without their first
  * slash. What is shown is what both the node and the kind name; methods that the node alone names are shown
  * as well, without a mark.
  */
 export type Listing =
-  & {
-    /** A regular expression; its first group is a name, wherever it matches in the text of the answer. */
-    readonly names: string;
-    /** The names are those of groups: what stands before this in the name of a method. */
-    readonly before?: string | undefined;
-  }
+  & NamesIn
   & (
     | MethodCall
     /** A path below the node's URL. */

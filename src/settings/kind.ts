@@ -144,16 +144,31 @@ const call = (): Settings => ({
 
 const listing = () => {
   const names: Settings = {
-    names: needed(EXPRESSION, {
+    names: setting(EXPRESSION, {
       text: "A regular expression whose first group is a name, wherever it matches in the answer",
       example: "'^([a-z]+)'",
     }),
+    tree: setting(
+      object({
+        name: needed(LINE, { text: "The member that holds a name", example: "Name" }),
+        children: needed(LINE, {
+          text: "The member that holds the list of those below",
+          example: "Subcommands",
+        }),
+      }),
+      {
+        text:
+          "Where the answer is a tree in JSON instead: its members. Names are the ways from the " +
+          "root, such as block/get",
+        example: "{ name: Name, children: Subcommands }",
+      },
+    ),
     before: setting(LINE, {
       text: "Where the names are those of groups: what follows these in the names of methods",
       example: "_",
     }),
   };
-  return oneOf({
+  const forms = oneOf({
     jsonrpc: { ...call(), ...names },
     get: { get: needed(PATH, { text: "A path below the node's URL", example: "/" }), ...names },
     post: {
@@ -162,6 +177,14 @@ const listing = () => {
       ...names,
     },
   });
+  return v.pipe(
+    forms,
+    v.rawCheck(({ dataset, addIssue }) => {
+      if (!dataset.typed) return;
+      const keys = ["names", "tree"].filter((key) => key in dataset.value);
+      if (keys.length !== 1) addIssue({ message: "must have either names or tree" });
+    }),
+  );
 };
 
 /**

@@ -1,0 +1,97 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { listOf } from "../src/json/values.ts";
+import type { Access, OperationMarks } from "../src/kinds/interface.ts";
+import { operationsOf } from "../src/openapi/list-operations.ts";
+import { loadInterface } from "../src/openapi/load-interface.ts";
+
+const access = suite("who may call what a kind offers");
+
+/** The marks of all that a kind offers, by the name of a method or an operation. */
+async function marksOf(kind: string): Promise<Map<string, OperationMarks>> {
+  const { openrpc, openapi } = await loadInterface(kind);
+  const operations = Object.values(openapi?.paths ?? {}).flatMap((item) => operationsOf(item));
+  return new Map([
+    ...openrpc?.methods.map((method) => [method.name, method] as const) ?? [],
+    ...operations.map(({ operation }) =>
+      [
+        String(operation.operationId),
+        operation as unknown as OperationMarks,
+      ] as const
+    ),
+  ]);
+}
+
+/** What acts, by kind. */
+const WRITES: Readonly<Record<string, string>> = {
+  solana: "requestAirdrop sendTransaction",
+  near: "send_tx broadcast_tx_async broadcast_tx_commit",
+  cosmos: "broadcast_tx_sync broadcast_tx_async broadcast_tx_commit broadcast_evidence check_tx " +
+    "dial_seeds dial_peers unsafe_flush_mempool",
+  substrate: "author_submitExtrinsic author_insertKey author_rotateKeys author_removeExtrinsic " +
+    "engine_createBlock engine_finalizeBlock system_addReservedPeer system_addLogFilter " +
+    "offchain_localStorageSet state_getPairs state_traceBlock transaction_v1_broadcast",
+  kubo: "add block_put block_rm bootstrap_add config config_replace dag_import dag_put files_cp " +
+    "files_rm files_write key_gen key_sign log_level name_publish pin_add pin_rm ping pubsub_pub " +
+    "repo_gc repo_verify filestore_verify routing_put shutdown swarm_connect mount",
+  nostr: "manage",
+};
+
+/** What shows what is private, by kind. */
+const SECRETS: Readonly<Record<string, string>> = {
+  solana: "getClusterNodes getIdentity",
+  near: "status network_info client_config EXPERIMENTAL_client_config readStatus readNetworkInfo",
+  cosmos: "status net_info dump_consensus_state",
+  substrate:
+    "author_hasKey author_pendingExtrinsics system_localListenAddresses system_localPeerId " +
+    "system_peers system_reservedPeers system_unstable_networkState offchain_localStorageGet",
+  kubo:
+    "id config_show diag_cmds diag_profile diag_sys files_ls files_read key_ls log_tail p2p_ls " +
+    "pin_ls pin_remote_service_ls refs_local repo_ls repo_stat swarm_addrs swarm_peers bootstrap",
+};
+
+const TABLES: readonly (readonly [Access, Readonly<Record<string, string>>])[] = [
+  ["write", WRITES],
+  ["secret", SECRETS],
+];
+
+for (const [mark, table] of TABLES) {
+  for (const [kind, names] of Object.entries(table)) {
+    access(`${kind}: what must be ${mark} is marked so`, async () => {
+      const marks = await marksOf(kind);
+      for (const name of names.split(" ")) {
+        assert.is(marks.get(name)?.["x-access"], mark, name);
+      }
+    });
+  }
+}
+
+access("kubo: what reads content by its CID does not fetch it", async () => {
+  const { openapi } = await loadInterface("kubo");
+  for (
+    const name of [
+      "cat",
+      "get",
+      "ls",
+      "refs",
+      "resolve",
+      "block/get",
+      "dag/get",
+      "dag/export",
+    ]
+  ) {
+    const [located] = operationsOf(openapi!.paths[`/${name}`]);
+    const offline = { $ref: "#/components/parameters/offline" };
+    assert.equal(listOf(located!.operation.parameters).at(-1), offline, name);
+  }
+  assert.equal(openapi!.components!["parameters"]!["offline"], {
+    ...{
+      name: "offline",
+      in: "query",
+      required: true,
+      schema: { type: "boolean", const: true },
+    },
+  });
+});
+
+access.run();
