@@ -190,7 +190,7 @@ export const optionsWith = (own: readonly string[]): Schema =>
         "Kinds of the host's own, by name, in the form of the files in spec/kinds/. They win over " +
         "known ones of the same name",
     }),
-    forward: v.lazy(() => forward(FILE)),
+    forward: later(() => forward(FILE)),
     node: setting(later(() => nodeOptions(own)), NODE),
     info: setting(later(infoOptions), INFO),
     operations: setting(list(v.lazy(operation), "a list of operations"), {

@@ -11,6 +11,7 @@ import type { Field, Kind } from "../kinds/kind.ts";
 import { configuration } from "../options-schema.ts";
 import { type Mistake, readValue } from "../settings/check.ts";
 import type { LOGS } from "../settings/flags.ts";
+import { mistakesWithForward } from "../settings/forward.ts";
 import { kindNameOf } from "../settings/kind-name.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import { show } from "../settings/show.ts";
@@ -54,7 +55,11 @@ export function parseFile(
   const { value: read, mistakes } = readValue(value, schema);
   const config = withoutMistakes(read, mistakes) as FileConfig;
   const kinds = { ...KINDS, ...own };
-  const found = [...mistakes, ...sameKinds(config)];
+  const found = [
+    ...mistakes,
+    ...sameKinds(config),
+    ...mistakesWithForward(config.forward, config.hosts, undefined),
+  ];
   // What a kind brings along is not known where its file is wrong.
   if (names.every((name) => Object.hasOwn(own, name))) {
     const node = { ...config.node, ...given };

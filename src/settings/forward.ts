@@ -4,7 +4,8 @@
  * @module
  */
 import * as v from "valibot";
-import { FORWARD_DEFAULTS, FORWARDS } from "../gateway/settings.ts";
+import { type Forward, FORWARD_DEFAULTS, FORWARDS } from "../gateway/settings.ts";
+import type { Mistake } from "./check.ts";
 import { COMMAND } from "./flags.ts";
 import { CALL_TIMEOUT, LINE, ORIGIN, SIZE } from "./text-schemas.ts";
 import {
@@ -28,7 +29,8 @@ const whole = (right: string, least: number, most: number): Schema =>
 export function forward(path: Schema<string>): Schema {
   const long = object({
     open: setting(names(), {
-      text: "What may be called without a token: reads, or operations by name. A name is that of a " +
+      text:
+        "What may be called without a token: reads, or operations by name. A name is that of a " +
         "method, an operationId, or a method of HTTP with the template of a path; * stands for any part",
       default: "[]",
       example: '[reads, "GET /blocks/*"]',
@@ -81,6 +83,31 @@ export function forward(path: Schema<string>): Schema {
     ),
     "What may be called at the node through this service: off, reads, or an object as below",
   );
+}
+
+/**
+ * What is wrong between `forward` and other settings.
+ *
+ * @param hasNode whether it is said where the node answers; `undefined` where a flag may say it
+ */
+export function* mistakesWithForward(
+  forward: Forward | undefined,
+  hosts: readonly string[] | "*" | undefined,
+  hasNode: boolean | undefined,
+): Generator<Mistake> {
+  if (forward === undefined || forward === "off") return;
+  const mistake = (key: string, message: string) => ({ path: [key], message, isKey: false });
+  if (hosts === "*") {
+    yield mistake(
+      "hosts",
+      'cannot be "*" where calls are forwarded; name the hosts that are served',
+    );
+  }
+  const { origins } = forward === "reads" ? {} : forward;
+  if (origins === "*" && (hosts === undefined || hosts.length === 0)) {
+    yield mistake("forward", 'has origins: "*", which wants hosts to be named');
+  }
+  if (hasNode === false) yield mistake("forward", "needs node.url: there is nothing to call");
 }
 
 function mistakesIn(value: unknown): string[] {
