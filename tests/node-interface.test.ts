@@ -150,6 +150,39 @@ shown("the paths of a node are called through this service, wherever it is", asy
 });
 
 for (
+  const [kind, at, start, read, write] of [
+    [
+      "algorand",
+      "/swagger.json",
+      { swagger: "2.0", host: "localhost", basePath: "/" },
+      ["get", "/v2/accounts/{address}"],
+      ["delete", "/v2/ledger/sync"],
+    ],
+  ] as const
+) {
+  shown(`what a node of the kind ${kind} says of itself has the marks of its kind`, async () => {
+    const operation = { responses: { 200: { description: "OK" } }, "x-access": "read" };
+    answers = { ...RECORDINGS.get(kind)!.answers };
+    answers[`GET ${at}`] = {
+      ...start,
+      info: { title: "Its own", version: "1" },
+      paths: {
+        [read[1]]: { [read[0]]: operation },
+        [write[1]]: { [write[0]]: operation },
+        "/of/a/later/version": { get: operation },
+      },
+    };
+    const { app, read: ask } = create({ node: { url, kind } });
+    await app.refresh();
+    await until(async () => (await ask()).info.title === "Its own", 20_000);
+    const { paths } = await ask();
+    assert.is(paths[read[1]]![read[0]]!["x-access"], "read");
+    assert.is(paths[write[1]]![write[0]]!["x-access"], "write");
+    assert.is(paths["/of/a/later/version"]!.get!["x-access"], undefined);
+  });
+}
+
+for (
   const [name, there, base, expected] of [
     ["no server", undefined, "", "./v1/node"],
     ["a relative one", "/api", "", "./v1/node/api"],
