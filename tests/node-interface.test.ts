@@ -158,6 +158,13 @@ for (
       ["get", "/v2/accounts/{address}"],
       ["delete", "/v2/ledger/sync"],
     ],
+    [
+      "aptos",
+      "/v1/spec.json",
+      { openapi: "3.0.0", servers: [{ url: "/v1" }] },
+      ["post", "/view"],
+      ["post", "/transactions"],
+    ],
   ] as const
 ) {
   shown(`what a node of the kind ${kind} says of itself has the marks of its kind`, async () => {
