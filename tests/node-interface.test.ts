@@ -165,6 +165,13 @@ for (
       ["post", "/view"],
       ["post", "/transactions"],
     ],
+    [
+      "ergo",
+      "/api-docs/swagger.conf",
+      { openapi: "3.0.2", servers: [{ url: "/" }, { url: "http://203.0.113.1:9053" }] },
+      ["post", "/blockchain/balance"],
+      ["get", "/wallet/lock"],
+    ],
   ] as const
 ) {
   shown(`what a node of the kind ${kind} says of itself has the marks of its kind`, async () => {
