@@ -168,7 +168,7 @@ export function createResources(options: ResolvedOptions): Resources {
     }
     if (name === undefined) return undefined;
     const { knowNode } = await import("./description/known-node.ts");
-    return knowNode(node, name, KINDS, options.kinds, snapshot.peek()?.info.version);
+    return knowNode(node, name, KINDS, options.kinds, snapshot.peek()?.info);
   };
   const snapshot: Resource<Snapshot> = {
     peek: () => monitor.peek()?.peek(),

@@ -68,6 +68,7 @@ const METHODS = `openrpc:
       x-cost: heavy
       x-streaming: true
       x-since: "0.19"
+      x-software: [one, two-2]
       x-common: true
   components: { schemas: { Hash: { type: string } } }
 `;
@@ -137,6 +138,7 @@ interfaces(
       x-access: write
       x-cost: light
       x-since: 0.19
+      x-software: [One]
       x-common: yes
   components: { schemas: { Block: { properties: { a: { $ref: "other.yaml#/A" } } } } }
 `,
@@ -170,8 +172,9 @@ interfaces(
         ["17:23", "must be one of by-name, by-position, either"],
         ["19:15", 'must be heavy, not "light"'],
         ["20:16", 'must be a version in quotes, as in "0.19", not 0.19'],
-        ["21:17", "must be true; leave it out where it does not hold"],
-        ["22:62", 'must lead to #/components/…, not to "other.yaml#/A"'],
+        ["21:20", 'must be the name of software in lower case, not "One"'],
+        ["22:17", "must be true; leave it out where it does not hold"],
+        ["23:62", 'must lead to #/components/…, not to "other.yaml#/A"'],
       ],
     );
     assertProblems("openrpc: { methods: [] }\n", [[
@@ -277,10 +280,10 @@ interfaces("the schema tells editors what the command would say", () => {
 });
 
 interfaces(
-  "the reference has the seven marks, and an example of each form that is right",
+  "the reference has all marks, and an example of each form that is right",
   () => {
     const text = kindsReference();
-    assert.is(Object.keys(MARKS).length, 7);
+    assert.is(Object.keys(MARKS).length, 8);
     for (const [name, mark] of Object.entries(MARKS)) {
       assert.ok(
         text.includes(

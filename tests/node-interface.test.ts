@@ -392,6 +392,29 @@ for (
   });
 }
 
+for (
+  const [software, version, expected] of [
+    ["one", "2.1", ["/all", "/some/{id}", "/one"]],
+    ["One", "1.9", ["/all", "/some/{id}"]],
+    ["two", "2.1", ["/all", "/some/{id}"]],
+    ["three", undefined, ["/all"]],
+    [undefined, "2.1", ["/all"]],
+  ] as const
+) {
+  shown(`a node of the software ${software} ${version} has what that has`, () => {
+    const operation = (operationId: string, marks: Json) => ({
+      get: { operationId, summary: "A", responses: {}, "x-access": "read", ...marks },
+    });
+    const paths = {
+      "/all": operation("all", {}),
+      "/some/{id}": operation("some", { "x-software": ["one", "two"] }),
+      "/one": operation("one", { "x-software": ["one"], "x-since": "2" }),
+    };
+    const { openapi } = offered({ openapi: { paths } }, { software, version });
+    assert.equal(Object.keys(openapi!.paths), expected);
+  });
+}
+
 shown("a node's own description gets what it does not describe from its kind", () => {
   const kind = documentOfKind(PARTS, ABOUT);
   const document = {

@@ -63,7 +63,8 @@ keeps its path, below \`/v1/node\`.
 Two keys say what one node has of it. \`description\` is where it describes itself: a path to OpenAPI, or a
 method that gives OpenRPC, as in \`{ jsonrpc: rpc.discover }\`. \`listing\` is how it names what it has: what is
 asked, and a regular expression whose first group is a name, wherever it matches in the answer. What is not
-named is left out. Where it names nothing, \`x-since\` is compared with its version.
+named is left out. Where it names nothing, \`x-software\` and \`x-since\` are compared with its software and the
+version of that.
 
 ${all.map(([name, kind]) => partOf(name, kind)).join("\n")}
 ## A kind of your own

@@ -6,6 +6,7 @@
 import { type AskNode, createAsk } from "../info/ask-node.ts";
 import type { NodeSettings } from "../info/settings.ts";
 import { formatJson } from "../json/lossless.ts";
+import { textOf } from "../json/values.ts";
 import type { Kind, Listing } from "../kinds/kind.ts";
 import type { Offer } from "../openapi/kind-document.ts";
 import { loadInterfaceJson } from "../openapi/load-interface.ts";
@@ -21,6 +22,8 @@ export interface KnownNode {
   readonly description: Kind["description"];
   /** How it says what it has. */
   readonly listing: Listing | undefined;
+  /** The name of its software; `undefined` while that is not known. */
+  readonly software: string | undefined;
   /** Of its software; `undefined` while that is not known. */
   readonly version: string | undefined;
   /** Asks it; `undefined` where nobody knows where it is. */
@@ -34,7 +37,7 @@ export interface KnownNode {
  * @param name the name of its kind
  * @param kinds the known ones
  * @param own those of a host or an operator, which win
- * @param version of its software
+ * @param info what it says of its software, if anything
  * @returns `undefined` for `none`
  */
 export function knowNode(
@@ -42,7 +45,7 @@ export function knowNode(
   name: string,
   kinds: Readonly<Record<string, Kind>>,
   own: Readonly<Record<string, Kind>>,
-  version: unknown,
+  { software, version }: { readonly software?: unknown; readonly version?: unknown } = {},
 ): KnownNode | undefined {
   const all = { ...kinds, ...own };
   const kind = Object.hasOwn(all, name) ? all[name] : undefined;
@@ -51,7 +54,8 @@ export function knowNode(
   const { title, description, listing } = kind;
   return {
     ...{ kind: name, title, description, listing },
-    version: typeof version === "string" ? version : undefined,
+    software: textOf(software),
+    version: textOf(version),
     ask: url === undefined ? undefined : createAsk({ ...node, url }, name, all),
     loadInterface: async () =>
       Object.hasOwn(own, name) ? interfaceOf(own[name]!) : await loadInterfaceJson(name),
@@ -64,9 +68,9 @@ function interfaceOf({ openrpc, openapi }: Kind): Uint8Array<ArrayBuffer> | unde
 }
 
 /** Asks a node what it has. */
-export async function askOffer({ listing, ask, version }: KnownNode): Promise<Offer> {
-  if (!listing || !ask) return { version };
+export async function askOffer({ listing, ask, software, version }: KnownNode): Promise<Offer> {
+  if (!listing || !ask) return { software, version };
   const found = (await ask(listing)).matchAll(new RegExp(listing.names, "gm"));
   const names = new Set([...found].flatMap(([, name]) => name ?? []));
-  return { version, before: listing.before, ...names.size > 0 && { names: [...names] } };
+  return { software, version, before: listing.before, ...names.size > 0 && { names: [...names] } };
 }
