@@ -353,9 +353,14 @@ for (const kind of KINDS_WITH_INTERFACE) {
       ...openrpc?.methods ?? [],
       ...Object.values(openapi?.paths ?? {}).flatMap((item) => Object.values(item)),
     ] as OperationMarks[];
-    const common = operations.filter((operation) => operation["x-common"]);
-    assert.ok(common.length >= Math.min(12, operations.length), String(common.length));
-    assert.ok(common.length <= 30, String(common.length));
+    const programs = new Set(operations.flatMap((operation) => operation["x-software"] ?? []));
+    for (const program of programs.size > 0 ? programs : [""]) {
+      const its = operations.filter(({ "x-software": of }) => !of || of.includes(program));
+      const common = its.filter((operation) => operation["x-common"]);
+      const count = `${program} ${common.length}`;
+      assert.ok(common.length >= Math.min(12, its.length), count);
+      assert.ok(common.length <= 30, count);
+    }
   });
 }
 

@@ -393,6 +393,31 @@ for (
 }
 
 for (
+  const [name, version, there, lacking] of [
+    ["mastodon", "4.2.0", "/api/v2/instance", "/api/v1/instance/terms_of_service"],
+    ["mastodon", "4.4.0", "/api/v1/instance/terms_of_service", "/api/v3/site"],
+    ["akkoma", "3.15.2", "/api/v1/accounts/lookup", "/api/v2/instance"],
+    ["lemmy", "0.19.5", "/api/v3/site", "/api/v4/site"],
+    ["lemmy", "1.0.0-beta.1", "/api/v4/site", "/api/v1/instance"],
+    ["misskey", "2025.4.1", "/api/notes/show", "/api/v1/statuses/{id}"],
+    ["writefreely", "0.15.0", "/.well-known/webfinger", "/api/v1/instance"],
+  ] as const
+) {
+  shown(`a server that runs ${name} ${version} has what that has`, async () => {
+    const recorded = RECORDINGS.get("activitypub")!.answers as Record<string, Json>;
+    const nodeinfo = "GET /nodeinfo/2.0";
+    answers = { ...recorded, [nodeinfo]: { ...recorded[nodeinfo], software: { name, version } } };
+    const { app, read } = create({ node: { url, kind: "activitypub" } });
+    await app.refresh();
+    const pathsOf = async () => Object.keys((await read()).paths);
+    await until(async () => (await pathsOf()).includes(there), 10_000);
+    const paths = await pathsOf();
+    assert.not.ok(paths.includes(lacking), lacking);
+    assert.ok(paths.includes("/.well-known/nodeinfo"));
+  });
+}
+
+for (
   const [software, version, expected] of [
     ["one", "2.1", ["/all", "/some/{id}", "/one"]],
     ["One", "1.9", ["/all", "/some/{id}"]],
