@@ -8,6 +8,7 @@ import { parseKind } from "../src/cli/kind-file.ts";
 import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 import { formatJson } from "../src/json/lossless.ts";
 import { MARKS, type OperationMarks } from "../src/kinds/interface.ts";
+import { operationsOf } from "../src/openapi/list-operations.ts";
 import { KINDS_WITH_INTERFACE, loadInterface } from "../src/openapi/load-interface.ts";
 import { checkResults } from "./nodes/_interface.ts";
 
@@ -305,8 +306,14 @@ interfaces(
   },
 );
 
-/** What must not be taken for a read, by kind: patterns of names. */
+/** What must not be taken for a read, by kind: patterns of names, or of methods and paths. */
 const NO_READS: Readonly<Record<string, RegExp>> = {
+  activitypub: /^(DELETE|PUT|PATCH) |\/(search|resolve_object|users\/show)$/,
+  algorand:
+    /^(DELETE|PUT) |^POST .*\/(sync\/.*|transactions|async|shutdown)$|\/(devmode|participation|catchup|debug|node|metrics)\b/,
+  aptos: /^POST \/transactions(\/batch)?$|\/info$/,
+  ergo:
+    /^GET \/peers|\/(wallet|scan|mining|node)\/|^POST \/(blocks|transactions(\/bytes)?|script\/.*)$|\/seed\/\{/,
   ethereum:
     /^(eth_(sign|send|accounts|new|uninstall|submit|getFilterChanges)|personal_|admin_|debug_)/,
   bitcoin:
@@ -366,10 +373,16 @@ for (const kind of KINDS_WITH_INTERFACE) {
 
 for (const [kind, pattern] of Object.entries(NO_READS)) {
   interfaces(`${kind}: what acts, signs or shows what is private is no read`, async () => {
-    const { openrpc } = await loadInterface(kind);
-    const named = openrpc!.methods.filter(({ name }) => pattern.test(name));
-    assert.ok(named.length > 10);
-    for (const method of named) assert.is.not(method["x-access"], "read", method.name);
+    const { openrpc, openapi } = await loadInterface(kind);
+    const all = [
+      ...openrpc?.methods.map((method) => [method.name, method] as const) ?? [],
+      ...Object.entries(openapi?.paths ?? {}).flatMap(([path, item]) =>
+        operationsOf(item).map(({ method, operation }) => [`${method} ${path}`, operation] as const)
+      ),
+    ];
+    const named = all.filter(([name]) => pattern.test(name));
+    assert.ok(named.length > 2);
+    for (const [name, operation] of named) assert.is.not(operation["x-access"], "read", name);
   });
 }
 
