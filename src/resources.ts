@@ -172,7 +172,8 @@ export function createResources(options: ResolvedOptions): Resources {
     }
     if (name === undefined) return undefined;
     const { knowNode } = await import("./description/known-node.ts");
-    return knowNode(node, name, KINDS, options.kinds, snapshot.peek()?.info.version);
+    const learn = async () => (await snapshot.get()).info;
+    return knowNode(node, name, KINDS, options.kinds, snapshot.peek()?.info, learn);
   };
   const snapshot: Resource<Snapshot> = {
     peek: () => monitor.peek()?.peek(),
