@@ -6,7 +6,8 @@
 import type { Content } from "./description/prepare.ts";
 import type { DescriptionPlace } from "./description/place.ts";
 import type { Live } from "./description/watch.ts";
-import { type Assets, createAssets, prepareFavicon } from "./explorer/assets.ts";
+import { type Assets, createAssets } from "./explorer/assets.ts";
+import type { Icons } from "./explorer/icon.ts";
 import type { Page } from "./explorer/page.ts";
 import { VERSION } from "./generated/build-info.js";
 import { unpack } from "./http/build-time-content.ts";
@@ -77,7 +78,14 @@ export function createResources(options: ResolvedOptions): Resources {
       import("./explorer/page.ts"),
       import("./generated/page.js"),
     ]);
-    return createPage(TEMPLATE, content.page, FILES, { origins: content.origins, notice });
+    const { title } = options.page;
+    const { origins } = content;
+    return createPage(TEMPLATE, content.page, FILES, {
+      origins,
+      notice,
+      title,
+      icons: await icons.get(),
+    });
   };
 
   const described = lazy(async (): Promise<Live<PageSource>> => {
@@ -158,7 +166,19 @@ export function createResources(options: ResolvedOptions): Resources {
   });
 
   const catalog = lazy(prepareCatalog);
-  const favicon = lazy(async () => prepareFavicon((await import("./generated/page.js")).FAVICON));
+  const icons = lazy(async (): Promise<Icons> => {
+    const [{ createIcons }, { FAVICON }] = await Promise.all([
+      import("./explorer/icon.ts"),
+      import("./generated/page.js"),
+    ]);
+    return createIcons(FAVICON, options.page.logo);
+  });
+  /** What the page was called last; the icon waits for no node. */
+  let iconName = options.page.title ?? "";
+  const favicon: Resource<Representation> = {
+    peek: () => icons.peek()?.peek(iconName),
+    get: async () => await (await icons.get()).get(iconName),
+  };
   const assets = lazy(async () => createAssets((await import("./generated/assets.js")).ASSETS));
 
   return {
@@ -169,7 +189,9 @@ export function createResources(options: ResolvedOptions): Resources {
       },
       async get() {
         const [{ current }, { info }] = await Promise.all([description.get(), snapshot.get()]);
-        return await (await current.page.get()).prepare(info);
+        const page = await current.page.get();
+        iconName = page.iconNameOf(info);
+        return await page.prepare(info);
       },
     },
     info: pick(snapshot, ({ representation }) => representation),

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import {
-  describeInfo,
+  describeInfo as describeNamed,
   type HeaderText,
   type Info,
   renderHeader,
@@ -10,6 +10,11 @@ import {
 import { formatJson } from "../src/json/lossless.ts";
 
 const header = suite("the header of the explorer");
+
+/** What the page is called where the info does not say it. */
+const NAMING = { api: "Their API" };
+
+const describeInfo = (info: Info) => describeNamed(info, NAMING);
 
 const SPACE = "\u202f";
 const API = { software: "nodeface", version: "0.2.0", started_at: "2026-01-31T08:15:00.000Z" };
@@ -61,16 +66,16 @@ const VALUES: [key: string, value: unknown, shown: string][] = [
   ["height", -(10n ** 39n), `-1${`${SPACE}000`.repeat(13)}`],
   ["height", 18446744073709552000, "18 446 744 073 709 552 000".replaceAll(" ", SPACE)],
   ["peers", "12345", "12345"],
-  ["network", "a b", "a b"],
-  ["network", " a \n\u202e b\r\n", "a b"],
-  ["network", `${"word ".repeat(20)}end`, `${"word ".repeat(15)}word…`],
-  ["network", "x".repeat(100), `${"x".repeat(79)}…`],
-  ["network", `${"x".repeat(78)}\u{1f600}xx`, `${"x".repeat(78)}…`],
-  ["network", `${"x".repeat(78)}\ud83dxxx`, `${"x".repeat(78)}\ud83d…`],
-  ["network", "", ""],
-  ["network", true, ""],
-  ["network", null, ""],
-  ["network", { a: 1 }, ""],
+  ["chain_id", "a b", "a b"],
+  ["chain_id", " a \n\u202e b\r\n", "a b"],
+  ["chain_id", `${"word ".repeat(20)}end`, `${"word ".repeat(15)}word…`],
+  ["chain_id", "x".repeat(100), `${"x".repeat(79)}…`],
+  ["chain_id", `${"x".repeat(78)}\u{1f600}xx`, `${"x".repeat(78)}…`],
+  ["chain_id", `${"x".repeat(78)}\ud83dxxx`, `${"x".repeat(78)}\ud83d…`],
+  ["chain_id", "", ""],
+  ["chain_id", true, ""],
+  ["chain_id", null, ""],
+  ["chain_id", { a: 1 }, ""],
   ["sync_progress", 0, "0%"],
   ["sync_progress", 0.57, "57%"],
   ["sync_progress", 0.43219, "43.21%"],
@@ -95,7 +100,8 @@ interface Script {
 /** The page's script, which finds its tables in the page when it is loaded. */
 async function loadScript(): Promise<Script> {
   const unescape = (text: string) => text.replaceAll("&quot;", '"').replaceAll("&#39;", "'");
-  const dataset = { facts: unescape(TABLES.facts), states: unescape(TABLES.states) };
+  const tables = { facts: unescape(TABLES.facts), states: unescape(TABLES.states) };
+  const dataset = { ...tables, ...NAMING };
   Object.assign(globalThis, { document: { getElementById: () => ({ dataset }) } });
   const path = "../static/header.js";
   return await import(path) as Script;
@@ -172,12 +178,8 @@ header("cuts a number that has thousands of digits", async () => {
 
 header("is text, whatever the node says", () => {
   const hostile = `<b>"&'\u0000`;
-  const html = renderHeader({
-    name: hostile,
-    status: hostile,
-    status_reason: hostile,
-    version: hostile,
-  });
+  const info = { name: hostile, status: hostile, status_reason: hostile, version: hostile };
+  const html = renderHeader(info, NAMING, "../favicon.ico");
   assert.is(html.split("&lt;b&gt;&quot;&amp;&#39;").length, 5);
   assert.not.match(html, /<b>"/);
 });

@@ -52,7 +52,7 @@ page(
     });
     for (
       const text of [
-        "<h1>A node</h1>",
+        "<h2>A node</h2>",
         "Version 7",
         `<h2 id="tag/chain">Chain</h2>`,
         `<h3 id="tag/chain/GET/v1/blocks/{height}">Get a block</h3>`,
@@ -260,7 +260,7 @@ page("whatever is not of the right shape is passed over", async () => {
       ]
     ) {
       const html = await render(document);
-      assert.match(html, "<h1>A node</h1>", JSON.stringify(document));
+      assert.match(html, "<h2>A node</h2>", JSON.stringify(document));
       assert.not.match(html, /<code><\/code>|>(null|undefined|\[object Object\])</);
     }
   }

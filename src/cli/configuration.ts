@@ -4,8 +4,10 @@
  *
  * @module
  */
+import { LOGO_BYTES_MAX } from "../explorer/logo.ts";
 import type { InfoSettings, NodeSettings } from "../info/settings.ts";
 import type { Kind } from "../kinds/kind.ts";
+import type { PageSettings } from "../options.ts";
 import { COMMAND, type CommandSetting, type Values } from "../settings/flags.ts";
 import { isKindFile, kindNameOf, kindNameRule } from "../settings/kind-name.ts";
 import { mistakeInText, readText } from "../settings/text-rules.ts";
@@ -18,7 +20,7 @@ import {
   unknownVariables,
 } from "./arguments.ts";
 import { ConfigError } from "./configuration-error.ts";
-import type { FileConfig } from "./configuration-file.ts";
+import type { FileConfig, LogoFile } from "./configuration-file.ts";
 
 /** What the command is to do. */
 export interface Config {
@@ -43,6 +45,8 @@ export interface Config {
   description?: string;
   /** The operator's own kinds, by name, which are laid over the known ones. */
   kinds: Readonly<Record<string, Kind>>;
+  /** What the page is called, and its logo. */
+  page?: PageSettings;
   node: NodeSettings;
   info: InfoSettings;
 }
@@ -57,6 +61,8 @@ export interface Remark {
 export interface Files {
   /** Reads a file; rejects with a message for the operator. */
   read(path: string): Promise<string>;
+  /** Reads a file of at most so many bytes; rejects with a message for the operator. */
+  readBytes(path: string, limit: number): Promise<Uint8Array>;
   /** Whether there is such a file. */
   isThere(path: string): Promise<boolean>;
 }
@@ -105,6 +111,7 @@ export async function readConfig(
   const isUsual = !found.given.has("config") && await files.isThere(USUAL_FILE);
   const path = isUsual ? USUAL_FILE : named;
   let file: FileConfig = {};
+  let page: PageSettings | undefined;
   const kinds: Record<string, Kind> = {};
   const addKinds = async (paths: readonly string[]) => {
     if (paths.length === 0) return;
@@ -122,9 +129,13 @@ export async function readConfig(
     try {
       const text = await files.read(path);
       // It brings YAML and the kinds along, which take longer to load than all else.
-      const { kindFilesIn, parseFile } = await import("./configuration-file.ts");
+      const { kindFilesIn, logoIn, parseFile } = await import("./configuration-file.ts");
       await addKinds(kindFilesIn(text, path));
-      file = parseFile(text, path, kinds, given);
+      const logo = await readLogo(logoIn(text, path), files);
+      file = parseFile(text, path, kinds, given, logo);
+      if (file.page) {
+        page = { ...file.page, logo: logo && "bytes" in logo ? logo.bytes : undefined };
+      }
     } catch (error) {
       problems.push(...error instanceof ConfigError ? error.problems : [(error as Error).message]);
     }
@@ -155,10 +166,21 @@ export async function readConfig(
     ...(file.hosts === undefined ? {} : { hosts: file.hosts }),
     ...(file.cors === undefined ? {} : { cors: file.cors }),
     ...(description === undefined ? {} : { description }),
+    ...(page === undefined ? {} : { page }),
     kinds,
     node: { ...file.node, ...given },
     info: file.info ?? usual.info,
   };
+}
+
+/** Reads the file of a logo; what is wrong is said with its place in the configuration. */
+async function readLogo(path: string | undefined, files: Files): Promise<LogoFile | undefined> {
+  if (path === undefined) return undefined;
+  try {
+    return { bytes: await files.readBytes(path, LOGO_BYTES_MAX) };
+  } catch (error) {
+    return { mistake: (error as Error).message };
+  }
 }
 
 /** What flags and variables say of the node. */

@@ -119,12 +119,12 @@ export async function runService(config: Config, read: () => Promise<Config>): P
 
 /** Makes the service for a configuration. */
 function makeService(config: Config, startedAt: Date, log: WriteLog): Service {
-  const { kinds, node, info, hosts, cors, description } = config;
+  const { kinds, page, node, info, hosts, cors, description } = config;
   const onDescription = (report: DescriptionReport) => {
     service.shown = report.shown;
     tellReport(report, (message, { level }) => log(message, level));
   };
-  const options = { kinds, node, info, hosts, cors, description, onDescription, startedAt };
+  const options = { kinds, page, node, info, hosts, cors, description, onDescription, startedAt };
   // The configuration was checked when it was read.
   const nodeface = assembleNodeface({
     ...options,

@@ -41,7 +41,7 @@ for (const colorScheme of ["light", "dark"] as const) {
         inPage(options, async (page) => {
           await page.route("**/standalone.esm.js", () => {});
           await page.goto(`${server.url}v1/spec`, { waitUntil: "commit" });
-          await page.locator("#plain h1").waitFor();
+          await page.locator("#plain h2").first().waitFor();
           assert.equal(await serious(page), []);
         }),
     );
