@@ -3,6 +3,7 @@ import * as assert from "uvu/assert";
 import {
   describeInfo as describeNamed,
   type HeaderText,
+  iconNameOf,
   type Info,
   renderHeader,
   TABLES,
@@ -92,19 +93,57 @@ const VALUES: [key: string, value: unknown, shown: string][] = [
   ["head_at", 1769847300, ""],
 ];
 
+/** An info, the title of the operator's, and what the page is called, with what stands below. */
+const NAMES: [info: Info, title: string | undefined, name: string, about: string][] = [
+  [{ name: "a", software: "b", version: "1", network: "c", api: API }, undefined, "a", "b 1 · c"],
+  [{ name: "a", software: "b", api: API }, " My\n node ", "My node", "b"],
+  [{ software: "Geth", version: "1.16", api: API }, undefined, "Geth", "Version 1.16"],
+  [
+    { name: "geth", software: "Geth", version: "1.16", api: API },
+    undefined,
+    "geth",
+    "Version 1.16",
+  ],
+  [{ software: "b", network: "c", api: API }, undefined, "b", "c"],
+  [{ network: "c", api: API }, undefined, "Their API", "c"],
+  [{ name: "nodeface", software: "nodeface", version: "1" }, undefined, "Their API", ""],
+  [{ name: "nodeface", software: "nodeface", version: "1" }, "Mine", "Mine", ""],
+  [{ name: "a", software: "nodeface", version: "1" }, undefined, "a", "nodeface 1"],
+  [{ software: "nodeface", version: "1", api: API }, undefined, "nodeface", "Version 1"],
+  [{ name: { toString: null }, version: 7, api: API }, undefined, "Their API", "7"],
+];
+
+/** How long ago something was, in milliseconds, and how that is said. */
+const AGES: [age: number, said: string][] = [
+  [0, "0 seconds ago"],
+  [1_999, "1 second ago"],
+  [89_999, "89 seconds ago"],
+  [90_000, "1 minute ago"],
+  [5_399_999, "89 minutes ago"],
+  [5_400_000, "1 hour ago"],
+  [129_599_999, "35 hours ago"],
+  [129_600_000, "1 day ago"],
+  [86_400_000 * 4000, "4,000 days ago"],
+  [-60_000, "in 60 seconds"],
+  [NaN, ""],
+];
+
 interface Script {
+  formatAge(milliseconds: number): string;
   describeInfo(info: Info): HeaderText;
   parseInfo(text: string): Info;
 }
 
+let loaded = 0;
+
 /** The page's script, which finds its tables in the page when it is loaded. */
-async function loadScript(): Promise<Script> {
+async function loadScript(): Promise<Script & { dataset: Record<string, string> }> {
   const unescape = (text: string) => text.replaceAll("&quot;", '"').replaceAll("&#39;", "'");
   const tables = { facts: unescape(TABLES.facts), states: unescape(TABLES.states) };
-  const dataset = { ...tables, ...NAMING };
+  const dataset = { ...tables, ...NAMING, title: "" };
   Object.assign(globalThis, { document: { getElementById: () => ({ dataset }) } });
-  const path = "../static/header.js";
-  return await import(path) as Script;
+  const path = `../static/header.js?${++loaded}`;
+  return { ...await import(path) as Script, dataset };
 }
 
 /** Parses as in a browser that does not give the source of a number. */
@@ -166,6 +205,38 @@ header("says the same by the page's script as in the first HTML", async () => {
     assert.equal(script.describeInfo(script.parseInfo(text)), said, text);
     assert.equal(script.describeInfo(withoutSource(() => script.parseInfo(text))), said, text);
   }
+});
+
+header("is called as the operator says, or the node, or at last the API", async () => {
+  const script = await loadScript();
+  for (const [info, title, name, about] of NAMES) {
+    const said = describeNamed(info, { ...NAMING, title });
+    assert.equal([said.name, said.about], [name, about], JSON.stringify(info));
+    script.dataset.title = title ?? "";
+    assert.equal(script.describeInfo(info), said);
+  }
+});
+
+header("of this service's own API, a node is not called by its title", async () => {
+  const script = await loadScript();
+  script.dataset.api = "Nodeface";
+  const alone = { name: "nodeface", software: "nodeface", version: "0.2.0" };
+  for (
+    const [info, name] of [
+      [{ status: "starting", api: API }, "Node"],
+      [{ name: "Nodeface", api: API }, "Nodeface"],
+      [alone, "Nodeface"],
+    ] as const
+  ) {
+    assert.is(describeNamed(info, { api: "Nodeface" }).name, name);
+    assert.is(script.describeInfo(info).name, name);
+  }
+  assert.is(iconNameOf(alone, { api: "Nodeface" }), "");
+});
+
+header("says how long ago something was in whole units", async () => {
+  const { formatAge } = await loadScript();
+  for (const [age, said] of AGES) assert.is(formatAge(age), said, String(age));
 });
 
 header("cuts a number that has thousands of digits", async () => {
