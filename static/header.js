@@ -135,7 +135,7 @@ function showIcon(name) {
   const image = header.querySelector(".icon");
   const address = new URL(image.src);
   if (address.searchParams.has("logo")) return;
-  address.searchParams.set("name", name);
+  address.search = new URLSearchParams({ name });
   image.src = address;
   document.querySelector("link[rel=icon]").href = address;
 }

@@ -27,7 +27,7 @@ const POLICY = { "content-security-policy": "default-src 'none'; sandbox" };
 
 /** The icons of a service. */
 export interface Icons {
-  /** The query of its address, which differs where the icon does; none for this service's own. */
+  /** The query of its address, which differs where the icon does: browsers keep icons for long. */
   readonly queryOf: (name: string) => string;
   /** The icon, if it is the one that was prepared last. */
   peek(name: string): Representation | undefined;
@@ -52,7 +52,7 @@ export function createIcons(own: string, logo?: Uint8Array): Icons {
   return {
     queryOf(name) {
       if (logoTag !== undefined) return `?logo=${logoTag}`;
-      return name ? `?${new URLSearchParams({ name })}` : "";
+      return name ? `?${new URLSearchParams({ name })}` : "?own";
     },
     peek: (name) => last && (logo || last.name === name) ? last.icon : undefined,
     async get(name) {

@@ -104,7 +104,7 @@ explorer(
     assert.is(await page.title(), `Nodeface · Version ${version}`);
     assert.is(await page.locator("#node h1").textContent(), "Nodeface");
     const icon = await page.locator("link[rel=icon]").getAttribute("href");
-    assert.is(icon, "../favicon.ico");
+    assert.is(icon, "../favicon.ico?own");
     assert.is(
       (await fetch(new URL(icon!, page.url()))).headers.get("content-type"),
       "image/svg+xml",
