@@ -65,9 +65,15 @@ for (const [name] of NODES) {
       () =>
         inPage(name, { viewport, colorScheme }, async (page, url) => {
           const release = await holdScalar(page);
+          const tellTime = await hold(page, "**/spec.json");
           await page.goto(`${url}v1/spec`, { waitUntil: "commit" });
-          await page.locator("#plain h2").first().waitFor();
+          await page.waitForFunction(() =>
+            performance.getEntriesByName("first-contentful-paint").length > 0
+          );
+          const places = await placesOf(page, "#node :is(.state, dl, dt)");
+          tellTime();
           await shownAges(page);
+          assert.equal(await placesOf(page, "#node :is(.state, dl, dt)"), places);
           assert.ok(await isNameLargest(page));
           assert.ok(await fitsInWidth(page));
           assert.equal(await serious(page), []);
@@ -202,15 +208,24 @@ async function inPage(
 }
 
 /** Keeps Scalar from starting until it is released. */
-async function holdScalar(page: Page): Promise<() => void> {
+const holdScalar = (page: Page) => hold(page, "**/standalone.esm.js");
+
+/** Keeps requests waiting until they are released. */
+async function hold(page: Page, pattern: string): Promise<() => void> {
   let release = () => {};
   const held = new Promise<void>((resolve) => release = resolve);
-  await page.route("**/standalone.esm.js", async (route) => {
+  await page.route(pattern, async (route) => {
     await held;
     await route.continue();
   });
   return release;
 }
+
+/** Where elements are, and how large. */
+const placesOf = (page: Page, selector: string) =>
+  page.locator(selector).evaluateAll((elements) =>
+    elements.map((element) => JSON.stringify(element.getBoundingClientRect()))
+  );
 
 /** The script has said how long ago each time was. */
 const shownAges = (page: Page) =>
