@@ -161,7 +161,9 @@ export function describeInfo(info) {
   const state = stateOf(info);
   const facts = factTable
     .map(([key, label, form]) => [key, label, format(info[key], form), form])
-    .filter(([key, , value]) => value && !(key === "sync_progress" && state === "synced"))
+    .filter(([, , value]) => value)
+    .filter(([key]) => !(key === "sync_progress" && state === "synced"))
+    .filter(([key]) => !(key === "started_at" && isService(info)))
     .map(([key, label, value, form]) => {
       const time = form === "time" ? timeOf(info[key]) : undefined;
       return time ? [label, value, time] : [label, value];
@@ -179,8 +181,10 @@ function nameOf(info) {
   return names.find((text) => text !== "") ?? "Node";
 }
 
-const isAlone = ({ name, software, api }) =>
-  software === "nodeface" && !api && (name === undefined || name === software);
+const isService = ({ software, api }) => software === "nodeface" && !api;
+
+const isAlone = (info) =>
+  isService(info) && (info.name === undefined || info.name === info.software);
 
 function aboutOf(info, name) {
   const [software, version, network] = [info.software, info.version, info.network].map(formatValue);

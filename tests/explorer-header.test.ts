@@ -207,6 +207,22 @@ header("says the same by the page's script as in the first HTML", async () => {
   }
 });
 
+header(
+  "says since when a node runs, and of a service alone nothing that differs from run to run",
+  async () => {
+    const { describeInfo: byScript } = await loadScript();
+    const started_at = "2026-01-31T08:15:00Z";
+    const node = { software: "litecoind", started_at, api: API };
+    const facts = [["Started", "2026-01-31 08:15:00 UTC", started_at]];
+    for (
+      const [info, shown] of [[node, facts], [{ software: "nodeface", started_at }, []]] as const
+    ) {
+      assert.equal(describeInfo(info).facts, shown);
+      assert.equal(byScript(info).facts, shown);
+    }
+  },
+);
+
 header("is called as the operator says, or the node, or at last the API", async () => {
   const script = await loadScript();
   for (const [info, title, name, about] of NAMES) {

@@ -108,10 +108,11 @@ export function describeInfo(info: Info, naming: Naming): HeaderText {
   const reason = formatText(info.status_reason, REASON_LENGTH_MAX) || usual;
   const facts = FACTS.flatMap(([key, label, form]): Fact[] => {
     const value = format(info[key], form);
-    // Nodes that are in sync stay a little below 100 %.
-    const isShown = value !== "" && !(key === "sync_progress" && state === "synced");
+    // Nodes that are in sync stay a little below 100 %. Without a node, the page is the same in every run.
+    const isLeftOut = (key === "sync_progress" && state === "synced") ||
+      (key === "started_at" && isService(info));
     const time = form === "time" ? timeOf(info[key]) : undefined;
-    return isShown ? [time ? [label, value, time] : [label, value]] : [];
+    return value === "" || isLeftOut ? [] : [time ? [label, value, time] : [label, value]];
   });
   const note = [reason, addition].filter((text) => text !== "").join("; ");
   const name = nameOf(info, naming);
@@ -139,9 +140,12 @@ export function titleOf(info: Info, naming: Naming): string {
   return [name, aboutOf(info, name)].filter((text) => text !== "").join(" · ");
 }
 
-/** Whether an info is that of a service without a node, which nobody has named. */
-const isAlone = ({ name, software, api }: Info): boolean =>
-  software === "nodeface" && !api && (name === undefined || name === software);
+/** Whether an info is that of a service without a node. */
+const isService = ({ software, api }: Info): boolean => software === "nodeface" && !api;
+
+/** Whether nobody has named it either. */
+const isAlone = (info: Info): boolean =>
+  isService(info) && (info.name === undefined || info.name === info.software);
 
 function aboutOf(info: Info, name: string): string {
   const [software, version, network] = [info.software, info.version, info.network].map(formatValue);
