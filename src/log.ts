@@ -3,7 +3,6 @@
  *
  * @module
  */
-import type { CallRecord } from "./gateway/core.ts";
 import type { NodeEvent } from "./info/state-log.ts";
 import type { Finding } from "./openapi/diagnostics.ts";
 
@@ -19,6 +18,15 @@ export interface DescriptionEvent {
   readonly level: "info" | "warn" | "error";
   /** What is wrong with it, and where. */
   readonly finding?: Finding | undefined;
+}
+
+/** A call of the node that was forwarded: never a path, a parameter or a body. */
+export interface CallRecord {
+  /** The name of the method, or the method of HTTP and the template. */
+  readonly operation: string;
+  readonly status: number;
+  readonly milliseconds: number;
+  readonly bytes: number;
 }
 
 /** A call was forwarded to the node. */

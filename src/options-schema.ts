@@ -6,8 +6,9 @@
  * @module
  */
 import * as v from "valibot";
+import { LOGO_TYPES, mistakeInLogo } from "./explorer/logo.ts";
 import { COMMAND, LOGS } from "./settings/flags.ts";
-import { forward } from "./settings/forward.ts";
+import { FORWARD, forward } from "./settings/forward.ts";
 import { infoSettings } from "./settings/info.ts";
 import { kindSchema } from "./settings/kind.ts";
 import { documentParts, operationObject } from "./settings/openapi.ts";
@@ -23,6 +24,7 @@ import {
   ORIGIN,
   PLACE,
   PREFIX,
+  TITLE,
 } from "./settings/text-schemas.ts";
 import {
   byKey,
@@ -67,6 +69,31 @@ const cors = () =>
 
 const description = (place: Schema) => setting(place, COMMAND.spec);
 
+/** The settings of the page; a file has the logo by its path, a host by its bytes. */
+const page = (logo: Schema, what: string) => ({
+  title: setting(TITLE, {
+    text: "What the page is called",
+    default: "the name of the node",
+    example: "Harbour 2",
+  }),
+  logo: setting(logo, {
+    text: `${what}: ${LOGO_TYPES}, at most 256 KiB. It is shown beside the title, and as the ` +
+      "icon of the page",
+    default: "the first letter of the title",
+    example: "logo.svg",
+  }),
+});
+
+/** The bytes of a logo. */
+const LOGO = v.pipe(
+  v.instance(Uint8Array, "the bytes of an image (Uint8Array)"),
+  v.rawCheck(({ dataset, addIssue }) => {
+    const mistake = dataset.typed ? mistakeInLogo(dataset.value) : undefined;
+    if (mistake !== undefined) addIssue({ message: mistake });
+  }),
+);
+
+const PAGE = { text: "What the explorer page is called, and its logo" };
 const NODE = { text: "The node that is shown" };
 const INFO = { text: "What is shown of the node at /v1/info" };
 
@@ -99,7 +126,7 @@ export function configuration(
       description(place),
       "The node's own OpenAPI description: a file or a URL, read again when it changes, or none",
     ),
-    forward: forward(path),
+    forward: setting(forward(path), FORWARD),
     kinds: setting(list(v.pipe(KIND_FILE, v.transform(locate)), "a list of files"), {
       text:
         "Kinds of your own: files in the form of those in spec/kinds/, each called as its kind " +
@@ -107,6 +134,7 @@ export function configuration(
       default: "[]",
       example: "[mine.yaml]",
     }),
+    page: setting(section(page(path, "A file with an image")), PAGE),
     node: setting(section(nodeSettings(path, own)), NODE),
     info: setting(section(infoSettings(path)), INFO),
   });
@@ -190,7 +218,8 @@ export const optionsWith = (own: readonly string[]): Schema =>
         "Kinds of the host's own, by name, in the form of the files in spec/kinds/. They win over " +
         "known ones of the same name",
     }),
-    forward: later(() => forward(FILE)),
+    forward: setting(later(() => forward(FILE)), FORWARD),
+    page: setting(later(() => object(page(LOGO, "The bytes of an image"))), PAGE),
     node: setting(later(() => nodeOptions(own)), NODE),
     info: setting(later(infoOptions), INFO),
     operations: setting(list(v.lazy(operation), "a list of operations"), {

@@ -293,6 +293,7 @@ const read = (args: string[], files: Record<string, string>) =>
       path in files
         ? Promise.resolve(files[path]!)
         : Promise.reject(new Error(`cannot read ${path}: no such file`)),
+    readBytes: () => Promise.reject(new Error("there is no such file")),
     isThere: (path) => Promise.resolve(path in files),
   });
 

@@ -23,7 +23,7 @@ const NAMES_MAX = 20;
  * @param operations those of the description that is shown
  */
 export async function describeCalls(
-  { forward, hosts = [], node, host, port }: Config,
+  { forward = "off", hosts = [], node, host, port }: Config,
   operations: readonly NodeOperation[],
 ): Promise<Section[]> {
   if (forward === "off") return [];

@@ -34,7 +34,7 @@ export async function check(config: Config): Promise<{ report: string; isWell: b
   if (unreadable.length > 0) throw new ConfigError(unreadable);
   const { inspection, info } = await inspectNode(config);
   const kind = config.node.kind ?? inspection?.detection?.kind;
-  const described = await describeDescription(config, kind, info.version);
+  const described = await describeDescription(config, kind, info);
   const sections = [
     ...describeKind(config, inspection),
     ...describeSources(inspection),

@@ -109,10 +109,10 @@ export async function runService(config: Config, read: () => Promise<Config>): P
 
 /** Makes the service for a configuration. */
 function makeService(config: Config, startedAt: Date, log: WriteLog): Service {
-  const { kinds, node, info, hosts, cors, description, forward } = config;
+  const { kinds, page, node, info, hosts, cors, description, forward } = config;
   // The configuration was checked when it was read.
   const nodeface = assembleNodeface({
-    ...{ kinds, node, info, hosts, cors, description, forward, startedAt },
+    ...{ kinds, page, node, info, hosts, cors, description, forward, startedAt },
     onDescription: ({ shown }) => service.shown = shown,
     log: (message, { level }) => log(message, level),
   });
@@ -128,7 +128,10 @@ async function tellUnreadable({ node }: Config, log: WriteLog): Promise<void> {
 }
 
 /** Tells what is wrong, or dangerous, in what may be called. */
-async function tellForward({ forward, hosts = [], node, host, port }: Config, log: WriteLog) {
+async function tellForward(
+  { forward = "off", hosts = [], node, host, port }: Config,
+  log: WriteLog,
+) {
   if (forward === "off") return;
   const { judgeSettings } = await import("../gateway/judge-settings.ts");
   const surroundings = { hosts, url: node.url, listening: { host, port } };

@@ -7,6 +7,7 @@ import type { Answer, Awaitable, RequestHead } from "../http/message.ts";
 import { problem } from "../http/problem-details.ts";
 import type { Auth } from "../info/sources/credentials.ts";
 import { failureOf } from "../info/sources/http-failure.ts";
+import type { CallRecord } from "../log.ts";
 import type { NodeOperation } from "../openapi/node-operations.ts";
 import { isAllowedCaller } from "./browser-guard.ts";
 import { createBudget } from "./budget.ts";
@@ -48,14 +49,6 @@ export interface GatewayOptions {
   /** Is told of each call that was made: never a path, a parameter or a body. */
   readonly log: (record: CallRecord) => void;
   readonly onError: (error: unknown) => void;
-}
-
-/** What the log says of a call. */
-export interface CallRecord {
-  readonly operation: string;
-  readonly status: number;
-  readonly milliseconds: number;
-  readonly bytes: number;
 }
 
 /** What is looked up: made once for a description. */

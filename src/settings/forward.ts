@@ -9,11 +9,11 @@ import type { Mistake } from "./check.ts";
 import { COMMAND } from "./flags.ts";
 import { CALL_TIMEOUT, LINE, ORIGIN, SIZE } from "./text-schemas.ts";
 import {
+  type About,
   either,
   list,
   number,
   object,
-  reworded,
   type Schema,
   setting,
   word,
@@ -46,7 +46,6 @@ export function forward(path: Schema<string>): Schema {
     }),
     token_env: setting(LINE, {
       text: "A variable of the environment with the token",
-      example: "NODEFACE_TOKEN",
     }),
     origins: setting(
       either<unknown>(
@@ -76,14 +75,14 @@ export function forward(path: Schema<string>): Schema {
       for (const message of mistakesIn(dataset.value)) addIssue({ message });
     }),
   );
-  return reworded(
-    setting(
-      either<unknown>("off, reads, or an object with what is open", word(FORWARDS), checked),
-      COMMAND.forward,
-    ),
-    "What may be called at the node through this service: off, reads, or an object as below",
-  );
+  return either<unknown>("off, reads, or an object with what is open", word(FORWARDS), checked);
 }
+
+/** What is said of it. */
+export const FORWARD: About = {
+  ...COMMAND.forward,
+  text: "What may be called at the node through this service: off, reads, or an object as below",
+};
 
 /**
  * What is wrong between `forward` and other settings.
