@@ -302,8 +302,8 @@ interfaces("the schema tells editors what the command would say", () => {
 
 interfaces(
   "the reference has the seven marks, and an example of each form that is right",
-  () => {
-    const text = kindsReference();
+  async () => {
+    const text = await kindsReference();
     assert.is(Object.keys(MARKS).length, 7);
     for (const [name, mark] of Object.entries(MARKS)) {
       assert.ok(
