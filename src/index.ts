@@ -7,7 +7,7 @@ export { createNodeface } from "./create-nodeface.ts";
 export type { Nodeface } from "./nodeface.ts";
 export { defineOperation } from "./operations/operation.ts";
 export { problem } from "./operations/problem.ts";
-export type { DescriptionDocument, NodefaceOptions, NodeOptions } from "./options.ts";
+export type { DescriptionDocument, NodefaceOptions, NodeOptions, PageSettings } from "./options.ts";
 export type { Operation, PathName, PathParameters } from "./operations/operation.ts";
 export type {
   ComponentsObject,

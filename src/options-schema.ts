@@ -6,6 +6,7 @@
  * @module
  */
 import * as v from "valibot";
+import { LOGO_TYPES, mistakeInLogo } from "./explorer/logo.ts";
 import { COMMAND, LOGS } from "./settings/flags.ts";
 import { infoSettings } from "./settings/info.ts";
 import { kindSchema } from "./settings/kind.ts";
@@ -22,6 +23,7 @@ import {
   ORIGIN,
   PLACE,
   PREFIX,
+  TITLE,
 } from "./settings/text-schemas.ts";
 import {
   byKey,
@@ -66,6 +68,31 @@ const cors = () =>
 
 const description = (place: Schema) => setting(place, COMMAND.spec);
 
+/** The settings of the page; a file has the logo by its path, a host by its bytes. */
+const page = (logo: Schema, what: string) => ({
+  title: setting(TITLE, {
+    text: "What the page is called",
+    default: "the name of the node",
+    example: "Harbour 2",
+  }),
+  logo: setting(logo, {
+    text: `${what}: ${LOGO_TYPES}, at most 256 KiB. It is shown beside the title, and as the ` +
+      "icon of the page",
+    default: "the first letter of the title",
+    example: "logo.svg",
+  }),
+});
+
+/** The bytes of a logo. */
+const LOGO = v.pipe(
+  v.instance(Uint8Array, "the bytes of an image (Uint8Array)"),
+  v.rawCheck(({ dataset, addIssue }) => {
+    const mistake = dataset.typed ? mistakeInLogo(dataset.value) : undefined;
+    if (mistake !== undefined) addIssue({ message: mistake });
+  }),
+);
+
+const PAGE = { text: "What the explorer page is called, and its logo" };
 const NODE = { text: "The node that is shown" };
 const INFO = { text: "What is shown of the node at /v1/info" };
 
@@ -105,6 +132,7 @@ export function configuration(
       default: "[]",
       example: "[mine.yaml]",
     }),
+    page: setting(section(page(path, "A file with an image")), PAGE),
     node: setting(section(nodeSettings(path, own)), NODE),
     info: setting(section(infoSettings(path)), INFO),
   });
@@ -188,6 +216,7 @@ export const optionsWith = (own: readonly string[]): Schema =>
         "Kinds of the host's own, by name, in the form of the files in spec/kinds/. They win over " +
         "known ones of the same name",
     }),
+    page: setting(later(() => object(page(LOGO, "The bytes of an image"))), PAGE),
     node: setting(later(() => nodeOptions(own)), NODE),
     info: setting(later(infoOptions), INFO),
     operations: setting(list(v.lazy(operation), "a list of operations"), {

@@ -66,6 +66,12 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
    * @default {}
    */
   kinds?: Readonly<Record<string, Kind>> | undefined;
+  /**
+   * What the page is called and its logo.
+   *
+   * @default the name of the node and its first letter
+   */
+  page?: PageSettings | undefined;
   /** The node to show: where it answers, or the `node` part of the configuration file. */
   node?: string | URL | NodeOptions | undefined;
   /**
@@ -87,6 +93,17 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
   log?: Log | undefined;
   /** When the service started. @default now */
   startedAt?: Date | undefined;
+}
+
+/** What a host or an operator may change of the page. */
+export interface PageSettings {
+  /** What stands in place of the node's name as heading and title: one line, at most 80 characters. */
+  readonly title?: string | undefined;
+  /**
+   * The bytes of an image: PNG, SVG, JPEG, WebP, GIF or ICO, at most 256 KiB. It is shown beside the title
+   * and is the icon of the page.
+   */
+  readonly logo?: Uint8Array | undefined;
 }
 
 /** An OpenAPI document as a value; only what JSON has a form for. */
@@ -114,6 +131,7 @@ export interface ResolvedOptions {
   readonly onError: (error: unknown) => void;
   /** The host's own kinds, which are laid over the known ones. */
   readonly kinds: Readonly<Record<string, Kind>>;
+  readonly page: PageSettings;
   readonly node: NodeSettings;
   readonly info: InfoSettings | HostInfo;
   readonly log: Log;
@@ -139,6 +157,7 @@ export function withDefaults(options: CheckedOptions): ResolvedOptions {
     operations: options.operations ?? [],
     document: options.document ?? {},
     kinds: options.kinds ?? {},
+    page: options.page ?? {},
     node: options.node ?? {},
     info: options.info ?? {},
     startedAt: options.startedAt ?? new Date(),

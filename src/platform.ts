@@ -209,7 +209,7 @@ export async function runProgram(
     signal?.addEventListener("abort", stop);
     child.stdout.on("data", (chunk: Uint8Array) => {
       length += chunk.byteLength;
-      if (length > limit) return fail(new PlatformError(`it prints more than ${inMiB(limit)}`));
+      if (length > limit) return fail(new PlatformError(`it prints more than ${sizeOf(limit)}`));
       text += decoder.decode(chunk, { stream: true });
     });
     child.on("error", (error) => settle(() => reject(explain(error, PROGRAM_FAILURES))));
@@ -418,7 +418,7 @@ async function startThreadOfNode(
   });
   worker.on("message", onMessage);
   worker.on("error", ({ code, message }: NodeJS.ErrnoException) => {
-    onFailure(code === "ERR_WORKER_OUT_OF_MEMORY" ? `takes more than ${inMiB(memory)}` : message);
+    onFailure(code === "ERR_WORKER_OUT_OF_MEMORY" ? `takes more than ${sizeOf(memory)}` : message);
   });
   worker.on("exit", () => onFailure("has ended"));
   return {
@@ -485,5 +485,6 @@ function explain(error: unknown, reasons: Readonly<Record<string, string>>): Pla
 }
 
 const takesLonger = (timeout: number) => `it takes longer than ${timeout} ms`;
-const isLarger = (limit: number) => `it is larger than ${inMiB(limit)}`;
-const inMiB = (bytes: number) => `${bytes / 1024 / 1024} MiB`;
+const isLarger = (limit: number) => `it is larger than ${sizeOf(limit)}`;
+const sizeOf = (bytes: number) =>
+  bytes < 1024 * 1024 ? `${bytes / 1024} KiB` : `${bytes / 1024 / 1024} MiB`;

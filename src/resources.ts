@@ -7,7 +7,8 @@ import type { Content } from "./description/prepare.ts";
 import type { DescriptionPlace, DescriptionReport } from "./description/place.ts";
 import type { KnownNode } from "./description/known-node.ts";
 import type { Live, Shown } from "./description/watch.ts";
-import { type Assets, createAssets, prepareFavicon } from "./explorer/assets.ts";
+import { type Assets, createAssets } from "./explorer/assets.ts";
+import type { Icons } from "./explorer/icon.ts";
 import type { Page } from "./explorer/page.ts";
 import { VERSION } from "./generated/build-info.js";
 import { type PackedContent, unpack } from "./http/build-time-content.ts";
@@ -80,7 +81,14 @@ export function createResources(options: ResolvedOptions): Resources {
       import("./explorer/page.ts"),
       import("./generated/page.js"),
     ]);
-    return createPage(TEMPLATE, content.page, FILES, { origins: content.origins, notice });
+    const { title } = options.page;
+    const { origins } = content;
+    return createPage(TEMPLATE, content.page, FILES, {
+      origins,
+      notice,
+      title,
+      icons: await icons.get(),
+    });
   };
 
   const described = lazy(async (): Promise<Live<PageSource>> => {
@@ -172,7 +180,8 @@ export function createResources(options: ResolvedOptions): Resources {
     }
     if (name === undefined) return undefined;
     const { knowNode } = await import("./description/known-node.ts");
-    return knowNode(node, name, KINDS, options.kinds, snapshot.peek()?.info.version);
+    const learn = async () => (await snapshot.get()).info;
+    return knowNode(node, name, KINDS, options.kinds, snapshot.peek()?.info, learn);
   };
   const snapshot: Resource<Snapshot> = {
     peek: () => monitor.peek()?.peek(),
@@ -188,7 +197,19 @@ export function createResources(options: ResolvedOptions): Resources {
   });
 
   const catalog = lazy(prepareCatalog);
-  const favicon = lazy(async () => prepareFavicon((await import("./generated/page.js")).FAVICON));
+  const icons = lazy(async (): Promise<Icons> => {
+    const [{ createIcons }, { FAVICON }] = await Promise.all([
+      import("./explorer/icon.ts"),
+      import("./generated/page.js"),
+    ]);
+    return createIcons(FAVICON, options.page.logo);
+  });
+  /** What the page was called last; the icon waits for no node. */
+  let iconName = options.page.title ?? "";
+  const favicon: Resource<Representation> = {
+    peek: () => icons.peek()?.peek(iconName),
+    get: async () => await (await icons.get()).get(iconName),
+  };
   const assets = lazy(async () => createAssets((await import("./generated/assets.js")).ASSETS));
 
   return {
@@ -199,7 +220,9 @@ export function createResources(options: ResolvedOptions): Resources {
       },
       async get() {
         const [{ current }, { info }] = await Promise.all([description.get(), snapshot.get()]);
-        return await (await current.page.get()).prepare(info);
+        const page = await current.page.get();
+        iconName = page.iconNameOf(info);
+        return await page.prepare(info);
       },
     },
     info: pick(snapshot, ({ representation }) => representation),

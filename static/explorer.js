@@ -4,7 +4,8 @@
  * Every URL is resolved against the page's own, so that the page works behind any proxy prefix and
  * requests nothing of another origin.
  */
-import { refreshHeader } from "./header.js";
+import { arrange } from "./arrange.js";
+import { refreshHeader, setClock } from "./header.js";
 
 /** Without a change for so long, in milliseconds, Scalar is done; it batches updates for 300. */
 const SETTLED = 500;
@@ -15,19 +16,26 @@ const plain = document.getElementById("plain");
 const mount = document.getElementById("scalar");
 /** The fragment that the reader requested last; Scalar changes `location.hash` itself. */
 let requestedHash = location.hash;
-addEventListener("hashchange", () => requestedHash = location.hash);
+addEventListener("hashchange", () => {
+  requestedHash = location.hash;
+  openGroup();
+});
 
 for (const name of plain.querySelectorAll("var")) name.textContent = origin;
 document.querySelector(".skip").addEventListener("click", skip);
 refreshHeader();
+openGroup();
 
 // Fetched while the modules load.
-const description = fetch(new URL("spec.json", base)).then((answer) => answer.json());
+const description = fetch(new URL("spec.json", base)).then((answer) => {
+  setClock(answer.headers.get("date"));
+  return answer.json();
+});
 description.catch(() => {}); // It may reject before it is awaited below.
 const entry = document.querySelector("script[data-scalar]").dataset.scalar;
 const { createApiReference } = await import(new URL(entry, location.href));
 createApiReference(mount, {
-  content: resolveServers(await description),
+  content: arrange(resolveServers(await description)),
   slug: "spec",
   // Without these options Scalar sends requests to its vendor's hosts.
   withDefaultFonts: false,
@@ -64,6 +72,15 @@ function resolveIn(holder) {
   for (const server of holder.servers) {
     if (server?.url?.startsWith?.(".")) server.url = origin + server.url.slice(1);
   }
+}
+
+/** Opens the closed group in which the requested operation is; not every browser does. */
+function openGroup() {
+  const target = document.getElementById(decode(requestedHash.slice(1)));
+  const group = target?.closest("details:not([open])");
+  if (!group) return;
+  group.open = true;
+  target.scrollIntoView();
 }
 
 /** Resolves when `isDone`, or when `isStarted` and Scalar's elements no longer change. */
@@ -123,7 +140,7 @@ function fix(...elements) {
 
 /** The requested fragment if its heading is in view, else that of the heading in view. */
 function currentHash() {
-  const headings = [...plain.querySelectorAll("h2, h3")];
+  const headings = [...plain.querySelectorAll("h2[id], h3")];
   const top = (heading) => heading.getBoundingClientRect().top;
   const target = headings.find(({ id }) => id === decode(requestedHash.slice(1)));
   const isInView = target && top(target) >= 0 && top(target) < innerHeight;

@@ -5,6 +5,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { check as checkConfig } from "../src/cli/check.ts";
 import type { Config } from "../src/cli/configuration.ts";
+import type { Kind } from "../src/kinds/kind.ts";
 
 const check = suite("nodeface check");
 
@@ -35,9 +36,19 @@ check(
 );
 
 check("has nothing on descriptions where there is none to read", async () => {
+  const mine: Kind = {
+    title: "Mine",
+    url: NOWHERE,
+    detect: { "info#": "." },
+    sources: { info: { get: "/info" } },
+    fields: {},
+    health: { ok: "it answers" },
+  };
   const nodes = [
     { node: {} },
     { node: { url: NOWHERE, kind: "none" } },
+    { node: { kind: "mine" }, kinds: { mine } },
+    { node: { url: NOWHERE, kind: "mine" }, kinds: { mine } },
     { node: { url: NOWHERE, kind: "algorand" }, description: "none" },
   ];
   for (const config of nodes) assert.not.match(await report(config), "# Description");

@@ -35,22 +35,59 @@ function problems(text: string): readonly string[] {
 }
 
 /** Reads arguments, an environment and the one file that there is. */
-const read = (args: string[], env = {}, file = "", place?: string) =>
+const read = (args: string[], env = {}, file = "", place?: string, logo?: Uint8Array) =>
   readConfig(args, env, {
     read: () => Promise.resolve(file),
+    readBytes: (path) =>
+      logo ? Promise.resolve(logo) : Promise.reject(new Error(`${path}: there is no such file`)),
     isThere: (path) => Promise.resolve(path === place),
   });
 
 /** Everything that is wrong with arguments, an environment and a file. */
-async function wrong(args: string[], env = {}, file = ""): Promise<readonly string[]> {
+async function wrong(
+  args: string[],
+  env = {},
+  file = "",
+  logo?: Uint8Array,
+): Promise<readonly string[]> {
   try {
-    await read(args, env, file);
+    await read(args, env, file, undefined, logo);
     return [];
   } catch (error) {
     assert.instance(error, ConfigError);
     return (error as ConfigError).problems;
   }
 }
+
+config(
+  "a logo is read from beside the configuration, and is told from others by its bytes",
+  async () => {
+    const file = "page:\n  title: Harbour 2\n  logo: art/logo.txt\n";
+    const args = ["--config", "conf/node.yaml"];
+    const bytes = Uint8Array.of(0x89, ...new TextEncoder().encode("PNG\r\n\u001a\n"));
+    const { page } = await read(args, {}, file, undefined, bytes);
+    assert.equal(page, { title: "Harbour 2", logo: bytes });
+    const place = "conf/node.yaml:3:9: page.logo names conf/art/logo.txt:";
+    assert.equal(await wrong(args, {}, file), [`${place} there is no such file`]);
+    const types = "PNG, SVG, JPEG, WebP, GIF or ICO";
+    assert.equal(await wrong(args, {}, file, new TextEncoder().encode("<html>")), [
+      `${place} it is no image of a type that is shown: ${types}`,
+    ]);
+    const large = new Uint8Array(262_145);
+    large.set(bytes);
+    assert.equal(await wrong(args, {}, file, large), [`${place} it is larger than 256 KiB`]);
+  },
+);
+
+config("a title is a line that says something", () => {
+  const right = "must be a line of text, at most 80 characters";
+  for (const title of ["' '", "''", '"a\\nb"', "x".repeat(81)]) {
+    assert.match(
+      problems(`page: { title: ${title} }`)[0] ?? "",
+      `nodeface.yaml:1:16: page.title ${right}`,
+    );
+  }
+});
 
 config("the example of every key is right", () => {
   const text = `
@@ -111,7 +148,7 @@ info:
     const [place, what] of [
       [
         "1:1",
-        "prot is no key here; there are listen, log, hosts, cors, description, kinds, node, info",
+        "prot is no key here; there are listen, log, hosts, cors, description, kinds, page, node, info",
       ],
       ["2:1", "nod is no key here; did you mean node?"],
       ["3:9", "listen must be an address and a port, as in 127.0.0.1:8080"],

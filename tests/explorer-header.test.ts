@@ -1,8 +1,9 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import {
-  describeInfo,
+  describeInfo as describeNamed,
   type HeaderText,
+  iconNameOf,
   type Info,
   renderHeader,
   TABLES,
@@ -10,6 +11,11 @@ import {
 import { formatJson } from "../src/json/lossless.ts";
 
 const header = suite("the header of the explorer");
+
+/** What the page is called where the info does not say it. */
+const NAMING = { api: "Their API" };
+
+const describeInfo = (info: Info) => describeNamed(info, NAMING);
 
 const SPACE = "\u202f";
 const API = { software: "nodeface", version: "0.2.0", started_at: "2026-01-31T08:15:00.000Z" };
@@ -61,16 +67,16 @@ const VALUES: [key: string, value: unknown, shown: string][] = [
   ["height", -(10n ** 39n), `-1${`${SPACE}000`.repeat(13)}`],
   ["height", 18446744073709552000, "18 446 744 073 709 552 000".replaceAll(" ", SPACE)],
   ["peers", "12345", "12345"],
-  ["network", "a b", "a b"],
-  ["network", " a \n\u202e b\r\n", "a b"],
-  ["network", `${"word ".repeat(20)}end`, `${"word ".repeat(15)}word…`],
-  ["network", "x".repeat(100), `${"x".repeat(79)}…`],
-  ["network", `${"x".repeat(78)}\u{1f600}xx`, `${"x".repeat(78)}…`],
-  ["network", `${"x".repeat(78)}\ud83dxxx`, `${"x".repeat(78)}\ud83d…`],
-  ["network", "", ""],
-  ["network", true, ""],
-  ["network", null, ""],
-  ["network", { a: 1 }, ""],
+  ["chain_id", "a b", "a b"],
+  ["chain_id", " a \n\u202e b\r\n", "a b"],
+  ["chain_id", `${"word ".repeat(20)}end`, `${"word ".repeat(15)}word…`],
+  ["chain_id", "x".repeat(100), `${"x".repeat(79)}…`],
+  ["chain_id", `${"x".repeat(78)}\u{1f600}xx`, `${"x".repeat(78)}…`],
+  ["chain_id", `${"x".repeat(78)}\ud83dxxx`, `${"x".repeat(78)}\ud83d…`],
+  ["chain_id", "", ""],
+  ["chain_id", true, ""],
+  ["chain_id", null, ""],
+  ["chain_id", { a: 1 }, ""],
   ["sync_progress", 0, "0%"],
   ["sync_progress", 0.57, "57%"],
   ["sync_progress", 0.43219, "43.21%"],
@@ -87,18 +93,57 @@ const VALUES: [key: string, value: unknown, shown: string][] = [
   ["head_at", 1769847300, ""],
 ];
 
+/** An info, the title of the operator's, and what the page is called, with what stands below. */
+const NAMES: [info: Info, title: string | undefined, name: string, about: string][] = [
+  [{ name: "a", software: "b", version: "1", network: "c", api: API }, undefined, "a", "b 1 · c"],
+  [{ name: "a", software: "b", api: API }, " My\n node ", "My node", "b"],
+  [{ software: "Geth", version: "1.16", api: API }, undefined, "Geth", "Version 1.16"],
+  [
+    { name: "geth", software: "Geth", version: "1.16", api: API },
+    undefined,
+    "geth",
+    "Version 1.16",
+  ],
+  [{ software: "b", network: "c", api: API }, undefined, "b", "c"],
+  [{ network: "c", api: API }, undefined, "Their API", "c"],
+  [{ name: "nodeface", software: "nodeface", version: "1" }, undefined, "Their API", ""],
+  [{ name: "nodeface", software: "nodeface", version: "1" }, "Mine", "Mine", ""],
+  [{ name: "a", software: "nodeface", version: "1" }, undefined, "a", "nodeface 1"],
+  [{ software: "nodeface", version: "1", api: API }, undefined, "nodeface", "Version 1"],
+  [{ name: { toString: null }, version: 7, api: API }, undefined, "Their API", "7"],
+];
+
+/** How long ago something was, in milliseconds, and how that is said. */
+const AGES: [age: number, said: string][] = [
+  [0, "0 seconds ago"],
+  [1_999, "1 second ago"],
+  [89_999, "89 seconds ago"],
+  [90_000, "1 minute ago"],
+  [5_399_999, "89 minutes ago"],
+  [5_400_000, "1 hour ago"],
+  [129_599_999, "35 hours ago"],
+  [129_600_000, "1 day ago"],
+  [86_400_000 * 4000, "4,000 days ago"],
+  [-60_000, "in 60 seconds"],
+  [NaN, ""],
+];
+
 interface Script {
+  formatAge(milliseconds: number): string;
   describeInfo(info: Info): HeaderText;
   parseInfo(text: string): Info;
 }
 
+let loaded = 0;
+
 /** The page's script, which finds its tables in the page when it is loaded. */
-async function loadScript(): Promise<Script> {
+async function loadScript(): Promise<Script & { dataset: Record<string, string> }> {
   const unescape = (text: string) => text.replaceAll("&quot;", '"').replaceAll("&#39;", "'");
-  const dataset = { facts: unescape(TABLES.facts), states: unescape(TABLES.states) };
+  const tables = { facts: unescape(TABLES.facts), states: unescape(TABLES.states) };
+  const dataset = { ...tables, ...NAMING, title: "" };
   Object.assign(globalThis, { document: { getElementById: () => ({ dataset }) } });
-  const path = "../static/header.js";
-  return await import(path) as Script;
+  const path = `../static/header.js?${++loaded}`;
+  return { ...await import(path) as Script, dataset };
 }
 
 /** Parses as in a browser that does not give the source of a number. */
@@ -162,6 +207,54 @@ header("says the same by the page's script as in the first HTML", async () => {
   }
 });
 
+header(
+  "says since when a node runs, and of a service alone nothing that differs from run to run",
+  async () => {
+    const { describeInfo: byScript } = await loadScript();
+    const started_at = "2026-01-31T08:15:00Z";
+    const node = { software: "litecoind", started_at, api: API };
+    const facts = [["Started", "2026-01-31 08:15:00 UTC", started_at]];
+    for (
+      const [info, shown] of [[node, facts], [{ software: "nodeface", started_at }, []]] as const
+    ) {
+      assert.equal(describeInfo(info).facts, shown);
+      assert.equal(byScript(info).facts, shown);
+    }
+  },
+);
+
+header("is called as the operator says, or the node, or at last the API", async () => {
+  const script = await loadScript();
+  for (const [info, title, name, about] of NAMES) {
+    const said = describeNamed(info, { ...NAMING, title });
+    assert.equal([said.name, said.about], [name, about], JSON.stringify(info));
+    script.dataset.title = title ?? "";
+    assert.equal(script.describeInfo(info), said);
+  }
+});
+
+header("of this service's own API, a node is not called by its title", async () => {
+  const script = await loadScript();
+  script.dataset.api = "Nodeface";
+  const alone = { name: "nodeface", software: "nodeface", version: "0.2.0" };
+  for (
+    const [info, name] of [
+      [{ status: "starting", api: API }, "Node"],
+      [{ name: "Nodeface", api: API }, "Nodeface"],
+      [alone, "Nodeface"],
+    ] as const
+  ) {
+    assert.is(describeNamed(info, { api: "Nodeface" }).name, name);
+    assert.is(script.describeInfo(info).name, name);
+  }
+  assert.is(iconNameOf(alone, { api: "Nodeface" }), "");
+});
+
+header("says how long ago something was in whole units", async () => {
+  const { formatAge } = await loadScript();
+  for (const [age, said] of AGES) assert.is(formatAge(age), said, String(age));
+});
+
 header("cuts a number that has thousands of digits", async () => {
   const script = await loadScript();
   const info = { height: 10n ** 70_000n };
@@ -172,12 +265,8 @@ header("cuts a number that has thousands of digits", async () => {
 
 header("is text, whatever the node says", () => {
   const hostile = `<b>"&'\u0000`;
-  const html = renderHeader({
-    name: hostile,
-    status: hostile,
-    status_reason: hostile,
-    version: hostile,
-  });
+  const info = { name: hostile, status: hostile, status_reason: hostile, version: hostile };
+  const html = renderHeader(info, NAMING, "../favicon.ico");
   assert.is(html.split("&lt;b&gt;&quot;&amp;&#39;").length, 5);
   assert.not.match(html, /<b>"/);
 });

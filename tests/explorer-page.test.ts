@@ -52,7 +52,7 @@ page(
     });
     for (
       const text of [
-        "<h1>A node</h1>",
+        "<h2>A node</h2>",
         "Version 7",
         `<h2 id="tag/chain">Chain</h2>`,
         `<h3 id="tag/chain/GET/v1/blocks/{height}">Get a block</h3>`,
@@ -94,6 +94,111 @@ page("shows the operations of OpenAPI 3.2 as well: QUERY, and those of other met
     ]
   ) assert.match(html, text);
   assert.not.match(html, "hidden");
+});
+
+page("the node's name is the heading and the title, and the API's stands below it", async () => {
+  const info = { name: "harbour-2", software: "litecoind", version: "0.21.4", network: "main" };
+  const html = await render({ info: { title: "Their <API>", version: "7" } }, info);
+  assert.equal(html.match(/<h1>.*?<\/h1>/g), [`<h1><a href="info">harbour-2</a></h1>`]);
+  assert.match(html, "<p>litecoind 0.21.4 · main</p>");
+  const title = "harbour-2 · litecoind 0.21.4 · main";
+  assert.match(html, `<title>${title}</title>`);
+  assert.match(html, `<meta property="og:title" content="${title}">`);
+  assert.match(html, "<h2>Their &lt;API&gt;</h2>");
+});
+
+page("a time is absolute in the first HTML, which may be read at any time", async () => {
+  const html = await render({}, { height: 7, head_at: "2026-01-31T08:14:41.5Z" });
+  const shown = "2026-01-31 08:14:41 UTC";
+  const time = `<time datetime="2026-01-31T08:14:41Z" title="${shown}">${shown}</time>`;
+  assert.match(html, `<dt>Latest block</dt><dd>${time}</dd>`);
+});
+
+page("the service's own operations are the last group, closed beside those of a node", async () => {
+  const get = (tag: string) => ({ get: { tags: [tag], summary: `In ${tag}` } });
+  const html = await render({
+    tags: [{ name: "Declared" }],
+    paths: { "/a": get("Declared"), "/b": get("Other") },
+  });
+  const own = `<details><summary><h2 id="tag/about-this-service">About this service</h2></summary>`;
+  assert.match(html, own);
+  const order = ["In Declared</h3>", "In Other</h3>", own, `/v1/info</code>`, "</details>"]
+    .map((text) => html.indexOf(text));
+  assert.equal(order, [...order].sort((a, b) => a - b));
+  assert.not.match(/<nav.*?<\/nav>/.exec(html)![0], "/v1/info");
+  assert.match(await render({}), own.replace("<details>", "<details open>"));
+});
+
+page("marks are words, each with what it says once, and what is common comes first", async () => {
+  const operation = (marks: Document) => ({ get: { tags: ["T"], ...marks } });
+  const html = await render({
+    paths: {
+      "/plain": operation({}),
+      "/odd": operation({ "x-access": "none", "x-cost": 7, "x-streaming": "yes", "x-since": {} }),
+      "/all": operation({ "x-access": "secret", "x-cost": "heavy", "x-streaming": true }),
+      "/new": operation({ "x-access": "write", "x-since": "0.19<b>" }),
+      "/first": operation({ "x-access": "read", "x-common": true }),
+    },
+  });
+  const marksOf = (path: string) => {
+    const line = html.split("\n").join("").split(`<code>${path}</code>`)[1]!.split("</p>")[0]!;
+    return [...line.matchAll(/<span class="mark \w+">([^<]*)<\/span>/g)].map(([, word]) => word);
+  };
+  assert.equal(marksOf("/plain"), []);
+  assert.equal(marksOf("/odd"), []);
+  assert.equal(marksOf("/all"), ["private", "heavy", "streams"]);
+  assert.equal(marksOf("/new"), ["write", "since 0.19&lt;b&gt;"]);
+  assert.equal(marksOf("/first"), ["read"]);
+  const shown = [...html.matchAll(/<h3 id="tag\/t\/GET(\/\w+)"/g)].map(([, path]) => path);
+  assert.equal(shown, ["/first", "/plain", "/odd", "/all", "/new"]);
+  const legend = /<ul class="legend".*?<\/ul>/.exec(html)![0];
+  assert.is(legend.split("<li>").length - 1, 5);
+  assert.not.match(await render({ paths: { "/plain": operation({}) } }), "legend");
+});
+
+page("a method is called by its name, and is shown once with its parameters", async () => {
+  const method = (summary: string, more: Document = {}) => ({ tags: ["T"], summary, ...more });
+  const content = { "application/json": { schema: { $ref: "#/components/schemas/Params" } } };
+  const html = await render({
+    paths: {
+      "/v1/rpc/getblock": { get: method("Get a block"), post: method("Get a block") },
+      "/v1/rpc/a%2Fb": { post: method("Do it", { requestBody: { content } }) },
+      "/other": { get: method("Same"), post: method("Same") },
+    },
+    components: {
+      schemas: {
+        Params: {
+          required: ["hash"],
+          properties: {
+            hash: { type: "string", description: "Of the block" },
+            n: { type: "integer" },
+          },
+        },
+      },
+    },
+  });
+  for (
+    const text of [
+      `<h3 id="tag/t/GET/v1/rpc/getblock">getblock</h3>`,
+      "<p>Get a block</p>",
+      `Also as <b class="post">POST</b>`,
+      `<h3 id="tag/t/POST/v1/rpc/a%2Fb">a/b</h3>`,
+      "<dt><code>hash</code></dt><dd><i>body, string, required</i> Of the block</dd>",
+      "<dt><code>n</code></dt><dd><i>body, integer</i> </dd>",
+      `<h3 id="tag/t/GET/other">Same</h3>`,
+      `<h3 id="tag/t/POST/other">Same</h3>`,
+    ]
+  ) assert.match(html, text);
+  assert.is(html.split("Also as").length, 2);
+  assert.not.match(html, "POST/v1/rpc/getblock");
+});
+
+page("200 operations are all named, whatever is said of them", async () => {
+  for (const words of [20, 2000]) {
+    const html = await unpack(manyOperations(200, words));
+    assert.is(html.match(/<h3 id="tag\/tag-\d+\/GET[^"]*">Get the \w+ of \w+</g)?.length, 200);
+    assert.is(html.match(/<b class="get">GET<\/b> <code>\/v1\/\w+\/\{id\}\/\d+</g)?.length, 200);
+  }
 });
 
 page("lists of a description are lists, whatever their marks and numbers", () => {
@@ -260,7 +365,7 @@ page("whatever is not of the right shape is passed over", async () => {
       ]
     ) {
       const html = await render(document);
-      assert.match(html, "<h1>A node</h1>", JSON.stringify(document));
+      assert.match(html, "<h2>A node</h2>", JSON.stringify(document));
       assert.not.match(html, /<code><\/code>|>(null|undefined|\[object Object\])</);
     }
   }

@@ -186,6 +186,53 @@ shown("the paths of a node are called through this service, wherever it is", asy
 });
 
 for (
+  const [kind, at, start, read, write] of [
+    [
+      "algorand",
+      "/swagger.json",
+      { swagger: "2.0", host: "localhost", basePath: "/" },
+      ["get", "/v2/accounts/{address}"],
+      ["delete", "/v2/ledger/sync"],
+    ],
+    [
+      "aptos",
+      "/v1/spec.json",
+      { openapi: "3.0.0", servers: [{ url: "/v1" }] },
+      ["post", "/view"],
+      ["post", "/transactions"],
+    ],
+    [
+      "ergo",
+      "/api-docs/swagger.conf",
+      { openapi: "3.0.2", servers: [{ url: "/" }, { url: "http://203.0.113.1:9053" }] },
+      ["post", "/blockchain/balance"],
+      ["get", "/wallet/lock"],
+    ],
+  ] as const
+) {
+  shown(`what a node of the kind ${kind} says of itself has the marks of its kind`, async () => {
+    const operation = { responses: { 200: { description: "OK" } }, "x-access": "read" };
+    answers = { ...RECORDINGS.get(kind)!.answers };
+    answers[`GET ${at}`] = {
+      ...start,
+      info: { title: "Its own", version: "1" },
+      paths: {
+        [read[1]]: { [read[0]]: operation },
+        [write[1]]: { [write[0]]: operation },
+        "/of/a/later/version": { get: operation },
+      },
+    };
+    const { app, read: ask } = create({ node: { url, kind } });
+    await app.refresh();
+    await until(async () => (await ask()).info.title === "Its own", 20_000);
+    const { paths } = await ask();
+    assert.is(paths[read[1]]![read[0]]!["x-access"], "read");
+    assert.is(paths[write[1]]![write[0]]!["x-access"], "write");
+    assert.is(paths["/of/a/later/version"]!.get!["x-access"], undefined);
+  });
+}
+
+for (
   const [name, there, base, expected] of [
     ["no server", undefined, "", "./v1/node"],
     ["a relative one", "/api", "", "./v1/node/api"],
@@ -378,6 +425,54 @@ for (
     const { openrpc, openapi } = offered(PARTS, { version });
     assert.equal(openrpc!.methods.map(({ name }) => name), methods);
     assert.equal(Object.keys(openapi!.paths), paths);
+  });
+}
+
+for (
+  const [name, version, there, lacking] of [
+    ["mastodon", "4.2.0", "/api/v2/instance", "/api/v1/instance/terms_of_service"],
+    ["mastodon", "4.4.0", "/api/v1/instance/terms_of_service", "/api/v3/site"],
+    ["akkoma", "3.15.2", "/api/v1/accounts/lookup", "/api/v2/instance"],
+    ["lemmy", "0.19.5", "/api/v3/site", "/api/v4/site"],
+    ["lemmy", "1.0.0-beta.1", "/api/v4/site", "/api/v1/instance"],
+    ["misskey", "2025.4.1", "/api/notes/show", "/api/v1/statuses/{id}"],
+    ["writefreely", "0.15.0", "/.well-known/webfinger", "/api/v1/instance"],
+  ] as const
+) {
+  shown(`a server that runs ${name} ${version} has what that has`, async () => {
+    const recorded = RECORDINGS.get("activitypub")!.answers as Record<string, Json>;
+    const nodeinfo = "GET /nodeinfo/2.0";
+    answers = { ...recorded, [nodeinfo]: { ...recorded[nodeinfo], software: { name, version } } };
+    const { app, read } = create({ node: { url, kind: "activitypub" } });
+    await app.refresh();
+    const pathsOf = async () => Object.keys((await read()).paths);
+    await until(async () => (await pathsOf()).includes(there), 10_000);
+    const paths = await pathsOf();
+    assert.not.ok(paths.includes(lacking), lacking);
+    assert.ok(paths.includes("/.well-known/nodeinfo"));
+  });
+}
+
+for (
+  const [software, version, expected] of [
+    ["one", "2.1", ["/all", "/some/{id}", "/one"]],
+    ["One", "1.9", ["/all", "/some/{id}"]],
+    ["two", "2.1", ["/all", "/some/{id}"]],
+    ["three", undefined, ["/all"]],
+    [undefined, "2.1", ["/all"]],
+  ] as const
+) {
+  shown(`a node of the software ${software} ${version} has what that has`, () => {
+    const operation = (operationId: string, marks: Json) => ({
+      get: { operationId, summary: "A", responses: {}, "x-access": "read", ...marks },
+    });
+    const paths = {
+      "/all": operation("all", {}),
+      "/some/{id}": operation("some", { "x-software": ["one", "two"] }),
+      "/one": operation("one", { "x-software": ["one"], "x-since": "2" }),
+    };
+    const { openapi } = offered({ openapi: { paths } }, { software, version });
+    assert.equal(Object.keys(openapi!.paths), expected);
   });
 }
 

@@ -113,7 +113,7 @@ found("where there is nothing, the log says so once and the reader sees no alarm
     `there is no description of the node at ${url}/swagger.json: the server answers 404`,
   ]);
   assert.equal(findings, []);
-  assert.is((await read(app)).info.title, "Nodeface");
+  assert.is((await read(app)).info.title, "Algorand algod (REST)");
   assert.not.match(await (await ask(app, "/v1/spec")).text(), "cannot be shown");
 });
 
@@ -146,6 +146,7 @@ found("it is taken up when it is there, and looked at again later", async () => 
             title: "Algorand",
             description: path,
             listing: undefined,
+            software: undefined,
             version: undefined,
             ask: undefined,
             loadInterface: () => Promise.resolve(undefined),

@@ -27,7 +27,7 @@ async function refused(work: Promise<unknown>, reason: string): Promise<void> {
 platform("a file is read by its path or its URL, up to the limit and no further", async () => {
   assert.is((await readFile(file, BOUNDS)).length, 100);
   assert.is((await readFile(pathToFileURL(file), BOUNDS)).length, 100);
-  await refused(readFile(file, { ...BOUNDS, limit: 99 }), `it is larger than ${99 / 2 ** 20} MiB`);
+  await refused(readFile(file, { ...BOUNDS, limit: 99 }), `it is larger than ${99 / 2 ** 10} KiB`);
 });
 
 platform("a file that says it is empty is read to its end", async () => {

@@ -33,7 +33,7 @@ const KINDS = "spec/kinds";
 const SCALAR = "node_modules/@scalar/api-reference";
 
 /** The files of `static/` that the page loads. */
-const EXPLORER = ["explorer.js", "header.js", "explorer.css", "favicon.svg"];
+const EXPLORER = ["explorer.js", "arrange.js", "header.js", "explorer.css"];
 
 /** The folders with one module for each of some things. */
 const MODULE_FOLDERS = ["assets", "interfaces"];
@@ -75,6 +75,7 @@ async function main() {
     scalar: `scalar-${scalarVersion}-${hash([...scalar].flat()).slice(0, 8)}`,
   };
   const preload = [
+    `${folders.explorer}/arrange.js`,
     `${folders.explorer}/header.js`,
     ...staticImports(scalar).map((path) => `${folders.scalar}/${path}`),
   ];

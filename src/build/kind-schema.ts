@@ -80,7 +80,8 @@ Two keys say what one node has of it. \`description\` is where it describes itse
 method that gives OpenRPC, as in \`{ jsonrpc: rpc.discover }\`. \`listing\` is how it names what it has: what is
 asked, and \`names\`, a regular expression whose first group is a name, wherever it matches in the answer, or
 \`tree\`, the members of a tree in JSON: names are the ways from its root, such as \`block/get\`. What is not named
-is left out. Where it names nothing, \`x-since\` is compared with its version.
+is left out. Where it names nothing, \`x-software\` and \`x-since\` are compared with its software and the version
+of that.
 
 ${all.map(([name, kind]) => partOf(name, kind, accesses.get(name)!)).join("\n")}
 ## A kind of your own

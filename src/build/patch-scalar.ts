@@ -102,6 +102,44 @@ const PATCHES: readonly Patch[] = [
     from: '{"aria-controls":w(r),content:c()}',
     with: "{content:c()}",
   },
+  {
+    file: "standalone.esm.js",
+    why: "A long list of operations scrolls, which the keyboard must be able to do as well",
+    from: "class:`endpoints`}",
+    with: "class:`endpoints`,tabindex:`0`}",
+  },
+  {
+    file: "standalone.esm.js",
+    why: "A link to write to has no name where there is little room",
+    from: "href:`mailto:${e.value.email}`}",
+    with: 'href:`mailto:${e.value.email}`,"aria-label":e.value.name||e.value.email}',
+  },
+  {
+    file: "standalone.esm.js",
+    why: "The link to a home page has no name beside an address to write to",
+    from: "{class:F(N(n)({link:!0})),href:t.value,",
+    with: '{class:F(N(n)({link:!0})),"aria-label":e.value.email?t.value:e.value.name||t.value,' +
+      "href:t.value,",
+  },
+  {
+    file: "standalone.esm.js",
+    why: "The link to a licence has no name where there is little room",
+    from: "target:`_blank`},[G(N(to),",
+    with: 'target:`_blank`,"aria-label":e.value?.name||e.value?.identifier||t.value},[G(N(to),',
+  },
+  {
+    file: "standalone.esm.js",
+    why: "The link to further documents has no name where there is little room",
+    from: "rel:t.value?`noopener noreferrer`:void 0",
+    with: '"aria-label":t.value&&(e.value.description||t.value),' +
+      "rel:t.value?`noopener noreferrer`:void 0",
+  },
+  {
+    file: "standalone.esm.js",
+    why: "The link to the terms has no name where there is little room",
+    from: "target:`_blank`},[G(N(vs),",
+    with: 'target:`_blank`,"aria-label":N(t)(`info.termsOfService`)},[G(N(vs),',
+  },
 ];
 
 const ENTRY = "standalone.esm.js";

@@ -24,12 +24,12 @@ import type { Config } from "./configuration.ts";
  * Describes the description, where there is one.
  *
  * @param kind the name of the node's kind
- * @param version of the node's software
+ * @param info what the node says of its software
  */
 export async function describeDescription(
   { description, node, kinds }: Config,
   kind: string | undefined,
-  version: unknown,
+  info: Readonly<Record<string, unknown>>,
 ): Promise<Section[]> {
   const title = "Description";
   const inspect = async (options: Partial<PlaceOptions> & Pick<PlaceOptions, "place">) => {
@@ -43,10 +43,11 @@ export async function describeDescription(
     const inspected = await inspect({ place: description });
     return [{ title, ...verdictOn(inspected, "Shown is what is configured") }];
   }
-  const known = kind === undefined ? undefined : knowNode(node, kind, KINDS, kinds, version);
+  const known = kind === undefined ? undefined : knowNode(node, kind, KINDS, kinds, info);
   if (!known) return [];
   const asked = await askOffer(known).catch((error: Error) => error);
-  const offer = asked instanceof Error ? { version: known.version } : asked;
+  const { software, version } = known;
+  const offer = asked instanceof Error ? { software, version } : asked;
   const readOther = createNodeReader(known, () => offer);
   const about = { kind: { title: known.title, version: VERSION }, readOther };
   let before = "";
@@ -84,7 +85,9 @@ function lackingOf(
     ...Object.keys(of.openapi?.paths ?? {}),
   ];
   const has = new Set(names(offered(parts, offer)));
-  const lacking = names(parts).filter((name) => !has.has(name));
+  // What other software has is none of its.
+  const { software } = offer;
+  const lacking = names(offered(parts, { software })).filter((name) => !has.has(name));
   if (lacking.length === 0) return "";
   const why = listing && offer.names ? "does not list" : `is too old for (${offer.version})`;
   return `, but for ${lacking.length} that this one ${why}: ${excerpt(lacking.join(", "), 400)}`;

@@ -36,7 +36,7 @@ export async function check(config: Config): Promise<{ report: string; isWell: b
   const sections = [
     ...describeKind(config, inspection),
     ...describeSources(inspection),
-    ...await describeDescription(config, kind, info.version),
+    ...await describeDescription(config, kind, info),
   ];
   const troubles = sections.flatMap((section) => section.troubles);
   troubles.unshift(...troublesOfStatus(inspection));

@@ -7,6 +7,8 @@
 import { KINDS } from "../generated/kinds.js";
 import type { InfoSettings, NodeSettings } from "../info/settings.ts";
 import type { Field, Kind } from "../kinds/kind.ts";
+import { mistakeInLogo } from "../explorer/logo.ts";
+import { objectOf } from "../json/values.ts";
 import { configuration } from "../options-schema.ts";
 import { type Mistake, readValue } from "../settings/check.ts";
 import type { LOGS } from "../settings/flags.ts";
@@ -27,9 +29,14 @@ export interface FileConfig {
   description?: string;
   /** The files of the operator's own kinds, as the process sees them. */
   kinds?: readonly string[];
+  /** The logo is a file, as the process sees it. */
+  page?: { title?: string; logo?: string };
   node?: NodeSettings;
   info?: InfoSettings;
 }
+
+/** What came of reading the file of the logo: its bytes, or why there are none. */
+export type LogoFile = { readonly bytes: Uint8Array } | { readonly mistake: string };
 
 /**
  * Reads a configuration file.
@@ -38,6 +45,7 @@ export interface FileConfig {
  * @param name its own path, which messages call it by and paths in it are relative to
  * @param own the operator's own kinds, by name, as far as their files are right
  * @param given what flags and variables say of the node, which goes before the file
+ * @param logo what came of the file that {@linkcode logoIn} names
  * @throws {ConfigError} with everything that is wrong, each with line and column
  */
 export function parseFile(
@@ -45,6 +53,7 @@ export function parseFile(
   name: string,
   own: Readonly<Record<string, Kind>> = {},
   given: Pick<NodeSettings, "url" | "kind"> = {},
+  logo?: LogoFile,
 ): FileConfig {
   const { value, describe } = parseYaml(text, name, "a configuration");
   const names = kindFilesOf(value).map((path) => kindNameOf(path)!);
@@ -52,7 +61,7 @@ export function parseFile(
   const { value: read, mistakes } = readValue(value, schema);
   const config = withoutMistakes(read, mistakes) as FileConfig;
   const kinds = { ...KINDS, ...own };
-  const found = [...mistakes, ...sameKinds(config)];
+  const found = [...mistakes, ...sameKinds(config), ...mistakesInLogo(config, logo)];
   // What a kind brings along is not known where its file is wrong.
   if (names.every((name) => Object.hasOwn(own, name))) {
     const node = { ...config.node, ...given };
@@ -63,6 +72,25 @@ export function parseFile(
   }
   if (found.length > 0) throw new ConfigError(describe(found));
   return config;
+}
+
+/** The file of the logo, as the process sees it. What is wrong is left to {@linkcode parseFile}. */
+export function logoIn(text: string, name: string): string | undefined {
+  try {
+    const { value } = parseYaml(text, name, "a configuration");
+    const path = objectOf(objectOf(value).page).logo;
+    return typeof path === "string" && path !== "" ? locateBeside(path, name) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What is wrong with the file of the logo. */
+function* mistakesInLogo({ page }: FileConfig, logo: LogoFile | undefined): Generator<Mistake> {
+  if (!logo || !page?.logo) return;
+  const wrong = "bytes" in logo ? mistakeInLogo(logo.bytes) : undefined;
+  const message = "bytes" in logo ? wrong && `${page.logo}: it ${wrong}` : logo.mistake;
+  if (message) yield { path: ["page", "logo"], message: `names ${message}`, isKey: false };
 }
 
 /**

@@ -4,14 +4,16 @@
  *
  * @module
  */
+import { LOGO_BYTES_MAX } from "../explorer/logo.ts";
 import type { InfoSettings, NodeSettings } from "../info/settings.ts";
 import type { Kind } from "../kinds/kind.ts";
+import type { PageSettings } from "../options.ts";
 import { COMMAND, type CommandSetting, type Values } from "../settings/flags.ts";
 import { isKindFile, kindNameOf, kindNameRule } from "../settings/kind-name.ts";
 import { mistakeInText, readText } from "../settings/text-rules.ts";
 import { type Command, type Environment, readGiven, unknownVariables } from "./arguments.ts";
 import { ConfigError } from "./configuration-error.ts";
-import type { FileConfig } from "./configuration-file.ts";
+import type { FileConfig, LogoFile } from "./configuration-file.ts";
 
 /** What the command is to do. */
 export interface Config {
@@ -36,6 +38,8 @@ export interface Config {
   description?: string;
   /** The operator's own kinds, by name, which are laid over the known ones. */
   kinds: Readonly<Record<string, Kind>>;
+  /** What the page is called, and its logo. */
+  page?: PageSettings;
   node: NodeSettings;
   info: InfoSettings;
 }
@@ -50,6 +54,8 @@ export interface Remark {
 export interface Files {
   /** Reads a file; rejects with a message for the operator. */
   read(path: string): Promise<string>;
+  /** Reads a file of at most so many bytes; rejects with a message for the operator. */
+  readBytes(path: string, limit: number): Promise<Uint8Array>;
   /** Whether there is such a file. */
   isThere(path: string): Promise<boolean>;
 }
@@ -75,7 +81,7 @@ export async function readConfig(
   const isUsual = !given.isPrinting && !given.called.has("config") &&
     await files.isThere(USUAL_FILE);
   const path = isUsual ? USUAL_FILE : values.config;
-  const { file, kinds, problems } = await readFiles(path, values, files);
+  const { file, kinds, page, problems } = await readFiles(path, values, files);
   const wrong = [...given.problems, ...problems];
   if (values.kind !== undefined && !isKindFile(values.kind)) {
     const mistake = mistakeInText(values.kind, kindNameRule(Object.keys(kinds)));
@@ -95,6 +101,7 @@ export async function readConfig(
     ...file.hosts === undefined ? {} : { hosts: file.hosts },
     ...file.cors === undefined ? {} : { cors: file.cors },
     ...description === undefined ? {} : { description },
+    ...page === undefined ? {} : { page },
     kinds,
     node: { ...file.node, ...nodeOf(values) },
     info: file.info ?? {},
@@ -110,8 +117,14 @@ export async function readConfig(
 async function readFiles(
   path: string | undefined,
   values: Values,
-  { read }: Files,
-): Promise<{ file: FileConfig; kinds: Record<string, Kind>; problems: readonly string[] }> {
+  files: Files,
+): Promise<{
+  file: FileConfig;
+  kinds: Record<string, Kind>;
+  page?: PageSettings | undefined;
+  problems: readonly string[];
+}> {
+  const { read } = files;
   const kinds: Record<string, Kind> = {};
   const problems: string[] = [];
   const addKinds = async (paths: readonly string[]) => {
@@ -126,12 +139,28 @@ async function readFiles(
   try {
     const text = await read(path);
     // It brings YAML and the kinds along, which take longer to load than all else.
-    const { kindFilesIn, parseFile } = await import("./configuration-file.ts");
+    const { kindFilesIn, logoIn, parseFile } = await import("./configuration-file.ts");
     await addKinds(kindFilesIn(text, path));
-    return { file: parseFile(text, path, kinds, nodeOf(values)), kinds, problems };
+    const logo = await readLogo(logoIn(text, path), files);
+    const file = parseFile(text, path, kinds, nodeOf(values), logo);
+    const page = file.page && {
+      ...file.page,
+      logo: logo && "bytes" in logo ? logo.bytes : undefined,
+    };
+    return { file, kinds, page, problems };
   } catch (error) {
     problems.push(...error instanceof ConfigError ? error.problems : [(error as Error).message]);
     return { file: {}, kinds, problems };
+  }
+}
+
+/** Reads the file of a logo; what is wrong is said with its place in the configuration. */
+async function readLogo(path: string | undefined, files: Files): Promise<LogoFile | undefined> {
+  if (path === undefined) return undefined;
+  try {
+    return { bytes: await files.readBytes(path, LOGO_BYTES_MAX) };
+  } catch (error) {
+    return { mistake: (error as Error).message };
   }
 }
 

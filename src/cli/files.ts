@@ -8,14 +8,21 @@ import type { Files } from "./configuration.ts";
 declare const Deno: { stat(path: string): Promise<unknown> } | undefined;
 declare const Bun: { file(path: string): { exists(): Promise<boolean> } } | undefined;
 
-const BOUNDS = { limit: 1024 * 1024, timeout: 2000 } as const;
+/** What a text may be large, in bytes. */
+const TEXT_BYTES_MAX = 1024 * 1024;
+
+/** In milliseconds. */
+const TIMEOUT = 2000;
 
 /** The files of the disk. */
 export const files: Files = {
   async read(path) {
+    return new TextDecoder().decode(await files.readBytes(path, TEXT_BYTES_MAX));
+  },
+  async readBytes(path, limit) {
     const { PlatformError, readFile } = await import("../platform.ts");
     try {
-      return new TextDecoder().decode(await readFile(path, BOUNDS));
+      return await readFile(path, { limit, timeout: TIMEOUT });
     } catch (error) {
       throw error instanceof PlatformError ? new Error(`${path}: ${error.message}`) : error;
     }

@@ -107,10 +107,10 @@ export async function runService(config: Config, read: () => Promise<Config>): P
 
 /** Makes the service for a configuration. */
 function makeService(config: Config, startedAt: Date, log: WriteLog): Service {
-  const { kinds, node, info, hosts, cors, description } = config;
+  const { kinds, page, node, info, hosts, cors, description } = config;
   // The configuration was checked when it was read.
   const nodeface = assembleNodeface({
-    ...{ kinds, node, info, hosts, cors, description, startedAt },
+    ...{ kinds, page, node, info, hosts, cors, description, startedAt },
     onDescription: ({ shown }) => service.shown = shown,
     log: (message, { level }) => log(message, level),
   });

@@ -115,16 +115,16 @@ export function keepFound<T>(
 
   /** Asks what the node has; what it said before stays where it does not answer. */
   async function learnOffer(node: KnownNode, of: Found<T>): Promise<void> {
-    const { version } = node;
+    const { software = of.offer.software, version = of.offer.version } = node;
     if (now() - of.offeredAt < AGAIN) {
-      of.offer = { ...of.offer, version: version ?? of.offer.version };
+      of.offer = { ...of.offer, software, version };
       return;
     }
     try {
       of.offer = await askOffer(node);
       of.offeredAt = now();
     } catch {
-      of.offer = { ...of.offer, version: version ?? of.offer.version };
+      of.offer = { ...of.offer, software, version };
     }
   }
 

@@ -11,6 +11,12 @@ import type { Kind, Listing, NamesIn, NameTree } from "../kinds/kind.ts";
 import type { Offer } from "../openapi/kind-document.ts";
 import { loadInterfaceJson } from "../openapi/load-interface.ts";
 
+/** What a node says of its software, as the info has it. */
+export interface SoftwareInfo {
+  readonly software?: unknown;
+  readonly version?: unknown;
+}
+
 /** A node whose kind is known. */
 export interface KnownNode {
   /** The name of its kind. */
@@ -22,10 +28,14 @@ export interface KnownNode {
   readonly description: Kind["description"];
   /** How it says what it has. */
   readonly listing: Listing | undefined;
+  /** The name of its software; `undefined` while that is not known. */
+  readonly software: string | undefined;
   /** Of its software; `undefined` while that is not known. */
   readonly version: string | undefined;
   /** Asks it; `undefined` where nobody knows where it is. */
   readonly ask: AskNode | undefined;
+  /** Asks it for its info; `undefined` where that was done. */
+  readonly learn?: (() => Promise<SoftwareInfo>) | undefined;
 }
 
 /**
@@ -35,7 +45,8 @@ export interface KnownNode {
  * @param name the name of its kind
  * @param kinds the known ones
  * @param own those of a host or an operator, which win
- * @param version of its software
+ * @param info what is known of its software, if anything
+ * @param learn asks it for its info
  * @returns `undefined` for `none`
  */
 export function knowNode(
@@ -43,7 +54,8 @@ export function knowNode(
   name: string,
   kinds: Readonly<Record<string, Kind>>,
   own: Readonly<Record<string, Kind>>,
-  version: unknown,
+  info: SoftwareInfo = {},
+  learn?: () => Promise<SoftwareInfo>,
 ): KnownNode | undefined {
   const all = { ...kinds, ...own };
   const kind = Object.hasOwn(all, name) ? all[name] : undefined;
@@ -52,11 +64,24 @@ export function knowNode(
   const { title, description, listing } = kind;
   return {
     ...{ kind: name, title, description, listing },
-    version: typeof version === "string" ? version : undefined,
+    ...softwareIn(info),
+    learn,
     ask: url === undefined ? undefined : createAsk({ ...node, url }, name, all),
     loadInterface: async () =>
       Object.hasOwn(own, name) ? interfaceOf(own[name]!) : await loadInterfaceJson(name),
   };
+}
+
+const softwareIn = ({ software, version }: SoftwareInfo) => ({
+  software: textOf(software),
+  version: textOf(version),
+});
+
+/** What is known of the node's software; it is asked only where what it has hangs on that. */
+async function learnSoftware({ software, version, learn, loadInterface }: KnownNode) {
+  if (software !== undefined || !learn) return { software, version };
+  const parts = new TextDecoder().decode(await loadInterface());
+  return parts.includes('"x-software":') ? softwareIn(await learn()) : { software, version };
 }
 
 function interfaceOf({ openrpc, openapi }: Kind): Uint8Array<ArrayBuffer> | undefined {
@@ -70,11 +95,13 @@ function interfaceOf({ openrpc, openapi }: Kind): Uint8Array<ArrayBuffer> | unde
  * @throws {SourceError} if there is no answer, or it is an error
  * @throws {JsonSyntaxError} if a tree is asked for and the answer is not JSON
  */
-export async function askOffer({ listing, ask, version }: KnownNode): Promise<Offer> {
-  if (!listing || !ask) return { version };
+export async function askOffer(node: KnownNode): Promise<Offer> {
+  const { listing, ask } = node;
+  const about = await learnSoftware(node);
+  if (!listing || !ask) return about;
   const names = namesIn(await ask(listing), listing);
   const before = "names" in listing ? listing.before : undefined;
-  return { version, before, ...names.size > 0 && { names: [...names] } };
+  return { ...about, before, ...names.size > 0 && { names: [...names] } };
 }
 
 function namesIn(text: string, listing: NamesIn): Set<string> {

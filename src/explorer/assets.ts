@@ -37,8 +37,3 @@ async function prepare(asset: Asset): Promise<Representation> {
   const { identity, ...encoded } = await content.get();
   return represent(identity, { type, cache: IMMUTABLE, encoded });
 }
-
-/** Prepares `GET /favicon.ico`, which browsers request for a JSON response. */
-export function prepareFavicon(svg: string): Promise<Representation> {
-  return represent(svg, { type: "image/svg+xml", cache: "public, max-age=86400" });
-}

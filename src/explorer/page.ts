@@ -7,8 +7,9 @@
 import type { PageFiles } from "../generated/page.js";
 import { digest } from "../http/content-digest.ts";
 import { represent, type Representation } from "../http/representation.ts";
-import { type Info, nameOf, renderHeader, TABLES } from "./render-header.ts";
+import { iconNameOf, type Info, renderHeader, TABLES, titleOf } from "./render-header.ts";
 import { escape } from "./html.ts";
+import type { Icons } from "./icon.ts";
 import type { PageParts } from "./page-parts.ts";
 
 /**
@@ -36,6 +37,9 @@ export interface PageOptions {
   readonly origins: readonly string[];
   /** A warning about the description, as plain text. */
   readonly notice: string | undefined;
+  /** What the operator calls the page, whatever the node is called. */
+  readonly title: string | undefined;
+  readonly icons: Pick<Icons, "queryOf">;
 }
 
 /** The page of one description. */
@@ -44,6 +48,8 @@ export interface Page {
   peek(info: Info): Representation | undefined;
   /** Renders the page for an info; returns the last representation if the header has not changed. */
   prepare(info: Info): Promise<Representation>;
+  /** What its icon is made of. */
+  iconNameOf(info: Info): string;
 }
 
 /**
@@ -55,28 +61,27 @@ export interface Page {
  */
 export function createPage(
   template: string,
-  { title, summary, content }: PageParts,
+  { title: api, summary, content }: PageParts,
   files: PageFiles,
-  { origins, notice }: PageOptions = { origins: [], notice: undefined },
+  { origins, notice, title, icons }: PageOptions,
 ): Page {
+  const naming = { title, api };
+  const iconOf = (info: Info) => `../favicon.ico${icons.queryOf(iconNameOf(info, naming))}`;
   const constant = {
     explorer: files.explorer,
     scalar: files.scalar,
     preload: files.preload.map(preload).join("\n    "),
     description: escape(summary),
+    own: escape(title ?? ""),
+    api: escape(api),
     notice: notice ? `<p class="notice" role="alert">${escape(notice)}</p>` : "",
     content,
     ...TABLES,
   };
   let last: { info: Info; header: string; representation: Representation } | undefined;
   const render = async (info: Info, header: string): Promise<Representation> => {
-    const name = nameOf(info);
-    const same = name.toLowerCase() === title.toLowerCase();
-    const html = fill(template, {
-      ...constant,
-      header,
-      title: escape(same ? title : `${name} · ${title}`),
-    });
+    const title = escape(titleOf(info, naming));
+    const html = fill(template, { ...constant, header, title, icon: escape(iconOf(info)) });
     const policy = contentSecurityPolicy(origins);
     const representation = await represent(html, {
       type: "text/html; charset=utf-8",
@@ -93,9 +98,10 @@ export function createPage(
     return representation;
   };
   return {
+    iconNameOf: (info) => iconNameOf(info, naming),
     peek: (info) => last?.info === info ? last.representation : undefined,
     async prepare(info) {
-      const header = renderHeader(info);
+      const header = renderHeader(info, naming, iconOf(info));
       if (last?.header !== header) return await render(info, header);
       last.info = info;
       return last.representation;

@@ -4,10 +4,12 @@
  *
  * @module
  */
-import { operationsOf } from "../openapi/list-operations.ts";
-import { resolveFragment } from "../json/pointer.ts";
+import { type LocatedOperation, operationsOf } from "../openapi/list-operations.ts";
+import { TAG as SERVICE_TAG } from "../openapi/service-operations.ts";
+import { decodePercent, resolveFragment } from "../json/pointer.ts";
 import { type Json, listOf, objectOf, textOf } from "../json/values.ts";
 import { shorten } from "../text.ts";
+import { wordsOf } from "./marks.ts";
 
 /** What the page shows of a description. */
 export interface Outline {
@@ -23,7 +25,10 @@ export interface Section {
   id: string;
   name: string;
   description: string;
+  /** What is marked as common comes first. */
   operations: Operation[];
+  /** Whether its operations are this service's own, beside those of a node. */
+  isService: boolean;
 }
 
 /** One operation. */
@@ -34,9 +39,17 @@ export interface Operation {
   path: string;
   /** The first server without a final slash: a URL, or a path on this service. */
   server: string;
+  /** What it is called: a method of JSON-RPC by its name, any other by its summary. */
+  title: string;
+  /** The summary, where it is not the title. */
   summary: string;
   description: string;
   deprecated: boolean;
+  /** What it is marked with, in plain words. */
+  marks: string[];
+  isCommon: boolean;
+  /** Whether it can be posted as well, with its parameters as an object. */
+  isPostedToo: boolean;
   parameters: Item[];
   answers: Item[];
 }
@@ -51,6 +64,9 @@ export interface Item {
 }
 
 const SCALAR_UNTAGGED = "default";
+
+/** What the paths of methods of JSON-RPC begin with; see `openapi/openrpc.ts`. */
+const RPC = "/v1/rpc/";
 
 /** Stands for this service, whose address is not known here. */
 const HERE = "http://here.invalid";
@@ -83,7 +99,8 @@ function readSections(root: Json): Section[] {
   const unique = createUniqueId();
   const section = (name: string, description = "") => {
     const id = unique(`tag/${scalarSlug(name)}`);
-    sections.set(name, { id, name, description, operations: [] });
+    const isService = name === SERVICE_TAG;
+    sections.set(name, { id, name, description, operations: [], isService });
   };
   for (const tag of listOf(root.tags).map(objectOf)) {
     const name = text(tag.name);
@@ -92,9 +109,11 @@ function readSections(root: Json): Section[] {
   }
   for (const [path, value] of Object.entries(objectOf(root.paths))) {
     const item = readPathItem(root, value);
-    for (const { method, operation } of operationsOf(item)) {
-      if (isHiddenByScalar(operation)) continue;
-      const read = readOperation(root, item, operation, method, path);
+    const located = operationsOf(item);
+    const isBoth = path.startsWith(RPC) && isSameByGet(located);
+    for (const { method, operation } of located) {
+      if (isHiddenByScalar(operation) || (isBoth && method === "POST")) continue;
+      const read = { ...readOperation(root, item, operation, method, path), isPostedToo: isBoth };
       const tags = listOf(operation.tags).map(text).filter(Boolean);
       for (const tag of new Set(tags.length > 0 ? tags : [SCALAR_UNTAGGED])) {
         if (hidden.has(tag)) continue;
@@ -104,7 +123,19 @@ function readSections(root: Json): Section[] {
       }
     }
   }
-  return [...sections.values()].filter(({ operations }) => operations.length > 0);
+  const shown = [...sections.values()].filter(({ operations }) => operations.length > 0);
+  // Sorting keeps the order of what is equal.
+  for (const { operations } of shown) {
+    operations.sort((a, b) => Number(b.isCommon) - Number(a.isCommon));
+  }
+  return shown.sort((a, b) => Number(a.isService) - Number(b.isService));
+}
+
+/** Whether the GET and the POST of a path are one method, called in two ways. */
+function isSameByGet(located: readonly LocatedOperation[]): boolean {
+  const summaryOf = (wanted: string) =>
+    text(located.find(({ method }) => method === wanted)?.operation.summary);
+  return summaryOf("GET") !== "" && summaryOf("GET") === summaryOf("POST");
 }
 
 /** The members of a path item override those of the item it refers to. */
@@ -119,15 +150,23 @@ function readOperation(
   operation: Json,
   method: string,
   path: string,
-): Omit<Operation, "id"> {
+): Omit<Operation, "id" | "isPostedToo"> {
+  const summary = text(operation.summary);
+  const rpcName = path.startsWith(RPC) ? decodePercent(path.slice(RPC.length)) : "";
   return {
     method,
     path,
     server: serverOf([operation, item, root]),
-    summary: text(operation.summary) || text(operation.operationId) || path,
+    title: rpcName || summary || text(operation.operationId) || path,
+    summary: rpcName ? summary : "",
     description: text(operation.description),
     deprecated: operation.deprecated === true,
-    parameters: [...readParameters(root, item, operation), ...readBody(root, operation)],
+    marks: wordsOf(operation),
+    isCommon: operation["x-common"] === true,
+    parameters: [
+      ...readParameters(root, item, operation),
+      ...readBody(root, operation, rpcName !== ""),
+    ],
     answers: Object.entries(objectOf(operation.responses)).map(([status, value]) => {
       const answer = resolve(root, value);
       return {
@@ -157,13 +196,25 @@ function readParameters(root: Json, item: Json, operation: Json): Iterable<Item>
   return parameters.values();
 }
 
-function readBody(root: Json, operation: Json): Item[] {
+/** The parameters of a method are the properties of its body. */
+function readBody(root: Json, operation: Json, isRpc: boolean): Item[] {
   const body = resolve(root, operation.requestBody);
   const types = Object.keys(objectOf(body.content));
   if (types.length === 0) return [];
+  if (isRpc) return readProperties(root, resolve(root, objectOf(body.content)["application/json"]));
   const required = body.required === true ? ["required"] : [];
   const description = descriptionOf(root, operation.requestBody, body);
   return [{ name: "body", facts: [...types, ...required], description }];
+}
+
+function readProperties(root: Json, content: Json): Item[] {
+  const { properties, required } = resolve(root, content.schema);
+  return Object.entries(objectOf(properties)).map(([name, value]) => {
+    const property = resolve(root, value);
+    const needed = listOf(required).includes(name) ? ["required"] : [];
+    const facts = ["body", ...typeOf(property), ...needed];
+    return { name, facts, description: descriptionOf(root, value, property) };
+  });
 }
 
 function typeOf(schema: Json): string[] {

@@ -7,6 +7,7 @@
 import { shorten } from "../text.ts";
 import { escape } from "./html.ts";
 import type { Item, Operation, Outline, Section } from "./read-outline.ts";
+import { MARK_WORDS } from "./marks.ts";
 import { renderInlineMarkdown, renderMarkdown } from "./markdown.ts";
 
 /** How much of a description is shown; lengths in characters. */
@@ -38,6 +39,10 @@ const HTML_LENGTH_MAX = 2_000_000;
 const WITHOUT_SCRIPT =
   "<noscript><p>In the commands below <code>$BASE_URL</code> is the address of " +
   "this page up to <code>/v1/spec</code>. Trying an operation here needs JavaScript.</p></noscript>";
+
+/** Said of a method that can be called in two ways. */
+const POSTED_TOO =
+  `<p class="also">Also as <b class="post">POST</b>, with an object of the parameters.</p>`;
 
 const NAME_LENGTH_MAX = 200;
 
@@ -77,12 +82,18 @@ function render(outline: Outline, detail: Detail, shown: number, total: number):
   let left = shown;
   for (const section of outline.sections) {
     if (left <= 0 || html.length > HTML_LENGTH_MAX) break;
-    html += `<section aria-labelledby="${escape(section.id)}">${renderTag(section, detail)}`;
-    for (const operation of section.operations.slice(0, left)) {
+    const { id, isService, operations } = section;
+    html += `<section aria-labelledby="${escape(id)}">`;
+    const isOpen = outline.sections.length === 1;
+    if (isService) {
+      html += `<details${isOpen ? " open" : ""}><summary>${renderTag(section)}</summary>`;
+    } else html += renderTag(section);
+    html += renderMarkdown(section.description, detail.about);
+    for (const operation of operations.slice(0, left)) {
       html += renderOperation(operation, detail);
       if (html.length > HTML_LENGTH_MAX) break;
     }
-    html += "</section>";
+    html += isService ? "</details></section>" : "</section>";
     left -= section.operations.length;
   }
   if (shown < total) {
@@ -93,36 +104,55 @@ function render(outline: Outline, detail: Detail, shown: number, total: number):
 
 function renderNavigation({ sections }: Outline, { navigation, summary: length }: Detail): string {
   const link = (id: string, text: string) => `<a href="#${escape(id)}">${escape(text)}</a>`;
-  const items = sections.slice(0, NAVIGATION_TAGS_MAX).map(({ id, name, operations }) => {
-    const summaries = navigation === "operations"
-      ? operations.map(({ id, summary }) => `<li>${link(id, shorten(summary, length))}</li>`)
-      : [];
-    const list = summaries.length ? `<ul>${summaries.join("")}</ul>` : "";
-    return `<li>${link(id, shorten(name, NAME_LENGTH_MAX))}${list}</li>`;
-  });
+  const items = sections.slice(0, NAVIGATION_TAGS_MAX).map(
+    ({ id, name, operations, isService }) => {
+      const isListed = navigation === "operations" && !(isService && sections.length > 1);
+      const titles = isListed
+        ? operations.map(({ id, title }) => `<li>${link(id, shorten(title, length))}</li>`)
+        : [];
+      const list = titles.length ? `<ul>${titles.join("")}</ul>` : "";
+      return `<li>${link(id, shorten(name, NAME_LENGTH_MAX))}${list}</li>`;
+    },
+  );
   return `<nav aria-label="Operations"><ul>${items.join("")}</ul></nav>`;
 }
 
-function renderAbout({ title, version, summary, description }: Outline, detail: Detail): string {
-  return `<section class="about"><h1>${name(title)}</h1><p class="version">` +
+function renderAbout(outline: Outline, detail: Detail): string {
+  const { title, version, summary, description } = outline;
+  return `<section class="about"><h2>${name(title)}</h2><p class="version">` +
     `${version ? `Version ${name(version)} · ` : ""}OpenAPI description: ` +
     `<a href="../spec.json" download>JSON</a>, <a href="../spec.yaml" download>YAML</a></p>` +
     (summary ? `<p class="summary">${renderInlineMarkdown(summary, detail.summary)}</p>` : "") +
-    renderMarkdown(description, detail.about) + `${WITHOUT_SCRIPT}</section>`;
+    renderMarkdown(description, detail.about) + renderLegend(outline) +
+    `${WITHOUT_SCRIPT}</section>`;
 }
 
-function renderTag({ id, name: tag, description }: Section, { about }: Detail): string {
-  return `<h2 id="${escape(id)}">${name(tag)}</h2>${renderMarkdown(description, about)}`;
+/** What the words of the marks say, of those that are there. */
+function renderLegend({ sections }: Outline): string {
+  const used = new Set(
+    sections.flatMap(({ operations }) => operations.flatMap(({ marks }) => marks)),
+  );
+  const items = MARK_WORDS.filter(([, , word]) => used.has(word))
+    .map(([, , word, text]) => `<li>${renderMark(word)} ${text}</li>`);
+  return items.length > 0 ? `<ul class="legend" aria-label="Marks">${items.join("")}</ul>` : "";
 }
+
+const renderMark = (word: string) =>
+  `<span class="mark ${/^\w+/.exec(word)?.[0] ?? ""}">${escape(word)}</span>`;
+
+const renderTag = ({ id, name: tag }: Section) => `<h2 id="${escape(id)}">${name(tag)}</h2>`;
 
 function renderOperation(operation: Operation, detail: Detail): string {
-  const { method, path, server, parameters, answers } = operation;
+  const { method, path, server, title, summary, marks, parameters, answers } = operation;
   const base = /^https?:/.test(server) ? "" : "<var>$BASE_URL</var>";
   const id = escape(operation.id);
   const address = name(path);
-  return `<article><h3 id="${id}">${escape(shorten(operation.summary, detail.summary))}</h3>` +
+  return `<article><h3 id="${id}">${escape(shorten(title, detail.summary))}</h3>` +
     `<p class="line"><b class="${method.toLowerCase()}">${method}</b> <code>${address}</code>` +
-    `${operation.deprecated ? " <em>deprecated</em>" : ""}</p>` +
+    `${operation.deprecated ? " <em>deprecated</em>" : ""}` +
+    `${marks.map((word) => ` ${renderMark(word)}`).join("")}</p>` +
+    (summary ? `<p>${escape(shorten(summary, detail.summary))}</p>` : "") +
+    (operation.isPostedToo ? POSTED_TOO : "") +
     renderMarkdown(operation.description, detail.operation) +
     renderItems("Parameters", parameters, detail) +
     renderItems("Answers", answers, detail) +

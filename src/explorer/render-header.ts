@@ -1,23 +1,23 @@
 /**
- * The header of the page: the current state of the node. It is rendered from the object of
- * `GET /v1/info`; `static/header.js` keeps it current and says the same of the same info.
+ * The header of the page: a card with the node's name and its current state. It is rendered from the object
+ * of `GET /v1/info`; `static/header.js` keeps it current and says the same of the same info, but for times,
+ * of which it says how long ago they were.
  *
  * @module
  */
 import { excerpt } from "../text.ts";
 import { escape } from "./html.ts";
+import { MARK_WORDS } from "./marks.ts";
 
 /** The keys that are shown, the most important first, their labels, and their form where it is special. */
 const FACTS = [
   ["updated_at", "As of", "time"],
-  ["sync_progress", "Progress", "percent"],
-  ["network", "Network"],
-  ["chain_id", "Chain"],
   ["height", "Height"],
-  ["peers", "Peers"],
-  ["software", "Software"],
-  ["version", "Version"],
   ["head_at", "Latest block", "time"],
+  ["sync_progress", "Progress", "percent"],
+  ["peers", "Peers"],
+  ["started_at", "Started", "time"],
+  ["chain_id", "Chain"],
 ] as const;
 
 /**
@@ -38,6 +38,9 @@ const STATES = {
   silent: ["No connection", "", "last known values"],
 } as const;
 
+/** The title of this service's own API, which names no node. */
+const OWN_TITLE = "Nodeface";
+
 /** In UTF-16 code units. */
 const VALUE_LENGTH_MAX = 80;
 const REASON_LENGTH_MAX = 160;
@@ -45,55 +48,110 @@ const REASON_LENGTH_MAX = 160;
 /** The object of `GET /v1/info`. */
 export type Info = Readonly<Record<string, unknown>>;
 
+/** What the page is called where the info does not say it. */
+export interface Naming {
+  /** What the operator calls it, whatever the node says. */
+  readonly title?: string | undefined;
+  /** The title of the API: what a service without a node is called, and a node of which nothing is known. */
+  readonly api: string;
+}
+
+/** One fact; a time has its machine-readable form as well (RFC 3339, in UTC). */
+export type Fact = readonly [label: string, value: string, time?: string];
+
 /** What the header says, as plain text. */
 export interface HeaderText {
   readonly name: string;
+  /** The software with its version, and the network. */
+  readonly about: string;
   /** A key of the states, or an empty text. */
   readonly state: string;
   readonly label: string;
   readonly note: string;
-  readonly facts: readonly (readonly [label: string, value: string])[];
+  readonly facts: readonly Fact[];
 }
 
-/** The tables as attribute values: the page has them for its script. */
-export const TABLES: Readonly<Record<"facts" | "states", string>> = {
+/** The tables as attribute values: the page has them for its scripts. */
+export const TABLES: Readonly<Record<"facts" | "states" | "marks", string>> = {
   facts: escape(JSON.stringify(FACTS)),
   states: escape(JSON.stringify(STATES)),
+  marks: escape(JSON.stringify(MARK_WORDS.map(([name, value, word]) => [name, value, word]))),
 };
 
 /**
  * Renders the header.
  *
+ * @param icon the address of the icon
  * @returns HTML for a `header` element
  */
-export function renderHeader(info: Info): string {
-  const { name, state, label, note, facts } = describeInfo(info);
-  const items = facts.map(([label, value]) =>
-    `<div><dt>${escape(label)}</dt><dd>${escape(value)}</dd></div>`
+export function renderHeader(info: Info, naming: Naming, icon: string): string {
+  const { name, about, state, label, note, facts } = describeInfo(info, naming);
+  const items = facts.map(([label, value, time]) =>
+    `<div><dt>${escape(label)}</dt><dd>${renderValue(value, time)}</dd></div>`
   );
-  return `<p class="name"><a href="info">${escape(name)}</a></p>` +
+  return `<img class="icon" src="${escape(icon)}" alt="" width="40" height="40">` +
+    `<div class="names"><h1><a href="info">${escape(name)}</a></h1><p>${escape(about)}</p></div>` +
     `<p class="state" role="status" data-state="${escape(state)}"><b>${escape(label)}</b> ` +
     `<span>${escape(note)}</span></p><dl>${items.join("")}</dl>`;
 }
 
+/** The title keeps what is shown here when the script shows how long ago it was. */
+function renderValue(value: string, time: string | undefined): string {
+  const text = escape(value);
+  return time ? `<time datetime="${time}" title="${text}">${text}</time>` : text;
+}
+
 /** Says what the header shows of an info; as in `header.js`. */
-export function describeInfo(info: Info): HeaderText {
+export function describeInfo(info: Info, naming: Naming): HeaderText {
   const state = stateOf(info);
   const [label = formatValue(info.status), usual = "", addition = ""] = textsOf(state);
   const reason = formatText(info.status_reason, REASON_LENGTH_MAX) || usual;
-  const facts = FACTS.flatMap(([key, label, form]) => {
+  const facts = FACTS.flatMap(([key, label, form]): Fact[] => {
     const value = format(info[key], form);
-    // Nodes that are in sync stay a little below 100 %.
-    const isShown = value !== "" && !(key === "sync_progress" && state === "synced");
-    return isShown ? [[label, value] as const] : [];
+    // Nodes that are in sync stay a little below 100 %. Without a node, the page is the same in every run.
+    const isLeftOut = (key === "sync_progress" && state === "synced") ||
+      (key === "started_at" && isService(info));
+    const time = form === "time" ? timeOf(info[key]) : undefined;
+    return value === "" || isLeftOut ? [] : [time ? [label, value, time] : [label, value]];
   });
   const note = [reason, addition].filter((text) => text !== "").join("; ");
-  return { name: nameOf(info), state, label, note, facts };
+  const name = nameOf(info, naming);
+  return { name, about: aboutOf(info, name), state, label, note, facts };
 }
 
-/** The name of the node as plain text. */
-export function nameOf(info: Info): string {
-  return formatValue(info.name) || formatValue(info.software) || "Node";
+/** The name of the node as plain text. Where it is not known, the API may have one. */
+function nameOf(info: Info, { title, api }: Naming): string {
+  const isOwn = isAlone(info);
+  const known = isOwn ? [] : [info.name, info.software].map(formatValue);
+  const ofApi = isOwn || api !== OWN_TITLE ? formatText(api, VALUE_LENGTH_MAX) : "";
+  const names = [formatText(title, VALUE_LENGTH_MAX), ...known, ofApi];
+  return names.find((text) => text !== "") ?? "Node";
+}
+
+/** What the icon is made of: the name; an empty text for a service without a node. */
+export function iconNameOf(info: Info, naming: Naming): string {
+  const name = nameOf(info, naming);
+  return name === OWN_TITLE ? "" : name;
+}
+
+/** The name with what tells it from others, as plain text. */
+export function titleOf(info: Info, naming: Naming): string {
+  const name = nameOf(info, naming);
+  return [name, aboutOf(info, name)].filter((text) => text !== "").join(" · ");
+}
+
+/** Whether an info is that of a service without a node. */
+const isService = ({ software, api }: Info): boolean => software === "nodeface" && !api;
+
+/** Whether nobody has named it either. */
+const isAlone = (info: Info): boolean =>
+  isService(info) && (info.name === undefined || info.name === info.software);
+
+function aboutOf(info: Info, name: string): string {
+  const [software, version, network] = [info.software, info.version, info.network].map(formatValue);
+  const isNamed = name.toLowerCase() === software!.toLowerCase();
+  const what = isNamed ? version && `Version ${version}` : `${software} ${version}`.trim();
+  return [isAlone(info) && !isNamed ? "" : what, network].filter((text) => text).join(" · ");
 }
 
 /** Only `synced` says of a node that is ok whether it has caught up. */
@@ -119,10 +177,17 @@ function formatValue(value: unknown): string {
   return formatText(isNumber ? groupDigits(String(value)) : value, VALUE_LENGTH_MAX);
 }
 
+const TIME = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/;
+
 /** An RFC 3339 time in UTC without fractions of a second; any other text as it is. */
 function formatTime(value: unknown): string {
-  return formatText(value, VALUE_LENGTH_MAX)
-    .replace(/^([\d-]{10})T([\d:]{8})(\.\d+)?Z$/, "$1 $2 UTC");
+  return formatText(value, VALUE_LENGTH_MAX).replace(TIME, "$1 $2 UTC");
+}
+
+/** The same for machines; `undefined` for any other text. */
+function timeOf(value: unknown): string | undefined {
+  const [, date, time] = TIME.exec(formatText(value, VALUE_LENGTH_MAX)) ?? [];
+  return date && `${date}T${time}Z`;
 }
 
 /** A share of 1 as a percentage, rounded down, so that it is 100 only when complete. */

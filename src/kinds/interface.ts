@@ -15,6 +15,7 @@ export interface OperationMarks {
   "x-cost"?: "heavy";
   "x-streaming"?: true;
   "x-since"?: string;
+  "x-software"?: readonly string[];
   "x-common"?: true;
 }
 
@@ -57,6 +58,13 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     on: "operation",
     value: 'a version, as in `"0.19"`',
     text: "The first version of the node that has it; those without it had it before",
+  },
+  "x-software": {
+    on: "operation",
+    value: "names in lower case, as in `[mastodon]`",
+    text:
+      "The software that has it, where the nodes of a kind run different software; those without it " +
+      "are had by all. It is left out where the node does not say its software",
   },
   "x-common": {
     on: "operation",

@@ -16,9 +16,14 @@ export interface Offer {
   readonly names?: readonly string[] | undefined;
   /** What stands between the name of a group and the rest of a method's name. */
   readonly before?: string | undefined;
+  /** The name of its software. */
+  readonly software?: string | undefined;
   /** Of its software. */
   readonly version?: string | undefined;
 }
+
+/** What may be marked. */
+type Marked = { readonly "x-since"?: unknown; readonly "x-software"?: unknown };
 
 /** What the document says of itself. */
 export interface AboutKind {
@@ -72,7 +77,7 @@ function withFreeId(operation: Json, taken: Set<unknown>): Json {
 
 /**
  * The part of a kind's interface that a node has: less what it says it lacks, and with the methods that it
- * names alone. Where it names nothing, its version decides.
+ * names alone. Where it names nothing, its software and the version of that decide.
  *
  * @param parts what nodes of the kind offer
  * @param offer what the node says
@@ -87,10 +92,9 @@ export function offered(parts: KindInterface, offer: Offer): KindInterface {
   };
 }
 
-function offeredMethods(part: OpenRpcPart, { names, before, version }: Offer): OpenRpcPart {
-  if (!names) {
-    return { ...part, methods: part.methods.filter((method) => isSince(method, version)) };
-  }
+function offeredMethods(part: OpenRpcPart, offer: Offer): OpenRpcPart {
+  const { names, before } = offer;
+  if (!names) return { ...part, methods: part.methods.filter((method) => isIn(method, offer)) };
   const there = new Set(names);
   const isThere = ({ name }: Method) => there.has(before ? name.split(before)[0]! : name);
   const known = new Set(part.methods.map(({ name }) => name));
@@ -109,13 +113,14 @@ function unknownMethod(name: string): Method {
   return unknown as unknown as Method;
 }
 
-function offeredPaths(part: OpenApiPart, { names, version }: Offer): OpenApiPart {
+function offeredPaths(part: OpenApiPart, offer: Offer): OpenApiPart {
+  const { names } = offer;
   const there = names && new Set(names);
   const paths: Record<string, Json> = {};
   for (const [path, item] of Object.entries(part.paths)) {
     if (there && !there.has(path.slice(1))) continue;
     const lacking = operationsOf(item)
-      .filter(({ operation }) => !there && !isSince(operation, version))
+      .filter(({ operation }) => !there && !isIn(operation, offer))
       .map(({ path }) => path[0]!);
     const left = Object.fromEntries(
       Object.entries(item).filter(([key]) => !lacking.includes(key)),
@@ -125,8 +130,15 @@ function offeredPaths(part: OpenApiPart, { names, version }: Offer): OpenApiPart
   return { ...part, paths };
 }
 
+/** Whether software has an operation with these marks. */
+function isIn(marked: Marked, { software, version }: Offer): boolean {
+  const owners = marked["x-software"];
+  const isOwn = owners === undefined || listOf(owners).includes(software?.toLowerCase());
+  return isOwn && isSince(marked, version);
+}
+
 /** Whether a version has what is there since another one. */
-function isSince(marked: { readonly "x-since"?: unknown }, version: string | undefined): boolean {
+function isSince(marked: Marked, version: string | undefined): boolean {
   const since = numbersOf(textOf(marked["x-since"]));
   const is = numbersOf(version);
   if (!since || !is) return true;
@@ -141,10 +153,11 @@ function numbersOf(version: string | undefined): number[] | undefined {
 
 /** Reads what a node says that it has; what is something else counts as nothing. */
 export function readOffer(value: unknown): Offer {
-  const { names, before, version } = objectOf(value);
+  const { names, before, software, version } = objectOf(value);
   return {
     ...Array.isArray(names) && { names: listOf(names).filter((name) => typeof name === "string") },
     ...typeof before === "string" && { before },
+    ...typeof software === "string" && { software },
     ...typeof version === "string" && { version },
   };
 }

@@ -17,7 +17,7 @@ import { mergeComponents } from "./merge-components.ts";
 const SHOWN = ["/v1/info", "/v1/health"];
 
 /** The tag that all of them have; it stands after the node's. */
-const TAG = "About this service";
+export const TAG = "About this service";
 const TAG_DESCRIPTION = "What this node is and how it is doing.";
 
 /** What stands before the names of their components. */

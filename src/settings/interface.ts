@@ -42,6 +42,10 @@ const VERSION = text({
   right: 'a version in quotes, as in "0.19"',
   pattern: /^\d+(\.\d+)*$/,
 });
+const SOFTWARE = text({
+  right: "the name of software in lower case",
+  pattern: /^[a-z0-9][a-z0-9._-]*$/,
+});
 const METHOD_NAME = text({ right: "the name of a method", pattern: /^[^\s\p{Cc}]+$/u });
 const OPERATION_ID = text({
   right: "a name of letters, digits, _ and -",
@@ -79,6 +83,10 @@ const marks = (): Settings => ({
   "x-cost": setting(word(["heavy"], "heavy"), about(MARKS["x-cost"], "heavy")),
   "x-streaming": setting(TRUE, about(MARKS["x-streaming"], "true")),
   "x-since": setting(VERSION, about(MARKS["x-since"], '"0.19"')),
+  "x-software": setting(
+    filledList(SOFTWARE, "a list of names, as in [mastodon]"),
+    about(MARKS["x-software"], "[mastodon]"),
+  ),
   "x-common": setting(TRUE, about(MARKS["x-common"], "true")),
 });
 

@@ -21,6 +21,12 @@ import {
 /** A line of text. */
 export const LINE: Schema<string> = text({ right: "a line of text", pattern: /^[^\r\n]+$/ });
 
+/** What a page is called. */
+export const TITLE: Schema<string> = text({
+  right: "a line of text, at most 80 characters",
+  pattern: /^(?=.*\S)[^\r\n]{1,80}$/,
+});
+
 /** Any text. */
 export const TEXT: Schema<string> = v.string("text");
 

@@ -1,8 +1,9 @@
 /** Services of this process for a browser to visit. */
 import { serve } from "../../src/adapters/node.ts";
+import { createIcons } from "../../src/explorer/icon.ts";
 import { createPage } from "../../src/explorer/page.ts";
 import { renderParts } from "../../src/explorer/page-parts.ts";
-import { FILES, TEMPLATE } from "../../src/generated/page.js";
+import { FAVICON, FILES, TEMPLATE } from "../../src/generated/page.js";
 import { createFinish } from "../../src/http/finish.ts";
 import { represent, type Representation } from "../../src/http/representation.ts";
 import { respond } from "../../src/http/respond.ts";
@@ -38,6 +39,9 @@ export function serveNode({ info, document }: Shown = {}): Promise<Served> {
     if (pathname === "/v1/spec") {
       return answer(await (await page).prepare(known ?? SELF), request);
     }
+    if (pathname === "/favicon.ico" && known) {
+      return answer(await icons.get((await page).iconNameOf(known)), request);
+    }
     if (pathname === "/spec.json" && document) return answer(await json(document), request);
     return await own.fetch(request);
   };
@@ -55,8 +59,11 @@ async function pageOf(document: unknown) {
   const described = document ?? await (await createNodeface().fetch(
     new Request("http://localhost/spec.json"),
   )).json();
-  return createPage(TEMPLATE, await renderParts(described), FILES);
+  const options = { origins: [], notice: undefined, title: undefined };
+  return createPage(TEMPLATE, await renderParts(described), FILES, { ...options, icons });
 }
+
+const icons = createIcons(FAVICON);
 
 const json = (value: unknown, cache = "public, no-cache") =>
   represent(formatJson(value, 2), { type: "application/json", cache });

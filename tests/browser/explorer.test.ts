@@ -97,10 +97,19 @@ explorer("a deep link is still followed after a reload", async () => {
   assert.is(new URL(page.url()).hash, fragment);
 });
 
-explorer("the title and the icon are the node's", async () => {
-  assert.is(await page.title(), "Nodeface");
-  const icon = await page.locator("link[rel=icon]").getAttribute("href");
-  assert.is((await fetch(new URL(icon!, page.url()))).headers.get("content-type"), "image/svg+xml");
-});
+explorer(
+  "a service without a node is called after itself, and has an icon of its own",
+  async () => {
+    const { version } = await (await fetch(`${server.url}v1/info`)).json();
+    assert.is(await page.title(), `Nodeface · Version ${version}`);
+    assert.is(await page.locator("#node h1").textContent(), "Nodeface");
+    const icon = await page.locator("link[rel=icon]").getAttribute("href");
+    assert.is(icon, "../favicon.ico?own");
+    assert.is(
+      (await fetch(new URL(icon!, page.url()))).headers.get("content-type"),
+      "image/svg+xml",
+    );
+  },
+);
 
 explorer.run();

@@ -189,13 +189,14 @@ header("it asks by itself while the page is seen, and not while it is hidden", a
 
 header("what a node says is text, never HTML", async () => {
   const hostile = `<img src=x onerror="document.title='run'">`;
-  info = { name: hostile, software: hostile, network: hostile, status: hostile, height: hostile };
+  info = { name: hostile, software: hostile, chain_id: hostile, status: hostile, height: hostile };
   info.status_reason = hostile;
   const complaints = await watch(page, new URL(server.url).origin);
   await open(page);
   await refresh(page);
   await page.locator("#node dl").getByText(hostile).first().waitFor();
-  assert.is(await page.locator("#node img").count(), 0);
+  await page.locator("#node h1").getByText(hostile).waitFor();
+  assert.is(await page.locator("#node img").count(), 1);
   assert.match(await page.title(), hostile);
   assert.equal(complaints, QUIET);
 });
@@ -209,6 +210,11 @@ async function open(page: Page): Promise<void> {
     const address = document.querySelector("#plain var");
     return address?.textContent === origin;
   }, server.url.replace(/\/$/, ""));
+  // The description has told it the time.
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll<HTMLElement>("#node time")]
+      .every(({ textContent, title }) => textContent !== title)
+  );
 }
 
 /** Makes the header ask now, as it does when a page is seen again, and waits for the answer. */

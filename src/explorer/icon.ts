@@ -1,0 +1,85 @@
+/**
+ * The icon of the page: the operator's logo, or the first letter of the node's name.
+ *
+ * @module
+ */
+import { represent, type Representation } from "../http/representation.ts";
+import { escape } from "./html.ts";
+import { imageTypeOf } from "./logo.ts";
+
+/** White on each of these has a contrast of 5 or more (WCAG 2.2, 1.4.3). */
+export const COLOURS: readonly string[] = [
+  "#2456d6",
+  "#7139a8",
+  "#a3195b",
+  "#b3261e",
+  "#9a4a00",
+  "#5b6400",
+  "#0f7a3d",
+  "#00697a",
+];
+
+/** A letter or a digit, with what is written over and under it. */
+const LETTER = /[\p{L}\p{N}]\p{M}{0,3}/u;
+
+/** An image may hold scripts and links; opened by itself it does nothing. */
+const POLICY = { "content-security-policy": "default-src 'none'; sandbox" };
+
+/** The icons of a service. */
+export interface Icons {
+  /** The query of its address, which differs where the icon does: browsers keep icons for long. */
+  readonly queryOf: (name: string) => string;
+  /** The icon, if it is the one that was prepared last. */
+  peek(name: string): Representation | undefined;
+  /** Prepares `GET /favicon.ico`. */
+  get(name: string): Promise<Representation>;
+}
+
+/**
+ * Makes the icons of a service.
+ *
+ * @param own this service's own icon, as SVG, for names without a letter
+ * @param logo the bytes of an image, which is shown whatever the name is
+ */
+export function createIcons(own: string, logo?: Uint8Array): Icons {
+  let last: { name: string; icon: Representation } | undefined;
+  const logoTag = logo && hash(logo).toString(36);
+  const prepare = (name: string) => {
+    const type = logo && imageTypeOf(logo) || "image/svg+xml";
+    const content = logo ? new Uint8Array(logo) : drawLetter(name) ?? own;
+    return represent(content, { type, cache: "public, max-age=86400", headers: POLICY });
+  };
+  return {
+    queryOf(name) {
+      if (logoTag !== undefined) return `?logo=${logoTag}`;
+      return name ? `?${new URLSearchParams({ name })}` : "?own";
+    },
+    peek: (name) => last && (logo || last.name === name) ? last.icon : undefined,
+    async get(name) {
+      const icon = await prepare(name);
+      last = { name, icon };
+      return icon;
+    },
+  };
+}
+
+/** Draws the first letter of a name as SVG, in a colour of the name's own; `undefined` without a letter. */
+export function drawLetter(name: string): string | undefined {
+  const letter = LETTER.exec(name.normalize("NFC"))?.[0];
+  if (letter === undefined) return undefined;
+  const upper = letter.toUpperCase();
+  // Some become two letters: "ß".
+  const shown = upper.length > letter.length ? letter : upper;
+  const colour = COLOURS[hash(new TextEncoder().encode(name)) % COLOURS.length]!;
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">` +
+    `<rect width="32" height="32" rx="8" fill="${colour}"/>` +
+    `<text x="16" y="23" font-family="system-ui, sans-serif" font-size="20" font-weight="600" ` +
+    `text-anchor="middle" fill="#fff">${escape(shown)}</text></svg>\n`;
+}
+
+/** FNV-1a, 32 bits: to choose and to tell apart, not to keep anything safe. */
+function hash(bytes: Uint8Array): number {
+  let hash = 0x811c9dc5;
+  for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193);
+  return hash >>> 0;
+}

@@ -1,0 +1,43 @@
+/**
+ * What an image is by its first bytes, whatever its name or its sender says.
+ *
+ * @module
+ */
+
+/** What a logo may be large, in bytes. */
+export const LOGO_BYTES_MAX = 262_144;
+
+/** The types that a logo may have, for messages. */
+export const LOGO_TYPES = "PNG, SVG, JPEG, WebP, GIF or ICO";
+
+/** How an image of each type begins, with a character for each byte. */
+const STARTS: readonly (readonly [type: string, start: string | RegExp])[] = [
+  ["image/png", "\x89PNG\r\n\x1a\n"],
+  ["image/jpeg", "\xff\xd8\xff"],
+  ["image/gif", /^GIF8[79]a/],
+  ["image/webp", /^RIFF[^]{4}WEBP/],
+  ["image/x-icon", "\x00\x00\x01\x00"],
+  // Before its first element may be a byte order mark, a declaration, comments, and a type with entities.
+  [
+    "image/svg+xml",
+    /^(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->)[^])*-->\s*)*(?:<!DOCTYPE[^>[]*(?:\[[^\]]*\]\s*)?>\s*)?(?:<!--(?:(?!-->)[^])*-->\s*)*<(?:\w+:)?svg[\s>/]/,
+  ],
+];
+
+/** How much of a file is looked at, in bytes. */
+const START_LENGTH = 8192;
+
+/** The media type of an image; `undefined` if it is none that a page can show as a logo. */
+export function imageTypeOf(bytes: Uint8Array): string | undefined {
+  let start = "";
+  for (const byte of bytes.subarray(0, START_LENGTH)) start += String.fromCharCode(byte);
+  const isOf = (expected: string | RegExp) =>
+    typeof expected === "string" ? start.startsWith(expected) : expected.test(start);
+  return STARTS.find(([, expected]) => isOf(expected))?.[0];
+}
+
+/** What is wrong with the bytes of a logo, after "it"; `undefined` where nothing is. */
+export function mistakeInLogo(bytes: Uint8Array): string | undefined {
+  if (bytes.byteLength > LOGO_BYTES_MAX) return `is larger than ${LOGO_BYTES_MAX / 1024} KiB`;
+  return imageTypeOf(bytes) ? undefined : `is no image of a type that is shown: ${LOGO_TYPES}`;
+}

@@ -1,0 +1,32 @@
+/** What axe finds on a page. */
+import { readFileSync } from "node:fs";
+import type { Page } from "playwright-core";
+import { ROOT } from "../_paths.ts";
+
+/** axe is put in past the content policy, which would refuse it. */
+const AXE = readFileSync(`${ROOT}tests/node_modules/axe-core/axe.min.js`, "utf8");
+
+/** What axe calls serious or critical: the rule, the element and what is wrong with it. */
+export async function serious(page: Page): Promise<string[]> {
+  await page.evaluate(AXE);
+  // What is still fading in has less contrast than it will have.
+  await page.evaluate(() =>
+    Promise.allSettled(document.getAnimations().map(({ finished }) => finished))
+  );
+  return await page.evaluate(async () => {
+    interface Violation {
+      id: string;
+      impact: string;
+      nodes: { html: string; failureSummary: string }[];
+    }
+    const { axe } = globalThis as unknown as {
+      axe: { run(root: Document): Promise<{ violations: Violation[] }> };
+    };
+    const { violations } = await axe.run(document);
+    return violations
+      .filter(({ impact }) => impact === "serious" || impact === "critical")
+      .flatMap(({ id, nodes }) =>
+        nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`)
+      );
+  });
+}

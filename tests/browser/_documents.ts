@@ -1,0 +1,48 @@
+/** Descriptions of nodes as the page gets them: with this service's operations. */
+import { readFileSync } from "node:fs";
+import { parse } from "yaml";
+import { createNodeface } from "../../src/index.ts";
+import { formatJson, parseJson } from "../../src/json/lossless.ts";
+import type { Json } from "../../src/json/values.ts";
+import { loadInterface } from "../../src/openapi/load-interface.ts";
+import { openApiOfMethods } from "../../src/openapi/openrpc.ts";
+import { withServiceOperations } from "../../src/openapi/service-operations.ts";
+import { pathOf } from "../description/_load.ts";
+
+/** A node that speaks JSON-RPC: all methods of a known kind. */
+export async function describeChain(): Promise<Json> {
+  const { openrpc } = await loadInterface("bitcoin");
+  const parts = openApiOfMethods(openrpc);
+  return await complete({ ...START, info: { title: "Bitcoin", version: "1" }, ...parts });
+}
+
+/** A node that speaks REST, with a description of its own. */
+export async function describeStorage(): Promise<Json> {
+  return await complete(parse(readFileSync(pathOf("ergo-openapi.yaml"), "utf8")));
+}
+
+/** A node with few operations, all marked. */
+export async function describeBroker(): Promise<Json> {
+  const get = (tag: string, summary: string, marks: Json) => ({
+    get: { tags: [tag], summary, responses: { 200: { description: "The answer." } }, ...marks },
+  });
+  return await complete({
+    ...START,
+    info: { title: "Monitoring", version: "2" },
+    tags: [{ name: "Clients" }],
+    paths: {
+      "/stacksz": get("Server", "What its threads do", { "x-access": "secret", "x-cost": "heavy" }),
+      "/jsz": get("Server", "Show its streams", { "x-access": "read", "x-since": "2.2" }),
+      "/varz": get("Server", "Show the server", { "x-access": "read", "x-common": true }),
+      "/connz": get("Clients", "List who is connected", { "x-access": "secret" }),
+    },
+  });
+}
+
+const START = { openapi: "3.1.1", servers: [{ url: "." }] };
+
+async function complete(node: Json): Promise<Json> {
+  const own = await createNodeface().fetch(new Request("http://localhost/spec.json"));
+  const document = withServiceOperations(await own.json(), node);
+  return parseJson(formatJson(document)) as Json;
+}

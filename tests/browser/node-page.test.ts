@@ -1,0 +1,268 @@
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { Json } from "../../src/json/values.ts";
+import { serious } from "./_axe.ts";
+import { launch, QUIET, watch } from "./_browser.ts";
+import { describeBroker, describeChain, describeStorage } from "./_documents.ts";
+import { mounted, NODE, picture, visit } from "./_page.ts";
+import { type Served, serveNode } from "./_serve.ts";
+
+const nodePage = suite("the page of a node");
+
+const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString();
+
+/** What each node is called, what it says of itself, and how it is described. */
+const NODES: readonly [name: string, info: Json, describe: () => Promise<Json>][] = [
+  ["chain", { ...NODE, head_at: ago(600), started_at: ago(90_000) }, describeChain],
+  [
+    "storage",
+    {
+      ...{
+        software: "ergo",
+        version: "5.0.20",
+        network: "mainnet",
+        height: 1412333,
+        synced: false,
+      },
+      ...{ status: "syncing", sync_progress: 0.43, head_at: ago(86_400 * 9), api: NODE.api },
+    },
+    describeStorage,
+  ],
+  [
+    "broker",
+    {
+      ...{ name: "nats-eu-1", software: "nats-server", version: "2.10.22", started_at: ago(700) },
+      ...{ status: "degraded", status_reason: "it has no leader", api: NODE.api },
+    },
+    describeBroker,
+  ],
+];
+
+const PHONE = { width: 360, height: 780 };
+const DESKTOP = { width: 1280, height: 900 };
+
+let browser: Browser;
+const servers = new Map<string, Served>();
+
+nodePage.before(async () => {
+  browser = await launch();
+  for (const [name, info, describe] of NODES) {
+    servers.set(name, await serveNode({ info: () => info, document: await describe() }));
+  }
+});
+nodePage.after(async () => {
+  await browser?.close();
+  for (const server of servers.values()) await server.close();
+});
+
+for (const [name] of NODES) {
+  for (const [viewport, colorScheme] of [[DESKTOP, "light"], [PHONE, "dark"]] as const) {
+    const { width } = viewport;
+
+    nodePage(
+      `of a ${name} is fit for everyone, ${width} px, ${colorScheme}`,
+      () =>
+        inPage(name, { viewport, colorScheme }, async (page, url) => {
+          const release = await holdScalar(page);
+          const tellTime = await hold(page, "**/spec.json");
+          await page.goto(`${url}v1/spec`, { waitUntil: "commit" });
+          await page.waitForFunction(() =>
+            performance.getEntriesByName("first-contentful-paint").length > 0
+          );
+          const places = await placesOf(page, "#node :is(.state, dl, dt)");
+          tellTime();
+          await shownAges(page);
+          assert.equal(await placesOf(page, "#node :is(.state, dl, dt)"), places);
+          assert.ok(await isNameLargest(page));
+          assert.ok(await fitsInWidth(page));
+          assert.equal(await serious(page), []);
+          await picture(page, `${name}-${width}-plain`);
+          release();
+          await mounted(page);
+          await page.waitForLoadState("networkidle");
+          assert.ok(await isNameLargest(page));
+          assert.ok(await fitsInWidth(page));
+          assert.equal(await serious(page), []);
+          await picture(page, `${name}-${width}`);
+          const shift = await page.evaluate(() => (globalThis as unknown as Shifts).shift);
+          assert.ok(shift < 0.01, `The layout shift is ${shift}`);
+        }),
+    );
+  }
+}
+
+nodePage(
+  "on paper says when something was, and has the closed group as well",
+  () =>
+    inPage("chain", { viewport: DESKTOP, colorScheme: "dark" }, async (page, url) => {
+      await holdScalar(page);
+      await page.goto(`${url}v1/spec`, { waitUntil: "commit" });
+      await shownAges(page);
+      await page.emulateMedia({ media: "print" });
+      const time = page.locator("#node time").first();
+      const printed = await time.evaluate((element) =>
+        getComputedStyle(element, "::after").content + getComputedStyle(element).fontSize
+      );
+      assert.match(printed, /^"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC"0px$/);
+      await page.locator("#plain details").getByText("/v1/health").first().waitFor();
+      await picture(page, "chain-print");
+    }),
+);
+
+nodePage("a link into the closed group opens it, with and without a script", async () => {
+  const fragment = "#tag/about-this-service/GET/v1/health";
+  for (const javaScriptEnabled of [true, false]) {
+    await inPage("broker", { viewport: DESKTOP, javaScriptEnabled }, async (page, url) => {
+      await holdScalar(page);
+      await page.goto(`${url}v1/spec${fragment}`, { waitUntil: "commit" });
+      await page.locator("#plain details[open] h3", { hasText: "Probe" }).waitFor();
+    }, javaScriptEnabled);
+  }
+});
+
+nodePage(
+  "Scalar has each method once by its name, its marks, and this service last",
+  () =>
+    inPage("chain", { viewport: DESKTOP }, async (page, url) => {
+      await visit(page, url, "#tag/blockchain/GET/v1/rpc/gettxoutsetinfo");
+      const navigation = page.locator("aside").first();
+      assert.is(await navigation.getByText("gettxoutsetinfo", { exact: true }).count(), 1);
+      const operation = page.locator("#scalar section", {
+        has: page.getByRole("heading", { name: "gettxoutsetinfo" }),
+      }).last();
+      for (const word of ["read", "heavy"]) {
+        await operation.getByText(word, { exact: true }).first().waitFor();
+      }
+      await operation.getByText("Also as").first().waitFor();
+      const tags = await navigation.innerText();
+      assert.ok(tags.indexOf("About this service") > tags.indexOf("Wallet"));
+      assert.not.match(tags, "Probe the node");
+    }),
+);
+
+nodePage(
+  "Scalar has what is common first, and this service after tags that nobody declared",
+  () =>
+    inPage("broker", { viewport: DESKTOP }, async (page, url) => {
+      await visit(page, url, "#tag/server/GET/varz");
+      const navigation = await page.locator("aside").first().innerText();
+      const order = ["Clients", "Server", "Show the server", "What its threads do", "About this"]
+        .map((text) => navigation.indexOf(text));
+      assert.ok(!order.includes(-1), navigation);
+      assert.equal(order, [...order].sort((a, b) => a - b));
+    }),
+);
+
+nodePage(
+  "says how long ago something was by the service's clock, and goes on to do so",
+  () =>
+    inPage("chain", { viewport: DESKTOP }, async (page, url) => {
+      await page.clock.install({ time: new Date(Date.now() - 86_400_000 * 30) });
+      await holdScalar(page);
+      await page.goto(`${url}v1/spec`, { waitUntil: "commit" });
+      const block = page.locator("#node dl div", { hasText: "Latest block" }).locator("time");
+      await block.getByText(/^1\d minutes ago$/).waitFor();
+      assert.match(await block.getAttribute("title") ?? "", /^\d{4}-.* UTC$/);
+      const before = await block.textContent();
+      await page.clock.runFor(180_000);
+      assert.is.not(await block.textContent(), before);
+    }, false),
+);
+
+nodePage("its icon follows the name when the node says it at last", async () => {
+  let info: Json = { status: "starting", api: NODE.api };
+  const server = await serveNode({ info: () => info, document: await describeBroker() });
+  servers.set("starting", server);
+  await inPage("starting", { viewport: DESKTOP }, async (page, url) => {
+    await holdScalar(page);
+    await page.goto(`${url}v1/spec`, { waitUntil: "commit" });
+    await page.locator("#node h1", { hasText: "Monitoring" }).waitFor();
+    info = { ...info, status: "ok", software: "nats-server", version: "2.10.22" };
+    const asked = page.waitForResponse(`${url}favicon.ico?name=nats-server`);
+    await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
+    assert.match(await (await asked).text(), ">N</text>");
+    await page.locator("#node h1", { hasText: "nats-server" }).waitFor();
+    assert.is(await page.title(), "nats-server · Version 2.10.22");
+  });
+});
+
+/** Works in a page of its own, which has nothing to complain of. */
+async function inPage(
+  name: string,
+  options: BrowserContextOptions,
+  work: (page: Page, url: string) => Promise<void>,
+  quiet = true,
+) {
+  const { url } = servers.get(name)!;
+  const context = await browser.newContext({ bypassCSP: true, ...options });
+  try {
+    const page = await context.newPage();
+    const complaints = await watch(page, new URL(url).origin);
+    await page.addInitScript(observeShifts);
+    await work(page, url);
+    if (quiet) assert.equal(complaints, QUIET);
+  } finally {
+    await context.close();
+  }
+}
+
+/** Keeps Scalar from starting until it is released. */
+const holdScalar = (page: Page) => hold(page, "**/standalone.esm.js");
+
+/** Keeps requests waiting until they are released. */
+async function hold(page: Page, pattern: string): Promise<() => void> {
+  let release = () => {};
+  const held = new Promise<void>((resolve) => release = resolve);
+  await page.route(pattern, async (route) => {
+    await held;
+    await route.continue();
+  });
+  return release;
+}
+
+/** Where elements are, and how large. */
+const placesOf = (page: Page, selector: string) =>
+  page.locator(selector).evaluateAll((elements) =>
+    elements.map((element) => JSON.stringify(element.getBoundingClientRect()))
+  );
+
+/** The script has said how long ago each time was. */
+const shownAges = (page: Page) =>
+  page.waitForFunction(() =>
+    [...document.querySelectorAll<HTMLElement>("#node time")]
+      .every(({ textContent, title }) => textContent !== title)
+  );
+
+/** Whether the node's name is in larger type than every other heading that is seen. */
+const isNameLargest = (page: Page) =>
+  page.evaluate(() => {
+    const sizes = [...document.querySelectorAll("h1, h2, h3")]
+      .filter((heading) => heading.checkVisibility({ visibilityProperty: true }))
+      .map((heading) => ({
+        size: parseFloat(getComputedStyle(heading).fontSize),
+        isName: heading.matches("#node h1"),
+      }))
+      .sort((a, b) => b.size - a.size);
+    return sizes[0]!.isName && sizes[1]!.size < sizes[0]!.size;
+  });
+
+const fitsInWidth = (page: Page) =>
+  page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
+
+interface Shifts {
+  shift: number;
+}
+
+/** Adds up the layout shift of the page from its start. */
+function observeShifts() {
+  const shifts = globalThis as unknown as Shifts;
+  shifts.shift = 0;
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) {
+      shifts.shift += (entry as PerformanceEntry & { value: number }).value;
+    }
+  }).observe({ type: "layout-shift", buffered: true });
+}
+
+nodePage.run();
