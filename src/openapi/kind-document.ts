@@ -29,7 +29,7 @@ type Marked = { readonly "x-since"?: unknown; readonly "x-software"?: unknown };
 export interface AboutKind {
   /** What nodes of the kind are called. */
   readonly title: string;
-  /** Of the document. */
+  /** Of this service, which knows them. */
   readonly version: string;
 }
 
@@ -39,8 +39,13 @@ export interface AboutKind {
  *
  * @param parts what its nodes offer
  * @param about what it is called
+ * @param offer what one of them says of itself
  */
-export function documentOfKind({ openrpc, openapi }: KindInterface, about: AboutKind): Json {
+export function documentOfKind(
+  { openrpc, openapi }: KindInterface,
+  { title, version }: AboutKind,
+  { version: ofNode }: Offer = {},
+): Json {
   const methods = openrpc && openApiOfMethods(openrpc);
   const base = openapi?.servers?.[0]?.url ?? "";
   const { components, rename } = mergeComponents(
@@ -59,7 +64,11 @@ export function documentOfKind({ openrpc, openapi }: KindInterface, about: About
   const tags = [...openapi?.tags ?? [], ...methods?.tags ?? []];
   return {
     openapi: "3.1.1",
-    info: { ...about },
+    info: {
+      title,
+      version: ofNode ?? version,
+      description: `What nodes of this kind offer, as Nodeface ${version} knows it.`,
+    },
     servers: [{ url: openapi ? NODE + base : THIS_SERVICE }],
     paths,
     components,

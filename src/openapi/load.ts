@@ -90,11 +90,9 @@ export async function load(
 
 /** The document of a kind, as far as the node has it. */
 async function loadKind(about: AboutKind, read: Reader): Promise<Json> {
-  const [parts, offer] = [
-    await readValue(KIND_FILES.interface, read),
-    await readValue(KIND_FILES.offer, read),
-  ];
-  return documentOfKind(offered(readInterface(parts), readOffer(offer)), about);
+  const parts = readInterface(await readValue(KIND_FILES.interface, read));
+  const offer = readOffer(await readValue(KIND_FILES.offer, read));
+  return documentOfKind(offered(parts, offer), about, offer);
 }
 
 async function readValue(url: string, read: Reader): Promise<unknown> {

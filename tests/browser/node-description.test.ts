@@ -38,9 +38,10 @@ explorer.before(async () => {
   });
   await new Promise<void>((resolve) => node.listen(0, resolve));
   nodeUrl = `http://127.0.0.1:${(node.address() as AddressInfo).port}`;
-  // The public server that the description names is this one by its other name.
-  const text = ERGO.replace("http://213.239.193.208:9053", otherName(nodeUrl));
-  const app = createNodeface({ description: { text }, node: { url: nodeUrl, kind: "none" } });
+  // It is at both servers that the description names; the service does not know that it is a node's.
+  const text = ERGO.replace("- url: /\n", `- url: ${nodeUrl}\n`)
+    .replace("http://213.239.193.208:9053", otherName(nodeUrl));
+  const app = createNodeface({ description: { text } });
   await app.ready();
   [server, browser] = await Promise.all([serve(app, { hostname: "127.0.0.1", port: 0 }), launch()]);
 });
@@ -70,10 +71,16 @@ async function tryOut(button: RegExp) {
   await page.getByRole("button", { name: button }).first().click();
 }
 
-/** Sends the request of the dialogue; resolves to the URL that was asked. */
-async function send(): Promise<string> {
+/**
+ * Sends the request of the dialogue; resolves to the URL that was asked.
+ *
+ * @param others what the page asks meanwhile, for its card
+ */
+async function send(others: RegExp = /\/v1\/info$/): Promise<string> {
   const [answer] = await Promise.all([
-    page.waitForResponse((response) => response.request().resourceType() === "fetch"),
+    page.waitForResponse((response) =>
+      response.request().resourceType() === "fetch" && !others.test(response.url())
+    ),
     page.getByRole("button", { name: /Send get request/ }).click(),
   ]);
   return answer.url();
@@ -116,10 +123,32 @@ explorer("Send asks another server of the description where that is chosen", asy
   });
 });
 
+explorer(
+  "Send of what is called through this service says that calls are not forwarded",
+  async () => {
+    const app = createNodeface({
+      description: { text: ERGO },
+      node: { url: nodeUrl, kind: "none" },
+    });
+    const through = await serve(app, { hostname: "127.0.0.1", port: 0 });
+    try {
+      await page.goto(`${through.url}v1/spec#tag/info/GET/info`);
+      await page.getByRole("heading", { name: "Get the information about the Node" }).first()
+        .waitFor();
+      await tryOut(/Test Request.*get \/info/);
+      assert.is(await send(), `${through.url}v1/node/info`);
+      await page.getByText("does not forward calls to it").first().waitFor();
+      assert.equal(asked.filter((path) => path !== "GET /"), []);
+    } finally {
+      await through.close();
+    }
+  },
+);
+
 explorer("Send of one of this service's operations asks this service", async () => {
   await open("Get the node's information", "tag/about-this-service/GET/v1/info");
   await tryOut(/Test Request.*get \/v1\/info/);
-  assert.is(await send(), `${server.url}v1/info`);
+  assert.is(await send(/^$/), `${server.url}v1/info`);
   assert.equal(asked, []);
   assert.equal(complaints, { outside: [], console: [], failed: [], refused: [] });
 });
