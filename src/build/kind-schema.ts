@@ -47,8 +47,10 @@ ${
       `| [${name}](#${name}) | ${title} | ${url} | ${accesses.get(name)!.length} |\n`
     ).join("")
   }
+![The pages of four nodes, played from their answers: Lighthouse, kubo, algod and Mastodon](kinds.png)
+
 A kind's file also says what its nodes can do, and [one of your own](#a-kind-of-your-own) is written in the
-same form.
+same form. \`written_from\` in it says what that was written from, and \`tried\` which node it was tried against.
 
 ## What ok means
 
