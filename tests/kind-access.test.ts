@@ -47,7 +47,8 @@ const SECRETS: Readonly<Record<string, string>> = {
     "system_peers system_reservedPeers system_unstable_networkState offchain_localStorageGet",
   kubo:
     "id config_show diag_cmds diag_profile diag_sys files_ls files_read key_ls log_tail p2p_ls " +
-    "pin_ls pin_remote_service_ls refs_local repo_ls repo_stat swarm_addrs swarm_peers bootstrap",
+    "pin_ls pin_remote_service_ls refs_local repo_ls repo_stat swarm_addrs swarm_peers " +
+    "swarm_resources bootstrap",
 };
 
 const TABLES: readonly (readonly [Access, Readonly<Record<string, string>>])[] = [

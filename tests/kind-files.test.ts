@@ -7,11 +7,13 @@ import { kindJsonSchema, kindsReference } from "../src/build/kind-schema.ts";
 import { parseKind } from "../src/cli/kind-file.ts";
 import { ConfigError } from "../src/cli/configuration-error.ts";
 import { readConfig } from "../src/cli/configuration.ts";
+import { printKind } from "../src/cli/kinds.ts";
 import { KIND_ALIASES, KIND_NAMES } from "../src/generated/kind-names.js";
 import { KINDS } from "../src/generated/kinds.js";
 import type { Kind } from "../src/kinds/kind.ts";
-import { loadInterface } from "../src/openapi/load-interface.ts";
+import { KINDS_WITH_INTERFACE, loadInterface } from "../src/openapi/load-interface.ts";
 import { createNodeface, type NodefaceOptions } from "../src/index.ts";
+import { operationsOf } from "./nodes/_interface.ts";
 
 const kinds = suite("the files of kinds");
 
@@ -396,6 +398,9 @@ kinds("the schema tells editors what the command would say", () => {
       { ...good, health: {} },
       { ...good, health: { ok: "x", rules: [{ when: {}, code: "x", reason: "y" }] } },
       { ...good, health: { ok: "x", networks: { main: { peers: "1" } } } },
+      { ...good, written_from: ["rpc/api.yaml"] },
+      { ...good, written_from: [] },
+      { ...good, tried: "" },
     ]
   ) {
     assert.not.ok(validate(wrong), JSON.stringify(wrong));
@@ -405,8 +410,8 @@ kinds("the schema tells editors what the command would say", () => {
 
 kinds(
   "the reference names every kind, what ok rests on, and those that cannot tell if they are in sync",
-  () => {
-    const text = kindsReference();
+  async () => {
+    const text = await kindsReference();
     for (const [name, { title, url, health }] of Object.entries(KINDS)) {
       const [, part = ""] = text.split(`\n## ${name}\n`);
       for (const fact of [title, url, health.ok]) {
@@ -419,6 +424,28 @@ kinds(
     assert.match(text, /cannot tell whether they are in sync.*`nostr`/);
     const [, example = ""] = /^```yaml\n([^]*?)^```/m.exec(text) ?? [];
     assert.is(parseKind(example, "aria2.yaml").title, "aria2 (JSON-RPC)");
+  },
+);
+
+kinds(
+  "each kind says what its operations were written from, at which version, and if they were tried",
+  async () => {
+    const text = await kindsReference();
+    for (const name of KINDS_WITH_INTERFACE) {
+      const { written_from: sources = [], tried } = KINDS[name]!;
+      assert.ok(sources.length > 0, name);
+      const count = operationsOf(await loadInterface(name)).length;
+      const [, part = ""] = text.split(`\n## ${name}\n`);
+      const trial = tried
+        ? `what reads was tried against ${tried}`
+        : "not tried against a real node";
+      assert.match(part, new RegExp(`^\\| operations \\| ${count} \\(.*\\), ${trial} \\|$`, "m"));
+      for (const url of sources) {
+        assert.match(url, /\/(blob|tree)\/([0-9a-f]{7,40}|v?[0-9][0-9.]*)(\/|$)|\/v\/[0-9.]+$/);
+        for (const place of [part, printKind(name)!]) assert.ok(place.includes(url), url);
+      }
+      assert.match(printKind(name)!, tried ?? "not tried against a real node");
+    }
   },
 );
 

@@ -412,6 +412,22 @@ shown("a kind with paths and methods has both, and nothing of them is there twic
   assert.equal(Object.keys((components as Record<string, Json>).schemas!), ["Same", "Same2"]);
 });
 
+shown("of paths and methods those stand first of which there are more", () => {
+  const named = (name: string) => [{ name }];
+  const { methods } = PARTS.openrpc!;
+  const { paths } = PARTS.openapi!;
+  const namesOf = (count: number) => {
+    const openrpc = {
+      methods: methods.slice(0, count).map((one) => ({ ...one, tags: named("RPC") })),
+    };
+    const openapi = { paths: { "/x": paths["/x"]! }, tags: named("REST") };
+    const { tags } = documentOfKind({ openrpc, openapi }, ABOUT) as unknown as { tags: Json[] };
+    return tags.map(({ name }) => name);
+  };
+  assert.equal(namesOf(1), ["REST", "RPC"]);
+  assert.equal(namesOf(2), ["RPC", "REST"]);
+});
+
 for (
   const [version, methods, paths] of [
     ["v2.9.1", ["a"], ["/y/{id}"]],

@@ -7,8 +7,10 @@
 import { readFileSync } from "node:fs";
 import { stringify } from "yaml";
 import { KINDS } from "../generated/kinds.js";
-import { type Mark, MARKS } from "../kinds/interface.ts";
+import { type Access, type KindInterface, type Mark, MARKS } from "../kinds/interface.ts";
 import type { Kind, NetworkRules, Source, Test } from "../kinds/kind.ts";
+import { operationsOf } from "../openapi/list-operations.ts";
+import { loadInterface } from "../openapi/load-interface.ts";
 import { kindSchema } from "../settings/kind.ts";
 import { code, jsonSchemaOf } from "./configuration-schema.ts";
 
@@ -20,8 +22,13 @@ export function kindJsonSchema(): string {
 }
 
 /** The text of `docs/kinds.md`. */
-export function kindsReference(): string {
+export async function kindsReference(): Promise<string> {
   const all = Object.entries(KINDS);
+  const accesses = new Map(
+    await Promise.all(
+      all.map(async ([name]) => [name, accessesOf(await loadInterface(name))] as const),
+    ),
+  );
   const example = readFileSync(new URL("../../examples/kinds/aria2.yaml", import.meta.url), "utf8");
   const silent = all.filter(([, kind]) => !saysSync(kind)).map(([name]) => code(name));
   return `<!-- deno-fmt-ignore-file -->
@@ -33,11 +40,17 @@ export function kindsReference(): string {
 Nodeface knows these kinds of node. Each is one file of data in [spec/kinds](../spec/kinds): how it is
 detected, what is asked, where its answers lie, and which of them say that something is wrong.
 
-| kind | what it is | usual URL |
-| --- | --- | --- |
-${all.map(([name, { title, url }]) => `| [${name}](#${name}) | ${title} | ${url} |\n`).join("")}
+| kind | what it is | usual URL | operations |
+| --- | --- | --- | --- |
+${
+    all.map(([name, { title, url }]) =>
+      `| [${name}](#${name}) | ${title} | ${url} | ${accesses.get(name)!.length} |\n`
+    ).join("")
+  }
+![The pages of four nodes, played from their answers: Lighthouse, kubo, algod and Mastodon](kinds.png)
+
 A kind's file also says what its nodes can do, and [one of your own](#a-kind-of-your-own) is written in the
-same form.
+same form. \`written_from\` in it says what that was written from, and \`tried\` which node it was tried against.
 
 ## What ok means
 
@@ -72,7 +85,7 @@ asked, and \`names\`, a regular expression whose first group is a name, wherever
 is left out. Where it names nothing, \`x-software\` and \`x-since\` are compared with its software and the version
 of that.
 
-${all.map(([name, kind]) => partOf(name, kind)).join("\n")}
+${all.map(([name, kind]) => partOf(name, kind, accesses.get(name)!)).join("\n")}
 ## A kind of your own
 
 A file in the same form makes a further kind, called as the file is. It wins over a known one of the same
@@ -130,7 +143,23 @@ function saysSync({ fields, health }: Kind): boolean {
     (health.rules ?? []).some(({ code }) => code === "syncing");
 }
 
-function partOf(name: string, kind: Kind): string {
+/** What each operation may do. */
+function accessesOf({ openrpc, openapi }: KindInterface): unknown[] {
+  const paths = Object.values(openapi?.paths ?? {}).flatMap(operationsOf);
+  const operations = [...openrpc?.methods ?? [], ...paths.map(({ operation }) => operation)];
+  return operations.map((operation) => operation["x-access"]);
+}
+
+function operationsText({ tried }: Kind, accesses: readonly unknown[]): string {
+  if (accesses.length === 0) return "";
+  const counts = (["read", "secret", "write"] satisfies Access[]).map((access) =>
+    `${accesses.filter((of) => of === access).length} ${code(access)}`
+  );
+  const trial = tried ? `what reads was tried against ${tried}` : "not tried against a real node";
+  return `${accesses.length} (${counts.join(", ")}), ${trial}`;
+}
+
+function partOf(name: string, kind: Kind, accesses: readonly unknown[]): string {
   const { title, url, aliases = [], description, detect, auth, health } = kind;
   const lines = [
     ["ok", health.ok],
@@ -153,6 +182,8 @@ function partOf(name: string, kind: Kind): string {
         ? `${code(auth.refusal.header)} that matches ${code(auth.refusal.pattern)}`
         : "",
     ],
+    ["operations", operationsText(kind, accesses)],
+    ["written from", listOf(kind.written_from ?? [])],
     ["its secret", auth?.example ? code(stringify(auth.example, FLOW).trim()) : ""],
   ].filter(([, value]) => value !== "");
   const rows = lines.map(([key, value]) => `| ${key} | ${value} |\n`).join("");

@@ -11,7 +11,7 @@ import { configurationReference, configurationSchema } from "./configuration-sch
 import { kindJsonSchema, kindsReference } from "./kind-schema.ts";
 
 /** What is written, by its path from the root. */
-export const WRITTEN: Readonly<Record<string, () => string>> = {
+export const WRITTEN: Readonly<Record<string, () => string | Promise<string>>> = {
   "spec/nodeface.schema.json": configurationSchema,
   "spec/kind.schema.json": kindJsonSchema,
   "docs/configuration.md": configurationReference,
@@ -20,6 +20,6 @@ export const WRITTEN: Readonly<Record<string, () => string>> = {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   for (const [path, make] of Object.entries(WRITTEN)) {
-    await writeFile(new URL(`../../${path}`, import.meta.url), make());
+    await writeFile(new URL(`../../${path}`, import.meta.url), await make());
   }
 }

@@ -42,9 +42,19 @@ export function printKind(name: string): string | undefined {
   return `# ${title}
 # "kind: ${name}" alone means all of this. What a file says lies over it: keep what you change.
 # The status is ok if ${health.ok}.
-${stringify({ node: { url, kind: name } })}${secrets(kind)}${
+${origin(kind)}${stringify({ node: { url, kind: name } })}${secrets(kind)}${
     stringify({ info }, { lineWidth: 100 })
   }`;
+}
+
+/** What its operations were written from, and whether they were tried, as a comment. */
+function origin({ written_from: sources = [], tried }: Kind): string {
+  if (sources.length === 0) return "";
+  const trial = tried
+    ? `What reads was tried against ${tried}`
+    : "It was not tried against a real node";
+  const lines = sources.map((url) => `#   ${url}\n`).join("");
+  return `# What it can do was written from these. ${trial}.\n${lines}`;
 }
 
 /** Where the secret is looked for, as a comment: it is not needed where it lies there. */

@@ -257,4 +257,8 @@ export interface Kind extends KindInterface {
   sources: Readonly<Record<string, Source>>;
   fields: Readonly<Record<string, Field>>;
   health: KindHealth;
+  /** The URLs of what its operations were written from: a file or a folder, at a version. */
+  written_from?: readonly string[] | undefined;
+  /** The node that what reads was tried against, with its version, such as `hsd 8.0.0`. */
+  tried?: string | undefined;
 }

@@ -61,7 +61,10 @@ export function documentOfKind(
     const own = mapOperations(item as Json, ({ operation }) => withFreeId(operation, ids));
     setMember(paths, path, openapi ? { ...own, servers: [{ url: THIS_SERVICE }] } : own);
   }
-  const tags = [...openapi?.tags ?? [], ...methods?.tags ?? []];
+  // What there is more of stands first.
+  const ofParts = [openapi?.tags ?? [], methods?.tags ?? []];
+  if ((openrpc?.methods.length ?? 0) > Object.keys(openapi?.paths ?? {}).length) ofParts.reverse();
+  const tags = ofParts.flat();
   return {
     openapi: "3.1.1",
     info: {

@@ -26,6 +26,7 @@ import {
   PATH,
   REFERENCE_TEXT,
   SOURCE_NAME,
+  WEB_URL,
 } from "./text-schemas.ts";
 import {
   either,
@@ -250,6 +251,14 @@ export function kindSchema(path: Schema<string> = FILE): Schema {
     sources: needed(map(SOURCE_NAME, source(path)), { text: "What is asked, by a name" }),
     fields: needed(map(INFO_KEY, field()), { text: "Where the keys come from" }),
     health: needed(health(), { text: "Which answers say that something is wrong" }),
+    written_from: setting(filledList(WEB_URL, "a list of URLs"), {
+      text: "What its operations were written from: a file or a folder, at a version",
+      example: "[https://github.com/handshake-org/hsd/blob/v8.0.0/lib/node/http.js]",
+    }),
+    tried: setting(LINE, {
+      text: "The node that what reads was tried against, with its version",
+      example: "hsd 8.0.0",
+    }),
     ...interfaceSettings(),
   });
   return v.pipe(

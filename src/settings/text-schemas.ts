@@ -93,6 +93,12 @@ export const KIND_NAME: Schema<string> = text({
 /** The file of a kind. */
 export const KIND_FILE: Schema<string> = text(KIND_FILE_RULE);
 
+/** A page of the web. */
+export const WEB_URL: Schema<string> = text({
+  right: "a URL such as https://github.com/owner/name/blob/v1.0.0/api.yaml",
+  pattern: /^https?:\/\/[^\s\/?#@]+\/\S*$/,
+});
+
 /** A path below the node's URL. */
 export const PATH: Schema<string> = text({
   right: "a path such as /openapi.json",

@@ -1,7 +1,9 @@
 /** The descriptions that tools are given. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { documentOfKind } from "../../src/openapi/kind-document.ts";
+import { formatJson } from "../../src/json/lossless.ts";
+import type { KindInterface } from "../../src/kinds/interface.ts";
+import { documentOfKind, offered } from "../../src/openapi/kind-document.ts";
 import { KINDS_WITH_INTERFACE, loadInterface } from "../../src/openapi/load-interface.ts";
 import { ROOT } from "../_paths.ts";
 import { countOperations } from "./programs/count-operations.ts";
@@ -13,6 +15,8 @@ export interface Document {
   entry?: (folder: string) => string;
   /** The kind of node of which it says what it offers; there is no entry then. */
   kind?: string;
+  /** What such a node says that it runs, where what it offers hangs on that. */
+  software?: string;
   /** How many operations it has below `paths`; those of path items by reference count. */
   operations: number;
 }
@@ -284,13 +288,24 @@ export const SMALL: readonly Document[] = [
   },
 ];
 
-/** What nodes of the known kinds offer. */
-export const OF_KINDS: readonly Document[] = await Promise.all(
+/** What nodes of the known kinds offer, each with every software that has operations of its own. */
+export const OF_KINDS: readonly Document[] = (await Promise.all(
   KINDS_WITH_INTERFACE.map(async (kind) => {
-    const document = documentOfKind(await loadInterface(kind), { title: kind, version: "1" });
-    return { name: `kind ${kind}`, kind, operations: countOperations(document) };
+    const parts = await loadInterface(kind);
+    const programs = [undefined, ...softwareIn(parts)];
+    return programs.map((software): Document => {
+      const document = documentOfKind(offered(parts, { software }), { title: kind, version: "1" });
+      const name = software === undefined ? `kind ${kind}` : `kind ${kind}, ${software}`;
+      return { name, kind, ...software && { software }, operations: countOperations(document) };
+    });
   }),
-);
+)).flat();
+
+/** What operations of a kind are said to be of, alone. */
+function softwareIn(parts: KindInterface): Set<string> {
+  const marks = formatJson(parts).matchAll(/"x-software":(\[[^\]]*\])/g);
+  return new Set([...marks].flatMap(([, list]) => JSON.parse(list!) as string[]));
+}
 
 /** Those of others, small and large. */
 export const REAL: readonly Document[] = [

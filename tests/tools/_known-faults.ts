@@ -120,4 +120,19 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
     of: "document",
     why: "has nullable of 3.0 in 3.1",
   },
+  {
+    tool: "orval",
+    documents: ["kind beacon", "kind bee", "kind stacks"],
+    of: "tool",
+    why: "hands an object to fetch as it is where the body may also be bytes",
+    evidence: "https://github.com/orval-labs/orval/pull/3804",
+  },
+  {
+    tool: "kubb",
+    documents: ["kind beacon", "kind bee"],
+    of: "tool",
+    why: "takes no header but text, whatever the type of its parameter",
+    evidence:
+      "https://github.com/kubb-labs/kubb/blob/a18b1db/packages/plugin-client/src/clients/fetch.ts",
+  },
 ];

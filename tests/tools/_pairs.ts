@@ -51,8 +51,7 @@ const OWN_PATHS = pathsOf(`${ROOT}spec/openapi.yaml`);
 export async function runPairs(document: Document, tools: readonly Tool[]): Promise<Pair[]> {
   const folder = mkdtempSync(join(tmpdir(), "nodeface-tools-"));
   const entry = document.entry?.(folder);
-  const kind = document.kind === undefined ? [] : ["--kind", document.kind, NODE];
-  const description = entry === undefined ? kind : ["--spec", entry, NODE];
+  const description = entry === undefined ? argumentsOf(document, folder) : ["--spec", entry, NODE];
   const command = [process.execPath, "--import", "tsx", "src/main.ts"];
   const server = await start([...command, ...description]);
   try {
@@ -89,6 +88,16 @@ export function complaintOf({ problem, original, fault }: Pair): string | undefi
   if (problem === undefined) return fault && `takes it by now, though it is said: ${fault.why}`;
   if (fault && (original !== undefined || fault.evidence !== undefined)) return undefined;
   return original === undefined ? problem : `${problem}\nand of the original: ${original}`;
+}
+
+/** The arguments for a node that offers what its kind says, though it does not answer. */
+function argumentsOf({ kind, software }: Document, folder: string): string[] {
+  if (kind === undefined) return [];
+  if (software === undefined) return ["--kind", kind, NODE];
+  const file = join(folder, "nodeface.json");
+  const settings = { node: { url: NODE, kind }, info: { static: { software } } };
+  writeFileSync(file, JSON.stringify(settings));
+  return ["--config", file];
 }
 
 async function keep(url: string, path: string): Promise<string> {

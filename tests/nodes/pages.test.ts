@@ -1,0 +1,54 @@
+/** The page of a node of each kind, played from answers that were recorded or constructed. */
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { gzipSync } from "node:zlib";
+import { KINDS } from "../../src/generated/kinds.js";
+import { createNodeface } from "../../src/index.ts";
+import { operationsOf } from "../../src/openapi/list-operations.ts";
+import { until } from "./_daemon.ts";
+import { serveFetch } from "./_played-server.ts";
+import { play, RECORDINGS } from "./_recorded.ts";
+
+const pages = suite("the page of a node of each kind");
+
+/** What the page may take, in bytes of gzip. */
+const BUDGET = 60_000;
+
+const recordingOf = (kind: string) =>
+  RECORDINGS.get(kind) ?? [...RECORDINGS.values()].find((recording) => recording.kind === kind)!;
+
+const own = Object.keys((await read(createNodeface({ log() {} }))).paths);
+
+for (const kind of Object.keys(KINDS)) {
+  pages(`${kind}: names every operation without a script, within its budget`, async () => {
+    await using node = await serveFetch(play(recordingOf(kind)));
+    const app = createNodeface({ node: { url: node.url }, log() {} });
+    const isNew = (path: string) => !own.includes(path);
+    await until(async () => Object.keys((await read(app)).paths).some(isNew), 20_000);
+    const { paths } = await read(app);
+    const html = await (await ask(app, "/v1/spec")).text();
+    for (const [path, item] of Object.entries(paths)) {
+      const methods = operationsOf(item).map(({ method }) => method);
+      // A method that can be asked for by GET is shown once, and says that it can be posted, too.
+      const isTwice = path.startsWith("/v1/rpc/") && methods.includes("GET");
+      for (const method of isTwice ? ["GET"] : methods) {
+        assert.ok(html.includes(`/${method}${path}">`), `${method} ${path}`);
+      }
+    }
+    assert.ok(html.includes(KINDS[kind]!.title));
+    assert.ok(gzipSync(html).length < BUDGET, String(gzipSync(html).length));
+  });
+}
+
+pages.run();
+
+type App = ReturnType<typeof createNodeface>;
+
+function ask(app: App, path: string): Promise<Response> {
+  return Promise.resolve(app.fetch(new Request(`http://localhost${path}`)));
+}
+
+/** The description as it is served. */
+async function read(app: App): Promise<{ paths: Record<string, unknown> }> {
+  return await (await ask(app, "/spec.json")).json();
+}
