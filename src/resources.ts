@@ -208,19 +208,22 @@ export function createResources(options: ResolvedOptions): Resources {
     const { forward } = options;
     const { url } = node;
     if (forward === "off" || url === undefined) return undefined;
-    const [{ createGateway }, { fetchForNode }, { createAuth }, { settingsOf }] = await Promise.all([
-      import("./gateway/gateway.ts"),
-      import("./info/node-files.ts"),
-      import("./info/sources/credentials.ts"),
-      import("./gateway/decide.ts"),
-    ]);
+    const [{ createGateway }, { fetchForNode }, { createAuth }, { settingsOf }] = await Promise.all(
+      [
+        import("./gateway/gateway.ts"),
+        import("./info/node-files.ts"),
+        import("./info/sources/credentials.ts"),
+        import("./gateway/decide.ts"),
+      ],
+    );
     const settings = settingsOf(forward) ?? {};
     const auth = lazy(async () => {
       const kind = node.kind ?? (await monitor.get()).kind;
       return createAuth({ nodeUrl: url, configured: node.auth, kind, kinds: await kinds() });
     });
     return createGateway({
-      ...{ forward, url, onError, token: settings },
+      ...{ forward, url, token: settings },
+      secretHeader: node.auth && "header" in node.auth ? node.auth.header : undefined,
       timeout: milliseconds((settings.timeout ?? FORWARD_DEFAULTS.timeout) as Duration),
       limit: bytesOf(settings.limit ?? FORWARD_DEFAULTS.limit),
       concurrency: settings.concurrency ?? FORWARD_DEFAULTS.concurrency,
@@ -231,7 +234,9 @@ export function createResources(options: ResolvedOptions): Resources {
       operations: async () => (await description.get()).current.operations ?? NONE,
       log: (call) =>
         log(
-          `${call.operation} ${call.status} ${Math.round(call.milliseconds)} ms ${call.bytes} bytes`,
+          `${call.operation} ${call.status} ${
+            Math.round(call.milliseconds)
+          } ms ${call.bytes} bytes`,
           { code: "call", level: "info", call },
         ),
     });

@@ -55,3 +55,19 @@ export const foreignCaller = (): Answer =>
 
 /** Says that content of this type is not taken. */
 export const unsupported = (detail: string): Answer => problem(415, detail);
+
+/** Whether a query has a token, which would stand in logs. */
+export const hasTokenInQuery = (query: string): boolean =>
+  new URLSearchParams(query).has("token") || new URLSearchParams(query).has("access_token");
+
+/** What is said of a token in a query. */
+export const TOKEN_IN_QUERY = "The token is sent as Authorization: Bearer, never in the address";
+
+/** Says where the token belongs. */
+export const tokenInQuery = (): Answer => problem(400, TOKEN_IN_QUERY);
+
+/** What is said where the operator's token is gone. */
+export const TOKEN_UNKNOWN = "The operator's token cannot be read now";
+
+/** Says that nobody can have the token now. */
+export const tokenUnknown = (): Answer => problem(503, TOKEN_UNKNOWN, { "retry-after": "5" });

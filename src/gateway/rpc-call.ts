@@ -10,6 +10,7 @@ import type { NodeOperation } from "../openapi/node-operations.ts";
 import { shorten } from "../text.ts";
 import { checkValue } from "./check-value.ts";
 import type { WrongParameter } from "./parameters.ts";
+import { decodeUtf8 } from "./request-body.ts";
 import type { RawParams } from "./rpc-body.ts";
 import { DEPTH_MAX } from "./rpc-body.ts";
 
@@ -105,9 +106,11 @@ export type RpcAnswer =
 /**
  * Reads the answer to one call.
  *
- * @returns `undefined` where it is none
+ * @returns `undefined` where it is none, such as what is no UTF-8
  */
-export function readRpcAnswer(text: string): RpcAnswer | undefined {
+export function readRpcAnswer(bytes: Uint8Array): RpcAnswer | undefined {
+  const text = decodeUtf8(bytes);
+  if (text === undefined) return undefined;
   let root: Part;
   try {
     root = readParts(text, 1, DEPTH_MAX);
