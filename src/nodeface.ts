@@ -13,7 +13,7 @@ import { createFail, type Fail } from "./answer-error.ts";
 import type { Call } from "./gateway/core.ts";
 import type { Gateway } from "./gateway/gateway.ts";
 import { hasContent } from "./gateway/request-body.ts";
-import type { Forward } from "./gateway/settings.ts";
+import { CALL_METHODS, type Forward } from "./gateway/settings.ts";
 import { refuseCall, refuseRpc } from "./gateway/not-forwarded.ts";
 import { type Cors, isPreflight } from "./http/cors.ts";
 import { createFinish, type Finish } from "./http/finish.ts";
@@ -288,9 +288,6 @@ function createRoutes(resources: Resources, prefix: Prefix): RouteTable {
   }
   return table;
 }
-
-/** The methods that calls of the node may have. */
-const CALL_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
 /** Adds the calls of the node. They have a rule of their own for pages of other origins. */
 function addCalls(table: RouteTable, { gateway }: Resources, forward: Forward): void {

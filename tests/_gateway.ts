@@ -1,5 +1,6 @@
 /** A service that forwards, before a node that the test plays. */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { CallRecord } from "../src/gateway/core.ts";
 import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 import { play, type Played } from "./_sources.ts";
 
@@ -199,7 +200,7 @@ export const RPC = {
 export interface Gateway {
   readonly app: ReturnType<typeof createNodeface>;
   /** The lines of calls. */
-  readonly calls: Record<string, unknown>[];
+  readonly calls: CallRecord[];
   ask(path: string, init?: RequestInit): Promise<Response>;
   /** Sends a body of JSON-RPC. */
   rpc(content: unknown, init?: RequestInit): Promise<Response>;
@@ -212,7 +213,7 @@ export function forwarding(
   forward: NodefaceOptions["forward"] = "reads",
   options: NodefaceOptions = {},
 ): Gateway {
-  const calls: Record<string, unknown>[] = [];
+  const calls: CallRecord[] = [];
   const text = JSON.stringify(
     description,
     (_, value) => typeof value === "bigint" ? Number(value) : value,
@@ -222,7 +223,7 @@ export function forwarding(
     description: { name: "a.json", text },
     forward,
     log(message, event) {
-      if ("call" in event) calls.push(event.call as Record<string, unknown>);
+      if ("call" in event) calls.push(event.call);
       else if (event.level === "error") throw new Error(message);
     },
     ...options,

@@ -25,6 +25,7 @@ import {
 } from "./parameters.ts";
 import { type Content, decodeUtf8, readContent } from "./request-body.ts";
 import { DEPTH_MAX } from "./rpc-body.ts";
+import { CALL_METHODS } from "./settings.ts";
 import type { UpstreamAnswer } from "./upstream.ts";
 
 /** Headers of the visitor that an operation may not name: of the connection, of the caller, and secrets. */
@@ -41,7 +42,9 @@ export async function callPath(core: Core, call: Call): Promise<Answer | Respons
   if (found.length === 0) return notFound();
   const match = found.find(({ value }) => value.operation.method === head.method);
   if (!match) {
-    const allow = [...found.map(({ value }) => value.operation.method), "OPTIONS"].join(", ");
+    const methods = found.map(({ value }) => value.operation.method)
+      .filter((method) => CALL_METHODS.includes(method));
+    const allow = [...methods, "OPTIONS"].join(", ");
     return problem(405, `This path answers ${allow}`, { allow });
   }
   const { value: decided, parameters, fault } = match;

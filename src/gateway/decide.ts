@@ -5,7 +5,7 @@
  * @module
  */
 import type { NodeOperation } from "../openapi/node-operations.ts";
-import type { Forward, ForwardSettings } from "./settings.ts";
+import { CALL_METHODS, type Forward, type ForwardSettings } from "./settings.ts";
 
 /** Whether an operation is forwarded: to anybody, to those with the token, or to nobody; and why. */
 export interface Decision {
@@ -42,6 +42,9 @@ export function decide(operations: readonly NodeOperation[], forward: Forward): 
 function decideOne(operation: NodeOperation, settings: ForwardSettings | undefined): Decision {
   const refused = (reason: string): Decision => ({ right: "refused", reason });
   if (!settings) return refused("forward is off");
+  if (!CALL_METHODS.includes(operation.method)) {
+    return refused(`${operation.method} is never forwarded`);
+  }
   if (operation.isStreaming) return refused("its answer does not end, or waits");
   const { open = [], with_token: withToken = [] } = settings;
   const isNamed = (names: readonly string[]) =>

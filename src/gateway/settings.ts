@@ -46,3 +46,6 @@ export function bytesOf(size: string): number {
   const [, number = "0", unit = "B"] = SIZE_FORM.exec(size) ?? [];
   return Math.round(Number(number) * UNITS[unit]!);
 }
+
+/** The methods of HTTP that are forwarded, where the node has them. OPTIONS is this service's own. */
+export const CALL_METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
