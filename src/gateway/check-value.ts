@@ -82,7 +82,8 @@ function isOfType(value: unknown, type: string): boolean {
   if (type === "null") return value === null;
   if (type === "array") return Array.isArray(value);
   if (type === "object") return isObject(value);
-  return typeof value === type;
+  const own: string = typeof value;
+  return own === type;
 }
 
 function outOfBounds(rule: ValueRule, value: unknown): string | undefined {
