@@ -28,8 +28,7 @@ const whole = (right: string, least: number, most: number): Schema =>
 export function forward(path: Schema<string>): Schema {
   const long = object({
     open: setting(names(), {
-      text:
-        "What may be called without a token: reads, or operations by name. A name is that of a " +
+      text: "What may be called without a token: reads, or operations by name. A name is that of a " +
         "method, an operationId, or a method of HTTP with the template of a path; * stands for any part",
       default: "[]",
       example: '[reads, "GET /blocks/*"]',
