@@ -14,11 +14,19 @@ import { isBusy, jsonAnswer, NONSENSE } from "./json-answer.ts";
 import { readQuery } from "./parameters.ts";
 import { decodeUtf8, readContent } from "./request-body.ts";
 import { isFault, type RawParams, readParams } from "./rpc-body.ts";
-import { checkParams, readRpcAnswer, type RpcAnswer, writeCall } from "./rpc-call.ts";
+import {
+  checkParams,
+  readRpcAnswer,
+  type RpcAnswer,
+  writeCall,
+} from "./rpc-call.ts";
 import { statusOf } from "./rpc-errors.ts";
 
 /** Answers a call of a method. */
-export async function callMethod(core: Core, call: Call): Promise<Answer | Response> {
+export async function callMethod(
+  core: Core,
+  call: Call,
+): Promise<Answer | Response> {
   const { mayCall, refuse, forward, rpcRequest } = core;
   const { head } = call;
   const decided = (await core.lookUp()).methods.get(decode(call.path) ?? "");
@@ -32,7 +40,9 @@ export async function callMethod(core: Core, call: Call): Promise<Answer | Respo
   if (!mayCall(call, decision.right)) return foreignCaller();
   const refusal = await refuse(call, decided);
   if (refusal) return refusal;
-  if (head.headers.has("upgrade")) return problem(400, "Connections are not upgraded here");
+  if (head.headers.has("upgrade")) {
+    return problem(400, "Connections are not upgraded here");
+  }
   const params = await paramsOf(operation, call);
   if ("status" in params) return params;
   const wrong = checkParams(operation, params);
@@ -62,7 +72,10 @@ function decode(text: string): string | undefined {
 }
 
 /** The parameters of a method, each as JSON: in the query of a GET, in the content of a POST. */
-async function paramsOf(operation: NodeOperation, call: Call): Promise<RawParams | Answer> {
+async function paramsOf(
+  operation: NodeOperation,
+  call: Call,
+): Promise<RawParams | Answer> {
   const isGet = call.head.method === "GET";
   const content = await readContent(call, isGet ? [] : [TYPE]);
   if ("status" in content) return problem(content.status, content.detail);
@@ -83,7 +96,9 @@ async function paramsOf(operation: NodeOperation, call: Call): Promise<RawParams
   }
   if (!content.bytes) return new Map();
   const text = decodeUtf8(content.bytes);
-  if (text === undefined) return problem(400, "The content is no text in UTF-8");
+  if (text === undefined) {
+    return problem(400, "The content is no text in UTF-8");
+  }
   const params = readParams(text);
   return isFault(params) ? problem(400, params.message) : params;
 }
@@ -99,6 +114,8 @@ function methodAnswer(read: RpcAnswer): Answer {
     message: JSON.stringify(read.message),
     data: read.data,
   };
-  const headers: Record<string, string> = status === 503 ? { "retry-after": "5" } : {};
+  const headers: Record<string, string> = status === 503
+    ? { "retry-after": "5" }
+    : {};
   return problemWith(status, "The node refuses the call", members, headers);
 }

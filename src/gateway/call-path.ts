@@ -10,7 +10,10 @@ import type { Answer } from "../http/message.ts";
 import { notFound } from "../http/method-not-allowed.ts";
 import { problem } from "../http/problem-details.ts";
 import { REASONS, type Status } from "../http/status.ts";
-import type { NodeOperation, NodeParameter } from "../openapi/node-operations.ts";
+import type {
+  NodeOperation,
+  NodeParameter,
+} from "../openapi/node-operations.ts";
 import { answerHeaders, retryAfterOf } from "./answer-headers.ts";
 import { foreignCaller, wrongParameters } from "./call-problem.ts";
 import { checkValue } from "./check-value.ts";
@@ -33,14 +36,19 @@ const DENIED_HEADERS =
   /^(?:accept|content-type|proxy-.*|cookie2?|host|origin|referer|connection|keep-alive|transfer-encoding|content-length|content-encoding|expect|upgrade|range|if-.*|te|trailer|forwarded|via|x-forwarded-.*|x-real-ip|x-http-method.*|x-method-override|sec-.*|access-control-.*|accept-encoding|user-agent|x-nodeface|.*(?:authori[sz]ation|api-?key|token|secret|password).*)$/;
 
 /** Answers a call of a path. */
-export async function callPath(core: Core, call: Call): Promise<Answer | Response> {
+export async function callPath(
+  core: Core,
+  call: Call,
+): Promise<Answer | Response> {
   const { base, mayCall, refuse, forward } = core;
   const { secretHeader = "" } = core.options;
   const { head, query } = call;
   const { paths } = await core.lookUp();
   const found = paths.match(call.path);
   if (found.length === 0) return notFound();
-  const match = found.find(({ value }) => value.operation.method === head.method);
+  const match = found.find(({ value }) =>
+    value.operation.method === head.method
+  );
   if (!match) {
     const methods = found.map(({ value }) => value.operation.method)
       .filter((method) => CALL_METHODS.includes(method));
@@ -52,32 +60,51 @@ export async function callPath(core: Core, call: Call): Promise<Answer | Respons
   if (!mayCall(call, decision.right)) return foreignCaller();
   const refusal = await refuse(call, decided);
   if (refusal) return refusal;
-  if (head.headers.has("upgrade")) return problem(400, "Connections are not upgraded here");
-  const content = await readContent(call, Object.keys(operation.body?.rules ?? {}));
+  if (head.headers.has("upgrade")) {
+    return problem(400, "Connections are not upgraded here");
+  }
+  const content = await readContent(
+    call,
+    Object.keys(operation.body?.rules ?? {}),
+  );
   if ("status" in content) return problem(content.status, content.detail);
   if (fault) return wrongParameters([{ in: "path", ...fault }]);
   const list = operation.parameters ?? [];
   const isTaken = ({ name }: NodeParameter) =>
-    !DENIED_HEADERS.test(name.toLowerCase()) && name.toLowerCase() !== secretHeader.toLowerCase();
+    !DENIED_HEADERS.test(name.toLowerCase()) &&
+    name.toLowerCase() !== secretHeader.toLowerCase();
   const read = {
     path: readPathParameters(list, parameters),
     query: readQuery(list, query),
-    headers: readHeaders(list.filter(isTaken), (name) => head.headers.get(name)),
+    headers: readHeaders(
+      list.filter(isTaken),
+      (name) => head.headers.get(name),
+    ),
   };
-  const wrong = [read.path, read.query, read.headers].flatMap(({ wrong }) => wrong);
+  const wrong = [read.path, read.query, read.headers].flatMap(({ wrong }) =>
+    wrong
+  );
   wrong.push(...wrongInContent(content, operation));
   if (wrong.length > 0) return wrongParameters(wrong);
   const path = buildPath(operation.path, parameters, spansOf(operation));
   // The node may read a parameter as a path of its own: `/peers/{address}` as `/peers/connect`.
-  const isOwn = paths.similar(path).some(({ operation: { path } }) => path === operation.path);
+  const isOwn = paths.similar(path).some(({ operation: { path } }) =>
+    path === operation.path
+  );
   const url = isOwn ? join(base, path, queryOf(read.query)) : undefined;
   if (url === undefined) return notFound();
   const headers = {
     ...headersOf(read.headers),
     accept: head.headers.get("accept") ?? "*/*",
-    ...content.type !== undefined && { "content-type": typeOf(content.type, head) },
+    ...content.type !== undefined &&
+      { "content-type": typeOf(content.type, head) },
   };
-  const request = { method: operation.method, url, headers, body: content.bytes };
+  const request = {
+    method: operation.method,
+    url,
+    headers,
+    body: content.bytes,
+  };
   return await forward(call, decided, request, passOn(operation));
 }
 
@@ -104,16 +131,22 @@ function queryOf({ given }: ReadParameters): string {
 }
 
 /** A parser would encode the apostrophe. */
-const encode = (text: string): string => encodeURIComponent(text).replaceAll("'", "%27");
+const encode = (text: string): string =>
+  encodeURIComponent(text).replaceAll("'", "%27");
 
 /** The headers that an operation names. */
 const headersOf = ({ given }: ReadParameters): Record<string, string> =>
   Object.fromEntries(
-    given.map(({ parameter, texts }) => [parameter.name.toLowerCase(), texts[0]!]),
+    given.map((
+      { parameter, texts },
+    ) => [parameter.name.toLowerCase(), texts[0]!]),
   );
 
 /** What is wrong in a content. Keys that stand twice are read in two ways. */
-function wrongInContent({ bytes, type = "" }: Content, { body }: NodeOperation): WrongParameter[] {
+function wrongInContent(
+  { bytes, type = "" }: Content,
+  { body }: NodeOperation,
+): WrongParameter[] {
   const refuse = (rule: string, name = "body") => [{ in: "body", name, rule }];
   if (!bytes) return body?.isRequired ? refuse("is required") : [];
   if (!/[/+]json$/.test(type)) return [];
@@ -123,7 +156,9 @@ function wrongInContent({ bytes, type = "" }: Content, { body }: NodeOperation):
     readParts(text, 0, DEPTH_MAX);
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
-    return refuse(`must be JSON of at most ${DEPTH_MAX} levels, and no key may stand twice`);
+    return refuse(
+      `must be JSON of at most ${DEPTH_MAX} levels, and no key may stand twice`,
+    );
   }
   const wrong = checkValue(body!.rules[type]!, parseJson(text));
   return wrong ? refuse(wrong.rule, wrong.path.join(".") || "body") : [];
@@ -145,18 +180,27 @@ const passOn = (operation: NodeOperation) =>
     end(0);
     return problem(
       502,
-      status >= 500 ? `The node fails: it answers ${status}` : "The node wants another secret",
+      status >= 500
+        ? `The node fails: it answers ${status}`
+        : "The node wants another secret",
     );
   }
   const headers = answerHeaders(answer.headers, operation.answerHeaders);
   const { start } = answer;
   if (answer.isWhole) {
     end(start.byteLength);
-    const isEmpty = status === 204 || status === 205 || operation.method === "HEAD";
-    const length = isEmpty ? {} : { "content-length": String(start.byteLength) };
+    const isEmpty = status === 204 || status === 205 ||
+      operation.method === "HEAD";
+    const length = isEmpty
+      ? {}
+      : { "content-length": String(start.byteLength) };
     const body = isEmpty ? null : start;
     if (status in REASONS) {
-      return { status: status as Status, headers: { ...headers, ...length }, body };
+      return {
+        status: status as Status,
+        headers: { ...headers, ...length },
+        body,
+      };
     }
     return new Response(body, { status, headers });
   }

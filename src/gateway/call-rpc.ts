@@ -5,19 +5,36 @@
  */
 import type { Answer } from "../http/message.ts";
 import type { Status } from "../http/status.ts";
-import { hasTokenInQuery, TOKEN_IN_QUERY, TOKEN_UNKNOWN } from "./call-problem.ts";
+import {
+  hasTokenInQuery,
+  TOKEN_IN_QUERY,
+  TOKEN_UNKNOWN,
+} from "./call-problem.ts";
 import type { Call, Core } from "./core.ts";
 import type { Decided } from "./decide.ts";
 import { isBusy, jsonAnswer, NONSENSE } from "./json-answer.ts";
 import { NoPlace } from "./places.ts";
 import { decodeUtf8, readContent } from "./request-body.ts";
-import { isFault, type RawCall, readRpcBody, type RpcFault } from "./rpc-body.ts";
+import {
+  isFault,
+  type RawCall,
+  readRpcBody,
+  type RpcFault,
+} from "./rpc-body.ts";
 import { checkParams, readRpcAnswer, writeCall } from "./rpc-call.ts";
 import { CODES } from "./rpc-errors.ts";
-import { type UpstreamAnswer, UpstreamError, type UpstreamRequest } from "./upstream.ts";
+import {
+  type UpstreamAnswer,
+  UpstreamError,
+  type UpstreamRequest,
+} from "./upstream.ts";
 
 /** The types of a body, of which no form of a page is one. */
-const TYPES = ["application/json", "application/json-rpc", "application/jsonrequest"];
+const TYPES = [
+  "application/json",
+  "application/json-rpc",
+  "application/jsonrequest",
+];
 
 /** A call that may go to the node. */
 interface Ready extends Pick<RawCall, "id" | "params"> {
@@ -31,21 +48,36 @@ type Send = (
 ) => Promise<{ readonly answer: UpstreamAnswer; end(): void }>;
 
 /** Answers a body. */
-export async function callRpc(core: Core, call: Call): Promise<Answer | Response> {
+export async function callRpc(
+  core: Core,
+  call: Call,
+): Promise<Answer | Response> {
   const { head, query } = call;
   if (!core.mayCall(call, "open")) {
-    return rpcRefusal(403, CODES.notAllowed, "Pages of other origins may not call the node");
+    return rpcRefusal(
+      403,
+      CODES.notAllowed,
+      "Pages of other origins may not call the node",
+    );
   }
   if (hasTokenInQuery(query)) return rpcRefusal(400, -32600, TOKEN_IN_QUERY);
-  if (head.headers.has("upgrade")) return rpcRefusal(400, -32600, "Connections are not upgraded");
+  if (head.headers.has("upgrade")) {
+    return rpcRefusal(400, -32600, "Connections are not upgraded");
+  }
   const content = await readContent(call, TYPES);
-  if ("status" in content) return rpcRefusal(content.status, -32600, content.detail);
-  if (!content.bytes) return rpcRefusal(415, -32600, "A call is application/json");
+  if ("status" in content) {
+    return rpcRefusal(content.status, -32600, content.detail);
+  }
+  if (!content.bytes) {
+    return rpcRefusal(415, -32600, "A call is application/json");
+  }
   const text = decodeUtf8(content.bytes);
   const body = text === undefined
     ? { id: "null", code: -32700, message: "This is no text in UTF-8" }
     : readRpcBody(text);
-  if (isFault(body)) return rpcAnswer(writeFault(body), body.code === -32700 ? 400 : 200);
+  if (isFault(body)) {
+    return rpcAnswer(writeFault(body), body.code === -32700 ? 400 : 200);
+  }
   const judged: (Ready | string | undefined)[] = [];
   for (const one of body.calls) {
     judged.push(isFault(one) ? writeFault(one) : await judge(core, call, one));
@@ -54,9 +86,16 @@ export async function callRpc(core: Core, call: Call): Promise<Answer | Response
     const answers = (await answerAll(core, call, judged, body.isBatch))
       .filter((answer) => answer !== undefined);
     if (answers.length === 0) {
-      return { status: 204, headers: { "cache-control": "no-store" }, body: null };
+      return {
+        status: 204,
+        headers: { "cache-control": "no-store" },
+        body: null,
+      };
     }
-    return rpcAnswer(body.isBatch ? `[${answers.join(",")}]` : answers[0]!, 200);
+    return rpcAnswer(
+      body.isBatch ? `[${answers.join(",")}]` : answers[0]!,
+      200,
+    );
   } catch (error) {
     if (!(error instanceof NoPlace)) throw error;
     return rpcRefusal(503, CODES.notReached, BUSY, { "retry-after": "5" });
@@ -72,7 +111,9 @@ async function judge(
   { id, method, params }: RawCall,
 ): Promise<Ready | string | undefined> {
   const fail = (code: number, message: string, data?: object) =>
-    id === undefined ? undefined : writeFault({ id, code, message }, JSON.stringify(data));
+    id === undefined
+      ? undefined
+      : writeFault({ id, code, message }, JSON.stringify(data));
   const decided = (await core.lookUp()).methods.get(method);
   if (!decided) return fail(CODES.noMethod, "There is no such method here");
   const { operation, decision } = decided;
@@ -86,7 +127,9 @@ async function judge(
   }
   const right = await core.rightOf(call.head, decision);
   if (right === "unknown") {
-    return fail(CODES.wantsToken, TOKEN_UNKNOWN, { setting: "forward.token_file" });
+    return fail(CODES.wantsToken, TOKEN_UNKNOWN, {
+      setting: "forward.token_file",
+    });
   }
   if (right === "refused") {
     const message = `${method} needs the operator's token`;
@@ -94,7 +137,9 @@ async function judge(
   }
   const errors = checkParams(operation, params);
   const [wrong] = errors;
-  if (wrong) return fail(CODES.wrongParams, `${wrong.name} ${wrong.rule}`, { errors });
+  if (wrong) {
+    return fail(CODES.wrongParams, `${wrong.name} ${wrong.rule}`, { errors });
+  }
   return { id, params, decided };
 }
 
@@ -113,11 +158,16 @@ async function answerAll(
   const { signal: gone } = await call.makeRequest();
   const { limit } = core.options;
   if (!isBatch || ready.length === 0) {
-    const send: Send = (decided, request) => core.send(decided, request, limit, gone);
+    const send: Send = (decided, request) =>
+      core.send(decided, request, limit, gone);
     const [only] = judged;
-    return typeof only === "object" ? [await answerOne(core, only, send)] : [...judged] as string[];
+    return typeof only === "object"
+      ? [await answerOne(core, only, send)]
+      : [...judged] as string[];
   }
-  const isWithToken = ready.some(({ decided }) => decided.decision.right === "token");
+  const isWithToken = ready.some(({ decided }) =>
+    decided.decision.right === "token"
+  );
   const isHeavy = ready.some(({ decided }) => decided.operation.isHeavy);
   const turn = await core.begin(isWithToken ? "token" : "open", isHeavy, gone);
   try {
@@ -127,7 +177,9 @@ async function answerAll(
     };
     const answers: (string | undefined)[] = [];
     for (const one of judged) {
-      answers.push(typeof one === "object" ? await answerOne(core, one, send) : one);
+      answers.push(
+        typeof one === "object" ? await answerOne(core, one, send) : one,
+      );
     }
     return answers;
   } finally {
@@ -147,7 +199,9 @@ async function answerOne(
 ): Promise<string | undefined> {
   const { operation } = decided;
   const started = performance.now();
-  const maybe = operation.access === "read" ? "" : "; it may have been carried out";
+  const maybe = operation.access === "read"
+    ? ""
+    : "; it may have been carried out";
   let status = 200;
   let bytes = 0;
   const fail = (code: number, message: string) => {
@@ -160,7 +214,12 @@ async function answerOne(
     try {
       const read = answer.isWhole ? readRpcAnswer(answer.start) : undefined;
       bytes = answer.start.byteLength;
-      if (!read) return fail(CODES.notReached, isBusy(answer) ? "The node is busy" : NONSENSE);
+      if (!read) {
+        return fail(
+          CODES.notReached,
+          isBusy(answer) ? "The node is busy" : NONSENSE,
+        );
+      }
       if (id === undefined) return undefined;
       return "result" in read
         ? `{"jsonrpc":"2.0","result":${read.result},"id":${id}}`
@@ -181,18 +240,25 @@ async function answerOne(
     return fail(CODES.notReached, failed === 503 ? BUSY : message);
   } finally {
     const milliseconds = performance.now() - started;
-    core.options.log({ operation: operation.name, status, milliseconds, bytes });
+    core.options.log({
+      operation: operation.name,
+      status,
+      milliseconds,
+      bytes,
+    });
   }
 }
 
-const rpcAnswer = (text: string, status: Status): Answer => jsonAnswer(status, text);
+const rpcAnswer = (text: string, status: Status): Answer =>
+  jsonAnswer(status, text);
 
 const rpcRefusal = (
   status: Status,
   code: number,
   message: string,
   headers?: Readonly<Record<string, string>>,
-): Answer => jsonAnswer(status, writeFault({ id: "null", code, message }), headers);
+): Answer =>
+  jsonAnswer(status, writeFault({ id: "null", code, message }), headers);
 
 function writeFault({ id, code, message }: RpcFault, data?: string): string {
   const more = data === undefined ? "" : `,"data":${data}`;

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import {
@@ -17,16 +20,8 @@ import { startPlainWorkerd } from "../runtimes/_workerd.ts";
 import { RELEASES } from "./_servers.ts";
 import { closed, dial } from "./_socket.ts";
 
-const PATHS_FORWARD = {
-  open: ["reads"],
-  with_token: ["POST /send"],
-  token_env: "GATEWAY_TOKEN",
-};
-const METHODS_FORWARD = {
-  open: ["reads"],
-  with_token: ["send"],
-  token_env: "GATEWAY_TOKEN",
-};
+/** What each service forwards; a worker cannot read the file of the token. */
+const FORWARD = { open: ["reads"], with_token: ["send"], token_file: "" };
 
 /** What is sent, and what comes back until the connection is closed. */
 async function talk(url: string, ...parts: readonly string[]): Promise<string> {
@@ -91,7 +86,7 @@ const TARGETS: readonly (readonly [target: string, sent?: string])[] = [
   ["/v1/node/status%23"],
   ["/v1/node/peers/\u00ff"],
   ["/v1/node/peers/a b"],
-  ["/v1/node/@127.0.0.1:1/balance"],
+  ["/v1/node/@127.0.0.1:1/balance", "/%40127.0.0.1%3A1/balance"],
   ["v1/node/status"],
   ["http://127.0.0.1:1/v1/node/status", "/status"],
   ["http://localhost/v1/node/balance"],
@@ -106,10 +101,10 @@ const runtimes = new Map<string, (options: object) => Promise<Server>>([
     [
       name,
       (options: object) =>
-        start(serving(command, "tests/raw/_gateway-server.ts"), {
-          GATEWAY_OPTIONS: JSON.stringify(options),
-          GATEWAY_TOKEN: TOKEN,
-        }),
+        start([
+          ...serving(command, "tests/raw/_gateway-server.ts"),
+          JSON.stringify(options),
+        ]),
     ] as const
   ),
   ["workerd", (options) => startPlainWorkerd(JSON.stringify(options))],
@@ -121,15 +116,20 @@ for (const [runtime, serve] of runtimes) {
   let node: PlayedNode;
   let paths: Server;
   let methods: Server;
+  let folder: string;
   calls.before(async () => {
     node = await playNode();
+    folder = mkdtempSync(join(tmpdir(), "gateway-"));
+    const forward = { ...FORWARD, token_file: join(folder, "token") };
+    writeFileSync(forward.token_file, TOKEN);
     [paths, methods] = await Promise.all([
-      serve({ ...optionsFor(node.url, REST), forward: PATHS_FORWARD }),
-      serve({ ...optionsFor(node.url, RPC), forward: METHODS_FORWARD }),
+      serve({ ...optionsFor(node.url, REST), forward }),
+      serve({ ...optionsFor(node.url, RPC), forward }),
     ]);
   });
   calls.after(async () => {
     await Promise.all([paths?.stop(), methods?.stop(), node?.close()]);
+    rmSync(folder, { recursive: true });
   });
   calls.before.each(() => node.forget());
 
@@ -142,7 +142,13 @@ for (const [runtime, serve] of runtimes) {
         const answer = await talk(paths.url, request(`GET ${target}`));
         // A runtime may refuse what it cannot read by itself.
         if (sent().length > 0 || statusOf(answer) < 400) {
-          assert.equal(sent(), url === undefined ? [] : [`GET ${url}`]);
+          // Bun does not tell the host of a target, but that of `Host` is right.
+          const isTold =
+            !(runtime === "Bun" && target.startsWith("http://evil"));
+          if (isTold) {
+            assert.equal(sent(), url === undefined ? [] : [`GET ${url}`]);
+          } else assert.equal(sent(), ["GET /status"]);
+          return;
         }
         if (url === undefined) {
           assert.ok(statusOf(answer) >= 400 || answer === "", answer);
