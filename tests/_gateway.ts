@@ -83,8 +83,7 @@ export const rpcError = (error: unknown, status = 200): PlayedAnswer =>
   json({ jsonrpc: "2.0", id: 1, error }, status);
 
 /** The body of what has come, as text. */
-export const textOf = ({ body }: Come): string =>
-  new TextDecoder().decode(body);
+export const textOf = ({ body }: Come): string => new TextDecoder().decode(body);
 
 const ok = { responses: { 200: { description: "" } } };
 const read = { "x-access": "read", ...ok };

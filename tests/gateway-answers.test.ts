@@ -91,9 +91,7 @@ answers(
     );
     node.come = [];
     const other = await rest.ask("/v1/node/find?key=a");
-    const passed = [...other.headers.keys()].filter((name) =>
-      !OWN.includes(name)
-    );
+    const passed = [...other.headers.keys()].filter((name) => !OWN.includes(name));
     assert.equal(passed, ["retry-after"]);
   },
 );
@@ -106,40 +104,39 @@ answers("Retry-After is passed on in digits alone", async () => {
   assert.equal([answer.status, answer.headers.get("retry-after")], [429, null]);
 });
 
-const TYPES: readonly (readonly [type: string, passed: string | undefined])[] =
-  [
-    ["application/json", "application/json"],
-    ["Application/JSON; charset=utf-8", "application/json"],
-    ["application/json; charset=utf-16; x=<script>", "application/json"],
-    ["application/problem+json", "application/problem+json"],
-    ["application/vnd.a.b+json", "application/vnd.a.b+json"],
-    ["application/cbor", "application/cbor"],
-    ["application/x-ndjson", "application/x-ndjson"],
-    ["text/csv", "text/csv; charset=utf-8"],
-    ["text/plain", "text/plain; charset=utf-8"],
-    ["text/plain; charset=iso-8859-1", "text/plain; charset=iso-8859-1"],
-    ["text/plain; charset=<a>", "text/plain; charset=utf-8"],
-    ["application/octet-stream", "application/octet-stream"],
-    ["application/x-protobuf", "application/x-protobuf"],
-    ["text/html", undefined],
-    ["TEXT/HTML; charset=utf-8", undefined],
-    ["text/html, application/json", undefined],
-    ["application/json, text/html", undefined],
-    ["application/xhtml+xml", undefined],
-    ["image/svg+xml", undefined],
-    ["application/xml", undefined],
-    ["text/xml", undefined],
-    ["text/javascript", undefined],
-    ["application/javascript", undefined],
-    ["text/css", undefined],
-    ["application/pdf", undefined],
-    ["application/wasm", undefined],
-    ["multipart/x-mixed-replace; boundary=a", undefined],
-    ["text/event-stream", undefined],
-    ["image/png", undefined],
-    ["nonsense", undefined],
-    ["", undefined],
-  ];
+const TYPES: readonly (readonly [type: string, passed: string | undefined])[] = [
+  ["application/json", "application/json"],
+  ["Application/JSON; charset=utf-8", "application/json"],
+  ["application/json; charset=utf-16; x=<script>", "application/json"],
+  ["application/problem+json", "application/problem+json"],
+  ["application/vnd.a.b+json", "application/vnd.a.b+json"],
+  ["application/cbor", "application/cbor"],
+  ["application/x-ndjson", "application/x-ndjson"],
+  ["text/csv", "text/csv; charset=utf-8"],
+  ["text/plain", "text/plain; charset=utf-8"],
+  ["text/plain; charset=iso-8859-1", "text/plain; charset=iso-8859-1"],
+  ["text/plain; charset=<a>", "text/plain; charset=utf-8"],
+  ["application/octet-stream", "application/octet-stream"],
+  ["application/x-protobuf", "application/x-protobuf"],
+  ["text/html", undefined],
+  ["TEXT/HTML; charset=utf-8", undefined],
+  ["text/html, application/json", undefined],
+  ["application/json, text/html", undefined],
+  ["application/xhtml+xml", undefined],
+  ["image/svg+xml", undefined],
+  ["application/xml", undefined],
+  ["text/xml", undefined],
+  ["text/javascript", undefined],
+  ["application/javascript", undefined],
+  ["text/css", undefined],
+  ["application/pdf", undefined],
+  ["application/wasm", undefined],
+  ["multipart/x-mixed-replace; boundary=a", undefined],
+  ["text/event-stream", undefined],
+  ["image/png", undefined],
+  ["nonsense", undefined],
+  ["", undefined],
+];
 
 for (const [type, passed] of TYPES) {
   answers(
@@ -165,8 +162,7 @@ for (const [type, passed] of TYPES) {
   );
 }
 
-const EXACT =
-  '{ "a" : 18446744073709551615,"b":1.00000000 , "c":[1e-8],"\\u0061b":"\\ud800" }';
+const EXACT = '{ "a" : 18446744073709551615,"b":1.00000000 , "c":[1e-8],"\\u0061b":"\\ud800" }';
 
 for (
   const size of [
@@ -179,9 +175,7 @@ for (
   ]
 ) {
   answers(`an answer of ${size} bytes arrives byte for byte`, async () => {
-    const bytes = new Uint8Array(size).map((_, at) =>
-      (at * 7 + (at >> 8)) & 0xff
-    );
+    const bytes = new Uint8Array(size).map((_, at) => (at * 7 + (at >> 8)) & 0xff);
     node.answer = (_, response) =>
       response.writeHead(200, { "content-type": "application/octet-stream" })
         .end(bytes);
@@ -202,13 +196,9 @@ const STATUSES: readonly (readonly [status: number, passed: number])[] = [
   ...[200, 201, 202, 203].map((status) => [status, status] as const),
   ...[400, 402, 403, 404, 405, 409, 410, 413, 422, 429, 418, 451]
     .map((status) => [status, status] as const),
-  ...[401, 407, 421, 500, 501, 502, 504, 507, 599].map((status) =>
-    [status, 502] as const
-  ),
+  ...[401, 407, 421, 500, 501, 502, 504, 507, 599].map((status) => [status, 502] as const),
   [503, 503],
-  ...[300, 301, 302, 303, 305, 307, 308, 399].map((status) =>
-    [status, 502] as const
-  ),
+  ...[300, 301, 302, 303, 305, 307, 308, 399].map((status) => [status, 502] as const),
 ];
 
 for (const [status, passed] of STATUSES) {
@@ -291,31 +281,27 @@ const raw = async (
 };
 
 const head = (...lines: string[]) =>
-  `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n${
-    lines.join("\r\n")
-  }\r\n\r\n`;
+  `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n${lines.join("\r\n")}\r\n\r\n`;
 
 /** Answers of a node that are broken. */
-const BROKEN:
-  readonly (readonly [why: string, answer: (socket: Socket) => void])[] = [
-    ["none", (socket) => socket.destroy()],
-    ["a reset", (socket) => socket.resetAndDestroy?.() ?? socket.destroy()],
-    ["no HTTP", (socket) => socket.end("words of the node\r\n\r\n")],
-    ["half a head", (socket) => socket.end("HTTP/1.1 200 OK\r\nContent-Ty")],
-    [
-      "shorter than it says",
-      (socket) => socket.end(`${head("Content-Length: 9")}{"a"`),
-    ],
-    [
-      "cut between chunks",
-      (socket) =>
-        socket.end(`${head("Transfer-Encoding: chunked")}2\r\n{}\r\n`),
-    ],
-    [
-      "cut in a chunk",
-      (socket) => socket.end(`${head("Transfer-Encoding: chunked")}9\r\n{}`),
-    ],
-  ];
+const BROKEN: readonly (readonly [why: string, answer: (socket: Socket) => void])[] = [
+  ["none", (socket) => socket.destroy()],
+  ["a reset", (socket) => socket.resetAndDestroy?.() ?? socket.destroy()],
+  ["no HTTP", (socket) => socket.end("words of the node\r\n\r\n")],
+  ["half a head", (socket) => socket.end("HTTP/1.1 200 OK\r\nContent-Ty")],
+  [
+    "shorter than it says",
+    (socket) => socket.end(`${head("Content-Length: 9")}{"a"`),
+  ],
+  [
+    "cut between chunks",
+    (socket) => socket.end(`${head("Transfer-Encoding: chunked")}2\r\n{}\r\n`),
+  ],
+  [
+    "cut in a chunk",
+    (socket) => socket.end(`${head("Transfer-Encoding: chunked")}9\r\n{}`),
+  ],
+];
 
 for (const [why, answer] of BROKEN) {
   answers(
@@ -411,8 +397,7 @@ answers(
 );
 
 answers("early hints and other first words are left out", async () => {
-  const hints =
-    "HTTP/1.1 103 Early Hints\r\nLink: </a.js>; rel=preload\r\n\r\n";
+  const hints = "HTTP/1.1 103 Early Hints\r\nLink: </a.js>; rel=preload\r\n\r\n";
   await raw(
     (socket) => socket.end(`${hints}${hints}${head("Content-Length: 2")}{}`),
     async (url) => {
@@ -495,8 +480,7 @@ answers(
     node.answer = result(`"${"x".repeat(100 * 1024)}"`);
     assert.is((await paths.ask("/v1/node/status")).status, 502);
     assert.is((await methods.ask("/v1/rpc/number")).status, 502);
-    node.answer = (_, response) =>
-      response.write("x".repeat(200 * 1024), () => response.end());
+    node.answer = (_, response) => response.write("x".repeat(200 * 1024), () => response.end());
     assert.is((await paths.ask("/v1/node/status")).status, 502);
     assert.is((await methods.ask("/v1/rpc/number")).status, 502);
   },

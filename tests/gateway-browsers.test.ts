@@ -274,9 +274,7 @@ for (
     ]
   ) {
     browsers(
-      `a preflight of ${path} for ${
-        method || "no method"
-      } is for named origins`,
+      `a preflight of ${path} for ${method || "no method"} is for named origins`,
       async () => {
         for (const origins of [[], OPEN.origins]) {
           const { ask } = forwarding(node.url, RPC, {

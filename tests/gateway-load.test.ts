@@ -122,9 +122,7 @@ load("who leaves makes room, and gets no place", async () => {
   const { signal } = new AbortController();
   const giveBack = await places.take("open", false, signal);
   const leaving = new AbortController();
-  const left = places.take("open", false, leaving.signal).catch((error) =>
-    error
-  );
+  const left = places.take("open", false, leaving.signal).catch((error) => error);
   const waiting = places.take("open", false, signal);
   assert.is(places.waiting, 2);
   leaving.abort();
@@ -273,9 +271,7 @@ load("reads that are alike share one call while it is under way", async () => {
       body: '{"verbosity":1,"hash":"a"}',
     }),
   ];
-  const wrapped = [1, 2].map((id) =>
-    rpc({ id, method: "block", params: ["a", 1] })
-  );
+  const wrapped = [1, 2].map((id) => rpc({ id, method: "block", params: ["a", 1] }));
   await until(() => held.length === 1);
   assert.is((await ask("/v1/info")).status, 200);
   release();
@@ -321,8 +317,7 @@ load(
         headers,
         body: '{"tx":"a"}',
       });
-    const unmarked = () =>
-      methods.ask("/v1/rpc/unmarked", { method: "POST", headers });
+    const unmarked = () => methods.ask("/v1/rpc/unmarked", { method: "POST", headers });
     const asked = [
       paths.ask("/v1/node/status"),
       paths.ask("/v1/node/status", { headers: { accept: "application/cbor" } }),
@@ -352,9 +347,7 @@ load(
       new AbortController(),
       new AbortController(),
     ];
-    const asked = visitors.map(({ signal }) =>
-      ask("/v1/node/status", { signal })
-    );
+    const asked = visitors.map(({ signal }) => ask("/v1/node/status", { signal }));
     await until(() => held.length === 1);
     visitors[0]!.abort();
     await asked[0]!.catch(() => {});
@@ -366,9 +359,7 @@ load(
     assert.is(node.come.length, 1);
     closed = 0;
     const last = [new AbortController(), new AbortController()];
-    const left = last.map(({ signal }) =>
-      ask("/v1/node/status", { signal }).catch(() => {})
-    );
+    const left = last.map(({ signal }) => ask("/v1/node/status", { signal }).catch(() => {}));
     await until(() => held.length === 1);
     for (const visitor of last) visitor.abort();
     await Promise.all(left);
@@ -400,9 +391,7 @@ load("a long answer is not shared: each gets all of it", async () => {
   node.answer = (_, response) => response.end(new Uint8Array(size));
   held.pop()!.end(new Uint8Array(size));
   const lengths = await Promise.all(
-    asked.map(async (answer) =>
-      (await (await answer).arrayBuffer()).byteLength
-    ),
+    asked.map(async (answer) => (await (await answer).arrayBuffer()).byteLength),
   );
   assert.equal(lengths, [size, size, size]);
   assert.is(node.come.length, 3);

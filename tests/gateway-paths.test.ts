@@ -1,14 +1,7 @@
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import {
-  forwarding,
-  type Gateway,
-  type PlayedNode,
-  playNode,
-  REST,
-  TOKEN,
-} from "./_gateway.ts";
+import { forwarding, type Gateway, type PlayedNode, playNode, REST, TOKEN } from "./_gateway.ts";
 
 const paths = suite("paths of calls");
 
@@ -203,8 +196,7 @@ for (const method of ["PUT", "DELETE", "POST", "PATCH"]) {
 }
 
 paths("HEAD is sent where the operation has it, and nowhere else", async () => {
-  node.answer = (_, response) =>
-    response.writeHead(200, { "content-length": "5" }).end();
+  node.answer = (_, response) => response.writeHead(200, { "content-length": "5" }).end();
   const answer = await gateway.ask("/v1/node/status", { method: "HEAD" });
   assert.is(answer.status, 200);
   assert.not.equal(answer.headers.get("content-length"), "0");

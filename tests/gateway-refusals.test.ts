@@ -4,15 +4,7 @@ import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { NodefaceOptions } from "../src/index.ts";
-import {
-  forwarding,
-  type PlayedNode,
-  playNode,
-  REST,
-  result,
-  RPC,
-  TOKEN,
-} from "./_gateway.ts";
+import { forwarding, type PlayedNode, playNode, REST, result, RPC, TOKEN } from "./_gateway.ts";
 
 const refusals = suite("who may call what");
 
@@ -243,28 +235,27 @@ for (const path of ["/v1/node/send", "/v1/rpc/send", "/v1/node/any"]) {
   );
 }
 
-const WRONG:
-  readonly (readonly [why: string, authorization: string | undefined])[] = [
-    ["none", undefined],
-    ["an empty one", ""],
-    ["no token", "Bearer"],
-    ["an empty token", "Bearer "],
-    ["another token", `Bearer ${"b".repeat(32)}`],
-    ["its first part", `Bearer ${TOKEN.slice(0, -1)}`],
-    ["more than it", `Bearer ${TOKEN}a`],
-    ["another case", `Bearer ${TOKEN.toUpperCase()}`],
-    ["another scheme", `Basic ${TOKEN}`],
-    ["a scheme that begins alike", `Bearers ${TOKEN}`],
-    ["no scheme", TOKEN],
-    ["HTTP Basic", `Basic ${btoa(`:${TOKEN}`)}`],
-    ["two tokens", `Bearer ${TOKEN}, Bearer ${TOKEN}`],
-    [
-      "two tokens, the second is right",
-      `Bearer ${"b".repeat(32)}, Bearer ${TOKEN}`,
-    ],
-    ["two tokens after one scheme", `Bearer ${TOKEN} ${TOKEN}`],
-    ["a parameter", `Bearer token="${TOKEN}"`],
-  ];
+const WRONG: readonly (readonly [why: string, authorization: string | undefined])[] = [
+  ["none", undefined],
+  ["an empty one", ""],
+  ["no token", "Bearer"],
+  ["an empty token", "Bearer "],
+  ["another token", `Bearer ${"b".repeat(32)}`],
+  ["its first part", `Bearer ${TOKEN.slice(0, -1)}`],
+  ["more than it", `Bearer ${TOKEN}a`],
+  ["another case", `Bearer ${TOKEN.toUpperCase()}`],
+  ["another scheme", `Basic ${TOKEN}`],
+  ["a scheme that begins alike", `Bearers ${TOKEN}`],
+  ["no scheme", TOKEN],
+  ["HTTP Basic", `Basic ${btoa(`:${TOKEN}`)}`],
+  ["two tokens", `Bearer ${TOKEN}, Bearer ${TOKEN}`],
+  [
+    "two tokens, the second is right",
+    `Bearer ${"b".repeat(32)}, Bearer ${TOKEN}`,
+  ],
+  ["two tokens after one scheme", `Bearer ${TOKEN} ${TOKEN}`],
+  ["a parameter", `Bearer token="${TOKEN}"`],
+];
 
 for (const [why, authorization] of WRONG) {
   refusals(`a token is wanted: ${why}`, async () => {

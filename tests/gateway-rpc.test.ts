@@ -96,8 +96,7 @@ rpc("a call of 1 MB arrives whole", async () => {
   ]);
 });
 
-const BLOCK = (params: string) =>
-  `{"jsonrpc":"2.0","id":1,"method":"block","params":${params}}`;
+const BLOCK = (params: string) => `{"jsonrpc":"2.0","id":1,"method":"block","params":${params}}`;
 
 for (
   const [params, written] of [
@@ -252,9 +251,7 @@ for (const name of NAMES) {
       ) {
         const answered = await (await gateway.rpc(content)).json();
         for (const { error, id } of [answered].flat()) {
-          const code = ["send", "balance", "unmarked"].includes(name)
-            ? -32001
-            : -32601;
+          const code = ["send", "balance", "unmarked"].includes(name) ? -32001 : -32601;
           assert.equal([error.code, id], [code, 7]);
         }
       }
@@ -335,12 +332,10 @@ for (
   rpc(
     `an id of ${id.slice(0, 30)} is the caller's, and the node gets ours`,
     async () => {
-      const answer =
-        await (await gateway.rpc(`{"id": ${id} ,"method":"number"}`)).text();
+      const answer = await (await gateway.rpc(`{"id": ${id} ,"method":"number"}`)).text();
       assert.is(answer, `{"jsonrpc":"2.0","result":1,"id":${id}}`);
       assert.is(JSON.parse(sent()[0]!).id, 1);
-      const refused =
-        await (await gateway.rpc(`[{"id":${id},"method":"send"}]`)).text();
+      const refused = await (await gateway.rpc(`[{"id":${id},"method":"send"}]`)).text();
       assert.ok(refused.endsWith(`"id":${id}}]`));
     },
   );
@@ -381,9 +376,7 @@ const NO_JSON = [
   ...[
     '[{"id":1,"method":"number"},{"id":1,"method":"number","method":"send"}]',
   ],
-  `{"id":1,"method":"named","params":{"b":{"x":${"[".repeat(62)}${
-    "]".repeat(62)
-  }}}}`,
+  `{"id":1,"method":"named","params":{"b":{"x":${"[".repeat(62)}${"]".repeat(62)}}}}`,
   "[".repeat(100_000),
   `${"[".repeat(65)}${"]".repeat(65)}`,
   '{"a":'.repeat(50_000),
@@ -563,29 +556,28 @@ rpc(
 );
 
 /** Answers of a node that are no JSON-RPC. */
-const NONSENSE:
-  readonly (readonly [why: string, content: string | Uint8Array])[] = [
-    ["nothing", ""],
-    ["HTML", "<html>words of the node</html>"],
-    ["a list", '[{"result":1}]'],
-    ["no result", '{"jsonrpc":"2.0","id":1}'],
-    ["a number", "1"],
-    ["two results", '{"result":1,"result":2}'],
-    ["two keys deep inside", '{"result":{"a":{"b":1,"b":2}}}'],
-    ["65 levels", `{"result":${"[".repeat(64)}${"]".repeat(64)}}`],
-    [
-      "100,000 levels",
-      `{"result":${"[".repeat(100_000)}${"]".repeat(100_000)}}`,
-    ],
-    ["more after it", '{"result":1} {"result":2}'],
-    ["half of it", '{"result":"words of the node'],
-    [
-      "no UTF-8",
-      new Uint8Array(
-        [...'{"result":"'].map((c) => c.charCodeAt(0)).concat(0xff, 0x22, 0x7d),
-      ),
-    ],
-  ];
+const NONSENSE: readonly (readonly [why: string, content: string | Uint8Array])[] = [
+  ["nothing", ""],
+  ["HTML", "<html>words of the node</html>"],
+  ["a list", '[{"result":1}]'],
+  ["no result", '{"jsonrpc":"2.0","id":1}'],
+  ["a number", "1"],
+  ["two results", '{"result":1,"result":2}'],
+  ["two keys deep inside", '{"result":{"a":{"b":1,"b":2}}}'],
+  ["65 levels", `{"result":${"[".repeat(64)}${"]".repeat(64)}}`],
+  [
+    "100,000 levels",
+    `{"result":${"[".repeat(100_000)}${"]".repeat(100_000)}}`,
+  ],
+  ["more after it", '{"result":1} {"result":2}'],
+  ["half of it", '{"result":"words of the node'],
+  [
+    "no UTF-8",
+    new Uint8Array(
+      [...'{"result":"'].map((c) => c.charCodeAt(0)).concat(0xff, 0x22, 0x7d),
+    ),
+  ],
+];
 
 for (const [why, content] of NONSENSE) {
   rpc(`an answer that is ${why} is 502, without the node's words`, async () => {

@@ -89,8 +89,7 @@ const TYPES =
 /** The headers of every forwarded answer. */
 const COMMON = {
   "cache-control": "no-store",
-  "content-security-policy":
-    "default-src 'none'; frame-ancestors 'none'; sandbox",
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
 };
 
 /**
@@ -127,9 +126,7 @@ export function retryAfterOf(
 
 /** The media type, built anew; what is not on the list becomes a download. */
 function typeOf(type: string | null): Record<string, string> {
-  const [essence = "", ...parameters] = (type ?? "").split(";").map((part) =>
-    part.trim()
-  );
+  const [essence = "", ...parameters] = (type ?? "").split(";").map((part) => part.trim());
   const known = essence.toLowerCase();
   if (!TYPES.test(known)) {
     return {
@@ -137,9 +134,7 @@ function typeOf(type: string | null): Record<string, string> {
       "content-disposition": 'attachment; filename="answer"',
     };
   }
-  const charset = parameters.map((parameter) =>
-    /^charset="?([\w-]+)"?$/i.exec(parameter)?.[1]
-  )
+  const charset = parameters.map((parameter) => /^charset="?([\w-]+)"?$/i.exec(parameter)?.[1])
     .find((charset) => charset !== undefined);
   const isText = known.startsWith("text/");
   return {

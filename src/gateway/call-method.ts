@@ -14,12 +14,7 @@ import { isBusy, jsonAnswer, NONSENSE } from "./json-answer.ts";
 import { readQuery } from "./parameters.ts";
 import { decodeUtf8, readContent } from "./request-body.ts";
 import { isFault, type RawParams, readParams } from "./rpc-body.ts";
-import {
-  checkParams,
-  readRpcAnswer,
-  type RpcAnswer,
-  writeCall,
-} from "./rpc-call.ts";
+import { checkParams, readRpcAnswer, type RpcAnswer, writeCall } from "./rpc-call.ts";
 import { statusOf } from "./rpc-errors.ts";
 
 /** Answers a call of a method. */
@@ -114,8 +109,6 @@ function methodAnswer(read: RpcAnswer): Answer {
     message: JSON.stringify(read.message),
     data: read.data,
   };
-  const headers: Record<string, string> = status === 503
-    ? { "retry-after": "5" }
-    : {};
+  const headers: Record<string, string> = status === 503 ? { "retry-after": "5" } : {};
   return problemWith(status, "The node refuses the call", members, headers);
 }

@@ -10,10 +10,7 @@ import type { Answer } from "../http/message.ts";
 import { notFound } from "../http/method-not-allowed.ts";
 import { problem } from "../http/problem-details.ts";
 import { REASONS, type Status } from "../http/status.ts";
-import type {
-  NodeOperation,
-  NodeParameter,
-} from "../openapi/node-operations.ts";
+import type { NodeOperation, NodeParameter } from "../openapi/node-operations.ts";
 import { answerHeaders, retryAfterOf } from "./answer-headers.ts";
 import { foreignCaller, wrongParameters } from "./call-problem.ts";
 import { checkValue } from "./check-value.ts";
@@ -46,9 +43,7 @@ export async function callPath(
   const { paths } = await core.lookUp();
   const found = paths.match(call.path);
   if (found.length === 0) return notFound();
-  const match = found.find(({ value }) =>
-    value.operation.method === head.method
-  );
+  const match = found.find(({ value }) => value.operation.method === head.method);
   if (!match) {
     const methods = found.map(({ value }) => value.operation.method)
       .filter((method) => CALL_METHODS.includes(method));
@@ -81,16 +76,12 @@ export async function callPath(
       (name) => head.headers.get(name),
     ),
   };
-  const wrong = [read.path, read.query, read.headers].flatMap(({ wrong }) =>
-    wrong
-  );
+  const wrong = [read.path, read.query, read.headers].flatMap(({ wrong }) => wrong);
   wrong.push(...wrongInContent(content, operation));
   if (wrong.length > 0) return wrongParameters(wrong);
   const path = buildPath(operation.path, parameters, spansOf(operation));
   // The node may read a parameter as a path of its own: `/peers/{address}` as `/peers/connect`.
-  const isOwn = paths.similar(path).some(({ operation: { path } }) =>
-    path === operation.path
-  );
+  const isOwn = paths.similar(path).some(({ operation: { path } }) => path === operation.path);
   const url = isOwn ? join(base, path, queryOf(read.query)) : undefined;
   if (url === undefined) return notFound();
   const headers = {
@@ -131,8 +122,7 @@ function queryOf({ given }: ReadParameters): string {
 }
 
 /** A parser would encode the apostrophe. */
-const encode = (text: string): string =>
-  encodeURIComponent(text).replaceAll("'", "%27");
+const encode = (text: string): string => encodeURIComponent(text).replaceAll("'", "%27");
 
 /** The headers that an operation names. */
 const headersOf = ({ given }: ReadParameters): Record<string, string> =>
@@ -180,9 +170,7 @@ const passOn = (operation: NodeOperation) =>
     end(0);
     return problem(
       502,
-      status >= 500
-        ? `The node fails: it answers ${status}`
-        : "The node wants another secret",
+      status >= 500 ? `The node fails: it answers ${status}` : "The node wants another secret",
     );
   }
   const headers = answerHeaders(answer.headers, operation.answerHeaders);
@@ -191,9 +179,7 @@ const passOn = (operation: NodeOperation) =>
     end(start.byteLength);
     const isEmpty = status === 204 || status === 205 ||
       operation.method === "HEAD";
-    const length = isEmpty
-      ? {}
-      : { "content-length": String(start.byteLength) };
+    const length = isEmpty ? {} : { "content-length": String(start.byteLength) };
     const body = isEmpty ? null : start;
     if (status in REASONS) {
       return {

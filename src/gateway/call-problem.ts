@@ -32,9 +32,7 @@ export function problemWith(
 /** Says which parameters are wrong, and why; never their values. */
 export function wrongParameters(wrong: readonly WrongParameter[]): Answer {
   const [{ name, rule }] = wrong as [WrongParameter];
-  const more = wrong.length > 1
-    ? `, and ${wrong.length - 1} more are wrong`
-    : "";
+  const more = wrong.length > 1 ? `, and ${wrong.length - 1} more are wrong` : "";
   const errors = JSON.stringify(wrong.slice(0, 20));
   return problemWith(400, `The parameter "${name}" ${rule}${more}`, { errors });
 }
@@ -69,8 +67,7 @@ export const hasTokenInQuery = (query: string): boolean =>
   new URLSearchParams(query).has("access_token");
 
 /** What is said of a token in a query. */
-export const TOKEN_IN_QUERY =
-  "The token is sent as Authorization: Bearer, never in the address";
+export const TOKEN_IN_QUERY = "The token is sent as Authorization: Bearer, never in the address";
 
 /** Says where the token belongs. */
 export const tokenInQuery = (): Answer => problem(400, TOKEN_IN_QUERY);
@@ -79,5 +76,4 @@ export const tokenInQuery = (): Answer => problem(400, TOKEN_IN_QUERY);
 export const TOKEN_UNKNOWN = "The operator's token cannot be read now";
 
 /** Says that nobody can have the token now. */
-export const tokenUnknown = (): Answer =>
-  problem(503, TOKEN_UNKNOWN, { "retry-after": "5" });
+export const tokenUnknown = (): Answer => problem(503, TOKEN_UNKNOWN, { "retry-after": "5" });

@@ -5,29 +5,16 @@
  */
 import type { Answer } from "../http/message.ts";
 import type { Status } from "../http/status.ts";
-import {
-  hasTokenInQuery,
-  TOKEN_IN_QUERY,
-  TOKEN_UNKNOWN,
-} from "./call-problem.ts";
+import { hasTokenInQuery, TOKEN_IN_QUERY, TOKEN_UNKNOWN } from "./call-problem.ts";
 import type { Call, Core } from "./core.ts";
 import type { Decided } from "./decide.ts";
 import { isBusy, jsonAnswer, NONSENSE } from "./json-answer.ts";
 import { NoPlace } from "./places.ts";
 import { decodeUtf8, readContent } from "./request-body.ts";
-import {
-  isFault,
-  type RawCall,
-  readRpcBody,
-  type RpcFault,
-} from "./rpc-body.ts";
+import { isFault, type RawCall, readRpcBody, type RpcFault } from "./rpc-body.ts";
 import { checkParams, readRpcAnswer, writeCall } from "./rpc-call.ts";
 import { CODES } from "./rpc-errors.ts";
-import {
-  type UpstreamAnswer,
-  UpstreamError,
-  type UpstreamRequest,
-} from "./upstream.ts";
+import { type UpstreamAnswer, UpstreamError, type UpstreamRequest } from "./upstream.ts";
 
 /** The types of a body, of which no form of a page is one. */
 const TYPES = [
@@ -111,9 +98,7 @@ async function judge(
   { id, method, params }: RawCall,
 ): Promise<Ready | string | undefined> {
   const fail = (code: number, message: string, data?: object) =>
-    id === undefined
-      ? undefined
-      : writeFault({ id, code, message }, JSON.stringify(data));
+    id === undefined ? undefined : writeFault({ id, code, message }, JSON.stringify(data));
   const decided = (await core.lookUp()).methods.get(method);
   if (!decided) return fail(CODES.noMethod, "There is no such method here");
   const { operation, decision } = decided;
@@ -158,16 +143,11 @@ async function answerAll(
   const { signal: gone } = await call.makeRequest();
   const { limit } = core.options;
   if (!isBatch || ready.length === 0) {
-    const send: Send = (decided, request) =>
-      core.send(decided, request, limit, gone);
+    const send: Send = (decided, request) => core.send(decided, request, limit, gone);
     const [only] = judged;
-    return typeof only === "object"
-      ? [await answerOne(core, only, send)]
-      : [...judged] as string[];
+    return typeof only === "object" ? [await answerOne(core, only, send)] : [...judged] as string[];
   }
-  const isWithToken = ready.some(({ decided }) =>
-    decided.decision.right === "token"
-  );
+  const isWithToken = ready.some(({ decided }) => decided.decision.right === "token");
   const isHeavy = ready.some(({ decided }) => decided.operation.isHeavy);
   const turn = await core.begin(isWithToken ? "token" : "open", isHeavy, gone);
   try {
@@ -199,9 +179,7 @@ async function answerOne(
 ): Promise<string | undefined> {
   const { operation } = decided;
   const started = performance.now();
-  const maybe = operation.access === "read"
-    ? ""
-    : "; it may have been carried out";
+  const maybe = operation.access === "read" ? "" : "; it may have been carried out";
   let status = 200;
   let bytes = 0;
   const fail = (code: number, message: string) => {
@@ -249,16 +227,14 @@ async function answerOne(
   }
 }
 
-const rpcAnswer = (text: string, status: Status): Answer =>
-  jsonAnswer(status, text);
+const rpcAnswer = (text: string, status: Status): Answer => jsonAnswer(status, text);
 
 const rpcRefusal = (
   status: Status,
   code: number,
   message: string,
   headers?: Readonly<Record<string, string>>,
-): Answer =>
-  jsonAnswer(status, writeFault({ id: "null", code, message }), headers);
+): Answer => jsonAnswer(status, writeFault({ id: "null", code, message }), headers);
 
 function writeFault({ id, code, message }: RpcFault, data?: string): string {
   const more = data === undefined ? "" : `,"data":${data}`;

@@ -40,9 +40,7 @@ export function checkValue(
   if (bound) return wrong(bound);
   if (anyOf && anyOf.every((one) => checkValue(one, value) !== undefined)) {
     const [only] = anyOf;
-    return anyOf.length === 1
-      ? checkValue(only!, value)
-      : wrong("must be one of its forms");
+    return anyOf.length === 1 ? checkValue(only!, value) : wrong("must be one of its forms");
   }
   if (Array.isArray(value)) return rule.items && inItems(rule.items, value);
   return isObject(value) ? inMembers(rule, value) : undefined;
@@ -86,8 +84,7 @@ function isNearlyKnown(
 }
 
 /** As Go folds a name: ſ and the sign of kelvin are letters of ASCII then. */
-const fold = (name: string): string =>
-  name.replaceAll("\u017f", "s").toLowerCase();
+const fold = (name: string): string => name.replaceAll("\u017f", "s").toLowerCase();
 
 function isOfType(value: unknown, type: string): boolean {
   const isNumber = typeof value === "number" || typeof value === "bigint";

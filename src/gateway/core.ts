@@ -23,12 +23,7 @@ import { createPlaces, NoPlace } from "./places.ts";
 import { createSharing } from "./share.ts";
 import type { Forward } from "./settings.ts";
 import { hasToken, readToken, type TokenPlace } from "./token.ts";
-import {
-  callNode,
-  type UpstreamAnswer,
-  UpstreamError,
-  type UpstreamRequest,
-} from "./upstream.ts";
+import { callNode, type UpstreamAnswer, UpstreamError, type UpstreamRequest } from "./upstream.ts";
 
 /** A call that has come. */
 export interface Call {
@@ -203,9 +198,7 @@ export function createCore(options: GatewayOptions): Core {
     if (decision.right !== "token") return decision.right;
     const known = await readToken(token);
     if ("reason" in known) return "unknown";
-    return await hasToken(known.token, head.headers.get("authorization"))
-      ? "token"
-      : "refused";
+    return await hasToken(known.token, head.headers.get("authorization")) ? "token" : "refused";
   };
 
   const mayCall = ({ head }: Call, right: Decision["right"]) =>
@@ -253,9 +246,7 @@ export function createCore(options: GatewayOptions): Core {
           if (name !== "TimeoutError" || error instanceof UpstreamError) {
             throw error;
           }
-          const message = `The node gives no whole answer within ${
-            timeout / 1000
-          } s`;
+          const message = `The node gives no whole answer within ${timeout / 1000} s`;
           throw new UpstreamError(504, message, { cause: error });
         }
       },
@@ -390,8 +381,7 @@ export function createCore(options: GatewayOptions): Core {
 /** The parameters of a path that may hold slashes. */
 export const spansOf = (
   { parameters = [] }: NodeOperation,
-): ReadonlySet<string> =>
-  new Set(parameters.filter(({ spans }) => spans).map(({ name }) => name));
+): ReadonlySet<string> => new Set(parameters.filter(({ spans }) => spans).map(({ name }) => name));
 
 /** Tells reads apart: what is called, by whom, and all that the node gets. */
 function keyOf(

@@ -5,11 +5,7 @@
  * @module
  */
 import type { NodeOperation } from "../openapi/node-operations.ts";
-import {
-  CALL_METHODS,
-  type Forward,
-  type ForwardSettings,
-} from "./settings.ts";
+import { CALL_METHODS, type Forward, type ForwardSettings } from "./settings.ts";
 
 /** Whether an operation is forwarded: to anybody, to those with the token, or to nobody; and why. */
 export interface Decision {
@@ -136,9 +132,7 @@ export function mistakesInNames(
       const meant = operations.filter((operation) => isMatch(name, operation));
       if (meant.length === 0) mistakes.push({ list, name, problem: "unknown" });
       if (list === "with_token" || name.includes("*")) continue;
-      const closed = meant.find(({ access }) =>
-        access === "write" || access === "secret"
-      );
+      const closed = meant.find(({ access }) => access === "write" || access === "secret");
       if (closed) {
         mistakes.push({ list, name, problem: "closed", access: closed.access });
       }

@@ -58,12 +58,8 @@ interface Compiled<T> extends Template<T> {
 export function createPathTable<T>(
   templates: readonly Template<T>[],
 ): PathTable<T> {
-  const compiled = templates.map(compile).sort((a, b) =>
-    a.rank < b.rank ? -1 : 1
-  );
-  const fits = memoize((path: string) =>
-    compiled.filter(({ pattern }) => pattern.test(path))
-  );
+  const compiled = templates.map(compile).sort((a, b) => a.rank < b.rank ? -1 : 1);
+  const fits = memoize((path: string) => compiled.filter(({ pattern }) => pattern.test(path)));
   return {
     match(path) {
       if (!isPlain(path)) return [];
@@ -138,9 +134,7 @@ function readParameters<T>(
   const parameters = new Map<string, string>();
   for (const [at, name] of names.entries()) {
     const value = decode(found[at + 1]!);
-    const rule = value === undefined
-      ? "must be encoded as UTF-8"
-      : faultOf(value, spans.has(name));
+    const rule = value === undefined ? "must be encoded as UTF-8" : faultOf(value, spans.has(name));
     if (rule !== undefined) return { parameters, fault: { name, rule } };
     parameters.set(name, value!);
   }
@@ -155,9 +149,7 @@ function faultOf(value: string, spans: boolean): string | undefined {
   const plain = value.normalize("NFKC");
   const parts = plain.split("/");
   if (
-    parts.some((part) =>
-      part === "." || part === ".." || (spans && part === "")
-    )
+    parts.some((part) => part === "." || part === ".." || (spans && part === ""))
   ) {
     return "must not be . or ..";
   }

@@ -7,8 +7,7 @@
 import type { Answer } from "../http/message.ts";
 import { problem } from "../http/problem-details.ts";
 
-const MESSAGE =
-  "This service shows what the node can do, and does not forward calls to it; " +
+const MESSAGE = "This service shows what the node can do, and does not forward calls to it; " +
   'the setting "forward" says what is';
 
 /** The code of an error of JSON-RPC that says so, of those that a server may choose. */

@@ -48,8 +48,7 @@ export function readQuery(
   const wrong: WrongParameter[] = [];
   const texts = new Map<string, string[]>();
   for (const [name, text] of pairsOf(query)) {
-    const refuse = (rule: string) =>
-      wrong.push({ in: "query", name: shown(name), rule });
+    const refuse = (rule: string) => wrong.push({ in: "query", name: shown(name), rule });
     const parameter = name === undefined ? undefined : known.get(name);
     if (!parameter) {
       wrong.push({ in: "query", name: shown(name), rule: "is not known" });
@@ -158,17 +157,12 @@ export function typesOf(
   if (types) return types;
   if (anyOf) {
     const all = anyOf.map(typesOf);
-    return all.every((types) => types !== undefined)
-      ? all.flatMap((types) => types!)
-      : undefined;
+    return all.every((types) => types !== undefined) ? all.flatMap((types) => types!) : undefined;
   }
-  return values?.map((value) =>
-    typeof value === "bigint" ? "integer" : typeof value
-  );
+  return values?.map((value) => typeof value === "bigint" ? "integer" : typeof value);
 }
 
-const isList = (rule: ValueRule): boolean =>
-  typesOf(rule)?.includes("array") ?? false;
+const isList = (rule: ValueRule): boolean => typesOf(rule)?.includes("array") ?? false;
 
 /** The pairs of a query, decoded; `undefined` for what is not UTF-8. */
 function pairsOf(
@@ -176,9 +170,7 @@ function pairsOf(
 ): [name: string | undefined, text: string | undefined][] {
   return query.split("&").filter((part) => part !== "").map((part) => {
     const at = part.indexOf("=");
-    const [name, text] = at < 0
-      ? [part, ""]
-      : [part.slice(0, at), part.slice(at + 1)];
+    const [name, text] = at < 0 ? [part, ""] : [part.slice(0, at), part.slice(at + 1)];
     return [decode(name), decode(text)];
   });
 }

@@ -87,9 +87,7 @@ function readCall(text: string, { members }: Part): RawCall | RpcFault {
   }
   const method = JSON.parse(textOfPart(text, methodPart)) as string;
   const params = paramsOf(text, members.get("params"));
-  return isFault(params)
-    ? { ...params, id: id ?? "null" }
-    : { id, method, params };
+  return isFault(params) ? { ...params, id: id ?? "null" } : { id, method, params };
 }
 
 /** Reads parameters that stand alone. */

@@ -28,8 +28,7 @@ export function checkParams(
 ): WrongParameter[] {
   if (!parameters) return [];
   const wrong: WrongParameter[] = [];
-  const refuse = (name: string, rule: string) =>
-    wrong.push({ in: "body", name, rule });
+  const refuse = (name: string, rule: string) => wrong.push({ in: "body", name, rule });
   const given = new Map<string, string>();
   if (isNamed(params)) {
     const known = new Set(parameters.map(({ name }) => name));
@@ -146,9 +145,7 @@ function readError(text: string): RpcAnswer {
       textOf(message) ?? "The node answers with an error",
       MESSAGE_MAX,
     ),
-    data: dataText !== undefined && dataText.length <= DATA_MAX
-      ? dataText
-      : undefined,
+    data: dataText !== undefined && dataText.length <= DATA_MAX ? dataText : undefined,
     error: text,
   };
 }

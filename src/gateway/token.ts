@@ -25,9 +25,7 @@ export async function readToken(place: TokenPlace): Promise<Token> {
   if (file === undefined && variable === undefined) {
     return { reason: "there is no token; set token_file or token_env" };
   }
-  const name = file === undefined
-    ? `forward.token_env ${variable}`
-    : `forward.token_file ${file}`;
+  const name = file === undefined ? `forward.token_env ${variable}` : `forward.token_file ${file}`;
   let text: string | undefined;
   try {
     text = file === undefined
@@ -41,8 +39,7 @@ export async function readToken(place: TokenPlace): Promise<Token> {
   if (token === "") return { reason: `${name} holds no token` };
   if (FORM.test(token)) return { token };
   return {
-    reason:
-      `${name} must hold 32 or more characters of A-Z, a-z, 0-9, . _ ~ + / and -`,
+    reason: `${name} must hold 32 or more characters of A-Z, a-z, 0-9, . _ ~ + / and -`,
   };
 }
 
