@@ -12,7 +12,8 @@ import type { Closeable } from "./disposable.ts";
 import { createFail, type Fail } from "./answer-error.ts";
 import type { Call } from "./gateway/core.ts";
 import type { Gateway } from "./gateway/gateway.ts";
-import type { Forward } from "./gateway/settings.ts";
+import { hasContent } from "./gateway/request-body.ts";
+import { CALL_METHODS, type Forward } from "./gateway/settings.ts";
 import { refuseCall, refuseRpc } from "./gateway/not-forwarded.ts";
 import { type Cors, isPreflight } from "./http/cors.ts";
 import { createFinish, type Finish } from "./http/finish.ts";
@@ -172,7 +173,10 @@ export function assembleNodeface(checked: CheckedOptions): AnsweringNodeface {
   const answerOther = (routes: Routes, head: RequestHead): Answer | Response => {
     const answer = answerMethod(head.method, routes.keys());
     if (!isPreflight(head)) return answer;
-    const asked = routes.get(head.headers.get("access-control-request-method") ?? "")?.finish;
+    // A method that is not there is answered as the others: to allow it would allow its headers for them too.
+    const [first] = routes.values();
+    const asked = (routes.get(head.headers.get("access-control-request-method") ?? "") ?? first)
+      ?.finish;
     // Browsers remember all methods of the answer, so that each has to be open to the same origins.
     const open = [...routes].filter(([, { finish }]) => finish === asked).map(([method]) => method);
     if (!asked && open.length === routes.size) return answer;
@@ -285,13 +289,10 @@ function createRoutes(resources: Resources, prefix: Prefix): RouteTable {
   return table;
 }
 
-/** The methods that calls of the node may have. */
-const CALL_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
-
 /** Adds the calls of the node. They have a rule of their own for pages of other origins. */
 function addCalls(table: RouteTable, { gateway }: Resources, forward: Forward): void {
   const origins = typeof forward === "object" ? forward.origins ?? [] : [];
-  const finish = createFinish(origins);
+  const finish = createFinish(origins, "same-origin");
   const add = (
     methods: readonly string[],
     pattern: RegExp,
@@ -302,9 +303,11 @@ function addCalls(table: RouteTable, { gateway }: Resources, forward: Forward): 
       const opened = gateway.peek() ?? await gateway.get();
       const at = url.indexOf("?");
       const query = at < 0 ? "" : url.slice(at + 1).replace(/#.*$/, "");
-      const call = { head, query, makeRequest, path: match[1] ?? "" };
-      const answer = opened ? await answerOf(opened, call) : refuse();
-      return toResponse(finish(answer, head));
+      const call = { head, query, makeRequest, path: match[1] ?? "", content: { isRead: false } };
+      const answer = toResponse(finish(opened ? await answerOf(opened, call) : refuse(), head));
+      // The rest of the content is not waited for (RFC 9112, section 9.3).
+      if (hasContent(head) && !call.content.isRead) answer.headers.set("connection", "close");
+      return answer;
     };
     for (const method of methods) table.push([method, pattern, [handle, finish], pattern.source]);
   };

@@ -231,7 +231,8 @@ export function createResources(options: ResolvedOptions): Resources {
       return createAuth({ nodeUrl: url, configured: node.auth, kind, kinds: await kinds() });
     });
     return createGateway({
-      ...{ forward, url, onError, token: settings },
+      ...{ forward, url, token: settings },
+      secretHeader: node.auth && "header" in node.auth ? node.auth.header : undefined,
       timeout: milliseconds((settings.timeout ?? FORWARD_DEFAULTS.timeout) as Duration),
       limit: bytesOf(settings.limit ?? FORWARD_DEFAULTS.limit),
       concurrency: settings.concurrency ?? FORWARD_DEFAULTS.concurrency,

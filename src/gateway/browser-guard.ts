@@ -18,30 +18,43 @@ const BROWSER_HEADERS = [
   "sec-fetch-mode",
   "sec-fetch-dest",
   "sec-fetch-user",
+  "sec-fetch-storage-access",
   "sec-ch-ua",
+  "sec-ch-ua-mobile",
+  "sec-ch-ua-platform",
+  "sec-gpc",
+  "sec-purpose",
+  "sec-websocket-key",
+  "sec-websocket-version",
 ];
 
 /**
- * Whether a request for a call of the node may be answered.
+ * Whether a request for a call of the node may be answered. Where a browser says that a page of elsewhere sends it,
+ * the header of our own does not count: a proxy in front may have let that page send it.
  *
  * @param origins whose pages may call; `"*"` for any
  */
 export function isAllowedCaller(
-  { method, headers }: Pick<RequestHead, "method" | "headers">,
+  { method, url, headers }: Pick<RequestHead, "method" | "url" | "headers">,
   origins: readonly string[] | "*",
 ): boolean {
   const [origin, site] = [headers.get("origin"), headers.get("sec-fetch-site")];
   if (origin === "null") return false;
-  const isNamed = origin !== null && (origins === "*" || origins.includes(origin));
   const destination = headers.get("sec-fetch-dest");
   const isUsual = destination === null || destination === "empty" ||
     (destination === "document" && method === "GET" &&
       headers.get("sec-fetch-mode") === "navigate");
   if (!isUsual) return false;
-  if (isNamed || headers.has(OWN_HEADER)) return true;
+  if (origin !== null && (origins === "*" || origins.includes(origin))) {
+    return true;
+  }
   if (site !== null) return site === "same-origin" || site === "none";
+  if (headers.has(OWN_HEADER)) return true;
   const from = origin ?? headers.get("referer");
-  if (from !== null) return authorityOf(from) === (headers.get("host") ?? "").toLowerCase();
+  if (from !== null) {
+    const own = headers.get("host")?.toLowerCase() ?? authorityOf(url);
+    return own !== undefined && authorityOf(from) === own;
+  }
   return !looksLikeBrowser(headers);
 }
 

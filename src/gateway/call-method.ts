@@ -7,21 +7,25 @@ import type { Answer } from "../http/message.ts";
 import { notFound } from "../http/method-not-allowed.ts";
 import { problem } from "../http/problem-details.ts";
 import type { NodeOperation } from "../openapi/node-operations.ts";
-import { foreignCaller, problemWith, unsupported, wrongParameters } from "./call-problem.ts";
-import type { Call, Core } from "./core.ts";
-import { jsonAnswer, NONSENSE } from "./json-answer.ts";
+import { retryAfterOf } from "./answer-headers.ts";
+import { foreignCaller, problemWith, wrongParameters } from "./call-problem.ts";
+import { busy, type Call, type Core } from "./core.ts";
+import { isBusy, jsonAnswer, NONSENSE } from "./json-answer.ts";
 import { readQuery } from "./parameters.ts";
-import { decodeUtf8, readBody } from "./request-body.ts";
+import { decodeUtf8, readContent } from "./request-body.ts";
 import { isFault, type RawParams, readParams } from "./rpc-body.ts";
 import { checkParams, readRpcAnswer, type RpcAnswer, writeCall } from "./rpc-call.ts";
 import { statusOf } from "./rpc-errors.ts";
 
 /** Answers a call of a method. */
-export async function callMethod(core: Core, call: Call): Promise<Answer | Response> {
+export async function callMethod(
+  core: Core,
+  call: Call,
+): Promise<Answer | Response> {
   const { mayCall, refuse, forward, rpcRequest } = core;
-  const { head, query } = call;
+  const { head } = call;
   const decided = (await core.lookUp()).methods.get(decode(call.path) ?? "");
-  if (!decided) return mayCall(call, "open") ? notFound() : foreignCaller();
+  if (!decided) return notFound();
   const { operation, decision } = decided;
   const methods = operation.isGettable ? ["GET", "POST"] : ["POST"];
   if (!methods.includes(head.method)) {
@@ -31,8 +35,10 @@ export async function callMethod(core: Core, call: Call): Promise<Answer | Respo
   if (!mayCall(call, decision.right)) return foreignCaller();
   const refusal = await refuse(call, decided);
   if (refusal) return refusal;
-  if (head.headers.has("upgrade")) return problem(400, "Connections are not upgraded here");
-  const params = head.method === "GET" ? paramsOfQuery(operation, query) : await paramsOfBody(call);
+  if (head.headers.has("upgrade")) {
+    return problem(400, "Connections are not upgraded here");
+  }
+  const params = await paramsOf(operation, call);
   if ("status" in params) return params;
   const wrong = checkParams(operation, params);
   if (wrong.length > 0) {
@@ -41,9 +47,12 @@ export async function callMethod(core: Core, call: Call): Promise<Answer | Respo
   }
   const request = await rpcRequest(writeCall(operation, 1, params));
   return await forward(call, decided, request, (answer, end) => {
-    const text = new TextDecoder().decode(answer.start);
-    const read = answer.isWhole ? readRpcAnswer(text) : undefined;
-    const made = read ? methodAnswer(read) : problem(502, NONSENSE);
+    const read = answer.isWhole ? readRpcAnswer(answer.start) : undefined;
+    const made = read
+      ? methodAnswer(read)
+      : isBusy(answer)
+      ? busy(retryAfterOf(answer.headers))
+      : problem(502, NONSENSE);
     end(made.body?.byteLength ?? 0);
     return made;
   });
@@ -57,33 +66,39 @@ function decode(text: string): string | undefined {
   }
 }
 
-/** The parameters of a method in a query, each as JSON. */
-function paramsOfQuery(operation: NodeOperation, query: string): RawParams | Answer {
-  const { given, wrong } = readQuery(operation.parameters ?? [], query, "body");
+/** The parameters of a method, each as JSON: in the query of a GET, in the content of a POST. */
+async function paramsOf(
+  operation: NodeOperation,
+  call: Call,
+): Promise<RawParams | Answer> {
+  const isGet = call.head.method === "GET";
+  const content = await readContent(call, isGet ? [] : [TYPE]);
+  if ("status" in content) return problem(content.status, content.detail);
+  const { given, wrong } = readQuery(
+    isGet ? operation.parameters ?? [] : [],
+    call.query,
+    "body",
+  );
   if (wrong.length > 0) return wrongParameters(wrong);
-  return new Map(given.map(({ parameter, texts, value }) => [
-    parameter.name,
-    typeof value === "string" ? JSON.stringify(value) : texts[0]!,
-  ]));
-}
-
-/** The parameters of a method in a body. */
-async function paramsOfBody({ head, makeRequest }: Call): Promise<RawParams | Answer> {
-  const { headers } = head;
-  if (headers.has("content-encoding")) return unsupported("The content of a call is not encoded");
-  const request = await makeRequest();
-  const type = (headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
-  const bytes = await readBody(request);
-  if ("status" in bytes) return problem(bytes.status, bytes.detail);
-  if (bytes.byteLength === 0) return new Map();
-  if (type !== "application/json") {
-    return unsupported("The content of this call is application/json");
+  if (isGet) {
+    return new Map(given.map(({ parameter, texts, value }) => [
+      parameter.name,
+      // Digits stay as they are. What is no number and no truth value is text.
+      ["number", "bigint", "boolean"].includes(typeof value)
+        ? texts[0]!
+        : JSON.stringify(texts.join(",")),
+    ]));
   }
-  const text = decodeUtf8(bytes);
-  if (text === undefined) return problem(400, "The content is no text in UTF-8");
+  if (!content.bytes) return new Map();
+  const text = decodeUtf8(content.bytes);
+  if (text === undefined) {
+    return problem(400, "The content is no text in UTF-8");
+  }
   const params = readParams(text);
   return isFault(params) ? problem(400, params.message) : params;
 }
+
+const TYPE = "application/json";
 
 /** The answer to a call of a method by its name: the bare result. */
 function methodAnswer(read: RpcAnswer): Answer {

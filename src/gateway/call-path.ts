@@ -4,109 +4,108 @@
  * @module
  */
 import { parseJson } from "../json/lossless.ts";
+import { readParts } from "../json/parts.ts";
+import { JsonSyntaxError } from "../json/scan.ts";
 import type { Answer } from "../http/message.ts";
 import { notFound } from "../http/method-not-allowed.ts";
 import { problem } from "../http/problem-details.ts";
 import { REASONS, type Status } from "../http/status.ts";
-import type { NodeOperation, ValueRule } from "../openapi/node-operations.ts";
-import { answerHeaders } from "./answer-headers.ts";
-import { foreignCaller, unsupported, wrongParameters } from "./call-problem.ts";
+import type { NodeOperation, NodeParameter } from "../openapi/node-operations.ts";
+import { answerHeaders, retryAfterOf } from "./answer-headers.ts";
+import { foreignCaller, wrongParameters } from "./call-problem.ts";
 import { checkValue } from "./check-value.ts";
-import { type Call, type Core, spansOf } from "./core.ts";
+import { busy, type Call, type Core, spansOf } from "./core.ts";
 import { buildPath } from "./match-path.ts";
 import {
-  type GivenParameter,
   readHeaders,
   type ReadParameters,
   readPathParameters,
   readQuery,
   type WrongParameter,
 } from "./parameters.ts";
-import { decodeUtf8, readBody } from "./request-body.ts";
+import { type Content, decodeUtf8, readContent } from "./request-body.ts";
+import { DEPTH_MAX } from "./rpc-body.ts";
+import { CALL_METHODS } from "./settings.ts";
 import type { UpstreamAnswer } from "./upstream.ts";
 
-/** Headers of the visitor that an operation may not name. */
+/** Headers of the visitor that an operation may not name: of the connection, of the caller, and secrets. */
 const DENIED_HEADERS =
-  /^(?:authorization|proxy-.*|cookie2?|host|origin|referer|connection|keep-alive|transfer-encoding|content-length|content-encoding|expect|upgrade|range|if-.*|te|trailer|forwarded|via|x-forwarded-.*|x-real-ip|x-http-method.*|x-method-override|sec-.*|access-control-.*|accept-encoding|user-agent|x-nodeface)$/;
+  /^(?:accept|content-type|proxy-.*|cookie2?|host|origin|referer|connection|keep-alive|transfer-encoding|content-length|content-encoding|expect|upgrade|range|if-.*|te|trailer|forwarded|via|x-forwarded-.*|x-real-ip|x-http-method.*|x-method-override|sec-.*|access-control-.*|accept-encoding|user-agent|x-nodeface|.*(?:authori[sz]ation|api-?key|token|secret|password).*)$/;
 
 /** Answers a call of a path. */
-export async function callPath(core: Core, call: Call): Promise<Answer | Response> {
-  const { mayCall, refuse, forward } = core;
-  const base = core.options.url.replace(/\/+$/, "");
+export async function callPath(
+  core: Core,
+  call: Call,
+): Promise<Answer | Response> {
+  const { base, mayCall, refuse, forward } = core;
+  const { secretHeader = "" } = core.options;
   const { head, query } = call;
   const { paths } = await core.lookUp();
   const found = paths.match(call.path);
-  if ("refusal" in found) {
-    if (!mayCall(call, "open")) return foreignCaller();
-    return found.refusal === "unknown"
-      ? notFound()
-      : wrongParameters([{ in: "path", name: found.name, rule: found.rule }]);
-  }
+  if (found.length === 0) return notFound();
   const match = found.find(({ value }) => value.operation.method === head.method);
   if (!match) {
-    const allow = [...found.map(({ value }) => value.operation.method), "OPTIONS"].join(", ");
+    const methods = found.map(({ value }) => value.operation.method)
+      .filter((method) => CALL_METHODS.includes(method));
+    const allow = [...methods, "OPTIONS"].join(", ");
     return problem(405, `This path answers ${allow}`, { allow });
   }
-  const { value: decided, parameters } = match;
+  const { value: decided, parameters, fault } = match;
   const { operation, decision } = decided;
   if (!mayCall(call, decision.right)) return foreignCaller();
   const refusal = await refuse(call, decided);
   if (refusal) return refusal;
-  if (head.headers.has("upgrade")) return problem(400, "Connections are not upgraded here");
-  const body = await readContent(call, operation);
-  if ("status" in body) return body;
+  if (head.headers.has("upgrade")) {
+    return problem(400, "Connections are not upgraded here");
+  }
+  const content = await readContent(
+    call,
+    Object.keys(operation.body?.rules ?? {}),
+  );
+  if ("status" in content) return problem(content.status, content.detail);
+  if (fault) return wrongParameters([{ in: "path", ...fault }]);
   const list = operation.parameters ?? [];
-  const read = [
-    readPathParameters(list, parameters),
-    readQuery(list, query),
-    readHeaders(list, (name) => head.headers.get(name)),
-  ];
-  const wrong = [...read.flatMap(({ wrong }) => wrong), ...body.wrong];
+  const isTaken = ({ name }: NodeParameter) =>
+    !DENIED_HEADERS.test(name.toLowerCase()) &&
+    name.toLowerCase() !== secretHeader.toLowerCase();
+  const read = {
+    path: readPathParameters(list, parameters),
+    query: readQuery(list, query),
+    headers: readHeaders(
+      list.filter(isTaken),
+      (name) => head.headers.get(name),
+    ),
+  };
+  const wrong = [read.path, read.query, read.headers].flatMap(({ wrong }) => wrong);
+  wrong.push(...wrongInContent(content, operation));
   if (wrong.length > 0) return wrongParameters(wrong);
   const path = buildPath(operation.path, parameters, spansOf(operation));
   // The node may read a parameter as a path of its own: `/peers/{address}` as `/peers/connect`.
   const isOwn = paths.similar(path).some(({ operation: { path } }) => path === operation.path);
-  const url = isOwn ? join(base, path, queryOf(read[1]!)) : undefined;
+  const url = isOwn ? join(base, path, queryOf(read.query)) : undefined;
   if (url === undefined) return notFound();
   const headers = {
+    ...headersOf(read.headers),
     accept: head.headers.get("accept") ?? "*/*",
-    ...body.type !== undefined && { "content-type": body.type },
-    ...headersOf(read[2]!),
+    ...content.type !== undefined &&
+      { "content-type": typeOf(content.type, head) },
   };
-  const request = { method: operation.method, url, headers, body: body.bytes };
+  const request = {
+    method: operation.method,
+    url,
+    headers,
+    body: content.bytes,
+  };
   return await forward(call, decided, request, passOn(operation));
 }
 
-/** The content of a call: its bytes, or the answer that refuses it. */
-async function readContent(call: Call, { body, method }: NodeOperation) {
-  const { headers } = call.head;
-  const none = { bytes: undefined, type: undefined, wrong: [] as WrongParameter[] };
-  const length = headers.get("content-length");
-  const hasContent = headers.has("transfer-encoding") || (length !== null && length !== "0");
-  if (headers.has("content-encoding")) return unsupported("The content of a call is not encoded");
-  if (!body) {
-    if (!hasContent) return none;
-    return unsupported(`This operation takes no content`);
-  }
-  if (!hasContent && method !== "GET") {
-    const request = await call.makeRequest();
-    if (!request.body) {
-      return body.isRequired ? wrongParameters([REQUIRED_BODY]) : none;
-    }
-  }
-  const type = (headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
-  if (!Object.hasOwn(body.rules, type)) {
-    return unsupported(`The content of this call is ${Object.keys(body.rules).join(" or ")}`);
-  }
-  const bytes = await readBody(await call.makeRequest());
-  if ("status" in bytes) return problem(bytes.status, bytes.detail);
-  if (bytes.byteLength === 0) {
-    return body.isRequired ? wrongParameters([REQUIRED_BODY]) : none;
-  }
-  return { bytes, type, wrong: /[/+]json$/.test(type) ? wrongIn(bytes, body.rules[type]!) : [] };
+/** The type as the node gets it: that of several parts has to say what stands between these. */
+function typeOf(type: string, { headers }: Call["head"]): string {
+  if (!type.startsWith("multipart/")) return type;
+  const [, boundary] = /;\s*boundary="?([\w'()+,./:=?-]{1,70})"?\s*(?:;|$)/i
+    .exec(headers.get("content-type") ?? "") ?? [];
+  return boundary === undefined ? type : `${type}; boundary="${boundary}"`;
 }
-
-const REQUIRED_BODY: WrongParameter = { in: "body", name: "body", rule: "is required" };
 
 /** The node's URL with a path and a query; `undefined` where a parser makes something else of it. */
 function join(base: string, path: string, query: string): string | undefined {
@@ -118,30 +117,41 @@ function join(base: string, path: string, query: string): string | undefined {
 
 function queryOf({ given }: ReadParameters): string {
   return given.flatMap(({ parameter: { name }, texts }) =>
-    texts.map((text) => `${encodeURIComponent(name)}=${encodeURIComponent(text)}`)
+    texts.map((text) => `${encode(name)}=${encode(text)}`)
   ).join("&");
 }
 
-/** The headers that an operation names, but for those that no call may set. */
-function headersOf({ given }: ReadParameters): Record<string, string> {
-  const headers = given.filter(({ parameter }) =>
-    !DENIED_HEADERS.test(parameter.name.toLowerCase())
-  )
-    .map(({ parameter, texts }: GivenParameter) => [parameter.name.toLowerCase(), texts[0]!]);
-  return Object.fromEntries(headers);
-}
+/** A parser would encode the apostrophe. */
+const encode = (text: string): string => encodeURIComponent(text).replaceAll("'", "%27");
 
-/** What is wrong in a body of JSON. */
-function wrongIn(bytes: Uint8Array, rule: ValueRule): WrongParameter[] {
-  const text = decodeUtf8(bytes);
+/** The headers that an operation names. */
+const headersOf = ({ given }: ReadParameters): Record<string, string> =>
+  Object.fromEntries(
+    given.map((
+      { parameter, texts },
+    ) => [parameter.name.toLowerCase(), texts[0]!]),
+  );
+
+/** What is wrong in a content. Keys that stand twice are read in two ways. */
+function wrongInContent(
+  { bytes, type = "" }: Content,
+  { body }: NodeOperation,
+): WrongParameter[] {
   const refuse = (rule: string, name = "body") => [{ in: "body", name, rule }];
+  if (!bytes) return body?.isRequired ? refuse("is required") : [];
+  if (!/[/+]json$/.test(type)) return [];
+  const text = decodeUtf8(bytes);
   if (text === undefined) return refuse("must be text in UTF-8");
   try {
-    const wrong = checkValue(rule, parseJson(text));
-    return wrong ? refuse(wrong.rule, wrong.path.join(".") || "body") : [];
-  } catch {
-    return refuse("must be JSON");
+    readParts(text, 0, DEPTH_MAX);
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    return refuse(
+      `must be JSON of at most ${DEPTH_MAX} levels, and no key may stand twice`,
+    );
   }
+  const wrong = checkValue(body!.rules[type]!, parseJson(text));
+  return wrong ? refuse(wrong.rule, wrong.path.join(".") || "body") : [];
 }
 
 /** Passes the answer of a node on, whole or as a stream. */
@@ -151,6 +161,11 @@ const passOn = (operation: NodeOperation) =>
   end: (bytes: number) => void,
 ): Answer | Response => {
   const { status } = answer;
+  // Its queue is full, or it is warming up.
+  if (status === 503) {
+    end(0);
+    return busy(retryAfterOf(answer.headers));
+  }
   if (status >= 500 || [401, 407, 421].includes(status)) {
     end(0);
     return problem(
@@ -162,11 +177,16 @@ const passOn = (operation: NodeOperation) =>
   const { start } = answer;
   if (answer.isWhole) {
     end(start.byteLength);
-    const isEmpty = status === 204 || status === 205;
+    const isEmpty = status === 204 || status === 205 ||
+      operation.method === "HEAD";
     const length = isEmpty ? {} : { "content-length": String(start.byteLength) };
     const body = isEmpty ? null : start;
     if (status in REASONS) {
-      return { status: status as Status, headers: { ...headers, ...length }, body };
+      return {
+        status: status as Status,
+        headers: { ...headers, ...length },
+        body,
+      };
     }
     return new Response(body, { status, headers });
   }

@@ -19,7 +19,9 @@ export function problemWith(
   const text = new TextDecoder().decode(plain.body!).trimEnd();
   const more = Object.entries(members).filter(([, json]) => json !== undefined)
     .map(([name, json]) => `,\n  ${JSON.stringify(name)}: ${json}`).join("");
-  const body = new TextEncoder().encode(`${text.replace(/\n\}$/, "")}${more}\n}\n`);
+  const body = new TextEncoder().encode(
+    `${text.replace(/\n\}$/, "")}${more}\n}\n`,
+  );
   return {
     ...plain,
     headers: { ...plain.headers, "content-length": String(body.byteLength) },
@@ -37,7 +39,10 @@ export function wrongParameters(wrong: readonly WrongParameter[]): Answer {
 
 /** Says that nobody may call this, and which setting would open it. */
 export const notAllowed = (name: string, reason: string): Answer =>
-  problem(403, `${name} is not forwarded: ${reason}. The setting "forward" says what is`);
+  problem(
+    403,
+    `${name} is not forwarded: ${reason}. The setting "forward" says what is`,
+  );
 
 /** Says that a token would do. */
 export const wantsToken = (name: string): Answer =>
@@ -55,3 +60,20 @@ export const foreignCaller = (): Answer =>
 
 /** Says that content of this type is not taken. */
 export const unsupported = (detail: string): Answer => problem(415, detail);
+
+/** Whether a query has a token, which would stand in logs. */
+export const hasTokenInQuery = (query: string): boolean =>
+  new URLSearchParams(query).has("token") ||
+  new URLSearchParams(query).has("access_token");
+
+/** What is said of a token in a query. */
+export const TOKEN_IN_QUERY = "The token is sent as Authorization: Bearer, never in the address";
+
+/** Says where the token belongs. */
+export const tokenInQuery = (): Answer => problem(400, TOKEN_IN_QUERY);
+
+/** What is said where the operator's token is gone. */
+export const TOKEN_UNKNOWN = "The operator's token cannot be read now";
+
+/** Says that nobody can have the token now. */
+export const tokenUnknown = (): Answer => problem(503, TOKEN_UNKNOWN, { "retry-after": "5" });

@@ -5,98 +5,199 @@
  */
 import type { Answer } from "../http/message.ts";
 import type { Status } from "../http/status.ts";
-import { type Call, type Core, isExpected, type Lookup } from "./core.ts";
-import { jsonAnswer, NONSENSE } from "./json-answer.ts";
-import type { WrongParameter } from "./parameters.ts";
-import { decodeUtf8, readBody } from "./request-body.ts";
+import { hasTokenInQuery, TOKEN_IN_QUERY, TOKEN_UNKNOWN } from "./call-problem.ts";
+import type { Call, Core } from "./core.ts";
+import type { Decided } from "./decide.ts";
+import { isBusy, jsonAnswer, NONSENSE } from "./json-answer.ts";
+import { NoPlace } from "./places.ts";
+import { decodeUtf8, readContent } from "./request-body.ts";
 import { isFault, type RawCall, readRpcBody, type RpcFault } from "./rpc-body.ts";
 import { checkParams, readRpcAnswer, writeCall } from "./rpc-call.ts";
 import { CODES } from "./rpc-errors.ts";
+import { type UpstreamAnswer, UpstreamError, type UpstreamRequest } from "./upstream.ts";
+
+/** The types of a body, of which no form of a page is one. */
+const TYPES = [
+  "application/json",
+  "application/json-rpc",
+  "application/jsonrequest",
+];
+
+/** A call that may go to the node. */
+interface Ready extends Pick<RawCall, "id" | "params"> {
+  readonly decided: Decided;
+}
+
+/** Sends one call; what it gives is let go of by `end`. */
+type Send = (
+  decided: Decided,
+  request: UpstreamRequest,
+) => Promise<{ readonly answer: UpstreamAnswer; end(): void }>;
 
 /** Answers a body. */
-export async function callRpc(core: Core, call: Call): Promise<Answer | Response> {
-  const { head } = call;
+export async function callRpc(
+  core: Core,
+  call: Call,
+): Promise<Answer | Response> {
+  const { head, query } = call;
   if (!core.mayCall(call, "open")) {
-    return rpcRefusal(403, CODES.notAllowed, "Pages of other origins may not call the node");
+    return rpcRefusal(
+      403,
+      CODES.notAllowed,
+      "Pages of other origins may not call the node",
+    );
   }
-  const type = (head.headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
-  if (
-    !/^application\/(?:json|json-rpc|jsonrequest)$/.test(type) ||
-    head.headers.has("content-encoding")
-  ) {
+  if (hasTokenInQuery(query)) return rpcRefusal(400, -32600, TOKEN_IN_QUERY);
+  if (head.headers.has("upgrade")) {
+    return rpcRefusal(400, -32600, "Connections are not upgraded");
+  }
+  const content = await readContent(call, TYPES);
+  if ("status" in content) {
+    return rpcRefusal(content.status, -32600, content.detail);
+  }
+  if (!content.bytes) {
     return rpcRefusal(415, -32600, "A call is application/json");
   }
-  const request = await call.makeRequest();
-  const bytes = await readBody(request);
-  if ("status" in bytes) return rpcRefusal(bytes.status, -32600, bytes.detail);
-  const text = decodeUtf8(bytes);
+  const text = decodeUtf8(content.bytes);
   const body = text === undefined
     ? { id: "null", code: -32700, message: "This is no text in UTF-8" }
     : readRpcBody(text);
-  if (isFault(body)) return rpcAnswer(writeFault(body), body.code === -32700 ? 400 : 200);
-  const { methods } = await core.lookUp();
-  const answers: string[] = [];
+  if (isFault(body)) {
+    return rpcAnswer(writeFault(body), body.code === -32700 ? 400 : 200);
+  }
+  const judged: (Ready | string | undefined)[] = [];
   for (const one of body.calls) {
-    const answered = isFault(one)
-      ? writeFault(one)
-      : await callOne(core, call, one, methods, request.signal);
-    if (answered !== undefined) answers.push(answered);
+    judged.push(isFault(one) ? writeFault(one) : await judge(core, call, one));
   }
-  if (answers.length === 0) {
-    return { status: 204, headers: { "cache-control": "no-store" }, body: null };
+  try {
+    const answers = (await answerAll(core, call, judged, body.isBatch))
+      .filter((answer) => answer !== undefined);
+    if (answers.length === 0) {
+      return {
+        status: 204,
+        headers: { "cache-control": "no-store" },
+        body: null,
+      };
+    }
+    return rpcAnswer(
+      body.isBatch ? `[${answers.join(",")}]` : answers[0]!,
+      200,
+    );
+  } catch (error) {
+    if (!(error instanceof NoPlace)) throw error;
+    return rpcRefusal(503, CODES.notReached, BUSY, { "retry-after": "5" });
   }
-  return rpcAnswer(body.isBatch ? `[${answers.join(",")}]` : answers[0]!, 200);
 }
 
-/** One call of a body: its answer as JSON, with the caller's id; nothing for a notification. */
-async function callOne(
+const BUSY = "Too many calls are under way at the node";
+
+/** Whether a call may go to the node; the answer where it may not, and none for a notification. */
+async function judge(
   core: Core,
   call: Call,
   { id, method, params }: RawCall,
-  methods: Lookup["methods"],
-  gone: AbortSignal,
-): Promise<string | undefined> {
-  const { limit, onError, log } = core.options;
-  const started = performance.now();
-  const fail = (code: number, message: string, more?: string) =>
-    id === undefined ? undefined : writeFault({ id, code, message }, more);
-  const decided = methods.get(method);
+): Promise<Ready | string | undefined> {
+  const fail = (code: number, message: string, data?: object) =>
+    id === undefined ? undefined : writeFault({ id, code, message }, JSON.stringify(data));
+  const decided = (await core.lookUp()).methods.get(method);
   if (!decided) return fail(CODES.noMethod, "There is no such method here");
   const { operation, decision } = decided;
-  const setting = (name: string) => JSON.stringify({ setting: name });
   if (decision.right === "refused") {
-    return fail(
-      CODES.notAllowed,
-      `${method} is not forwarded: ${decision.reason}`,
-      setting("forward"),
-    );
+    const message = `${method} is not forwarded: ${decision.reason}`;
+    return fail(CODES.notAllowed, message, { setting: "forward" });
   }
-  if (decision.right === "token") {
-    const right = await core.rightOf(call.head, decision);
-    if (right !== "token") {
-      return fail(
-        CODES.wantsToken,
-        `${method} needs the operator's token`,
-        setting("forward.token_file"),
+  if (!core.mayCall(call, decision.right)) {
+    const message = `Pages of other origins may not call ${method}`;
+    return fail(CODES.notAllowed, message, { setting: "forward.origins" });
+  }
+  const right = await core.rightOf(call.head, decision);
+  if (right === "unknown") {
+    return fail(CODES.wantsToken, TOKEN_UNKNOWN, {
+      setting: "forward.token_file",
+    });
+  }
+  if (right === "refused") {
+    const message = `${method} needs the operator's token`;
+    return fail(CODES.wantsToken, message, { setting: "forward.token_file" });
+  }
+  const errors = checkParams(operation, params);
+  const [wrong] = errors;
+  if (wrong) {
+    return fail(CODES.wrongParams, `${wrong.name} ${wrong.rule}`, { errors });
+  }
+  return { id, params, decided };
+}
+
+/**
+ * The answers to calls, in their order. A batch has one place for all of its calls.
+ *
+ * @throws {NoPlace} if there is no place
+ */
+async function answerAll(
+  core: Core,
+  call: Call,
+  judged: readonly (Ready | string | undefined)[],
+  isBatch: boolean,
+): Promise<(string | undefined)[]> {
+  const ready = judged.filter((one) => typeof one === "object");
+  const { signal: gone } = await call.makeRequest();
+  const { limit } = core.options;
+  if (!isBatch || ready.length === 0) {
+    const send: Send = (decided, request) => core.send(decided, request, limit, gone);
+    const [only] = judged;
+    return typeof only === "object" ? [await answerOne(core, only, send)] : [...judged] as string[];
+  }
+  const isWithToken = ready.some(({ decided }) => decided.decision.right === "token");
+  const isHeavy = ready.some(({ decided }) => decided.operation.isHeavy);
+  const turn = await core.begin(isWithToken ? "token" : "open", isHeavy, gone);
+  try {
+    const send: Send = async (_, request) => {
+      const answer = await turn.send(request, limit);
+      return { answer, end: answer.release };
+    };
+    const answers: (string | undefined)[] = [];
+    for (const one of judged) {
+      answers.push(
+        typeof one === "object" ? await answerOne(core, one, send) : one,
       );
     }
+    return answers;
+  } finally {
+    turn.end();
   }
-  const wrong = checkParams(operation, params);
-  if (wrong.length > 0) {
-    const [{ name, rule }] = wrong as [WrongParameter];
-    return fail(CODES.wrongParams, `${name} ${rule}`, JSON.stringify({ errors: wrong }));
-  }
+}
+
+/**
+ * One call: its answer as JSON, with the caller's id; nothing for a notification.
+ *
+ * @throws {NoPlace} if there is no place
+ */
+async function answerOne(
+  core: Core,
+  { id, params, decided }: Ready,
+  send: Send,
+): Promise<string | undefined> {
+  const { operation } = decided;
+  const started = performance.now();
+  const maybe = operation.access === "read" ? "" : "; it may have been carried out";
   let status = 200;
-  let length = 0;
+  let bytes = 0;
+  const fail = (code: number, message: string) => {
+    status = code === CODES.tooLate ? 504 : 502;
+    return id === undefined ? undefined : writeFault({ id, code, message });
+  };
   try {
     const request = await core.rpcRequest(writeCall(operation, 1, params));
-    const { answer, end } = await core.send(operation, decision.right, request, limit, gone);
+    const { answer, end } = await send(decided, request);
     try {
-      const read = answer.isWhole
-        ? readRpcAnswer(new TextDecoder().decode(answer.start))
-        : undefined;
-      length = answer.start.byteLength;
-      if (!read) return fail(CODES.notReached, NONSENSE);
+      const read = answer.isWhole ? readRpcAnswer(answer.start) : undefined;
+      bytes = answer.start.byteLength;
+      if (!read) {
+        return fail(
+          CODES.notReached,
+          isBusy(answer) ? "The node is busy" : NONSENSE,
+        );
+      }
       if (id === undefined) return undefined;
       return "result" in read
         ? `{"jsonrpc":"2.0","result":${read.result},"id":${id}}`
@@ -105,22 +206,35 @@ async function callOne(
       end();
     }
   } catch (error) {
-    if (!isExpected(error)) onError(error);
-    const isLate = (error as Error).name === "TimeoutError";
-    status = isLate ? 504 : 502;
-    return isLate
-      ? fail(CODES.tooLate, "The node gives no answer in time")
-      : fail(CODES.notReached, "The node cannot be reached");
+    if (error instanceof NoPlace) {
+      status = 503;
+      throw error;
+    }
+    if (!(error instanceof UpstreamError)) {
+      return fail(CODES.notReached, `The node cannot be reached${maybe}`);
+    }
+    const { status: failed, message } = error;
+    if (failed === 504) return fail(CODES.tooLate, message + maybe);
+    return fail(CODES.notReached, failed === 503 ? BUSY : message);
   } finally {
     const milliseconds = performance.now() - started;
-    log({ operation: operation.name, status, milliseconds, bytes: length });
+    core.options.log({
+      operation: operation.name,
+      status,
+      milliseconds,
+      bytes,
+    });
   }
 }
 
 const rpcAnswer = (text: string, status: Status): Answer => jsonAnswer(status, text);
 
-const rpcRefusal = (status: Status, code: number, message: string): Answer =>
-  jsonAnswer(status, writeFault({ id: "null", code, message }));
+const rpcRefusal = (
+  status: Status,
+  code: number,
+  message: string,
+  headers?: Readonly<Record<string, string>>,
+): Answer => jsonAnswer(status, writeFault({ id: "null", code, message }), headers);
 
 function writeFault({ id, code, message }: RpcFault, data?: string): string {
   const more = data === undefined ? "" : `,"data":${data}`;

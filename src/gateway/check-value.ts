@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { formatJson } from "../json/lossless.ts";
 import { isEqual, isObject } from "../json/values.ts";
 import type { ValueRule } from "../openapi/node-operations.ts";
 
@@ -21,14 +22,19 @@ export interface WrongValue {
  * @param value JSON; a whole number above 2^53 is a `bigint`
  * @returns what is wrong first; `undefined` where nothing is
  */
-export function checkValue(rule: ValueRule, value: unknown): WrongValue | undefined {
+export function checkValue(
+  rule: ValueRule,
+  value: unknown,
+): WrongValue | undefined {
   const wrong = (says: string): WrongValue => ({ path: [], rule: says });
   const { types, values, anyOf } = rule;
   if (types && !types.some((type) => isOfType(value, type))) {
     return wrong(`must be ${types.map(withArticle).join(" or ")}`);
   }
   if (values && !values.some((one) => isEqual(one, value))) {
-    return wrong(`must be one of ${values.map((one) => JSON.stringify(one)).join(", ")}`);
+    return wrong(
+      `must be one of ${values.map((one) => formatJson(one)).join(", ")}`,
+    );
   }
   const bound = outOfBounds(rule, value);
   if (bound) return wrong(bound);
@@ -40,7 +46,10 @@ export function checkValue(rule: ValueRule, value: unknown): WrongValue | undefi
   return isObject(value) ? inMembers(rule, value) : undefined;
 }
 
-function inItems(rule: ValueRule, items: readonly unknown[]): WrongValue | undefined {
+function inItems(
+  rule: ValueRule,
+  items: readonly unknown[],
+): WrongValue | undefined {
   for (const [at, item] of items.entries()) {
     const wrong = checkValue(rule, item);
     if (wrong) return { ...wrong, path: [String(at), ...wrong.path] };
@@ -58,26 +67,58 @@ function inMembers(
     if (Object.hasOwn(properties, name)) {
       const wrong = checkValue(properties[name]!, member);
       if (wrong) return { ...wrong, path: [name, ...wrong.path] };
-    } else if (isClosed) return { path: [name], rule: "is not known" };
+    } else if (isClosed || isNearlyKnown(name, properties)) {
+      return { path: [name], rule: "is not known" };
+    }
   }
   return undefined;
 }
 
+/** Whether a name differs by its case alone from one that is known: nodes written in Go take it for that. */
+function isNearlyKnown(
+  name: string,
+  properties: Readonly<Record<string, ValueRule>>,
+): boolean {
+  const folded = fold(name);
+  return Object.keys(properties).some((known) => fold(known) === folded);
+}
+
+/** As Go folds a name: ſ and the sign of kelvin are letters of ASCII then. */
+const fold = (name: string): string => name.replaceAll("\u017f", "s").toLowerCase();
+
 function isOfType(value: unknown, type: string): boolean {
   const isNumber = typeof value === "number" || typeof value === "bigint";
-  if (type === "integer") return typeof value === "bigint" || Number.isInteger(value);
+  if (type === "integer") {
+    return typeof value === "bigint" || Number.isInteger(value);
+  }
   if (type === "number") return isNumber;
   if (type === "null") return value === null;
   if (type === "array") return Array.isArray(value);
   if (type === "object") return isObject(value);
-  return typeof value === type;
+  const own: string = typeof value;
+  return own === type;
 }
 
 function outOfBounds(rule: ValueRule, value: unknown): string | undefined {
-  const { minimum, maximum, minLength, maxLength, minItems, maxItems } = rule;
+  const {
+    minimum,
+    maximum,
+    above,
+    below,
+    minLength,
+    maxLength,
+    minItems,
+    maxItems,
+  } = rule;
   if (typeof value === "number" || typeof value === "bigint") {
-    if (minimum !== undefined && value < minimum) return `must be at least ${minimum}`;
-    if (maximum !== undefined && value > maximum) return `must be at most ${maximum}`;
+    if (minimum !== undefined && value < minimum) {
+      return `must be at least ${minimum}`;
+    }
+    if (maximum !== undefined && value > maximum) {
+      return `must be at most ${maximum}`;
+    }
+    if (above !== undefined && value <= above) return `must be above ${above}`;
+    if (below !== undefined && value >= below) return `must be below ${below}`;
   } else if (typeof value === "string") {
     const length = [...value].length;
     if (minLength !== undefined && length < minLength) {

@@ -11,10 +11,17 @@ import type { CallRecord } from "../log.ts";
 import type { NodeOperation } from "../openapi/node-operations.ts";
 import { isAllowedCaller } from "./browser-guard.ts";
 import { createBudget } from "./budget.ts";
-import { notAllowed, wantsToken } from "./call-problem.ts";
+import {
+  hasTokenInQuery,
+  notAllowed,
+  tokenInQuery,
+  tokenUnknown,
+  wantsToken,
+} from "./call-problem.ts";
 import { decide, type Decided, type Decision } from "./decide.ts";
 import { createPathTable, type PathTable } from "./match-path.ts";
 import { createPlaces, NoPlace } from "./places.ts";
+import { createSharing } from "./share.ts";
 import type { Forward } from "./settings.ts";
 import { hasToken, readToken, type TokenPlace } from "./token.ts";
 import { callNode, type UpstreamAnswer, UpstreamError, type UpstreamRequest } from "./upstream.ts";
@@ -27,6 +34,8 @@ export interface Call {
   /** Without `?`. */
   readonly query: string;
   makeRequest(): Awaitable<Request>;
+  /** Whether the content has been read to its end; the connection is closed otherwise. */
+  readonly content: { isRead: boolean };
 }
 
 /** What a gateway is made of. */
@@ -44,11 +53,12 @@ export interface GatewayOptions {
   readonly rpcPath: () => Promise<string>;
   readonly fetch: typeof fetch;
   readonly auth: () => Promise<Auth>;
+  /** The header of the node's secret, where the operator names it; no visitor sets it. */
+  readonly secretHeader?: string | undefined;
   /** The operations of the description that is served now. */
   readonly operations: () => Promise<readonly NodeOperation[]>;
   /** Is told of each call that was made: never a path, a parameter or a body. */
   readonly log: (record: CallRecord) => void;
-  readonly onError: (error: unknown) => void;
 }
 
 /** What is looked up: made once for a description. */
@@ -60,8 +70,22 @@ export interface Lookup {
 /** An answer of the node that is under way. */
 export interface Sent {
   readonly answer: UpstreamAnswer;
-  /** Gives back the place, and lets go of the answer. */
-  readonly end: () => void;
+  readonly isWhole: boolean;
+  /** Gives back the place, and lets go of the answer; to be called once. */
+  end(): void;
+}
+
+/** A place at the node, for one call or for all of a batch: the time and the longest answer are for all of them. */
+export interface Turn {
+  /**
+   * Sends a call.
+   *
+   * @throws {UpstreamError} if there is no answer that can be passed on, also where it comes too late
+   */
+  send(request: UpstreamRequest, collect: number): Promise<UpstreamAnswer>;
+  /** Gives back the place. */
+  end(): void;
+  /** Is aborted when the time is over, or nobody waits any longer. */
   readonly signal: AbortSignal;
 }
 
@@ -73,11 +97,23 @@ export interface Core {
   /** Why a caller is refused; `undefined` where he is not. */
   refuse(call: Call, decided: Decided): Promise<Answer | undefined>;
   /** What the caller may do: what is open, or what the token opens; `unknown` where it cannot be read. */
-  rightOf(head: RequestHead, decision: Decision): Promise<"open" | "token" | "refused" | "unknown">;
-  /** Sends a call where there is a place for it, within the time. */
-  send(
-    operation: NodeOperation,
+  rightOf(
+    head: RequestHead,
+    decision: Decision,
+  ): Promise<"open" | "token" | "refused" | "unknown">;
+  /**
+   * Takes a place at the node.
+   *
+   * @throws {NoPlace} if there is none
+   */
+  begin(
     right: Decision["right"],
+    isHeavy: boolean,
+    gone: AbortSignal,
+  ): Promise<Turn>;
+  /** Sends a call where there is a place for it, within the time. Reads that are alike share one call. */
+  send(
+    decided: Decided,
     request: UpstreamRequest,
     collect: number,
     gone: AbortSignal,
@@ -87,10 +123,15 @@ export interface Core {
     call: Call,
     decided: Decided,
     request: UpstreamRequest,
-    answerOf: (answer: UpstreamAnswer, end: (bytes: number) => void) => Answer | Response,
+    answerOf: (
+      answer: UpstreamAnswer,
+      end: (bytes: number) => void,
+    ) => Answer | Response,
   ): Promise<Answer | Response>;
   /** A call of a method, as the node gets it. */
   rpcRequest(text: string): Promise<UpstreamRequest>;
+  /** The node's URL as parsers write it, without a slash at its end. */
+  readonly base: string;
   readonly options: GatewayOptions;
   close(): void;
 }
@@ -100,43 +141,49 @@ const COLLECTED_MAX = 1024 * 1024;
 
 /** Makes what calls go through. */
 export function createCore(options: GatewayOptions): Core {
-  const { origins, token, fetch, limit, timeout, onError } = options;
+  const { origins, token, fetch, limit, timeout } = options;
   const places = createPlaces(options.concurrency);
   const budget = createBudget();
-  const life = new AbortController();
-  const base = options.url.replace(/\/+$/, "");
-  let made: { readonly of: readonly NodeOperation[]; readonly lookup: Lookup } | undefined;
+  const sharing = createSharing<Sent>();
+  /** What ends the calls that are under way, each made by its own request: workerd wants that. */
+  const running = new Set<AbortController>();
+  const base = new URL(options.url).href.replace(/\/+$/, "");
+  let made:
+    | { readonly of: readonly NodeOperation[]; readonly lookup: Lookup }
+    | undefined;
 
   const lookUp = async (): Promise<Lookup> => {
     const operations = await options.operations();
-    if (made?.of !== operations) made = { of: operations, lookup: createLookup(operations) };
+    if (made?.of !== operations) {
+      made = { of: operations, lookup: createLookup(operations) };
+    }
     return made.lookup;
   };
 
   const createLookup = (operations: readonly NodeOperation[]): Lookup => {
     const decided = decide(operations, options.forward);
-    const templates = decided.filter(({ operation }) => !operation.isMethod).map((value) => ({
-      path: value.operation.path,
-      spans: spansOf(value.operation),
-      value,
-    }));
+    const templates = decided.filter(({ operation }) => !operation.isMethod)
+      .map((value) => ({
+        path: value.operation.path,
+        spans: spansOf(value.operation),
+        value,
+      }));
     const methods = decided.filter(({ operation }) => operation.isMethod)
       .map((value) => [value.operation.path, value] as const);
     return { paths: createPathTable(templates), methods: new Map(methods) };
   };
 
-  /** Why a caller is refused; `undefined` where he is not. */
   const refuse = async (
     { head, query }: Call,
     { operation, decision }: Decided,
   ): Promise<Answer | undefined> => {
-    if (decision.right === "refused") return notAllowed(operation.name, decision.reason);
-    if (decision.right === "open") return undefined;
-    if (/(?:^|&)(?:access_)?token=/i.test(query)) {
-      return problem(400, "The token is sent as Authorization: Bearer, never in the address");
+    if (decision.right === "refused") {
+      return notAllowed(operation.name, decision.reason);
     }
+    if (decision.right === "open") return undefined;
+    if (hasTokenInQuery(query)) return tokenInQuery();
     const right = await rightOf(head, decision);
-    if (right === "unknown") return problem(503, "The operator's token cannot be read now");
+    if (right === "unknown") return tokenUnknown();
     return right === "token" ? undefined : wantsToken(operation.name);
   };
 
@@ -150,55 +197,110 @@ export function createCore(options: GatewayOptions): Core {
   const mayCall = ({ head }: Call, right: Decision["right"]) =>
     isAllowedCaller(head, origins === "*" && right !== "open" ? [] : origins);
 
-  /** Sends a call where there is a place for it, within the time. */
-  const send = async (
-    operation: NodeOperation,
+  const begin = async (
     right: Decision["right"],
+    isHeavy: boolean,
+    gone: AbortSignal,
+  ): Promise<Turn> => {
+    const closing = new AbortController();
+    const signal = AbortSignal.any([
+      gone,
+      closing.signal,
+      AbortSignal.timeout(timeout),
+    ]);
+    const giveBack = await places.take(
+      right === "token" ? "token" : "open",
+      isHeavy,
+      signal,
+    );
+    running.add(closing);
+    let left = limit;
+    return {
+      end() {
+        running.delete(closing);
+        giveBack();
+      },
+      signal,
+      async send(request, collect) {
+        try {
+          signal.throwIfAborted();
+          const auth = await options.auth();
+          const upstream = { fetch, auth, limit: left, budget };
+          const answer = await callNode(
+            upstream,
+            request,
+            Math.min(collect, left),
+            signal,
+          );
+          left -= answer.start.byteLength;
+          return answer;
+        } catch (error) {
+          const { name } = (signal.reason ?? error) as Error;
+          if (name !== "TimeoutError" || error instanceof UpstreamError) {
+            throw error;
+          }
+          const message = `The node gives no whole answer within ${timeout / 1000} s`;
+          throw new UpstreamError(504, message, { cause: error });
+        }
+      },
+    };
+  };
+
+  const send = async (
+    { operation, decision: { right } }: Decided,
     request: UpstreamRequest,
     collect: number,
     gone: AbortSignal,
-  ): Promise<{ answer: UpstreamAnswer; end: () => void; signal: AbortSignal }> => {
-    const signal = AbortSignal.any([gone, life.signal, AbortSignal.timeout(timeout)]);
-    const lane = right === "token" ? "token" : "open";
-    const giveBack = await places.take(lane, operation.isHeavy, signal);
-    try {
-      const auth = await options.auth();
-      const answer = await callNode({ fetch, auth, limit, budget }, request, collect, signal);
-      const end = () => {
-        answer.release();
-        giveBack();
-      };
-      return { answer, end, signal };
-    } catch (error) {
-      giveBack();
-      throw error;
-    }
+  ): Promise<Sent> => {
+    const alone = async (gone: AbortSignal): Promise<Sent> => {
+      const turn = await begin(right, operation.isHeavy, gone);
+      try {
+        const answer = await turn.send(request, collect);
+        const end = () => {
+          answer.release();
+          turn.end();
+        };
+        // A node that has said all is free for the next call.
+        if (answer.isWhole) turn.end();
+        return { answer, isWhole: answer.isWhole, end };
+      } catch (error) {
+        turn.end();
+        throw error;
+      }
+    };
+    if (operation.access !== "read") return await alone(gone);
+    return await sharing.join(keyOf(operation, right, request), alone, gone);
   };
 
   /** The answer for an error on the way to the node. */
-  const failed = (error: unknown, isRead: boolean, signal: AbortSignal): Answer => {
+  const failed = (error: unknown, isRead: boolean): Answer => {
+    // What nobody knows then is whether the node has done it.
+    const maybe = isRead ? "" : "; it may have been carried out";
     if (error instanceof NoPlace) return busy();
     if (error instanceof UpstreamError) {
       if (error.status === 503) return busy();
-      return problem(error.status, error.message);
-    }
-    if ((signal.reason as Error | undefined)?.name === "TimeoutError") {
       return problem(
-        504,
-        `The node gives no whole answer within ${timeout / 1000} s${maybe(isRead)}`,
+        error.status,
+        error.message + (error.status === 504 ? maybe : ""),
       );
     }
-    const { message } = failureOf(error);
-    return problem(502, `The node cannot be reached: it ${message}${maybe(isRead)}`);
+    return problem(
+      502,
+      `The node cannot be reached: it ${failureOf(error).message}${maybe}`,
+    );
   };
 
   /** Sends a call and makes an answer of what the node says; the log has a line of it. */
   const forward = async (
     call: Call,
-    { operation, decision }: Decided,
+    decided: Decided,
     request: UpstreamRequest,
-    answerOf: (answer: UpstreamAnswer, end: (bytes: number) => void) => Answer | Response,
+    answerOf: (
+      answer: UpstreamAnswer,
+      end: (bytes: number) => void,
+    ) => Answer | Response,
   ): Promise<Answer | Response> => {
+    const { operation } = decided;
     const started = performance.now();
     const record = (status: number, bytes: number) =>
       options.log({
@@ -208,38 +310,37 @@ export function createCore(options: GatewayOptions): Core {
         bytes,
       });
     const gone = (await call.makeRequest()).signal;
-    const isRead = operation.access === "read";
-    const isCollected = operation.isMethod;
-    let ended = AbortSignal.any([gone, life.signal]);
+    let sent: Sent;
     try {
-      const collect = isCollected ? limit : COLLECTED_MAX;
-      const { answer, end, signal } = await send(
-        operation,
-        decision.right,
+      sent = await send(
+        decided,
         request,
-        collect,
+        operation.isMethod ? limit : COLLECTED_MAX,
         gone,
       );
-      ended = signal;
-      let status: number | undefined;
-      let bytes: number | undefined;
-      const tell = () => {
-        if (status !== undefined && bytes !== undefined) record(status, bytes);
-      };
+    } catch (error) {
+      const refusal = failed(error, operation.access === "read");
+      record(refusal.status, 0);
+      return refusal;
+    }
+    let status: number | undefined;
+    let bytes: number | undefined;
+    const tell = () => {
+      if (status !== undefined && bytes !== undefined) record(status, bytes);
+    };
+    try {
       // What is collected ends before the answer is made.
-      const made = answerOf(answer, (sent) => {
-        end();
-        bytes = sent;
+      const made = answerOf(sent.answer, (length) => {
+        sent.end();
+        bytes = length;
         tell();
       });
       status = made.status;
       tell();
       return made;
     } catch (error) {
-      if (!isExpected(error)) onError(error);
-      const refusal = failed(error, isRead, ended);
-      record(refusal.status, 0);
-      return refusal;
+      sent.end();
+      throw error;
     }
   };
 
@@ -251,26 +352,42 @@ export function createCore(options: GatewayOptions): Core {
   });
 
   return {
-    ...{ lookUp, mayCall, refuse, rightOf, send, forward, rpcRequest, options },
+    ...{
+      lookUp,
+      mayCall,
+      refuse,
+      rightOf,
+      begin,
+      send,
+      forward,
+      rpcRequest,
+      base,
+      options,
+    },
     close() {
       places.close();
-      life.abort();
+      for (const closing of running) closing.abort();
     },
   };
 }
 
 /** The parameters of a path that may hold slashes. */
-export const spansOf = ({ parameters = [] }: NodeOperation): ReadonlySet<string> =>
-  new Set(parameters.filter(({ spans }) => spans).map(({ name }) => name));
+export const spansOf = (
+  { parameters = [] }: NodeOperation,
+): ReadonlySet<string> => new Set(parameters.filter(({ spans }) => spans).map(({ name }) => name));
 
-const busy = (): Answer =>
-  problem(503, "Too many calls are under way at the node", { "retry-after": "5" });
+/** Tells reads apart: what is called, by whom, and all that the node gets. */
+function keyOf(
+  { name }: NodeOperation,
+  right: Decision["right"],
+  { method, url, headers, body }: UpstreamRequest,
+): string {
+  const content = body ? new TextDecoder().decode(body) : "";
+  return JSON.stringify([right, name, method, url, headers, content]);
+}
 
-/** What is said where nobody knows whether the node has done it. */
-const maybe = (isRead: boolean) => isRead ? "" : "; it may have been carried out";
-
-/** Whether an error is one of the ways in which a call fails. */
-export const isExpected = (error: unknown): boolean =>
-  error instanceof NoPlace || error instanceof UpstreamError ||
-  ["TimeoutError", "AbortError"].includes((error as Error)?.name) ||
-  failureOf(error).code !== undefined;
+/** Says that there is no place for a call. */
+export const busy = (retryAfter = "5"): Answer =>
+  problem(503, "Too many calls are under way at the node", {
+    "retry-after": retryAfter,
+  });

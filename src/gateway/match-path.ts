@@ -19,23 +19,19 @@ export interface PathMatch<T> {
   readonly value: T;
   /** The decoded parameters, by name. */
   readonly parameters: ReadonlyMap<string, string>;
+  /** The parameter that holds what none may hold, and the rule. */
+  readonly fault?: { readonly name: string; readonly rule: string } | undefined;
 }
-
-/** Why a path is none. */
-export type PathRefusal =
-  /** No template fits. */
-  | { readonly refusal: "unknown" }
-  /** A parameter holds what none may hold. */
-  | { readonly refusal: "wrong"; readonly name: string; readonly rule: string };
 
 /** Matches paths. */
 export interface PathTable<T> {
   /**
-   * Finds what a path stands for.
+   * Finds what a path stands for: several methods may have one template.
    *
    * @param path as it came, percent-encoded
+   * @returns nothing where no template fits
    */
-  match(path: string): readonly PathMatch<T>[] | PathRefusal;
+  match(path: string): readonly PathMatch<T>[];
   /** All that a path stands for, without regard to case and to a slash at its end. */
   similar(path: string): readonly T[];
 }
@@ -43,41 +39,43 @@ export interface PathTable<T> {
 /** The longest parameter that does not span, in characters. */
 const LENGTH_MAX = 256;
 
-/** Dot segments, separators, what a parser changes or takes for one of these, and control characters. */
-const FORBIDDEN = /[/\\\p{Cc}\u2024\u2025\u2044\u2215\u29f8\ufe68\uff0e\uff0f\uff3c]/u;
-
-/** The same where slashes are allowed. */
-const FORBIDDEN_SPANNING = /[\\\p{Cc}\u2024\u2025\u2044\u2215\u29f8\ufe68\uff0e\uff0f\uff3c]/u;
+/** What parsers change or take for a separator, what stands for what was no UTF-8, and control characters. */
+const FORBIDDEN =
+  /[\\\p{Cc}\u2024\u2025\u2044\u2215\u2216\u29f5\u29f8\u29f9\ufe52\ufe68\uff0e\uff0f\uff3c\ufffd]/u;
 
 interface Compiled<T> extends Template<T> {
   readonly pattern: RegExp;
   readonly anyCase: RegExp;
   readonly names: readonly string[];
-  /** The most specific one comes first: literals before names, names before what spans. */
+  /**
+   * The most specific one comes first: literals before names, names before what spans. Case and a slash at the
+   * end make no difference.
+   */
   readonly rank: string;
 }
 
 /** Makes a table of templates. */
-export function createPathTable<T>(templates: readonly Template<T>[]): PathTable<T> {
+export function createPathTable<T>(
+  templates: readonly Template<T>[],
+): PathTable<T> {
   const compiled = templates.map(compile).sort((a, b) => a.rank < b.rank ? -1 : 1);
   const fits = memoize((path: string) => compiled.filter(({ pattern }) => pattern.test(path)));
   return {
     match(path) {
-      if (!isPlain(path)) return { refusal: "unknown" };
+      if (!isPlain(path)) return [];
       const [first] = fits(path);
-      if (!first) return { refusal: "unknown" };
-      const parameters = readParameters(first, path);
-      if ("refusal" in parameters) return parameters;
-      // Several methods may stand at one template.
-      return fits(path).filter(({ rank }) => rank === first.rank)
-        .map(({ value }) => ({ value, parameters: parameters.values }));
+      return fits(path).filter(({ rank }) => rank === first?.rank)
+        .map((template) => ({
+          value: template.value,
+          ...readParameters(template, path),
+        }));
     },
     similar(path) {
       const bare = path.replace(/\/+$/, "");
       const [first] = compiled.filter(({ anyCase }) => anyCase.test(bare));
-      return first
-        ? compiled.filter(({ rank }) => rank === first.rank).map(({ value }) => value)
-        : [];
+      return compiled.filter(({ rank }) => rank === first?.rank).map((
+        { value },
+      ) => value);
     },
   };
 }
@@ -107,7 +105,7 @@ function compile<T>({ path, spans, value }: Template<T>): Compiled<T> {
   }
   const bare = source.replace(/\/$/, "");
   return {
-    ...{ path, spans, value, names, rank },
+    ...{ path, spans, value, names, rank: rank.replace(/\/$/, "") },
     pattern: new RegExp(`^${source}$`),
     anyCase: new RegExp(`^${bare}$`, "i"),
   };
@@ -120,7 +118,10 @@ function escape(literal: string): string {
     /%[\da-f]{2}|[.*+?^${}()|[\]\\]/gi,
     (part) =>
       part.startsWith("%")
-        ? part.replaceAll(/[a-f]/gi, (x) => `[${x.toUpperCase()}${x.toLowerCase()}]`)
+        ? part.replaceAll(
+          /[a-f]/gi,
+          (x) => `[${x.toUpperCase()}${x.toLowerCase()}]`,
+        )
         : `\\${part}`,
   );
 }
@@ -128,25 +129,32 @@ function escape(literal: string): string {
 function readParameters<T>(
   { pattern, names, spans }: Compiled<T>,
   path: string,
-): { readonly values: ReadonlyMap<string, string> } | Extract<PathRefusal, { refusal: "wrong" }> {
+): Pick<PathMatch<T>, "parameters" | "fault"> {
   const found = pattern.exec(path)!;
-  const values = new Map<string, string>();
+  const parameters = new Map<string, string>();
   for (const [at, name] of names.entries()) {
     const value = decode(found[at + 1]!);
     const rule = value === undefined ? "must be encoded as UTF-8" : faultOf(value, spans.has(name));
-    if (rule !== undefined) return { refusal: "wrong", name, rule };
-    values.set(name, value!);
+    if (rule !== undefined) return { parameters, fault: { name, rule } };
+    parameters.set(name, value!);
   }
-  return { values };
+  return { parameters };
 }
 
 function faultOf(value: string, spans: boolean): string | undefined {
-  if (!spans && value.length > LENGTH_MAX) return `must have at most ${LENGTH_MAX} characters`;
-  const parts = spans ? value.split("/") : [value];
-  if (parts.some((part) => part === "." || part === ".." || (spans && part === ""))) {
+  if (!spans && value.length > LENGTH_MAX) {
+    return `must have at most ${LENGTH_MAX} characters`;
+  }
+  // Some nodes and disks take compatible characters for one another: full-width dots, a/c in one character.
+  const plain = value.normalize("NFKC");
+  const parts = plain.split("/");
+  if (
+    parts.some((part) => part === "." || part === ".." || (spans && part === ""))
+  ) {
     return "must not be . or ..";
   }
-  return (spans ? FORBIDDEN_SPANNING : FORBIDDEN).test(value)
+  const hasSlash = parts.length > (spans ? value.split("/").length : 1);
+  return hasSlash || FORBIDDEN.test(value) || plain.includes("\\")
     ? "must not hold slashes, backslashes or control characters"
     : undefined;
 }

@@ -3,8 +3,10 @@
  *
  * @module
  */
-import { joinBytes } from "../bytes.ts";
+import { type Bytes, joinBytes } from "../bytes.ts";
+import type { RequestHead } from "../http/message.ts";
 import { withTimeout } from "../with-timeout.ts";
+import type { Call } from "./core.ts";
 
 /** The longest body, in bytes. */
 export const BODY_MAX = 1024 * 1024;
@@ -14,8 +16,67 @@ const TIMEOUT = 10_000;
 
 /** Why a body cannot be had: the status of the answer and its sentence. */
 export interface BodyRefusal {
-  readonly status: 400 | 408 | 413;
+  readonly status: 400 | 408 | 413 | 415;
   readonly detail: string;
+}
+
+/** The content of a call; both are `undefined` where there is none. */
+export interface Content {
+  readonly bytes: Bytes | undefined;
+  /** The media type in lower case, without parameters. */
+  readonly type: string | undefined;
+}
+
+/**
+ * Reads the content of a call, if it is of a type that is taken: no type is none of these.
+ *
+ * @param types in lower case; none where the operation takes no content
+ */
+export async function readContent(
+  { head, makeRequest, content }: Pick<
+    Call,
+    "head" | "makeRequest" | "content"
+  >,
+  types: readonly string[],
+): Promise<Content | BodyRefusal> {
+  const { headers } = head;
+  const wrongType: BodyRefusal = {
+    status: 415,
+    detail: types.length === 0
+      ? "This operation takes no content"
+      : `The content of this call is ${types.join(" or ")}`,
+  };
+  // A parser that knows no other transfer coding takes its bytes for the content.
+  const transferred = headers.get("transfer-encoding") ?? "chunked";
+  if (
+    headers.has("content-encoding") || transferred.toLowerCase() !== "chunked"
+  ) {
+    return { status: 415, detail: "The content of a call is not encoded" };
+  }
+  const type = (headers.get("content-type") ?? "").split(";")[0]!.trim()
+    .toLowerCase();
+  const isTaken = types.includes(type);
+  if (!isTaken && hasContent(head)) return wrongType;
+  const request = await makeRequest();
+  const none = { bytes: undefined, type: undefined };
+  if (!request.body) {
+    content.isRead = true;
+    return none;
+  }
+  // HTTP/2 and a host's own requests need no length: nothing is of any type.
+  const bytes = await readBody(request, isTaken ? BODY_MAX : 0);
+  if ("status" in bytes) {
+    return !isTaken && bytes.status === 413 ? wrongType : bytes;
+  }
+  content.isRead = true;
+  return bytes.byteLength === 0 ? none : { bytes, type };
+}
+
+/** Whether a head says that there is content. */
+export function hasContent({ headers }: Pick<RequestHead, "headers">): boolean {
+  const length = headers.get("content-length");
+  return headers.has("transfer-encoding") ||
+    (length !== null && !/^0+$/.test(length));
 }
 
 const TOO_LARGE: BodyRefusal = {
@@ -23,11 +84,13 @@ const TOO_LARGE: BodyRefusal = {
   detail: `The content of a call has at most ${BODY_MAX / 1024} KiB`,
 };
 
-/** Reads the body of a request. */
-export async function readBody(
+async function readBody(
   request: Request,
-): Promise<Uint8Array<ArrayBuffer> | BodyRefusal> {
-  if (Number(request.headers.get("content-length") ?? 0) > BODY_MAX) return TOO_LARGE;
+  most: number,
+): Promise<Bytes | BodyRefusal> {
+  if (Number(request.headers.get("content-length") ?? 0) > most) {
+    return TOO_LARGE;
+  }
   const reader = request.body?.getReader();
   if (!reader) return new Uint8Array();
   const parts: Uint8Array[] = [];
@@ -40,11 +103,14 @@ export async function readBody(
       const read = await withTimeout(reader.read(), left, () => late);
       if ("isLate" in read) {
         void reader.cancel().catch(() => {});
-        return { status: 408, detail: "The content of the call does not arrive in time" };
+        return {
+          status: 408,
+          detail: "The content of the call does not arrive in time",
+        };
       }
       if (read.done) return joinBytes(parts);
       length += read.value.byteLength;
-      if (length > BODY_MAX) {
+      if (length > most) {
         void reader.cancel().catch(() => {});
         return TOO_LARGE;
       }
@@ -55,10 +121,12 @@ export async function readBody(
   }
 }
 
-/** Some bytes as text; `undefined` where they are none. */
+/** Some bytes as text, whose byte order mark stays; `undefined` where they are none. */
 export function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(
+      bytes,
+    );
   } catch {
     return undefined;
   }

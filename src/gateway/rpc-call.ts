@@ -10,6 +10,7 @@ import type { NodeOperation } from "../openapi/node-operations.ts";
 import { shorten } from "../text.ts";
 import { checkValue } from "./check-value.ts";
 import type { WrongParameter } from "./parameters.ts";
+import { decodeUtf8 } from "./request-body.ts";
 import type { RawParams } from "./rpc-body.ts";
 import { DEPTH_MAX } from "./rpc-body.ts";
 
@@ -21,7 +22,10 @@ const MESSAGE_MAX = 1024, DATA_MAX = 16_384;
  *
  * @returns what is wrong; none where nothing is, or where nobody knows the parameters
  */
-export function checkParams({ parameters }: NodeOperation, params: RawParams): WrongParameter[] {
+export function checkParams(
+  { parameters }: NodeOperation,
+  params: RawParams,
+): WrongParameter[] {
   if (!parameters) return [];
   const wrong: WrongParameter[] = [];
   const refuse = (name: string, rule: string) => wrong.push({ in: "body", name, rule });
@@ -36,7 +40,10 @@ export function checkParams({ parameters }: NodeOperation, params: RawParams): W
     for (const [at, text] of params.entries()) {
       const parameter = parameters[at];
       if (parameter) given.set(parameter.name, text);
-      else refuse(String(at), `is one too many: there are ${parameters.length}`);
+      else {refuse(
+          String(at),
+          `is one too many: there are ${parameters.length}`,
+        );}
     }
   }
   for (const { name, isRequired, rule } of parameters) {
@@ -52,8 +59,9 @@ export function checkParams({ parameters }: NodeOperation, params: RawParams): W
 }
 
 /** Whether parameters are given by name. */
-export const isNamed = (params: RawParams): params is ReadonlyMap<string, string> =>
-  !Array.isArray(params);
+export const isNamed = (
+  params: RawParams,
+): params is ReadonlyMap<string, string> => !Array.isArray(params);
 
 /**
  * Writes a call.
@@ -105,18 +113,25 @@ export type RpcAnswer =
 /**
  * Reads the answer to one call.
  *
- * @returns `undefined` where it is none
+ * @returns `undefined` where it is none, such as what is no UTF-8
  */
-export function readRpcAnswer(text: string): RpcAnswer | undefined {
+export function readRpcAnswer(bytes: Uint8Array): RpcAnswer | undefined {
+  const text = decodeUtf8(bytes);
+  if (text === undefined) return undefined;
   let root: Part;
   try {
     root = readParts(text, 1, DEPTH_MAX);
   } catch {
     return undefined;
   }
-  const [error, result] = [root.members?.get("error"), root.members?.get("result")];
+  const [error, result] = [
+    root.members?.get("error"),
+    root.members?.get("result"),
+  ];
   const errorText = error && textOfPart(text, error);
-  if (errorText !== undefined && errorText !== "null") return readError(errorText);
+  if (errorText !== undefined && errorText !== "null") {
+    return readError(errorText);
+  }
   return result && { result: textOfPart(text, result) };
 }
 
@@ -126,7 +141,10 @@ function readError(text: string): RpcAnswer {
   const dataText = data && textOfPart(text, data);
   return {
     code: typeof code === "number" ? code : undefined,
-    message: shorten(textOf(message) ?? "The node answers with an error", MESSAGE_MAX),
+    message: shorten(
+      textOf(message) ?? "The node answers with an error",
+      MESSAGE_MAX,
+    ),
     data: dataText !== undefined && dataText.length <= DATA_MAX ? dataText : undefined,
     error: text,
   };

@@ -14,8 +14,11 @@ export interface ValueRule {
   /** `undefined` for any. */
   readonly types?: readonly string[] | undefined;
   readonly values?: readonly unknown[] | undefined;
-  readonly minimum?: number | undefined;
-  readonly maximum?: number | undefined;
+  readonly minimum?: number | bigint | undefined;
+  readonly maximum?: number | bigint | undefined;
+  /** What a number has to be more than, and less than. */
+  readonly above?: number | bigint | undefined;
+  readonly below?: number | bigint | undefined;
   readonly minLength?: number | undefined;
   readonly maxLength?: number | undefined;
   readonly minItems?: number | undefined;
@@ -145,7 +148,7 @@ function createReader(document: Json) {
       values: schema.const === undefined
         ? Array.isArray(schema.enum) ? schema.enum : undefined
         : [schema.const],
-      ...numbersOf(schema),
+      ...boundsOf(schema),
       items: items === undefined ? undefined : inner(items),
       anyOf: options.length > 0 ? options.map(inner) : undefined,
       properties: properties === undefined ? undefined : Object.fromEntries(
@@ -256,13 +259,24 @@ function createReader(document: Json) {
 const isPlace = (place: unknown): place is "path" | "query" | "header" =>
   place === "path" || place === "query" || place === "header";
 
-const NUMBERS = ["minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems"] as const;
+/** The bounds of a value, by their keywords of JSON Schema. */
+const BOUNDS = {
+  minimum: "minimum",
+  maximum: "maximum",
+  exclusiveMinimum: "above",
+  exclusiveMaximum: "below",
+  minLength: "minLength",
+  maxLength: "maxLength",
+  minItems: "minItems",
+  maxItems: "maxItems",
+} as const;
 
 /** The bounds of a schema; those of OpenAPI 3.0 that exclude their limit are taken with it. */
-function numbersOf(schema: Json): Pick<ValueRule, typeof NUMBERS[number]> {
-  const bounds = NUMBERS.flatMap((name) =>
-    typeof schema[name] === "number" ? [[name, schema[name]] as const] : []
-  );
+function boundsOf(schema: Json): Pick<ValueRule, typeof BOUNDS[keyof typeof BOUNDS]> {
+  const bounds = Object.entries(BOUNDS).flatMap(([keyword, name]) => {
+    const bound = schema[keyword];
+    return typeof bound === "number" || typeof bound === "bigint" ? [[name, bound] as const] : [];
+  });
   return Object.fromEntries(bounds);
 }
 
