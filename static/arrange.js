@@ -26,6 +26,7 @@ export function arrange(description) {
   const [common, others] = [paths.filter(isCommon), paths.filter((entry) => !isCommon(entry))];
   if (common.length > 0) description.paths = Object.fromEntries([...common, ...others]);
   declareTags(description);
+  sayCalls(description);
   return description;
 }
 
@@ -62,6 +63,14 @@ function showMarks(operation) {
     words.push(`since ${String(since).slice(0, 20)}`);
   }
   if (words.length > 0) operation["x-badges"] ??= words.map((name) => ({ name }));
+}
+
+/** What the plain page says of calls at its head, where it does. */
+function sayCalls(description) {
+  const said = document.querySelector("#plain #calls")?.textContent;
+  if (!said) return;
+  const { description: text, ...info } = description.info ?? {};
+  description.info = { ...info, description: text ? `${said}\n\n${text}` : said };
 }
 
 /** Scalar shows tags that are not declared after the others: the service's own tag is to be the last. */

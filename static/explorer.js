@@ -44,9 +44,22 @@ createApiReference(mount, {
   mcp: { disabled: true },
   showDeveloperTools: "never",
   hideClientButton: true,
+  // A token is held in memory alone.
+  persistAuth: false,
+  customFetch: send,
 });
 await until(() => mount.querySelector(".show-api-client-button"), () => mount.querySelector("h1"));
 await showScalar();
+
+/**
+ * Sends a request of Scalar's. One to this service says that it is ours: the service forwards nothing of pages
+ * that cannot, and no page of another origin can set this header unasked.
+ */
+function send(input, init) {
+  const request = new Request(input, init);
+  if (request.url.startsWith(base.href)) request.headers.set("X-Nodeface", "1");
+  return fetch(request);
+}
 
 /**
  * Resolves the relative servers of a description, each of which begins with a dot: this service. Scalar
