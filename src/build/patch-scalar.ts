@@ -104,7 +104,8 @@ const PATCHES: readonly Patch[] = [
   },
   {
     file: "chunks/ScalarTooltip.vue",
-    why: "What is sent does not say by which scheme: `explorer.js` keeps the token of this service here",
+    why:
+      "What is sent does not say by which scheme: `explorer.js` keeps the token of this service here",
     from: "name:`Authorization`,value:r||t,format:`bearer`})}if(e.type===`oauth2`)",
     with: "name:`Authorization`,value:r||t,format:`bearer`,bearerFormat:e.bearerFormat})}" +
       "if(e.type===`oauth2`)",
