@@ -34,6 +34,10 @@ let open: Served;
 let off: Served;
 /** Pages of another origin. */
 let stranger: Server;
+/** Another server that a description names, and what it heard: a path with its `Authorization`. */
+let elsewhere: Server;
+let both: Served;
+const heard: [path: string, authorization: string | undefined][] = [];
 const services: Nodeface[] = [];
 
 calls.before(async () => {
@@ -49,7 +53,8 @@ calls.before(async () => {
       ...options,
     });
     services.push(service);
-    return await serve(service, { hostname: "0.0.0.0", port: 0 });
+    const { url, close } = await serve(service, { hostname: "0.0.0.0", port: 0 });
+    return { url: at(url, "127.0.0.1"), close: () => close() };
   };
   open = await start({
     forward: {
@@ -57,7 +62,6 @@ calls.before(async () => {
       with_token: ["eth_accounts"],
       token_file: tokenFile,
     },
-    description: undefined,
   });
   off = await start({});
   stranger = createServer(({ url = "" }, response) => {
@@ -67,15 +71,49 @@ calls.before(async () => {
     response.end("<!doctype html><title>A page</title><body></body>");
   });
   await new Promise<void>((resolve) => stranger.listen(0, "0.0.0.0", resolve));
+  elsewhere = createServer(({ method, url, headers }, response) => {
+    if (method === "GET") heard.push([url!, headers.authorization]);
+    response.setHeader("access-control-allow-origin", "*");
+    response.setHeader("access-control-allow-headers", "authorization");
+    response.setHeader("content-type", "application/json").end("{}");
+  });
+  await new Promise<void>((resolve) => elsewhere.listen(0, "127.0.0.1", resolve));
+  both = await start({
+    node: { url: node.url },
+    forward: { with_token: ["GET /ours"], token_file: tokenFile },
+    description: { text: JSON.stringify(describeBoth()), name: "openapi.json" },
+  });
 });
 calls.after(async () => {
   await browser?.close();
   stranger?.close();
-  for (const server of [open, off]) await server?.close();
+  elsewhere?.close();
+  for (const server of [open, off, both]) await server?.close();
   for (const service of services) await service.close();
   await node?.stop();
   if (folder) rmSync(folder, { recursive: true });
 });
+
+/** A description with an operation at the node and one elsewhere, which has the same kind of secret. */
+function describeBoth() {
+  const get = (summary: string) => ({
+    summary,
+    tags: ["All"],
+    responses: { 200: { description: "Done" } },
+  });
+  const { port } = elsewhere.address() as AddressInfo;
+  return {
+    openapi: "3.1.1",
+    info: { title: "Both", version: "1" },
+    servers: [{ url: node.url }],
+    security: [{ key: [] }],
+    paths: {
+      "/ours": { get: get("Ours") },
+      "/theirs": { get: get("Theirs"), servers: [{ url: `http://127.0.0.1:${port}` }] },
+    },
+    components: { securitySchemes: { key: { type: "http", scheme: "bearer" } } },
+  };
+}
 
 /** A service by another host name. */
 const at = (url: string, host: string): string => {
@@ -240,10 +278,6 @@ const keptBy = (page: Page): Promise<string> =>
   page.evaluate(async () => {
     const databases = await indexedDB.databases();
     const caches = "caches" in globalThis ? await globalThis.caches.keys() : [];
-    const { cookie, location, referrer } = {
-      ...document,
-      location: document.location,
-    } as Document;
     return JSON.stringify([
       { ...localStorage },
       { ...sessionStorage },
@@ -251,6 +285,23 @@ const keptBy = (page: Page): Promise<string> =>
       [databases, caches],
     ]);
   });
+
+test("the token is sent to no other server, though it is selected for all operations", () =>
+  inPage(async (page) => {
+    await page.goto(`${both.url}v1/spec`);
+    await mounted(page);
+    await page.locator("#scalar").getByText(/^Auth Type|Select Auth Type/).first().click();
+    await page.getByRole("option", { name: /NodefaceToken/ }).click();
+    await page.keyboard.press("Escape");
+    await page.getByPlaceholder("Token").first().fill(TOKEN);
+    await openClient(page, "/ours");
+    const { request } = await send(page, "/v1/node/ours");
+    assert.is((await request.allHeaders()).authorization, `Bearer ${TOKEN}`);
+    await closeClient(page);
+    await openClient(page, "/theirs");
+    assert.is((await send(page, "/theirs")).status, 200);
+    assert.equal(heard, [["/theirs", undefined]]);
+  }));
 
 test("with forward: off the page says so, and a call is answered with a sentence", () =>
   inPage(async (page) => {
