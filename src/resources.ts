@@ -142,7 +142,7 @@ export function createResources(options: ResolvedOptions): Resources {
       base: url,
       node: url,
       publicUrl: node?.public_url,
-      isForwarding: options.forward !== "off",
+      forward: options.forward,
     };
     if (place !== undefined) {
       const { keepCurrent } = await import("./description/watch.ts");

@@ -42,8 +42,7 @@ export async function describeDescription(
     const { url, public_url: publicUrl } = node;
     const prepare = createPrepare(() => {});
     const where = { base: url, node: url, publicUrl };
-    const isForwarding = forward !== "off";
-    return await inspectDescription({ own, prepare, isForwarding, ...where, ...options });
+    return await inspectDescription({ own, prepare, forward, ...where, ...options });
   };
   if (description === "none") return of([]);
   if (description !== undefined) {

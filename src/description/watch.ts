@@ -17,7 +17,7 @@ import { prepareForms } from "../openapi/serve-description.ts";
 import type { Whereabouts } from "../openapi/servers.ts";
 import { fileUrl } from "../platform.ts";
 import type { DescriptionPlace, DescriptionReport } from "./place.ts";
-import type { Content, Prepare, Prepared, WrittenYaml } from "./prepare.ts";
+import type { Content, Prepare, Prepared, PrepareJob, WrittenYaml } from "./prepare.ts";
 
 /** Where a description is, and what goes into it. */
 export interface PlaceOptions extends Whereabouts {
@@ -30,7 +30,8 @@ export interface PlaceOptions extends Whereabouts {
   readonly documentOfHost?: DocumentOfHost | undefined;
   /** What is known of the kind of the node, where that goes into it. */
   readonly kind?: LoadJob["kind"];
-  readonly isForwarding?: boolean | undefined;
+  /** What may be called at the node. @default "off" */
+  readonly forward?: PrepareJob["forward"];
   /** Reads what is neither a file nor at a URL of HTTP. */
   readonly readOther?: Reader | undefined;
 }
@@ -140,7 +141,7 @@ export async function inspectDescription(
 
 /** What prepares a description, and reads its files one by one. */
 async function open(
-  { place, own, operations = [], documentOfHost, kind, isForwarding, prepare, readOther, ...where }:
+  { place, own, operations = [], documentOfHost, kind, forward, prepare, readOther, ...where }:
     & PlaceOptions
     & { prepare: Prepare },
 ): Promise<{ prepare: () => Promise<Prepared>; read: Reader }> {
@@ -151,8 +152,8 @@ async function open(
       ? readOther(url, stamp)
       : readPlace(url, stamp);
   const entryUrl = entry.href;
-  const job: LoadJob = {
-    ...{ entry: entryUrl, kind, own, operations, documentOfHost, where, isForwarding },
+  const job: PrepareJob = {
+    ...{ entry: entryUrl, kind, own, operations, documentOfHost, where, forward },
   };
   return { prepare: () => prepare(job, read), read };
 }

@@ -5,7 +5,7 @@
  */
 import { resolveFragment } from "../json/pointer.ts";
 import { type Json, listOf, objectOf, textOf } from "../json/values.ts";
-import { operationsOf } from "./list-operations.ts";
+import { type LocatedOperation, operationsOf } from "./list-operations.ts";
 import { pathOfMethod } from "./openrpc.ts";
 import { NODE, THIS_SERVICE } from "./server-url.ts";
 
@@ -106,6 +106,24 @@ export function listNodeOperations(document: Json): NodeOperation[] {
       return [read.operation(method, server.slice(NODE.length) + path, operation, item)];
     });
   });
+}
+
+/**
+ * What settings and the log call an operation of a description; `undefined` where it is not called at the node.
+ *
+ * @param document as it is served at `/spec.json`
+ */
+export function nameOfNodeOperation(
+  document: Json,
+  path: string,
+  item: Json,
+  { method, operation }: Pick<LocatedOperation, "method" | "operation">,
+): string | undefined {
+  const server = serverOf([operation, item, document]);
+  const name = methodOf(path);
+  if (name !== undefined) return server === THIS_SERVICE ? name : undefined;
+  if (server === undefined || !(server + "/").startsWith(`${NODE}/`)) return undefined;
+  return `${method} ${server.slice(NODE.length)}${path}`;
 }
 
 /** The name of the method that is called at a path of this service. */
