@@ -56,7 +56,7 @@ export interface RestRequest {
 }
 
 /** A request with values that hold at a node; `undefined` where one is missing. */
-function requestOf(
+export function requestOf(
   part: OpenApiPart,
   { operationId, requestBody }: RestOperation,
   template: string,
