@@ -1,9 +1,15 @@
-/** Asks a real node what its kind says that it only reads: directly, and through the service. */
+/** Asks a real node what its kind offers: directly, and through the service. */
 import { parseJson } from "../../src/json/lossless.ts";
 import { type Json, listOf, objectOf } from "../../src/json/values.ts";
 import type { KindInterface, OpenApiPart, OpenRpcPart } from "../../src/kinds/interface.ts";
 import { askOperations } from "../nodes/_ask-operations.ts";
-import { type AskedNode, askMethods, formOf, type Outcome } from "../nodes/_interface.ts";
+import {
+  type AskedNode,
+  askMethods,
+  formOf,
+  type Outcome,
+  type SentRequest,
+} from "../nodes/_interface.ts";
 import type { Beside } from "./_beside.ts";
 
 /** How an answer through the service is, beside that of the node itself. */
@@ -23,9 +29,9 @@ export interface Compared {
 export interface AskedThrough {
   /** The answers through the service, held against the schemas. */
   readonly outcomes: readonly Outcome[];
-  readonly compared: readonly Compared[];
+  readonly compared: Compared[];
   /** Calls of JSON-RPC that succeed and whose values do not move, with their results as JSON. */
-  readonly still: readonly { method: string; params: unknown; result: string }[];
+  readonly still: { method: string; params: unknown; result: string }[];
 }
 
 /** What an answer is compared by. */
@@ -38,32 +44,34 @@ interface Said {
 /** How often both are asked until the values stand still for long enough. */
 const ATTEMPTS = 4;
 
-/** The reads of an interface. */
-export function readsOf({ openrpc, openapi }: KindInterface): KindInterface {
-  const isRead = (operation: unknown) => objectOf(operation)["x-access"] === "read";
+/** The operations of one mark. */
+export function markedAs(
+  access: "read" | "secret",
+  { openrpc, openapi }: KindInterface,
+): KindInterface {
+  const isMarked = (operation: unknown) => objectOf(operation)["x-access"] === access;
   const paths = Object.entries(openapi?.paths ?? {}).map(([path, item]) => [
     path,
     Object.fromEntries(
-      Object.entries(item).filter(([key, value]) => key === "parameters" || isRead(value)),
+      Object.entries(item).filter(([key, value]) => key === "parameters" || isMarked(value)),
     ),
   ]);
   return {
-    ...openrpc && { openrpc: { ...openrpc, methods: openrpc.methods.filter(isRead) } },
+    ...openrpc && { openrpc: { ...openrpc, methods: openrpc.methods.filter(isMarked) } },
     ...openapi && { openapi: { ...openapi, paths: Object.fromEntries(paths) } },
   } as KindInterface;
 }
 
-/** Asks every read, in each form that the description has. */
+/** Asks every operation whose parameters have values, in each form that the description has. */
 export async function askThrough(
-  parts: KindInterface,
+  { openrpc, openapi }: KindInterface,
   node: AskedNode,
   beside: Beside,
 ): Promise<AskedThrough> {
   const compared: Compared[] = [];
-  const still: { method: string; params: unknown; result: string }[] = [];
-  const { openrpc, openapi } = readsOf(parts);
+  const still: AskedThrough["still"] = [];
   const outcomes = [
-    ...openrpc ? await throughMethods(openrpc, node, beside, compared, still) : [],
+    ...openrpc ? await throughMethods(openrpc, node, beside, { compared, still }) : [],
     ...openapi ? await throughPaths(openapi, node, beside, compared) : [],
   ];
   return { outcomes, compared, still };
@@ -72,9 +80,8 @@ export async function askThrough(
 async function throughMethods(
   part: OpenRpcPart,
   node: AskedNode,
-  { url, paths }: Beside,
-  compared: Compared[],
-  still: { method: string; params: unknown; result: string }[],
+  { paths, ask }: Beside,
+  { compared, still }: Pick<AskedThrough, "compared" | "still">,
 ): Promise<Outcome[]> {
   const methods = new Map(part.methods.map((method) => [method.name, method]));
   // So that its parameters come by their names.
@@ -92,7 +99,7 @@ async function throughMethods(
       for (const { asked, ...init } of formsOf(name, values, paths)) {
         const { is, shown, ...found } = await compare(
           direct,
-          async () => said(await fetch(url + init.path, init)),
+          async () => said(await ask(init.path, init)),
           isSameResult,
         );
         last = found.through;
@@ -115,11 +122,15 @@ async function throughMethods(
 function formsOf(name: string, values: Json, paths: Beside["paths"]) {
   const path = `/v1/rpc/${encodeURIComponent(name)}`;
   const { get, post } = objectOf(paths[path]);
-  const forms: { asked: string; path: string; method: string; body?: string; headers?: {} }[] = [];
+  const forms: (SentRequest & { asked: string; path: string })[] = [];
   const names = Object.keys(values);
-  const schema = objectOf(objectOf(objectOf(objectOf(objectOf(post).requestBody).content)[
-    "application/json"
-  ]).schema);
+  const schema = objectOf(
+    objectOf(
+      objectOf(objectOf(objectOf(post).requestBody).content)[
+        "application/json"
+      ],
+    ).schema,
+  );
   if (post && names.every((name) => Object.hasOwn(objectOf(schema.properties), name))) {
     const body = JSON.stringify(values);
     const headers = { "content-type": "application/json" };
@@ -138,7 +149,7 @@ function formsOf(name: string, values: Json, paths: Beside["paths"]) {
 async function throughPaths(
   part: OpenApiPart,
   node: AskedNode,
-  { url }: Beside,
+  { ask }: Beside,
   compared: Compared[],
 ): Promise<Outcome[]> {
   const through: AskedNode = {
@@ -147,7 +158,7 @@ async function throughPaths(
       const init = { method, headers, ...body !== undefined && { body } };
       const { is, shown, through } = await compare(
         async () => said(await node.send(path, init)),
-        async () => said(await fetch(`${url}/v1/node${path}`, init)),
+        async () => said(await ask(`/v1/node${path}`, init)),
         (direct, through) => direct.status === through.status && direct.text === through.text,
       );
       compared.push({ asked: `${method} ${path} ${body ?? ""}`, is, ...shown && { shown } });
@@ -206,6 +217,8 @@ function isSameError(direct: Said, through: Said): boolean {
     const status = error.code === -32602 ? 400 : error.code === -32601 ? 404 : 422;
     return through.status === status && code === error.code && message === error.message;
   }
+  // A 503 may mean that its queue is full.
+  if (direct.status === 503 && through.status === 503) return true;
   if (direct.status >= 500) return through.status === 502;
   return direct.status === through.status && direct.text === through.text;
 }

@@ -5,8 +5,18 @@ import { join } from "node:path";
 import { formatJson } from "../../src/json/lossless.ts";
 import { type Json, objectOf } from "../../src/json/values.ts";
 import { COMMANDS, type Running, start } from "../_server.ts";
+import { requestsTo } from "../nodes/_calls.ts";
 import { until } from "../nodes/_daemon.ts";
 import type { AskedNode } from "../nodes/_interface.ts";
+
+/** The operator's token, which lies in a file beside the configuration. */
+export const TOKEN = "Kq3vJ0mZ8xR5tY2wB7nC4dF6gH9sL1pA";
+
+/** Its name in the configuration. */
+export const TOKEN_FILE = "token";
+
+/** What shows it. */
+export const WITH_TOKEN = { authorization: `Bearer ${TOKEN}` };
 
 /** A service that forwards. */
 export interface Beside {
@@ -14,6 +24,10 @@ export interface Beside {
   readonly url: string;
   /** The paths of its description. */
   readonly paths: Readonly<Record<string, Json>>;
+  /** Sends it a request. */
+  readonly ask: AskedNode["send"];
+  /** How many calls it has sent to the node, by its log. */
+  forwarded(): number;
   readonly service: Running;
 }
 
@@ -27,7 +41,9 @@ export async function startBeside(
   kind: string,
   forward: string | Json = "reads",
 ): Promise<Beside> {
-  const file = join(await mkdtemp(join(tmpdir(), "nodeface-")), "nodeface.yaml");
+  const folder = await mkdtemp(join(tmpdir(), "nodeface-"));
+  const file = join(folder, "nodeface.yaml");
+  await writeFile(join(folder, TOKEN_FILE), TOKEN);
   const node = { url, kind, ...auth && { auth } };
   const isFlag = typeof forward === "string";
   await writeFile(file, formatJson({ node, ...!isFlag && { forward } }));
@@ -40,7 +56,10 @@ export async function startBeside(
       paths = objectOf(description.paths) as Record<string, Json>;
       return Object.keys(paths).length > 5;
     }, 60_000);
-    return { url: service.url.replace(/\/$/, ""), paths, service };
+    const url = service.url.replace(/\/$/, "");
+    const ask = requestsTo(url);
+    const forwarded = () => service.stderr().match(/ \d+ ms \d+ bytes$/gm)?.length ?? 0;
+    return { url, paths, service, ask, forwarded };
   } catch (error) {
     await service.stop();
     throw error;

@@ -110,7 +110,7 @@ function pathOfContent(
   return resolveFragment(part, pointer) === undefined ? undefined : pointer;
 }
 
-function resolved(part: OpenApiPart, value: unknown): Json {
+export function resolved(part: OpenApiPart, value: unknown): Json {
   const { $ref } = objectOf(value);
   return objectOf(typeof $ref === "string" ? resolveFragment(part, $ref.slice(1)) : value);
 }

@@ -32,9 +32,7 @@ export async function startMonerod(login?: string): Promise<AskedNode> {
   const loginFile = join(home, "login");
   if (login !== undefined) await writeFile(loginFile, login);
   const daemon = await startDaemon([MONEROD, ...flags], port, { HOME: home });
-  const send = login === undefined
-    ? requestsTo(daemon.url)
-    : digestRequestsTo(daemon.url, login);
+  const send = login === undefined ? requestsTo(daemon.url) : digestRequestsTo(daemon.url, login);
   const call = strict(callsBy(send, "/json_rpc"));
   const ask = <T>(method: string, params: unknown = {}) => resultOf<T>(call, method, params);
   try {

@@ -141,7 +141,10 @@ export function paramsOf(
 }
 
 /** Parameters in the form in which the method takes them. */
-export function formOf({ paramStructure, params }: Method, values: Record<string, unknown>): unknown {
+export function formOf(
+  { paramStructure, params }: Method,
+  values: Record<string, unknown>,
+): unknown {
   if (paramStructure !== "by-position") return values;
   const list = params.map(({ name }) => values[name]);
   const last = list.findLastIndex((value) => value !== undefined);
