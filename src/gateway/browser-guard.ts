@@ -47,7 +47,8 @@ export function isAllowedCaller(
   return !looksLikeBrowser(headers);
 }
 
-function looksLikeBrowser(headers: RequestHead["headers"]): boolean {
+/** Whether something in a request is what only browsers send. Each of theirs has at least its `User-Agent`. */
+export function looksLikeBrowser(headers: RequestHead["headers"]): boolean {
   return BROWSER_HEADERS.some((name) => headers.has(name)) ||
     /^Mozilla\//i.test(headers.get("user-agent") ?? "");
 }

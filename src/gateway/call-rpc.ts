@@ -5,6 +5,7 @@
  */
 import type { Answer } from "../http/message.ts";
 import type { Status } from "../http/status.ts";
+import { looksLikeBrowser } from "./browser-guard.ts";
 import { type Call, type Core, isExpected, type Lookup } from "./core.ts";
 import { jsonAnswer, NONSENSE } from "./json-answer.ts";
 import type { WrongParameter } from "./parameters.ts";
@@ -20,10 +21,11 @@ export async function callRpc(core: Core, call: Call): Promise<Answer | Response
     return rpcRefusal(403, CODES.notAllowed, "Pages of other origins may not call the node");
   }
   const type = (head.headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
-  if (
-    !/^application\/(?:json|json-rpc|jsonrequest)$/.test(type) ||
-    head.headers.has("content-encoding")
-  ) {
+  // bitcoin-core of npm names no type; pages can do so as well.
+  const isTyped = type === ""
+    ? !looksLikeBrowser(head.headers)
+    : /^application\/(?:json|json-rpc|jsonrequest)$/.test(type);
+  if (!isTyped || head.headers.has("content-encoding")) {
     return rpcRefusal(415, -32600, "A call is application/json");
   }
   const request = await call.makeRequest();
@@ -52,14 +54,14 @@ export async function callRpc(core: Core, call: Call): Promise<Answer | Response
 async function callOne(
   core: Core,
   call: Call,
-  { id, method, params }: RawCall,
+  { id, method, params, isOld }: RawCall,
   methods: Lookup["methods"],
   gone: AbortSignal,
 ): Promise<string | undefined> {
   const { limit, onError, log } = core.options;
   const started = performance.now();
   const fail = (code: number, message: string, more?: string) =>
-    id === undefined ? undefined : writeFault({ id, code, message }, more);
+    id === undefined ? undefined : writeFault({ id, code, message }, more, isOld);
   const decided = methods.get(method);
   if (!decided) return fail(CODES.noMethod, "There is no such method here");
   const { operation, decision } = decided;
@@ -98,9 +100,7 @@ async function callOne(
       length = answer.start.byteLength;
       if (!read) return fail(CODES.notReached, NONSENSE);
       if (id === undefined) return undefined;
-      return "result" in read
-        ? `{"jsonrpc":"2.0","result":${read.result},"id":${id}}`
-        : `{"jsonrpc":"2.0","error":${read.error},"id":${id}}`;
+      return writeAnswer(id, read, isOld);
     } finally {
       end();
     }
@@ -122,8 +122,23 @@ const rpcAnswer = (text: string, status: Status): Answer => jsonAnswer(status, t
 const rpcRefusal = (status: Status, code: number, message: string): Answer =>
   jsonAnswer(status, writeFault({ id: "null", code, message }));
 
-function writeFault({ id, code, message }: RpcFault, data?: string): string {
+function writeFault({ id, code, message }: RpcFault, data?: string, isOld = false): string {
   const more = data === undefined ? "" : `,"data":${data}`;
   const error = `{"code":${code},"message":${JSON.stringify(message)}${more}}`;
-  return `{"jsonrpc":"2.0","error":${error},"id":${id}}`;
+  return writeAnswer(id, { error }, isOld);
+}
+
+/** An answer in the version of its call. */
+function writeAnswer(
+  id: string,
+  answer: { readonly result: string } | { readonly error: string },
+  isOld: boolean,
+): string {
+  if (isOld) {
+    const { result, error } = { result: "null", error: "null", ...answer };
+    return `{"result":${result},"error":${error},"id":${id}}`;
+  }
+  return "result" in answer
+    ? `{"jsonrpc":"2.0","result":${answer.result},"id":${id}}`
+    : `{"jsonrpc":"2.0","error":${answer.error},"id":${id}}`;
 }
