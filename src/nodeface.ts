@@ -312,7 +312,7 @@ function addCalls(table: RouteTable, { gateway }: Resources, forward: Forward): 
     for (const method of methods) table.push([method, pattern, [handle, finish], pattern.source]);
   };
   add(CALL_METHODS, /^\/v1\/node(\/.*)?$/, refuseCall, ({ callPath }, call) => callPath(call));
-  add(["POST"], /^\/v1\/rpc$/, refuseRpc, ({ callRpc }, call) => callRpc(call));
+  add(["POST"], /^\/v1\/rpc\/?$/, refuseRpc, ({ callRpc }, call) => callRpc(call));
   add(
     ["GET", "POST"],
     /^\/v1\/rpc\/([^/]+)$/,
@@ -388,11 +388,14 @@ function isReady<T extends Found>(found: T | Promise<T>): found is T {
   return found === undefined || "variants" in found || "status" in found;
 }
 
+/** Paths of our own that may end with a slash: bitcoin-core of npm puts one at the end of its URL. */
+const WITH_SLASH = ["/", "/v1/", "/v1/rpc/"];
+
 /**
  * itty-router matches `/v1/spec/` as `/v1/spec`, where the page's relative links would be wrong. The node's own
  * paths may end with a slash.
  */
 function hasExtraSlash(pathname: string): boolean {
   const isOwn = !pathname.startsWith("/v1/node/");
-  return isOwn && pathname.endsWith("/") && pathname !== "/" && pathname !== "/v1/";
+  return isOwn && pathname.endsWith("/") && !WITH_SLASH.includes(pathname);
 }

@@ -9,13 +9,15 @@ import type { RequestHead } from "../http/message.ts";
 /** The header that the explorer sends, and its `curl` lines: it makes browsers ask first. */
 export const OWN_HEADER = "x-nodeface";
 
-/** What only browsers send. */
+/**
+ * What only browsers send. `Sec-Fetch-Mode` is not among them: the `fetch` of Node 20 to 26 sends it alone, and
+ * browsers never without `Sec-Fetch-Site` (Fetch Metadata, section 3).
+ */
 const BROWSER_HEADERS = [
   "origin",
   "referer",
   "cookie",
   "sec-fetch-site",
-  "sec-fetch-mode",
   "sec-fetch-dest",
   "sec-fetch-user",
   "sec-fetch-storage-access",
@@ -58,7 +60,8 @@ export function isAllowedCaller(
   return !looksLikeBrowser(headers);
 }
 
-function looksLikeBrowser(headers: RequestHead["headers"]): boolean {
+/** Whether something in a request is what only browsers send. Each of theirs has at least its `User-Agent`. */
+export function looksLikeBrowser(headers: RequestHead["headers"]): boolean {
   return BROWSER_HEADERS.some((name) => headers.has(name)) ||
     /^Mozilla\//i.test(headers.get("user-agent") ?? "");
 }

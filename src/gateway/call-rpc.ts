@@ -5,6 +5,7 @@
  */
 import type { Answer } from "../http/message.ts";
 import type { Status } from "../http/status.ts";
+import { looksLikeBrowser } from "./browser-guard.ts";
 import { hasTokenInQuery, TOKEN_IN_QUERY, TOKEN_UNKNOWN } from "./call-problem.ts";
 import type { Call, Core } from "./core.ts";
 import type { Decided } from "./decide.ts";
@@ -24,7 +25,7 @@ const TYPES = [
 ];
 
 /** A call that may go to the node. */
-interface Ready extends Pick<RawCall, "id" | "params"> {
+interface Ready extends Pick<RawCall, "id" | "params" | "isOld"> {
   readonly decided: Decided;
 }
 
@@ -51,9 +52,12 @@ export async function callRpc(
   if (head.headers.has("upgrade")) {
     return rpcRefusal(400, -32600, "Connections are not upgraded");
   }
-  const content = await readContent(call, TYPES);
+  // bitcoin-core of npm names no type; pages can do so as well.
+  const types = looksLikeBrowser(head.headers) ? TYPES : [...TYPES, ""];
+  const content = await readContent(call, types);
   if ("status" in content) {
-    return rpcRefusal(content.status, -32600, content.detail);
+    const { status, detail } = content;
+    return rpcRefusal(status, -32600, status === 415 ? "A call is application/json" : detail);
   }
   if (!content.bytes) {
     return rpcRefusal(415, -32600, "A call is application/json");
@@ -95,10 +99,12 @@ const BUSY = "Too many calls are under way at the node";
 async function judge(
   core: Core,
   call: Call,
-  { id, method, params }: RawCall,
+  { id, method, params, isOld }: RawCall,
 ): Promise<Ready | string | undefined> {
   const fail = (code: number, message: string, data?: object) =>
-    id === undefined ? undefined : writeFault({ id, code, message }, JSON.stringify(data));
+    id === undefined
+      ? undefined
+      : writeFault({ id, code, message }, JSON.stringify(data), isOld);
   const decided = (await core.lookUp()).methods.get(method);
   if (!decided) return fail(CODES.noMethod, "There is no such method here");
   const { operation, decision } = decided;
@@ -125,7 +131,7 @@ async function judge(
   if (wrong) {
     return fail(CODES.wrongParams, `${wrong.name} ${wrong.rule}`, { errors });
   }
-  return { id, params, decided };
+  return { id, params, isOld, decided };
 }
 
 /**
@@ -174,7 +180,7 @@ async function answerAll(
  */
 async function answerOne(
   core: Core,
-  { id, params, decided }: Ready,
+  { id, params, isOld, decided }: Ready,
   send: Send,
 ): Promise<string | undefined> {
   const { operation } = decided;
@@ -184,7 +190,7 @@ async function answerOne(
   let bytes = 0;
   const fail = (code: number, message: string) => {
     status = code === CODES.tooLate ? 504 : 502;
-    return id === undefined ? undefined : writeFault({ id, code, message });
+    return id === undefined ? undefined : writeFault({ id, code, message }, undefined, isOld);
   };
   try {
     const request = await core.rpcRequest(writeCall(operation, 1, params));
@@ -199,9 +205,7 @@ async function answerOne(
         );
       }
       if (id === undefined) return undefined;
-      return "result" in read
-        ? `{"jsonrpc":"2.0","result":${read.result},"id":${id}}`
-        : `{"jsonrpc":"2.0","error":${read.error},"id":${id}}`;
+      return writeAnswer(id, read, isOld);
     } finally {
       end();
     }
@@ -236,8 +240,23 @@ const rpcRefusal = (
   headers?: Readonly<Record<string, string>>,
 ): Answer => jsonAnswer(status, writeFault({ id: "null", code, message }), headers);
 
-function writeFault({ id, code, message }: RpcFault, data?: string): string {
+function writeFault({ id, code, message }: RpcFault, data?: string, isOld = false): string {
   const more = data === undefined ? "" : `,"data":${data}`;
   const error = `{"code":${code},"message":${JSON.stringify(message)}${more}}`;
-  return `{"jsonrpc":"2.0","error":${error},"id":${id}}`;
+  return writeAnswer(id, { error }, isOld);
+}
+
+/** An answer in the version of its call. */
+function writeAnswer(
+  id: string,
+  answer: { readonly result: string } | { readonly error: string },
+  isOld: boolean,
+): string {
+  if (isOld) {
+    const { result, error } = { result: "null", error: "null", ...answer };
+    return `{"result":${result},"error":${error},"id":${id}}`;
+  }
+  return "result" in answer
+    ? `{"jsonrpc":"2.0","result":${answer.result},"id":${id}}`
+    : `{"jsonrpc":"2.0","error":${answer.error},"id":${id}}`;
 }

@@ -21,6 +21,8 @@ export interface RawCall {
   readonly id: string | undefined;
   readonly method: string;
   readonly params: RawParams;
+  /** Whether it is of JSON-RPC 1, whose answers have both `result` and `error`: bitcoin-core of npm wants that. */
+  readonly isOld: boolean;
 }
 
 /** What is wrong with a call, or with all of them. */
@@ -87,7 +89,10 @@ function readCall(text: string, { members }: Part): RawCall | RpcFault {
   }
   const method = JSON.parse(textOfPart(text, methodPart)) as string;
   const params = paramsOf(text, members.get("params"));
-  return isFault(params) ? { ...params, id: id ?? "null" } : { id, method, params };
+  if (isFault(params)) return { ...params, id: id ?? "null" };
+  const version = members.get("jsonrpc");
+  const isOld = version === undefined || textOfPart(text, version) !== '"2.0"';
+  return { id, method, params, isOld };
 }
 
 /** Reads parameters that stand alone. */
