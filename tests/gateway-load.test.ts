@@ -271,7 +271,9 @@ load("reads that are alike share one call while it is under way", async () => {
       body: '{"verbosity":1,"hash":"a"}',
     }),
   ];
-  const wrapped = [1, 2].map((id) => rpc({ id, method: "block", params: ["a", 1] }));
+  const wrapped = [1, 2].map((id) =>
+    rpc({ jsonrpc: "2.0", id, method: "block", params: ["a", 1] })
+  );
   await until(() => held.length === 1);
   assert.is((await ask("/v1/info")).status, 200);
   release();

@@ -65,7 +65,7 @@ for (
     const bare = await gateway.ask("/v1/rpc/number");
     assert.is(bare.status, 200);
     assert.is(await bare.text(), text);
-    const wrapped = await (await gateway.rpc('{"id":1.50,"method":"number"}'))
+    const wrapped = await (await gateway.rpc('{"jsonrpc":"2.0","id":1.50,"method":"number"}'))
       .text();
     assert.is(wrapped, `{"jsonrpc":"2.0","result":${text},"id":1.50}`);
   });
@@ -332,10 +332,12 @@ for (
   rpc(
     `an id of ${id.slice(0, 30)} is the caller's, and the node gets ours`,
     async () => {
-      const answer = await (await gateway.rpc(`{"id": ${id} ,"method":"number"}`)).text();
+      const answer = await (await gateway.rpc(`{"jsonrpc":"2.0","id": ${id} ,"method":"number"}`))
+        .text();
       assert.is(answer, `{"jsonrpc":"2.0","result":1,"id":${id}}`);
       assert.is(JSON.parse(sent()[0]!).id, 1);
-      const refused = await (await gateway.rpc(`[{"id":${id},"method":"send"}]`)).text();
+      const refused = await (await gateway.rpc(`[{"jsonrpc":"2.0","id":${id},"method":"send"}]`))
+        .text();
       assert.ok(refused.endsWith(`"id":${id}}]`));
     },
   );

@@ -102,9 +102,7 @@ async function judge(
   { id, method, params, isOld }: RawCall,
 ): Promise<Ready | string | undefined> {
   const fail = (code: number, message: string, data?: object) =>
-    id === undefined
-      ? undefined
-      : writeFault({ id, code, message }, JSON.stringify(data), isOld);
+    id === undefined ? undefined : writeFault({ id, code, message }, JSON.stringify(data), isOld);
   const decided = (await core.lookUp()).methods.get(method);
   if (!decided) return fail(CODES.noMethod, "There is no such method here");
   const { operation, decision } = decided;
