@@ -7,6 +7,7 @@ import { mistakesInOperations } from "./operations/check-operations.ts";
 import type { CheckedOptions, NodefaceOptions } from "./options.ts";
 import { OPTIONS, optionsWith } from "./options-schema.ts";
 import { describeMistake, type Mistake, readValue } from "./settings/check.ts";
+import { mistakesWithForward } from "./settings/forward.ts";
 import { hasKind, unknownSources } from "./settings/unknown-sources.ts";
 
 /**
@@ -28,11 +29,12 @@ export function checkOptions(options: NodefaceOptions): CheckedOptions {
 
 /** What is wrong with options that are right one by one. */
 function mistakesBetween(
-  { node = {}, info, operations = [], document }: CheckedOptions,
+  { node = {}, info, operations = [], document, forward, hosts }: CheckedOptions,
 ): Mistake[] {
   // To load the kinds for their sources would delay the start.
   const isWhole = typeof info === "object" && !hasKind(node);
   return [
+    ...mistakesWithForward(forward, hosts, node.url !== undefined),
     ...mistakesInOperations(operations, document?.components),
     ...isWhole ? unknownSources(info, []) : [],
   ];

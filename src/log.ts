@@ -10,7 +10,7 @@ import type { Finding } from "./openapi/diagnostics.ts";
 export type Log = (message: string, event: LogEvent) => void;
 
 /** What a message is about. */
-export type LogEvent = NodeEvent | DescriptionEvent | ErrorEvent;
+export type LogEvent = NodeEvent | DescriptionEvent | CallEvent | ErrorEvent;
 
 /** Something is wrong with the node's description, or there is none. */
 export interface DescriptionEvent {
@@ -18,6 +18,22 @@ export interface DescriptionEvent {
   readonly level: "info" | "warn" | "error";
   /** What is wrong with it, and where. */
   readonly finding?: Finding | undefined;
+}
+
+/** A call of the node that was forwarded: never a path, a parameter or a body. */
+export interface CallRecord {
+  /** The name of the method, or the method of HTTP and the template. */
+  readonly operation: string;
+  readonly status: number;
+  readonly milliseconds: number;
+  readonly bytes: number;
+}
+
+/** A call was forwarded to the node. */
+export interface CallEvent {
+  readonly code: "call";
+  readonly level: "info";
+  readonly call: CallRecord;
 }
 
 /** A request was answered with 500, or something else failed that nobody expected. */

@@ -10,6 +10,10 @@
 import { type IRequestStrict, Router } from "itty-router";
 import type { Closeable } from "./disposable.ts";
 import { createFail, type Fail } from "./answer-error.ts";
+import type { Call } from "./gateway/core.ts";
+import type { Gateway } from "./gateway/gateway.ts";
+import { hasContent } from "./gateway/request-body.ts";
+import { CALL_METHODS, type Forward } from "./gateway/settings.ts";
 import { refuseCall, refuseRpc } from "./gateway/not-forwarded.ts";
 import { type Cors, isPreflight } from "./http/cors.ts";
 import { createFinish, type Finish } from "./http/finish.ts";
@@ -104,7 +108,7 @@ export function assembleNodeface(checked: CheckedOptions): AnsweringNodeface {
   const { node, description } = options;
   const isBesideNode = Boolean(node.url ?? node.kind) ||
     (description !== undefined && description !== "none");
-  if (isBesideNode) addCalls(table);
+  if (isBesideNode) addCalls(table, resources, options.forward);
   addOperations(table, operations, cors, fail);
 
   // The way of a request, in its order.
@@ -169,7 +173,10 @@ export function assembleNodeface(checked: CheckedOptions): AnsweringNodeface {
   const answerOther = (routes: Routes, head: RequestHead): Answer | Response => {
     const answer = answerMethod(head.method, routes.keys());
     if (!isPreflight(head)) return answer;
-    const asked = routes.get(head.headers.get("access-control-request-method") ?? "")?.finish;
+    // A method that is not there is answered as the others: to allow it would allow its headers for them too.
+    const [first] = routes.values();
+    const asked = (routes.get(head.headers.get("access-control-request-method") ?? "") ?? first)
+      ?.finish;
     // Browsers remember all methods of the answer, so that each has to be open to the same origins.
     const open = [...routes].filter(([, { finish }]) => finish === asked).map(([method]) => method);
     if (!asked && open.length === routes.size) return answer;
@@ -282,19 +289,36 @@ function createRoutes(resources: Resources, prefix: Prefix): RouteTable {
   return table;
 }
 
-/** The methods that calls of the node may have. */
-const CALL_METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
-
-/** Adds the calls of the node, which are refused. Pages of other origins learn nothing of them. */
-function addCalls(table: RouteTable): void {
-  const finish = createFinish([]);
-  const add = (methods: readonly string[], pattern: RegExp, refuse: () => Answer) => {
-    const handle: Handler = ({ head }) => toResponse(finish(refuse(), head) as Answer);
+/** Adds the calls of the node. They have a rule of their own for pages of other origins. */
+function addCalls(table: RouteTable, { gateway }: Resources, forward: Forward): void {
+  const origins = typeof forward === "object" ? forward.origins ?? [] : [];
+  const finish = createFinish(origins, "same-origin");
+  const add = (
+    methods: readonly string[],
+    pattern: RegExp,
+    refuse: () => Answer,
+    answerOf: (gateway: Gateway, call: Call) => Promise<Answer | Response>,
+  ) => {
+    const handle: Handler = async ({ head, url, match, makeRequest }) => {
+      const opened = gateway.peek() ?? await gateway.get();
+      const at = url.indexOf("?");
+      const query = at < 0 ? "" : url.slice(at + 1).replace(/#.*$/, "");
+      const call = { head, query, makeRequest, path: match[1] ?? "", content: { isRead: false } };
+      const answer = toResponse(finish(opened ? await answerOf(opened, call) : refuse(), head));
+      // The rest of the content is not waited for (RFC 9112, section 9.3).
+      if (hasContent(head) && !call.content.isRead) answer.headers.set("connection", "close");
+      return answer;
+    };
     for (const method of methods) table.push([method, pattern, [handle, finish], pattern.source]);
   };
-  add(CALL_METHODS, /^\/v1\/node(?:\/.*)?$/, refuseCall);
-  add(["POST"], /^\/v1\/rpc$/, refuseRpc);
-  add(["GET", "HEAD", "POST"], /^\/v1\/rpc\/[^/]+$/, refuseCall);
+  add(CALL_METHODS, /^\/v1\/node(\/.*)?$/, refuseCall, ({ callPath }, call) => callPath(call));
+  add(["POST"], /^\/v1\/rpc\/?$/, refuseRpc, ({ callRpc }, call) => callRpc(call));
+  add(
+    ["GET", "POST"],
+    /^\/v1\/rpc\/([^/]+)$/,
+    refuseCall,
+    ({ callMethod }, call) => callMethod(call),
+  );
 }
 
 /**
@@ -364,11 +388,14 @@ function isReady<T extends Found>(found: T | Promise<T>): found is T {
   return found === undefined || "variants" in found || "status" in found;
 }
 
+/** Paths of our own that may end with a slash: bitcoin-core of npm puts one at the end of its URL. */
+const WITH_SLASH = ["/", "/v1/", "/v1/rpc/"];
+
 /**
  * itty-router matches `/v1/spec/` as `/v1/spec`, where the page's relative links would be wrong. The node's own
  * paths may end with a slash.
  */
 function hasExtraSlash(pathname: string): boolean {
   const isOwn = !pathname.startsWith("/v1/node/");
-  return isOwn && pathname.endsWith("/") && pathname !== "/" && pathname !== "/v1/";
+  return isOwn && pathname.endsWith("/") && !WITH_SLASH.includes(pathname);
 }

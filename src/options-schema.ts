@@ -8,6 +8,7 @@
 import * as v from "valibot";
 import { LOGO_TYPES, mistakeInLogo } from "./explorer/logo.ts";
 import { COMMAND, LOGS } from "./settings/flags.ts";
+import { FORWARD, forward } from "./settings/forward.ts";
 import { infoSettings } from "./settings/info.ts";
 import { kindSchema } from "./settings/kind.ts";
 import { documentParts, operationObject } from "./settings/openapi.ts";
@@ -125,6 +126,7 @@ export function configuration(
       description(place),
       "The node's own OpenAPI description: a file or a URL, read again when it changes, or none",
     ),
+    forward: setting(forward(path), FORWARD),
     kinds: setting(list(v.pipe(KIND_FILE, v.transform(locate)), "a list of files"), {
       text:
         "Kinds of your own: files in the form of those in spec/kinds/, each called as its kind " +
@@ -216,6 +218,7 @@ export const optionsWith = (own: readonly string[]): Schema =>
         "Kinds of the host's own, by name, in the form of the files in spec/kinds/. They win over " +
         "known ones of the same name",
     }),
+    forward: setting(later(() => forward(FILE)), FORWARD),
     page: setting(later(() => object(page(LOGO, "The bytes of an image"))), PAGE),
     node: setting(later(() => nodeOptions(own)), NODE),
     info: setting(later(infoOptions), INFO),

@@ -4,6 +4,7 @@
  * @module
  */
 import type { DescriptionPlace, DescriptionReport } from "./description/place.ts";
+import type { Forward } from "./gateway/settings.ts";
 import type { Cors } from "./http/cors.ts";
 import type { Hosts } from "./http/host-guard.ts";
 import type { InfoSettings, NodeSettings } from "./info/settings.ts";
@@ -75,6 +76,13 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
   /** The node to show: where it answers, or the `node` part of the configuration file. */
   node?: string | URL | NodeOptions | undefined;
   /**
+   * What may be called at the node through this service: `"off"`, `"reads"`, or the `forward` part of the
+   * configuration file.
+   *
+   * @default "off"
+   */
+  forward?: Forward | undefined;
+  /**
    * What to show of it, as the `info` part of the configuration file; or a function that tells it
    * whenever the last answer is a second old. What it returns is read as JSON, within the bounds of
    * a node's answer: what is beyond is left out, and the log says so. `synced: false` means that the node
@@ -133,6 +141,7 @@ export interface ResolvedOptions {
   readonly kinds: Readonly<Record<string, Kind>>;
   readonly page: PageSettings;
   readonly node: NodeSettings;
+  readonly forward: Forward;
   readonly info: InfoSettings | HostInfo;
   readonly log: Log;
   readonly startedAt: Date;
@@ -159,6 +168,7 @@ export function withDefaults(options: CheckedOptions): ResolvedOptions {
     kinds: options.kinds ?? {},
     page: options.page ?? {},
     node: options.node ?? {},
+    forward: options.forward ?? "off",
     info: options.info ?? {},
     startedAt: options.startedAt ?? new Date(),
     log,

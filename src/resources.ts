@@ -14,6 +14,12 @@ import { VERSION } from "./generated/build-info.js";
 import { type PackedContent, unpack } from "./http/build-time-content.ts";
 import type { Representation } from "./http/representation.ts";
 import { createServiceInfo, isAlone } from "./info/info-without-node.ts";
+import { bytesOf, FORWARD_DEFAULTS } from "./gateway/settings.ts";
+import type { Gateway } from "./gateway/gateway.ts";
+import { milliseconds } from "./info/settings.ts";
+import { parseJson } from "./json/lossless.ts";
+import type { Duration } from "./kinds/kind.ts";
+import { readInterface } from "./openapi/kind-document.ts";
 import type { Monitor } from "./info/monitor.ts";
 import type { Snapshot } from "./info/snapshot.ts";
 import type { Kind } from "./kinds/kind.ts";
@@ -21,6 +27,7 @@ import { lazy, pick, type Resource } from "./lazy.ts";
 import { prepareCatalog } from "./openapi/api-catalog.ts";
 import { describeOperation } from "./operations/describe-operation.ts";
 import type { Form, Forms } from "./openapi/serve-description.ts";
+import type { NodeOperation } from "./openapi/node-operations.ts";
 import { refreshOnDemand } from "./refresh-on-demand.ts";
 import type { ResolvedOptions } from "./options.ts";
 import { withTimeout } from "./with-timeout.ts";
@@ -45,6 +52,8 @@ export interface Resources {
   readonly favicon: Resource<Representation>;
   /** `/assets/…` */
   readonly assets: Resource<Assets>;
+  /** `/v1/node` and `/v1/rpc`; nothing where calls are not forwarded. */
+  readonly gateway: Resource<Gateway | undefined>;
   /**
    * Makes everything except the explorer's files, the description below `/v1`, the YAML of a large
    * description, for which requests wait, and what needs an answer of the node.
@@ -61,6 +70,8 @@ type PageContent = Pick<Content, "page" | "origins">;
 
 /** How long a page waits for a description that is read for the first time, in milliseconds. */
 const PATIENCE = 10_000;
+
+const NONE: readonly NodeOperation[] = [];
 
 /** How long it waits until the kind of the node and what it can do are known, in milliseconds. */
 const PATIENCE_FOUND = 3000;
@@ -131,6 +142,7 @@ export function createResources(options: ResolvedOptions): Resources {
       base: url,
       node: url,
       publicUrl: node?.public_url,
+      forward: options.forward,
     };
     if (place !== undefined) {
       const { keepCurrent } = await import("./description/watch.ts");
@@ -196,6 +208,49 @@ export function createResources(options: ResolvedOptions): Resources {
     get: async () => await of((await description.get()).current).get(),
   });
 
+  /** The path of the node's JSON-RPC, which its kind knows. */
+  const rpcPath = lazy(async () => {
+    const json = await (await findNode())?.loadInterface();
+    return json ? readInterface(parseJson(new TextDecoder().decode(json))).openrpc?.path ?? "" : "";
+  });
+  const gateway = lazy(async (): Promise<Gateway | undefined> => {
+    const { forward } = options;
+    const { url } = node;
+    if (forward === "off" || url === undefined) return undefined;
+    const [{ createGateway }, { fetchForNode }, { createAuth }, { settingsOf }] = await Promise.all(
+      [
+        import("./gateway/gateway.ts"),
+        import("./info/node-files.ts"),
+        import("./info/sources/credentials.ts"),
+        import("./gateway/decide.ts"),
+      ],
+    );
+    const settings = settingsOf(forward) ?? {};
+    const auth = lazy(async () => {
+      const kind = node.kind ?? (await monitor.get()).kind;
+      return createAuth({ nodeUrl: url, configured: node.auth, kind, kinds: await kinds() });
+    });
+    return createGateway({
+      ...{ forward, url, token: settings },
+      secretHeader: node.auth && "header" in node.auth ? node.auth.header : undefined,
+      timeout: milliseconds((settings.timeout ?? FORWARD_DEFAULTS.timeout) as Duration),
+      limit: bytesOf(settings.limit ?? FORWARD_DEFAULTS.limit),
+      concurrency: settings.concurrency ?? FORWARD_DEFAULTS.concurrency,
+      origins: settings.origins ?? [],
+      rpcPath: () => rpcPath.get(),
+      fetch: fetchForNode(node),
+      auth: () => auth.get(),
+      operations: async () => (await description.get()).current.operations ?? NONE,
+      log: (call) =>
+        log(
+          `${call.operation} ${call.status} ${
+            Math.round(call.milliseconds)
+          } ms ${call.bytes} bytes`,
+          { code: "call", level: "info", call },
+        ),
+    });
+  });
+
   const catalog = lazy(prepareCatalog);
   const icons = lazy(async (): Promise<Icons> => {
     const [{ createIcons }, { FAVICON }] = await Promise.all([
@@ -240,6 +295,7 @@ export function createResources(options: ResolvedOptions): Resources {
     catalog,
     favicon,
     assets,
+    gateway,
     async prepare() {
       await Promise.all([monitor.get(), catalog.get(), favicon.get(), assets.get()]);
       await (await description.get()).current.page.get();
@@ -247,6 +303,7 @@ export function createResources(options: ResolvedOptions): Resources {
     refresh: description.refresh,
     async close() {
       description.end();
+      gateway.peek()?.close();
       await monitor.peek()?.[Symbol.asyncDispose]();
     },
   };

@@ -11,6 +11,12 @@ const SERVICE = "About this service";
 
 const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
 
+/** The name of the token's security scheme begins with this. */
+const TOKEN_SCHEME = "NodefaceToken";
+
+/** By this Scalar's requests say that they have the token of this service. */
+export const TOKEN_FORMAT = "the token of this service";
+
 /** The marks that are shown: the name, its value, and the word for it. */
 const marks = JSON.parse(document.getElementById("plain").dataset.marks);
 
@@ -26,6 +32,8 @@ export function arrange(description) {
   const [common, others] = [paths.filter(isCommon), paths.filter((entry) => !isCommon(entry))];
   if (common.length > 0) description.paths = Object.fromEntries([...common, ...others]);
   declareTags(description);
+  sayCalls(description);
+  markToken(description);
   return description;
 }
 
@@ -62,6 +70,20 @@ function showMarks(operation) {
     words.push(`since ${String(since).slice(0, 20)}`);
   }
   if (words.length > 0) operation["x-badges"] ??= words.map((name) => ({ name }));
+}
+
+function markToken({ components }) {
+  for (const [name, scheme] of Object.entries(components?.securitySchemes ?? {})) {
+    if (name.startsWith(TOKEN_SCHEME)) scheme.bearerFormat = TOKEN_FORMAT;
+  }
+}
+
+/** What the plain page says of calls at its head, where it does. */
+function sayCalls(description) {
+  const said = document.querySelector("#plain #calls")?.textContent;
+  if (!said) return;
+  const { description: text, ...info } = description.info ?? {};
+  description.info = { ...info, description: text ? `${said}\n\n${text}` : said };
 }
 
 /** Scalar shows tags that are not declared after the others: the service's own tag is to be the last. */

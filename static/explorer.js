@@ -4,7 +4,7 @@
  * Every URL is resolved against the page's own, so that the page works behind any proxy prefix and
  * requests nothing of another origin.
  */
-import { arrange } from "./arrange.js";
+import { arrange, TOKEN_FORMAT } from "./arrange.js";
 import { refreshHeader, setClock } from "./header.js";
 
 /** Without a change for so long, in milliseconds, Scalar is done; it batches updates for 300. */
@@ -44,9 +44,24 @@ createApiReference(mount, {
   mcp: { disabled: true },
   showDeveloperTools: "never",
   hideClientButton: true,
+  // A token is held in memory alone.
+  persistAuth: false,
+  onBeforeRequest: prepareRequest,
 });
 await until(() => mount.querySelector(".show-api-client-button"), () => mount.querySelector("h1"));
 await showScalar();
+
+/**
+ * Prepares a request of Scalar's. A call of the node says that it comes from here: the service forwards nothing of
+ * pages that do not, and no page of another origin may send this header. Everything else goes without the token:
+ * Scalar would send it wherever a visitor has selected it once.
+ */
+function prepareRequest({ request, requestBuilder }) {
+  const isCall = ["v1/node/", "v1/rpc/"].some((path) => request.url.startsWith(base.href + path));
+  if (isCall) return requestBuilder.headers.set("X-Nodeface", "1");
+  const { security } = requestBuilder;
+  requestBuilder.security = security.filter(({ bearerFormat }) => bearerFormat !== TOKEN_FORMAT);
+}
 
 /**
  * Resolves the relative servers of a description, each of which begins with a dot: this service. Scalar

@@ -148,7 +148,7 @@ info:
     const [place, what] of [
       [
         "1:1",
-        "prot is no key here; there are listen, log, hosts, cors, description, kinds, page, node, info",
+        "prot is no key here; there are listen, log, hosts, cors, description, forward, kinds, page, node, info",
       ],
       ["2:1", "nod is no key here; did you mean node?"],
       ["3:9", "listen must be an address and a port, as in 127.0.0.1:8080"],

@@ -103,6 +103,14 @@ const PATCHES: readonly Patch[] = [
     with: "{content:c()}",
   },
   {
+    file: "chunks/ScalarTooltip.vue",
+    why:
+      "What is sent does not say by which scheme: `explorer.js` keeps the token of this service here",
+    from: "name:`Authorization`,value:r||t,format:`bearer`})}if(e.type===`oauth2`)",
+    with: "name:`Authorization`,value:r||t,format:`bearer`,bearerFormat:e.bearerFormat})}" +
+      "if(e.type===`oauth2`)",
+  },
+  {
     file: "standalone.esm.js",
     why: "A long list of operations scrolls, which the keyboard must be able to do as well",
     from: "class:`endpoints`}",

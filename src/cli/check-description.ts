@@ -14,6 +14,7 @@ import type { KindInterface } from "../kinds/interface.ts";
 import { errorsFirst, formatFinding } from "../openapi/diagnostics.ts";
 import { type Offer, offered, readInterface } from "../openapi/kind-document.ts";
 import { KIND_FILES } from "../openapi/load.ts";
+import type { NodeOperation } from "../openapi/node-operations.ts";
 import { documentOf } from "../openapi/serve-description.ts";
 import { OWN_DESCRIPTION } from "../resources.ts";
 import { excerpt, printable } from "../text.ts";
@@ -27,24 +28,30 @@ import type { Config } from "./configuration.ts";
  * @param info what the node says of its software
  */
 export async function describeDescription(
-  { description, node, kinds }: Config,
+  { description, node, kinds, forward = "off" }: Config,
   kind: string | undefined,
   info: Readonly<Record<string, unknown>>,
-): Promise<Section[]> {
+): Promise<{ sections: Section[]; operations: readonly NodeOperation[] }> {
   const title = "Description";
+  const of = (sections: Section[], content?: Prepared["content"]) => ({
+    sections,
+    operations: content?.operations ?? [],
+  });
   const inspect = async (options: Partial<PlaceOptions> & Pick<PlaceOptions, "place">) => {
     const own = await documentOf(await OWN_DESCRIPTION.get());
     const { url, public_url: publicUrl } = node;
     const prepare = createPrepare(() => {});
-    return await inspectDescription({ own, prepare, base: url, node: url, publicUrl, ...options });
+    const where = { base: url, node: url, publicUrl };
+    return await inspectDescription({ own, prepare, forward, ...where, ...options });
   };
-  if (description === "none") return [];
+  if (description === "none") return of([]);
   if (description !== undefined) {
     const inspected = await inspect({ place: description });
-    return [{ title, ...verdictOn(inspected, "Shown is what is configured") }];
+    const verdict = verdictOn(inspected, "Shown is what is configured");
+    return of([{ title, ...verdict }], inspected.content);
   }
   const known = kind === undefined ? undefined : knowNode(node, kind, KINDS, kinds, info);
-  if (!known) return [];
+  if (!known) return of([]);
   const asked = await askOffer(known).catch((error: Error) => error);
   const { software, version } = known;
   const offer = asked instanceof Error ? { software, version } : asked;
@@ -55,22 +62,20 @@ export async function describeDescription(
     const { place, name } = placeBelow(node.url, known.description);
     const inspected = await inspect({ place, ...about, itself: node.url });
     if (inspected.content) {
-      return [{
-        title,
-        ...verdictOn(inspected, `Shown is what the node serves itself at ${name}`),
-      }];
+      const verdict = verdictOn(inspected, `Shown is what the node serves itself at ${name}`);
+      return of([{ title, ...verdict }], inspected.content);
     }
     const reason = printable(reasonIn(inspected.findings));
     before = `There is no description of the node at ${name}: ${reason}\n`;
   }
   const parts = await known.loadInterface();
-  if (!parts) return before === "" ? [] : [{ title, text: before, troubles: [] }];
+  if (!parts) return of(before === "" ? [] : [{ title, text: before, troubles: [] }]);
   const inspected = await inspect({ place: new URL(KIND_FILES.interface), ...about });
   const why = `Shown is what nodes of the kind ${known.kind} offer${
     lackingOf(known, asked, readInterface(JSON.parse(new TextDecoder().decode(parts))))
   }`;
   const { text, troubles } = verdictOn(inspected, why);
-  return [{ title, text: before + text, troubles }];
+  return of([{ title, text: before + text, troubles }], inspected.content);
 }
 
 /** What is said of how much of a kind's interface a node has. */

@@ -15,6 +15,7 @@ import { formatJson } from "../json/lossless.ts";
 import { excerpt, printableJson } from "../text.ts";
 import type { Config } from "./configuration.ts";
 import { ConfigError } from "./configuration-error.ts";
+import { describeCalls } from "./check-calls.ts";
 import { describeDescription } from "./check-description.ts";
 import type { Section } from "./check-section.ts";
 import { formatTable } from "./table.ts";
@@ -33,10 +34,12 @@ export async function check(config: Config): Promise<{ report: string; isWell: b
   if (unreadable.length > 0) throw new ConfigError(unreadable);
   const { inspection, info } = await inspectNode(config);
   const kind = config.node.kind ?? inspection?.detection?.kind;
+  const described = await describeDescription(config, kind, info);
   const sections = [
     ...describeKind(config, inspection),
     ...describeSources(inspection),
-    ...await describeDescription(config, kind, info),
+    ...described.sections,
+    ...await describeCalls(config, described.operations),
   ];
   const troubles = sections.flatMap((section) => section.troubles);
   troubles.unshift(...troublesOfStatus(inspection));

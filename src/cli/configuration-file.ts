@@ -5,6 +5,7 @@
  * @module
  */
 import { KINDS } from "../generated/kinds.js";
+import type { Forward } from "../gateway/settings.ts";
 import type { InfoSettings, NodeSettings } from "../info/settings.ts";
 import type { Field, Kind } from "../kinds/kind.ts";
 import { mistakeInLogo } from "../explorer/logo.ts";
@@ -12,6 +13,7 @@ import { objectOf } from "../json/values.ts";
 import { configuration } from "../options-schema.ts";
 import { type Mistake, readValue } from "../settings/check.ts";
 import type { LOGS } from "../settings/flags.ts";
+import { mistakesWithForward } from "../settings/forward.ts";
 import { kindNameOf } from "../settings/kind-name.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import { show } from "../settings/show.ts";
@@ -32,6 +34,7 @@ export interface FileConfig {
   /** The logo is a file, as the process sees it. */
   page?: { title?: string; logo?: string };
   node?: NodeSettings;
+  forward?: Forward;
   info?: InfoSettings;
 }
 
@@ -61,7 +64,12 @@ export function parseFile(
   const { value: read, mistakes } = readValue(value, schema);
   const config = withoutMistakes(read, mistakes) as FileConfig;
   const kinds = { ...KINDS, ...own };
-  const found = [...mistakes, ...sameKinds(config), ...mistakesInLogo(config, logo)];
+  const found = [
+    ...mistakes,
+    ...sameKinds(config),
+    ...mistakesInLogo(config, logo),
+    ...mistakesWithForward(config.forward, config.hosts, undefined),
+  ];
   // What a kind brings along is not known where its file is wrong.
   if (names.every((name) => Object.hasOwn(own, name))) {
     const node = { ...config.node, ...given };

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { Forward } from "../gateway/settings.ts";
 import { LOGO_BYTES_MAX } from "../explorer/logo.ts";
 import type { InfoSettings, NodeSettings } from "../info/settings.ts";
 import type { Kind } from "../kinds/kind.ts";
@@ -41,6 +42,8 @@ export interface Config {
   /** What the page is called, and its logo. */
   page?: PageSettings;
   node: NodeSettings;
+  /** What may be called at the node; nothing where it is left out. */
+  forward?: Forward;
   info: InfoSettings;
 }
 
@@ -90,6 +93,7 @@ export async function readConfig(
   if (wrong.length > 0) throw new ConfigError(wrong);
 
   const description = values.spec ?? file.description;
+  const forward = values.forward ?? file.forward;
   return {
     command,
     ...topic === undefined ? {} : { topic },
@@ -104,6 +108,7 @@ export async function readConfig(
     ...page === undefined ? {} : { page },
     kinds,
     node: { ...file.node, ...nodeOf(values) },
+    ...forward === undefined ? {} : { forward },
     info: file.info ?? {},
   };
 }

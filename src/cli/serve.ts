@@ -69,6 +69,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   for (const { message, level } of config.remarks) log(message, level);
   log(`nodeface ${VERSION} on ${addressOf(server.url)}`, "info");
   void tellUnreadable(config, log);
+  void tellForward(config, log);
   askNode(current);
   let stopWatching = watchDescription(current, queue, log);
 
@@ -93,6 +94,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
       stopWatching = watchDescription(current, queue, log);
       await before.nodeface.close();
       await tellUnreadable(next, log);
+      await tellForward(next, log);
       log("the configuration has been read again", "info");
     } catch (error) {
       log(`${(error as Error).message}\nthe configuration stays as it was`, "error");
@@ -107,10 +109,10 @@ export async function runService(config: Config, read: () => Promise<Config>): P
 
 /** Makes the service for a configuration. */
 function makeService(config: Config, startedAt: Date, log: WriteLog): Service {
-  const { kinds, page, node, info, hosts, cors, description } = config;
+  const { kinds, page, node, info, hosts, cors, description, forward } = config;
   // The configuration was checked when it was read.
   const nodeface = assembleNodeface({
-    ...{ kinds, page, node, info, hosts, cors, description, startedAt },
+    ...{ kinds, page, node, info, hosts, cors, description, forward, startedAt },
     onDescription: ({ shown }) => service.shown = shown,
     log: (message, { level }) => log(message, level),
   });
@@ -123,6 +125,17 @@ async function tellUnreadable({ node }: Config, log: WriteLog): Promise<void> {
   if (!node.auth && !node.tls) return;
   const { findUnreadable } = await import("../info/node-files.ts");
   for (const fault of await findUnreadable(node)) log(fault, "error");
+}
+
+/** Tells what is wrong, or dangerous, in what may be called. */
+async function tellForward(
+  { forward = "off", hosts = [], node, host, port }: Config,
+  log: WriteLog,
+) {
+  if (forward === "off") return;
+  const { judgeSettings } = await import("../gateway/judge-settings.ts");
+  const surroundings = { hosts, url: node.url, listening: { host, port } };
+  for (const { level, message } of await judgeSettings(forward, surroundings)) log(message, level);
 }
 
 /** Whether a service that is to take the place of another has lost the same node's description. */

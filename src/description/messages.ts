@@ -4,8 +4,7 @@
  *
  * @module
  */
-import type { LoadJob } from "../openapi/load.ts";
-import type { Content, Prepared, WrittenYaml } from "./prepare.ts";
+import type { Content, Prepared, PrepareJob, WrittenYaml } from "./prepare.ts";
 
 /** A file, as it is sent: its URL is a text. */
 export interface SentFile {
@@ -17,7 +16,7 @@ export interface SentFile {
 
 /** What the thread is told: what to do first, then each file that it has asked for. */
 export type ToThread =
-  | { readonly job: LoadJob }
+  | { readonly job: PrepareJob }
   | { readonly url: string; readonly file: SentFile | undefined }
   /** Why a file cannot be had; `isExpected` where that is a finding about it. */
   | { readonly url: string; readonly failure: string; readonly isExpected: boolean };

@@ -5,11 +5,16 @@
  * @module
  */
 import { LIMITS } from "../openapi/limits.ts";
-import type { LoadJob } from "../openapi/load.ts";
 import { type Reader, ReadError } from "../openapi/read-file-or-url.ts";
 import { startThread } from "../platform.ts";
 import type { FromThread, ToThread } from "./messages.ts";
-import { failed, type Prepared, withoutYaml, type WrittenYaml } from "./prepare.ts";
+import {
+  failed,
+  type Prepared,
+  type PrepareJob,
+  withoutYaml,
+  type WrittenYaml,
+} from "./prepare.ts";
 
 /**
  * Prepares a description in a thread, which goes on until it has written the YAML as well. Never rejects:
@@ -22,7 +27,7 @@ import { failed, type Prepared, withoutYaml, type WrittenYaml } from "./prepare.
  * @returns `undefined` if there can be no thread
  */
 export async function prepareInThread(
-  job: LoadJob,
+  job: PrepareJob,
   read: Reader,
   { time, memory }: { time: number; memory: number } = LIMITS,
   start: typeof startThread = startThread,

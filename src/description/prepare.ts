@@ -4,11 +4,14 @@
  * @module
  */
 import { type PageParts, renderParts } from "../explorer/page-parts.ts";
+import { describeCalls } from "../gateway/describe-calls.ts";
+import type { Forward } from "../gateway/settings.ts";
 import { failureOf, type Finding } from "../openapi/diagnostics.ts";
 import { load, type Loaded, type LoadJob, nameOf } from "../openapi/load.ts";
 import type { Reader } from "../openapi/read-file-or-url.ts";
 import { type Marked, markServers } from "../openapi/depths.ts";
 import { encodeForm, type Form } from "../openapi/serve-description.ts";
+import type { NodeOperation } from "../openapi/node-operations.ts";
 import { originsOf } from "../openapi/server-origins.ts";
 import { writeJson, writeYaml } from "../openapi/write.ts";
 import { excerpt } from "../text.ts";
@@ -23,10 +26,18 @@ export interface Content {
   readonly page: PageParts;
   /** The origins of its servers. */
   readonly origins: readonly string[];
+  /** What is called at the node, where calls are forwarded. */
+  readonly operations: readonly NodeOperation[];
 }
 
 /** A document as YAML, or why there is none: then its JSON, which is YAML as well, takes its place. */
 export type WrittenYaml = { readonly form: Form } | { readonly finding: Finding };
+
+/** What is prepared: plain data, which another thread can be sent. */
+export interface PrepareJob extends Omit<LoadJob, "isForwarding"> {
+  /** What may be called at the node. @default "off" */
+  readonly forward?: Forward | undefined;
+}
 
 /** What came of a description. */
 export interface Prepared extends Omit<Loaded, "document"> {
@@ -35,25 +46,30 @@ export interface Prepared extends Omit<Loaded, "document"> {
 }
 
 /** Prepares a description. */
-export type Prepare = (job: LoadJob, read: Reader) => Promise<Prepared>;
+export type Prepare = (job: PrepareJob, read: Reader) => Promise<Prepared>;
 
 /** Prepares a description in this thread. Never rejects: what is thrown on the way is a finding. */
-export const prepare: Prepare = async (job, read) => {
-  const { document, findings, stamps } = await load(job, read);
-  if (!document) return { content: undefined, findings, stamps };
+export const prepare: Prepare = async ({ forward = "off", ...job }, read) => {
+  const loaded = await load({ ...job, isForwarding: forward !== "off" }, read);
+  const { findings, stamps } = loaded;
+  if (!loaded.document) return { content: undefined, findings, stamps };
   try {
+    const { document, operations } = describeCalls(loaded.document, forward);
     const origins = originsOf(document);
     const page = await renderParts(document);
     const marked = markServers(document);
     const json = await encodeForm(marked.read(writeJson(marked.document)));
     const yaml = prepareYaml(job, marked);
-    return { content: { json, yaml, page, origins }, findings, stamps };
+    return { content: { json, yaml, page, origins, operations }, findings, stamps };
   } catch (error) {
     return failed(job, stamps, error);
   }
 };
 
-async function prepareYaml(job: LoadJob, { document, read }: Marked): Promise<WrittenYaml> {
+async function prepareYaml(
+  job: Pick<LoadJob, "entry">,
+  { document, read }: Marked,
+): Promise<WrittenYaml> {
   try {
     await breathe();
     return { form: await encodeForm(read(writeYaml(document))) };
@@ -63,12 +79,16 @@ async function prepareYaml(job: LoadJob, { document, read }: Marked): Promise<Wr
 }
 
 /** What came of a description, where that is something thrown. */
-export function failed({ entry }: LoadJob, stamps: Prepared["stamps"], error: unknown): Prepared {
+export function failed(
+  { entry }: Pick<LoadJob, "entry">,
+  stamps: Prepared["stamps"],
+  error: unknown,
+): Prepared {
   return { content: undefined, findings: [failureOf(nameOf(entry), error)], stamps };
 }
 
 /** What is said where a document cannot be written as YAML. */
-export function withoutYaml({ entry }: LoadJob, error: unknown): WrittenYaml {
+export function withoutYaml({ entry }: Pick<LoadJob, "entry">, error: unknown): WrittenYaml {
   const message = `cannot be written as YAML: ${excerpt(String((error as Error).message))}; ` +
     "/spec.yaml has it as JSON, which is YAML as well";
   const place = { file: nameOf(entry), line: 1, column: 1 };

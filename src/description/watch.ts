@@ -11,12 +11,13 @@ import { failureOf } from "../openapi/diagnostics.ts";
 import type { DocumentOfHost } from "../openapi/document-of-host.ts";
 import type { DescribedOperation } from "../openapi/operations-of-host.ts";
 import type { LoadJob } from "../openapi/load.ts";
+import type { NodeOperation } from "../openapi/node-operations.ts";
 import type { Reader } from "../openapi/read-file-or-url.ts";
 import { prepareForms } from "../openapi/serve-description.ts";
 import type { Whereabouts } from "../openapi/servers.ts";
 import { fileUrl } from "../platform.ts";
 import type { DescriptionPlace, DescriptionReport } from "./place.ts";
-import type { Content, Prepare, Prepared, WrittenYaml } from "./prepare.ts";
+import type { Content, Prepare, Prepared, PrepareJob, WrittenYaml } from "./prepare.ts";
 
 /** Where a description is, and what goes into it. */
 export interface PlaceOptions extends Whereabouts {
@@ -29,6 +30,8 @@ export interface PlaceOptions extends Whereabouts {
   readonly documentOfHost?: DocumentOfHost | undefined;
   /** What is known of the kind of the node, where that goes into it. */
   readonly kind?: LoadJob["kind"];
+  /** What may be called at the node. @default "off" */
+  readonly forward?: PrepareJob["forward"];
   /** Reads what is neither a file nor at a URL of HTTP. */
   readonly readOther?: Reader | undefined;
 }
@@ -50,6 +53,8 @@ export interface Shown<T> {
   readonly yaml: Resource<Representation>;
   readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
   readonly page: T;
+  /** What is called at the node, where calls are forwarded. */
+  readonly operations?: readonly NodeOperation[] | undefined;
 }
 
 /** What is shown of a description, as long as it is current. */
@@ -109,7 +114,8 @@ export function keepCurrent<T>(
       const { json } = content;
       const yaml = content.yaml.then((yaml) => "form" in yaml ? yaml.form : json);
       const page = await makePage(content);
-      const shown = { ...await prepareForms({ json, yaml }), page };
+      const { operations } = content;
+      const shown = { ...await prepareForms({ json, yaml }), page, operations };
       return { shown, yaml: content.yaml, findings, stamps };
     } catch (error) {
       return { findings: [failureOf(nameOf(options.place), error)], stamps };
@@ -135,7 +141,7 @@ export async function inspectDescription(
 
 /** What prepares a description, and reads its files one by one. */
 async function open(
-  { place, own, operations = [], documentOfHost, kind, prepare, readOther, ...where }:
+  { place, own, operations = [], documentOfHost, kind, forward, prepare, readOther, ...where }:
     & PlaceOptions
     & { prepare: Prepare },
 ): Promise<{ prepare: () => Promise<Prepared>; read: Reader }> {
@@ -145,7 +151,10 @@ async function open(
     readOther && !/^(?:https?|file):$/.test(url.protocol)
       ? readOther(url, stamp)
       : readPlace(url, stamp);
-  const job: LoadJob = { entry: entry.href, kind, own, operations, documentOfHost, where };
+  const entryUrl = entry.href;
+  const job: PrepareJob = {
+    ...{ entry: entryUrl, kind, own, operations, documentOfHost, where, forward },
+  };
   return { prepare: () => prepare(job, read), read };
 }
 

@@ -3,13 +3,14 @@
  *
  * @module
  */
+import { CALL_MARK } from "../gateway/describe-calls.ts";
 import type { OperationMarks } from "../kinds/interface.ts";
 import { type Json, textOf } from "../json/values.ts";
 import { excerpt } from "../text.ts";
 
 /** The marks that are shown: the name, its value, the word for it, and what that says. */
 export const MARK_WORDS: readonly (readonly [
-  name: keyof OperationMarks,
+  name: keyof OperationMarks | typeof CALL_MARK,
   value: string | true,
   word: string,
   text: string,
@@ -19,6 +20,9 @@ export const MARK_WORDS: readonly (readonly [
   ["x-access", "secret", "private", "changes nothing, and shows what is private"],
   ["x-cost", "heavy", "heavy", "may keep the node busy for seconds"],
   ["x-streaming", true, "streams", "does not end, or waits until something happens"],
+  [CALL_MARK, "open", "open", "can be called here by anybody"],
+  [CALL_MARK, "token", "token", "can be called here with the operator's token"],
+  [CALL_MARK, "refused", "not forwarded", "cannot be called here"],
 ];
 
 /** In UTF-16 code units. */

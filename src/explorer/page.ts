@@ -90,6 +90,8 @@ export function createPage(
       tag: await digest(new TextEncoder().encode(policy + html)),
       headers: {
         "content-security-policy": policy,
+        // Beyond loopback, plain http has nothing but the referrer to show that a call of ours is ours.
+        "referrer-policy": "same-origin",
         "cross-origin-opener-policy": "same-origin",
         "cross-origin-resource-policy": "same-origin",
       },

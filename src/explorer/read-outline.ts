@@ -4,7 +4,9 @@
  *
  * @module
  */
+import { callNoteOf } from "../gateway/describe-calls.ts";
 import { type LocatedOperation, operationsOf } from "../openapi/list-operations.ts";
+import { nameOfNodeOperation } from "../openapi/node-operations.ts";
 import { TAG as SERVICE_TAG } from "../openapi/service-operations.ts";
 import { decodePercent, resolveFragment } from "../json/pointer.ts";
 import { type Json, listOf, objectOf, textOf } from "../json/values.ts";
@@ -18,6 +20,8 @@ export interface Outline {
   summary: string;
   description: string;
   sections: Section[];
+  /** Whether it has operations of a node that are shown and not forwarded, all of them. */
+  isShownOnly: boolean;
 }
 
 /** A tag with its operations. */
@@ -45,6 +49,10 @@ export interface Operation {
   summary: string;
   description: string;
   deprecated: boolean;
+  /** Whether it is forwarded to the node, and for whom; `undefined` where it is answered elsewhere. */
+  call: "open" | "token" | "refused" | undefined;
+  /** What is said of that in a sentence; may be empty. */
+  callSentence: string;
   /** What it is marked with, in plain words. */
   marks: string[];
   isCommon: boolean;
@@ -90,7 +98,20 @@ export function readOutline(document: unknown): Outline {
     summary: text(info.summary),
     description: text(info.description),
     sections: readSections(root),
+    isShownOnly: isShownOnly(root),
   };
+}
+
+function isShownOnly(root: Json): boolean {
+  let isAtNode = false;
+  for (const [path, value] of Object.entries(objectOf(root.paths))) {
+    const item = objectOf(value);
+    for (const located of operationsOf(item)) {
+      if (callNoteOf(located.operation)) return false;
+      isAtNode ||= nameOfNodeOperation(root, path, item, located) !== undefined;
+    }
+  }
+  return isAtNode;
 }
 
 function readSections(root: Json): Section[] {
@@ -152,6 +173,7 @@ function readOperation(
   path: string,
 ): Omit<Operation, "id" | "isPostedToo"> {
   const summary = text(operation.summary);
+  const note = callNoteOf(operation);
   const rpcName = path.startsWith(RPC) ? decodePercent(path.slice(RPC.length)) : "";
   return {
     method,
@@ -159,8 +181,10 @@ function readOperation(
     server: serverOf([operation, item, root]),
     title: rpcName || summary || text(operation.operationId) || path,
     summary: rpcName ? summary : "",
-    description: text(operation.description),
+    description: note?.description ?? text(operation.description),
     deprecated: operation.deprecated === true,
+    call: note?.right,
+    callSentence: note?.sentence ?? "",
     marks: wordsOf(operation),
     isCommon: operation["x-common"] === true,
     parameters: [

@@ -40,6 +40,10 @@ const WITHOUT_SCRIPT =
   "<noscript><p>In the commands below <code>$BASE_URL</code> is the address of " +
   "this page up to <code>/v1/spec</code>. Trying an operation here needs JavaScript.</p></noscript>";
 
+/** Said where the node's operations are there to be read. */
+const SHOWN_ONLY =
+  `<p id="calls">This page shows what the node can do; calls are not forwarded.</p>`;
+
 /** Said of a method that can be called in two ways. */
 const POSTED_TOO =
   `<p class="also">Also as <b class="post">POST</b>, with an object of the parameters.</p>`;
@@ -118,10 +122,11 @@ function renderNavigation({ sections }: Outline, { navigation, summary: length }
 }
 
 function renderAbout(outline: Outline, detail: Detail): string {
-  const { title, version, summary, description } = outline;
+  const { title, version, summary, description, isShownOnly } = outline;
   return `<section class="about"><h2>${name(title)}</h2><p class="version">` +
     `${version ? `Version ${name(version)} · ` : ""}OpenAPI description: ` +
     `<a href="../spec.json" download>JSON</a>, <a href="../spec.yaml" download>YAML</a></p>` +
+    (isShownOnly ? SHOWN_ONLY : "") +
     (summary ? `<p class="summary">${renderInlineMarkdown(summary, detail.summary)}</p>` : "") +
     renderMarkdown(description, detail.about) + renderLegend(outline) +
     `${WITHOUT_SCRIPT}</section>`;
@@ -143,8 +148,7 @@ const renderMark = (word: string) =>
 const renderTag = ({ id, name: tag }: Section) => `<h2 id="${escape(id)}">${name(tag)}</h2>`;
 
 function renderOperation(operation: Operation, detail: Detail): string {
-  const { method, path, server, title, summary, marks, parameters, answers } = operation;
-  const base = /^https?:/.test(server) ? "" : "<var>$BASE_URL</var>";
+  const { method, path, title, summary, callSentence, marks, parameters, answers } = operation;
   const id = escape(operation.id);
   const address = name(path);
   return `<article><h3 id="${id}">${escape(shorten(title, detail.summary))}</h3>` +
@@ -152,12 +156,27 @@ function renderOperation(operation: Operation, detail: Detail): string {
     `${operation.deprecated ? " <em>deprecated</em>" : ""}` +
     `${marks.map((word) => ` ${renderMark(word)}`).join("")}</p>` +
     (summary ? `<p>${escape(shorten(summary, detail.summary))}</p>` : "") +
+    (callSentence ? `<p class="call">${escape(callSentence)}</p>` : "") +
     (operation.isPostedToo ? POSTED_TOO : "") +
     renderMarkdown(operation.description, detail.operation) +
     renderItems("Parameters", parameters, detail) +
     renderItems("Answers", answers, detail) +
-    `<pre><code>curl ${method === "GET" ? "" : `-X ${method} `}` +
-    `${base}${name(server)}${address}</code></pre></article>`;
+    `<pre><code>curl ${renderOptions(operation)}${renderAddress(operation)}</code></pre></article>`;
+}
+
+/** The options of `curl`. */
+function renderOptions({ method, call }: Operation): string {
+  const options = [
+    ...method === "GET" ? [] : [`-X ${method}`],
+    ...call === "open" || call === "token" ? [`-H "X-Nodeface: 1"`] : [],
+    ...call === "token" ? [`-H "Authorization: Bearer $TOKEN"`] : [],
+  ];
+  return options.map((option) => `${escape(option)} `).join("");
+}
+
+function renderAddress({ server, path }: Operation): string {
+  const base = /^https?:/.test(server) ? "" : "<var>$BASE_URL</var>";
+  return `${base}${name(server)}${name(path)}`;
 }
 
 function renderItems(title: string, items: Item[], { items: max, item: length }: Detail): string {

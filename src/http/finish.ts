@@ -27,14 +27,18 @@ export const SECURITY_HEADERS = {
 /**
  * Makes the last step of a service.
  *
+ * @param resources whose pages may embed a response: by default those that may read it
  * @throws {TypeError} if an entry of `cors` is not an origin
  */
-export function createFinish(cors: Cors): Finish {
+export function createFinish(
+  cors: Cors,
+  resources: "cross-origin" | "same-origin" = cors === "*" ? "cross-origin" : "same-origin",
+): Finish {
   const corsHeaders = createCors(cors);
   // A page that may not read a response may not embed it either.
   const common = {
     ...SECURITY_HEADERS,
-    "cross-origin-resource-policy": cors === "*" ? "cross-origin" : "same-origin",
+    "cross-origin-resource-policy": resources,
   };
 
   const complete = (

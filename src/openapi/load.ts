@@ -44,6 +44,8 @@ export interface LoadJob {
   readonly documentOfHost?: DocumentOfHost | undefined;
   /** What is known of where the node is. */
   readonly where: Whereabouts;
+  /** Whether calls of the node are forwarded: then its operations are called through this service alone. */
+  readonly isForwarding?: boolean | undefined;
 }
 
 /** Where a reader has what the kind of the node offers, and what the node says that it has of it. */
@@ -66,9 +68,10 @@ export interface Loaded {
  * @param read reads its files
  */
 export async function load(
-  { entry, kind, own, operations, documentOfHost, where }: LoadJob,
+  { entry, kind, own, operations, documentOfHost, isForwarding = false, ...job }: LoadJob,
   read: Reader,
 ): Promise<Loaded> {
+  const where = isForwarding ? { ...job.where, publicUrl: undefined } : job.where;
   const stamps = new Map([[entry, ""]]);
   const reader: Reader = async (url, stamp) => {
     const file = await read(url, stamp);
@@ -79,7 +82,7 @@ export async function load(
     const known = kind && await loadKind(kind, reader);
     const { document, findings } = known && entry === KIND_FILES.interface
       ? { document: known, findings: [] }
-      : await loadFiles(entry, where, known, reader, stamps);
+      : await loadFiles({ entry, where, isForwarding }, known, reader, stamps);
     if (!document) return { document, findings, stamps };
     const whole = withServiceOperations(own, document, operations, documentOfHost);
     return { document: whole, findings, stamps };
@@ -102,8 +105,7 @@ async function readValue(url: string, read: Reader): Promise<unknown> {
 
 /** The document of files, of one piece, with its servers. */
 async function loadFiles(
-  entry: string,
-  where: Whereabouts,
+  { entry, where, isForwarding }: Pick<LoadJob, "entry" | "where" | "isForwarding">,
   known: Json | undefined,
   read: Reader,
   stamps: Map<string, string>,
@@ -129,7 +131,7 @@ async function loadFiles(
   }
   const near = nearOf(files.root.url, where);
   const single = bundled.swagger === undefined ? bundled : upgradeSwagger(bundled);
-  const placed = withServers(single, near);
+  const placed = withServers(single, near, isForwarding);
   const findings = summarize([...found, ...checkServers(files, placed, near)]);
   if (isTrusted) return { document: placed, findings };
   const marked = withMarks(placed, known);

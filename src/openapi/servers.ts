@@ -38,8 +38,13 @@ export interface Whereabouts {
  * node is. What all operations have in common is said once, as most generators read nothing else.
  *
  * @param document is left as it is
+ * @param isForwarding whether what is called through this service is called there alone
  */
-export function withServers(document: Json, whereabouts: Whereabouts): Json {
+export function withServers(
+  document: Json,
+  whereabouts: Whereabouts,
+  isForwarding: boolean = false,
+): Json {
   const where = Object.fromEntries(
     Object.entries(whereabouts).map(([key, url]) => [key, url && withoutLogin(url)]),
   ) as Whereabouts;
@@ -48,11 +53,16 @@ export function withServers(document: Json, whereabouts: Whereabouts): Json {
   const isNone = listOf(document.servers).filter(isObject).length === 0;
   const url = publicUrl ?? (isNone ? trim(home ?? THIS_SERVICE) : undefined);
   const whole = url === undefined ? placed : { ...placed, servers: [{ url }] };
-  return withCommonServers(publicUrl ? whole : throughThisService(whole, where));
+  const through = publicUrl ? whole : throughThisService(whole, where, isForwarding);
+  return withCommonServers(through);
 }
 
 /** A description whose operations at the node are called through this service. */
-function throughThisService(document: Json, { node, itself }: Whereabouts): Json {
+function throughThisService(
+  document: Json,
+  { node, itself }: Whereabouts,
+  isForwarding: boolean,
+): Json {
   if (node === undefined) return document;
   return mapServers(document, (servers) => {
     const mapped = servers.map((server) => {
@@ -60,6 +70,8 @@ function throughThisService(document: Json, { node, itself }: Whereabouts): Json
       return path === undefined ? server : { ...server, url: NODE + path };
     });
     if (mapped.every((server, i) => server === servers[i])) return servers;
+    const first = mapped.find((server, i) => server !== servers[i]);
+    if (isForwarding && first) return [first];
     return mapped.filter(({ url }, i) => mapped.findIndex((other) => other.url === url) === i);
   });
 }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { FORWARDS } from "../gateway/settings.ts";
 import { KIND_OR_FILE_RULE } from "./kind-name.ts";
 import type { About } from "./schema-builders.ts";
 import {
@@ -32,6 +33,7 @@ export interface Values {
   host?: string;
   port?: number;
   log?: (typeof LOGS)[number];
+  forward?: (typeof FORWARDS)[number];
 }
 
 /** The settings of the command, in the order of its help. */
@@ -87,6 +89,15 @@ export const COMMAND: {
     flag: "port",
     variables: ["NODEFACE_PORT", "PORT"],
     argument: "PORT",
+  },
+  forward: {
+    rule: oneWordOf(FORWARDS),
+    text: "what may be called at the node through this service: off, or reads",
+    default: "off",
+    example: "reads",
+    flag: "forward",
+    variables: ["NODEFACE_FORWARD"],
+    argument: "WHAT",
   },
   log: {
     rule: oneWordOf(LOGS),

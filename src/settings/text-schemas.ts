@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { bytesOf, SIZE_FORM } from "../gateway/settings.ts";
 import * as v from "valibot";
 import { REFERENCE } from "../info/source-reference.ts";
 import { DURATION, milliseconds, RESERVED_KEYS } from "../info/settings.ts";
@@ -164,6 +165,16 @@ function duration(most: Duration, least: Duration = "0ms"): Schema<string> {
 
 /** How long an answer may take. */
 export const TIMEOUT: Schema<string> = duration("10s", "1ms");
+
+/** How long a call of the node may take. */
+export const CALL_TIMEOUT: Schema<string> = duration("10m", "100ms");
+
+/** The size of an answer. */
+export const SIZE: Schema<string> = text({
+  right: 'a size such as "32MiB", at most 1GiB',
+  pattern: SIZE_FORM,
+  isRight: (text) => bytesOf(text) >= 1024 && bytesOf(text) <= 1024 ** 3,
+});
 
 /** How long an answer is good for, or is shown when the node has stopped answering. */
 export const AGE: Schema<string> = duration("24h");

@@ -6,7 +6,7 @@ import type { Finding } from "../../src/openapi/diagnostics.ts";
 import { prepare } from "../../src/description/prepare.ts";
 import { identityOf } from "../../src/http/content-coding.ts";
 import type { DescriptionPlace } from "../../src/description/place.ts";
-import { inspectDescription } from "../../src/description/watch.ts";
+import { inspectDescription, type PlaceOptions } from "../../src/description/watch.ts";
 import type { Form } from "../../src/openapi/serve-description.ts";
 import type { Whereabouts } from "../../src/openapi/servers.ts";
 import type { Json } from "../../src/json/values.ts";
@@ -31,7 +31,7 @@ export interface Loaded {
 /** Loads one of the files of this folder, or a text, and merges the service's own description. */
 export async function load(
   place: DescriptionPlace,
-  where: Whereabouts = NEAR,
+  where: Whereabouts & Pick<PlaceOptions, "forward"> = NEAR,
   own: string = OWN,
 ): Promise<Loaded> {
   const found = typeof place === "string" ? pathOf(place) : place;

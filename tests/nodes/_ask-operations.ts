@@ -56,7 +56,7 @@ export interface RestRequest {
 }
 
 /** A request with values that hold at a node; `undefined` where one is missing. */
-function requestOf(
+export function requestOf(
   part: OpenApiPart,
   { operationId, requestBody }: RestOperation,
   template: string,
@@ -110,7 +110,7 @@ function pathOfContent(
   return resolveFragment(part, pointer) === undefined ? undefined : pointer;
 }
 
-function resolved(part: OpenApiPart, value: unknown): Json {
+export function resolved(part: OpenApiPart, value: unknown): Json {
   const { $ref } = objectOf(value);
   return objectOf(typeof $ref === "string" ? resolveFragment(part, $ref.slice(1)) : value);
 }

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { ROOT } from "../_paths.ts";
-import { callsTo, resultOf } from "./_calls.ts";
+import { callsTo, requestsTo, resultOf } from "./_calls.ts";
 import { freePort, startDaemon, until } from "./_daemon.ts";
 import { type AskedNode, METHOD_NOT_FOUND, type RestAnswer } from "./_interface.ts";
 
@@ -68,6 +68,8 @@ export async function startHsd(): Promise<AskedNode> {
     const hexstring = await ask("getrawtransaction", coinbase);
     const message = "hello";
     return {
+      url: daemon.url,
+      send: requestsTo(daemon.url),
       version,
       call,
       async request(method, { path, headers, body }): Promise<RestAnswer> {

@@ -1,10 +1,10 @@
 /** A monerod that is asked what its kind offers, with some blocks. */
-import { mkdtemp } from "node:fs/promises";
+import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseJson } from "../../src/json/lossless.ts";
 import { objectOf } from "../../src/json/values.ts";
-import { type Call, callsTo, resultOf } from "./_calls.ts";
+import { type Call, callsBy, digestRequestsTo, requestsTo, resultOf } from "./_calls.ts";
 import { freePort, startDaemon, until } from "./_daemon.ts";
 import { type AskedNode, METHOD_NOT_FOUND, type RestAnswer } from "./_interface.ts";
 
@@ -15,16 +15,25 @@ export const MONEROD = "/usr/bin/monerod";
 const ADDRESS =
   "47ehG1xBa6837pfpgww47F5ztmMGsi4eWPY9NHCDxPk3CTHEQRSMuH6g3HqiQ2qrutgz4F4bHZBtBAW2y7gyfpTACsUvfW9";
 
-export async function startMonerod(): Promise<AskedNode> {
+/**
+ * Starts it.
+ *
+ * @param login a user and a password, which it then wants by HTTP Digest
+ */
+export async function startMonerod(login?: string): Promise<AskedNode> {
   const home = await mkdtemp(join(tmpdir(), "nodeface-monerod-"));
   const [port, other] = [await freePort(), await freePort()];
   const flags = [
     ...["--regtest", "--offline", "--non-interactive", "--no-zmq", "--fixed-difficulty", "1"],
     ...["--data-dir", join(home, "data"), "--rpc-bind-port", `${port}`],
     ...["--p2p-bind-ip", "127.0.0.1", "--p2p-bind-port", `${other}`],
+    ...login === undefined ? [] : ["--rpc-login", login],
   ];
+  const loginFile = join(home, "login");
+  if (login !== undefined) await writeFile(loginFile, login);
   const daemon = await startDaemon([MONEROD, ...flags], port, { HOME: home });
-  const call = strict(callsTo(`${daemon.url}/json_rpc`));
+  const send = login === undefined ? requestsTo(daemon.url) : digestRequestsTo(daemon.url, login);
+  const call = strict(callsBy(send, "/json_rpc"));
   const ask = <T>(method: string, params: unknown = {}) => resultOf<T>(call, method, params);
   try {
     await until(async () => "result" in await call("get_block_count"), 60_000);
@@ -35,10 +44,14 @@ export async function startMonerod(): Promise<AskedNode> {
     const amounts = [0];
     return {
       version: /^[\d.]+/.exec(version)![0],
+      url: daemon.url,
+      rpcPath: "/json_rpc",
+      ...login !== undefined && { auth: { digest_file: loginFile } },
+      send,
       call,
       async request(method, { path, headers, body }): Promise<RestAnswer> {
         const content = body === undefined ? {} : { body };
-        const response = await fetch(daemon.url + path, { method, headers, ...content });
+        const response = await send(path, { method, headers, ...content });
         const text = await response.text();
         // It says in a member what others say by their status.
         const isFailure = response.ok && objectOf(parseJson(text)).status !== "OK";

@@ -1,11 +1,12 @@
 /** The real nodes that are asked what their kinds offer: how each is started and filled. */
-import { mkdtemp, readFile } from "node:fs/promises";
+import { createHmac } from "node:crypto";
+import { mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ROOT } from "../_paths.ts";
 import { HSD, startHsd } from "./_asked-hsd.ts";
 import { MONEROD, startMonerod } from "./_asked-monerod.ts";
-import { callsTo, resultOf } from "./_calls.ts";
+import { callsBy, callsTo, requestsTo, resultOf } from "./_calls.ts";
 import { ETCD, NATS, startEtcd, startNats, startSyncthing, SYNCTHING } from "./_asked-services.ts";
 import { freePort, startDaemon, until } from "./_daemon.ts";
 import { type AskedNode, METHOD_NOT_FOUND } from "./_interface.ts";
@@ -21,7 +22,7 @@ export interface Program {
 
 /** The nodes by their kinds. */
 export const PROGRAMS: Readonly<Record<string, Program>> = {
-  bitcoin: { path: "/usr/lib/litecoin/litecoind", start: startLitecoind },
+  bitcoin: { path: "/usr/lib/litecoin/litecoind", start: () => startLitecoind() },
   ethereum: {
     path: `${ROOT}tests/node_modules/.bin/anvil`,
     start: startAnvil,
@@ -34,13 +35,18 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
     ],
   },
   handshake: { path: HSD, start: startHsd },
-  monero: { path: MONEROD, start: startMonerod },
+  monero: { path: MONEROD, start: () => startMonerod() },
   etcd: { path: ETCD, start: startEtcd },
   nats: { path: NATS, start: startNats },
   syncthing: { path: SYNCTHING, start: startSyncthing },
 };
 
-async function startLitecoind(): Promise<AskedNode> {
+/**
+ * Starts a litecoind with a wallet.
+ *
+ * @param login a user and a password, as its `rpcauth` has them; without it the cookie is the secret
+ */
+export async function startLitecoind(login?: string): Promise<AskedNode> {
   const home = await mkdtemp(join(tmpdir(), "nodeface-litecoind-"));
   const port = await freePort();
   const flags = [
@@ -50,15 +56,19 @@ async function startLitecoind(): Promise<AskedNode> {
     "-txindex",
     "-blockfilterindex",
   ];
+  const cookieFile = join(home, ".litecoin/regtest/.cookie");
+  const loginFile = join(home, "login");
+  if (login !== undefined) {
+    await writeFile(loginFile, login);
+    flags.push(`-rpcauth=${rpcAuthOf(login)}`);
+  }
   const program = [PROGRAMS.bitcoin!.path, ...flags, `-rpcport=${port}`];
   const daemon = await startDaemon(program, port, { HOME: home });
-  const call = callsTo(daemon.url, async () => {
-    const cookie = await readFile(
-      join(home, ".litecoin/regtest/.cookie"),
-      "utf8",
-    );
-    return { authorization: `Basic ${btoa(cookie)}` };
+  const send = requestsTo(daemon.url, async () => {
+    const secret = login ?? await readFile(cookieFile, "utf8");
+    return { authorization: `Basic ${btoa(secret)}` };
   });
+  const call = callsBy(send, "");
   const ask = <T = string>(method: string, ...params: unknown[]) =>
     resultOf<T>(call, method, params);
   try {
@@ -83,6 +93,9 @@ async function startLitecoind(): Promise<AskedNode> {
     }]);
     const { subversion } = await ask<{ subversion: string }>("getnetworkinfo");
     return {
+      url: daemon.url,
+      auth: { basic_file: login === undefined ? cookieFile : loginFile },
+      send,
       version: /:([\d.]+)/.exec(subversion)![1]!,
       call,
       known: {
@@ -120,6 +133,13 @@ async function startLitecoind(): Promise<AskedNode> {
   }
 }
 
+/** A user and a password as the setting has them: with a salt and a digest. */
+function rpcAuthOf(login: string): string {
+  const [user, password = ""] = login.split(":");
+  const salt = "00112233445566778899aabbccddeeff";
+  return `${user}:${salt}$${createHmac("sha256", salt).update(password).digest("hex")}`;
+}
+
 /** The names of a help text, whose parts have headings, without those of the wallet. */
 function listedIn(help: string): string[] {
   const parts = help.split(/^== (?=.* ==$)/m).filter((part) => !part.startsWith("Wallet"));
@@ -155,6 +175,8 @@ async function startAnvil(): Promise<AskedNode> {
     const filter = { fromBlock: "0x0" };
     const version = await ask("web3_clientVersion");
     return {
+      url: daemon.url,
+      send: requestsTo(daemon.url),
       version: /v([\d.]+)/.exec(version)![1]!,
       call,
       known: {

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { requestsTo } from "./_calls.ts";
 import { freePort, startDaemon, until } from "./_daemon.ts";
 import type { AskedNode } from "./_interface.ts";
 
@@ -11,18 +12,10 @@ export const ETCD = "/usr/bin/etcd";
 export const NATS = "/usr/sbin/nats-server";
 export const SYNCTHING = "/usr/bin/syncthing";
 
-/** Sends requests to a URL, with headers of its own. */
-function requestsTo(
-  url: string,
-  own: Readonly<Record<string, string>> = {},
-): NonNullable<AskedNode["request"]> {
+/** Asks by such requests. */
+function askBy(send: AskedNode["send"]): NonNullable<AskedNode["request"]> {
   return async (method, { path, headers, body }) => {
-    const init = {
-      method,
-      headers: { ...headers, ...own },
-      ...body !== undefined && { body },
-    };
-    const response = await fetch(url + path, init);
+    const response = await send(path, { method, headers, ...body !== undefined && { body } });
     const type = response.headers.get("content-type") ?? "";
     return { status: response.status, type, text: await response.text() };
   };
@@ -92,7 +85,9 @@ export async function startNats(): Promise<AskedNode> {
     const { version } = await (await fetch(`${daemon.url}/varz`)).json();
     return {
       version,
-      request: requestsTo(daemon.url),
+      url: daemon.url,
+      send: requestsTo(daemon.url),
+      request: askBy(requestsTo(daemon.url)),
       hasOperation: (...operation) => hasPath(operation, daemon.url),
       known: {
         "listConnections.auth": true,
@@ -150,10 +145,13 @@ export async function startSyncthing(): Promise<AskedNode> {
   await writeFile(join(folder, "hello.txt"), "hello");
   const config = syncthingConfig(folder, key, port, await freePort());
   await writeFile(join(home, "config.xml"), config);
+  const keyFile = join(home, "key");
+  await writeFile(keyFile, key);
   const flags = [`--home=${home}`, "--no-browser", "--no-upgrade"];
   const daemon = await startDaemon([SYNCTHING, ...flags], port, { HOME: home });
   const stop = () => daemon.stop("SIGKILL");
   const headers = { "x-api-key": key };
+  const send = requestsTo(daemon.url, () => Promise.resolve(headers));
   const ask = async (path: string) => await (await fetch(daemon.url + path, { headers })).json();
   try {
     const { version } = await ask("/rest/system/version");
@@ -161,7 +159,10 @@ export async function startSyncthing(): Promise<AskedNode> {
     await until(async () => (await ask("/rest/db/status?folder=texts")).localFiles === 1, 30_000);
     return {
       version: /^v([\d.]+)/.exec(version)![1]!,
-      request: requestsTo(daemon.url, headers),
+      url: daemon.url,
+      auth: { header_file: keyFile, header: "X-API-Key" },
+      send,
+      request: askBy(send),
       hasOperation: (...operation) => hasPath(operation, daemon.url, headers),
       known: {
         folder: "texts",
@@ -216,7 +217,9 @@ export async function startEtcd(): Promise<AskedNode> {
     const { etcdserver } = await (await fetch(`${daemon.url}/version`)).json();
     return {
       version: etcdserver,
-      request: requestsTo(daemon.url),
+      url: daemon.url,
+      send: requestsTo(daemon.url),
+      request: askBy(requestsTo(daemon.url)),
       hasOperation: (...operation) => hasPath(operation, daemon.url),
       known: {
         "getRange.body": { key: "AA==", range_end: "AA==", limit: "10", sort_order: "DESCEND" },

@@ -1,19 +1,21 @@
 /** Calls of JSON-RPC to real nodes. */
+import { execFile } from "node:child_process";
 import { parseJson } from "../../src/json/lossless.ts";
-import type { RpcAnswer } from "./_interface.ts";
+import type { AskedNode, RpcAnswer } from "./_interface.ts";
 
 /** Calls a method of a node. */
 export type Call = (method: string, params?: unknown) => Promise<RpcAnswer>;
 
 /** Posts calls of JSON-RPC to a URL. */
-export function callsTo(
-  url: string,
-  headers: () => Promise<Record<string, string>> = () => Promise.resolve({}),
-): Call {
+export const callsTo = (url: string, headers?: () => Promise<Record<string, string>>): Call =>
+  callsBy(requestsTo(url, headers), "");
+
+/** Posts calls of JSON-RPC to a path. */
+export function callsBy(send: AskedNode["send"], path: string): Call {
   return async (method, params = []) => {
-    const response = await fetch(url, {
+    const response = await send(path, {
       method: "POST",
-      headers: { "content-type": "application/json", ...await headers() },
+      headers: { "content-type": "application/json" },
       body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
     });
     const { result, error } = parseJson(await response.text()) as {
@@ -33,4 +35,34 @@ export async function resultOf<T>(
   const answer = await call(method, params);
   if ("error" in answer) throw new Error(`${method}: ${answer.error.message}`);
   return answer.result as T;
+}
+
+/** Sends requests to a URL, with headers of its own. */
+export function requestsTo(
+  url: string,
+  own: () => Promise<Record<string, string>> = () => Promise.resolve({}),
+): AskedNode["send"] {
+  return async (path, { headers, ...init }) =>
+    await fetch(url + path, { ...init, headers: { ...headers, ...await own() } });
+}
+
+/** Sends requests to a URL that wants HTTP Digest, by curl: nothing of the service is in them. */
+export function digestRequestsTo(url: string, login: string): AskedNode["send"] {
+  return async (path, { method, headers = {}, body }) => {
+    const flags = ["--silent", "--digest", "--user", login, "--request", method];
+    const lines = Object.entries(headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
+    const content = body === undefined ? [] : ["--data-binary", body];
+    const end = ["--write-out", "\n%{http_code} %{content_type}", url + path];
+    const printed = await new Promise<string>((resolve, reject) => {
+      execFile("curl", [...flags, ...lines, ...content, ...end], {
+        maxBuffer: 64 * 1024 * 1024,
+      }, (error, stdout) => error ? reject(error) : resolve(stdout));
+    });
+    const at = printed.lastIndexOf("\n");
+    const [status, type = ""] = printed.slice(at + 1).split(" ");
+    return new Response(printed.slice(0, at), {
+      status: Number(status),
+      headers: { "content-type": type },
+    });
+  };
 }

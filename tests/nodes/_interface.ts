@@ -14,6 +14,14 @@ import type { RestRequest } from "./_ask-operations.ts";
 export interface AskedNode {
   /** Its version, to be compared with `x-since`. */
   readonly version: string;
+  /** Where it answers. */
+  readonly url: string;
+  /** Where its methods are posted to, below that. @default "" */
+  readonly rpcPath?: string;
+  /** Where its secret lies, as `node.auth` says it; without it there is none. */
+  readonly auth?: Readonly<Record<string, string>>;
+  /** Sends it a request with its secret; the answer as it came. */
+  send(path: string, init: SentRequest): Promise<Response>;
   /** Calls a method of JSON-RPC, where it speaks that. */
   call?(method: string, params: unknown): Promise<RpcAnswer>;
   /** Asks it by HTTP with its secret, where it speaks REST. */
@@ -31,6 +39,13 @@ export interface AskedNode {
   /** What it lists itself and has to be named. */
   readonly listed?: readonly string[];
   stop(): Promise<void>;
+}
+
+/** A request to a node, less its secret. */
+export interface SentRequest {
+  readonly method: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
 }
 
 /** What a node answers to a call. */
@@ -109,7 +124,7 @@ function isAtLeast(version: string, least: string): boolean {
 }
 
 /** What a method is asked with: its example, with values that hold here; `undefined` where one is missing. */
-function paramsOf(
+export function paramsOf(
   { name, params, examples }: Method,
   known: AskedNode["known"],
 ): Record<string, unknown> | undefined {
@@ -126,7 +141,10 @@ function paramsOf(
 }
 
 /** Parameters in the form in which the method takes them. */
-function formOf({ paramStructure, params }: Method, values: Record<string, unknown>): unknown {
+export function formOf(
+  { paramStructure, params }: Method,
+  values: Record<string, unknown>,
+): unknown {
   if (paramStructure !== "by-position") return values;
   const list = params.map(({ name }) => values[name]);
   const last = list.findLastIndex((value) => value !== undefined);

@@ -1,0 +1,114 @@
+/**
+ * Calls of a method by its name: `GET` with a query, or `POST` with an object of parameters.
+ *
+ * @module
+ */
+import type { Answer } from "../http/message.ts";
+import { notFound } from "../http/method-not-allowed.ts";
+import { problem } from "../http/problem-details.ts";
+import type { NodeOperation } from "../openapi/node-operations.ts";
+import { retryAfterOf } from "./answer-headers.ts";
+import { foreignCaller, problemWith, wrongParameters } from "./call-problem.ts";
+import { busy, type Call, type Core } from "./core.ts";
+import { isBusy, jsonAnswer, NONSENSE } from "./json-answer.ts";
+import { readQuery } from "./parameters.ts";
+import { decodeUtf8, readContent } from "./request-body.ts";
+import { isFault, type RawParams, readParams } from "./rpc-body.ts";
+import { checkParams, readRpcAnswer, type RpcAnswer, writeCall } from "./rpc-call.ts";
+import { statusOf } from "./rpc-errors.ts";
+
+/** Answers a call of a method. */
+export async function callMethod(
+  core: Core,
+  call: Call,
+): Promise<Answer | Response> {
+  const { mayCall, refuse, forward, rpcRequest } = core;
+  const { head } = call;
+  const decided = (await core.lookUp()).methods.get(decode(call.path) ?? "");
+  if (!decided) return notFound();
+  const { operation, decision } = decided;
+  const methods = operation.isGettable ? ["GET", "POST"] : ["POST"];
+  if (!methods.includes(head.method)) {
+    const allow = [...methods, "OPTIONS"].join(", ");
+    return problem(405, `This path answers ${allow}`, { allow });
+  }
+  if (!mayCall(call, decision.right)) return foreignCaller();
+  const refusal = await refuse(call, decided);
+  if (refusal) return refusal;
+  if (head.headers.has("upgrade")) {
+    return problem(400, "Connections are not upgraded here");
+  }
+  const params = await paramsOf(operation, call);
+  if ("status" in params) return params;
+  const wrong = checkParams(operation, params);
+  if (wrong.length > 0) {
+    const place = head.method === "GET" ? "query" : "body";
+    return wrongParameters(wrong.map((one) => ({ ...one, in: place })));
+  }
+  const request = await rpcRequest(writeCall(operation, 1, params));
+  return await forward(call, decided, request, (answer, end) => {
+    const read = answer.isWhole ? readRpcAnswer(answer.start) : undefined;
+    const made = read
+      ? methodAnswer(read)
+      : isBusy(answer)
+      ? busy(retryAfterOf(answer.headers))
+      : problem(502, NONSENSE);
+    end(made.body?.byteLength ?? 0);
+    return made;
+  });
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The parameters of a method, each as JSON: in the query of a GET, in the content of a POST. */
+async function paramsOf(
+  operation: NodeOperation,
+  call: Call,
+): Promise<RawParams | Answer> {
+  const isGet = call.head.method === "GET";
+  const content = await readContent(call, isGet ? [] : [TYPE]);
+  if ("status" in content) return problem(content.status, content.detail);
+  const { given, wrong } = readQuery(
+    isGet ? operation.parameters ?? [] : [],
+    call.query,
+    "body",
+  );
+  if (wrong.length > 0) return wrongParameters(wrong);
+  if (isGet) {
+    return new Map(given.map(({ parameter, texts, value }) => [
+      parameter.name,
+      // Digits stay as they are. What is no number and no truth value is text.
+      ["number", "bigint", "boolean"].includes(typeof value)
+        ? texts[0]!
+        : JSON.stringify(texts.join(",")),
+    ]));
+  }
+  if (!content.bytes) return new Map();
+  const text = decodeUtf8(content.bytes);
+  if (text === undefined) {
+    return problem(400, "The content is no text in UTF-8");
+  }
+  const params = readParams(text);
+  return isFault(params) ? problem(400, params.message) : params;
+}
+
+const TYPE = "application/json";
+
+/** The answer to a call of a method by its name: the bare result. */
+function methodAnswer(read: RpcAnswer): Answer {
+  if ("result" in read) return jsonAnswer(200, read.result);
+  const status = statusOf(read);
+  const members = {
+    code: read.code === undefined ? undefined : JSON.stringify(read.code),
+    message: JSON.stringify(read.message),
+    data: read.data,
+  };
+  const headers: Record<string, string> = status === 503 ? { "retry-after": "5" } : {};
+  return problemWith(status, "The node refuses the call", members, headers);
+}

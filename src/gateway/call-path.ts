@@ -1,0 +1,218 @@
+/**
+ * Calls of the node's own paths.
+ *
+ * @module
+ */
+import { parseJson } from "../json/lossless.ts";
+import { readParts } from "../json/parts.ts";
+import { JsonSyntaxError } from "../json/scan.ts";
+import type { Answer } from "../http/message.ts";
+import { notFound } from "../http/method-not-allowed.ts";
+import { problem } from "../http/problem-details.ts";
+import { REASONS, type Status } from "../http/status.ts";
+import type { NodeOperation, NodeParameter } from "../openapi/node-operations.ts";
+import { answerHeaders, retryAfterOf } from "./answer-headers.ts";
+import { foreignCaller, wrongParameters } from "./call-problem.ts";
+import { checkValue } from "./check-value.ts";
+import { busy, type Call, type Core, spansOf } from "./core.ts";
+import { buildPath } from "./match-path.ts";
+import {
+  readHeaders,
+  type ReadParameters,
+  readPathParameters,
+  readQuery,
+  type WrongParameter,
+} from "./parameters.ts";
+import { type Content, decodeUtf8, readContent } from "./request-body.ts";
+import { DEPTH_MAX } from "./rpc-body.ts";
+import { CALL_METHODS } from "./settings.ts";
+import type { UpstreamAnswer } from "./upstream.ts";
+
+/** Headers of the visitor that an operation may not name: of the connection, of the caller, and secrets. */
+const DENIED_HEADERS =
+  /^(?:accept|content-type|proxy-.*|cookie2?|host|origin|referer|connection|keep-alive|transfer-encoding|content-length|content-encoding|expect|upgrade|range|if-.*|te|trailer|forwarded|via|x-forwarded-.*|x-real-ip|x-http-method.*|x-method-override|sec-.*|access-control-.*|accept-encoding|user-agent|x-nodeface|.*(?:authori[sz]ation|api-?key|token|secret|password).*)$/;
+
+/** Answers a call of a path. */
+export async function callPath(
+  core: Core,
+  call: Call,
+): Promise<Answer | Response> {
+  const { base, mayCall, refuse, forward } = core;
+  const { secretHeader = "" } = core.options;
+  const { head, query } = call;
+  const { paths } = await core.lookUp();
+  const found = paths.match(call.path);
+  if (found.length === 0) return notFound();
+  const match = found.find(({ value }) => value.operation.method === head.method);
+  if (!match) {
+    const methods = found.map(({ value }) => value.operation.method)
+      .filter((method) => CALL_METHODS.includes(method));
+    const allow = [...methods, "OPTIONS"].join(", ");
+    return problem(405, `This path answers ${allow}`, { allow });
+  }
+  const { value: decided, parameters, fault } = match;
+  const { operation, decision } = decided;
+  if (!mayCall(call, decision.right)) return foreignCaller();
+  const refusal = await refuse(call, decided);
+  if (refusal) return refusal;
+  if (head.headers.has("upgrade")) {
+    return problem(400, "Connections are not upgraded here");
+  }
+  const content = await readContent(
+    call,
+    Object.keys(operation.body?.rules ?? {}),
+  );
+  if ("status" in content) return problem(content.status, content.detail);
+  if (fault) return wrongParameters([{ in: "path", ...fault }]);
+  const list = operation.parameters ?? [];
+  const isTaken = ({ name }: NodeParameter) =>
+    !DENIED_HEADERS.test(name.toLowerCase()) &&
+    name.toLowerCase() !== secretHeader.toLowerCase();
+  const read = {
+    path: readPathParameters(list, parameters),
+    query: readQuery(list, query),
+    headers: readHeaders(
+      list.filter(isTaken),
+      (name) => head.headers.get(name),
+    ),
+  };
+  const wrong = [read.path, read.query, read.headers].flatMap(({ wrong }) => wrong);
+  wrong.push(...wrongInContent(content, operation));
+  if (wrong.length > 0) return wrongParameters(wrong);
+  const path = buildPath(operation.path, parameters, spansOf(operation));
+  // The node may read a parameter as a path of its own: `/peers/{address}` as `/peers/connect`.
+  const isOwn = paths.similar(path).some(({ operation: { path } }) => path === operation.path);
+  const url = isOwn ? join(base, path, queryOf(read.query)) : undefined;
+  if (url === undefined) return notFound();
+  const headers = {
+    ...headersOf(read.headers),
+    accept: head.headers.get("accept") ?? "*/*",
+    ...content.type !== undefined &&
+      { "content-type": typeOf(content.type, head) },
+  };
+  const request = {
+    method: operation.method,
+    url,
+    headers,
+    body: content.bytes,
+  };
+  return await forward(call, decided, request, passOn(operation));
+}
+
+/** The type as the node gets it: that of several parts has to say what stands between these. */
+function typeOf(type: string, { headers }: Call["head"]): string {
+  if (!type.startsWith("multipart/")) return type;
+  const [, boundary] = /;\s*boundary="?([\w'()+,./:=?-]{1,70})"?\s*(?:;|$)/i
+    .exec(headers.get("content-type") ?? "") ?? [];
+  return boundary === undefined ? type : `${type}; boundary="${boundary}"`;
+}
+
+/** The node's URL with a path and a query; `undefined` where a parser makes something else of it. */
+function join(base: string, path: string, query: string): string | undefined {
+  const text = base + path + (query === "" ? "" : `?${query}`);
+  if (!URL.canParse(text)) return undefined;
+  const { href, origin } = new URL(text);
+  return href === text && origin === new URL(base).origin ? text : undefined;
+}
+
+function queryOf({ given }: ReadParameters): string {
+  return given.flatMap(({ parameter: { name }, texts }) =>
+    texts.map((text) => `${encode(name)}=${encode(text)}`)
+  ).join("&");
+}
+
+/** A parser would encode the apostrophe. */
+const encode = (text: string): string => encodeURIComponent(text).replaceAll("'", "%27");
+
+/** The headers that an operation names. */
+const headersOf = ({ given }: ReadParameters): Record<string, string> =>
+  Object.fromEntries(
+    given.map((
+      { parameter, texts },
+    ) => [parameter.name.toLowerCase(), texts[0]!]),
+  );
+
+/** What is wrong in a content. Keys that stand twice are read in two ways. */
+function wrongInContent(
+  { bytes, type = "" }: Content,
+  { body }: NodeOperation,
+): WrongParameter[] {
+  const refuse = (rule: string, name = "body") => [{ in: "body", name, rule }];
+  if (!bytes) return body?.isRequired ? refuse("is required") : [];
+  if (!/[/+]json$/.test(type)) return [];
+  const text = decodeUtf8(bytes);
+  if (text === undefined) return refuse("must be text in UTF-8");
+  try {
+    readParts(text, 0, DEPTH_MAX);
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    return refuse(
+      `must be JSON of at most ${DEPTH_MAX} levels, and no key may stand twice`,
+    );
+  }
+  const wrong = checkValue(body!.rules[type]!, parseJson(text));
+  return wrong ? refuse(wrong.rule, wrong.path.join(".") || "body") : [];
+}
+
+/** Passes the answer of a node on, whole or as a stream. */
+const passOn = (operation: NodeOperation) =>
+(
+  answer: UpstreamAnswer,
+  end: (bytes: number) => void,
+): Answer | Response => {
+  const { status } = answer;
+  // Its queue is full, or it is warming up.
+  if (status === 503) {
+    end(0);
+    return busy(retryAfterOf(answer.headers));
+  }
+  if (status >= 500 || [401, 407, 421].includes(status)) {
+    end(0);
+    return problem(
+      502,
+      status >= 500 ? `The node fails: it answers ${status}` : "The node wants another secret",
+    );
+  }
+  const headers = answerHeaders(answer.headers, operation.answerHeaders);
+  const { start } = answer;
+  if (answer.isWhole) {
+    end(start.byteLength);
+    const isEmpty = status === 204 || status === 205 ||
+      operation.method === "HEAD";
+    const length = isEmpty ? {} : { "content-length": String(start.byteLength) };
+    const body = isEmpty ? null : start;
+    if (status in REASONS) {
+      return {
+        status: status as Status,
+        headers: { ...headers, ...length },
+        body,
+      };
+    }
+    return new Response(body, { status, headers });
+  }
+  let sent = start.byteLength;
+  let isFirst = true;
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      if (isFirst) {
+        isFirst = false;
+        return controller.enqueue(start);
+      }
+      try {
+        const part = await answer.next();
+        if (part) {
+          sent += part.byteLength;
+          return controller.enqueue(part);
+        }
+        end(sent);
+        controller.close();
+      } catch (error) {
+        end(sent);
+        // What is cut has to look cut.
+        controller.error(error);
+      }
+    },
+    cancel: () => end(sent),
+  });
+  return new Response(body, { status, headers });
+};

@@ -1,0 +1,79 @@
+/**
+ * The refusals of calls, as problem details (RFC 9457).
+ *
+ * @module
+ */
+import type { Answer } from "../http/message.ts";
+import { problem } from "../http/problem-details.ts";
+import type { Status } from "../http/status.ts";
+import type { WrongParameter } from "./parameters.ts";
+
+/** A problem with further members, each as JSON. */
+export function problemWith(
+  status: Status,
+  detail: string,
+  members: Readonly<Record<string, string | undefined>>,
+  headers: Record<string, string> = {},
+): Answer {
+  const plain = problem(status, detail, headers);
+  const text = new TextDecoder().decode(plain.body!).trimEnd();
+  const more = Object.entries(members).filter(([, json]) => json !== undefined)
+    .map(([name, json]) => `,\n  ${JSON.stringify(name)}: ${json}`).join("");
+  const body = new TextEncoder().encode(
+    `${text.replace(/\n\}$/, "")}${more}\n}\n`,
+  );
+  return {
+    ...plain,
+    headers: { ...plain.headers, "content-length": String(body.byteLength) },
+    body,
+  };
+}
+
+/** Says which parameters are wrong, and why; never their values. */
+export function wrongParameters(wrong: readonly WrongParameter[]): Answer {
+  const [{ name, rule }] = wrong as [WrongParameter];
+  const more = wrong.length > 1 ? `, and ${wrong.length - 1} more are wrong` : "";
+  const errors = JSON.stringify(wrong.slice(0, 20));
+  return problemWith(400, `The parameter "${name}" ${rule}${more}`, { errors });
+}
+
+/** Says that nobody may call this, and which setting would open it. */
+export const notAllowed = (name: string, reason: string): Answer =>
+  problem(
+    403,
+    `${name} is not forwarded: ${reason}. The setting "forward" says what is`,
+  );
+
+/** Says that a token would do. */
+export const wantsToken = (name: string): Answer =>
+  problem(401, `${name} needs the operator's token, as Authorization: Bearer`, {
+    "www-authenticate": 'Bearer realm="nodeface"',
+  });
+
+/** Says that a page of another origin may not call. */
+export const foreignCaller = (): Answer =>
+  problem(
+    403,
+    "Pages of other origins may not call the node, nor may addresses typed in on plain http; the " +
+      "explorer at /v1/spec of this service can",
+  );
+
+/** Says that content of this type is not taken. */
+export const unsupported = (detail: string): Answer => problem(415, detail);
+
+/** Whether a query has a token, which would stand in logs. */
+export const hasTokenInQuery = (query: string): boolean =>
+  new URLSearchParams(query).has("token") ||
+  new URLSearchParams(query).has("access_token");
+
+/** What is said of a token in a query. */
+export const TOKEN_IN_QUERY = "The token is sent as Authorization: Bearer, never in the address";
+
+/** Says where the token belongs. */
+export const tokenInQuery = (): Answer => problem(400, TOKEN_IN_QUERY);
+
+/** What is said where the operator's token is gone. */
+export const TOKEN_UNKNOWN = "The operator's token cannot be read now";
+
+/** Says that nobody can have the token now. */
+export const tokenUnknown = (): Answer => problem(503, TOKEN_UNKNOWN, { "retry-after": "5" });

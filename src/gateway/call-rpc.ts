@@ -1,0 +1,260 @@
+/**
+ * Bodies of JSON-RPC, alone or in a batch: existing clients work by another URL.
+ *
+ * @module
+ */
+import type { Answer } from "../http/message.ts";
+import type { Status } from "../http/status.ts";
+import { looksLikeBrowser } from "./browser-guard.ts";
+import { hasTokenInQuery, TOKEN_IN_QUERY, TOKEN_UNKNOWN } from "./call-problem.ts";
+import type { Call, Core } from "./core.ts";
+import type { Decided } from "./decide.ts";
+import { isBusy, jsonAnswer, NONSENSE } from "./json-answer.ts";
+import { NoPlace } from "./places.ts";
+import { decodeUtf8, readContent } from "./request-body.ts";
+import { isFault, type RawCall, readRpcBody, type RpcFault } from "./rpc-body.ts";
+import { checkParams, readRpcAnswer, writeCall } from "./rpc-call.ts";
+import { CODES } from "./rpc-errors.ts";
+import { type UpstreamAnswer, UpstreamError, type UpstreamRequest } from "./upstream.ts";
+
+/** The types of a body, of which no form of a page is one. */
+const TYPES = [
+  "application/json",
+  "application/json-rpc",
+  "application/jsonrequest",
+];
+
+/** A call that may go to the node. */
+interface Ready extends Pick<RawCall, "id" | "params" | "isOld"> {
+  readonly decided: Decided;
+}
+
+/** Sends one call; what it gives is let go of by `end`. */
+type Send = (
+  decided: Decided,
+  request: UpstreamRequest,
+) => Promise<{ readonly answer: UpstreamAnswer; end(): void }>;
+
+/** Answers a body. */
+export async function callRpc(
+  core: Core,
+  call: Call,
+): Promise<Answer | Response> {
+  const { head, query } = call;
+  if (!core.mayCall(call, "open")) {
+    return rpcRefusal(
+      403,
+      CODES.notAllowed,
+      "Pages of other origins may not call the node",
+    );
+  }
+  if (hasTokenInQuery(query)) return rpcRefusal(400, -32600, TOKEN_IN_QUERY);
+  if (head.headers.has("upgrade")) {
+    return rpcRefusal(400, -32600, "Connections are not upgraded");
+  }
+  // bitcoin-core of npm names no type; pages can do so as well.
+  const types = looksLikeBrowser(head.headers) ? TYPES : [...TYPES, ""];
+  const content = await readContent(call, types);
+  if ("status" in content) {
+    const { status, detail } = content;
+    return rpcRefusal(status, -32600, status === 415 ? "A call is application/json" : detail);
+  }
+  if (!content.bytes) {
+    return rpcRefusal(415, -32600, "A call is application/json");
+  }
+  const text = decodeUtf8(content.bytes);
+  const body = text === undefined
+    ? { id: "null", code: -32700, message: "This is no text in UTF-8" }
+    : readRpcBody(text);
+  if (isFault(body)) {
+    return rpcAnswer(writeFault(body), body.code === -32700 ? 400 : 200);
+  }
+  const judged: (Ready | string | undefined)[] = [];
+  for (const one of body.calls) {
+    judged.push(isFault(one) ? writeFault(one) : await judge(core, call, one));
+  }
+  try {
+    const answers = (await answerAll(core, call, judged, body.isBatch))
+      .filter((answer) => answer !== undefined);
+    if (answers.length === 0) {
+      return {
+        status: 204,
+        headers: { "cache-control": "no-store" },
+        body: null,
+      };
+    }
+    return rpcAnswer(
+      body.isBatch ? `[${answers.join(",")}]` : answers[0]!,
+      200,
+    );
+  } catch (error) {
+    if (!(error instanceof NoPlace)) throw error;
+    return rpcRefusal(503, CODES.notReached, BUSY, { "retry-after": "5" });
+  }
+}
+
+const BUSY = "Too many calls are under way at the node";
+
+/** Whether a call may go to the node; the answer where it may not, and none for a notification. */
+async function judge(
+  core: Core,
+  call: Call,
+  { id, method, params, isOld }: RawCall,
+): Promise<Ready | string | undefined> {
+  const fail = (code: number, message: string, data?: object) =>
+    id === undefined ? undefined : writeFault({ id, code, message }, JSON.stringify(data), isOld);
+  const decided = (await core.lookUp()).methods.get(method);
+  if (!decided) return fail(CODES.noMethod, "There is no such method here");
+  const { operation, decision } = decided;
+  if (decision.right === "refused") {
+    const message = `${method} is not forwarded: ${decision.reason}`;
+    return fail(CODES.notAllowed, message, { setting: "forward" });
+  }
+  if (!core.mayCall(call, decision.right)) {
+    const message = `Pages of other origins may not call ${method}`;
+    return fail(CODES.notAllowed, message, { setting: "forward.origins" });
+  }
+  const right = await core.rightOf(call.head, decision);
+  if (right === "unknown") {
+    return fail(CODES.wantsToken, TOKEN_UNKNOWN, {
+      setting: "forward.token_file",
+    });
+  }
+  if (right === "refused") {
+    const message = `${method} needs the operator's token`;
+    return fail(CODES.wantsToken, message, { setting: "forward.token_file" });
+  }
+  const errors = checkParams(operation, params);
+  const [wrong] = errors;
+  if (wrong) {
+    return fail(CODES.wrongParams, `${wrong.name} ${wrong.rule}`, { errors });
+  }
+  return { id, params, isOld, decided };
+}
+
+/**
+ * The answers to calls, in their order. A batch has one place for all of its calls.
+ *
+ * @throws {NoPlace} if there is no place
+ */
+async function answerAll(
+  core: Core,
+  call: Call,
+  judged: readonly (Ready | string | undefined)[],
+  isBatch: boolean,
+): Promise<(string | undefined)[]> {
+  const ready = judged.filter((one) => typeof one === "object");
+  const { signal: gone } = await call.makeRequest();
+  const { limit } = core.options;
+  if (!isBatch || ready.length === 0) {
+    const send: Send = (decided, request) => core.send(decided, request, limit, gone);
+    const [only] = judged;
+    return typeof only === "object" ? [await answerOne(core, only, send)] : [...judged] as string[];
+  }
+  const isWithToken = ready.some(({ decided }) => decided.decision.right === "token");
+  const isHeavy = ready.some(({ decided }) => decided.operation.isHeavy);
+  const turn = await core.begin(isWithToken ? "token" : "open", isHeavy, gone);
+  try {
+    const send: Send = async (_, request) => {
+      const answer = await turn.send(request, limit);
+      return { answer, end: answer.release };
+    };
+    const answers: (string | undefined)[] = [];
+    for (const one of judged) {
+      answers.push(
+        typeof one === "object" ? await answerOne(core, one, send) : one,
+      );
+    }
+    return answers;
+  } finally {
+    turn.end();
+  }
+}
+
+/**
+ * One call: its answer as JSON, with the caller's id; nothing for a notification.
+ *
+ * @throws {NoPlace} if there is no place
+ */
+async function answerOne(
+  core: Core,
+  { id, params, isOld, decided }: Ready,
+  send: Send,
+): Promise<string | undefined> {
+  const { operation } = decided;
+  const started = performance.now();
+  const maybe = operation.access === "read" ? "" : "; it may have been carried out";
+  let status = 200;
+  let bytes = 0;
+  const fail = (code: number, message: string) => {
+    status = code === CODES.tooLate ? 504 : 502;
+    return id === undefined ? undefined : writeFault({ id, code, message }, undefined, isOld);
+  };
+  try {
+    const request = await core.rpcRequest(writeCall(operation, 1, params));
+    const { answer, end } = await send(decided, request);
+    try {
+      const read = answer.isWhole ? readRpcAnswer(answer.start) : undefined;
+      bytes = answer.start.byteLength;
+      if (!read) {
+        return fail(
+          CODES.notReached,
+          isBusy(answer) ? "The node is busy" : NONSENSE,
+        );
+      }
+      if (id === undefined) return undefined;
+      return writeAnswer(id, read, isOld);
+    } finally {
+      end();
+    }
+  } catch (error) {
+    if (error instanceof NoPlace) {
+      status = 503;
+      throw error;
+    }
+    if (!(error instanceof UpstreamError)) {
+      return fail(CODES.notReached, `The node cannot be reached${maybe}`);
+    }
+    const { status: failed, message } = error;
+    if (failed === 504) return fail(CODES.tooLate, message + maybe);
+    return fail(CODES.notReached, failed === 503 ? BUSY : message);
+  } finally {
+    const milliseconds = performance.now() - started;
+    core.options.log({
+      operation: operation.name,
+      status,
+      milliseconds,
+      bytes,
+    });
+  }
+}
+
+const rpcAnswer = (text: string, status: Status): Answer => jsonAnswer(status, text);
+
+const rpcRefusal = (
+  status: Status,
+  code: number,
+  message: string,
+  headers?: Readonly<Record<string, string>>,
+): Answer => jsonAnswer(status, writeFault({ id: "null", code, message }), headers);
+
+function writeFault({ id, code, message }: RpcFault, data?: string, isOld = false): string {
+  const more = data === undefined ? "" : `,"data":${data}`;
+  const error = `{"code":${code},"message":${JSON.stringify(message)}${more}}`;
+  return writeAnswer(id, { error }, isOld);
+}
+
+/** An answer in the version of its call. */
+function writeAnswer(
+  id: string,
+  answer: { readonly result: string } | { readonly error: string },
+  isOld: boolean,
+): string {
+  if (isOld) {
+    const { result, error } = { result: "null", error: "null", ...answer };
+    return `{"result":${result},"error":${error},"id":${id}}`;
+  }
+  return "result" in answer
+    ? `{"jsonrpc":"2.0","result":${answer.result},"id":${id}}`
+    : `{"jsonrpc":"2.0","error":${answer.error},"id":${id}}`;
+}

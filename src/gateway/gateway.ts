@@ -1,0 +1,33 @@
+/**
+ * Forwards what the description names and the operator allows: the calls of the node below `/v1/node` and `/v1/rpc`.
+ *
+ * @module
+ */
+import type { Answer } from "../http/message.ts";
+import { callMethod } from "./call-method.ts";
+import { callPath } from "./call-path.ts";
+import { callRpc } from "./call-rpc.ts";
+import { type Call, createCore, type GatewayOptions } from "./core.ts";
+
+/** Answers calls. */
+export interface Gateway {
+  /** Of the node's own paths. */
+  callPath(call: Call): Promise<Answer | Response>;
+  /** Of a method by its name. */
+  callMethod(call: Call): Promise<Answer | Response>;
+  /** Of a body of JSON-RPC. */
+  callRpc(call: Call): Promise<Answer | Response>;
+  /** Sends away who waits, and breaks off what runs. */
+  close(): void;
+}
+
+/** Makes a gateway. */
+export function createGateway(options: GatewayOptions): Gateway {
+  const core = createCore(options);
+  return {
+    callPath: (call) => callPath(core, call),
+    callMethod: (call) => callMethod(core, call),
+    callRpc: (call) => callRpc(core, call),
+    close: core.close,
+  };
+}

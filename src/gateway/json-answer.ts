@@ -1,0 +1,33 @@
+/**
+ * Answers of JSON.
+ *
+ * @module
+ */
+import type { Answer } from "../http/message.ts";
+import type { Status } from "../http/status.ts";
+import { answerHeaders } from "./answer-headers.ts";
+
+/** What is said of an answer of a node that is none. */
+export const NONSENSE = "The node answers with something else than JSON-RPC";
+
+/** Whether a node that answers with no JSON-RPC says by its status that it has too much to do, or is starting. */
+export const isBusy = ({ status }: { readonly status: number }): boolean =>
+  status === 503 || status === 429;
+
+/** An answer with some JSON, which is not read again. */
+export function jsonAnswer(
+  status: Status,
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+): Answer {
+  const body = new TextEncoder().encode(text);
+  return {
+    status,
+    headers: {
+      ...answerHeaders(new Headers({ "content-type": "application/json" }), []),
+      "content-length": String(body.byteLength),
+      ...headers,
+    },
+    body,
+  };
+}

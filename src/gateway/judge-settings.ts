@@ -1,0 +1,104 @@
+/**
+ * What is wrong, or dangerous, in what an operator allows.
+ *
+ * @module
+ */
+import { isLoopback } from "../http/loopback.ts";
+import { didYouMean, nearest } from "../nearest.ts";
+import type { NodeOperation } from "../openapi/node-operations.ts";
+import { quote } from "../text.ts";
+import { decide, mistakesInNames, settingsOf } from "./decide.ts";
+import type { Forward } from "./settings.ts";
+import { readToken } from "./token.ts";
+
+/** Something to tell an operator. */
+export interface Judgement {
+  /** An error keeps calls from working as they were meant to; a note is worth knowing. */
+  readonly level: "error" | "warn";
+  /** A line. */
+  readonly message: string;
+}
+
+/** What is known besides of the service. */
+export interface Surroundings {
+  /** The host names that are answered for. */
+  readonly hosts: readonly string[] | "*";
+  /** Where the node answers. */
+  readonly url: string | undefined;
+  /** Where the service listens, if that is known. */
+  readonly listening?: { readonly host: string; readonly port: number } | undefined;
+}
+
+/** What is wrong with the names in the settings, by the operations that there are. */
+export function judgeNames(operations: readonly NodeOperation[], forward: Forward): Judgement[] {
+  const names = operations.flatMap(({ name, operationId }) => [name, operationId ?? name]);
+  return mistakesInNames(operations, forward).map(({ list, name, problem, access }) => {
+    const at = `forward.${list} names ${quote(name)}`;
+    const message = problem === "unknown"
+      ? `${at}, an operation that the description does not have${didYouMean(nearest(name, names))}`
+      : `${at}, which is marked ${access}: it can stand under with_token alone`;
+    return { level: "error", message };
+  });
+}
+
+/** What is wrong with the settings whatever the operations are. */
+export async function judgeSettings(
+  forward: Forward,
+  { hosts, url, listening }: Surroundings,
+): Promise<Judgement[]> {
+  const settings = settingsOf(forward);
+  if (!settings) return [];
+  const { open = [], with_token: withToken = [], origins } = settings;
+  const found: Judgement[] = [];
+  const add = (level: Judgement["level"], message: string) => found.push({ level, message });
+  if (url === undefined) {
+    add("error", "forward needs node.url: there is nowhere to forward calls to");
+  }
+  if (hosts === "*") {
+    add("error", 'hosts: "*" and forward do not go together; name the hosts that are answered for');
+  }
+  if (withToken.length > 0) {
+    const token = await readToken(settings);
+    if ("reason" in token) add("error", token.reason);
+  }
+  if (url !== undefined && listening && isSelf(url, listening)) {
+    add("error", `node.url ${url} is where this service listens itself`);
+  }
+  const isFar = listening && !isLoopback(listening.host);
+  if (isFar && open.length > 0) {
+    add("warn", `anybody who reaches ${listening.host} may call what forward.open names`);
+  }
+  if (isFar && withToken.length > 0) {
+    add(
+      "warn",
+      "the token crosses the network in plain http, unless a proxy with TLS stands before",
+    );
+  }
+  if (origins === "*" && (hosts === "*" || hosts.length === 0)) {
+    add("error", 'forward.origins: "*" wants hosts to be named');
+  }
+  return found;
+}
+
+function isSelf(url: string, { host, port }: { host: string; port: number }): boolean {
+  const { hostname, port: nodePort, protocol } = new URL(url);
+  const at = nodePort === "" ? (protocol === "https:" ? 443 : 80) : Number(nodePort);
+  if (at !== port) return false;
+  const isAny = ["0.0.0.0", "::", "[::]"].includes(host);
+  return hostname === host || hostname === `[${host}]` ||
+    (isLoopback(hostname) && (isAny || isLoopback(host)));
+}
+
+/** A row of the table of decisions: the operation, its mark, what becomes of a call, and why. */
+export function decisionRows(
+  operations: readonly NodeOperation[],
+  forward: Forward,
+): [operation: string, mark: string, call: string, why: string][] {
+  const words = { open: "allowed", token: "needs the token", refused: "refused" } as const;
+  return decide(operations, forward).map(({ operation, decision }) => [
+    operation.name,
+    operation.access ?? "-",
+    words[decision.right],
+    decision.reason,
+  ]);
+}

@@ -1,0 +1,133 @@
+/**
+ * Reads the body of a call: bounded in size and time.
+ *
+ * @module
+ */
+import { type Bytes, joinBytes } from "../bytes.ts";
+import type { RequestHead } from "../http/message.ts";
+import { withTimeout } from "../with-timeout.ts";
+import type { Call } from "./core.ts";
+
+/** The longest body, in bytes. */
+export const BODY_MAX = 1024 * 1024;
+
+/** How long a body may take, in milliseconds. */
+const TIMEOUT = 10_000;
+
+/** Why a body cannot be had: the status of the answer and its sentence. */
+export interface BodyRefusal {
+  readonly status: 400 | 408 | 413 | 415;
+  readonly detail: string;
+}
+
+/** The content of a call; both are `undefined` where there is none. */
+export interface Content {
+  readonly bytes: Bytes | undefined;
+  /** The media type in lower case, without parameters. */
+  readonly type: string | undefined;
+}
+
+/**
+ * Reads the content of a call, if it is of a type that is taken: no type is none of these.
+ *
+ * @param types in lower case; none where the operation takes no content
+ */
+export async function readContent(
+  { head, makeRequest, content }: Pick<
+    Call,
+    "head" | "makeRequest" | "content"
+  >,
+  types: readonly string[],
+): Promise<Content | BodyRefusal> {
+  const { headers } = head;
+  const wrongType: BodyRefusal = {
+    status: 415,
+    detail: types.length === 0
+      ? "This operation takes no content"
+      : `The content of this call is ${types.join(" or ")}`,
+  };
+  // A parser that knows no other transfer coding takes its bytes for the content.
+  const transferred = headers.get("transfer-encoding") ?? "chunked";
+  if (
+    headers.has("content-encoding") || transferred.toLowerCase() !== "chunked"
+  ) {
+    return { status: 415, detail: "The content of a call is not encoded" };
+  }
+  const type = (headers.get("content-type") ?? "").split(";")[0]!.trim()
+    .toLowerCase();
+  const isTaken = types.includes(type);
+  if (!isTaken && hasContent(head)) return wrongType;
+  const request = await makeRequest();
+  const none = { bytes: undefined, type: undefined };
+  if (!request.body) {
+    content.isRead = true;
+    return none;
+  }
+  // HTTP/2 and a host's own requests need no length: nothing is of any type.
+  const bytes = await readBody(request, isTaken ? BODY_MAX : 0);
+  if ("status" in bytes) {
+    return !isTaken && bytes.status === 413 ? wrongType : bytes;
+  }
+  content.isRead = true;
+  return bytes.byteLength === 0 ? none : { bytes, type };
+}
+
+/** Whether a head says that there is content. */
+export function hasContent({ headers }: Pick<RequestHead, "headers">): boolean {
+  const length = headers.get("content-length");
+  return headers.has("transfer-encoding") ||
+    (length !== null && !/^0+$/.test(length));
+}
+
+const TOO_LARGE: BodyRefusal = {
+  status: 413,
+  detail: `The content of a call has at most ${BODY_MAX / 1024} KiB`,
+};
+
+async function readBody(
+  request: Request,
+  most: number,
+): Promise<Bytes | BodyRefusal> {
+  if (Number(request.headers.get("content-length") ?? 0) > most) {
+    return TOO_LARGE;
+  }
+  const reader = request.body?.getReader();
+  if (!reader) return new Uint8Array();
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  const until = performance.now() + TIMEOUT;
+  try {
+    for (;;) {
+      const late = { done: true, value: undefined, isLate: true } as const;
+      const left = Math.max(0, until - performance.now());
+      const read = await withTimeout(reader.read(), left, () => late);
+      if ("isLate" in read) {
+        void reader.cancel().catch(() => {});
+        return {
+          status: 408,
+          detail: "The content of the call does not arrive in time",
+        };
+      }
+      if (read.done) return joinBytes(parts);
+      length += read.value.byteLength;
+      if (length > most) {
+        void reader.cancel().catch(() => {});
+        return TOO_LARGE;
+      }
+      parts.push(read.value);
+    }
+  } catch {
+    return { status: 400, detail: "The content of the call breaks off" };
+  }
+}
+
+/** Some bytes as text, whose byte order mark stays; `undefined` where they are none. */
+export function decodeUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(
+      bytes,
+    );
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * What an operator allows to be called at the node.
+ *
+ * @module
+ */
+
+/** What `forward` may be in short: nothing, or what is marked as a read. */
+export const FORWARDS = ["off", "reads"] as const;
+
+/** How calls of the node are forwarded, in the form of the configuration file. */
+export interface ForwardSettings {
+  /**
+   * What may be called without a token: `reads`, or operations by name, in which `*` stands for any part. A name is
+   * that of a method, an `operationId`, or a method of HTTP with a template of a path, as in `GET /blocks/*`.
+   */
+  open?: readonly string[] | undefined;
+  /** What may be called with the token, in the same form. */
+  with_token?: readonly string[] | undefined;
+  /** The file that holds the token. */
+  token_file?: string | undefined;
+  /** The environment variable that holds the token. */
+  token_env?: string | undefined;
+  /** The origins whose pages may call; `"*"`, for what is open alone. @default [] */
+  origins?: readonly string[] | "*" | undefined;
+  /** For the whole answer. @default "30s" */
+  timeout?: string | undefined;
+  /** The longest answer. @default "32MiB" */
+  limit?: string | undefined;
+  /** How many calls may be at the node at a time. @default 8 */
+  concurrency?: number | undefined;
+}
+
+/** What may be called. */
+export type Forward = typeof FORWARDS[number] | ForwardSettings;
+
+/** What holds where nothing is said. */
+export const FORWARD_DEFAULTS = {
+  timeout: "30s",
+  limit: "32MiB",
+  concurrency: 8,
+} as const;
+
+/** A size as it is written: `500KiB`, `32MiB`. */
+export const SIZE_FORM: RegExp = /^(\d+(?:\.\d+)?)(B|KiB|MiB|GiB)$/;
+
+const UNITS: Readonly<Record<string, number>> = {
+  B: 1,
+  KiB: 1024,
+  MiB: 1024 ** 2,
+  GiB: 1024 ** 3,
+};
+
+/** A size in bytes. */
+export function bytesOf(size: string): number {
+  const [, number = "0", unit = "B"] = SIZE_FORM.exec(size) ?? [];
+  return Math.round(Number(number) * UNITS[unit]!);
+}
+
+/** The methods of HTTP that are forwarded, where the node has them. OPTIONS is this service's own. */
+export const CALL_METHODS: readonly string[] = [
+  "GET",
+  "HEAD",
+  "POST",
+  "PUT",
+  "PATCH",
+  "DELETE",
+];

@@ -1,0 +1,91 @@
+/**
+ * Reads that are alike and under way at the same time share one call of the node.
+ *
+ * @module
+ */
+import { withSignal } from "../with-timeout.ts";
+
+/** What a call gives: shared where all of it is there. */
+export interface Shareable {
+  /** Whether it can be given to several. */
+  readonly isWhole: boolean;
+  /** To be called by each who has it, once. */
+  end(): void;
+}
+
+/** Lets calls that are alike share one. */
+export interface Sharing<T extends Shareable> {
+  /**
+   * Joins the call of this key that is under way, or starts it.
+   *
+   * @param start makes the call until its signal is aborted, which is when nobody waits any longer
+   * @param gone ends the wait of this caller, and not that of the others
+   */
+  join(
+    key: string,
+    start: (signal: AbortSignal) => Promise<T>,
+    gone: AbortSignal,
+  ): Promise<T>;
+}
+
+interface Flight<T> {
+  readonly result: Promise<T>;
+  readonly controller: AbortController;
+  /** How many wait for it, or have it. */
+  users: number;
+  /** Whether somebody has what cannot be given to several. */
+  isTaken: boolean;
+}
+
+/** Makes what lets calls share. */
+export function createSharing<T extends Shareable>(): Sharing<T> {
+  const flights = new Map<string, Flight<T>>();
+
+  const begin = (
+    key: string,
+    start: (signal: AbortSignal) => Promise<T>,
+  ): Flight<T> => {
+    const controller = new AbortController();
+    const result = start(controller.signal);
+    const flight: Flight<T> = { result, controller, users: 0, isTaken: false };
+    const land = () => {
+      if (flights.get(key) === flight) flights.delete(key);
+    };
+    result.then(land, land);
+    flights.set(key, flight);
+    return flight;
+  };
+
+  return {
+    async join(key, start, gone) {
+      gone.throwIfAborted();
+      const flight = flights.get(key) ?? begin(key, start);
+      flight.users++;
+      let isGone = false;
+      const leave = () => {
+        if (isGone) return;
+        isGone = true;
+        gone.removeEventListener("abort", leave);
+        if (--flight.users > 0) return;
+        // Who comes now would join what ends.
+        if (flights.get(key) === flight) flights.delete(key);
+        flight.controller.abort(gone.reason);
+        void flight.result.then((result) => result.end(), () => {});
+      };
+      gone.addEventListener("abort", leave);
+      let result: T;
+      try {
+        result = await withSignal(flight.result, gone);
+      } catch (error) {
+        leave();
+        throw error;
+      }
+      if (!result.isWhole && flight.isTaken) {
+        leave();
+        return await start(gone);
+      }
+      flight.isTaken = true;
+      return { ...result, end: leave };
+    },
+  };
+}

@@ -1,0 +1,316 @@
+/**
+ * The operations of a description that are called at the node: what the gateway looks up.
+ *
+ * @module
+ */
+import { resolveFragment } from "../json/pointer.ts";
+import { type Json, listOf, objectOf, textOf } from "../json/values.ts";
+import { type LocatedOperation, operationsOf } from "./list-operations.ts";
+import { pathOfMethod } from "./openrpc.ts";
+import { NODE, THIS_SERVICE } from "./server-url.ts";
+
+/** What a value has to be, as far as it is checked: a part of a JSON Schema without its patterns. */
+export interface ValueRule {
+  /** `undefined` for any. */
+  readonly types?: readonly string[] | undefined;
+  readonly values?: readonly unknown[] | undefined;
+  readonly minimum?: number | bigint | undefined;
+  readonly maximum?: number | bigint | undefined;
+  /** What a number has to be more than, and less than. */
+  readonly above?: number | bigint | undefined;
+  readonly below?: number | bigint | undefined;
+  readonly minLength?: number | undefined;
+  readonly maxLength?: number | undefined;
+  readonly minItems?: number | undefined;
+  readonly maxItems?: number | undefined;
+  readonly items?: ValueRule | undefined;
+  /** One of these has to hold. */
+  readonly anyOf?: readonly ValueRule[] | undefined;
+  /** The members of an object. */
+  readonly properties?: Readonly<Record<string, ValueRule>> | undefined;
+  readonly required?: readonly string[] | undefined;
+  /** Whether an object may have no others. */
+  readonly isClosed?: boolean | undefined;
+}
+
+/** A parameter of an operation. */
+export interface NodeParameter {
+  readonly name: string;
+  readonly in: "path" | "query" | "header" | "body";
+  readonly isRequired: boolean;
+  readonly rule: ValueRule;
+  /** Whether a list is given by the name again for each item, or else by commas. */
+  readonly isExploded: boolean;
+  /** Whether it may hold slashes. */
+  readonly spans: boolean;
+}
+
+/** The body that an operation takes. */
+export interface NodeBody {
+  readonly isRequired: boolean;
+  /** By media type, in lower case and without parameters. */
+  readonly rules: Readonly<Record<string, ValueRule>>;
+}
+
+/** An operation that is called at the node. */
+export interface NodeOperation {
+  /** Its name in settings and in the log: `getblock`, or `GET /blocks/{height}`. */
+  readonly name: string;
+  readonly operationId: string | undefined;
+  /** Of JSON-RPC, by the method's name; otherwise of REST. */
+  readonly isMethod: boolean;
+  /** `GET`, …; of JSON-RPC `POST`, and `GET` where `isGettable`. */
+  readonly method: string;
+  /** The template below the node's URL, with the base path; of JSON-RPC the name of the method. */
+  readonly path: string;
+  readonly access: "read" | "write" | "secret" | undefined;
+  readonly isHeavy: boolean;
+  readonly isStreaming: boolean;
+  /** Of JSON-RPC in the order of their positions; `undefined` where nobody knows them. */
+  readonly parameters: readonly NodeParameter[] | undefined;
+  /** Whether a method takes its parameters by position alone. */
+  readonly isByPosition: boolean;
+  /** Whether a method has a `GET`. */
+  readonly isGettable: boolean;
+  readonly body: NodeBody | undefined;
+  /** The headers of its answers that are passed on, in lower case. */
+  readonly answerHeaders: readonly string[];
+}
+
+/** How deep rules are read. */
+const DEPTH_MAX = 3;
+
+/** How many references are followed in a row. */
+const REFERENCES_MAX = 8;
+
+/**
+ * Lists the operations that are called at the node, by their servers.
+ *
+ * @param document as it is served at `/spec.json`
+ */
+export function listNodeOperations(document: Json): NodeOperation[] {
+  const read = createReader(document);
+  return Object.entries(objectOf(document.paths)).flatMap(([path, value]) => {
+    const item = objectOf(value);
+    const located = operationsOf(item);
+    const method = methodOf(path);
+    if (method !== undefined) {
+      const post = located.find(({ method }) => method === "POST")?.operation;
+      const isOurs = post && serverOf([post, item, document]) === THIS_SERVICE;
+      const isGettable = located.some(({ method }) => method === "GET");
+      return isOurs ? [read.method(method, post, isGettable)] : [];
+    }
+    return located.flatMap(({ method, operation }) => {
+      const server = serverOf([operation, item, document]);
+      if (server === undefined || !(server + "/").startsWith(`${NODE}/`)) return [];
+      return [read.operation(method, server.slice(NODE.length) + path, operation, item)];
+    });
+  });
+}
+
+/**
+ * What settings and the log call an operation of a description; `undefined` where it is not called at the node.
+ *
+ * @param document as it is served at `/spec.json`
+ */
+export function nameOfNodeOperation(
+  document: Json,
+  path: string,
+  item: Json,
+  { method, operation }: Pick<LocatedOperation, "method" | "operation">,
+): string | undefined {
+  const server = serverOf([operation, item, document]);
+  const name = methodOf(path);
+  if (name !== undefined) return server === THIS_SERVICE ? name : undefined;
+  if (server === undefined || !(server + "/").startsWith(`${NODE}/`)) return undefined;
+  return `${method} ${server.slice(NODE.length)}${path}`;
+}
+
+/** The name of the method that is called at a path of this service. */
+function methodOf(path: string): string | undefined {
+  const prefix = pathOfMethod("");
+  if (!path.startsWith(prefix)) return undefined;
+  try {
+    return decodeURIComponent(path.slice(prefix.length));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The one server of the first holder that has any. */
+function serverOf(holders: readonly Json[]): string | undefined {
+  const servers = holders.map(({ servers }) => listOf(servers)).find(({ length }) => length > 0);
+  return servers?.length === 1 ? textOf(objectOf(servers[0]).url) : undefined;
+}
+
+function createReader(document: Json) {
+  const follow = (value: unknown): Json => {
+    let found = objectOf(value);
+    for (let i = 0; typeof found.$ref === "string"; i++) {
+      if (i === REFERENCES_MAX || !found.$ref.startsWith("#/")) return {};
+      found = objectOf(resolveFragment(document, found.$ref.slice(1)));
+    }
+    return found;
+  };
+
+  const ruleOf = (value: unknown, depth = 0): ValueRule => {
+    if (depth > DEPTH_MAX) return {};
+    const schema = follow(value);
+    const { type, properties, required, items, additionalProperties } = schema;
+    const inner = (value: unknown) => ruleOf(value, depth + 1);
+    const options = listOf(schema.anyOf ?? schema.oneOf);
+    // All of several hold; what each says of its members is added.
+    const all = listOf(schema.allOf).map(inner);
+    const rule: ValueRule = {
+      types: type === undefined ? undefined : [type].flat().map(String),
+      values: schema.const === undefined
+        ? Array.isArray(schema.enum) ? schema.enum : undefined
+        : [schema.const],
+      ...boundsOf(schema),
+      items: items === undefined ? undefined : inner(items),
+      anyOf: options.length > 0 ? options.map(inner) : undefined,
+      properties: properties === undefined ? undefined : Object.fromEntries(
+        Object.entries(objectOf(properties)).map(([name, value]) => [name, inner(value)]),
+      ),
+      required: Array.isArray(required) ? required.map(String) : undefined,
+      // What stands in one of several says nothing of the members of the others.
+      isClosed: (additionalProperties === false && all.length === 0 && options.length === 0) ||
+        undefined,
+    };
+    return all.map((one) => ({ ...one, isClosed: undefined })).reduce(both, withNull(schema, rule));
+  };
+
+  const parametersOf = (item: Json, operation: Json): NodeParameter[] => {
+    const all = new Map<string, NodeParameter>();
+    for (const value of [...listOf(item.parameters), ...listOf(operation.parameters)]) {
+      const parameter = follow(value);
+      const [name, place] = [textOf(parameter.name), textOf(parameter.in)];
+      if (name === undefined || !isPlace(place)) continue;
+      const content = objectOf(Object.values(objectOf(parameter.content))[0]);
+      const isForm = parameter.style === undefined || parameter.style === "form";
+      all.set(`${place} ${place === "header" ? name.toLowerCase() : name}`, {
+        name,
+        in: place,
+        isRequired: parameter.required === true || place === "path",
+        rule: ruleOf(parameter.schema ?? content.schema),
+        isExploded: place === "query" && isForm && parameter.explode !== false,
+        spans: parameter["x-spans"] === true,
+      });
+    }
+    return [...all.values()];
+  };
+
+  const common = (operation: Json) => {
+    const access = operation["x-access"];
+    return {
+      operationId: textOf(operation.operationId),
+      access: access === "read" || access === "write" || access === "secret" ? access : undefined,
+      isHeavy: operation["x-cost"] === "heavy",
+      isStreaming: operation["x-streaming"] === true,
+      answerHeaders: [
+        ...new Set(
+          Object.values(objectOf(operation.responses))
+            .flatMap((answer) => Object.keys(objectOf(follow(answer).headers)))
+            .map((name) => name.toLowerCase()),
+        ),
+      ],
+    } as const;
+  };
+
+  const bodyOf = (operation: Json): NodeBody | undefined => {
+    if (operation.requestBody === undefined) return undefined;
+    const body = follow(operation.requestBody);
+    const rules = Object.entries(objectOf(body.content)).map(([type, media]) => [
+      type.toLowerCase().split(";")[0]!.trim(),
+      ruleOf(follow(media).schema),
+    ]);
+    return { isRequired: body.required === true, rules: Object.fromEntries(rules) };
+  };
+
+  return {
+    operation(method: string, path: string, operation: Json, item: Json): NodeOperation {
+      return {
+        ...common(operation),
+        name: `${method} ${path}`,
+        isMethod: false,
+        method,
+        path,
+        parameters: parametersOf(item, operation),
+        isByPosition: false,
+        isGettable: method === "GET",
+        body: bodyOf(operation),
+      };
+    },
+    method(name: string, post: Json, isGettable: boolean): NodeOperation {
+      const content = objectOf(objectOf(follow(post.requestBody).content)["application/json"]);
+      const schema = objectOf(content.schema);
+      const properties = Object.entries(objectOf(schema.properties));
+      const required = listOf(schema.required);
+      const isKnown = post.requestBody === undefined || schema.properties !== undefined;
+      const position = (value: unknown) => Number(objectOf(value)["x-position"]);
+      const isByPosition = properties.some(([, value]) => position(value) >= 0);
+      if (isByPosition) properties.sort(([, a], [, b]) => position(a) - position(b));
+      return {
+        ...common(post),
+        name,
+        isMethod: true,
+        method: "POST",
+        path: name,
+        parameters: isKnown
+          ? properties.map(([name, value]) => ({
+            name,
+            in: "body",
+            isRequired: required.includes(name),
+            rule: ruleOf(value),
+            isExploded: false,
+            spans: false,
+          }))
+          : undefined,
+        isByPosition,
+        isGettable,
+        body: undefined,
+      };
+    },
+  };
+}
+
+const isPlace = (place: unknown): place is "path" | "query" | "header" =>
+  place === "path" || place === "query" || place === "header";
+
+/** The bounds of a value, by their keywords of JSON Schema. */
+const BOUNDS = {
+  minimum: "minimum",
+  maximum: "maximum",
+  exclusiveMinimum: "above",
+  exclusiveMaximum: "below",
+  minLength: "minLength",
+  maxLength: "maxLength",
+  minItems: "minItems",
+  maxItems: "maxItems",
+} as const;
+
+/** The bounds of a schema; those of OpenAPI 3.0 that exclude their limit are taken with it. */
+function boundsOf(schema: Json): Pick<ValueRule, typeof BOUNDS[keyof typeof BOUNDS]> {
+  const bounds = Object.entries(BOUNDS).flatMap(([keyword, name]) => {
+    const bound = schema[keyword];
+    return typeof bound === "number" || typeof bound === "bigint" ? [[name, bound] as const] : [];
+  });
+  return Object.fromEntries(bounds);
+}
+
+/** OpenAPI 3.0 says of any type that it may be null as well. */
+function withNull(schema: Json, rule: ValueRule): ValueRule {
+  if (schema.nullable !== true || !rule.types) return rule;
+  return { ...rule, types: [...rule.types, "null"] };
+}
+
+/** What both say; where both say something of the same, the second does. */
+function both(a: ValueRule, b: ValueRule): ValueRule {
+  const said = Object.fromEntries(Object.entries(b).filter(([, value]) => value !== undefined));
+  return {
+    ...a,
+    ...said,
+    ...a.properties && b.properties && { properties: { ...a.properties, ...b.properties } },
+    ...a.required && b.required && { required: [...a.required, ...b.required] },
+  };
+}

@@ -1,0 +1,125 @@
+/**
+ * The settings of what may be called at the node.
+ *
+ * @module
+ */
+import * as v from "valibot";
+import { type Forward, FORWARD_DEFAULTS, FORWARDS } from "../gateway/settings.ts";
+import type { Mistake } from "./check.ts";
+import { COMMAND } from "./flags.ts";
+import { CALL_TIMEOUT, LINE, ORIGIN, SIZE } from "./text-schemas.ts";
+import {
+  type About,
+  either,
+  list,
+  number,
+  object,
+  type Schema,
+  setting,
+  word,
+} from "./schema-builders.ts";
+
+/** The names of operations. */
+const names = (): Schema => list(LINE, "a list of operations, as in [reads, getblock]");
+
+const whole = (right: string, least: number, most: number): Schema =>
+  number(right, (number) => Number.isInteger(number) && number >= least && number <= most);
+
+/** What `forward` may be; by the schema of a path. */
+export function forward(path: Schema<string>): Schema {
+  const long = object({
+    open: setting(names(), {
+      text:
+        "What may be called without a token: reads, or operations by name. A name is that of a " +
+        "method, an operationId, or a method of HTTP with the template of a path; * stands for any part",
+      default: "[]",
+      example: '[reads, "GET /blocks/*"]',
+    }),
+    with_token: setting(names(), {
+      text: "What may be called with the token, in the same form",
+      default: "[]",
+      example: "[sendrawtransaction]",
+    }),
+    token_file: setting(path, {
+      text: "A file with the token, of 32 or more characters. It is read at each use",
+      example: "/etc/nodeface/token",
+    }),
+    token_env: setting(LINE, {
+      text: "A variable of the environment with the token",
+    }),
+    origins: setting(
+      either<unknown>(
+        'a list of origins, or "*" for any',
+        word(["*"], 'a list of origins, or "*" for any'),
+        list(ORIGIN, 'a list of origins, or "*" for any'),
+      ),
+      {
+        text: "The origins whose pages may call, besides this service's own. * is for what is open",
+        default: "[]",
+        example: "[https://app.example]",
+      },
+    ),
+    timeout: setting(CALL_TIMEOUT, {
+      text: "How long a call may take, with the whole of its answer",
+      default: FORWARD_DEFAULTS.timeout,
+    }),
+    limit: setting(SIZE, { text: "The longest answer", default: FORWARD_DEFAULTS.limit }),
+    concurrency: setting(whole("a whole number from 1 to 1000", 1, 1000), {
+      text: "How many calls may be at the node at a time. 64 others wait for up to 5 s",
+      default: String(FORWARD_DEFAULTS.concurrency),
+    }),
+  });
+  const checked = v.pipe(
+    long,
+    v.rawCheck(({ dataset, addIssue }) => {
+      for (const message of mistakesIn(dataset.value)) addIssue({ message });
+    }),
+  );
+  return either<unknown>("off, reads, or an object with what is open", word(FORWARDS), checked);
+}
+
+/** What is said of it. */
+export const FORWARD: About = {
+  ...COMMAND.forward,
+  text: "What may be called at the node through this service: off, reads, or an object as below",
+};
+
+/**
+ * What is wrong between `forward` and other settings.
+ *
+ * @param hasNode whether it is said where the node answers; `undefined` where a flag may say it
+ */
+export function* mistakesWithForward(
+  forward: Forward | undefined,
+  hosts: readonly string[] | "*" | undefined,
+  hasNode: boolean | undefined,
+): Generator<Mistake> {
+  if (forward === undefined || forward === "off") return;
+  const mistake = (key: string, message: string) => ({ path: [key], message, isKey: false });
+  if (hosts === "*") {
+    yield mistake(
+      "hosts",
+      'cannot be "*" where calls are forwarded; name the hosts that are served',
+    );
+  }
+  const { origins } = forward === "reads" ? {} : forward;
+  if (origins === "*" && (hosts === undefined || hosts.length === 0)) {
+    yield mistake("forward", 'has origins: "*", which wants hosts to be named');
+  }
+  if (hasNode === false) yield mistake("forward", "needs node.url: there is nothing to call");
+}
+
+function mistakesIn(value: unknown): string[] {
+  const { with_token: withToken, token_file: file, token_env: variable, origins } =
+    (value ?? {}) as Record<string, unknown>;
+  const isToken = file !== undefined || variable !== undefined;
+  return [
+    ...Array.isArray(withToken) && withToken.length > 0 && !isToken
+      ? ["has with_token, and needs token_file or token_env"]
+      : [],
+    ...file !== undefined && variable !== undefined
+      ? ["has token_file and token_env, of which one is right"]
+      : [],
+    ...Array.isArray(origins) && origins.includes("null") ? ['origins cannot have "null"'] : [],
+  ];
+}

@@ -1,0 +1,337 @@
+/** A service that forwards, before a node that the test plays. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { GatewayOptions } from "../src/gateway/core.ts";
+import { formatJson } from "../src/json/lossless.ts";
+import { createNodeface, type NodefaceOptions } from "../src/index.ts";
+import { play, type Played } from "./_sources.ts";
+
+/** What has come to the node. */
+export interface Come {
+  readonly method: string;
+  /** The target as it was sent. */
+  readonly url: string;
+  /** Names in lower case. */
+  readonly headers: IncomingMessage["headers"];
+  readonly rawHeaders: readonly string[];
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
+/** How the node answers. */
+export type PlayedAnswer = (come: Come, response: ServerResponse) => unknown;
+
+/** A node whose answers the test chooses. */
+export interface PlayedNode extends Played {
+  /** All that has come since the last `forget`. */
+  come: Come[];
+  answer: PlayedAnswer;
+  forget(): void;
+}
+
+/** Starts a node. */
+export async function playNode(): Promise<PlayedNode> {
+  const node = { come: [] as Come[], answer: json({}) as PlayedAnswer };
+  const played = await play(async (request, response) => {
+    const parts: Uint8Array[] = [];
+    for await (const part of request) parts.push(part);
+    const { method = "", url = "", headers, rawHeaders } = request;
+    const come = { method, url, headers, rawHeaders, body: joined(parts) };
+    node.come.push(come);
+    await node.answer(come, response);
+  });
+  return Object.assign(node, played, {
+    forget() {
+      node.come = [];
+      node.answer = json({});
+    },
+  });
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const all = new Uint8Array(
+    parts.reduce((sum, { length }) => sum + length, 0),
+  );
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
+
+/** Answers with JSON, as text or as a value. */
+export const json = (
+  content: unknown,
+  status = 200,
+  headers: Record<string, string> = {},
+): PlayedAnswer =>
+(_, response) => {
+  response.writeHead(status, {
+    "content-type": "application/json",
+    ...headers,
+  });
+  response.end(
+    typeof content === "string" ? content : JSON.stringify(content),
+  );
+};
+
+/** Answers calls of JSON-RPC with a result, which is JSON. */
+export const result = (text: string): PlayedAnswer =>
+  json(`{"jsonrpc":"2.0","id":1,"result":${text}}`);
+
+/** Answers calls of JSON-RPC with an error. */
+export const rpcError = (error: unknown, status = 200): PlayedAnswer =>
+  json({ jsonrpc: "2.0", id: 1, error }, status);
+
+/** The body of what has come, as text. */
+export const textOf = ({ body }: Come): string => new TextDecoder().decode(body);
+
+const ok = { responses: { 200: { description: "" } } };
+const read = { "x-access": "read", ...ok };
+const text = { type: "string" };
+const inPath = (name: string, more = {}) => ({
+  ...{ name, in: "path", required: true, schema: text, ...more },
+});
+const inQuery = (name: string, schema: object, more = {}) => ({
+  ...{ name, in: "query", schema, ...more },
+});
+const body = (schema: object, type = "application/json", required = true) => ({
+  requestBody: { required, content: { [type]: { schema } } },
+});
+
+/** A description of a node that speaks REST. */
+export const REST = {
+  openapi: "3.1.1",
+  info: { title: "A node", version: "1" },
+  paths: {
+    "/status": {
+      get: {
+        ...read,
+        responses: {
+          200: {
+            description: "",
+            headers: Object.fromEntries(
+              [
+                "X-Cursor",
+                "Set-Cookie",
+                "Location",
+                "Refresh",
+                "WWW-Authenticate",
+              ]
+                .concat(
+                  "Content-Security-Policy",
+                  "Access-Control-Allow-Origin",
+                  "X-Sendfile",
+                )
+                .concat(
+                  "X-Accel-Redirect",
+                  "Cache-Control",
+                  "Retry-After",
+                  "Link",
+                )
+                .map((name) => [name, { schema: text }]),
+            ),
+          },
+        },
+      },
+      head: read,
+      trace: read,
+      options: read,
+      connect: read,
+    },
+    "/blocks/{height}": {
+      get: {
+        ...read,
+        parameters: [
+          inPath("height", { schema: { type: "integer", minimum: 0 } }),
+          inQuery("full", { type: "boolean" }),
+          inQuery("form", { enum: ["hex", "json"] }),
+          inQuery("tag", { type: "array", items: text }),
+          inQuery("max", { type: "integer", maximum: 10, exclusiveMinimum: 0 }),
+          inQuery("note", { type: "string", minLength: 2, maxLength: 5 }),
+        ],
+      },
+    },
+    "/peers/{address}": { get: { ...read, parameters: [inPath("address")] } },
+    "/peers/connect": { get: { "x-access": "write", ...ok } },
+    "/Wallet/Lock": { get: { "x-access": "write", ...ok } },
+    "/{any}/{thing}": {
+      get: { ...read, parameters: [inPath("any"), inPath("thing")] },
+    },
+    "/files/{path}": {
+      get: { ...read, parameters: [inPath("path", { "x-spans": true })] },
+    },
+    "/files/all/secret": { get: { "x-access": "secret", ...ok } },
+    "/same/{a}": { get: { ...read, parameters: [inPath("a")] } },
+    "/same/{b}": {
+      post: { "x-access": "write", parameters: [inPath("b")], ...ok },
+    },
+    "/find": {
+      post: {
+        ...read,
+        ...body({
+          type: "object",
+          required: ["key"],
+          properties: {
+            key: text,
+            action: { const: "GET" },
+            limit: { type: "integer", maximum: 18446744073709551615n },
+          },
+        }),
+      },
+      get: { ...read, parameters: [inQuery("key", text, { required: true })] },
+    },
+    "/raw": {
+      post: { ...read, ...body({}, "application/octet-stream", false) },
+    },
+    "/any": { post: { ...read, ...body({}) } },
+    "/sized": {
+      get: {
+        ...read,
+        parameters: [
+          { name: "X-Size", in: "header", schema: { type: "integer" } },
+          ...[
+            "X-API-Key",
+            "Cookie",
+            "X-Forwarded-For",
+            "Authorization",
+            "Range",
+            "Host",
+            "TE",
+          ]
+            .concat(
+              "If-None-Match",
+              "Origin",
+              "Node-Secret",
+              "Content-Type",
+              "Connection",
+            )
+            .map((name) => ({
+              name,
+              in: "header",
+              required: true,
+              schema: text,
+            })),
+        ],
+      },
+    },
+    "/heavy/{n}": {
+      get: { ...read, "x-cost": "heavy", parameters: [inPath("n")] },
+    },
+    "/wait": { get: { ...read, "x-streaming": true } },
+    "/open": { get: ok },
+    "/send": {
+      post: { "x-access": "write", operationId: "send", ...body({}) },
+    },
+    "/balance": { get: { "x-access": "secret", ...ok } },
+  },
+};
+
+const param = (name: string, schema: object, required = false) => ({
+  name,
+  schema,
+  required,
+});
+const method = (
+  name: string,
+  access: string | undefined,
+  params: object[],
+  more = {},
+) => ({
+  ...{ name, params, result: { name: "r", schema: {} }, ...more },
+  ...access && { "x-access": access },
+});
+
+/** A description of a node that speaks JSON-RPC. */
+export const RPC = {
+  openrpc: "1.3.2",
+  info: { title: "A node", version: "1" },
+  methods: [
+    method("number", "read", []),
+    method(
+      "block",
+      "read",
+      [
+        param("hash", text, true),
+        param("verbosity", { type: "integer", maximum: 3 }),
+      ],
+      { paramStructure: "by-position" },
+    ),
+    method("named", "read", [
+      param("a", { type: "integer" }),
+      param("b", { type: "object" }),
+    ]),
+    method("heavy", "read", [param("n", { type: "integer" })], {
+      "x-cost": "heavy",
+    }),
+    method("send", "write", [param("tx", text, true)]),
+    method("balance", "secret", []),
+    method("unmarked", undefined, []),
+    method("a/b", "read", []),
+  ],
+};
+
+/** A line of the log. */
+type CallRecord = Parameters<GatewayOptions["log"]>[0];
+
+/** A service with its log, in this process. */
+export interface Gateway {
+  readonly app: ReturnType<typeof createNodeface>;
+  /** The lines of calls. */
+  readonly calls: CallRecord[];
+  ask(path: string, init?: RequestInit): Promise<Response>;
+  /** Sends a body of JSON-RPC. */
+  rpc(content: unknown, init?: RequestInit): Promise<Response>;
+}
+
+/** The options of a service before a node; JSON. */
+export const optionsFor = (
+  url: string,
+  description: typeof REST | typeof RPC,
+) => ({
+  node: { url, kind: "none" },
+  description: { name: "a.json", text: formatJson(description) },
+});
+
+/** Makes a service before a node. */
+export function forwarding(
+  url: string,
+  description: typeof REST | typeof RPC,
+  forward: NodefaceOptions["forward"] = "reads",
+  options: NodefaceOptions = {},
+): Gateway {
+  const calls: CallRecord[] = [];
+  const app = createNodeface({
+    ...optionsFor(url, description),
+    forward,
+    log(message, event) {
+      if ("call" in event) calls.push(event.call);
+      else if (event.level === "error") throw new Error(message);
+    },
+    ...options,
+  });
+  const ask: Gateway["ask"] = async (path, init) =>
+    await app.fetch(new Request(`http://localhost${path}`, init));
+  const rpc: Gateway["rpc"] = (content, init = {}) =>
+    ask("/v1/rpc", {
+      method: "POST",
+      body: typeof content === "string" ? content : JSON.stringify(content),
+      ...init,
+      headers: { "content-type": "application/json", ...init.headers },
+    });
+  return { app, calls, ask, rpc };
+}
+
+/** A token that is long enough. */
+export const TOKEN = "a-token-of-32-or-more-characters.";
+
+/** Waits until something holds. */
+export async function until(
+  holds: () => unknown,
+  what = String(holds),
+): Promise<void> {
+  const late = performance.now() + 10_000;
+  while (!holds()) {
+    if (performance.now() > late) throw new Error(`never: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}

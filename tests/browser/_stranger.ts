@@ -1,0 +1,150 @@
+/** What a page of another origin may try, run in that page. Each function stands by itself. */
+
+/** What it is after. */
+export interface Targets {
+  /** A call by a GET. */
+  readonly method: string;
+  /** Where bodies of JSON-RPC go. */
+  readonly rpc: string;
+  /** An address of the page's own that leads to the call. */
+  readonly redirect: string;
+  /** A body that calls. */
+  readonly body: string;
+}
+
+/**
+ * Tries all that a page can do without leaving.
+ *
+ * @returns what it got of each try: `nothing`, or the text of an answer
+ */
+export async function attempt({ method, rpc, redirect, body }: Targets) {
+  const results: [name: string, got: string][] = [];
+  const add = async (name: string, got: Promise<string>) => {
+    const late = new Promise<string>((resolve) => setTimeout(resolve, 2000, "nothing"));
+    results.push([
+      name,
+      await Promise.race([got.catch(() => "nothing"), late]),
+    ]);
+  };
+  const read = async (url: string, init: RequestInit) => {
+    const answer = await fetch(url, init);
+    return answer.type === "opaque" ? "nothing" : `${answer.status} ${await answer.text()}`;
+  };
+  const policies = ["", "no-referrer", "unsafe-url"] as const;
+  for (const referrerPolicy of policies) {
+    for (const mode of ["cors", "no-cors"] as const) {
+      for (const url of [method, redirect]) {
+        await add(
+          `${mode} ${referrerPolicy} ${url}`,
+          read(url, { mode, referrerPolicy }),
+        );
+      }
+      for (
+        const type of ["", "text/plain", "application/x-www-form-urlencoded"]
+      ) {
+        const headers = { ...type && { "content-type": type } };
+        const init: RequestInit = {
+          method: "POST",
+          mode,
+          referrerPolicy,
+          headers,
+          body,
+        };
+        for (const url of [method, rpc]) {
+          await add(`POST ${mode} ${type} ${url}`, read(url, init));
+        }
+      }
+    }
+  }
+  const json = { "content-type": "application/json" };
+  await add("POST of JSON", read(rpc, { method: "POST", headers: json, body }));
+  await add("our header", read(method, { headers: { "x-nodeface": "1" } }));
+  await add(
+    "a token",
+    read(method, { headers: { authorization: "Bearer a" } }),
+  );
+  for (
+    const tag of ["img", "script", "iframe", "embed", "object", "video", "link"]
+  ) {
+    for (const url of [method, redirect]) {
+      const element = document.createElement(tag);
+      element.setAttribute("referrerpolicy", "no-referrer");
+      if (tag === "link") element.setAttribute("rel", "stylesheet");
+      const name = { object: "data", link: "href" }[tag] ?? "src";
+      const loaded = new Promise<string>((resolve, reject) => {
+        element.onload = () => resolve(tag === "img" || tag === "script" ? "loaded" : "nothing");
+        element.onerror = reject;
+      });
+      element.setAttribute(name, url);
+      document.body.append(element);
+      await add(`${tag} ${url}`, loaded);
+    }
+  }
+  const prefetch = Object.assign(document.createElement("link"), {
+    rel: "prefetch",
+    href: method,
+  });
+  document.head.append(prefetch);
+  navigator.sendBeacon(rpc, body);
+  for (const url of [method, rpc]) {
+    const socket = new WebSocket(url.replace("http", "ws"));
+    const opened = new Promise<string>((resolve, reject) => {
+      socket.onopen = () => resolve("open");
+      socket.onerror = reject;
+    });
+    await add(`socket ${url}`, opened);
+  }
+  const events = new EventSource(method);
+  await add(
+    "events",
+    new Promise((resolve) => events.onopen = () => resolve("open")),
+  );
+  events.close();
+  return results;
+}
+
+/** Leaves the page for what it is after, in one of several ways. */
+export function leave(
+  [how, { method, rpc, redirect, body }]: readonly [string, Targets],
+): void {
+  const follow = (url: string, referrerPolicy: string) => {
+    const link = Object.assign(document.createElement("a"), {
+      href: url,
+      referrerPolicy,
+    });
+    document.body.append(link);
+    link.click();
+  };
+  const submit = (action: string, method: string, enctype: string) => {
+    const form = Object.assign(document.createElement("form"), {
+      action,
+      method,
+      enctype,
+    });
+    // As plain text, `name=value` is JSON as well.
+    const input = Object.assign(document.createElement("input"), {
+      name: `${body.slice(0, -1)},"a":"`,
+      value: `"}`,
+    });
+    form.append(input);
+    document.body.append(form);
+    form.submit();
+  };
+  const refresh = () => {
+    const meta = Object.assign(document.createElement("meta"), {
+      content: `0;url=${method}`,
+    });
+    meta.httpEquiv = "refresh";
+    document.head.append(meta);
+  };
+  const ways: Record<string, () => void> = {
+    "link": () => follow(method, ""),
+    "silent link": () => follow(method, "no-referrer"),
+    "redirect": () => follow(redirect, "no-referrer"),
+    "refresh": refresh,
+    "form": () => submit(method, "get", ""),
+    "post": () => submit(method, "post", "application/x-www-form-urlencoded"),
+    "post text": () => submit(rpc, "post", "text/plain"),
+  };
+  setTimeout(ways[how]!);
+}

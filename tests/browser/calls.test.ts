@@ -1,0 +1,428 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { networkInterfaces, tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { serve } from "../../src/adapters/node.ts";
+import { createNodeface, type Nodeface } from "../../src/index.ts";
+import { testWhere, without } from "../_needs.ts";
+import { launch, watch } from "./_browser.ts";
+import { mounted } from "./_page.ts";
+import { attempt, leave, type Targets } from "./_stranger.ts";
+import { ANVIL, type CountedNode, startCountedNode } from "./_relay.ts";
+import type { Served } from "./_serve.ts";
+
+const calls = suite("calls of a node in a browser");
+
+/** An address of this machine that is not loopback, where it has one: plain http is less trusted there. */
+const FAR = Object.values(networkInterfaces()).flat()
+  .find((address) => address?.family === "IPv4" && !address.internal)?.address;
+
+const TOKEN = "0123456789abcdef-0123456789abcdef";
+
+/** What a page of another origin tries to have called; nothing else asks the node for it. */
+const METHOD = "eth_gasPrice";
+
+let browser: Browser;
+let node: CountedNode;
+let folder: string;
+/** Services beside the same node, by what they forward. */
+let open: Served;
+let off: Served;
+/** Pages of another origin. */
+let stranger: Server;
+/** Another server that a description names, and what it heard: a path with its `Authorization`. */
+let elsewhere: Server;
+let both: Served;
+const heard: [path: string, authorization: string | undefined][] = [];
+const services: Nodeface[] = [];
+
+calls.before(async () => {
+  if (without(ANVIL)) return;
+  folder = mkdtempSync(join(tmpdir(), "nodeface-calls-"));
+  const tokenFile = join(folder, "token");
+  writeFileSync(tokenFile, TOKEN);
+  [browser, node] = await Promise.all([launch(), startCountedNode()]);
+  const start = async (options: Parameters<typeof createNodeface>[0]) => {
+    const service = createNodeface({
+      node: { url: node.url },
+      log: () => {},
+      ...options,
+    });
+    services.push(service);
+    const { url, close } = await serve(service, { hostname: "0.0.0.0", port: 0 });
+    return { url: at(url, "127.0.0.1"), close: () => close() };
+  };
+  open = await start({
+    forward: {
+      open: ["reads"],
+      with_token: ["eth_accounts"],
+      token_file: tokenFile,
+    },
+  });
+  off = await start({});
+  stranger = createServer(({ url = "" }, response) => {
+    const to = new URL(url, "http://localhost").searchParams.get("to");
+    if (to !== null) return response.writeHead(302, { location: to }).end();
+    response.setHeader("content-type", "text/html");
+    response.end("<!doctype html><title>A page</title><body></body>");
+  });
+  await new Promise<void>((resolve) => stranger.listen(0, "0.0.0.0", resolve));
+  elsewhere = createServer(({ method, url, headers }, response) => {
+    if (method === "GET") heard.push([url!, headers.authorization]);
+    response.setHeader("access-control-allow-origin", "*");
+    response.setHeader("access-control-allow-headers", "authorization");
+    response.setHeader("content-type", "application/json").end("{}");
+  });
+  await new Promise<void>((resolve) => elsewhere.listen(0, "127.0.0.1", resolve));
+  both = await start({
+    node: { url: node.url },
+    forward: { with_token: ["GET /ours"], token_file: tokenFile },
+    description: { text: JSON.stringify(describeBoth()), name: "openapi.json" },
+  });
+});
+calls.after(async () => {
+  await browser?.close();
+  stranger?.close();
+  elsewhere?.close();
+  for (const server of [open, off, both]) await server?.close();
+  for (const service of services) await service.close();
+  await node?.stop();
+  if (folder) rmSync(folder, { recursive: true });
+});
+
+/** A description with an operation at the node and one elsewhere, which has the same kind of secret. */
+function describeBoth() {
+  const get = (summary: string) => ({
+    summary,
+    tags: ["All"],
+    responses: { 200: { description: "Done" } },
+  });
+  const { port } = elsewhere.address() as AddressInfo;
+  return {
+    openapi: "3.1.1",
+    info: { title: "Both", version: "1" },
+    servers: [{ url: node.url }],
+    security: [{ key: [] }],
+    paths: {
+      "/ours": { get: get("Ours") },
+      "/theirs": { get: get("Theirs"), servers: [{ url: `http://127.0.0.1:${port}` }] },
+    },
+    components: { securitySchemes: { key: { type: "http", scheme: "bearer" } } },
+  };
+}
+
+/** A service by another host name. */
+const at = (url: string, host: string): string => {
+  const other = new URL(url);
+  other.hostname = host;
+  return other.href;
+};
+
+/** Visits the explorer at one of its operations. */
+async function visitOperation(
+  page: Page,
+  service: string,
+  tag: string,
+  operation: string,
+) {
+  await page.goto("about:blank");
+  await page.goto(`${service}v1/spec#tag/${tag}/${operation}`);
+  await mounted(page);
+}
+
+/** Opens the client on an operation. */
+async function openClient(page: Page, path: string) {
+  await page.getByRole("button", {
+    name: new RegExp(`^Test Request.* ${path}\\)`),
+  }).first().click();
+  await page.getByRole("button", { name: /^Send (get|post) request/ })
+    .waitFor();
+}
+
+/** Sends what is in the client. */
+async function send(page: Page, path: string) {
+  const [response] = await Promise.all([
+    page.waitForResponse((response) => new URL(response.url()).pathname === path),
+    page.getByRole("button", { name: /^Send (get|post) request/ }).click(),
+  ]);
+  return {
+    status: response.status(),
+    text: await response.text(),
+    request: response.request(),
+  };
+}
+
+async function closeClient(page: Page) {
+  await page.getByRole("button", { name: "Close Client" }).click();
+}
+
+/** Works in a page of a visitor of their own. */
+async function inPage(work: (page: Page) => Promise<void>) {
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 900 },
+  });
+  try {
+    const page = await context.newPage();
+    page.setDefaultTimeout(10_000);
+    // tsx puts this into functions, which run in the page without it.
+    await page.addInitScript("globalThis.__name = (named) => named");
+    await work(page);
+  } finally {
+    await context.close();
+  }
+}
+
+const missing = without(ANVIL);
+const test = (name: string, check: () => Promise<void>, lacks = missing) =>
+  testWhere(calls, lacks, name, check);
+
+/** The addresses at which a service is visited. */
+const HOSTS: readonly [host: string | undefined, what: string][] = [
+  ["127.0.0.1", "loopback"],
+  [FAR, "plain http beyond loopback"],
+];
+
+for (const [host, what] of HOSTS) {
+  const lacks = missing ??
+    (host ? undefined : "needs an address beyond loopback");
+
+  test(
+    `the explorer calls what is open, at ${what}`,
+    () =>
+      inPage(async (page) => {
+        const complaints = await watch(
+          page,
+          new URL(at(open.url, host!)).origin,
+        );
+        for (
+          const [tag, operation, path, answer] of [
+            [
+              "chain",
+              "GET/v1/rpc/eth_chainId",
+              "/v1/rpc/eth_chainId",
+              /^"0x7a69"$/,
+            ],
+            [
+              "accounts",
+              "GET/v1/rpc/eth_getBalance",
+              "/v1/rpc/eth_getBalance",
+              /^"0x\w+"$/,
+            ],
+            ["calls", "POST/v1/rpc/eth_call", "/v1/rpc/eth_call", /^"0x\w*"$/],
+          ] as const
+        ) {
+          await visitOperation(page, at(open.url, host!), tag, operation);
+          await openClient(page, path);
+          const { status, text } = await send(page, path);
+          assert.is(status, 200, text);
+          assert.match(text, answer);
+        }
+        assert.equal([
+          complaints.outside,
+          complaints.failed,
+          complaints.refused,
+        ], [[], [], []]);
+      }),
+    lacks,
+  );
+
+  test(
+    `the token is typed in once and is nowhere but in memory, at ${what}`,
+    () =>
+      inPage(async (page) => {
+        const path = "/v1/rpc/eth_accounts";
+        const visit = async () => {
+          await visitOperation(
+            page,
+            at(open.url, host!),
+            "nodes-own-keys",
+            `POST${path}`,
+          );
+          await page.locator("#scalar").getByText("Needs the operator's token.")
+            .first().waitFor();
+        };
+        await visit();
+        await openClient(page, path);
+        assert.is((await send(page, path)).status, 401);
+        await page.getByRole("button", { name: /^Authentication/ }).last()
+          .click();
+        await page.getByPlaceholder("Token").last().fill(TOKEN);
+        const { status, text, request } = await send(page, path);
+        assert.is(status, 200, text);
+        assert.is(
+          (await request.allHeaders()).authorization,
+          `Bearer ${TOKEN}`,
+        );
+        await closeClient(page);
+        await openClient(page, path);
+        assert.is((await send(page, path)).status, 200);
+        assert.not.match(await keptBy(page), TOKEN);
+        await visit();
+        await openClient(page, path);
+        assert.is(
+          (await send(page, path)).status,
+          401,
+          "it is forgotten with the page",
+        );
+      }),
+    lacks,
+  );
+}
+
+/** All that a page leaves behind, and its address. */
+const keptBy = (page: Page): Promise<string> =>
+  page.evaluate(async () => {
+    const databases = await indexedDB.databases();
+    const caches = "caches" in globalThis ? await globalThis.caches.keys() : [];
+    return JSON.stringify([
+      { ...localStorage },
+      { ...sessionStorage },
+      [document.cookie, location.href, history.state],
+      [databases, caches],
+    ]);
+  });
+
+test("the token is sent to no other server, though it is selected for all operations", () =>
+  inPage(async (page) => {
+    await page.goto(`${both.url}v1/spec`);
+    await mounted(page);
+    await page.locator("#scalar").getByText(/^Auth Type|Select Auth Type/).first().click();
+    await page.getByRole("option", { name: /NodefaceToken/ }).click();
+    await page.keyboard.press("Escape");
+    await page.getByPlaceholder("Token").first().fill(TOKEN);
+    await openClient(page, "/ours");
+    const { request } = await send(page, "/v1/node/ours");
+    assert.is((await request.allHeaders()).authorization, `Bearer ${TOKEN}`);
+    await closeClient(page);
+    await openClient(page, "/theirs");
+    assert.is((await send(page, "/theirs")).status, 200);
+    assert.equal(heard, [["/theirs", undefined]]);
+  }));
+
+test("with forward: off the page says so, and a call is answered with a sentence", () =>
+  inPage(async (page) => {
+    const path = "/v1/rpc/eth_chainId";
+    await visitOperation(page, off.url, "chain", `GET${path}`);
+    await page.locator("#scalar").getByText("calls are not forwarded").first()
+      .waitFor();
+    await openClient(page, path);
+    const { status, text } = await send(page, path);
+    assert.is(status, 403);
+    assert.match(text, "does not forward calls");
+    await page.getByText(JSON.parse(text).detail).first().waitFor();
+  }));
+
+test("what is not forwarded says why, without a script as well", async () => {
+  const context = await browser.newContext({ javaScriptEnabled: false });
+  try {
+    const page = await context.newPage();
+    await page.goto(`${open.url}v1/spec`);
+    const article = (name: string) =>
+      page.locator("#plain article", {
+        has: page.getByRole("heading", { name, exact: true }),
+      });
+    assert.match(
+      await article("eth_sign").innerText(),
+      /not forwarded[^]*Not forwarded: it may change something/,
+    );
+    assert.match(
+      await article("eth_accounts").innerText(),
+      /token[^]*Needs the operator's token\./,
+    );
+    assert.match(
+      await article("eth_gasPrice").innerText(),
+      /open[^]*curl .*X-Nodeface: 1/,
+    );
+  } finally {
+    await context.close();
+  }
+});
+
+/** The pages of other origins, and the service that they are after: by its port, by its name, by its network. */
+const STRANGERS: readonly [
+  what: string,
+  page: string | undefined,
+  service: string | undefined,
+][] = [
+  ["of the same site", "127.0.0.1", "127.0.0.1"],
+  ["of another site", "localhost", "127.0.0.1"],
+  ["beyond loopback", FAR, FAR],
+  ["of the network, after loopback", FAR, "127.0.0.1"],
+];
+
+for (const [what, from, to] of STRANGERS) {
+  const lacks = missing ??
+    (from && to ? undefined : "needs an address beyond loopback");
+  const origin = () => `http://${from}:${(stranger.address() as AddressInfo).port}`;
+  const targets = (): Targets => ({
+    method: `${at(open.url, to!)}v1/rpc/${METHOD}`,
+    rpc: `${at(open.url, to!)}v1/rpc`,
+    redirect: `${origin()}/?to=${at(open.url, to!)}v1/rpc/${METHOD}`,
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: METHOD, params: [] }),
+  });
+
+  test(
+    `a page ${what} can neither call nor read by what it loads and sends`,
+    () =>
+      inPage(async (page) => {
+        await page.goto(origin());
+        const results = await page.evaluate(attempt, targets());
+        assert.ok(results.length > 30);
+        assert.equal(results.filter(([, got]) => got !== "nothing"), []);
+        assert.not(node.arrived.includes(METHOD));
+      }),
+    lacks,
+  );
+
+  test(
+    `a page ${what} can neither call nor read by going there`,
+    () =>
+      inPage(async (page) => {
+        for (
+          const how of [
+            "link",
+            "silent link",
+            "redirect",
+            "refresh",
+            "form",
+            "post",
+            "post text",
+          ]
+        ) {
+          await page.goto(origin());
+          const { method, rpc } = targets();
+          await Promise.all([
+            page.waitForResponse((response) =>
+              [method, rpc].includes(response.url().replace(/\?.*/, ""))
+            ),
+            page.evaluate(leave, [how, targets()] as const),
+          ]);
+          await page.waitForLoadState();
+          assert.match(
+            await page.locator("body").innerText(),
+            /other origins|is application\/json/,
+            how,
+          );
+        }
+        assert.not(node.arrived.includes(METHOD));
+      }),
+    lacks,
+  );
+}
+
+test("what the pages of other origins are after does arrive from the explorer", () =>
+  inPage(async (page) => {
+    await page.goto(`${open.url}v1/spec`);
+    const text = await page.evaluate(
+      async (path) => await (await fetch(path)).text(),
+      `rpc/${METHOD}`,
+    );
+    assert.match(text, /^"0x\w+"/);
+    assert.ok(node.arrived.includes(METHOD));
+  }));
+
+calls.run();

@@ -1,0 +1,533 @@
+import type { Socket } from "node:net";
+import process from "node:process";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { gzipSync } from "node:zlib";
+import {
+  forwarding,
+  type Gateway,
+  json,
+  type PlayedNode,
+  playNode,
+  REST,
+  result,
+  RPC,
+  TOKEN,
+} from "./_gateway.ts";
+import { type Played, playTcp } from "./_sources.ts";
+
+const answers = suite("what comes back from the node");
+
+let node: PlayedNode;
+let rest: Gateway;
+answers.before(async () => {
+  node = await playNode();
+  rest = forwarding(node.url, REST);
+});
+answers.after(() => node?.close());
+answers.before.each(() => node.forget());
+
+/** Headers of an answer that are its own, whatever the node says. */
+const OWN = [
+  ...[
+    "cache-control",
+    "content-length",
+    "content-security-policy",
+    "content-type",
+  ],
+  ...[
+    "cross-origin-resource-policy",
+    "referrer-policy",
+    "x-content-type-options",
+  ],
+];
+
+const NODES: Record<string, string | string[]> = {
+  "set-cookie": ["a=nodes", "b=nodes"],
+  location: "/nodes",
+  "content-location": "/nodes",
+  refresh: "0;url=/nodes",
+  "www-authenticate": "Basic realm=nodes",
+  "content-security-policy": "default-src nodes",
+  "access-control-allow-origin": "*",
+  "access-control-allow-credentials": "true",
+  "x-accel-redirect": "/nodes",
+  "x-sendfile": "/nodes",
+  "cache-control": "public, max-age=9",
+  etag: '"nodes"',
+  "last-modified": "Thu, 01 Jan 1970 00:00:00 GMT",
+  vary: "nodes",
+  server: "nodes",
+  "x-powered-by": "nodes",
+  "strict-transport-security": "max-age=9",
+  "x-frame-options": "ALLOWALL",
+  "content-disposition": "inline; filename=nodes",
+  "cross-origin-resource-policy": "cross-origin",
+  "x-other": "nodes",
+  "x-cursor": "nodes-1",
+  link: "</b>; rel=next",
+  "retry-after": "7",
+};
+
+answers(
+  "no header of the node's but the short list and what the operation names",
+  async () => {
+    node.answer = (_, response) =>
+      response.writeHead(200, { "content-type": "application/json", ...NODES })
+        .end("{}");
+    const { headers } = await rest.ask("/v1/node/status");
+    const all = Object.fromEntries(headers);
+    assert.equal(
+      Object.keys(all).filter((name) => !OWN.includes(name)).sort(),
+      ["link", "retry-after", "x-cursor"],
+    );
+    assert.is(all["x-cursor"], "nodes-1");
+    assert.is(all["retry-after"], "7");
+    assert.is(all["cache-control"], "no-store");
+    assert.is(all["cross-origin-resource-policy"], "same-origin");
+    assert.match(
+      all["content-security-policy"]!,
+      /^default-src 'none'; .*sandbox$/,
+    );
+    node.come = [];
+    const other = await rest.ask("/v1/node/find?key=a");
+    const passed = [...other.headers.keys()].filter((name) => !OWN.includes(name));
+    assert.equal(passed, ["retry-after"]);
+  },
+);
+
+answers("Retry-After is passed on in digits alone", async () => {
+  node.answer = json({}, 429, {
+    "retry-after": "Thu, 01 Jan 2099 00:00:00 GMT",
+  });
+  const answer = await rest.ask("/v1/node/status");
+  assert.equal([answer.status, answer.headers.get("retry-after")], [429, null]);
+});
+
+const TYPES: readonly (readonly [type: string, passed: string | undefined])[] = [
+  ["application/json", "application/json"],
+  ["Application/JSON; charset=utf-8", "application/json"],
+  ["application/json; charset=utf-16; x=<script>", "application/json"],
+  ["application/problem+json", "application/problem+json"],
+  ["application/vnd.a.b+json", "application/vnd.a.b+json"],
+  ["application/cbor", "application/cbor"],
+  ["application/x-ndjson", "application/x-ndjson"],
+  ["text/csv", "text/csv; charset=utf-8"],
+  ["text/plain", "text/plain; charset=utf-8"],
+  ["text/plain; charset=iso-8859-1", "text/plain; charset=iso-8859-1"],
+  ["text/plain; charset=<a>", "text/plain; charset=utf-8"],
+  ["application/octet-stream", "application/octet-stream"],
+  ["application/x-protobuf", "application/x-protobuf"],
+  ["text/html", undefined],
+  ["TEXT/HTML; charset=utf-8", undefined],
+  ["text/html, application/json", undefined],
+  ["application/json, text/html", undefined],
+  ["application/xhtml+xml", undefined],
+  ["image/svg+xml", undefined],
+  ["application/xml", undefined],
+  ["text/xml", undefined],
+  ["text/javascript", undefined],
+  ["application/javascript", undefined],
+  ["text/css", undefined],
+  ["application/pdf", undefined],
+  ["application/wasm", undefined],
+  ["multipart/x-mixed-replace; boundary=a", undefined],
+  ["text/event-stream", undefined],
+  ["image/png", undefined],
+  ["nonsense", undefined],
+  ["", undefined],
+];
+
+for (const [type, passed] of TYPES) {
+  answers(
+    `${type || "no type"} is labelled as ${passed ?? "a download"}`,
+    async () => {
+      const content = "<script>alert(1)</script>";
+      node.answer = (_, response) =>
+        response.writeHead(200, type === "" ? {} : { "content-type": type })
+          .end(content);
+      const answer = await rest.ask("/v1/node/status");
+      assert.is(
+        answer.headers.get("content-type"),
+        passed ?? "application/octet-stream",
+      );
+      const disposition = answer.headers.get("content-disposition");
+      assert.is(
+        disposition,
+        passed === undefined ? 'attachment; filename="answer"' : null,
+      );
+      assert.is(answer.headers.get("x-content-type-options"), "nosniff");
+      assert.is(await answer.text(), content);
+    },
+  );
+}
+
+const EXACT = '{ "a" : 18446744073709551615,"b":1.00000000 , "c":[1e-8],"\\u0061b":"\\ud800" }';
+
+for (
+  const size of [
+    0,
+    1,
+    1024 * 1024 - 1,
+    1024 * 1024,
+    1024 * 1024 + 1,
+    3 * 1024 * 1024,
+  ]
+) {
+  answers(`an answer of ${size} bytes arrives byte for byte`, async () => {
+    const bytes = new Uint8Array(size).map((_, at) => (at * 7 + (at >> 8)) & 0xff);
+    node.answer = (_, response) =>
+      response.writeHead(200, { "content-type": "application/octet-stream" })
+        .end(bytes);
+    const answer = await rest.ask("/v1/node/status");
+    const got = new Uint8Array(await answer.arrayBuffer());
+    assert.is(got.length, size);
+    assert.ok(got.every((byte, at) => byte === bytes[at]));
+    assert.is(rest.calls.at(-1)!.bytes, size);
+  });
+}
+
+answers("JSON arrives as it left", async () => {
+  node.answer = json(EXACT);
+  assert.is(await (await rest.ask("/v1/node/status")).text(), EXACT);
+});
+
+const STATUSES: readonly (readonly [status: number, passed: number])[] = [
+  ...[200, 201, 202, 203].map((status) => [status, status] as const),
+  ...[400, 402, 403, 404, 405, 409, 410, 413, 422, 429, 418, 451]
+    .map((status) => [status, status] as const),
+  ...[401, 407, 421, 500, 501, 502, 504, 507, 599].map((status) => [status, 502] as const),
+  [503, 503],
+  ...[300, 301, 302, 303, 305, 307, 308, 399].map((status) => [status, 502] as const),
+];
+
+for (const [status, passed] of STATUSES) {
+  answers(`a ${status} of the node is ${passed}`, async () => {
+    node.answer = json({ words: "of the node" }, status, {
+      location: "http://127.0.0.1:9/",
+    });
+    const answer = await rest.ask("/v1/node/status");
+    assert.is(answer.status, passed);
+    const text = await answer.text();
+    if (passed === status && status < 500) assert.match(text, "of the node");
+    else assert.not.match(text, "of the node");
+    assert.is(answer.headers.get("location"), null);
+    assert.is(answer.headers.has("retry-after"), passed === 503);
+    assert.is(node.come.length, 1);
+  });
+}
+
+for (const status of [204, 205]) {
+  answers(`a ${status} has no content`, async () => {
+    node.answer = (_, response) => response.writeHead(status).end();
+    const answer = await rest.ask("/v1/node/status");
+    assert.equal([answer.status, await answer.text()], [status, ""]);
+  });
+}
+
+for (
+  const coding of ["gzip", "br", "deflate", "GZIP", "x-odd", "identity, gzip"]
+) {
+  answers(`an answer that is encoded as ${coding} is 502, unread`, async () => {
+    const bomb = gzipSync(new Uint8Array(5_000_000));
+    node.answer = json(bomb.toString("latin1"), 200, {
+      "content-encoding": coding,
+    });
+    const answer = await rest.ask("/v1/node/status");
+    assert.is(answer.status, 502, await answer.text());
+    assert.is(answer.headers.get("content-encoding"), null);
+  });
+}
+
+answers("an answer that says that it is not encoded is passed on", async () => {
+  node.answer = json("{}", 200, { "content-encoding": "identity" });
+  const answer = await rest.ask("/v1/node/status");
+  assert.equal([answer.status, answer.headers.get("content-encoding")], [
+    200,
+    null,
+  ]);
+});
+
+/** A node that answers each connection with these bytes, after a whole request. */
+const raw = async (
+  answer: (socket: Socket, count: number) => void,
+  use: (url: string, count: () => number) => Promise<void>,
+) => {
+  let requests = 0;
+  const node: Played = await playTcp((socket) => {
+    let come = "";
+    socket.setEncoding("latin1").on("data", (text) => {
+      come += text;
+      const [head, ...rest] = come.split("\r\n\r\n");
+      const length = Number(/content-length: *(\d+)/i.exec(head!)?.[1] ?? 0);
+      const isChunked = /transfer-encoding/i.test(head!);
+      const body = rest.join("\r\n\r\n");
+      if (
+        rest.length === 0 ||
+        (isChunked ? !/0\r\n\r\n$/.test(come) : body.length < length)
+      ) {
+        return;
+      }
+      come = "";
+      requests++;
+      answer(socket, requests);
+    });
+  });
+  try {
+    await use(node.url, () => requests);
+  } finally {
+    await node.close();
+  }
+};
+
+const head = (...lines: string[]) =>
+  `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n${lines.join("\r\n")}\r\n\r\n`;
+
+/** Answers of a node that are broken. */
+const BROKEN: readonly (readonly [why: string, answer: (socket: Socket) => void])[] = [
+  ["none", (socket) => socket.destroy()],
+  ["a reset", (socket) => socket.resetAndDestroy?.() ?? socket.destroy()],
+  ["no HTTP", (socket) => socket.end("words of the node\r\n\r\n")],
+  ["half a head", (socket) => socket.end("HTTP/1.1 200 OK\r\nContent-Ty")],
+  [
+    "shorter than it says",
+    (socket) => socket.end(`${head("Content-Length: 9")}{"a"`),
+  ],
+  [
+    "cut between chunks",
+    (socket) => socket.end(`${head("Transfer-Encoding: chunked")}2\r\n{}\r\n`),
+  ],
+  [
+    "cut in a chunk",
+    (socket) => socket.end(`${head("Transfer-Encoding: chunked")}9\r\n{}`),
+  ],
+];
+
+for (const [why, answer] of BROKEN) {
+  answers(
+    `an answer that is ${why} is 502, and a write is sent once`,
+    async () => {
+      await raw(answer, async (url, count) => {
+        process.env.GATEWAY_TOKEN = TOKEN;
+        const settings = {
+          open: ["reads"],
+          with_token: ["*end"],
+          token_env: "GATEWAY_TOKEN",
+        };
+        const { ask } = forwarding(url, REST, {
+          ...settings,
+          with_token: ["send"],
+        });
+        const read = await ask("/v1/node/status");
+        const text = await read.text();
+        assert.is(read.status, 502, text);
+        assert.not.match(text, /words of the node|carried out/);
+        const before = count();
+        const headers = {
+          authorization: `Bearer ${TOKEN}`,
+          "content-type": "application/json",
+        };
+        const write = await ask("/v1/node/send", {
+          method: "POST",
+          headers,
+          body: "{}",
+        });
+        assert.is(write.status, 502);
+        assert.match(
+          (await write.json()).detail,
+          "it may have been carried out",
+        );
+        assert.is(count() - before, 1);
+
+        const methods = forwarding(url, RPC, settings);
+        const bare = await methods.ask("/v1/rpc/send", {
+          method: "POST",
+          headers,
+          body: '{"tx":"a"}',
+        });
+        assert.is(bare.status, 502);
+        assert.match(
+          (await bare.json()).detail,
+          "it may have been carried out",
+        );
+        const wrapped = await methods.rpc({
+          id: 1,
+          method: "send",
+          params: ["a"],
+        }, { headers });
+        const { error } = await wrapped.json();
+        assert.is(error.code, -32003);
+        assert.match(error.message, "it may have been carried out");
+        assert.is(count() - before, 3);
+      });
+    },
+  );
+}
+
+answers(
+  "a write is sent once on a connection that was kept and breaks",
+  async () => {
+    let isBreaking = false;
+    await raw((socket) => {
+      if (isBreaking) return socket.destroy();
+      socket.write(`${head("Content-Length: 2")}{}`);
+    }, async (url, count) => {
+      process.env.GATEWAY_TOKEN = TOKEN;
+      const settings = {
+        open: ["reads"],
+        with_token: ["send"],
+        token_env: "GATEWAY_TOKEN",
+      };
+      const { ask } = forwarding(url, REST, settings);
+      assert.is((await ask("/v1/node/status")).status, 200);
+      isBreaking = true;
+      const headers = {
+        authorization: `Bearer ${TOKEN}`,
+        "content-type": "application/json",
+      };
+      const write = await ask("/v1/node/send", {
+        method: "POST",
+        headers,
+        body: "{}",
+      });
+      assert.is(write.status, 502);
+      assert.is(count(), 2);
+    });
+  },
+);
+
+answers("early hints and other first words are left out", async () => {
+  const hints = "HTTP/1.1 103 Early Hints\r\nLink: </a.js>; rel=preload\r\n\r\n";
+  await raw(
+    (socket) => socket.end(`${hints}${hints}${head("Content-Length: 2")}{}`),
+    async (url) => {
+      const answer = await forwarding(url, REST).ask("/v1/node/status");
+      assert.equal([answer.status, await answer.text()], [200, "{}"]);
+      assert.is(answer.headers.get("link"), null);
+    },
+  );
+});
+
+answers("a node that is gone is 502", async () => {
+  const gone = await playNode();
+  await gone.close();
+  const answer = await forwarding(gone.url, REST).ask("/v1/node/status");
+  assert.is(answer.status, 502);
+  const text = await answer.text();
+  assert.not.match(text, String(gone.port));
+  const methods = forwarding(gone.url, RPC);
+  assert.is((await methods.ask("/v1/rpc/number")).status, 502);
+  const wrapped = await methods.rpc([{ id: 1, method: "number" }]);
+  assert.is((await wrapped.json())[0].error.code, -32003);
+});
+
+for (
+  const [why, answer] of [
+    ["never", () => {}],
+    [
+      "in half",
+      (socket: Socket) => socket.write(`${head("Content-Length: 9")}{`),
+    ],
+    ["in drips", (socket: Socket) => {
+      socket.write(head("Content-Length: 100000"));
+      const timer = setInterval(() => socket.write(" "), 20);
+      socket.on("close", () => clearInterval(timer));
+    }],
+  ] as const
+) {
+  answers(`a node that answers ${why} is 504 in time`, async () => {
+    await raw(answer, async (url) => {
+      process.env.GATEWAY_TOKEN = TOKEN;
+      const settings = {
+        open: ["reads"],
+        with_token: ["send"],
+        token_env: "GATEWAY_TOKEN",
+        timeout: "200ms",
+      };
+      const started = performance.now();
+      const read = await forwarding(url, REST, settings).ask("/v1/node/status");
+      assert.is(read.status, 504);
+      assert.not.match((await read.json()).detail, "carried out");
+      const headers = {
+        authorization: `Bearer ${TOKEN}`,
+        "content-type": "application/json",
+      };
+      const methods = forwarding(url, RPC, settings);
+      const init = { method: "POST", headers, body: '{"tx":"a"}' };
+      const write = await methods.ask("/v1/rpc/send", init);
+      assert.is(write.status, 504);
+      assert.match((await write.json()).detail, "carried out");
+      // The time of a batch is for all of it.
+      const batch = Array(5).fill({ id: 1, method: "number" });
+      const members = await (await methods.rpc(batch)).json();
+      assert.equal(
+        members.map(({ error }: { error: { code: number } }) => error.code),
+        Array(5).fill(-32004),
+      );
+      assert.ok(performance.now() - started < 5000);
+    });
+  });
+}
+
+answers(
+  "an answer beyond the limit is 502 where it is collected or says its length",
+  async () => {
+    const settings = { open: ["reads"], limit: "100KiB" };
+    const [paths, methods] = [
+      forwarding(node.url, REST, settings),
+      forwarding(node.url, RPC, settings),
+    ];
+    node.answer = result(`"${"x".repeat(100 * 1024)}"`);
+    assert.is((await paths.ask("/v1/node/status")).status, 502);
+    assert.is((await methods.ask("/v1/rpc/number")).status, 502);
+    node.answer = (_, response) => response.write("x".repeat(200 * 1024), () => response.end());
+    assert.is((await paths.ask("/v1/node/status")).status, 502);
+    assert.is((await methods.ask("/v1/rpc/number")).status, 502);
+  },
+);
+
+answers("the longest answer is for all calls of a batch", async () => {
+  const { rpc } = forwarding(node.url, RPC, {
+    open: ["reads"],
+    limit: "100KiB",
+  });
+  node.answer = result(`"${"x".repeat(30 * 1024)}"`);
+  const members = await (await rpc(Array(5).fill({ id: 1, method: "number" })))
+    .json();
+  assert.equal(
+    members.map((member: { error?: { code: number } }) => member.error?.code),
+    [undefined, undefined, undefined, -32003, -32003],
+  );
+});
+
+answers("what streams beyond the limit looks cut", async () => {
+  const { ask } = forwarding(node.url, REST, {
+    open: ["reads"],
+    limit: "2MiB",
+  });
+  node.answer = (_, response) => {
+    for (let count = 0; count < 5; count++) {
+      response.write(new Uint8Array(1024 * 1024));
+    }
+    response.end();
+  };
+  const answer = await ask("/v1/node/status");
+  assert.is(answer.status, 200);
+  let error: unknown;
+  await answer.arrayBuffer().catch((thrown) => error = thrown);
+  assert.ok(error);
+});
+
+answers("what streams and breaks looks cut", async () => {
+  await raw((socket) => {
+    socket.write(head("Content-Length: 3000000"));
+    socket.write(" ".repeat(2_000_000), () => socket.end());
+  }, async (url) => {
+    const answer = await forwarding(url, REST).ask("/v1/node/status");
+    let error: unknown;
+    await answer.arrayBuffer().catch((thrown) => error = thrown);
+    assert.ok(error);
+  });
+});
+
+answers.run();

@@ -1,0 +1,173 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { readOutline } from "../src/explorer/read-outline.ts";
+import { renderContent } from "../src/explorer/render-content.ts";
+import { describeCalls } from "../src/gateway/describe-calls.ts";
+import type { Forward } from "../src/gateway/settings.ts";
+import { type Json, objectOf } from "../src/json/values.ts";
+import { load } from "./description/_load.ts";
+
+const described = suite("what a description says of calls");
+
+/** Operations at the node, of each mark, and some elsewhere. */
+const DOCUMENT: Json = {
+  openapi: "3.1.1",
+  info: { title: "A node", version: "1" },
+  servers: [{ url: "./v1/node" }],
+  security: [{ key: [] }],
+  paths: {
+    "/read": { get: { description: "Reads.", "x-access": "read" } },
+    "/write": { post: { description: "Writes.", "x-access": "write", security: [{ user: [] }] } },
+    "/secret": { get: { "x-access": "secret" } },
+    "/unknown": { get: { "x-call": "open" } },
+    "/stream": { get: { "x-access": "read", "x-streaming": true } },
+    "/elsewhere": { get: { "x-call": "open", servers: [{ url: "https://other.example" }] } },
+    "/v1/rpc/call": {
+      servers: [{ url: "." }],
+      get: { summary: "Call", "x-access": "read" },
+      post: { summary: "Call", "x-access": "read" },
+    },
+    "/v1/info": { get: { servers: [{ url: "." }], security: [] } },
+  },
+  components: {
+    securitySchemes: {
+      key: { type: "apiKey", in: "header", name: "X-API-Key" },
+      user: { type: "http", scheme: "basic" },
+      other: { type: "http", scheme: "bearer" },
+    },
+  },
+};
+
+const TOKEN: Forward = { open: ["reads"], with_token: ["POST /write"], token_file: "token" };
+
+const say = (forward: Forward, document: Json = DOCUMENT) =>
+  describeCalls(structuredClone(document), forward).document;
+
+/** An operation of a document. */
+const operation = (document: Json, path: string, method = "get"): Json =>
+  objectOf(objectOf(objectOf(document.paths)[path])[method]);
+
+described("an operation says whether it is open, needs the token or is refused, and why", () => {
+  const document = say(TOKEN);
+  const table = [
+    ["/read", "get", "open", "Reads.", []],
+    ["/v1/rpc/call", "get", "open", undefined, []],
+    ["/v1/rpc/call", "post", "open", undefined, []],
+    ["/write", "post", "token", "Needs the operator's token.\n\nWrites.", [{ NodefaceToken: [] }]],
+    ["/secret", "get", "refused", /^Not forwarded: it shows what is private/, []],
+    ["/unknown", "get", "refused", /^Not forwarded: nobody says that it only reads/, []],
+    ["/stream", "get", "refused", /^Not forwarded: its answer does not end/, []],
+  ] as const;
+  for (const [path, method, right, description, security] of table) {
+    const found = operation(document, path, method);
+    assert.equal([found["x-call"], found.security], [right, security], path);
+    if (description instanceof RegExp) assert.match(String(found.description), description);
+    else assert.is(found.description, description);
+  }
+  const { NodefaceToken: scheme } = objectOf(objectOf(document.components).securitySchemes);
+  assert.equal([objectOf(scheme).type, objectOf(scheme).scheme], ["http", "bearer"]);
+});
+
+described("no scheme is added where no operation wants the token", () => {
+  assert.not.match(JSON.stringify(say("reads")), "NodefaceToken");
+});
+
+described("what is forwarded nowhere says nothing of it, whoever wrote it there", () => {
+  const document = say("off");
+  assert.not.match(JSON.stringify(document), /x-call|NodefaceToken|Not forwarded/);
+  assert.is(operation(document, "/read").description, "Reads.");
+});
+
+for (const forward of ["off", TOKEN] as const) {
+  const what = forward === "off" ? "shown" : "forwarded";
+  described(`the node's own secret is asked for elsewhere alone, where calls are ${what}`, () => {
+    const document = say(forward);
+    assert.is(document.security, undefined);
+    assert.equal(operation(document, "/elsewhere").security, [{ key: [] }]);
+    assert.is(operation(document, "/elsewhere")["x-call"], undefined);
+    assert.equal(operation(document, "/v1/info").security, []);
+    for (const [path, method] of [["/read", "get"], ["/write", "post"]] as const) {
+      assert.not.match(
+        JSON.stringify(operation(document, path, method).security ?? []),
+        /key|user/,
+      );
+    }
+    const names = Object.keys(objectOf(objectOf(document.components).securitySchemes));
+    assert.equal(names.filter((name) => !name.startsWith("Nodeface")), ["key", "other"]);
+  });
+}
+
+described("the token's scheme gets another name where the node has one of that name", () => {
+  const document = structuredClone(DOCUMENT);
+  const { securitySchemes } = objectOf(document.components);
+  objectOf(securitySchemes).NodefaceToken = { type: "http", scheme: "basic" };
+  const said = say(TOKEN, document);
+  assert.equal(operation(said, "/write", "post").security, [{ NodefaceToken2: [] }]);
+});
+
+described("schemes that callbacks and webhooks ask for stay", () => {
+  const document = structuredClone(DOCUMENT);
+  objectOf(operation(document, "/read")).callbacks = {
+    done: { "{$url}": { post: { security: [{ user: [] }] } } },
+  };
+  document.webhooks = { event: { post: {} } };
+  const said = say("reads", document);
+  assert.ok(objectOf(objectOf(said.components).securitySchemes).user);
+  assert.equal(objectOf(objectOf(objectOf(said.webhooks).event).post).security, [{ key: [] }]);
+});
+
+described("a description without operations at the node stays as it is", () => {
+  const document = { ...DOCUMENT, servers: [{ url: "https://other.example" }], paths: {} };
+  assert.is(describeCalls(document, "reads").document, document);
+});
+
+described("forwarded operations have one server, whatever else there is", async () => {
+  const text = JSON.stringify({
+    ...DOCUMENT,
+    servers: [{ url: "https://public.example" }, { url: "http://127.0.0.1:9000/api" }],
+    paths: { "/read": { get: { responses: { 200: { description: "Done" } } } } },
+  });
+  const near = { base: "http://127.0.0.1:9000", node: "http://127.0.0.1:9000" };
+  for (const publicUrl of [undefined, "https://public.example"]) {
+    const where = { ...near, publicUrl, forward: "reads" as const };
+    const { document } = await load({ text, name: "openapi.json" }, where);
+    assert.equal(document!.servers, [{ url: "./v1/node/api" }]);
+  }
+  const { document } = await load({ text, name: "openapi.json" }, near);
+  assert.equal(document!.servers, [{ url: "https://public.example" }, { url: "./v1/node/api" }]);
+});
+
+described("the page says the same, and its commands can be sent", async () => {
+  const html = await renderContent(readOutline(say(TOKEN)));
+  const article = (heading: string) =>
+    html.split("<article>").find((part) => part.includes(`>${heading}</h3>`)) ?? "";
+  assert.match(article("/read"), `<span class="mark open">open</span>`);
+  assert.match(
+    article("/read"),
+    `curl -H &quot;X-Nodeface: 1&quot; <var>$BASE_URL</var>/v1/node/read`,
+  );
+  assert.match(article("call"), `<var>$BASE_URL</var>/v1/rpc/call</code>`);
+  assert.match(article("/write"), `<p class="call">Needs the operator&#39;s token.</p>`);
+  assert.match(article("/write"), "<p>Writes.</p>");
+  assert.match(article("/write"), "-H &quot;Authorization: Bearer $TOKEN&quot;");
+  assert.match(article("/secret"), `<span class="mark not">not forwarded</span>`);
+  assert.match(article("/secret"), /<p class="call">Not forwarded: it shows what is private/);
+  assert.not.match(article("/secret"), "X-Nodeface");
+  assert.not.match(article("/elsewhere"), /X-Nodeface|class="mark/);
+  assert.not.match(html, "calls are not forwarded");
+});
+
+described("where nothing is forwarded the page says so once, at its head", async () => {
+  const html = await renderContent(readOutline(say("off")));
+  const sentence = "This page shows what the node can do; calls are not forwarded.";
+  assert.is(html.split(sentence).length, 2);
+  assert.ok(html.indexOf(sentence) < html.indexOf("<article>"));
+  assert.not.match(html, /X-Nodeface|Not forwarded:/);
+});
+
+described("a page without a node says nothing of calls", async () => {
+  const paths = { "/v1/info": { get: { servers: [{ url: "." }] } } };
+  assert.not.match(await renderContent(readOutline({ paths })), "not forwarded");
+});
+
+described.run();

@@ -1,0 +1,268 @@
+import process from "node:process";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { forwarding, type Gateway, type PlayedNode, playNode, REST, TOKEN } from "./_gateway.ts";
+
+const paths = suite("paths of calls");
+
+let node: PlayedNode;
+let gateway: Gateway;
+paths.before(async () => {
+  node = await playNode();
+  gateway = forwarding(node.url, REST);
+});
+paths.after(() => node?.close());
+paths.before.each(() => node.forget());
+
+/** A path below `/v1/node`, its status, and what the node gets; nothing where it gets none. */
+const SENT: readonly (readonly [path: string, url: string])[] = [
+  ["/status", "/status"],
+  ["/blocks/7", "/blocks/7"],
+  ["/blocks/%37", "/blocks/7"],
+  ["/peers/abc", "/peers/abc"],
+  ["/peers/a%2520b", "/peers/a%2520b"],
+  ["/peers/a%252fb", "/peers/a%252fb"],
+  ["/peers/a%252Fconnect", "/peers/a%252Fconnect"],
+  ["/peers/%252e%252e", "/peers/%252e%252e"],
+  ["/peers/a%3Bb", "/peers/a%3Bb"],
+  ["/peers/a%3Fb%23c", "/peers/a%3Fb%23c"],
+  ["/peers/it's", "/peers/it's"],
+  ["/peers/a:b@c,d=e+f", "/peers/a%3Ab%40c%2Cd%3De%2Bf"],
+  ["/peers/%E2%82%AC", "/peers/%E2%82%AC"],
+  ["/peers/...", "/peers/..."],
+  ["/files/a/b/c.txt", "/files/a/b/c.txt"],
+  ["/files/a%2Fb", "/files/a/b"],
+  ["/find?key=it's%20%22a%22", "/find?key=it%27s%20%22a%22"],
+  ["/find?key=a%2Bb+c", "/find?key=a%2Bb%20c"],
+  ["/find?key=%0D%0AX:y%00", "/find?key=%0D%0AX%3Ay%00"],
+];
+
+for (const [path, url] of SENT) {
+  paths(`${path} is sent as ${url}`, async () => {
+    assert.is((await gateway.ask(`/v1/node${path}`)).status, 200);
+    assert.equal(node.come.map(({ url }) => url), [url]);
+  });
+}
+
+/** What never reaches the node. `Request` itself takes dot segments out. */
+const REFUSED: readonly (readonly [path: string, status: number])[] = [
+  ["", 404],
+  ["/", 404],
+  ["/nope", 404],
+  ["/STATUS", 404],
+  ["/status/", 404],
+  ["//status", 404],
+  ["/status//", 404],
+  ["/blocks//7", 404],
+  ["/status;x=1", 404],
+  ["/status;/x", 404],
+  ["/peers/a;b", 404],
+  ["/peers/..;/status", 404],
+  ["/peers/%2e%2e", 404],
+  ["/peers/x/../connect", 403],
+  ["/peers/x/%2E%2E/connect", 403],
+  ["/peers/.%2e/balance", 403],
+  ["/peers\\connect", 403],
+  ["/peers/\tconnect", 403],
+  ["/peers/a%2Fb", 400],
+  ["/peers/a%5Cb", 400],
+  ["/peers/%2E%2E%2Fbalance", 400],
+  ["/peers/..%2fbalance", 400],
+  ["/peers/..%5Cbalance", 400],
+  ["/peers/a%00", 400],
+  ["/peers/a%0d%0aX-Evil:%201", 400],
+  ["/peers/a%7F", 400],
+  ["/peers/a%C2%85", 400],
+  ["/peers/%ff", 400],
+  ["/peers/%C0%AF", 400],
+  ["/peers/%E0%80%AF", 400],
+  ["/peers/%ED%A0%80", 400],
+  ["/peers/%zz", 400],
+  ["/peers/a%", 400],
+  ["/peers/%EF%BC%8F", 400],
+  ["/peers/%EF%BC%BC", 400],
+  ["/peers/%EF%BC%8E%EF%BC%8E", 400],
+  ["/peers/%E2%80%A5", 400],
+  ["/peers/%E2%84%80", 400],
+  ["/peers/%E2%88%95", 400],
+  [`/peers/${"a".repeat(257)}`, 400],
+  ["/blocks/-1", 400],
+  ["/blocks/a", 400],
+  ["/blocks/07", 400],
+  ["/blocks/1e400", 400],
+  ["/files/", 404],
+  ["/files/a//b", 404],
+  ["/files/a%2F%2Fb", 400],
+  ["/files/a/..%2Fb", 400],
+  ["/files/a%2F..%2Fb", 400],
+  ["/files/a%5Cb", 400],
+  ["/http://127.0.0.1/status", 404],
+  ["/@127.0.0.1/status", 200],
+  // Siblings of a template are not reached through it.
+  ["/peers/connect", 403],
+  ["/peers/c%6Fnnect", 404],
+  ["/peers/CONNECT", 404],
+  ["/peers/Connec%54", 404],
+  ["/Peers/connect", 404],
+  ["/wallet/lock", 404],
+  ["/WALLET/LOCK", 404],
+  ["/wallet/loc%6b", 404],
+  ["/Wallet/Lock", 403],
+  ["/files/all/secret", 403],
+  ["/files/all%2Fsecret", 404],
+  ["/files/ALL/secret", 404],
+  ["/files/all/secret%2F", 400],
+  // Queries have the names that the operation has.
+  ["/status?a=1", 400],
+  ["/status?", 200],
+  ["/find", 400],
+  ["/find?key=", 200],
+  ["/find?key=a&key=b", 400],
+  ["/find?Key=a", 400],
+  ["/find?key=a&%6Bey=b", 400],
+  ["/find?key=a&__proto__=b", 400],
+  ["/find?key=a&constructor=b", 400],
+  ["/find?key=%ff", 400],
+  ["/find?key=a;other=b", 200],
+  ["/find?key[]=a", 400],
+  ["/blocks/1?full=yes", 400],
+  ["/blocks/1?full=", 200],
+  ["/blocks/1?form=xml", 400],
+  ["/blocks/1?max=11", 400],
+  ["/blocks/1?max=0", 400],
+  ["/blocks/1?max=1.5", 400],
+  ["/blocks/1?max=%201", 400],
+  ["/blocks/1?note=a", 400],
+  ["/blocks/1?note=aaaaaa", 400],
+  ["/blocks/1?tag=a&tag=b", 200],
+];
+
+for (const [path, status] of REFUSED) {
+  paths(`${JSON.stringify(path).slice(0, 60)}: ${status}`, async () => {
+    const answer = await gateway.ask(`/v1/node${path}`);
+    assert.is(answer.status, status, await answer.text());
+    assert.is(node.come.length, status === 200 ? 1 : 0);
+  });
+}
+
+paths(
+  "what is wrong is told by place, name and rule, and never by its value",
+  async () => {
+    const answer = await gateway.ask(
+      "/v1/node/blocks/secret-1?max=77777&odd=secret-2",
+    );
+    const text = await answer.text();
+    assert.is(answer.status, 400);
+    assert.equal(JSON.parse(text).errors, [
+      { in: "path", name: "height", rule: "must be an integer" },
+      { in: "query", name: "odd", rule: "is not known" },
+      { in: "query", name: "max", rule: "must be at most 10" },
+    ]);
+    assert.not.match(text, /secret|77777/);
+  },
+);
+
+paths(
+  "each operation of one template has the parameters by its own names",
+  async () => {
+    const open = forwarding(node.url, REST, {
+      with_token: ["*"],
+      token_env: "GATEWAY_TOKEN",
+    });
+    process.env.GATEWAY_TOKEN = TOKEN;
+    const headers = { authorization: `Bearer ${TOKEN}` };
+    assert.is((await open.ask("/v1/node/same/x", { headers })).status, 200);
+    assert.is(
+      (await open.ask("/v1/node/same/y", { method: "POST", headers })).status,
+      200,
+    );
+    assert.equal(node.come.map(({ method, url }) => `${method} ${url}`), [
+      "GET /same/x",
+      "POST /same/y",
+    ]);
+  },
+);
+
+for (const method of ["PUT", "DELETE", "POST", "PATCH"]) {
+  paths(
+    `${method} of what does not have it is 405, with what it has`,
+    async () => {
+      const answer = await gateway.ask("/v1/node/status", { method });
+      assert.is(answer.status, 405);
+      assert.is(answer.headers.get("allow"), "GET, HEAD, OPTIONS");
+      assert.equal(node.come, []);
+    },
+  );
+}
+
+paths("HEAD is sent where the operation has it, and nowhere else", async () => {
+  node.answer = (_, response) => response.writeHead(200, { "content-length": "5" }).end();
+  const answer = await gateway.ask("/v1/node/status", { method: "HEAD" });
+  assert.is(answer.status, 200);
+  assert.not.equal(answer.headers.get("content-length"), "0");
+  assert.is(
+    (await gateway.ask("/v1/node/open", { method: "HEAD" })).status,
+    405,
+  );
+  assert.is(
+    (await gateway.ask("/v1/node/find?key=a", { method: "HEAD" })).status,
+    405,
+  );
+  assert.equal(node.come.map(({ method }) => method), ["HEAD"]);
+});
+
+paths("OPTIONS is answered here, though a description has it", async () => {
+  assert.is(
+    (await gateway.ask("/v1/node/status", { method: "OPTIONS" })).status,
+    204,
+  );
+  assert.equal(node.come, []);
+});
+
+for (const method of ["PROPFIND", "M-SEARCH", "QUERY", "get"]) {
+  paths(
+    `a method such as ${JSON.stringify(method)} is never sent`,
+    async () => {
+      let answer: Response | undefined;
+      try {
+        answer = await gateway.ask("/v1/node/status", { method });
+      } catch {
+        // A runtime may refuse to make such a request.
+      }
+      // `Request` writes GET in capitals.
+      if (method !== "get") assert.equal(node.come, []);
+      if (answer && method !== "get") assert.is(answer.status, 405);
+    },
+  );
+}
+
+paths("a name of another host in the target steers nothing", async () => {
+  const other = await playNode();
+  const answer = await gateway.app.fetch(
+    new Request(`http://127.0.0.1:${other.port}/v1/node/status`),
+  );
+  assert.is(answer.status, 200);
+  assert.is(node.come.length, 1);
+  assert.equal(other.come, []);
+  await other.close();
+});
+
+for (
+  const [written, path] of [
+    ["HTTP://LOCALHOST:{port}", "/status"],
+    ["http://127.1:{port}/", "/status"],
+    ["http://127.0.0.1:{port}/base/", "/base/status"],
+    ["http://127.0.0.1:{port}/base//", "/base/status"],
+  ] as const
+) {
+  paths(`a node at ${written} is called`, async () => {
+    const { ask } = forwarding(
+      written.replace("{port}", String(node.port)),
+      REST,
+    );
+    assert.is((await ask("/v1/node/status")).status, 200);
+    assert.equal(node.come.map(({ url }) => url), [path]);
+  });
+}
+
+paths.run();

@@ -1,0 +1,67 @@
+/** The service beside a real node, started by its command, with calls forwarded. */
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { formatJson } from "../../src/json/lossless.ts";
+import { type Json, objectOf } from "../../src/json/values.ts";
+import { COMMANDS, type Running, start } from "../_server.ts";
+import { requestsTo } from "../nodes/_calls.ts";
+import { until } from "../nodes/_daemon.ts";
+import type { AskedNode } from "../nodes/_interface.ts";
+
+/** The operator's token, which lies in a file beside the configuration. */
+export const TOKEN = "Kq3vJ0mZ8xR5tY2wB7nC4dF6gH9sL1pA";
+
+/** Its name in the configuration. */
+export const TOKEN_FILE = "token";
+
+/** What shows it. */
+export const WITH_TOKEN = { authorization: `Bearer ${TOKEN}` };
+
+/** A service that forwards. */
+export interface Beside {
+  /** Its address, without a slash at the end. */
+  readonly url: string;
+  /** The paths of its description. */
+  readonly paths: Readonly<Record<string, Json>>;
+  /** Sends it a request. */
+  readonly ask: AskedNode["send"];
+  /** How many calls it has sent to the node, by its log. */
+  forwarded(): number;
+  readonly service: Running;
+}
+
+/**
+ * Starts the service beside a node, and waits until it describes what the node can do.
+ *
+ * @param forward what `--forward` is, or `forward` of the configuration
+ */
+export async function startBeside(
+  { url, auth }: Pick<AskedNode, "url" | "auth">,
+  kind: string,
+  forward: string | Json = "reads",
+): Promise<Beside> {
+  const folder = await mkdtemp(join(tmpdir(), "nodeface-"));
+  const file = join(folder, "nodeface.yaml");
+  await writeFile(join(folder, TOKEN_FILE), TOKEN);
+  const node = { url, kind, ...auth && { auth } };
+  const isFlag = typeof forward === "string";
+  await writeFile(file, formatJson({ node, ...!isFlag && { forward } }));
+  const flags = isFlag ? ["--forward", forward] : [];
+  const service = await start([...COMMANDS.Node, "--config", file, ...flags]);
+  try {
+    let paths: Record<string, Json> = {};
+    await until(async () => {
+      const description = await (await fetch(new URL("spec.json", service.url))).json();
+      paths = objectOf(description.paths) as Record<string, Json>;
+      return Object.keys(paths).length > 5;
+    }, 60_000);
+    const url = service.url.replace(/\/$/, "");
+    const ask = requestsTo(url);
+    const forwarded = () => service.stderr().match(/ \d+ ms \d+ bytes$/gm)?.length ?? 0;
+    return { url, paths, service, ask, forwarded };
+  } catch (error) {
+    await service.stop();
+    throw error;
+  }
+}

@@ -1,0 +1,45 @@
+/**
+ * Clients of nodes, each told of another URL and of nothing else.
+ *
+ * Each is loaded when it is used, so that the others can be tried where one is not installed.
+ */
+
+async function ethers(url, address) {
+  const { JsonRpcProvider } = await import("ethers");
+  const provider = new JsonRpcProvider(url);
+  try {
+    // At once, so that they come as one batch.
+    const [number, network, balance, block] = await Promise.all([
+      provider.getBlockNumber(),
+      provider.getNetwork(),
+      provider.getBalance(address),
+      provider.getBlock(1),
+    ]);
+    return { number: BigInt(number), chainId: network.chainId, balance, hash: block.hash };
+  } finally {
+    provider.destroy();
+  }
+}
+
+async function viem(url, address, options) {
+  const { createPublicClient, http } = await import("viem");
+  const client = createPublicClient({ transport: http(url, options) });
+  const [number, chainId, balance, block] = await Promise.all([
+    client.getBlockNumber(),
+    client.getChainId(),
+    client.getBalance({ address }),
+    client.getBlock({ blockNumber: 1n }),
+  ]);
+  return { number, chainId: BigInt(chainId), balance, hash: block.hash };
+}
+
+export const ETHEREUM = {
+  ethers,
+  viem,
+  "viem with batches": (url, address) => viem(url, address, { batch: true }),
+};
+
+export async function bitcoinCore(host) {
+  const { default: Client } = await import("bitcoin-core");
+  return new Client({ host });
+}

@@ -1,0 +1,127 @@
+/** Tries at a real node what the service must not forward, in all the ways that come to mind. */
+import { parseJson } from "../../src/json/lossless.ts";
+import { listOf, objectOf } from "../../src/json/values.ts";
+import type { KindInterface, RestOperation } from "../../src/kinds/interface.ts";
+import { requestOf, resolved } from "../nodes/_ask-operations.ts";
+import { type AskedNode, METHOD_NOT_FOUND, paramsOf } from "../nodes/_interface.ts";
+import type { Beside } from "./_beside.ts";
+
+/** What was tried. */
+export interface Tried {
+  /** How many operations. */
+  readonly operations: number;
+  /** How many requests. */
+  readonly requests: number;
+  /** Those that were answered otherwise than by a refusal. */
+  readonly wrong: readonly string[];
+}
+
+/** The codes of refusals in a body. */
+const NOT_ALLOWED = -32001, NO_JSON = -32700;
+
+/** Names of methods that no kind describes, though nodes have some of them. */
+const UNKNOWN = [
+  ...["anvil_mine", "evm_mine", "anvil_setBalance", "personal_unlockAccount", "admin_addPeer"],
+  ...["generate", "setmocktime", "mockscheduler", "__proto__", "constructor", "toString", ""],
+];
+
+/** Tries every operation that is no read. */
+export async function tryRefused(
+  parts: KindInterface,
+  node: AskedNode,
+  { ask, paths }: Beside,
+): Promise<Tried> {
+  const wrong: string[] = [];
+  const { openrpc, openapi } = parts;
+  let [operations, requests] = [0, 0];
+  const read = openrpc?.methods.find((method) =>
+    method["x-access"] === "read" && method.params.length === 0
+  )?.name;
+
+  /** Asks, and keeps what is not refused. */
+  const expect = async (
+    statuses: readonly number[],
+    [method, path, body]: readonly [method: string, path: string, body?: string | undefined],
+    isRight: (text: string) => boolean = () => true,
+  ) => {
+    requests++;
+    const headers = body === undefined ? {} : { "content-type": "application/json" };
+    const response = await ask(path, { method, headers, ...body !== undefined && { body } });
+    const text = await response.text();
+    if (statuses.includes(response.status) && isRight(text)) return;
+    wrong.push(`${method} ${path} ${body ?? ""}: ${response.status} ${text.slice(0, 200)}`);
+  };
+  /** Whether all answers of a body but some are errors of a code. */
+  const isError = (code: number) => (text: string) =>
+    [parseJson(text)].flat().filter((answer) => objectOf(answer).id !== "read")
+      .every((answer) => objectOf(objectOf(answer).error).code === code);
+
+  const tryMethod = async (name: string, params: unknown, code: number) => {
+    const method = JSON.stringify(name);
+    const call = `{"jsonrpc":"2.0","id":1,"method":${method},"params":${JSON.stringify(params)}}`;
+    const other = `{"jsonrpc":"2.0","id":"read","method":"${read}"}`;
+    await expect([200], ["POST", "/v1/rpc", call], isError(code));
+    await expect([200], ["POST", "/v1/rpc", `[${other},${call},${other}]`], isError(code));
+    const twice = [
+      `"method":"${read}","method":${method}`,
+      `"method":${method},"method":"${read}"`,
+    ];
+    for (const methods of twice) {
+      const body = `{"jsonrpc":"2.0","id":1,${methods},"params":[]}`;
+      await expect([400], ["POST", "/v1/rpc", body], isError(NO_JSON));
+      await expect([400], ["POST", "/v1/rpc", `[${body}]`], isError(NO_JSON));
+    }
+  };
+
+  for (const method of openrpc?.methods ?? []) {
+    if (method["x-access"] === "read") continue;
+    operations++;
+    const { name } = method;
+    const values = paramsOf(method, node.known) ?? {};
+    const path = `/v1/rpc/${name}`;
+    // What this node says that it lacks is not described.
+    const isShown = Object.hasOwn(paths, path);
+    await expect([isShown ? 403 : 404], ["POST", path, JSON.stringify(values)]);
+    await expect([isShown ? 405 : 404], ["GET", path]);
+    await expect([403, 404], ["POST", `/v1/node/${name}`, "{}"]);
+    for (const odd of [name.toUpperCase(), ` ${name}`, `${name} `, `${name}\0`, `${name}/`]) {
+      await expect([404], ["POST", `/v1/rpc/${encodeURIComponent(odd)}`, "{}"]);
+      const call = JSON.stringify({ id: 1, method: odd });
+      await expect([200], ["POST", "/v1/rpc", call], isError(METHOD_NOT_FOUND));
+    }
+    await tryMethod(name, values, isShown ? NOT_ALLOWED : METHOD_NOT_FOUND);
+  }
+  if (openrpc) {
+    const isNamed = (name: string) => openrpc.methods.some((method) => method.name === name);
+    for (const name of UNKNOWN.filter((name) => !isNamed(name))) {
+      await tryMethod(name, [], METHOD_NOT_FOUND);
+    }
+    for (const path of ["/v1/node", "/v1/node/", "/v1/node/json_rpc", "/v1/node/wallet/wallet"]) {
+      await expect([404, 405], ["POST", path, '{"id":1,"method":"stop"}']);
+    }
+  }
+
+  for (const [template, item] of Object.entries(openapi?.paths ?? {})) {
+    for (const [key, value] of Object.entries(item)) {
+      const operation = value as RestOperation;
+      if (key === "parameters" || operation["x-access"] === "read") continue;
+      operations++;
+      const method = key.toUpperCase();
+      const parameters = [...listOf(item.parameters), ...listOf(operation.parameters)]
+        .map((parameter) => resolved(openapi!, parameter));
+      const request = requestOf(openapi!, operation, template, parameters, node.known);
+      const path = `/v1/node${request?.path ?? template.replaceAll(/\{[^}]*\}/g, "x")}`;
+      const body = method === "GET" ? undefined : request?.body ?? "{}";
+      const isShown = Object.hasOwn(paths, template);
+      await expect([isShown ? 403 : 404], [method, path, body]);
+      const [start, query] = path.split("?");
+      const search = query === undefined ? "" : `?${query}`;
+      // The node may take the first for the same.
+      const below = start!.slice("/v1/node".length);
+      for (const odd of [below.toUpperCase(), `${below}/`, `${below};x`, `/${below}`]) {
+        await expect([400, 403, 404, 405], [method, `/v1/node${odd}${search}`, body]);
+      }
+    }
+  }
+  return { operations, requests, wrong };
+}

@@ -1,0 +1,121 @@
+/** Clients of other people, pointed at the service instead of at a node: `node tests/gateway/setup.mjs` installs them. */
+import { readFile, writeFile } from "node:fs/promises";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { objectOf } from "../../src/json/values.ts";
+import { testWhere, without } from "../_needs.ts";
+import { ROOT } from "../_paths.ts";
+import { PROGRAMS } from "../nodes/_asked-nodes.ts";
+import { callsBy, resultOf } from "../nodes/_calls.ts";
+import { freePort, startDaemon, until } from "../nodes/_daemon.ts";
+import { startBeside } from "./_beside.ts";
+import { bitcoinCore, ETHEREUM } from "./_clients.mjs";
+
+const clients = suite("clients that know nothing of the service");
+
+const installed = (name: string) => `${ROOT}tests/gateway/node_modules/${name}`;
+const LITECOIND = PROGRAMS.bitcoin!.path;
+
+for (const [name, see] of Object.entries(ETHEREUM)) {
+  testWhere(
+    clients,
+    without(installed(name.split(" ")[0]!)),
+    `${name} reads number, network, balance and a block of anvil`,
+    async () => {
+      const node = await PROGRAMS.ethereum!.start();
+      const beside = await startBeside(node, "ethereum");
+      try {
+        const ask = (method: string, ...params: unknown[]) =>
+          resultOf<string>(node.call!, method, params);
+        const address = String(node.known.address);
+        const seen = await see(`${beside.url}/v1/rpc`, address);
+        assert.equal(seen, {
+          number: BigInt(await ask("eth_blockNumber")),
+          chainId: BigInt(await ask("eth_chainId")),
+          balance: BigInt(await ask("eth_getBalance", address, "latest")),
+          hash: node.known.blockHash as string,
+        });
+      } finally {
+        await beside.service.stop();
+        await node.stop();
+      }
+    },
+  );
+}
+
+testWhere(
+  clients,
+  without(installed("bitcoin-core"), LITECOIND),
+  "bitcoin-core of npm reads blocks of litecoind, alone and in a batch, and is told of errors",
+  async () => {
+    const node = await PROGRAMS.bitcoin!.start();
+    const beside = await startBeside(node, "bitcoin");
+    try {
+      const client = await bitcoinCore(`${beside.url}/v1/rpc`);
+      const hash = await client.command("getblockhash", 1);
+      assert.is(hash, await resultOf(node.call!, "getblockhash", [1]));
+      assert.is(objectOf(await client.command("getblock", hash)).hash, hash);
+      const [count, wrong, mined] = await client.command([
+        { method: "getblockcount", parameters: [] },
+        { method: "getblockhash", parameters: [1e6] },
+        { method: "generatetoaddress", parameters: [1, node.known.address] },
+      ]);
+      assert.is(count, 103);
+      assert.equal(codeOf(wrong), -8);
+      assert.equal(codeOf(mined), -32001);
+      const refused = await client.command("stop").then(() => undefined, (error) => error);
+      assert.is(codeOf(refused), -32001);
+      assert.is(await resultOf(node.call!, "getblockcount", []), 103);
+    } finally {
+      await beside.service.stop();
+      await node.stop();
+    }
+  },
+);
+
+const codeOf = (error: unknown) => (error as { code?: number }).code;
+
+testWhere(
+  clients,
+  without(LITECOIND),
+  "a cookie that litecoind writes anew when it starts is read again, with no call lost",
+  async () => {
+    const home = await mkdtemp(join(tmpdir(), "nodeface-litecoind-"));
+    const port = await freePort();
+    const file = join(home, ".litecoin/regtest/.cookie");
+    const launch = async () => {
+      const flags = ["-regtest", "-server", "-listen=0", `-rpcport=${port}`];
+      const daemon = await startDaemon([LITECOIND, ...flags], port, { HOME: home });
+      const send = async (path: string, init: RequestInit) => {
+        const authorization = `Basic ${btoa(await readFile(file, "utf8"))}`;
+        return await fetch(daemon.url + path, { ...init, headers: { authorization } });
+      };
+      await until(async () => "result" in await callsBy(send, "")("uptime"), 60_000);
+      return daemon;
+    };
+    let daemon = await launch();
+    const { url } = daemon;
+    const beside = await startBeside({ url, auth: { basic_file: file } }, "bitcoin");
+    const count = async () => (await beside.ask("/v1/rpc/getblockcount", { method: "GET" })).status;
+    try {
+      assert.is(await count(), 200);
+      const first = await readFile(file, "utf8");
+      await daemon.stop();
+      assert.is(await count(), 502);
+      daemon = await launch();
+      assert.is.not(await readFile(file, "utf8"), first);
+      assert.is(await count(), 200);
+      // A wrong one is no answer of the node's that is passed on.
+      await writeFile(file, "__cookie__:wrong");
+      assert.is(await count(), 502);
+    } finally {
+      await beside.service.stop();
+      await daemon.stop("SIGKILL");
+    }
+  },
+);
+
+clients.run();

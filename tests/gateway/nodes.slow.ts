@@ -1,0 +1,157 @@
+/**
+ * Calls of real nodes through the service: anvil and hsd, and those of Debian (`apt-get install litecoind monero
+ * etcd-server nats-server syncthing`, and curl). A node that is not there is skipped.
+ */
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { parseJson } from "../../src/json/lossless.ts";
+import { loadInterface } from "../../src/openapi/load-interface.ts";
+import { testWhere, without } from "../_needs.ts";
+import { startMonerod } from "../nodes/_asked-monerod.ts";
+import { PROGRAMS, startLitecoind } from "../nodes/_asked-nodes.ts";
+import { type AskedNode, isHarmless, operationsOf } from "../nodes/_interface.ts";
+import { type AskedThrough, askThrough, markedAs } from "./_ask-through.ts";
+import { type Beside, startBeside, TOKEN_FILE, WITH_TOKEN } from "./_beside.ts";
+import { tryRefused } from "./_refusals.ts";
+import { WRITES } from "./_writes.ts";
+
+const nodes = suite("calls of real nodes");
+
+/** A node, and how it wants its secret. */
+interface Variant {
+  readonly name: string;
+  readonly kind: string;
+  readonly start: () => Promise<AskedNode>;
+}
+
+const VARIANTS: readonly Variant[] = [
+  ...Object.entries(PROGRAMS).map(([kind, { start }]) => ({ name: kind, kind, start })),
+  { name: "bitcoin with rpcauth", kind: "bitcoin", start: () => startLitecoind("op:geheim") },
+  { name: "monero with a login", kind: "monero", start: () => startMonerod("op:geheim") },
+];
+
+for (const { name, kind, start } of VARIANTS) {
+  testWhere(
+    nodes,
+    without(PROGRAMS[kind]!.path, "/usr/bin/curl"),
+    `${name}: reads answer as the node itself, all else is refused, and one write goes by the token`,
+    async () => {
+      const node = await start();
+      try {
+        await tryReads(node, kind, name);
+        await tryToken(node, kind, name);
+      } finally {
+        await node.stop();
+      }
+    },
+  );
+}
+
+/** With reads open: these are asked, all else is tried, and the node must be as it was. */
+async function tryReads(node: AskedNode, kind: string, name: string): Promise<void> {
+  const parts = await loadInterface(kind);
+  const beside = await startBeside(node, kind, "reads");
+  try {
+    const reads = markedAs("read", parts);
+    const asked = await askThrough(reads, node, beside);
+    const harmless = operationsOf(reads).filter(([, marks]) => isHarmless(marks, node)).length;
+    assert.ok(
+      asked.outcomes.length >= 0.75 * harmless,
+      `${asked.outcomes.length} of ${harmless} reads were asked`,
+    );
+    assertRight(asked);
+    const moving = asked.compared.filter(({ is }) => is === "moves");
+    assert.ok(moving.length <= 0.1 * asked.compared.length, "too many answers move");
+    await tryBatch(asked, beside);
+    const before = await WRITES[kind]?.state(node);
+    const forwarded = beside.forwarded();
+    const { operations, requests, wrong } = await tryRefused(parts, node, beside);
+    assert.equal(wrong, []);
+    assert.equal(await WRITES[kind]?.state(node), before, "the node has changed");
+    console.log(`${name}: ${told(asked)}; ${operations} others refused in ${requests} requests`);
+    // The reads in the batches may be asked for, nothing else.
+    const { openrpc } = parts;
+    if (!openrpc) assert.is(beside.forwarded(), forwarded);
+  } finally {
+    await beside.service.stop();
+  }
+}
+
+/** With everything for the token alone: what is private is asked, and one call changes the node. */
+async function tryToken(node: AskedNode, kind: string, name: string): Promise<void> {
+  const secrets = markedAs("secret", await loadInterface(kind));
+  const writes = WRITES[kind];
+  const forward = { with_token: ["*"], token_file: TOKEN_FILE };
+  const beside = await startBeside(node, kind, forward);
+  try {
+    const { ask } = beside;
+    const withToken: Beside["ask"] = (path, { headers, ...init }) =>
+      ask(path, { ...init, headers: { ...headers, ...WITH_TOKEN } });
+    const asked = await askThrough(secrets, node, { ...beside, ask: withToken });
+    assertRight(asked);
+    console.log(`${name}, with the token: ${told(asked)}`);
+    if (!writes) return;
+    const before = await writes.state(node);
+    const { path, ...init } = writes.write(node);
+    assert.is((await ask(path, init)).status, 401);
+    const wrong = { ...init.headers, authorization: `${WITH_TOKEN.authorization}x` };
+    assert.is((await ask(path, { ...init, headers: wrong })).status, 401);
+    assert.equal(await writes.state(node), before);
+    const written = await withToken(path, init);
+    assert.is(written.status, 200, await written.text());
+    assert.not.equal(await writes.state(node), before, "nothing has changed");
+  } finally {
+    await beside.service.stop();
+  }
+}
+
+function assertRight({ outcomes, compared }: AskedThrough): void {
+  const wrong = compared.filter(({ is }) => is === "wrong");
+  assert.equal(wrong.map(({ asked, shown }) => `${asked}\n  ${shown}`), []);
+  // What the node says by an error was compared above.
+  const misfits = outcomes.filter(({ mistake }) => mistake && !/^answers /.test(mistake));
+  assert.equal(misfits.map(({ name, mistake }) => `${name} ${mistake}`), []);
+}
+
+/**
+ * All calls that stand still in one body, by their positions: their results come in their order, in the version of
+ * JSON-RPC that the calls are of.
+ */
+async function tryBatch(
+  { still: before }: AskedThrough,
+  { ask }: Beside,
+): Promise<void> {
+  // It moves every second, which is not always seen.
+  const still = before.filter(({ method }) => method !== "uptime");
+  if (still.length === 0) return;
+  await tryBody("2.0", (result, id) => `{"jsonrpc":"2.0","result":${result},"id":${id}}`);
+  // As python-bitcoinrpc has them, with a member that is no longer used.
+  await tryBody(undefined, (result, id) => `{"result":${result},"error":null,"id":${id}}`);
+
+  async function tryBody(
+    jsonrpc: string | undefined,
+    write: (result: string, id: number) => string,
+  ) {
+    const more = jsonrpc ? { jsonrpc } : { version: "1.1" };
+    const calls = still.map(({ method, params }, id) => ({ ...more, method, params, id }));
+    const headers = { "content-type": "application/json" };
+    const init = { method: "POST", headers, body: JSON.stringify(calls) };
+    // Some results are one of several at random.
+    let missing = still.map(({ result }, id) => write(result, id));
+    for (let attempt = 0; attempt < 10 && missing.length > 0; attempt++) {
+      const text = await (await ask("/v1/rpc", init)).text();
+      const answers = parseJson(text) as { id: number }[];
+      assert.equal(answers.map(({ id }) => id), [...still.keys()]);
+      missing = missing.filter((part) => !text.includes(part));
+    }
+    assert.equal(missing, []);
+  }
+}
+
+function told({ outcomes, compared }: AskedThrough): string {
+  const count = (is: string) => compared.filter((one) => one.is === is).length;
+  return `${outcomes.length} asked in ${compared.length} requests, ${count("same")} the same, ` +
+    `${count("moves")} move, ${count("error")} errors of the node`;
+}
+
+nodes.run();

@@ -1,0 +1,139 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { type Beside, startBeside, TOKEN_FILE, WITH_TOKEN } from "../gateway/_beside.ts";
+import { PROGRAMS } from "./_asked-nodes.ts";
+import { resultOf } from "./_calls.ts";
+import type { AskedNode } from "./_interface.ts";
+
+const calls = suite("calls of anvil through the service");
+
+let node: AskedNode;
+let beside: Beside;
+let address: string;
+let to: string;
+
+calls.before(async () => {
+  node = await PROGRAMS.ethereum!.start();
+  beside = await startBeside(node, "ethereum", "reads");
+  [address, to] = await ask<[string, string]>("eth_accounts");
+});
+
+calls.after(async () => {
+  await beside?.service.stop();
+  await node?.stop();
+});
+
+const ask = <T = string>(method: string, ...params: unknown[]) =>
+  resultOf<T>(node.call!, method, params);
+
+const post = (body: unknown, headers: Record<string, string> = {}) => ({
+  method: "POST",
+  headers: { "content-type": "application/json", ...headers },
+  body: JSON.stringify(body),
+});
+
+/** The height, the balance and the count of transactions of an account. */
+const state = async () =>
+  await Promise.all([
+    ask("eth_blockNumber"),
+    ask("eth_getBalance", address, "latest"),
+    ask("eth_getTransactionCount", address, "pending"),
+  ]);
+
+calls("a balance is read by GET with the names of the description", async () => {
+  const { get } = beside.paths["/v1/rpc/eth_getBalance"] as {
+    get: { parameters: { name: string }[] };
+  };
+  const values = [address, "latest"];
+  const query = new URLSearchParams(get.parameters.map(({ name }, at) => [name, values[at]!]));
+  const response = await beside.ask(`/v1/rpc/eth_getBalance?${query}`, { method: "GET" });
+  assert.is(response.status, 200);
+  assert.is(response.headers.get("content-type"), "application/json");
+  assert.is(await response.json(), await ask("eth_getBalance", address, "latest"));
+});
+
+calls("a batch is read by POST, each call with its own id, in its own order", async () => {
+  const response = await beside.ask(
+    "/v1/rpc",
+    post([
+      { jsonrpc: "2.0", id: "a", method: "eth_chainId" },
+      { jsonrpc: "2.0", id: 7, method: "eth_getBlockByNumber", params: ["0x1", false] },
+      { jsonrpc: "2.0", id: 8, method: "eth_sendTransaction", params: [{ from: address, to }] },
+      { jsonrpc: "2.0", method: "eth_chainId" },
+    ]),
+  );
+  const answers = await response.json();
+  assert.equal(answers.map(({ id }: { id: unknown }) => id), ["a", 7, 8]);
+  assert.is(answers[0].result, await ask("eth_chainId"));
+  assert.equal(answers[1].result, await ask("eth_getBlockByNumber", "0x1", false));
+  assert.is(answers[2].error.code, -32001);
+  assert.is(answers[2].error.data.setting, "forward");
+});
+
+calls("what signs, sends, mines or looks inside is refused, and changes nothing", async () => {
+  const before = await state();
+  const names: readonly (readonly [name: string, status: number])[] = [
+    ...["eth_sendTransaction", "eth_sendRawTransaction", "eth_sign", "eth_signTransaction"],
+    ...["eth_accounts", "eth_newFilter", "debug_traceTransaction", "debug_getRawTransaction"],
+  ].map((name) => [name, 403] as const);
+  const unknown = [
+    ...["evm_mine", "anvil_mine", "anvil_setBalance", "evm_increaseTime", "hardhat_mine"],
+    ...["personal_sign", "admin_peers", "__proto__", "ETH_CHAINID", "%20eth_chainId"],
+  ].map((name) => [name, 404] as const);
+  const transaction = { from: address, to, value: "0x1" };
+  for (const [name, status] of [...names, ...unknown]) {
+    const response = await beside.ask(`/v1/rpc/${name}`, post({ transaction }));
+    assert.is(response.status, status, name);
+    const body = { jsonrpc: "2.0", id: 1, method: decodeURIComponent(name), params: [transaction] };
+    const { error } = await (await beside.ask("/v1/rpc", post(body))).json();
+    assert.is(error?.code, status === 403 ? -32001 : -32601, name);
+  }
+  assert.equal(await state(), before);
+});
+
+calls("with forward off nothing is called, and the answer says what opens it", async () => {
+  const off = await startBeside(node, "ethereum", "off");
+  try {
+    const response = await off.ask("/v1/rpc/eth_chainId", { method: "GET" });
+    assert.is(response.status, 403);
+    assert.match((await response.json()).detail, /"?forward"?/);
+  } finally {
+    await off.service.stop();
+  }
+});
+
+calls("a write with a token works with it, once, and fails without it", async () => {
+  const opened = await startBeside(node, "ethereum", {
+    open: ["reads"],
+    with_token: ["eth_sendTransaction"],
+    token_file: TOKEN_FILE,
+  });
+  try {
+    const before = await state();
+    const write = { transaction: { from: address, to, value: "0x1" } };
+    const send = async (headers: Record<string, string>) =>
+      await opened.ask("/v1/rpc/eth_sendTransaction", post(write, headers));
+    for (const authorization of ["Bearer wrong", `Basic ${btoa("a:b")}`, ""]) {
+      const refused = await send(authorization ? { authorization } : {});
+      assert.is(refused.status, 401, authorization);
+      assert.match(refused.headers.get("www-authenticate")!, /^Bearer/);
+    }
+    assert.equal(await state(), before);
+    const sent = await send(WITH_TOKEN);
+    assert.is(sent.status, 200);
+    const { status } = await ask<{ status: string }>(
+      "eth_getTransactionReceipt",
+      await sent.json(),
+    );
+    assert.is(status, "0x1");
+    assert.is(Number((await state())[2]), Number(before[2]) + 1);
+    // What is open needs no token.
+    assert.is((await opened.ask("/v1/rpc/eth_chainId", { method: "GET" })).status, 200);
+  } finally {
+    const { stderr } = await opened.service.stop();
+    assert.not.match(stderr, new RegExp(WITH_TOKEN.authorization.slice("Bearer ".length)));
+    assert.match(stderr, /eth_sendTransaction 200 \d+ ms \d+ bytes/);
+  }
+});
+
+calls.run();

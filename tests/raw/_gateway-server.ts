@@ -1,0 +1,6 @@
+/** Serves a service that forwards, by the options in its first argument. */
+import process from "node:process";
+import { createNodeface } from "../../src/index.ts";
+import { serveHere } from "./_serve.ts";
+
+await serveHere(createNodeface({ ...JSON.parse(process.argv[2]!), log() {} }));
