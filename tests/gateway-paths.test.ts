@@ -1,6 +1,7 @@
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { decide } from "../src/gateway/decide.ts";
 import { forwarding, type Gateway, type PlayedNode, playNode, REST, TOKEN } from "./_gateway.ts";
 
 const paths = suite("paths of calls");
@@ -209,6 +210,16 @@ for (const method of ["PROPFIND", "M-SEARCH", "QUERY", "get"]) {
     if (answer && method !== "get") assert.is(answer.status, 405);
   });
 }
+
+paths("what is never sent is not said to be open either", () => {
+  const operations = ["TRACE", "OPTIONS", "GET"].map((method) => ({
+    ...{ name: `${method} /a`, operationId: undefined, isMethod: false, method, path: "/a" },
+    ...{ access: "read" as const, isHeavy: false, isStreaming: false, parameters: [] },
+    ...{ isByPosition: false, isGettable: false, body: undefined, answerHeaders: [] },
+  }));
+  const rights = decide(operations, { open: ["*"] }).map(({ decision }) => decision.right);
+  assert.equal(rights, ["refused", "refused", "open"]);
+});
 
 paths("a name of another host in the target steers nothing", async () => {
   const other = await playNode();
