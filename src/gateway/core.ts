@@ -133,6 +133,12 @@ export interface Core {
   close(): void;
 }
 
+/**
+ * Whether the runtime forgets a request with all that it waits for when its visitor leaves, as workerd does: nobody
+ * else may wait for it there.
+ */
+const FORGETS_REQUESTS = globalThis.navigator?.userAgent === "Cloudflare-Workers";
+
 /** How much of an answer of REST is read before its status is sent, in bytes. */
 const COLLECTED_MAX = 1024 * 1024;
 
@@ -243,7 +249,7 @@ export function createCore(options: GatewayOptions): Core {
         throw error;
       }
     };
-    if (operation.access !== "read") return await alone(gone);
+    if (operation.access !== "read" || FORGETS_REQUESTS) return await alone(gone);
     return await sharing.join(keyOf(operation, right, request), alone, gone);
   };
 
