@@ -47,9 +47,7 @@ export async function playNode(): Promise<PlayedNode> {
 }
 
 function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const all = new Uint8Array(
-    parts.reduce((sum, { length }) => sum + length, 0),
-  );
+  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
   for (const part of parts) {
     all.set(part, at);
@@ -59,20 +57,12 @@ function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
 }
 
 /** Answers with JSON, as text or as a value. */
-export const json = (
-  content: unknown,
-  status = 200,
-  headers: Record<string, string> = {},
-): PlayedAnswer =>
-(_, response) => {
-  response.writeHead(status, {
-    "content-type": "application/json",
-    ...headers,
-  });
-  response.end(
-    typeof content === "string" ? content : JSON.stringify(content),
-  );
-};
+export const json =
+  (content: unknown, status = 200, headers: Record<string, string> = {}): PlayedAnswer =>
+  (_, response) => {
+    response.writeHead(status, { "content-type": "application/json", ...headers });
+    response.end(typeof content === "string" ? content : JSON.stringify(content));
+  };
 
 /** Answers calls of JSON-RPC with a result, which is JSON. */
 export const result = (text: string): PlayedAnswer =>
@@ -110,24 +100,9 @@ export const REST = {
           200: {
             description: "",
             headers: Object.fromEntries(
-              [
-                "X-Cursor",
-                "Set-Cookie",
-                "Location",
-                "Refresh",
-                "WWW-Authenticate",
-              ]
-                .concat(
-                  "Content-Security-Policy",
-                  "Access-Control-Allow-Origin",
-                  "X-Sendfile",
-                )
-                .concat(
-                  "X-Accel-Redirect",
-                  "Cache-Control",
-                  "Retry-After",
-                  "Link",
-                )
+              ["X-Cursor", "Set-Cookie", "Location", "Refresh", "WWW-Authenticate"]
+                .concat("Content-Security-Policy", "Access-Control-Allow-Origin", "X-Sendfile")
+                .concat("X-Accel-Redirect", "Cache-Control", "Retry-After", "Link")
                 .map((name) => [name, { schema: text }]),
             ),
           },
@@ -136,7 +111,6 @@ export const REST = {
       head: read,
       trace: read,
       options: read,
-      connect: read,
     },
     "/blocks/{height}": {
       get: {
@@ -154,17 +128,11 @@ export const REST = {
     "/peers/{address}": { get: { ...read, parameters: [inPath("address")] } },
     "/peers/connect": { get: { "x-access": "write", ...ok } },
     "/Wallet/Lock": { get: { "x-access": "write", ...ok } },
-    "/{any}/{thing}": {
-      get: { ...read, parameters: [inPath("any"), inPath("thing")] },
-    },
-    "/files/{path}": {
-      get: { ...read, parameters: [inPath("path", { "x-spans": true })] },
-    },
+    "/{any}/{thing}": { get: { ...read, parameters: [inPath("any"), inPath("thing")] } },
+    "/files/{path}": { get: { ...read, parameters: [inPath("path", { "x-spans": true })] } },
     "/files/all/secret": { get: { "x-access": "secret", ...ok } },
     "/same/{a}": { get: { ...read, parameters: [inPath("a")] } },
-    "/same/{b}": {
-      post: { "x-access": "write", parameters: [inPath("b")], ...ok },
-    },
+    "/same/{b}": { post: { "x-access": "write", parameters: [inPath("b")], ...ok } },
     "/find": {
       post: {
         ...read,
@@ -180,63 +148,29 @@ export const REST = {
       },
       get: { ...read, parameters: [inQuery("key", text, { required: true })] },
     },
-    "/raw": {
-      post: { ...read, ...body({}, "application/octet-stream", false) },
-    },
+    "/raw": { post: { ...read, ...body({}, "application/octet-stream", false) } },
     "/any": { post: { ...read, ...body({}) } },
     "/sized": {
       get: {
         ...read,
         parameters: [
           { name: "X-Size", in: "header", schema: { type: "integer" } },
-          ...[
-            "X-API-Key",
-            "Cookie",
-            "X-Forwarded-For",
-            "Authorization",
-            "Range",
-            "Host",
-            "TE",
-          ]
-            .concat(
-              "If-None-Match",
-              "Origin",
-              "Node-Secret",
-              "Content-Type",
-              "Connection",
-            )
-            .map((name) => ({
-              name,
-              in: "header",
-              required: true,
-              schema: text,
-            })),
+          ...["X-API-Key", "Cookie", "X-Forwarded-For", "Authorization", "Range", "Host", "TE"]
+            .concat("If-None-Match", "Origin", "Node-Secret", "Content-Type", "Connection")
+            .map((name) => ({ name, in: "header", required: true, schema: text })),
         ],
       },
     },
-    "/heavy/{n}": {
-      get: { ...read, "x-cost": "heavy", parameters: [inPath("n")] },
-    },
+    "/heavy/{n}": { get: { ...read, "x-cost": "heavy", parameters: [inPath("n")] } },
     "/wait": { get: { ...read, "x-streaming": true } },
     "/open": { get: ok },
-    "/send": {
-      post: { "x-access": "write", operationId: "send", ...body({}) },
-    },
+    "/send": { post: { "x-access": "write", operationId: "send", ...body({}) } },
     "/balance": { get: { "x-access": "secret", ...ok } },
   },
 };
 
-const param = (name: string, schema: object, required = false) => ({
-  name,
-  schema,
-  required,
-});
-const method = (
-  name: string,
-  access: string | undefined,
-  params: object[],
-  more = {},
-) => ({
+const param = (name: string, schema: object, required = false) => ({ name, schema, required });
+const method = (name: string, access: string | undefined, params: object[], more = {}) => ({
   ...{ name, params, result: { name: "r", schema: {} }, ...more },
   ...access && { "x-access": access },
 });
@@ -250,19 +184,11 @@ export const RPC = {
     method(
       "block",
       "read",
-      [
-        param("hash", text, true),
-        param("verbosity", { type: "integer", maximum: 3 }),
-      ],
+      [param("hash", text, true), param("verbosity", { type: "integer", maximum: 3 })],
       { paramStructure: "by-position" },
     ),
-    method("named", "read", [
-      param("a", { type: "integer" }),
-      param("b", { type: "object" }),
-    ]),
-    method("heavy", "read", [param("n", { type: "integer" })], {
-      "x-cost": "heavy",
-    }),
+    method("named", "read", [param("a", { type: "integer" }), param("b", { type: "object" })]),
+    method("heavy", "read", [param("n", { type: "integer" })], { "x-cost": "heavy" }),
     method("send", "write", [param("tx", text, true)]),
     method("balance", "secret", []),
     method("unmarked", undefined, []),
@@ -284,10 +210,7 @@ export interface Gateway {
 }
 
 /** The options of a service before a node; JSON. */
-export const optionsFor = (
-  url: string,
-  description: typeof REST | typeof RPC,
-) => ({
+export const optionsFor = (url: string, description: typeof REST | typeof RPC) => ({
   node: { url, kind: "none" },
   description: { name: "a.json", text: formatJson(description) },
 });
@@ -325,10 +248,7 @@ export function forwarding(
 export const TOKEN = "a-token-of-32-or-more-characters.";
 
 /** Waits until something holds. */
-export async function until(
-  holds: () => unknown,
-  what = String(holds),
-): Promise<void> {
+export async function until(holds: () => unknown, what = String(holds)): Promise<void> {
   const late = performance.now() + 10_000;
   while (!holds()) {
     if (performance.now() > late) throw new Error(`never: ${what}`);

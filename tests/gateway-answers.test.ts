@@ -29,17 +29,8 @@ answers.before.each(() => node.forget());
 
 /** Headers of an answer that are its own, whatever the node says. */
 const OWN = [
-  ...[
-    "cache-control",
-    "content-length",
-    "content-security-policy",
-    "content-type",
-  ],
-  ...[
-    "cross-origin-resource-policy",
-    "referrer-policy",
-    "x-content-type-options",
-  ],
+  ...["cache-control", "content-length", "content-security-policy", "content-type"],
+  ...["cross-origin-resource-policy", "referrer-policy", "x-content-type-options"],
 ];
 
 const NODES: Record<string, string | string[]> = {
@@ -69,37 +60,28 @@ const NODES: Record<string, string | string[]> = {
   "retry-after": "7",
 };
 
-answers(
-  "no header of the node's but the short list and what the operation names",
-  async () => {
-    node.answer = (_, response) =>
-      response.writeHead(200, { "content-type": "application/json", ...NODES })
-        .end("{}");
-    const { headers } = await rest.ask("/v1/node/status");
-    const all = Object.fromEntries(headers);
-    assert.equal(
-      Object.keys(all).filter((name) => !OWN.includes(name)).sort(),
-      ["link", "retry-after", "x-cursor"],
-    );
-    assert.is(all["x-cursor"], "nodes-1");
-    assert.is(all["retry-after"], "7");
-    assert.is(all["cache-control"], "no-store");
-    assert.is(all["cross-origin-resource-policy"], "same-origin");
-    assert.match(
-      all["content-security-policy"]!,
-      /^default-src 'none'; .*sandbox$/,
-    );
-    node.come = [];
-    const other = await rest.ask("/v1/node/find?key=a");
-    const passed = [...other.headers.keys()].filter((name) => !OWN.includes(name));
-    assert.equal(passed, ["retry-after"]);
-  },
-);
+answers("no header of the node's but the short list and what the operation names", async () => {
+  node.answer = (_, response) =>
+    response.writeHead(200, { "content-type": "application/json", ...NODES }).end("{}");
+  const { headers } = await rest.ask("/v1/node/status");
+  const all = Object.fromEntries(headers);
+  assert.equal(
+    Object.keys(all).filter((name) => !OWN.includes(name)).sort(),
+    ["link", "retry-after", "x-cursor"],
+  );
+  assert.is(all["x-cursor"], "nodes-1");
+  assert.is(all["retry-after"], "7");
+  assert.is(all["cache-control"], "no-store");
+  assert.is(all["cross-origin-resource-policy"], "same-origin");
+  assert.match(all["content-security-policy"]!, /^default-src 'none'; .*sandbox$/);
+  node.come = [];
+  const other = await rest.ask("/v1/node/find?key=a");
+  const passed = [...other.headers.keys()].filter((name) => !OWN.includes(name));
+  assert.equal(passed, ["retry-after"]);
+});
 
 answers("Retry-After is passed on in digits alone", async () => {
-  node.answer = json({}, 429, {
-    "retry-after": "Thu, 01 Jan 2099 00:00:00 GMT",
-  });
+  node.answer = json({}, 429, { "retry-after": "Thu, 01 Jan 2099 00:00:00 GMT" });
   const answer = await rest.ask("/v1/node/status");
   assert.equal([answer.status, answer.headers.get("retry-after")], [429, null]);
 });
@@ -139,46 +121,26 @@ const TYPES: readonly (readonly [type: string, passed: string | undefined])[] = 
 ];
 
 for (const [type, passed] of TYPES) {
-  answers(
-    `${type || "no type"} is labelled as ${passed ?? "a download"}`,
-    async () => {
-      const content = "<script>alert(1)</script>";
-      node.answer = (_, response) =>
-        response.writeHead(200, type === "" ? {} : { "content-type": type })
-          .end(content);
-      const answer = await rest.ask("/v1/node/status");
-      assert.is(
-        answer.headers.get("content-type"),
-        passed ?? "application/octet-stream",
-      );
-      const disposition = answer.headers.get("content-disposition");
-      assert.is(
-        disposition,
-        passed === undefined ? 'attachment; filename="answer"' : null,
-      );
-      assert.is(answer.headers.get("x-content-type-options"), "nosniff");
-      assert.is(await answer.text(), content);
-    },
-  );
+  answers(`${type || "no type"} is labelled as ${passed ?? "a download"}`, async () => {
+    const content = "<script>alert(1)</script>";
+    node.answer = (_, response) =>
+      response.writeHead(200, type === "" ? {} : { "content-type": type }).end(content);
+    const answer = await rest.ask("/v1/node/status");
+    assert.is(answer.headers.get("content-type"), passed ?? "application/octet-stream");
+    const disposition = answer.headers.get("content-disposition");
+    assert.is(disposition, passed === undefined ? 'attachment; filename="answer"' : null);
+    assert.is(answer.headers.get("x-content-type-options"), "nosniff");
+    assert.is(await answer.text(), content);
+  });
 }
 
 const EXACT = '{ "a" : 18446744073709551615,"b":1.00000000 , "c":[1e-8],"\\u0061b":"\\ud800" }';
 
-for (
-  const size of [
-    0,
-    1,
-    1024 * 1024 - 1,
-    1024 * 1024,
-    1024 * 1024 + 1,
-    3 * 1024 * 1024,
-  ]
-) {
+for (const size of [0, 1, 1024 * 1024 - 1, 1024 * 1024, 1024 * 1024 + 1, 3 * 1024 * 1024]) {
   answers(`an answer of ${size} bytes arrives byte for byte`, async () => {
     const bytes = new Uint8Array(size).map((_, at) => (at * 7 + (at >> 8)) & 0xff);
     node.answer = (_, response) =>
-      response.writeHead(200, { "content-type": "application/octet-stream" })
-        .end(bytes);
+      response.writeHead(200, { "content-type": "application/octet-stream" }).end(bytes);
     const answer = await rest.ask("/v1/node/status");
     const got = new Uint8Array(await answer.arrayBuffer());
     assert.is(got.length, size);
@@ -203,9 +165,7 @@ const STATUSES: readonly (readonly [status: number, passed: number])[] = [
 
 for (const [status, passed] of STATUSES) {
   answers(`a ${status} of the node is ${passed}`, async () => {
-    node.answer = json({ words: "of the node" }, status, {
-      location: "http://127.0.0.1:9/",
-    });
+    node.answer = json({ words: "of the node" }, status, { location: "http://127.0.0.1:9/" });
     const answer = await rest.ask("/v1/node/status");
     assert.is(answer.status, passed);
     const text = await answer.text();
@@ -225,14 +185,10 @@ for (const status of [204, 205]) {
   });
 }
 
-for (
-  const coding of ["gzip", "br", "deflate", "GZIP", "x-odd", "identity, gzip"]
-) {
+for (const coding of ["gzip", "br", "deflate", "GZIP", "x-odd", "identity, gzip"]) {
   answers(`an answer that is encoded as ${coding} is 502, unread`, async () => {
     const bomb = gzipSync(new Uint8Array(5_000_000));
-    node.answer = json(bomb.toString("latin1"), 200, {
-      "content-encoding": coding,
-    });
+    node.answer = json(bomb.toString("latin1"), 200, { "content-encoding": coding });
     const answer = await rest.ask("/v1/node/status");
     assert.is(answer.status, 502, await answer.text());
     assert.is(answer.headers.get("content-encoding"), null);
@@ -242,10 +198,7 @@ for (
 answers("an answer that says that it is not encoded is passed on", async () => {
   node.answer = json("{}", 200, { "content-encoding": "identity" });
   const answer = await rest.ask("/v1/node/status");
-  assert.equal([answer.status, answer.headers.get("content-encoding")], [
-    200,
-    null,
-  ]);
+  assert.equal([answer.status, answer.headers.get("content-encoding")], [200, null]);
 });
 
 /** A node that answers each connection with these bytes, after a whole request. */
@@ -262,10 +215,7 @@ const raw = async (
       const length = Number(/content-length: *(\d+)/i.exec(head!)?.[1] ?? 0);
       const isChunked = /transfer-encoding/i.test(head!);
       const body = rest.join("\r\n\r\n");
-      if (
-        rest.length === 0 ||
-        (isChunked ? !/0\r\n\r\n$/.test(come) : body.length < length)
-      ) {
+      if (rest.length === 0 || (isChunked ? !/0\r\n\r\n$/.test(come) : body.length < length)) {
         return;
       }
       come = "";
@@ -289,112 +239,65 @@ const BROKEN: readonly (readonly [why: string, answer: (socket: Socket) => void]
   ["a reset", (socket) => socket.resetAndDestroy?.() ?? socket.destroy()],
   ["no HTTP", (socket) => socket.end("words of the node\r\n\r\n")],
   ["half a head", (socket) => socket.end("HTTP/1.1 200 OK\r\nContent-Ty")],
-  [
-    "shorter than it says",
-    (socket) => socket.end(`${head("Content-Length: 9")}{"a"`),
-  ],
+  ["shorter than it says", (socket) => socket.end(`${head("Content-Length: 9")}{"a"`)],
   [
     "cut between chunks",
     (socket) => socket.end(`${head("Transfer-Encoding: chunked")}2\r\n{}\r\n`),
   ],
-  [
-    "cut in a chunk",
-    (socket) => socket.end(`${head("Transfer-Encoding: chunked")}9\r\n{}`),
-  ],
+  ["cut in a chunk", (socket) => socket.end(`${head("Transfer-Encoding: chunked")}9\r\n{}`)],
 ];
 
 for (const [why, answer] of BROKEN) {
-  answers(
-    `an answer that is ${why} is 502, and a write is sent once`,
-    async () => {
-      await raw(answer, async (url, count) => {
-        process.env.GATEWAY_TOKEN = TOKEN;
-        const settings = {
-          open: ["reads"],
-          with_token: ["*end"],
-          token_env: "GATEWAY_TOKEN",
-        };
-        const { ask } = forwarding(url, REST, {
-          ...settings,
-          with_token: ["send"],
-        });
-        const read = await ask("/v1/node/status");
-        const text = await read.text();
-        assert.is(read.status, 502, text);
-        assert.not.match(text, /words of the node|carried out/);
-        const before = count();
-        const headers = {
-          authorization: `Bearer ${TOKEN}`,
-          "content-type": "application/json",
-        };
-        const write = await ask("/v1/node/send", {
-          method: "POST",
-          headers,
-          body: "{}",
-        });
-        assert.is(write.status, 502);
-        assert.match(
-          (await write.json()).detail,
-          "it may have been carried out",
-        );
-        assert.is(count() - before, 1);
-
-        const methods = forwarding(url, RPC, settings);
-        const bare = await methods.ask("/v1/rpc/send", {
-          method: "POST",
-          headers,
-          body: '{"tx":"a"}',
-        });
-        assert.is(bare.status, 502);
-        assert.match(
-          (await bare.json()).detail,
-          "it may have been carried out",
-        );
-        const wrapped = await methods.rpc({
-          id: 1,
-          method: "send",
-          params: ["a"],
-        }, { headers });
-        const { error } = await wrapped.json();
-        assert.is(error.code, -32003);
-        assert.match(error.message, "it may have been carried out");
-        assert.is(count() - before, 3);
-      });
-    },
-  );
-}
-
-answers(
-  "a write is sent once on a connection that was kept and breaks",
-  async () => {
-    let isBreaking = false;
-    await raw((socket) => {
-      if (isBreaking) return socket.destroy();
-      socket.write(`${head("Content-Length: 2")}{}`);
-    }, async (url, count) => {
+  answers(`an answer that is ${why} is 502, and a write is sent once`, async () => {
+    await raw(answer, async (url, count) => {
       process.env.GATEWAY_TOKEN = TOKEN;
-      const settings = {
-        open: ["reads"],
-        with_token: ["send"],
-        token_env: "GATEWAY_TOKEN",
-      };
-      const { ask } = forwarding(url, REST, settings);
-      assert.is((await ask("/v1/node/status")).status, 200);
-      isBreaking = true;
-      const headers = {
-        authorization: `Bearer ${TOKEN}`,
-        "content-type": "application/json",
-      };
-      const write = await ask("/v1/node/send", {
+      const settings = { open: ["reads"], with_token: ["*end"], token_env: "GATEWAY_TOKEN" };
+      const { ask } = forwarding(url, REST, { ...settings, with_token: ["send"] });
+      const read = await ask("/v1/node/status");
+      const text = await read.text();
+      assert.is(read.status, 502, text);
+      assert.not.match(text, /words of the node|carried out/);
+      const before = count();
+      const headers = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
+      const write = await ask("/v1/node/send", { method: "POST", headers, body: "{}" });
+      assert.is(write.status, 502);
+      assert.match((await write.json()).detail, "it may have been carried out");
+      assert.is(count() - before, 1);
+
+      const methods = forwarding(url, RPC, settings);
+      const bare = await methods.ask("/v1/rpc/send", {
         method: "POST",
         headers,
-        body: "{}",
+        body: '{"tx":"a"}',
       });
-      assert.is(write.status, 502);
-      assert.is(count(), 2);
+      assert.is(bare.status, 502);
+      assert.match((await bare.json()).detail, "it may have been carried out");
+      const wrapped = await methods.rpc({ id: 1, method: "send", params: ["a"] }, { headers });
+      const { error } = await wrapped.json();
+      assert.is(error.code, -32003);
+      assert.match(error.message, "it may have been carried out");
+      assert.is(count() - before, 3);
     });
-  },
-);
+  });
+}
+
+answers("a write is sent once on a connection that was kept and breaks", async () => {
+  let isBreaking = false;
+  await raw((socket) => {
+    if (isBreaking) return socket.destroy();
+    socket.write(`${head("Content-Length: 2")}{}`);
+  }, async (url, count) => {
+    process.env.GATEWAY_TOKEN = TOKEN;
+    const settings = { open: ["reads"], with_token: ["send"], token_env: "GATEWAY_TOKEN" };
+    const { ask } = forwarding(url, REST, settings);
+    assert.is((await ask("/v1/node/status")).status, 200);
+    isBreaking = true;
+    const headers = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
+    const write = await ask("/v1/node/send", { method: "POST", headers, body: "{}" });
+    assert.is(write.status, 502);
+    assert.is(count(), 2);
+  });
+});
 
 answers("early hints and other first words are left out", async () => {
   const hints = "HTTP/1.1 103 Early Hints\r\nLink: </a.js>; rel=preload\r\n\r\n";
@@ -424,10 +327,7 @@ answers("a node that is gone is 502", async () => {
 for (
   const [why, answer] of [
     ["never", () => {}],
-    [
-      "in half",
-      (socket: Socket) => socket.write(`${head("Content-Length: 9")}{`),
-    ],
+    ["in half", (socket: Socket) => socket.write(`${head("Content-Length: 9")}{`)],
     ["in drips", (socket: Socket) => {
       socket.write(head("Content-Length: 100000"));
       const timer = setInterval(() => socket.write(" "), 20);
@@ -448,10 +348,7 @@ for (
       const read = await forwarding(url, REST, settings).ask("/v1/node/status");
       assert.is(read.status, 504);
       assert.not.match((await read.json()).detail, "carried out");
-      const headers = {
-        authorization: `Bearer ${TOKEN}`,
-        "content-type": "application/json",
-      };
+      const headers = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
       const methods = forwarding(url, RPC, settings);
       const init = { method: "POST", headers, body: '{"tx":"a"}' };
       const write = await methods.ask("/v1/rpc/send", init);
@@ -469,31 +366,24 @@ for (
   });
 }
 
-answers(
-  "an answer beyond the limit is 502 where it is collected or says its length",
-  async () => {
-    const settings = { open: ["reads"], limit: "100KiB" };
-    const [paths, methods] = [
-      forwarding(node.url, REST, settings),
-      forwarding(node.url, RPC, settings),
-    ];
-    node.answer = result(`"${"x".repeat(100 * 1024)}"`);
-    assert.is((await paths.ask("/v1/node/status")).status, 502);
-    assert.is((await methods.ask("/v1/rpc/number")).status, 502);
-    node.answer = (_, response) => response.write("x".repeat(200 * 1024), () => response.end());
-    assert.is((await paths.ask("/v1/node/status")).status, 502);
-    assert.is((await methods.ask("/v1/rpc/number")).status, 502);
-  },
-);
+answers("an answer beyond the limit is 502 where it is collected or says its length", async () => {
+  const settings = { open: ["reads"], limit: "100KiB" };
+  const [paths, methods] = [
+    forwarding(node.url, REST, settings),
+    forwarding(node.url, RPC, settings),
+  ];
+  node.answer = result(`"${"x".repeat(100 * 1024)}"`);
+  assert.is((await paths.ask("/v1/node/status")).status, 502);
+  assert.is((await methods.ask("/v1/rpc/number")).status, 502);
+  node.answer = (_, response) => response.write("x".repeat(200 * 1024), () => response.end());
+  assert.is((await paths.ask("/v1/node/status")).status, 502);
+  assert.is((await methods.ask("/v1/rpc/number")).status, 502);
+});
 
 answers("the longest answer is for all calls of a batch", async () => {
-  const { rpc } = forwarding(node.url, RPC, {
-    open: ["reads"],
-    limit: "100KiB",
-  });
+  const { rpc } = forwarding(node.url, RPC, { open: ["reads"], limit: "100KiB" });
   node.answer = result(`"${"x".repeat(30 * 1024)}"`);
-  const members = await (await rpc(Array(5).fill({ id: 1, method: "number" })))
-    .json();
+  const members = await (await rpc(Array(5).fill({ id: 1, method: "number" }))).json();
   assert.equal(
     members.map((member: { error?: { code: number } }) => member.error?.code),
     [undefined, undefined, undefined, -32003, -32003],
@@ -501,14 +391,9 @@ answers("the longest answer is for all calls of a batch", async () => {
 });
 
 answers("what streams beyond the limit looks cut", async () => {
-  const { ask } = forwarding(node.url, REST, {
-    open: ["reads"],
-    limit: "2MiB",
-  });
+  const { ask } = forwarding(node.url, REST, { open: ["reads"], limit: "2MiB" });
   node.answer = (_, response) => {
-    for (let count = 0; count < 5; count++) {
-      response.write(new Uint8Array(1024 * 1024));
-    }
+    for (let count = 0; count < 5; count++) response.write(new Uint8Array(1024 * 1024));
     response.end();
   };
   const answer = await ask("/v1/node/status");

@@ -38,10 +38,7 @@ const HOST = { host: "localhost" };
 const PASSING: readonly (readonly [why: string, headers: Headers])[] = [
   ["a program", {}],
   ["curl", { "user-agent": "curl/8.14.1", accept: "*/*" }],
-  ["a page of ours", {
-    "sec-fetch-site": "same-origin",
-    "user-agent": MOZILLA,
-  }],
+  ["a page of ours", { "sec-fetch-site": "same-origin", "user-agent": MOZILLA }],
   ["a page of ours, by fetch", {
     "sec-fetch-site": "same-origin",
     "sec-fetch-dest": "empty",
@@ -49,27 +46,15 @@ const PASSING: readonly (readonly [why: string, headers: Headers])[] = [
     origin: "http://localhost",
     referer: "http://localhost/v1/spec",
   }],
-  ["an address that was typed in", {
-    "sec-fetch-site": "none",
-    "user-agent": MOZILLA,
-  }],
-  ["an origin that is Host's, on plain http", {
-    ...HOST,
-    origin: "http://localhost",
-  }],
+  ["an address that was typed in", { "sec-fetch-site": "none", "user-agent": MOZILLA }],
+  ["an origin that is Host's, on plain http", { ...HOST, origin: "http://localhost" }],
   ["an origin that is Host's, with a port", {
     host: "LOCALHOST:8080",
     origin: "http://localhost:8080",
     "user-agent": MOZILLA,
   }],
-  ["an origin that is the URL's, where there is no Host", {
-    origin: "http://localhost",
-  }],
-  ["a referer that is Host's", {
-    ...HOST,
-    referer: "http://localhost/v1/spec",
-    cookie: "a=b",
-  }],
+  ["an origin that is the URL's, where there is no Host", { origin: "http://localhost" }],
+  ["a referer that is Host's", { ...HOST, referer: "http://localhost/v1/spec", cookie: "a=b" }],
   ["a named origin", {
     origin: "https://app.example",
     "sec-fetch-site": "cross-site",
@@ -85,31 +70,20 @@ const PASSING: readonly (readonly [why: string, headers: Headers])[] = [
 
 const REFUSED: readonly (readonly [why: string, headers: Headers])[] = [
   ["a page of another site", { "sec-fetch-site": "cross-site" }],
-  ["a page of another port or name of the site", {
-    "sec-fetch-site": "same-site",
-  }],
+  ["a page of another port or name of the site", { "sec-fetch-site": "same-site" }],
   ["what a browser may say one day", { "sec-fetch-site": "odd" }],
-  ["a page of another site, by its origin", {
-    ...HOST,
-    origin: "https://evil.example",
-  }],
+  ["a page of another site, by its origin", { ...HOST, origin: "https://evil.example" }],
   ["a page of another port, by its origin", {
     host: "localhost:8080",
     origin: "http://localhost:3000",
   }],
-  ["a page of another site, by its referer", {
-    ...HOST,
-    referer: "https://evil.example/",
-  }],
+  ["a page of another site, by its referer", { ...HOST, referer: "https://evil.example/" }],
   ["a page without an origin", { origin: "null" }],
   ["a page without an origin, of the same site", {
     origin: "null",
     "sec-fetch-site": "same-origin",
   }],
-  ["a page without an origin, with our header", {
-    origin: "null",
-    "x-nodeface": "1",
-  }],
+  ["a page without an origin, with our header", { origin: "null", "x-nodeface": "1" }],
   ["a page of another site with our header, which a proxy let through", {
     "sec-fetch-site": "cross-site",
     origin: "https://evil.example",
@@ -128,27 +102,8 @@ const REFUSED: readonly (readonly [why: string, headers: Headers])[] = [
   ["client hints of a phone", { "sec-ch-ua-mobile": "?1" }],
   ["a wish for privacy", { "sec-gpc": "1" }],
   ["a prefetch", { "sec-purpose": "prefetch" }],
-  ...[
-    "image",
-    "script",
-    "style",
-    "iframe",
-    "frame",
-    "embed",
-    "object",
-    "font",
-    "audio",
-    "video",
-  ]
-    .concat(
-      "worker",
-      "serviceworker",
-      "manifest",
-      "report",
-      "track",
-      "json",
-      "document",
-    )
+  ...["image", "script", "style", "iframe", "frame", "embed", "object", "font", "audio", "video"]
+    .concat("worker", "serviceworker", "manifest", "report", "track", "json", "document")
     .map((destination) =>
       [`${destination}, of a page of ours`, {
         "sec-fetch-site": "same-origin",
@@ -159,23 +114,11 @@ const REFUSED: readonly (readonly [why: string, headers: Headers])[] = [
 ];
 
 const asked = [
-  [
-    "GET of a path",
-    (headers: Headers) => rest.ask("/v1/node/status", { headers }),
-  ],
+  ["GET of a path", (headers: Headers) => rest.ask("/v1/node/status", { headers })],
   ["POST of a path", (headers: Headers) => post(rest, "/v1/node/any", headers)],
-  [
-    "GET of a method",
-    (headers: Headers) => rpc.ask("/v1/rpc/number", { headers }),
-  ],
-  [
-    "POST of a method",
-    (headers: Headers) => post(rpc, "/v1/rpc/number", headers),
-  ],
-  [
-    "a body of JSON-RPC",
-    (headers: Headers) => rpc.rpc({ id: 1, method: "number" }, { headers }),
-  ],
+  ["GET of a method", (headers: Headers) => rpc.ask("/v1/rpc/number", { headers })],
+  ["POST of a method", (headers: Headers) => post(rpc, "/v1/rpc/number", headers)],
+  ["a body of JSON-RPC", (headers: Headers) => rpc.rpc({ id: 1, method: "number" }, { headers })],
 ] as const;
 
 const post = ({ ask }: Gateway, path: string, headers: Headers) =>
@@ -205,28 +148,20 @@ for (const [why, headers] of REFUSED) {
   });
 }
 
-browsers(
-  "a link to a read can be followed, and nothing else navigates",
-  async () => {
-    const headers = {
-      "sec-fetch-site": "none",
-      "sec-fetch-dest": "document",
-      "sec-fetch-mode": "navigate",
-    };
-    assert.is((await rest.ask("/v1/node/status", { headers })).status, 200);
-    assert.is((await post(rest, "/v1/node/any", headers)).status, 403);
-    const inFrame = { ...headers, "sec-fetch-dest": "iframe" };
-    assert.is(
-      (await rest.ask("/v1/node/status", { headers: inFrame })).status,
-      403,
-    );
-  },
-);
+browsers("a link to a read can be followed, and nothing else navigates", async () => {
+  const headers = {
+    "sec-fetch-site": "none",
+    "sec-fetch-dest": "document",
+    "sec-fetch-mode": "navigate",
+  };
+  assert.is((await rest.ask("/v1/node/status", { headers })).status, 200);
+  assert.is((await post(rest, "/v1/node/any", headers)).status, 403);
+  const inFrame = { ...headers, "sec-fetch-dest": "iframe" };
+  assert.is((await rest.ask("/v1/node/status", { headers: inFrame })).status, 403);
+});
 
 browsers("what is refused says so, and leads to the explorer", async () => {
-  const answer = await rest.ask("/v1/node/status", {
-    headers: { "sec-fetch-site": "cross-site" },
-  });
+  const answer = await rest.ask("/v1/node/status", { headers: { "sec-fetch-site": "cross-site" } });
   assert.match((await answer.json()).detail, "/v1/spec");
   assert.is(answer.headers.get("content-type"), "application/problem+json");
 });
@@ -235,59 +170,23 @@ browsers("only named origins may read, never with credentials", async () => {
   for (const origin of ["https://app.example", "https://evil.example"]) {
     const answer = await rest.ask("/v1/node/status", { headers: { origin } });
     const isNamed = origin === "https://app.example";
-    assert.is(
-      answer.headers.get("access-control-allow-origin"),
-      isNamed ? origin : null,
-    );
+    assert.is(answer.headers.get("access-control-allow-origin"), isNamed ? origin : null);
     assert.is(answer.headers.get("access-control-allow-credentials"), null);
-    assert.is(
-      answer.headers.get("cross-origin-resource-policy"),
-      "same-origin",
-    );
+    assert.is(answer.headers.get("cross-origin-resource-policy"), "same-origin");
     assert.match(answer.headers.get("vary")!, "Origin");
   }
-  const own = await rest.ask("/v1/info", {
-    headers: { origin: "https://evil.example" },
-  });
+  const own = await rest.ask("/v1/info", { headers: { origin: "https://evil.example" } });
   assert.is(own.headers.get("access-control-allow-origin"), "*");
 });
 
-for (
-  const path of [
-    "/v1/node/status",
-    "/v1/node/nope",
-    "/v1/rpc",
-    "/v1/rpc/number",
-  ]
-) {
-  for (
-    const method of [
-      "GET",
-      "HEAD",
-      "POST",
-      "PUT",
-      "DELETE",
-      "TRACE",
-      "PROPFIND",
-      "get",
-      "",
-    ]
-  ) {
+for (const path of ["/v1/node/status", "/v1/node/nope", "/v1/rpc", "/v1/rpc/number"]) {
+  for (const method of ["GET", "HEAD", "POST", "PUT", "DELETE", "TRACE", "PROPFIND", "get", ""]) {
     browsers(
       `a preflight of ${path} for ${method || "no method"} is for named origins`,
       async () => {
         for (const origins of [[], OPEN.origins]) {
-          const { ask } = forwarding(node.url, RPC, {
-            open: ["reads"],
-            origins,
-          });
-          for (
-            const origin of [
-              "https://evil.example",
-              "null",
-              "http://localhost:3000",
-            ]
-          ) {
+          const { ask } = forwarding(node.url, RPC, { open: ["reads"], origins });
+          for (const origin of ["https://evil.example", "null", "http://localhost:3000"]) {
             const answer = await ask(path, {
               method: "OPTIONS",
               headers: {
@@ -296,19 +195,8 @@ for (
                 "access-control-request-headers": "x-nodeface, content-type",
               },
             });
-            for (
-              const name of [
-                "allow-origin",
-                "allow-headers",
-                "allow-methods",
-                "max-age",
-              ]
-            ) {
-              assert.is(
-                answer.headers.get(`access-control-${name}`),
-                null,
-                name,
-              );
+            for (const name of ["allow-origin", "allow-headers", "allow-methods", "max-age"]) {
+              assert.is(answer.headers.get(`access-control-${name}`), null, name);
             }
           }
         }
@@ -326,49 +214,38 @@ browsers("a preflight of a named origin is allowed", async () => {
   };
   const answer = await rpc.ask("/v1/rpc", { method: "OPTIONS", headers });
   assert.is(answer.status, 204);
-  assert.is(
-    answer.headers.get("access-control-allow-origin"),
-    "https://app.example",
-  );
-  assert.match(
-    answer.headers.get("access-control-allow-headers")!,
-    "authorization",
-  );
+  assert.is(answer.headers.get("access-control-allow-origin"), "https://app.example");
+  assert.match(answer.headers.get("access-control-allow-headers")!, "authorization");
 });
 
-browsers(
-  "origins of any name are for what is open, and not for what wants the token",
-  async () => {
-    process.env.GATEWAY_TOKEN = TOKEN;
-    const settings = {
-      open: ["reads"],
-      with_token: ["send", "POST /send"],
-      token_env: "GATEWAY_TOKEN",
-      origins: "*" as const,
-    };
-    const headers = {
-      origin: "https://evil.example",
-      "sec-fetch-site": "cross-site",
-      authorization: `Bearer ${TOKEN}`,
-    };
-    const [paths, methods] = [
-      forwarding(node.url, REST, settings, { hosts: ["node.example"] }),
-      forwarding(node.url, RPC, settings, { hosts: ["node.example"] }),
-    ];
-    const read = await paths.ask("/v1/node/status", { headers });
-    assert.is(read.status, 200);
-    assert.is(read.headers.get("access-control-allow-origin"), "*");
-    assert.is(read.headers.get("cross-origin-resource-policy"), "same-origin");
-    node.forget();
-    assert.is((await post(paths, "/v1/node/send", headers)).status, 403);
-    assert.is((await post(methods, "/v1/rpc/send", headers)).status, 403);
-    const call = await methods.rpc({ id: 1, method: "send", params: ["a"] }, {
-      headers,
-    });
-    assert.is((await call.json()).error.code, -32001);
-    assert.equal(node.come, []);
-  },
-);
+browsers("origins of any name are for what is open, and not for what wants the token", async () => {
+  process.env.GATEWAY_TOKEN = TOKEN;
+  const settings = {
+    open: ["reads"],
+    with_token: ["send", "POST /send"],
+    token_env: "GATEWAY_TOKEN",
+    origins: "*" as const,
+  };
+  const headers = {
+    origin: "https://evil.example",
+    "sec-fetch-site": "cross-site",
+    authorization: `Bearer ${TOKEN}`,
+  };
+  const [paths, methods] = [
+    forwarding(node.url, REST, settings, { hosts: ["node.example"] }),
+    forwarding(node.url, RPC, settings, { hosts: ["node.example"] }),
+  ];
+  const read = await paths.ask("/v1/node/status", { headers });
+  assert.is(read.status, 200);
+  assert.is(read.headers.get("access-control-allow-origin"), "*");
+  assert.is(read.headers.get("cross-origin-resource-policy"), "same-origin");
+  node.forget();
+  assert.is((await post(paths, "/v1/node/send", headers)).status, 403);
+  assert.is((await post(methods, "/v1/rpc/send", headers)).status, 403);
+  const call = await methods.rpc({ id: 1, method: "send", params: ["a"] }, { headers });
+  assert.is((await call.json()).error.code, -32001);
+  assert.equal(node.come, []);
+});
 
 for (
   const type of [
@@ -404,29 +281,20 @@ for (
 }
 
 for (const coding of ["gzip", "identity", "br", ""]) {
-  browsers(
-    `a content that is encoded as ${coding || "nothing"} is refused with 415`,
-    async () => {
-      const headers = { "content-encoding": coding };
-      assert.is((await post(rest, "/v1/node/any", headers)).status, 415);
-      assert.is((await post(rpc, "/v1/rpc/number", headers)).status, 415);
-      assert.is(
-        (await rpc.rpc({ id: 1, method: "number" }, { headers })).status,
-        415,
-      );
-      assert.equal(node.come, []);
-    },
-  );
+  browsers(`a content that is encoded as ${coding || "nothing"} is refused with 415`, async () => {
+    const headers = { "content-encoding": coding };
+    assert.is((await post(rest, "/v1/node/any", headers)).status, 415);
+    assert.is((await post(rpc, "/v1/rpc/number", headers)).status, 415);
+    assert.is((await rpc.rpc({ id: 1, method: "number" }, { headers })).status, 415);
+    assert.equal(node.come, []);
+  });
 }
 
 browsers("a type may have parameters, in any case", async () => {
   const headers = { "content-type": "Application/JSON ; charset=utf-8" };
   assert.is((await post(rest, "/v1/node/any", headers)).status, 200);
   assert.is((await post(rpc, "/v1/rpc/number", headers)).status, 200);
-  assert.is(
-    (await rpc.rpc({ id: 1, method: "number" }, { headers })).status,
-    200,
-  );
+  assert.is((await rpc.rpc({ id: 1, method: "number" }, { headers })).status, 200);
 });
 
 browsers("a host that is not named is refused here too", async () => {

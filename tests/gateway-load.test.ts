@@ -55,28 +55,25 @@ load(
   },
 );
 
-load(
-  "those with the token have a place more, and do not wait behind the others",
-  async () => {
-    const places = createPlaces(1);
-    const { signal } = new AbortController();
-    const open = await places.take("open", false, signal);
-    const waiting = places.take("open", false, signal);
-    const token = await places.take("token", false, signal);
-    const order: string[] = [];
-    const later = places.take("token", false, signal).then((giveBack) => {
-      order.push("token");
-      return giveBack;
-    });
-    void waiting.then(() => order.push("open"));
-    token();
-    (await later)();
-    assert.equal(order, ["token"]);
-    open();
-    (await waiting)();
-    assert.equal(order, ["token", "open"]);
-  },
-);
+load("those with the token have a place more, and do not wait behind the others", async () => {
+  const places = createPlaces(1);
+  const { signal } = new AbortController();
+  const open = await places.take("open", false, signal);
+  const waiting = places.take("open", false, signal);
+  const token = await places.take("token", false, signal);
+  const order: string[] = [];
+  const later = places.take("token", false, signal).then((giveBack) => {
+    order.push("token");
+    return giveBack;
+  });
+  void waiting.then(() => order.push("open"));
+  token();
+  (await later)();
+  assert.equal(order, ["token"]);
+  open();
+  (await waiting)();
+  assert.equal(order, ["token", "open"]);
+});
 
 load("heavy ones are one at a time, and hold up no light ones", async () => {
   const places = createPlaces(3);
@@ -130,9 +127,7 @@ load("who leaves makes room, and gets no place", async () => {
   assert.is(places.waiting, 1);
   giveBack();
   (await waiting)();
-  const error = await places.take("open", false, leaving.signal).catch((
-    error,
-  ) => error);
+  const error = await places.take("open", false, leaving.signal).catch((error) => error);
   assert.instance(error, NoPlace);
 });
 
@@ -140,82 +135,50 @@ load("who waits is sent away when it closes, and who comes then", async () => {
   const places = createPlaces(1);
   const { signal } = new AbortController();
   const giveBack = await places.take("open", false, signal);
-  const waiting = [
-    places.take("open", false, signal),
-    places.take("token", true, signal),
-  ];
+  const waiting = [places.take("open", false, signal), places.take("token", true, signal)];
   (await waiting[1]!)();
   const left = waiting[0]!.catch((error) => error);
   places.close();
   assert.instance(await left, NoPlace);
   giveBack();
-  assert.instance(
-    await places.take("open", false, signal).catch((error) => error),
-    NoPlace,
-  );
+  assert.instance(await places.take("open", false, signal).catch((error) => error), NoPlace);
 });
 
-load(
-  "a full queue is 503 with Retry-After, and /v1/info answers beside it",
-  async () => {
-    hold();
-    const { ask, rpc, app } = forwarding(node.url, RPC, {
-      open: ["reads"],
-      concurrency: 2,
-    });
-    // Each is another call, so that none are shared.
-    const waiting = Array.from(
-      { length: 66 },
-      (_, at) => ask(`/v1/rpc/block?hash=${at}`),
-    );
-    await until(() => held.length === 2);
-    for (
-      const answer of [
-        await ask("/v1/rpc/block?hash=more"),
-        await rpc({ id: 1, method: "block", params: ["more"] }),
-        await rpc([{ id: 1, method: "block", params: ["more"] }]),
-      ]
-    ) {
-      assert.is(answer.status, 503);
-      assert.match(answer.headers.get("retry-after")!, /^\d+$/);
-      const { id = null } = await answer.json();
-      assert.is(id, null);
-    }
-    assert.is(node.come.length, 2);
-    assert.is((await ask("/v1/info")).status, 200);
-    await app.close();
-    const statuses = (await Promise.all(waiting)).map(({ status }) => status);
-    assert.is(statuses.filter((status) => status === 503).length, 64);
-    assert.is(statuses.filter((status) => status === 502).length, 2);
-  },
-);
+load("a full queue is 503 with Retry-After, and /v1/info answers beside it", async () => {
+  hold();
+  const { ask, rpc, app } = forwarding(node.url, RPC, { open: ["reads"], concurrency: 2 });
+  // Each is another call, so that none are shared.
+  const waiting = Array.from({ length: 66 }, (_, at) => ask(`/v1/rpc/block?hash=${at}`));
+  await until(() => held.length === 2);
+  for (
+    const answer of [
+      await ask("/v1/rpc/block?hash=more"),
+      await rpc({ id: 1, method: "block", params: ["more"] }),
+      await rpc([{ id: 1, method: "block", params: ["more"] }]),
+    ]
+  ) {
+    assert.is(answer.status, 503);
+    assert.match(answer.headers.get("retry-after")!, /^\d+$/);
+    const { id = null } = await answer.json();
+    assert.is(id, null);
+  }
+  assert.is(node.come.length, 2);
+  assert.is((await ask("/v1/info")).status, 200);
+  await app.close();
+  const statuses = (await Promise.all(waiting)).map(({ status }) => status);
+  assert.is(statuses.filter((status) => status === 503).length, 64);
+  assert.is(statuses.filter((status) => status === 502).length, 2);
+});
 
 load("those with the token are served beside a full queue", async () => {
   process.env.GATEWAY_TOKEN = TOKEN;
   hold();
-  const settings = {
-    open: ["reads"],
-    with_token: ["send"],
-    token_env: "GATEWAY_TOKEN",
-  };
-  const { ask, app } = forwarding(node.url, RPC, {
-    ...settings,
-    concurrency: 1,
-  });
-  const waiting = Array.from(
-    { length: 10 },
-    (_, at) => ask(`/v1/rpc/block?hash=${at}`),
-  );
+  const settings = { open: ["reads"], with_token: ["send"], token_env: "GATEWAY_TOKEN" };
+  const { ask, app } = forwarding(node.url, RPC, { ...settings, concurrency: 1 });
+  const waiting = Array.from({ length: 10 }, (_, at) => ask(`/v1/rpc/block?hash=${at}`));
   await until(() => held.length === 1);
-  const headers = {
-    authorization: `Bearer ${TOKEN}`,
-    "content-type": "application/json",
-  };
-  const write = ask("/v1/rpc/send", {
-    method: "POST",
-    headers,
-    body: '{"tx":"a"}',
-  });
+  const headers = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
+  const write = ask("/v1/rpc/send", { method: "POST", headers, body: '{"tx":"a"}' });
   await until(() => held.length === 2);
   result("2")(node.come[1]!, held.pop()!);
   assert.is(await (await write).text(), "2");
@@ -233,11 +196,7 @@ load("heavy reads are at the node one at a time", async () => {
     assert.is(node.come.length, count);
     release();
   }
-  assert.equal((await Promise.all(waiting)).map(({ status }) => status), [
-    200,
-    200,
-    200,
-  ]);
+  assert.equal((await Promise.all(waiting)).map(({ status }) => status), [200, 200, 200]);
 });
 
 load("what a visitor waits for is cancelled when he leaves", async () => {
@@ -246,10 +205,7 @@ load("what a visitor waits for is cancelled when he leaves", async () => {
     held.push(response);
     response.on("close", () => closed++);
   };
-  const { ask } = forwarding(node.url, RPC, {
-    open: ["reads"],
-    concurrency: 1,
-  });
+  const { ask } = forwarding(node.url, RPC, { open: ["reads"], concurrency: 1 });
   const leaving = new AbortController();
   const left = ask("/v1/rpc/block?hash=a", { signal: leaving.signal });
   await until(() => held.length === 1);
@@ -277,15 +233,9 @@ load("reads that are alike share one call while it is under way", async () => {
   await until(() => held.length === 1);
   assert.is((await ask("/v1/info")).status, 200);
   release();
-  for (const answer of await Promise.all(asked)) {
-    assert.is(await answer.text(), "1");
-  }
+  for (const answer of await Promise.all(asked)) assert.is(await answer.text(), "1");
   for (const [at, answer] of (await Promise.all(wrapped)).entries()) {
-    assert.equal(await answer.json(), {
-      jsonrpc: "2.0",
-      result: 1,
-      id: at + 1,
-    });
+    assert.equal(await answer.json(), { jsonrpc: "2.0", result: 1, id: at + 1 });
   }
   assert.is(node.come.length, 1);
   assert.is(calls.length, 8);
@@ -295,82 +245,62 @@ load("reads that are alike share one call while it is under way", async () => {
   assert.is(node.come.length, 2);
 });
 
-load(
-  "what differs is not shared: parameters, headers, right, or what is no read",
-  async () => {
-    process.env.GATEWAY_TOKEN = TOKEN;
-    hold();
-    const settings = {
-      open: ["reads"],
-      with_token: ["send", "POST /send", "unmarked"],
-      token_env: "GATEWAY_TOKEN",
-    };
-    const headers = {
-      authorization: `Bearer ${TOKEN}`,
-      "content-type": "application/json",
-    };
-    const [paths, methods] = [
-      forwarding(node.url, REST, settings),
-      forwarding(node.url, RPC, settings),
-    ];
-    const send = () =>
-      methods.ask("/v1/rpc/send", {
-        method: "POST",
-        headers,
-        body: '{"tx":"a"}',
-      });
-    const unmarked = () => methods.ask("/v1/rpc/unmarked", { method: "POST", headers });
-    const asked = [
-      paths.ask("/v1/node/status"),
-      paths.ask("/v1/node/status", { headers: { accept: "application/cbor" } }),
-      paths.ask("/v1/node/peers/a"),
-      paths.ask("/v1/node/peers/b"),
-      ...[send(), send(), unmarked(), unmarked()],
-    ];
-    await until(() => held.length === 8);
-    release();
-    for (const answer of await Promise.all(asked)) {
-      assert.is(answer.status, 200);
-    }
-  },
-);
+load("what differs is not shared: parameters, headers, right, or what is no read", async () => {
+  process.env.GATEWAY_TOKEN = TOKEN;
+  hold();
+  const settings = {
+    open: ["reads"],
+    with_token: ["send", "POST /send", "unmarked"],
+    token_env: "GATEWAY_TOKEN",
+  };
+  const headers = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
+  const [paths, methods] = [
+    forwarding(node.url, REST, settings),
+    forwarding(node.url, RPC, settings),
+  ];
+  const send = () => methods.ask("/v1/rpc/send", { method: "POST", headers, body: '{"tx":"a"}' });
+  const unmarked = () => methods.ask("/v1/rpc/unmarked", { method: "POST", headers });
+  const asked = [
+    paths.ask("/v1/node/status"),
+    paths.ask("/v1/node/status", { headers: { accept: "application/cbor" } }),
+    paths.ask("/v1/node/peers/a"),
+    paths.ask("/v1/node/peers/b"),
+    ...[send(), send(), unmarked(), unmarked()],
+  ];
+  await until(() => held.length === 8);
+  release();
+  for (const answer of await Promise.all(asked)) assert.is(answer.status, 200);
+});
 
-load(
-  "one that leaves does not end what others wait for, and the last one does",
-  async () => {
-    let closed = 0;
-    node.answer = (_, response) => {
-      held.push(response);
-      response.on("close", () => closed++);
-    };
-    const { ask } = forwarding(node.url, REST);
-    const visitors = [
-      new AbortController(),
-      new AbortController(),
-      new AbortController(),
-    ];
-    const asked = visitors.map(({ signal }) => ask("/v1/node/status", { signal }));
-    await until(() => held.length === 1);
-    visitors[0]!.abort();
-    await asked[0]!.catch(() => {});
-    release();
-    for (const answer of await Promise.all(asked.slice(1))) {
-      assert.is(answer.status, 200);
-      await answer.text();
-    }
-    assert.is(node.come.length, 1);
-    closed = 0;
-    const last = [new AbortController(), new AbortController()];
-    const left = last.map(({ signal }) => ask("/v1/node/status", { signal }).catch(() => {}));
-    await until(() => held.length === 1);
-    for (const visitor of last) visitor.abort();
-    await Promise.all(left);
-    await until(() => closed === 1);
-    // Who comes then does not join what has ended.
-    node.answer = result("3");
-    assert.is((await ask("/v1/node/status")).status, 200);
-  },
-);
+load("one that leaves does not end what others wait for, and the last one does", async () => {
+  let closed = 0;
+  node.answer = (_, response) => {
+    held.push(response);
+    response.on("close", () => closed++);
+  };
+  const { ask } = forwarding(node.url, REST);
+  const visitors = [new AbortController(), new AbortController(), new AbortController()];
+  const asked = visitors.map(({ signal }) => ask("/v1/node/status", { signal }));
+  await until(() => held.length === 1);
+  visitors[0]!.abort();
+  await asked[0]!.catch(() => {});
+  release();
+  for (const answer of await Promise.all(asked.slice(1))) {
+    assert.is(answer.status, 200);
+    await answer.text();
+  }
+  assert.is(node.come.length, 1);
+  closed = 0;
+  const last = [new AbortController(), new AbortController()];
+  const left = last.map(({ signal }) => ask("/v1/node/status", { signal }).catch(() => {}));
+  await until(() => held.length === 1);
+  for (const visitor of last) visitor.abort();
+  await Promise.all(left);
+  await until(() => closed === 1);
+  // Who comes then does not join what has ended.
+  node.answer = result("3");
+  assert.is((await ask("/v1/node/status")).status, 200);
+});
 
 load("a failure is shared as well, and is not kept", async () => {
   hold();
@@ -401,13 +331,8 @@ load("a long answer is not shared: each gets all of it", async () => {
 
 load("a batch has one place for all of its calls", async () => {
   hold();
-  const { ask, rpc } = forwarding(node.url, RPC, {
-    open: ["reads"],
-    concurrency: 1,
-  });
-  const batch = rpc(
-    [1, 2, 3].map((id) => ({ id, method: "block", params: [`${id}`] })),
-  );
+  const { ask, rpc } = forwarding(node.url, RPC, { open: ["reads"], concurrency: 1 });
+  const batch = rpc([1, 2, 3].map((id) => ({ id, method: "block", params: [`${id}`] })));
   await until(() => held.length === 1);
   const other = ask("/v1/rpc/block?hash=other");
   for (const count of [1, 2, 3]) {
@@ -423,16 +348,9 @@ load("a batch has one place for all of its calls", async () => {
 
 load("a batch ends when its visitor leaves", async () => {
   hold();
-  const { rpc, ask } = forwarding(node.url, RPC, {
-    open: ["reads"],
-    concurrency: 1,
-  });
+  const { rpc, ask } = forwarding(node.url, RPC, { open: ["reads"], concurrency: 1 });
   const leaving = new AbortController();
-  const calls = [1, 2, 3].map((id) => ({
-    id,
-    method: "block",
-    params: [`${id}`],
-  }));
+  const calls = [1, 2, 3].map((id) => ({ id, method: "block", params: [`${id}`] }));
   const left = rpc(calls, { signal: leaving.signal }).catch(() => {});
   await until(() => held.length === 1);
   leaving.abort();
@@ -452,35 +370,28 @@ load("close breaks off what runs, and later calls are 503", async () => {
   assert.is((await ask("/v1/node/status")).status, 503);
 });
 
-load(
-  "sharing gives each its own end, and ends the call with the last",
-  async () => {
-    const sharing = createSharing<Shareable & { readonly value: number }>();
-    let ends = 0;
-    let starts = 0;
-    const start = () => {
-      starts++;
-      return Promise.resolve({
-        isWhole: true,
-        value: starts,
-        end: () => void ends++,
-      });
-    };
-    const { signal } = new AbortController();
-    const [a, b] = await Promise.all([
-      sharing.join("k", start, signal),
-      sharing.join("k", start, signal),
-    ]);
-    assert.equal([a.value, b.value, starts], [1, 1, 1]);
-    a.end();
-    a.end();
-    await Promise.resolve();
-    assert.is(ends, 0);
-    b.end();
-    await Promise.resolve();
-    await Promise.resolve();
-    assert.is(ends, 1);
-  },
-);
+load("sharing gives each its own end, and ends the call with the last", async () => {
+  const sharing = createSharing<Shareable & { readonly value: number }>();
+  let ends = 0;
+  let starts = 0;
+  const start = () => {
+    starts++;
+    return Promise.resolve({ isWhole: true, value: starts, end: () => void ends++ });
+  };
+  const { signal } = new AbortController();
+  const [a, b] = await Promise.all([
+    sharing.join("k", start, signal),
+    sharing.join("k", start, signal),
+  ]);
+  assert.equal([a.value, b.value, starts], [1, 1, 1]);
+  a.end();
+  a.end();
+  await Promise.resolve();
+  assert.is(ends, 0);
+  b.end();
+  await Promise.resolve();
+  await Promise.resolve();
+  assert.is(ends, 1);
+});
 
 load.run();

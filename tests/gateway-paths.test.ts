@@ -1,6 +1,7 @@
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { decide } from "../src/gateway/decide.ts";
 import { forwarding, type Gateway, type PlayedNode, playNode, REST, TOKEN } from "./_gateway.ts";
 
 const paths = suite("paths of calls");
@@ -145,54 +146,40 @@ for (const [path, status] of REFUSED) {
   });
 }
 
-paths(
-  "what is wrong is told by place, name and rule, and never by its value",
-  async () => {
-    const answer = await gateway.ask(
-      "/v1/node/blocks/secret-1?max=77777&odd=secret-2",
-    );
-    const text = await answer.text();
-    assert.is(answer.status, 400);
-    assert.equal(JSON.parse(text).errors, [
-      { in: "path", name: "height", rule: "must be an integer" },
-      { in: "query", name: "odd", rule: "is not known" },
-      { in: "query", name: "max", rule: "must be at most 10" },
-    ]);
-    assert.not.match(text, /secret|77777/);
-  },
-);
+paths("what is wrong is told by place, name and rule, and never by its value", async () => {
+  const answer = await gateway.ask("/v1/node/blocks/secret-1?max=77777&odd=secret-2");
+  const text = await answer.text();
+  assert.is(answer.status, 400);
+  assert.equal(JSON.parse(text).errors, [
+    { in: "path", name: "height", rule: "must be an integer" },
+    { in: "query", name: "odd", rule: "is not known" },
+    { in: "query", name: "max", rule: "must be at most 10" },
+  ]);
+  assert.not.match(text, /secret|77777/);
+});
 
-paths(
-  "each operation of one template has the parameters by its own names",
-  async () => {
-    const open = forwarding(node.url, REST, {
-      with_token: ["*"],
-      token_env: "GATEWAY_TOKEN",
-    });
-    process.env.GATEWAY_TOKEN = TOKEN;
-    const headers = { authorization: `Bearer ${TOKEN}` };
-    assert.is((await open.ask("/v1/node/same/x", { headers })).status, 200);
-    assert.is(
-      (await open.ask("/v1/node/same/y", { method: "POST", headers })).status,
-      200,
-    );
-    assert.equal(node.come.map(({ method, url }) => `${method} ${url}`), [
-      "GET /same/x",
-      "POST /same/y",
-    ]);
-  },
-);
+paths("each operation of one template has the parameters by its own names", async () => {
+  const open = forwarding(node.url, REST, {
+    with_token: ["*"],
+    token_env: "GATEWAY_TOKEN",
+  });
+  process.env.GATEWAY_TOKEN = TOKEN;
+  const headers = { authorization: `Bearer ${TOKEN}` };
+  assert.is((await open.ask("/v1/node/same/x", { headers })).status, 200);
+  assert.is((await open.ask("/v1/node/same/y", { method: "POST", headers })).status, 200);
+  assert.equal(node.come.map(({ method, url }) => `${method} ${url}`), [
+    "GET /same/x",
+    "POST /same/y",
+  ]);
+});
 
 for (const method of ["PUT", "DELETE", "POST", "PATCH"]) {
-  paths(
-    `${method} of what does not have it is 405, with what it has`,
-    async () => {
-      const answer = await gateway.ask("/v1/node/status", { method });
-      assert.is(answer.status, 405);
-      assert.is(answer.headers.get("allow"), "GET, HEAD, OPTIONS");
-      assert.equal(node.come, []);
-    },
-  );
+  paths(`${method} of what does not have it is 405, with what it has`, async () => {
+    const answer = await gateway.ask("/v1/node/status", { method });
+    assert.is(answer.status, 405);
+    assert.is(answer.headers.get("allow"), "GET, HEAD, OPTIONS");
+    assert.equal(node.come, []);
+  });
 }
 
 paths("HEAD is sent where the operation has it, and nowhere else", async () => {
@@ -200,41 +187,39 @@ paths("HEAD is sent where the operation has it, and nowhere else", async () => {
   const answer = await gateway.ask("/v1/node/status", { method: "HEAD" });
   assert.is(answer.status, 200);
   assert.not.equal(answer.headers.get("content-length"), "0");
-  assert.is(
-    (await gateway.ask("/v1/node/open", { method: "HEAD" })).status,
-    405,
-  );
-  assert.is(
-    (await gateway.ask("/v1/node/find?key=a", { method: "HEAD" })).status,
-    405,
-  );
+  assert.is((await gateway.ask("/v1/node/open", { method: "HEAD" })).status, 405);
+  assert.is((await gateway.ask("/v1/node/find?key=a", { method: "HEAD" })).status, 405);
   assert.equal(node.come.map(({ method }) => method), ["HEAD"]);
 });
 
 paths("OPTIONS is answered here, though a description has it", async () => {
-  assert.is(
-    (await gateway.ask("/v1/node/status", { method: "OPTIONS" })).status,
-    204,
-  );
+  assert.is((await gateway.ask("/v1/node/status", { method: "OPTIONS" })).status, 204);
   assert.equal(node.come, []);
 });
 
 for (const method of ["PROPFIND", "M-SEARCH", "QUERY", "get"]) {
-  paths(
-    `a method such as ${JSON.stringify(method)} is never sent`,
-    async () => {
-      let answer: Response | undefined;
-      try {
-        answer = await gateway.ask("/v1/node/status", { method });
-      } catch {
-        // A runtime may refuse to make such a request.
-      }
-      // `Request` writes GET in capitals.
-      if (method !== "get") assert.equal(node.come, []);
-      if (answer && method !== "get") assert.is(answer.status, 405);
-    },
-  );
+  paths(`a method such as ${JSON.stringify(method)} is never sent`, async () => {
+    let answer: Response | undefined;
+    try {
+      answer = await gateway.ask("/v1/node/status", { method });
+    } catch {
+      // A runtime may refuse to make such a request.
+    }
+    // `Request` writes GET in capitals.
+    if (method !== "get") assert.equal(node.come, []);
+    if (answer && method !== "get") assert.is(answer.status, 405);
+  });
 }
+
+paths("what is never sent is not said to be open either", () => {
+  const operations = ["TRACE", "OPTIONS", "GET"].map((method) => ({
+    ...{ name: `${method} /a`, operationId: undefined, isMethod: false, method, path: "/a" },
+    ...{ access: "read" as const, isHeavy: false, isStreaming: false, parameters: [] },
+    ...{ isByPosition: false, isGettable: false, body: undefined, answerHeaders: [] },
+  }));
+  const rights = decide(operations, { open: ["*"] }).map(({ decision }) => decision.right);
+  assert.equal(rights, ["refused", "refused", "open"]);
+});
 
 paths("a name of another host in the target steers nothing", async () => {
   const other = await playNode();
@@ -256,10 +241,7 @@ for (
   ] as const
 ) {
   paths(`a node at ${written} is called`, async () => {
-    const { ask } = forwarding(
-      written.replace("{port}", String(node.port)),
-      REST,
-    );
+    const { ask } = forwarding(written.replace("{port}", String(node.port)), REST);
     assert.is((await ask("/v1/node/status")).status, 200);
     assert.equal(node.come.map(({ url }) => url), [path]);
   });

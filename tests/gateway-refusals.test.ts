@@ -53,9 +53,7 @@ const RIGHTS: readonly (readonly [
   [() => ({ open: ["/status"] }), [], []],
   [() => ({ open: ["GET /stat.s"] }), [], []],
   [() => settings(), ["GET /status", "POST /find"], ["POST /send"]],
-  [() => settings({ with_token: ["send"] }), ["GET /status", "POST /find"], [
-    "POST /send",
-  ]],
+  [() => settings({ with_token: ["send"] }), ["GET /status", "POST /find"], ["POST /send"]],
   [
     () => settings({ with_token: ["reads"], open: [] }),
     [],
@@ -82,24 +80,13 @@ for (const [index, [forward, open, token]] of RIGHTS.entries()) {
       const { ask } = forwarding(node.url, REST, forward());
       for (
         const operation of [
-          ...[
-            "GET /status",
-            "POST /find",
-            "GET /open",
-            "POST /send",
-            "GET /balance",
-            "GET /wait",
-          ],
+          ...["GET /status", "POST /find", "GET /open", "POST /send", "GET /balance", "GET /wait"],
         ]
       ) {
         const [method, path] = operation.split(" ") as [string, string];
         const body = method === "POST" ? { body: '{"key":"a"}' } : {};
         const call = async (headers: Record<string, string>) =>
-          (await ask(`/v1/node${path}`, {
-            method,
-            headers: { ...JSON_TYPE, ...headers },
-            ...body,
-          }))
+          (await ask(`/v1/node${path}`, { method, headers: { ...JSON_TYPE, ...headers }, ...body }))
             .status;
         const [without, withToken] = [await call({}), await call(BEARER)];
         const expected = open.includes(operation)
@@ -114,38 +101,32 @@ for (const [index, [forward, open, token]] of RIGHTS.entries()) {
 }
 
 for (const forward of ["off", { open: [] }] as const) {
-  refusals(
-    `${JSON.stringify(forward)}: a refusal says which setting opens it`,
-    async () => {
-      const { ask } = forwarding(node.url, REST, forward);
-      const answer = await ask("/v1/node/status");
-      assert.is(answer.status, 403);
-      assert.match((await answer.json()).detail, /setting "forward"/);
-      assert.equal(node.come, []);
-    },
-  );
+  refusals(`${JSON.stringify(forward)}: a refusal says which setting opens it`, async () => {
+    const { ask } = forwarding(node.url, REST, forward);
+    const answer = await ask("/v1/node/status");
+    assert.is(answer.status, 403);
+    assert.match((await answer.json()).detail, /setting "forward"/);
+    assert.equal(node.come, []);
+  });
 }
 
-refusals(
-  "a description from the network does not say what a read is",
-  async () => {
-    const other = await playNode();
-    other.answer = (_, response) =>
-      response.writeHead(200, { "content-type": "application/json" }).end(
-        JSON.stringify({
-          openapi: "3.1.1",
-          info: { title: "A", version: "1" },
-          paths: { "/status": { get: { "x-access": "read", responses: {} } } },
-        }),
-      );
-    const { ask } = forwarding(other.url, REST, "reads", {
-      description: `${other.url}/openapi.json`,
-    });
-    assert.is((await ask("/v1/node/status")).status, 403);
-    assert.equal(other.come.filter(({ url }) => url === "/status"), []);
-    await other.close();
-  },
-);
+refusals("a description from the network does not say what a read is", async () => {
+  const other = await playNode();
+  other.answer = (_, response) =>
+    response.writeHead(200, { "content-type": "application/json" }).end(
+      JSON.stringify({
+        openapi: "3.1.1",
+        info: { title: "A", version: "1" },
+        paths: { "/status": { get: { "x-access": "read", responses: {} } } },
+      }),
+    );
+  const { ask } = forwarding(other.url, REST, "reads", {
+    description: `${other.url}/openapi.json`,
+  });
+  assert.is((await ask("/v1/node/status")).status, 403);
+  assert.equal(other.come.filter(({ url }) => url === "/status"), []);
+  await other.close();
+});
 
 refusals("servers of a description steer nothing", async () => {
   const other = await playNode();
@@ -158,10 +139,7 @@ refusals("servers of a description steer nothing", async () => {
       `${node.url}@127.0.0.1:${other.port}`,
     ]
   ) {
-    const { ask } = forwarding(
-      node.url,
-      { ...REST, servers: [{ url }] } as typeof REST,
-    );
+    const { ask } = forwarding(node.url, { ...REST, servers: [{ url }] } as typeof REST);
     await ask("/v1/node/status");
     await ask("/v1/node//status");
     assert.equal(other.come, [], url);
@@ -188,51 +166,36 @@ for (const [status, path, headers] of ORDER) {
   refusals(`the order of refusals: ${status}`, async () => {
     const { ask } = forwarding(node.url, REST, settings({ open: [] }));
     const body = "x".repeat(1024 * 1024 + 1);
-    const answer = await ask(`${path}?odd=1`, {
-      method: "POST",
-      headers,
-      body,
-    });
+    const answer = await ask(`${path}?odd=1`, { method: "POST", headers, body });
     assert.is(answer.status, status, await answer.text());
     assert.equal(node.come, []);
   });
 }
 
-refusals(
-  "a page of elsewhere is told 403 before its path is held against the rules",
-  async () => {
-    const { ask } = forwarding(node.url, REST);
-    const headers = { "sec-fetch-site": "cross-site" };
-    assert.is((await ask("/v1/node/peers/a%2Fb", { headers })).status, 403);
-    const { ask: off } = forwarding(node.url, REST, { open: [] });
-    assert.is((await off("/v1/node/peers/a%2Fb")).status, 403);
-  },
-);
+refusals("a page of elsewhere is told 403 before its path is held against the rules", async () => {
+  const { ask } = forwarding(node.url, REST);
+  const headers = { "sec-fetch-site": "cross-site" };
+  assert.is((await ask("/v1/node/peers/a%2Fb", { headers })).status, 403);
+  const { ask: off } = forwarding(node.url, REST, { open: [] });
+  assert.is((await off("/v1/node/peers/a%2Fb")).status, 403);
+});
 
 for (const path of ["/v1/node/send", "/v1/rpc/send", "/v1/node/any"]) {
-  refusals(
-    `no content is read of ${path} before its caller may send it`,
-    async () => {
-      let isRead = false;
-      const content = new ReadableStream({
-        pull(controller) {
-          isRead = true;
-          controller.close();
-        },
-      }, { highWaterMark: 0 });
-      const description = path.includes("rpc") ? RPC : REST;
-      const { ask } = forwarding(node.url, description, settings({ open: [] }));
-      const init = {
-        method: "POST",
-        body: content,
-        duplex: "half",
-        headers: JSON_TYPE,
-      };
-      const answer = await ask(path, init as RequestInit);
-      assert.is(answer.status, path.endsWith("any") ? 403 : 401);
-      assert.not(isRead);
-    },
-  );
+  refusals(`no content is read of ${path} before its caller may send it`, async () => {
+    let isRead = false;
+    const content = new ReadableStream({
+      pull(controller) {
+        isRead = true;
+        controller.close();
+      },
+    }, { highWaterMark: 0 });
+    const description = path.includes("rpc") ? RPC : REST;
+    const { ask } = forwarding(node.url, description, settings({ open: [] }));
+    const init = { method: "POST", body: content, duplex: "half", headers: JSON_TYPE };
+    const answer = await ask(path, init as RequestInit);
+    assert.is(answer.status, path.endsWith("any") ? 403 : 401);
+    assert.not(isRead);
+  });
 }
 
 const WRONG: readonly (readonly [why: string, authorization: string | undefined])[] = [
@@ -249,10 +212,7 @@ const WRONG: readonly (readonly [why: string, authorization: string | undefined]
   ["no scheme", TOKEN],
   ["HTTP Basic", `Basic ${btoa(`:${TOKEN}`)}`],
   ["two tokens", `Bearer ${TOKEN}, Bearer ${TOKEN}`],
-  [
-    "two tokens, the second is right",
-    `Bearer ${"b".repeat(32)}, Bearer ${TOKEN}`,
-  ],
+  ["two tokens, the second is right", `Bearer ${"b".repeat(32)}, Bearer ${TOKEN}`],
   ["two tokens after one scheme", `Bearer ${TOKEN} ${TOKEN}`],
   ["a parameter", `Bearer token="${TOKEN}"`],
 ];
@@ -263,35 +223,20 @@ for (const [why, authorization] of WRONG) {
       forwarding(node.url, REST, settings()),
       forwarding(node.url, RPC, settings()),
     ];
-    const headers = {
-      ...JSON_TYPE,
-      ...authorization !== undefined && { authorization },
-    };
+    const headers = { ...JSON_TYPE, ...authorization !== undefined && { authorization } };
     for (
       const answer of [
-        await paths.ask("/v1/node/send", {
-          method: "POST",
-          headers,
-          body: "{}",
-        }),
-        await methods.ask("/v1/rpc/send", {
-          method: "POST",
-          headers,
-          body: '{"tx":"a"}',
-        }),
+        await paths.ask("/v1/node/send", { method: "POST", headers, body: "{}" }),
+        await methods.ask("/v1/rpc/send", { method: "POST", headers, body: '{"tx":"a"}' }),
       ]
     ) {
       assert.is(answer.status, 401);
       assert.match(answer.headers.get("www-authenticate")!, "Bearer");
     }
-    const call = await methods.rpc({ id: 1, method: "send", params: ["a"] }, {
-      headers,
-    });
+    const call = await methods.rpc({ id: 1, method: "send", params: ["a"] }, { headers });
     assert.is(call.status, 200);
     const { error } = await call.json();
-    assert.equal([error.code, error.data], [-32002, {
-      setting: "forward.token_file",
-    }]);
+    assert.equal([error.code, error.data], [-32002, { setting: "forward.token_file" }]);
     assert.equal(node.come, []);
   });
 }
@@ -300,42 +245,28 @@ for (const scheme of ["Bearer ", "bearer ", "BEARER   "]) {
   refusals(`the token is taken after ${JSON.stringify(scheme)}`, async () => {
     const { ask } = forwarding(node.url, RPC, settings());
     const headers = { ...JSON_TYPE, authorization: scheme + TOKEN };
-    const answer = await ask("/v1/rpc/send", {
-      method: "POST",
-      headers,
-      body: '{"tx":"a"}',
-    });
+    const answer = await ask("/v1/rpc/send", { method: "POST", headers, body: '{"tx":"a"}' });
     assert.is(answer.status, 200);
     assert.is(node.come.length, 1);
   });
 }
 
 for (const name of ["token", "access_token", "%74oken"]) {
-  refusals(
-    `the token in the query as ${name} is 400, be it right or not`,
-    async () => {
-      const [paths, methods] = [
-        forwarding(node.url, REST, settings()),
-        forwarding(node.url, RPC, settings()),
-      ];
-      const init = {
-        method: "POST",
-        headers: { ...JSON_TYPE, ...BEARER },
-        body: "{}",
-      };
-      for (const token of [TOKEN, "a"]) {
-        const query = `?${name}=${token}`;
-        assert.is((await paths.ask(`/v1/node/send${query}`, init)).status, 400);
-        assert.is(
-          (await methods.ask(`/v1/rpc/send${query}`, init)).status,
-          400,
-        );
-        assert.is((await methods.ask(`/v1/rpc${query}`, init)).status, 400);
-        assert.is((await methods.ask(`/v1/rpc/number${query}`)).status, 400);
-      }
-      assert.equal(node.come, []);
-    },
-  );
+  refusals(`the token in the query as ${name} is 400, be it right or not`, async () => {
+    const [paths, methods] = [
+      forwarding(node.url, REST, settings()),
+      forwarding(node.url, RPC, settings()),
+    ];
+    const init = { method: "POST", headers: { ...JSON_TYPE, ...BEARER }, body: "{}" };
+    for (const token of [TOKEN, "a"]) {
+      const query = `?${name}=${token}`;
+      assert.is((await paths.ask(`/v1/node/send${query}`, init)).status, 400);
+      assert.is((await methods.ask(`/v1/rpc/send${query}`, init)).status, 400);
+      assert.is((await methods.ask(`/v1/rpc${query}`, init)).status, 400);
+      assert.is((await methods.ask(`/v1/rpc/number${query}`)).status, 400);
+    }
+    assert.equal(node.come, []);
+  });
 }
 
 for (
@@ -347,61 +278,43 @@ for (
     ["of two lines", () => writeFileSync(file, `${TOKEN}\n${TOKEN}\n`)],
   ] as const
 ) {
-  refusals(
-    `with a token file that is ${why}, what needs the token is 503`,
-    async () => {
-      const [paths, methods] = [
-        forwarding(node.url, REST, settings()),
-        forwarding(node.url, RPC, settings()),
-      ];
-      change();
-      for (
-        const authorization of [
-          `Bearer ${TOKEN}`,
-          "Bearer ",
-          `Bearer ${"a".repeat(31)}`,
-        ]
-      ) {
-        const headers = { ...JSON_TYPE, authorization };
-        const init = { method: "POST", headers, body: "{}" };
-        assert.is((await paths.ask("/v1/node/send", init)).status, 503);
-        assert.is((await methods.ask("/v1/rpc/send", init)).status, 503);
-        const call = await methods.rpc(
-          { id: 1, method: "send", params: ["a"] },
-          { headers },
-        );
-        assert.is((await call.json()).error.code, -32002);
-      }
-      assert.equal(node.come, []);
-      assert.is((await paths.ask("/v1/node/status")).status, 200);
-    },
-  );
+  refusals(`with a token file that is ${why}, what needs the token is 503`, async () => {
+    const [paths, methods] = [
+      forwarding(node.url, REST, settings()),
+      forwarding(node.url, RPC, settings()),
+    ];
+    change();
+    for (const authorization of [`Bearer ${TOKEN}`, "Bearer ", `Bearer ${"a".repeat(31)}`]) {
+      const headers = { ...JSON_TYPE, authorization };
+      const init = { method: "POST", headers, body: "{}" };
+      assert.is((await paths.ask("/v1/node/send", init)).status, 503);
+      assert.is((await methods.ask("/v1/rpc/send", init)).status, 503);
+      const call = await methods.rpc({ id: 1, method: "send", params: ["a"] }, { headers });
+      assert.is((await call.json()).error.code, -32002);
+    }
+    assert.equal(node.come, []);
+    assert.is((await paths.ask("/v1/node/status")).status, 200);
+  });
 }
 
-refusals(
-  "a token that was changed counts from then on, and the old one no longer",
-  async () => {
-    const { ask } = forwarding(node.url, RPC, settings());
-    const call = async (token: string) =>
-      (await ask("/v1/rpc/send", {
-        method: "POST",
-        headers: { ...JSON_TYPE, authorization: `Bearer ${token}` },
-        body: '{"tx":"a"}',
-      })).status;
-    const other = "b".repeat(40);
-    assert.equal([await call(TOKEN), await call(other)], [200, 401]);
-    writeFileSync(file, other);
-    assert.equal([await call(TOKEN), await call(other)], [401, 200]);
-  },
-);
+refusals("a token that was changed counts from then on, and the old one no longer", async () => {
+  const { ask } = forwarding(node.url, RPC, settings());
+  const call = async (token: string) =>
+    (await ask("/v1/rpc/send", {
+      method: "POST",
+      headers: { ...JSON_TYPE, authorization: `Bearer ${token}` },
+      body: '{"tx":"a"}',
+    })).status;
+  const other = "b".repeat(40);
+  assert.equal([await call(TOKEN), await call(other)], [200, 401]);
+  writeFileSync(file, other);
+  assert.equal([await call(TOKEN), await call(other)], [401, 200]);
+});
 
-refusals(
-  "a header of the visitor's is not looked at where no token is needed",
-  async () => {
-    const { ask } = forwarding(node.url, REST);
-    const headers = { authorization: "Basic nonsense" };
-    assert.is((await ask("/v1/node/status", { headers })).status, 200);
-  },
-);
+refusals("a header of the visitor's is not looked at where no token is needed", async () => {
+  const { ask } = forwarding(node.url, REST);
+  const headers = { authorization: "Basic nonsense" };
+  assert.is((await ask("/v1/node/status", { headers })).status, 200);
+});
 
 refusals.run();

@@ -72,120 +72,83 @@ const VISITORS: Record<string, string> = {
 
 /** What each of them may be sent, by the HTTP client of the runtime or by us. */
 const OURS = new Set([
-  ...[
-    "host",
-    "accept",
-    "accept-encoding",
-    "connection",
-    "content-type",
-    "content-length",
-  ],
-  ...[
-    "user-agent",
-    "accept-language",
-    "sec-fetch-mode",
-    "x-size",
-    "node-secret",
-  ],
+  ...["host", "accept", "accept-encoding", "connection", "content-type", "content-length"],
+  ...["user-agent", "accept-language", "sec-fetch-mode", "x-size", "node-secret"],
 ]);
 
-requests(
-  "nothing of the visitor's: only what the operation names, and no secret",
-  async () => {
-    process.env.GATEWAY_NODE_SECRET = "nodes";
-    const { ask } = forwarding(node.url, REST, "reads", {
-      node: {
-        url: node.url,
-        kind: "none",
-        auth: { header_env: "GATEWAY_NODE_SECRET", header: "Node-Secret" },
-      },
-    });
-    const headers = { ...VISITORS, "x-size": "5", accept: "application/cbor" };
-    const answer = await ask("/v1/node/sized", { headers });
-    assert.is(answer.status, 200, await answer.text());
-    const [{ headers: come, rawHeaders }] = node.come as [
-      PlayedNode["come"][0],
-    ];
-    assert.equal(Object.keys(come).filter((name) => !OURS.has(name)), []);
-    assert.is(come.host, `127.0.0.1:${node.port}`);
-    assert.is(come.accept, "application/cbor");
-    assert.is(come["accept-encoding"], "identity");
-    assert.is(come["x-size"], "5");
-    assert.is(come["node-secret"], "nodes");
-    assert.not.match(JSON.stringify(rawHeaders), "visitors");
-  },
-);
+requests("nothing of the visitor's: only what the operation names, and no secret", async () => {
+  process.env.GATEWAY_NODE_SECRET = "nodes";
+  const { ask } = forwarding(node.url, REST, "reads", {
+    node: {
+      url: node.url,
+      kind: "none",
+      auth: { header_env: "GATEWAY_NODE_SECRET", header: "Node-Secret" },
+    },
+  });
+  const headers = { ...VISITORS, "x-size": "5", accept: "application/cbor" };
+  const answer = await ask("/v1/node/sized", { headers });
+  assert.is(answer.status, 200, await answer.text());
+  const [{ headers: come, rawHeaders }] = node.come as [PlayedNode["come"][0]];
+  assert.equal(Object.keys(come).filter((name) => !OURS.has(name)), []);
+  assert.is(come.host, `127.0.0.1:${node.port}`);
+  assert.is(come.accept, "application/cbor");
+  assert.is(come["accept-encoding"], "identity");
+  assert.is(come["x-size"], "5");
+  assert.is(come["node-secret"], "nodes");
+  assert.not.match(JSON.stringify(rawHeaders), "visitors");
+});
 
-requests(
-  "nothing of the visitor's with a call of a method either",
-  async () => {
-    node.answer = result("1");
-    for (
-      const answer of [
-        await rpc.ask("/v1/rpc/number", { headers: VISITORS }),
-        await rpc.rpc({ id: 1, method: "number" }, { headers: VISITORS }),
-      ]
-    ) assert.is(answer.status, 200, await answer.text());
-    for (const { headers, rawHeaders, url, method } of node.come) {
-      assert.is(`${method} ${url}`, "POST /");
-      assert.equal(Object.keys(headers).filter((name) => !OURS.has(name)), []);
-      assert.is(headers["content-type"], "application/json");
-      assert.is(headers.host, `127.0.0.1:${node.port}`);
-      assert.not.match(JSON.stringify(rawHeaders), "visitors");
-    }
-    assert.is(node.come.length, 2);
-  },
-);
+requests("nothing of the visitor's with a call of a method either", async () => {
+  node.answer = result("1");
+  for (
+    const answer of [
+      await rpc.ask("/v1/rpc/number", { headers: VISITORS }),
+      await rpc.rpc({ id: 1, method: "number" }, { headers: VISITORS }),
+    ]
+  ) assert.is(answer.status, 200, await answer.text());
+  for (const { headers, rawHeaders, url, method } of node.come) {
+    assert.is(`${method} ${url}`, "POST /");
+    assert.equal(Object.keys(headers).filter((name) => !OURS.has(name)), []);
+    assert.is(headers["content-type"], "application/json");
+    assert.is(headers.host, `127.0.0.1:${node.port}`);
+    assert.not.match(JSON.stringify(rawHeaders), "visitors");
+  }
+  assert.is(node.come.length, 2);
+});
 
 requests("the token is not sent to the node", async () => {
   process.env.GATEWAY_TOKEN = TOKEN;
   const settings = { with_token: ["*"], token_env: "GATEWAY_TOKEN" };
   const headers = { authorization: `Bearer ${TOKEN}` };
   node.answer = result("1");
-  await forwarding(node.url, REST, settings).ask("/v1/node/status", {
-    headers,
-  });
+  await forwarding(node.url, REST, settings).ask("/v1/node/status", { headers });
   await forwarding(node.url, RPC, settings).ask("/v1/rpc/number", { headers });
   assert.is(node.come.length, 2);
-  for (const { rawHeaders } of node.come) {
-    assert.not.match(JSON.stringify(rawHeaders), TOKEN);
-  }
+  for (const { rawHeaders } of node.come) assert.not.match(JSON.stringify(rawHeaders), TOKEN);
 });
 
-requests(
-  "the node's secret is read again when the node refuses, also for a write",
-  async () => {
-    const file = join(folder, "cookie");
-    writeFileSync(file, "user:old");
-    process.env.GATEWAY_TOKEN = TOKEN;
-    const { ask } = forwarding(
-      node.url,
-      REST,
-      { with_token: ["POST /send"], token_env: "GATEWAY_TOKEN" },
-      { node: { url: node.url, kind: "none", auth: { basic_file: file } } },
-    );
-    node.answer = (come, response) => {
-      const isNew = come.headers.authorization === `Basic ${btoa("user:new")}`;
-      if (isNew) return json({ done: true })(come, response);
-      // The node was started again meanwhile.
-      writeFileSync(file, "user:new");
-      response.writeHead(401, { "www-authenticate": 'Basic realm="x"' }).end(
-        "no",
-      );
-    };
-    const headers = {
-      authorization: `Bearer ${TOKEN}`,
-      "content-type": "application/json",
-    };
-    const answer = await ask("/v1/node/send", {
-      method: "POST",
-      body: "{}",
-      headers,
-    });
-    assert.equal([answer.status, await answer.text()], [200, '{"done":true}']);
-    assert.is(node.come.length, 2);
-  },
-);
+requests("the node's secret is read again when the node refuses, also for a write", async () => {
+  const file = join(folder, "cookie");
+  writeFileSync(file, "user:old");
+  process.env.GATEWAY_TOKEN = TOKEN;
+  const { ask } = forwarding(
+    node.url,
+    REST,
+    { with_token: ["POST /send"], token_env: "GATEWAY_TOKEN" },
+    { node: { url: node.url, kind: "none", auth: { basic_file: file } } },
+  );
+  node.answer = (come, response) => {
+    const isNew = come.headers.authorization === `Basic ${btoa("user:new")}`;
+    if (isNew) return json({ done: true })(come, response);
+    // The node was started again meanwhile.
+    writeFileSync(file, "user:new");
+    response.writeHead(401, { "www-authenticate": 'Basic realm="x"' }).end("no");
+  };
+  const headers = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
+  const answer = await ask("/v1/node/send", { method: "POST", body: "{}", headers });
+  assert.equal([answer.status, await answer.text()], [200, '{"done":true}']);
+  assert.is(node.come.length, 2);
+});
 
 requests(
   "a secret that the node does not take is told as 502, without the node's words",
@@ -197,9 +160,7 @@ requests(
       log() {},
     });
     node.answer = (_, response) =>
-      response.writeHead(401, { "www-authenticate": "Basic" }).end(
-        "words of the node",
-      );
+      response.writeHead(401, { "www-authenticate": "Basic" }).end("words of the node");
     const answer = await ask("/v1/node/status");
     assert.is(answer.status, 502);
     assert.is(answer.headers.get("www-authenticate"), null);
@@ -217,52 +178,35 @@ requests("a content is sent byte for byte", async () => {
   assert.is(textOf(node.come[0]!), EXACT);
 });
 
-requests(
-  "a content of 1 MiB is sent byte for byte, and one byte more is 413",
-  async () => {
-    const body = `"${"é".repeat((1024 * 1024 - 2) / 2)}"`;
-    assert.is((await post("/v1/node/any", body)).status, 200);
-    assert.is(textOf(node.come[0]!), body);
-    const bytes = crypto.getRandomValues(new Uint8Array(65_536));
-    const octets = { "content-type": "application/octet-stream" };
-    assert.is((await post("/v1/node/raw", bytes, octets)).status, 200);
-    assert.equal(node.come[1]!.body, bytes);
-    node.forget();
-    assert.is((await post("/v1/node/any", `"${body.slice(1)} `)).status, 413);
-    assert.is((await rpc.rpc(`${body} `)).status, 413);
-    assert.equal(node.come, []);
-  },
-);
+requests("a content of 1 MiB is sent byte for byte, and one byte more is 413", async () => {
+  const body = `"${"é".repeat((1024 * 1024 - 2) / 2)}"`;
+  assert.is((await post("/v1/node/any", body)).status, 200);
+  assert.is(textOf(node.come[0]!), body);
+  const bytes = crypto.getRandomValues(new Uint8Array(65_536));
+  const octets = { "content-type": "application/octet-stream" };
+  assert.is((await post("/v1/node/raw", bytes, octets)).status, 200);
+  assert.equal(node.come[1]!.body, bytes);
+  node.forget();
+  assert.is((await post("/v1/node/any", `"${body.slice(1)} `)).status, 413);
+  assert.is((await rpc.rpc(`${body} `)).status, 413);
+  assert.equal(node.come, []);
+});
 
-requests(
-  "a content whose length nobody says is counted as it comes",
-  async () => {
-    let sent = 0;
-    const endless = new ReadableStream({
-      pull(controller) {
-        sent += 65_536;
-        controller.enqueue(new Uint8Array(65_536).fill(0x20));
-      },
-    });
-    const init = {
-      method: "POST",
-      body: endless,
-      duplex: "half",
-    } as RequestInit;
-    const headers = { "content-type": "application/json" };
-    assert.is(
-      (await rest.ask("/v1/node/any", { ...init, headers })).status,
-      413,
-    );
-    assert.ok(sent < 4 * 1024 * 1024);
-  },
-);
+requests("a content whose length nobody says is counted as it comes", async () => {
+  let sent = 0;
+  const endless = new ReadableStream({
+    pull(controller) {
+      sent += 65_536;
+      controller.enqueue(new Uint8Array(65_536).fill(0x20));
+    },
+  });
+  const init = { method: "POST", body: endless, duplex: "half" } as RequestInit;
+  const headers = { "content-type": "application/json" };
+  assert.is((await rest.ask("/v1/node/any", { ...init, headers })).status, 413);
+  assert.ok(sent < 4 * 1024 * 1024);
+});
 
-const post = (
-  path: string,
-  body: BodyInit,
-  headers: Record<string, string> = {},
-) =>
+const post = (path: string, body: BodyInit, headers: Record<string, string> = {}) =>
   rest.ask(path, {
     method: "POST",
     body,
@@ -294,15 +238,12 @@ const WRONG: readonly (readonly [content: string, name: string])[] = [
 ];
 
 for (const [content, name] of WRONG) {
-  requests(
-    `a content such as ${content.slice(0, 50) || "none"} is wrong in ${name}`,
-    async () => {
-      const answer = await post("/v1/node/find", content);
-      assert.is(answer.status, 400);
-      assert.is((await answer.json()).errors[0].name, name);
-      assert.equal(node.come, []);
-    },
-  );
+  requests(`a content such as ${content.slice(0, 50) || "none"} is wrong in ${name}`, async () => {
+    const answer = await post("/v1/node/find", content);
+    assert.is(answer.status, 400);
+    assert.is((await answer.json()).errors[0].name, name);
+    assert.equal(node.come, []);
+  });
 }
 
 requests("a content of JSON that is no UTF-8 is wrong", async () => {
@@ -332,20 +273,10 @@ requests("an operation that takes no content gets none", async () => {
     with_token: ["*"],
     token_env: "GATEWAY_TOKEN",
   });
-  const headers = {
-    authorization: `Bearer ${TOKEN}`,
-    "content-type": "application/json",
-  };
-  assert.is(
-    (await ask("/v1/node/same/x", { method: "POST", headers, body: "{}" }))
-      .status,
-    415,
-  );
+  const headers = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
+  assert.is((await ask("/v1/node/same/x", { method: "POST", headers, body: "{}" })).status, 415);
   assert.equal(node.come, []);
-  assert.is(
-    (await ask("/v1/node/same/x", { method: "POST", headers })).status,
-    200,
-  );
+  assert.is((await ask("/v1/node/same/x", { method: "POST", headers })).status, 200);
   assert.is(node.come[0]!.body.length, 0);
 });
 
@@ -353,30 +284,17 @@ requests("a connection is not upgraded", async () => {
   const headers = { upgrade: "websocket" };
   assert.is((await rest.ask("/v1/node/status", { headers })).status, 400);
   assert.is((await rpc.ask("/v1/rpc/number", { headers })).status, 400);
-  assert.is(
-    (await rpc.rpc({ id: 1, method: "number" }, { headers })).status,
-    400,
-  );
+  assert.is((await rpc.rpc({ id: 1, method: "number" }, { headers })).status, 400);
   assert.equal(node.come, []);
 });
 
-requests(
-  "the log has the name of the operation, and nothing that the visitor gave",
-  async () => {
-    const { ask, calls } = forwarding(node.url, REST);
-    await (await ask("/v1/node/blocks/7?tag=visitors")).text();
-    assert.equal(
-      calls.map(({ operation, status, bytes }) => ({
-        operation,
-        status,
-        bytes,
-      })),
-      [
-        { operation: "GET /blocks/{height}", status: 200, bytes: 2 },
-      ],
-    );
-    assert.not.match(JSON.stringify(calls), "visitors");
-  },
-);
+requests("the log has the name of the operation, and nothing that the visitor gave", async () => {
+  const { ask, calls } = forwarding(node.url, REST);
+  await (await ask("/v1/node/blocks/7?tag=visitors")).text();
+  assert.equal(calls.map(({ operation, status, bytes }) => ({ operation, status, bytes })), [
+    { operation: "GET /blocks/{height}", status: 200, bytes: 2 },
+  ]);
+  assert.not.match(JSON.stringify(calls), "visitors");
+});
 
 requests.run();

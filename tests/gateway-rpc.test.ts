@@ -29,39 +29,18 @@ rpc.before.each(() => {
 });
 
 const sent = () => node.come.map(textOf);
-const call = (method: unknown, params?: unknown) => ({
-  jsonrpc: "2.0",
-  id: 7,
-  method,
-  params,
-});
+const call = (method: unknown, params?: unknown) => ({ jsonrpc: "2.0", id: 7, method, params });
 
 for (
   const text of [
-    ...[
-      "18446744073709551615",
-      "1.00000000",
-      "1e-8",
-      "-0.0",
-      "null",
-      "true",
-      '"\\u0061\\/"',
-    ],
-    ...[
-      '{ "b" : 1.0, "a":[ 1 , 2.50 ] }',
-      "[]",
-      '"\\ud800"',
-      '"é€😀\u2028"',
-      "1e400",
-    ],
+    ...["18446744073709551615", "1.00000000", "1e-8", "-0.0", "null", "true", '"\\u0061\\/"'],
+    ...['{ "b" : 1.0, "a":[ 1 , 2.50 ] }', "[]", '"\\ud800"', '"é€😀\u2028"', "1e400"],
     `"${"x".repeat(1024 * 1024)}"`,
     `${"[".repeat(63)}${"]".repeat(63)}`,
   ]
 ) {
   rpc(`a result such as ${text.slice(0, 40)} arrives as it left`, async () => {
-    node.answer = json(
-      ` {"id":1, "result" :  ${text} ,"jsonrpc":"2.0","error":null}\n`,
-    );
+    node.answer = json(` {"id":1, "result" :  ${text} ,"jsonrpc":"2.0","error":null}\n`);
     const bare = await gateway.ask("/v1/rpc/number");
     assert.is(bare.status, 200);
     assert.is(await bare.text(), text);
@@ -87,13 +66,9 @@ rpc("parameters are sent as they came", async () => {
 
 rpc("a call of 1 MB arrives whole", async () => {
   const b = `{"x":"${"é".repeat(500_000)}"}`;
-  const answer = await gateway.rpc(
-    `{"id":1,"method":"named","params":[1,${b}]}`,
-  );
+  const answer = await gateway.rpc(`{"id":1,"method":"named","params":[1,${b}]}`);
   assert.is(answer.status, 200);
-  assert.equal(sent(), [
-    `{"jsonrpc":"2.0","id":1,"method":"named","params":[1,${b}]}`,
-  ]);
+  assert.equal(sent(), [`{"jsonrpc":"2.0","id":1,"method":"named","params":[1,${b}]}`]);
 });
 
 const BLOCK = (params: string) => `{"jsonrpc":"2.0","id":1,"method":"block","params":${params}}`;
@@ -109,45 +84,22 @@ for (
   ] as const
 ) {
   rpc(`the parameters ${params} become positions`, async () => {
-    assert.is(
-      (await gateway.rpc(`{"id":1,"method":"block","params":${params}}`))
-        .status,
-      200,
-    );
+    assert.is((await gateway.rpc(`{"id":1,"method":"block","params":${params}}`)).status, 200);
     assert.equal(sent(), [BLOCK(written)]);
   });
 }
 
-rpc(
-  "a query has the parameters of a GET, with the digits that it was given",
-  async () => {
-    await gateway.ask("/v1/rpc/block?verbosity=2&hash=a%22b%5C%26+c");
-    await gateway.ask("/v1/rpc/block?hash=12&verbosity=");
-    assert.equal(sent(), [BLOCK('["a\\"b\\\\& c",2]'), BLOCK('["12"]')]);
-  },
-);
+rpc("a query has the parameters of a GET, with the digits that it was given", async () => {
+  await gateway.ask("/v1/rpc/block?verbosity=2&hash=a%22b%5C%26+c");
+  await gateway.ask("/v1/rpc/block?hash=12&verbosity=");
+  assert.equal(sent(), [BLOCK('["a\\"b\\\\& c",2]'), BLOCK('["12"]')]);
+});
 
 for (
   const query of [
-    ...[
-      "",
-      "?hash=",
-      "?verbosity=1",
-      "?hash=a&hash=b",
-      "?hash=a&Hash=b",
-      "?hash=a&x=1",
-    ],
-    ...[
-      "?hash=a&verbosity=4",
-      "?hash=a&verbosity=1.5",
-      "?hash=a&verbosity=true",
-    ],
-    ...[
-      "?hash=a&verbosity=1],%22x%22:[",
-      "?hash=%ff",
-      "?hash=a&__proto__=1",
-      "?hash=a&0=1",
-    ],
+    ...["", "?hash=", "?verbosity=1", "?hash=a&hash=b", "?hash=a&Hash=b", "?hash=a&x=1"],
+    ...["?hash=a&verbosity=4", "?hash=a&verbosity=1.5", "?hash=a&verbosity=true"],
+    ...["?hash=a&verbosity=1],%22x%22:[", "?hash=%ff", "?hash=a&__proto__=1", "?hash=a&0=1"],
   ]
 ) {
   rpc(`GET block${query} is wrong`, async () => {
@@ -161,29 +113,13 @@ for (
 
 for (
   const params of [
-    ...[
-      "[]",
-      "{}",
-      '["a",1,2]',
-      "[1]",
-      '["a",4]',
-      '["a","1"]',
-      '["a",1.5]',
-      '{"hash":1}',
-    ],
-    ...[
-      '{"Hash":"a"}',
-      '{"hash":"a","x":1}',
-      '{"hash":"a","__proto__":1}',
-      '{"hash":null}',
-    ],
+    ...["[]", "{}", '["a",1,2]', "[1]", '["a",4]', '["a","1"]', '["a",1.5]', '{"hash":1}'],
+    ...['{"Hash":"a"}', '{"hash":"a","x":1}', '{"hash":"a","__proto__":1}', '{"hash":null}'],
     ...["1", '"a"', "true", '{"hash":"a","constructor":{}}', '{"0":"a"}'],
   ]
 ) {
   rpc(`the parameters ${params} are wrong`, async () => {
-    const answer = await gateway.rpc(
-      `{"id":"x","method":"block","params":${params}}`,
-    );
+    const answer = await gateway.rpc(`{"id":"x","method":"block","params":${params}}`);
     assert.is(answer.status, 200);
     const { error, id } = await answer.json();
     assert.equal([error.code, id], [-32602, "x"]);
@@ -208,71 +144,32 @@ rpc("a query of a POST, and a content of a GET, are refused", async () => {
 
 /** Names that are not the name of a method that is open, however they are read. */
 const NAMES = [
-  ...[
-    "send",
-    "balance",
-    "unmarked",
-    "nope",
-    "",
-    " number",
-    "number ",
-    "Number",
-    "NUMBER",
-  ],
-  ...[
-    "number\n",
-    "number\u0000",
-    "\ufeffnumber",
-    "num\u200bber",
-    "__proto__",
-    "constructor",
-  ],
-  ...[
-    "toString",
-    "hasOwnProperty",
-    "valueOf",
-    "number,send",
-    "admin_peers",
-    "numbеr",
-    "ｎumber",
-  ],
+  ...["send", "balance", "unmarked", "nope", "", " number", "number ", "Number", "NUMBER"],
+  ...["number\n", "number\u0000", "\ufeffnumber", "num\u200bber", "__proto__", "constructor"],
+  ...["toString", "hasOwnProperty", "valueOf", "number,send", "admin_peers", "numbеr", "ｎumber"],
   ...["number;send", "rpc.discover", "system.multicall", "x".repeat(10_000)],
 ];
 
 for (const name of NAMES) {
-  rpc(
-    `the method ${JSON.stringify(name).slice(0, 40)} is not called`,
-    async () => {
-      for (
-        const content of [call(name), [call(name)], [
-          call(name, []),
-          call(name, {}),
-        ]]
-      ) {
-        const answered = await (await gateway.rpc(content)).json();
-        for (const { error, id } of [answered].flat()) {
-          const code = ["send", "balance", "unmarked"].includes(name) ? -32001 : -32601;
-          assert.equal([error.code, id], [code, 7]);
-        }
+  rpc(`the method ${JSON.stringify(name).slice(0, 40)} is not called`, async () => {
+    for (const content of [call(name), [call(name)], [call(name, []), call(name, {})]]) {
+      const answered = await (await gateway.rpc(content)).json();
+      for (const { error, id } of [answered].flat()) {
+        const code = ["send", "balance", "unmarked"].includes(name) ? -32001 : -32601;
+        assert.equal([error.code, id], [code, 7]);
       }
-      const notification = { jsonrpc: "2.0", method: name, params: ["a"] };
-      const silent = await gateway.rpc(notification);
-      assert.equal([silent.status, await silent.text()], [204, ""]);
-      if (name !== "") {
-        for (const method of ["GET", "POST"]) {
-          const answer = await gateway.ask(
-            `/v1/rpc/${encodeURIComponent(name)}`,
-            { method },
-          );
-          assert.ok(
-            [403, 404, 405, 414].includes(answer.status),
-            String(answer.status),
-          );
-        }
+    }
+    const notification = { jsonrpc: "2.0", method: name, params: ["a"] };
+    const silent = await gateway.rpc(notification);
+    assert.equal([silent.status, await silent.text()], [204, ""]);
+    if (name !== "") {
+      for (const method of ["GET", "POST"]) {
+        const answer = await gateway.ask(`/v1/rpc/${encodeURIComponent(name)}`, { method });
+        assert.ok([403, 404, 405, 414].includes(answer.status), String(answer.status));
       }
-      assert.equal(node.come, []);
-    },
-  );
+    }
+    assert.equal(node.come, []);
+  });
 }
 
 for (const method of [1, null, true, ["number"], { number: 1 }, undefined]) {
@@ -283,50 +180,26 @@ for (const method of [1, null, true, ["number"], { number: 1 }, undefined]) {
   });
 }
 
-rpc(
-  "a name may be written with escapes, and other members are left out",
-  async () => {
-    await gateway.rpc(
-      '{"version":"1.1","id":1,"\\u006dethod":"n\\u0075mber","Method":"send","extra":{"method":"send"}}',
-    );
-    assert.equal(sent(), [
-      '{"jsonrpc":"2.0","id":1,"method":"number","params":[]}',
-    ]);
-  },
-);
+rpc("a name may be written with escapes, and other members are left out", async () => {
+  await gateway.rpc(
+    '{"version":"1.1","id":1,"\\u006dethod":"n\\u0075mber","Method":"send","extra":{"method":"send"}}',
+  );
+  assert.equal(sent(), ['{"jsonrpc":"2.0","id":1,"method":"number","params":[]}']);
+});
 
-rpc(
-  "a method whose name has a slash is called by its encoded name",
-  async () => {
-    assert.is((await gateway.ask("/v1/rpc/a%2Fb")).status, 200);
-    assert.is((await gateway.ask("/v1/rpc/a%252Fb")).status, 404);
-    assert.is((await gateway.ask("/v1/rpc/a/b")).status, 404);
-    assert.is((await gateway.ask("/v1/rpc/%ff")).status, 404);
-    assert.is((await gateway.ask("/v1/rpc/number/")).status, 404);
-    assert.equal(sent(), ['{"jsonrpc":"2.0","id":1,"method":"a/b"}']);
-  },
-);
+rpc("a method whose name has a slash is called by its encoded name", async () => {
+  assert.is((await gateway.ask("/v1/rpc/a%2Fb")).status, 200);
+  assert.is((await gateway.ask("/v1/rpc/a%252Fb")).status, 404);
+  assert.is((await gateway.ask("/v1/rpc/a/b")).status, 404);
+  assert.is((await gateway.ask("/v1/rpc/%ff")).status, 404);
+  assert.is((await gateway.ask("/v1/rpc/number/")).status, 404);
+  assert.equal(sent(), ['{"jsonrpc":"2.0","id":1,"method":"a/b"}']);
+});
 
 for (
   const id of [
-    ...[
-      "1",
-      "0",
-      "-1",
-      "1.5",
-      "1.50",
-      "1e400",
-      "18446744073709551616",
-      "null",
-      '"a"',
-      '""',
-    ],
-    ...[
-      '"\\u0000\\ud800"',
-      `"${"i".repeat(100_000)}"`,
-      "9".repeat(10_000),
-      '"__proto__"',
-    ],
+    ...["1", "0", "-1", "1.5", "1.50", "1e400", "18446744073709551616", "null", '"a"', '""'],
+    ...['"\\u0000\\ud800"', `"${"i".repeat(100_000)}"`, "9".repeat(10_000), '"__proto__"'],
   ]
 ) {
   rpc(
@@ -345,39 +218,22 @@ for (
 
 for (const id of ["true", "false", "[]", "{}", "[1]", '{"a":1}']) {
   rpc(`an id of ${id} is none`, async () => {
-    const answered = await (await gateway.rpc(`{"id":${id},"method":"number"}`))
-      .json();
+    const answered = await (await gateway.rpc(`{"id":${id},"method":"number"}`)).json();
     assert.equal([answered.error.code, answered.id], [-32600, null]);
     assert.equal(node.come, []);
   });
 }
 
 const NO_JSON = [
-  ...[
-    "",
-    " ",
-    "{",
-    "[",
-    "nonsense",
-    "{'id':1}",
-    '{"id":1,}',
-    "[1,]",
-    '{"a":01}',
-    "\ufeff{}",
-  ],
-  ...[
-    '{"id":1,"id":2,"method":"number"}',
-    '{"id":1,"method":"number","method":"send"}',
-  ],
+  ...["", " ", "{", "[", "nonsense", "{'id':1}", '{"id":1,}', "[1,]", '{"a":01}', "\ufeff{}"],
+  ...['{"id":1,"id":2,"method":"number"}', '{"id":1,"method":"number","method":"send"}'],
   ...[
     '{"id":1,"method":"send","method":"number"}',
     '{"id":1,"method":"number","\\u006dethod":"send"}',
   ],
   ...['{"id":1,"method":"named","params":{"a":1,"a":2}}'],
   ...['{"id":1,"method":"named","params":{"b":{"x":{"y":1,"\\u0079":2}}}}'],
-  ...[
-    '[{"id":1,"method":"number"},{"id":1,"method":"number","method":"send"}]',
-  ],
+  ...['[{"id":1,"method":"number"},{"id":1,"method":"number","method":"send"}]'],
   `{"id":1,"method":"named","params":{"b":{"x":${"[".repeat(62)}${"]".repeat(62)}}}}`,
   "[".repeat(100_000),
   `${"[".repeat(65)}${"]".repeat(65)}`,
@@ -389,10 +245,7 @@ for (const content of NO_JSON) {
     const answer = await gateway.rpc(content);
     const answered = await answer.json();
     const isNone = content === "";
-    assert.equal(
-      [answer.status, answered.error.code],
-      isNone ? [415, -32600] : [400, -32700],
-    );
+    assert.equal([answer.status, answered.error.code], isNone ? [415, -32600] : [400, -32700]);
     assert.is(answered.id, null);
     assert.equal(node.come, []);
   });
@@ -407,22 +260,10 @@ rpc("64 levels are read", async () => {
 
 rpc("what is no UTF-8 is not read", async () => {
   const headers = { "content-type": "application/json" };
-  for (
-    const bytes of [[0x22, 0xff, 0x22], [0xed, 0xa0, 0x80], [
-      0xff,
-      0xfe,
-      0x5b,
-      0,
-      0x5d,
-      0,
-    ]]
-  ) {
+  for (const bytes of [[0x22, 0xff, 0x22], [0xed, 0xa0, 0x80], [0xff, 0xfe, 0x5b, 0, 0x5d, 0]]) {
     const init = { method: "POST", headers, body: new Uint8Array(bytes) };
     const answer = await gateway.ask("/v1/rpc", init);
-    assert.equal([answer.status, (await answer.json()).error.code], [
-      400,
-      -32700,
-    ]);
+    assert.equal([answer.status, (await answer.json()).error.code], [400, -32700]);
     assert.is((await gateway.ask("/v1/rpc/number", init)).status, 400);
   }
   assert.equal(node.come, []);
@@ -431,10 +272,7 @@ rpc("what is no UTF-8 is not read", async () => {
 for (const content of ["1", "null", '"a"', "true"]) {
   rpc(`${content} is no call`, async () => {
     const answer = await gateway.rpc(content);
-    assert.equal([answer.status, (await answer.json()).error.code], [
-      200,
-      -32600,
-    ]);
+    assert.equal([answer.status, (await answer.json()).error.code], [200, -32600]);
   });
 }
 
@@ -477,9 +315,7 @@ rpc(
 );
 
 rpc("a batch of notifications has no answer, and is sent", async () => {
-  const answer = await gateway.rpc([{ method: "number" }, {
-    method: "number",
-  }]);
+  const answer = await gateway.rpc([{ method: "number" }, { method: "number" }]);
   assert.equal([answer.status, await answer.text()], [204, ""]);
   assert.is(node.come.length, 2);
 });
@@ -490,10 +326,7 @@ rpc("a batch has 1 to 100 calls", async () => {
     assert.equal((await answer.json()).error.code, -32600);
   }
   assert.equal(node.come, []);
-  assert.is(
-    (await (await gateway.rpc(Array(100).fill(call("number")))).json()).length,
-    100,
-  );
+  assert.is((await (await gateway.rpc(Array(100).fill(call("number")))).json()).length, 100);
   assert.is(node.come.length, 100);
 });
 
@@ -511,51 +344,31 @@ const ERRORS: readonly (readonly [error: unknown, status: number])[] = [
 
 for (const [error, status] of ERRORS) {
   for (const sentAs of [200, 404, 500]) {
-    rpc(
-      `the error ${JSON.stringify(error)} in a ${sentAs} is ${status}`,
-      async () => {
-        node.answer = rpcError(error, sentAs);
-        const answer = await gateway.ask("/v1/rpc/number");
-        assert.is(answer.status, status);
-        assert.is(
-          answer.headers.get("content-type"),
-          "application/problem+json",
-        );
-        assert.is(answer.headers.has("retry-after"), status === 503);
-        const { code, message, data } = await answer.json();
-        const { code: given, message: said, data: more } = error as Record<
-          string,
-          unknown
-        >;
-        assert.is(code, typeof given === "number" ? given : undefined);
-        if (typeof said === "string") assert.is(message, said);
-        assert.equal(data, more);
-        const wrapped = await (await gateway.rpc(call("number"))).json();
-        assert.equal(wrapped, { jsonrpc: "2.0", error, id: 7 });
-      },
-    );
+    rpc(`the error ${JSON.stringify(error)} in a ${sentAs} is ${status}`, async () => {
+      node.answer = rpcError(error, sentAs);
+      const answer = await gateway.ask("/v1/rpc/number");
+      assert.is(answer.status, status);
+      assert.is(answer.headers.get("content-type"), "application/problem+json");
+      assert.is(answer.headers.has("retry-after"), status === 503);
+      const { code, message, data } = await answer.json();
+      const { code: given, message: said, data: more } = error as Record<string, unknown>;
+      assert.is(code, typeof given === "number" ? given : undefined);
+      if (typeof said === "string") assert.is(message, said);
+      assert.equal(data, more);
+      const wrapped = await (await gateway.rpc(call("number"))).json();
+      assert.equal(wrapped, { jsonrpc: "2.0", error, id: 7 });
+    });
   }
 }
 
-rpc(
-  "what a node says of an error is cut: 1 kB of message, and no data above 16 kB",
-  async () => {
-    node.answer = rpcError({
-      code: 1,
-      message: "m".repeat(5000),
-      data: "d".repeat(17_000),
-    });
-    const { message, data } = await (await gateway.ask("/v1/rpc/number"))
-      .json();
-    assert.ok(message.length <= 1024);
-    assert.is(data, undefined);
-    node.answer = rpcError({ code: 1, message: "m", data: "d".repeat(16_000) });
-    assert.is(
-      (await (await gateway.ask("/v1/rpc/number")).json()).data.length,
-      16_000,
-    );
-  },
-);
+rpc("what a node says of an error is cut: 1 kB of message, and no data above 16 kB", async () => {
+  node.answer = rpcError({ code: 1, message: "m".repeat(5000), data: "d".repeat(17_000) });
+  const { message, data } = await (await gateway.ask("/v1/rpc/number")).json();
+  assert.ok(message.length <= 1024);
+  assert.is(data, undefined);
+  node.answer = rpcError({ code: 1, message: "m", data: "d".repeat(16_000) });
+  assert.is((await (await gateway.ask("/v1/rpc/number")).json()).data.length, 16_000);
+});
 
 /** Answers of a node that are no JSON-RPC. */
 const NONSENSE: readonly (readonly [why: string, content: string | Uint8Array])[] = [
@@ -567,17 +380,12 @@ const NONSENSE: readonly (readonly [why: string, content: string | Uint8Array])[
   ["two results", '{"result":1,"result":2}'],
   ["two keys deep inside", '{"result":{"a":{"b":1,"b":2}}}'],
   ["65 levels", `{"result":${"[".repeat(64)}${"]".repeat(64)}}`],
-  [
-    "100,000 levels",
-    `{"result":${"[".repeat(100_000)}${"]".repeat(100_000)}}`,
-  ],
+  ["100,000 levels", `{"result":${"[".repeat(100_000)}${"]".repeat(100_000)}}`],
   ["more after it", '{"result":1} {"result":2}'],
   ["half of it", '{"result":"words of the node'],
   [
     "no UTF-8",
-    new Uint8Array(
-      [...'{"result":"'].map((c) => c.charCodeAt(0)).concat(0xff, 0x22, 0x7d),
-    ),
+    new Uint8Array([...'{"result":"'].map((c) => c.charCodeAt(0)).concat(0xff, 0x22, 0x7d)),
   ],
 ];
 
@@ -594,83 +402,52 @@ for (const [why, content] of NONSENSE) {
 }
 
 for (const status of [503, 429]) {
-  rpc(
-    `a node that answers ${status} without JSON-RPC is busy: 503 with Retry-After`,
-    async () => {
-      node.answer = (_, response) =>
-        response.writeHead(status, { "retry-after": "9" }).end(
-          "Work queue depth exceeded",
-        );
-      const answer = await gateway.ask("/v1/rpc/number");
-      assert.equal([answer.status, answer.headers.get("retry-after")], [
-        503,
-        "9",
-      ]);
-      assert.not.match(await answer.text(), "Work queue");
-    },
-  );
+  rpc(`a node that answers ${status} without JSON-RPC is busy: 503 with Retry-After`, async () => {
+    node.answer = (_, response) =>
+      response.writeHead(status, { "retry-after": "9" }).end("Work queue depth exceeded");
+    const answer = await gateway.ask("/v1/rpc/number");
+    assert.equal([answer.status, answer.headers.get("retry-after")], [503, "9"]);
+    assert.not.match(await answer.text(), "Work queue");
+  });
 }
 
-rpc(
-  "what is refused before the calls are judged has its status and the id null",
-  async () => {
-    const headers = { "content-type": "text/plain" };
-    const cases: [number, Response][] = [
-      [403, await forwarding(node.url, RPC, "off").rpc(call("number"))],
-      [
-        403,
-        await gateway.rpc(call("number"), {
-          headers: { origin: "https://evil.example" },
-        }),
-      ],
-      [415, await gateway.rpc(call("number"), { headers })],
-      [413, await gateway.rpc(`"${"x".repeat(1024 * 1024)}"`)],
-    ];
-    for (const [status, answer] of cases) {
-      assert.is(answer.status, status);
-      assert.is(answer.headers.get("content-type"), "application/json");
-      const { jsonrpc, id, error } = await answer.json();
-      assert.equal([jsonrpc, id, typeof error.code], ["2.0", null, "number"]);
-    }
-    assert.equal(node.come, []);
-  },
-);
+rpc("what is refused before the calls are judged has its status and the id null", async () => {
+  const headers = { "content-type": "text/plain" };
+  const cases: [number, Response][] = [
+    [403, await forwarding(node.url, RPC, "off").rpc(call("number"))],
+    [403, await gateway.rpc(call("number"), { headers: { origin: "https://evil.example" } })],
+    [415, await gateway.rpc(call("number"), { headers })],
+    [413, await gateway.rpc(`"${"x".repeat(1024 * 1024)}"`)],
+  ];
+  for (const [status, answer] of cases) {
+    assert.is(answer.status, status);
+    assert.is(answer.headers.get("content-type"), "application/json");
+    const { jsonrpc, id, error } = await answer.json();
+    assert.equal([jsonrpc, id, typeof error.code], ["2.0", null, "number"]);
+  }
+  assert.equal(node.come, []);
+});
 
-rpc(
-  "methods other than POST are 405, and those below by what they have",
-  async () => {
-    for (const method of ["GET", "PUT", "DELETE", "PATCH", "HEAD"]) {
-      assert.is((await gateway.ask("/v1/rpc", { method })).status, 405);
-    }
-    for (const method of ["PUT", "DELETE", "PATCH", "HEAD"]) {
-      assert.is((await gateway.ask("/v1/rpc/number", { method })).status, 405);
-    }
-    process.env.GATEWAY_TOKEN = TOKEN;
-    const open = forwarding(node.url, RPC, {
-      with_token: ["*"],
-      token_env: "GATEWAY_TOKEN",
-    });
-    const headers = { authorization: `Bearer ${TOKEN}` };
-    assert.is((await open.ask("/v1/rpc/send?tx=a", { headers })).status, 405);
-    assert.is((await open.ask("/v1/rpc/balance", { headers })).status, 405);
-    assert.equal(node.come, []);
-    assert.is(
-      (await open.ask("/v1/rpc/balance", { method: "POST", headers })).status,
-      200,
-    );
-  },
-);
+rpc("methods other than POST are 405, and those below by what they have", async () => {
+  for (const method of ["GET", "PUT", "DELETE", "PATCH", "HEAD"]) {
+    assert.is((await gateway.ask("/v1/rpc", { method })).status, 405);
+  }
+  for (const method of ["PUT", "DELETE", "PATCH", "HEAD"]) {
+    assert.is((await gateway.ask("/v1/rpc/number", { method })).status, 405);
+  }
+  process.env.GATEWAY_TOKEN = TOKEN;
+  const open = forwarding(node.url, RPC, { with_token: ["*"], token_env: "GATEWAY_TOKEN" });
+  const headers = { authorization: `Bearer ${TOKEN}` };
+  assert.is((await open.ask("/v1/rpc/send?tx=a", { headers })).status, 405);
+  assert.is((await open.ask("/v1/rpc/balance", { headers })).status, 405);
+  assert.equal(node.come, []);
+  assert.is((await open.ask("/v1/rpc/balance", { method: "POST", headers })).status, 200);
+});
 
 rpc("the log has the name of the method and no id, no parameter", async () => {
   const { rpc, calls } = forwarding(node.url, RPC);
-  await rpc([
-    { id: "visitors", method: "block", params: ["visitors"] },
-    call("nope"),
-  ]);
-  assert.equal(calls.map(({ operation, status }) => [operation, status]), [[
-    "block",
-    200,
-  ]]);
+  await rpc([{ id: "visitors", method: "block", params: ["visitors"] }, call("nope")]);
+  assert.equal(calls.map(({ operation, status }) => [operation, status]), [["block", 200]]);
   assert.not.match(JSON.stringify(calls), "visitors");
 });
 

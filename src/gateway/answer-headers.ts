@@ -6,77 +6,16 @@
 
 /** Headers that are never passed on, though an operation names them. */
 const DENIED: ReadonlySet<string> = new Set([
-  ...[
-    "set-cookie",
-    "set-cookie2",
-    "location",
-    "content-location",
-    "refresh",
-    "link-template",
-  ],
-  ...[
-    "www-authenticate",
-    "proxy-authenticate",
-    "authorization",
-    "clear-site-data",
-  ],
-  ...[
-    "content-security-policy",
-    "content-security-policy-report-only",
-    "content-disposition",
-  ],
-  ...[
-    "content-type",
-    "content-length",
-    "content-encoding",
-    "content-range",
-    "transfer-encoding",
-  ],
-  ...[
-    "connection",
-    "keep-alive",
-    "upgrade",
-    "trailer",
-    "te",
-    "alt-svc",
-    "service-worker-allowed",
-  ],
-  ...[
-    "strict-transport-security",
-    "x-accel-redirect",
-    "x-sendfile",
-    "x-content-type-options",
-  ],
-  ...[
-    "referrer-policy",
-    "vary",
-    "cache-control",
-    "expires",
-    "age",
-    "etag",
-    "last-modified",
-  ],
-  ...[
-    "retry-after",
-    "accept-ch",
-    "critical-ch",
-    "permissions-policy",
-    "feature-policy",
-  ],
-  ...[
-    "speculation-rules",
-    "origin-agent-cluster",
-    "document-policy",
-    "x-reproxy-url",
-  ],
-  ...[
-    "x-frame-options",
-    "report-to",
-    "reporting-endpoints",
-    "nel",
-    "sourcemap",
-    "x-sourcemap",
-  ],
+  ...["set-cookie", "set-cookie2", "location", "content-location", "refresh", "link-template"],
+  ...["www-authenticate", "proxy-authenticate", "authorization", "clear-site-data"],
+  ...["content-security-policy", "content-security-policy-report-only", "content-disposition"],
+  ...["content-type", "content-length", "content-encoding", "content-range", "transfer-encoding"],
+  ...["connection", "keep-alive", "upgrade", "trailer", "te", "alt-svc", "service-worker-allowed"],
+  ...["strict-transport-security", "x-accel-redirect", "x-sendfile", "x-content-type-options"],
+  ...["referrer-policy", "vary", "cache-control", "expires", "age", "etag", "last-modified"],
+  ...["retry-after", "accept-ch", "critical-ch", "permissions-policy", "feature-policy"],
+  ...["speculation-rules", "origin-agent-cluster", "document-policy", "x-reproxy-url"],
+  ...["x-frame-options", "report-to", "reporting-endpoints", "nel", "sourcemap", "x-sourcemap"],
 ]);
 
 const DENIED_START =
@@ -109,17 +48,13 @@ export function answerHeaders(
   for (const name of named) {
     if (DENIED.has(name) || DENIED_START.test(name)) continue;
     const value = headers.get(name);
-    if (value !== null && /^[\t\x20-\x7e]{0,4096}$/.test(value)) {
-      passed[name] = value;
-    }
+    if (value !== null && /^[\t\x20-\x7e]{0,4096}$/.test(value)) passed[name] = value;
   }
   return passed;
 }
 
 /** The seconds after which a node is to be asked again; `undefined` where it does not say so in digits. */
-export function retryAfterOf(
-  headers: Pick<Headers, "get">,
-): string | undefined {
+export function retryAfterOf(headers: Pick<Headers, "get">): string | undefined {
   const seconds = headers.get("retry-after") ?? "";
   return /^\d{1,9}$/.test(seconds) ? seconds : undefined;
 }
@@ -137,7 +72,5 @@ function typeOf(type: string | null): Record<string, string> {
   const charset = parameters.map((parameter) => /^charset="?([\w-]+)"?$/i.exec(parameter)?.[1])
     .find((charset) => charset !== undefined);
   const isText = known.startsWith("text/");
-  return {
-    "content-type": isText ? `${known}; charset=${charset ?? "utf-8"}` : known,
-  };
+  return { "content-type": isText ? `${known}; charset=${charset ?? "utf-8"}` : known };
 }

@@ -47,9 +47,7 @@ export function isAllowedCaller(
     (destination === "document" && method === "GET" &&
       headers.get("sec-fetch-mode") === "navigate");
   if (!isUsual) return false;
-  if (origin !== null && (origins === "*" || origins.includes(origin))) {
-    return true;
-  }
+  if (origin !== null && (origins === "*" || origins.includes(origin))) return true;
   if (site !== null) return site === "same-origin" || site === "none";
   if (headers.has(OWN_HEADER)) return true;
   const from = origin ?? headers.get("referer");

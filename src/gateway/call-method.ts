@@ -18,10 +18,7 @@ import { checkParams, readRpcAnswer, type RpcAnswer, writeCall } from "./rpc-cal
 import { statusOf } from "./rpc-errors.ts";
 
 /** Answers a call of a method. */
-export async function callMethod(
-  core: Core,
-  call: Call,
-): Promise<Answer | Response> {
+export async function callMethod(core: Core, call: Call): Promise<Answer | Response> {
   const { mayCall, refuse, forward, rpcRequest } = core;
   const { head } = call;
   const decided = (await core.lookUp()).methods.get(decode(call.path) ?? "");
@@ -35,9 +32,7 @@ export async function callMethod(
   if (!mayCall(call, decision.right)) return foreignCaller();
   const refusal = await refuse(call, decided);
   if (refusal) return refusal;
-  if (head.headers.has("upgrade")) {
-    return problem(400, "Connections are not upgraded here");
-  }
+  if (head.headers.has("upgrade")) return problem(400, "Connections are not upgraded here");
   const params = await paramsOf(operation, call);
   if ("status" in params) return params;
   const wrong = checkParams(operation, params);
@@ -67,10 +62,7 @@ function decode(text: string): string | undefined {
 }
 
 /** The parameters of a method, each as JSON: in the query of a GET, in the content of a POST. */
-async function paramsOf(
-  operation: NodeOperation,
-  call: Call,
-): Promise<RawParams | Answer> {
+async function paramsOf(operation: NodeOperation, call: Call): Promise<RawParams | Answer> {
   const isGet = call.head.method === "GET";
   const content = await readContent(call, isGet ? [] : [TYPE]);
   if ("status" in content) return problem(content.status, content.detail);
@@ -91,9 +83,7 @@ async function paramsOf(
   }
   if (!content.bytes) return new Map();
   const text = decodeUtf8(content.bytes);
-  if (text === undefined) {
-    return problem(400, "The content is no text in UTF-8");
-  }
+  if (text === undefined) return problem(400, "The content is no text in UTF-8");
   const params = readParams(text);
   return isFault(params) ? problem(400, params.message) : params;
 }

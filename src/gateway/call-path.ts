@@ -33,10 +33,7 @@ const DENIED_HEADERS =
   /^(?:accept|content-type|proxy-.*|cookie2?|host|origin|referer|connection|keep-alive|transfer-encoding|content-length|content-encoding|expect|upgrade|range|if-.*|te|trailer|forwarded|via|x-forwarded-.*|x-real-ip|x-http-method.*|x-method-override|sec-.*|access-control-.*|accept-encoding|user-agent|x-nodeface|.*(?:authori[sz]ation|api-?key|token|secret|password).*)$/;
 
 /** Answers a call of a path. */
-export async function callPath(
-  core: Core,
-  call: Call,
-): Promise<Answer | Response> {
+export async function callPath(core: Core, call: Call): Promise<Answer | Response> {
   const { base, mayCall, refuse, forward } = core;
   const { secretHeader = "" } = core.options;
   const { head, query } = call;
@@ -55,26 +52,17 @@ export async function callPath(
   if (!mayCall(call, decision.right)) return foreignCaller();
   const refusal = await refuse(call, decided);
   if (refusal) return refusal;
-  if (head.headers.has("upgrade")) {
-    return problem(400, "Connections are not upgraded here");
-  }
-  const content = await readContent(
-    call,
-    Object.keys(operation.body?.rules ?? {}),
-  );
+  if (head.headers.has("upgrade")) return problem(400, "Connections are not upgraded here");
+  const content = await readContent(call, Object.keys(operation.body?.rules ?? {}));
   if ("status" in content) return problem(content.status, content.detail);
   if (fault) return wrongParameters([{ in: "path", ...fault }]);
   const list = operation.parameters ?? [];
   const isTaken = ({ name }: NodeParameter) =>
-    !DENIED_HEADERS.test(name.toLowerCase()) &&
-    name.toLowerCase() !== secretHeader.toLowerCase();
+    !DENIED_HEADERS.test(name.toLowerCase()) && name.toLowerCase() !== secretHeader.toLowerCase();
   const read = {
     path: readPathParameters(list, parameters),
     query: readQuery(list, query),
-    headers: readHeaders(
-      list.filter(isTaken),
-      (name) => head.headers.get(name),
-    ),
+    headers: readHeaders(list.filter(isTaken), (name) => head.headers.get(name)),
   };
   const wrong = [read.path, read.query, read.headers].flatMap(({ wrong }) => wrong);
   wrong.push(...wrongInContent(content, operation));
@@ -87,15 +75,9 @@ export async function callPath(
   const headers = {
     ...headersOf(read.headers),
     accept: head.headers.get("accept") ?? "*/*",
-    ...content.type !== undefined &&
-      { "content-type": typeOf(content.type, head) },
+    ...content.type !== undefined && { "content-type": typeOf(content.type, head) },
   };
-  const request = {
-    method: operation.method,
-    url,
-    headers,
-    body: content.bytes,
-  };
+  const request = { method: operation.method, url, headers, body: content.bytes };
   return await forward(call, decided, request, passOn(operation));
 }
 
@@ -127,16 +109,11 @@ const encode = (text: string): string => encodeURIComponent(text).replaceAll("'"
 /** The headers that an operation names. */
 const headersOf = ({ given }: ReadParameters): Record<string, string> =>
   Object.fromEntries(
-    given.map((
-      { parameter, texts },
-    ) => [parameter.name.toLowerCase(), texts[0]!]),
+    given.map(({ parameter, texts }) => [parameter.name.toLowerCase(), texts[0]!]),
   );
 
 /** What is wrong in a content. Keys that stand twice are read in two ways. */
-function wrongInContent(
-  { bytes, type = "" }: Content,
-  { body }: NodeOperation,
-): WrongParameter[] {
+function wrongInContent({ bytes, type = "" }: Content, { body }: NodeOperation): WrongParameter[] {
   const refuse = (rule: string, name = "body") => [{ in: "body", name, rule }];
   if (!bytes) return body?.isRequired ? refuse("is required") : [];
   if (!/[/+]json$/.test(type)) return [];
@@ -146,9 +123,7 @@ function wrongInContent(
     readParts(text, 0, DEPTH_MAX);
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
-    return refuse(
-      `must be JSON of at most ${DEPTH_MAX} levels, and no key may stand twice`,
-    );
+    return refuse(`must be JSON of at most ${DEPTH_MAX} levels, and no key may stand twice`);
   }
   const wrong = checkValue(body!.rules[type]!, parseJson(text));
   return wrong ? refuse(wrong.rule, wrong.path.join(".") || "body") : [];
@@ -177,16 +152,11 @@ const passOn = (operation: NodeOperation) =>
   const { start } = answer;
   if (answer.isWhole) {
     end(start.byteLength);
-    const isEmpty = status === 204 || status === 205 ||
-      operation.method === "HEAD";
+    const isEmpty = status === 204 || status === 205 || operation.method === "HEAD";
     const length = isEmpty ? {} : { "content-length": String(start.byteLength) };
     const body = isEmpty ? null : start;
     if (status in REASONS) {
-      return {
-        status: status as Status,
-        headers: { ...headers, ...length },
-        body,
-      };
+      return { status: status as Status, headers: { ...headers, ...length }, body };
     }
     return new Response(body, { status, headers });
   }

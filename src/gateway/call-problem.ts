@@ -19,9 +19,7 @@ export function problemWith(
   const text = new TextDecoder().decode(plain.body!).trimEnd();
   const more = Object.entries(members).filter(([, json]) => json !== undefined)
     .map(([name, json]) => `,\n  ${JSON.stringify(name)}: ${json}`).join("");
-  const body = new TextEncoder().encode(
-    `${text.replace(/\n\}$/, "")}${more}\n}\n`,
-  );
+  const body = new TextEncoder().encode(`${text.replace(/\n\}$/, "")}${more}\n}\n`);
   return {
     ...plain,
     headers: { ...plain.headers, "content-length": String(body.byteLength) },
@@ -39,10 +37,7 @@ export function wrongParameters(wrong: readonly WrongParameter[]): Answer {
 
 /** Says that nobody may call this, and which setting would open it. */
 export const notAllowed = (name: string, reason: string): Answer =>
-  problem(
-    403,
-    `${name} is not forwarded: ${reason}. The setting "forward" says what is`,
-  );
+  problem(403, `${name} is not forwarded: ${reason}. The setting "forward" says what is`);
 
 /** Says that a token would do. */
 export const wantsToken = (name: string): Answer =>
@@ -63,8 +58,7 @@ export const unsupported = (detail: string): Answer => problem(415, detail);
 
 /** Whether a query has a token, which would stand in logs. */
 export const hasTokenInQuery = (query: string): boolean =>
-  new URLSearchParams(query).has("token") ||
-  new URLSearchParams(query).has("access_token");
+  new URLSearchParams(query).has("token") || new URLSearchParams(query).has("access_token");
 
 /** What is said of a token in a query. */
 export const TOKEN_IN_QUERY = "The token is sent as Authorization: Bearer, never in the address";

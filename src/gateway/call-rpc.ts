@@ -18,11 +18,7 @@ import { CODES } from "./rpc-errors.ts";
 import { type UpstreamAnswer, UpstreamError, type UpstreamRequest } from "./upstream.ts";
 
 /** The types of a body, of which no form of a page is one. */
-const TYPES = [
-  "application/json",
-  "application/json-rpc",
-  "application/jsonrequest",
-];
+const TYPES = ["application/json", "application/json-rpc", "application/jsonrequest"];
 
 /** A call that may go to the node. */
 interface Ready extends Pick<RawCall, "id" | "params" | "isOld"> {
@@ -36,17 +32,10 @@ type Send = (
 ) => Promise<{ readonly answer: UpstreamAnswer; end(): void }>;
 
 /** Answers a body. */
-export async function callRpc(
-  core: Core,
-  call: Call,
-): Promise<Answer | Response> {
+export async function callRpc(core: Core, call: Call): Promise<Answer | Response> {
   const { head, query } = call;
   if (!core.mayCall(call, "open")) {
-    return rpcRefusal(
-      403,
-      CODES.notAllowed,
-      "Pages of other origins may not call the node",
-    );
+    return rpcRefusal(403, CODES.notAllowed, "Pages of other origins may not call the node");
   }
   if (hasTokenInQuery(query)) return rpcRefusal(400, -32600, TOKEN_IN_QUERY);
   if (head.headers.has("upgrade")) {
@@ -66,9 +55,7 @@ export async function callRpc(
   const body = text === undefined
     ? { id: "null", code: -32700, message: "This is no text in UTF-8" }
     : readRpcBody(text);
-  if (isFault(body)) {
-    return rpcAnswer(writeFault(body), body.code === -32700 ? 400 : 200);
-  }
+  if (isFault(body)) return rpcAnswer(writeFault(body), body.code === -32700 ? 400 : 200);
   const judged: (Ready | string | undefined)[] = [];
   for (const one of body.calls) {
     judged.push(isFault(one) ? writeFault(one) : await judge(core, call, one));
@@ -77,16 +64,9 @@ export async function callRpc(
     const answers = (await answerAll(core, call, judged, body.isBatch))
       .filter((answer) => answer !== undefined);
     if (answers.length === 0) {
-      return {
-        status: 204,
-        headers: { "cache-control": "no-store" },
-        body: null,
-      };
+      return { status: 204, headers: { "cache-control": "no-store" }, body: null };
     }
-    return rpcAnswer(
-      body.isBatch ? `[${answers.join(",")}]` : answers[0]!,
-      200,
-    );
+    return rpcAnswer(body.isBatch ? `[${answers.join(",")}]` : answers[0]!, 200);
   } catch (error) {
     if (!(error instanceof NoPlace)) throw error;
     return rpcRefusal(503, CODES.notReached, BUSY, { "retry-after": "5" });
@@ -116,9 +96,7 @@ async function judge(
   }
   const right = await core.rightOf(call.head, decision);
   if (right === "unknown") {
-    return fail(CODES.wantsToken, TOKEN_UNKNOWN, {
-      setting: "forward.token_file",
-    });
+    return fail(CODES.wantsToken, TOKEN_UNKNOWN, { setting: "forward.token_file" });
   }
   if (right === "refused") {
     const message = `${method} needs the operator's token`;
@@ -161,9 +139,7 @@ async function answerAll(
     };
     const answers: (string | undefined)[] = [];
     for (const one of judged) {
-      answers.push(
-        typeof one === "object" ? await answerOne(core, one, send) : one,
-      );
+      answers.push(typeof one === "object" ? await answerOne(core, one, send) : one);
     }
     return answers;
   } finally {
@@ -196,12 +172,7 @@ async function answerOne(
     try {
       const read = answer.isWhole ? readRpcAnswer(answer.start) : undefined;
       bytes = answer.start.byteLength;
-      if (!read) {
-        return fail(
-          CODES.notReached,
-          isBusy(answer) ? "The node is busy" : NONSENSE,
-        );
-      }
+      if (!read) return fail(CODES.notReached, isBusy(answer) ? "The node is busy" : NONSENSE);
       if (id === undefined) return undefined;
       return writeAnswer(id, read, isOld);
     } finally {
@@ -220,12 +191,7 @@ async function answerOne(
     return fail(CODES.notReached, failed === 503 ? BUSY : message);
   } finally {
     const milliseconds = performance.now() - started;
-    core.options.log({
-      operation: operation.name,
-      status,
-      milliseconds,
-      bytes,
-    });
+    core.options.log({ operation: operation.name, status, milliseconds, bytes });
   }
 }
 

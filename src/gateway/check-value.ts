@@ -22,19 +22,14 @@ export interface WrongValue {
  * @param value JSON; a whole number above 2^53 is a `bigint`
  * @returns what is wrong first; `undefined` where nothing is
  */
-export function checkValue(
-  rule: ValueRule,
-  value: unknown,
-): WrongValue | undefined {
+export function checkValue(rule: ValueRule, value: unknown): WrongValue | undefined {
   const wrong = (says: string): WrongValue => ({ path: [], rule: says });
   const { types, values, anyOf } = rule;
   if (types && !types.some((type) => isOfType(value, type))) {
     return wrong(`must be ${types.map(withArticle).join(" or ")}`);
   }
   if (values && !values.some((one) => isEqual(one, value))) {
-    return wrong(
-      `must be one of ${values.map((one) => formatJson(one)).join(", ")}`,
-    );
+    return wrong(`must be one of ${values.map((one) => formatJson(one)).join(", ")}`);
   }
   const bound = outOfBounds(rule, value);
   if (bound) return wrong(bound);
@@ -46,10 +41,7 @@ export function checkValue(
   return isObject(value) ? inMembers(rule, value) : undefined;
 }
 
-function inItems(
-  rule: ValueRule,
-  items: readonly unknown[],
-): WrongValue | undefined {
+function inItems(rule: ValueRule, items: readonly unknown[]): WrongValue | undefined {
   for (const [at, item] of items.entries()) {
     const wrong = checkValue(rule, item);
     if (wrong) return { ...wrong, path: [String(at), ...wrong.path] };
@@ -75,10 +67,7 @@ function inMembers(
 }
 
 /** Whether a name differs by its case alone from one that is known: nodes written in Go take it for that. */
-function isNearlyKnown(
-  name: string,
-  properties: Readonly<Record<string, ValueRule>>,
-): boolean {
+function isNearlyKnown(name: string, properties: Readonly<Record<string, ValueRule>>): boolean {
   const folded = fold(name);
   return Object.keys(properties).some((known) => fold(known) === folded);
 }
@@ -88,9 +77,7 @@ const fold = (name: string): string => name.replaceAll("\u017f", "s").toLowerCas
 
 function isOfType(value: unknown, type: string): boolean {
   const isNumber = typeof value === "number" || typeof value === "bigint";
-  if (type === "integer") {
-    return typeof value === "bigint" || Number.isInteger(value);
-  }
+  if (type === "integer") return typeof value === "bigint" || Number.isInteger(value);
   if (type === "number") return isNumber;
   if (type === "null") return value === null;
   if (type === "array") return Array.isArray(value);
@@ -100,23 +87,10 @@ function isOfType(value: unknown, type: string): boolean {
 }
 
 function outOfBounds(rule: ValueRule, value: unknown): string | undefined {
-  const {
-    minimum,
-    maximum,
-    above,
-    below,
-    minLength,
-    maxLength,
-    minItems,
-    maxItems,
-  } = rule;
+  const { minimum, maximum, above, below, minLength, maxLength, minItems, maxItems } = rule;
   if (typeof value === "number" || typeof value === "bigint") {
-    if (minimum !== undefined && value < minimum) {
-      return `must be at least ${minimum}`;
-    }
-    if (maximum !== undefined && value > maximum) {
-      return `must be at most ${maximum}`;
-    }
+    if (minimum !== undefined && value < minimum) return `must be at least ${minimum}`;
+    if (maximum !== undefined && value > maximum) return `must be at most ${maximum}`;
     if (above !== undefined && value <= above) return `must be above ${above}`;
     if (below !== undefined && value >= below) return `must be below ${below}`;
   } else if (typeof value === "string") {

@@ -97,20 +97,13 @@ export interface Core {
   /** Why a caller is refused; `undefined` where he is not. */
   refuse(call: Call, decided: Decided): Promise<Answer | undefined>;
   /** What the caller may do: what is open, or what the token opens; `unknown` where it cannot be read. */
-  rightOf(
-    head: RequestHead,
-    decision: Decision,
-  ): Promise<"open" | "token" | "refused" | "unknown">;
+  rightOf(head: RequestHead, decision: Decision): Promise<"open" | "token" | "refused" | "unknown">;
   /**
    * Takes a place at the node.
    *
    * @throws {NoPlace} if there is none
    */
-  begin(
-    right: Decision["right"],
-    isHeavy: boolean,
-    gone: AbortSignal,
-  ): Promise<Turn>;
+  begin(right: Decision["right"], isHeavy: boolean, gone: AbortSignal): Promise<Turn>;
   /** Sends a call where there is a place for it, within the time. Reads that are alike share one call. */
   send(
     decided: Decided,
@@ -123,10 +116,7 @@ export interface Core {
     call: Call,
     decided: Decided,
     request: UpstreamRequest,
-    answerOf: (
-      answer: UpstreamAnswer,
-      end: (bytes: number) => void,
-    ) => Answer | Response,
+    answerOf: (answer: UpstreamAnswer, end: (bytes: number) => void) => Answer | Response,
   ): Promise<Answer | Response>;
   /** A call of a method, as the node gets it. */
   rpcRequest(text: string): Promise<UpstreamRequest>;
@@ -135,6 +125,12 @@ export interface Core {
   readonly options: GatewayOptions;
   close(): void;
 }
+
+/**
+ * Whether the runtime forgets a request with all that it waits for when its visitor leaves, as workerd does: nobody
+ * else may wait for it there.
+ */
+const FORGETS_REQUESTS = globalThis.navigator?.userAgent === "Cloudflare-Workers";
 
 /** How much of an answer of REST is read before its status is sent, in bytes. */
 const COLLECTED_MAX = 1024 * 1024;
@@ -148,26 +144,21 @@ export function createCore(options: GatewayOptions): Core {
   /** What ends the calls that are under way, each made by its own request: workerd wants that. */
   const running = new Set<AbortController>();
   const base = new URL(options.url).href.replace(/\/+$/, "");
-  let made:
-    | { readonly of: readonly NodeOperation[]; readonly lookup: Lookup }
-    | undefined;
+  let made: { readonly of: readonly NodeOperation[]; readonly lookup: Lookup } | undefined;
 
   const lookUp = async (): Promise<Lookup> => {
     const operations = await options.operations();
-    if (made?.of !== operations) {
-      made = { of: operations, lookup: createLookup(operations) };
-    }
+    if (made?.of !== operations) made = { of: operations, lookup: createLookup(operations) };
     return made.lookup;
   };
 
   const createLookup = (operations: readonly NodeOperation[]): Lookup => {
     const decided = decide(operations, options.forward);
-    const templates = decided.filter(({ operation }) => !operation.isMethod)
-      .map((value) => ({
-        path: value.operation.path,
-        spans: spansOf(value.operation),
-        value,
-      }));
+    const templates = decided.filter(({ operation }) => !operation.isMethod).map((value) => ({
+      path: value.operation.path,
+      spans: spansOf(value.operation),
+      value,
+    }));
     const methods = decided.filter(({ operation }) => operation.isMethod)
       .map((value) => [value.operation.path, value] as const);
     return { paths: createPathTable(templates), methods: new Map(methods) };
@@ -177,9 +168,7 @@ export function createCore(options: GatewayOptions): Core {
     { head, query }: Call,
     { operation, decision }: Decided,
   ): Promise<Answer | undefined> => {
-    if (decision.right === "refused") {
-      return notAllowed(operation.name, decision.reason);
-    }
+    if (decision.right === "refused") return notAllowed(operation.name, decision.reason);
     if (decision.right === "open") return undefined;
     if (hasTokenInQuery(query)) return tokenInQuery();
     const right = await rightOf(head, decision);
@@ -203,16 +192,8 @@ export function createCore(options: GatewayOptions): Core {
     gone: AbortSignal,
   ): Promise<Turn> => {
     const closing = new AbortController();
-    const signal = AbortSignal.any([
-      gone,
-      closing.signal,
-      AbortSignal.timeout(timeout),
-    ]);
-    const giveBack = await places.take(
-      right === "token" ? "token" : "open",
-      isHeavy,
-      signal,
-    );
+    const signal = AbortSignal.any([gone, closing.signal, AbortSignal.timeout(timeout)]);
+    const giveBack = await places.take(right === "token" ? "token" : "open", isHeavy, signal);
     running.add(closing);
     let left = limit;
     return {
@@ -226,19 +207,12 @@ export function createCore(options: GatewayOptions): Core {
           signal.throwIfAborted();
           const auth = await options.auth();
           const upstream = { fetch, auth, limit: left, budget };
-          const answer = await callNode(
-            upstream,
-            request,
-            Math.min(collect, left),
-            signal,
-          );
+          const answer = await callNode(upstream, request, Math.min(collect, left), signal);
           left -= answer.start.byteLength;
           return answer;
         } catch (error) {
           const { name } = (signal.reason ?? error) as Error;
-          if (name !== "TimeoutError" || error instanceof UpstreamError) {
-            throw error;
-          }
+          if (name !== "TimeoutError" || error instanceof UpstreamError) throw error;
           const message = `The node gives no whole answer within ${timeout / 1000} s`;
           throw new UpstreamError(504, message, { cause: error });
         }
@@ -268,7 +242,7 @@ export function createCore(options: GatewayOptions): Core {
         throw error;
       }
     };
-    if (operation.access !== "read") return await alone(gone);
+    if (operation.access !== "read" || FORGETS_REQUESTS) return await alone(gone);
     return await sharing.join(keyOf(operation, right, request), alone, gone);
   };
 
@@ -279,15 +253,9 @@ export function createCore(options: GatewayOptions): Core {
     if (error instanceof NoPlace) return busy();
     if (error instanceof UpstreamError) {
       if (error.status === 503) return busy();
-      return problem(
-        error.status,
-        error.message + (error.status === 504 ? maybe : ""),
-      );
+      return problem(error.status, error.message + (error.status === 504 ? maybe : ""));
     }
-    return problem(
-      502,
-      `The node cannot be reached: it ${failureOf(error).message}${maybe}`,
-    );
+    return problem(502, `The node cannot be reached: it ${failureOf(error).message}${maybe}`);
   };
 
   /** Sends a call and makes an answer of what the node says; the log has a line of it. */
@@ -295,10 +263,7 @@ export function createCore(options: GatewayOptions): Core {
     call: Call,
     decided: Decided,
     request: UpstreamRequest,
-    answerOf: (
-      answer: UpstreamAnswer,
-      end: (bytes: number) => void,
-    ) => Answer | Response,
+    answerOf: (answer: UpstreamAnswer, end: (bytes: number) => void) => Answer | Response,
   ): Promise<Answer | Response> => {
     const { operation } = decided;
     const started = performance.now();
@@ -312,12 +277,7 @@ export function createCore(options: GatewayOptions): Core {
     const gone = (await call.makeRequest()).signal;
     let sent: Sent;
     try {
-      sent = await send(
-        decided,
-        request,
-        operation.isMethod ? limit : COLLECTED_MAX,
-        gone,
-      );
+      sent = await send(decided, request, operation.isMethod ? limit : COLLECTED_MAX, gone);
     } catch (error) {
       const refusal = failed(error, operation.access === "read");
       record(refusal.status, 0);
@@ -352,18 +312,7 @@ export function createCore(options: GatewayOptions): Core {
   });
 
   return {
-    ...{
-      lookUp,
-      mayCall,
-      refuse,
-      rightOf,
-      begin,
-      send,
-      forward,
-      rpcRequest,
-      base,
-      options,
-    },
+    ...{ lookUp, mayCall, refuse, rightOf, begin, send, forward, rpcRequest, base, options },
     close() {
       places.close();
       for (const closing of running) closing.abort();
@@ -372,9 +321,8 @@ export function createCore(options: GatewayOptions): Core {
 }
 
 /** The parameters of a path that may hold slashes. */
-export const spansOf = (
-  { parameters = [] }: NodeOperation,
-): ReadonlySet<string> => new Set(parameters.filter(({ spans }) => spans).map(({ name }) => name));
+export const spansOf = ({ parameters = [] }: NodeOperation): ReadonlySet<string> =>
+  new Set(parameters.filter(({ spans }) => spans).map(({ name }) => name));
 
 /** Tells reads apart: what is called, by whom, and all that the node gets. */
 function keyOf(
@@ -388,6 +336,4 @@ function keyOf(
 
 /** Says that there is no place for a call. */
 export const busy = (retryAfter = "5"): Answer =>
-  problem(503, "Too many calls are under way at the node", {
-    "retry-after": retryAfter,
-  });
+  problem(503, "Too many calls are under way at the node", { "retry-after": retryAfter });

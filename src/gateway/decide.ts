@@ -34,74 +34,44 @@ export function settingsOf(forward: Forward): ForwardSettings | undefined {
  *
  * @param forward what the operator allows
  */
-export function decide(
-  operations: readonly NodeOperation[],
-  forward: Forward,
-): Decided[] {
+export function decide(operations: readonly NodeOperation[], forward: Forward): Decided[] {
   const settings = settingsOf(forward);
-  return operations.map((operation) => ({
-    operation,
-    decision: decideOne(operation, settings),
-  }));
+  return operations.map((operation) => ({ operation, decision: decideOne(operation, settings) }));
 }
 
-function decideOne(
-  operation: NodeOperation,
-  settings: ForwardSettings | undefined,
-): Decision {
+function decideOne(operation: NodeOperation, settings: ForwardSettings | undefined): Decision {
   const refused = (reason: string): Decision => ({ right: "refused", reason });
   if (!settings) return refused("forward is off");
   if (!CALL_METHODS.includes(operation.method)) {
     return refused(`${operation.method} is never forwarded`);
   }
-  if (operation.isStreaming) {
-    return refused("its answer does not end, or waits");
-  }
+  if (operation.isStreaming) return refused("its answer does not end, or waits");
   const { open = [], with_token: withToken = [] } = settings;
   const isNamed = (names: readonly string[]) =>
     names.some((name) => name !== READS && isMatch(name, operation));
   // What needs the token in one place and none in another needs it.
   const isRead = operation.access === "read";
-  if (
-    isNamed(withToken) ||
-    (isRead && withToken.includes(READS) && !open.includes(READS))
-  ) {
+  if (isNamed(withToken) || (isRead && withToken.includes(READS) && !open.includes(READS))) {
     return { right: "token", reason: "with_token names it" };
   }
   const { access } = operation;
   if (isNamed(open)) {
     if (access === "write" || access === "secret") {
-      return refused(
-        `it is marked ${access}, which with_token alone can allow`,
-      );
+      return refused(`it is marked ${access}, which with_token alone can allow`);
     }
     return { right: "open", reason: "open names it" };
   }
-  if (isRead && open.includes(READS)) {
-    return { right: "open", reason: "it is a read" };
-  }
+  if (isRead && open.includes(READS)) return { right: "open", reason: "it is a read" };
   if (isRead) return refused("reads are not open");
-  if (access === "write") {
-    return refused("it may change something; with_token can allow it");
-  }
-  if (access === "secret") {
-    return refused("it shows what is private; with_token can allow it");
-  }
-  return refused(
-    "nobody says that it only reads; open or with_token can allow it by name",
-  );
+  if (access === "write") return refused("it may change something; with_token can allow it");
+  if (access === "secret") return refused("it shows what is private; with_token can allow it");
+  return refused("nobody says that it only reads; open or with_token can allow it by name");
 }
 
 /** Whether a name of the settings means an operation. */
-export function isMatch(
-  name: string,
-  { name: own, operationId, method, path }: NodeOperation,
-) {
+export function isMatch(name: string, { name: own, operationId, method, path }: NodeOperation) {
   const pattern = new RegExp(
-    `^${
-      name.split("*").map((part) => part.replace(/[\\^$.|?+()[\]{}]/g, "\\$&"))
-        .join(".*")
-    }$`,
+    `^${name.split("*").map((part) => part.replace(/[\\^$.|?+()[\]{}]/g, "\\$&")).join(".*")}$`,
   );
   return [own, operationId, `${method} ${path}`].some((name) =>
     name !== undefined && pattern.test(name)
@@ -124,18 +94,14 @@ export function mistakesInNames(
 ): NameMistake[] {
   const { open = [], with_token: withToken = [] } = settingsOf(forward) ?? {};
   const mistakes: NameMistake[] = [];
-  for (
-    const [list, names] of [["open", open], ["with_token", withToken]] as const
-  ) {
+  for (const [list, names] of [["open", open], ["with_token", withToken]] as const) {
     for (const name of names) {
       if (name === READS) continue;
       const meant = operations.filter((operation) => isMatch(name, operation));
       if (meant.length === 0) mistakes.push({ list, name, problem: "unknown" });
       if (list === "with_token" || name.includes("*")) continue;
       const closed = meant.find(({ access }) => access === "write" || access === "secret");
-      if (closed) {
-        mistakes.push({ list, name, problem: "closed", access: closed.access });
-      }
+      if (closed) mistakes.push({ list, name, problem: "closed", access: closed.access });
     }
   }
   return mistakes;

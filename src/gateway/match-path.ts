@@ -39,7 +39,7 @@ export interface PathTable<T> {
 /** The longest parameter that does not span, in characters. */
 const LENGTH_MAX = 256;
 
-/** What parsers change or take for a separator, what stands for what was no UTF-8, and control characters. */
+/** What parsers change or take for a separator, what stands for bytes that were no UTF-8, and control characters. */
 const FORBIDDEN =
   /[\\\p{Cc}\u2024\u2025\u2044\u2215\u2216\u29f5\u29f8\u29f9\ufe52\ufe68\uff0e\uff0f\uff3c\ufffd]/u;
 
@@ -55,9 +55,7 @@ interface Compiled<T> extends Template<T> {
 }
 
 /** Makes a table of templates. */
-export function createPathTable<T>(
-  templates: readonly Template<T>[],
-): PathTable<T> {
+export function createPathTable<T>(templates: readonly Template<T>[]): PathTable<T> {
   const compiled = templates.map(compile).sort((a, b) => a.rank < b.rank ? -1 : 1);
   const fits = memoize((path: string) => compiled.filter(({ pattern }) => pattern.test(path)));
   return {
@@ -65,17 +63,12 @@ export function createPathTable<T>(
       if (!isPlain(path)) return [];
       const [first] = fits(path);
       return fits(path).filter(({ rank }) => rank === first?.rank)
-        .map((template) => ({
-          value: template.value,
-          ...readParameters(template, path),
-        }));
+        .map((template) => ({ value: template.value, ...readParameters(template, path) }));
     },
     similar(path) {
       const bare = path.replace(/\/+$/, "");
       const [first] = compiled.filter(({ anyCase }) => anyCase.test(bare));
-      return compiled.filter(({ rank }) => rank === first?.rank).map((
-        { value },
-      ) => value);
+      return compiled.filter(({ rank }) => rank === first?.rank).map(({ value }) => value);
     },
   };
 }
@@ -118,10 +111,7 @@ function escape(literal: string): string {
     /%[\da-f]{2}|[.*+?^${}()|[\]\\]/gi,
     (part) =>
       part.startsWith("%")
-        ? part.replaceAll(
-          /[a-f]/gi,
-          (x) => `[${x.toUpperCase()}${x.toLowerCase()}]`,
-        )
+        ? part.replaceAll(/[a-f]/gi, (x) => `[${x.toUpperCase()}${x.toLowerCase()}]`)
         : `\\${part}`,
   );
 }
@@ -142,15 +132,11 @@ function readParameters<T>(
 }
 
 function faultOf(value: string, spans: boolean): string | undefined {
-  if (!spans && value.length > LENGTH_MAX) {
-    return `must have at most ${LENGTH_MAX} characters`;
-  }
+  if (!spans && value.length > LENGTH_MAX) return `must have at most ${LENGTH_MAX} characters`;
   // Some nodes and disks take compatible characters for one another: full-width dots, a/c in one character.
   const plain = value.normalize("NFKC");
   const parts = plain.split("/");
-  if (
-    parts.some((part) => part === "." || part === ".." || (spans && part === ""))
-  ) {
+  if (parts.some((part) => part === "." || part === ".." || (spans && part === ""))) {
     return "must not be . or ..";
   }
   const hasSlash = parts.length > (spans ? value.split("/").length : 1);

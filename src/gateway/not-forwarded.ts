@@ -19,9 +19,7 @@ export const refuseCall = (): Answer => problem(403, MESSAGE);
 /** Answers a body of JSON-RPC: its clients read errors in their own form. */
 export function refuseRpc(): Answer {
   const error = { code: NOT_ALLOWED, message: MESSAGE };
-  const body = new TextEncoder().encode(
-    JSON.stringify({ jsonrpc: "2.0", error, id: null }),
-  );
+  const body = new TextEncoder().encode(JSON.stringify({ jsonrpc: "2.0", error, id: null }));
   return {
     status: 403,
     headers: {

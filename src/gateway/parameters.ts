@@ -114,21 +114,14 @@ function readTexts(
     const value = valueOf(parameter, found);
     const fault = checkValue(rule, value);
     if (fault) {
-      wrong.push({
-        in: place,
-        name: [name, ...fault.path].join("."),
-        rule: fault.rule,
-      });
+      wrong.push({ in: place, name: [name, ...fault.path].join("."), rule: fault.rule });
     } else given.push({ parameter, texts: found, value });
   }
   return { given, wrong };
 }
 
 /** What texts stand for, by what the description says that they are. */
-function valueOf(
-  { rule, isExploded }: NodeParameter,
-  texts: readonly string[],
-): unknown {
+function valueOf({ rule, isExploded }: NodeParameter, texts: readonly string[]): unknown {
   if (!isList(rule)) return scalarOf(rule, texts[0]!);
   const items = isExploded ? texts : texts.flatMap((text) => text.split(","));
   return items.map((text) => scalarOf(rule.items ?? {}, text));
@@ -139,21 +132,15 @@ const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 function scalarOf(rule: ValueRule, text: string): unknown {
   const types = typesOf(rule);
   if (!types || types.includes("string")) return text;
-  if (
-    (types.includes("integer") || types.includes("number")) && NUMBER.test(text)
-  ) {
+  if ((types.includes("integer") || types.includes("number")) && NUMBER.test(text)) {
     return parseJson(text);
   }
-  if (types.includes("boolean") && (text === "true" || text === "false")) {
-    return text === "true";
-  }
+  if (types.includes("boolean") && (text === "true" || text === "false")) return text === "true";
   return text;
 }
 
 /** All types that a value may have; `undefined` for any. */
-export function typesOf(
-  { types, anyOf, values }: ValueRule,
-): readonly string[] | undefined {
+export function typesOf({ types, anyOf, values }: ValueRule): readonly string[] | undefined {
   if (types) return types;
   if (anyOf) {
     const all = anyOf.map(typesOf);
@@ -165,9 +152,7 @@ export function typesOf(
 const isList = (rule: ValueRule): boolean => typesOf(rule)?.includes("array") ?? false;
 
 /** The pairs of a query, decoded; `undefined` for what is not UTF-8. */
-function pairsOf(
-  query: string,
-): [name: string | undefined, text: string | undefined][] {
+function pairsOf(query: string): [name: string | undefined, text: string | undefined][] {
   return query.split("&").filter((part) => part !== "").map((part) => {
     const at = part.indexOf("=");
     const [name, text] = at < 0 ? [part, ""] : [part.slice(0, at), part.slice(at + 1)];

@@ -52,8 +52,7 @@ export function createPlaces(count: number): Places {
   const leave = new Set<() => void>();
 
   const isFree = (lane: Lane, isHeavy: boolean) =>
-    taken < (lane === "token" ? count + 1 : count) &&
-    !(isHeavy && isHeavyTaken);
+    taken < (lane === "token" ? count + 1 : count) && !(isHeavy && isHeavyTaken);
 
   const occupy = (isHeavy: boolean): () => void => {
     taken++;
@@ -83,15 +82,10 @@ export function createPlaces(count: number): Places {
     },
     async take(lane, isHeavy, signal) {
       if (isClosed || signal.aborted) throw new NoPlace("closed");
-      if (
-        isFree(lane, isHeavy) &&
-        queues[lane].every((other) => other.isHeavy !== isHeavy)
-      ) {
+      if (isFree(lane, isHeavy) && queues[lane].every((other) => other.isHeavy !== isHeavy)) {
         return occupy(isHeavy);
       }
-      if (queues[lane].length >= WAITING_MAX) {
-        throw new NoPlace("the queue is full");
-      }
+      if (queues[lane].length >= WAITING_MAX) throw new NoPlace("the queue is full");
       return await new Promise((resolve, reject) => {
         const end = () => {
           clearTimeout(timer);

@@ -33,10 +33,7 @@ export interface Content {
  * @param types in lower case; none where the operation takes no content
  */
 export async function readContent(
-  { head, makeRequest, content }: Pick<
-    Call,
-    "head" | "makeRequest" | "content"
-  >,
+  { head, makeRequest, content }: Pick<Call, "head" | "makeRequest" | "content">,
   types: readonly string[],
 ): Promise<Content | BodyRefusal> {
   const { headers } = head;
@@ -48,13 +45,10 @@ export async function readContent(
   };
   // A parser that knows no other transfer coding takes its bytes for the content.
   const transferred = headers.get("transfer-encoding") ?? "chunked";
-  if (
-    headers.has("content-encoding") || transferred.toLowerCase() !== "chunked"
-  ) {
+  if (headers.has("content-encoding") || transferred.toLowerCase() !== "chunked") {
     return { status: 415, detail: "The content of a call is not encoded" };
   }
-  const type = (headers.get("content-type") ?? "").split(";")[0]!.trim()
-    .toLowerCase();
+  const type = (headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
   const isTaken = types.includes(type);
   if (!isTaken && hasContent(head)) return wrongType;
   const request = await makeRequest();
@@ -65,9 +59,7 @@ export async function readContent(
   }
   // HTTP/2 and a host's own requests need no length: nothing is of any type.
   const bytes = await readBody(request, isTaken ? BODY_MAX : 0);
-  if ("status" in bytes) {
-    return !isTaken && bytes.status === 413 ? wrongType : bytes;
-  }
+  if ("status" in bytes) return !isTaken && bytes.status === 413 ? wrongType : bytes;
   content.isRead = true;
   return bytes.byteLength === 0 ? none : { bytes, type };
 }
@@ -75,8 +67,7 @@ export async function readContent(
 /** Whether a head says that there is content. */
 export function hasContent({ headers }: Pick<RequestHead, "headers">): boolean {
   const length = headers.get("content-length");
-  return headers.has("transfer-encoding") ||
-    (length !== null && !/^0+$/.test(length));
+  return headers.has("transfer-encoding") || (length !== null && !/^0+$/.test(length));
 }
 
 const TOO_LARGE: BodyRefusal = {
@@ -84,13 +75,8 @@ const TOO_LARGE: BodyRefusal = {
   detail: `The content of a call has at most ${BODY_MAX / 1024} KiB`,
 };
 
-async function readBody(
-  request: Request,
-  most: number,
-): Promise<Bytes | BodyRefusal> {
-  if (Number(request.headers.get("content-length") ?? 0) > most) {
-    return TOO_LARGE;
-  }
+async function readBody(request: Request, most: number): Promise<Bytes | BodyRefusal> {
+  if (Number(request.headers.get("content-length") ?? 0) > most) return TOO_LARGE;
   const reader = request.body?.getReader();
   if (!reader) return new Uint8Array();
   const parts: Uint8Array[] = [];
@@ -103,10 +89,7 @@ async function readBody(
       const read = await withTimeout(reader.read(), left, () => late);
       if ("isLate" in read) {
         void reader.cancel().catch(() => {});
-        return {
-          status: 408,
-          detail: "The content of the call does not arrive in time",
-        };
+        return { status: 408, detail: "The content of the call does not arrive in time" };
       }
       if (read.done) return joinBytes(parts);
       length += read.value.byteLength;
@@ -124,9 +107,7 @@ async function readBody(
 /** Some bytes as text, whose byte order mark stays; `undefined` where they are none. */
 export function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(
-      bytes,
-    );
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
     return undefined;
   }

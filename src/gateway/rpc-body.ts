@@ -35,17 +35,10 @@ export interface RpcFault {
 
 /** What came of a body. */
 export type RpcBody =
-  | {
-    readonly isBatch: boolean;
-    readonly calls: readonly (RawCall | RpcFault)[];
-  }
+  | { readonly isBatch: boolean; readonly calls: readonly (RawCall | RpcFault)[] }
   | RpcFault;
 
-const fault = (code: number, message: string, id = "null"): RpcFault => ({
-  id,
-  code,
-  message,
-});
+const fault = (code: number, message: string, id = "null"): RpcFault => ({ id, code, message });
 
 /** Whether something is a call that is wrong, and no call. */
 export const isFault = (call: object): call is RpcFault => "code" in call;
@@ -60,33 +53,20 @@ export function readRpcBody(text: string): RpcBody {
     return fault(-32700, `This is no JSON that is read here: ${error.message}`);
   }
   if (!root.items) return { isBatch: false, calls: [readCall(text, root)] };
-  if (root.items.length === 0) {
-    return fault(-32600, "A batch has at least one call");
-  }
-  if (root.items.length > CALLS_MAX) {
-    return fault(-32600, `A batch has at most ${CALLS_MAX} calls`);
-  }
-  return {
-    isBatch: true,
-    calls: root.items.map((part) => readCall(text, part)),
-  };
+  if (root.items.length === 0) return fault(-32600, "A batch has at least one call");
+  if (root.items.length > CALLS_MAX) return fault(-32600, `A batch has at most ${CALLS_MAX} calls`);
+  return { isBatch: true, calls: root.items.map((part) => readCall(text, part)) };
 }
 
 function readCall(text: string, { members }: Part): RawCall | RpcFault {
   if (!members) return fault(-32600, "A call is an object");
   const idPart = members.get("id");
   const id = idPart && textOfPart(text, idPart);
-  if (
-    idPart &&
-    (idPart.kind === "{" || idPart.kind === "[" || id === "true" ||
-      id === "false")
-  ) {
+  if (idPart && (idPart.kind === "{" || idPart.kind === "[" || id === "true" || id === "false")) {
     return fault(-32600, "The id of a call is a text or a number");
   }
   const methodPart = members.get("method");
-  if (methodPart?.kind !== "string") {
-    return fault(-32600, "A call has the name of a method", id);
-  }
+  if (methodPart?.kind !== "string") return fault(-32600, "A call has the name of a method", id);
   const method = JSON.parse(textOfPart(text, methodPart)) as string;
   const params = paramsOf(text, members.get("params"));
   if (isFault(params)) return { ...params, id: id ?? "null" };
@@ -105,15 +85,10 @@ export function readParams(text: string): RawParams | RpcFault {
   }
 }
 
-function paramsOf(
-  text: string,
-  params: Part | undefined,
-): RawParams | RpcFault {
+function paramsOf(text: string, params: Part | undefined): RawParams | RpcFault {
   if (params?.items) return params.items.map((part) => textOfPart(text, part));
   if (params?.members) {
-    return new Map(
-      [...params.members].map(([name, part]) => [name, textOfPart(text, part)]),
-    );
+    return new Map([...params.members].map(([name, part]) => [name, textOfPart(text, part)]));
   }
   // Some clients write null for none.
   if (!params || textOfPart(text, params) === "null") return [];

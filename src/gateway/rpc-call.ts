@@ -22,10 +22,7 @@ const MESSAGE_MAX = 1024, DATA_MAX = 16_384;
  *
  * @returns what is wrong; none where nothing is, or where nobody knows the parameters
  */
-export function checkParams(
-  { parameters }: NodeOperation,
-  params: RawParams,
-): WrongParameter[] {
+export function checkParams({ parameters }: NodeOperation, params: RawParams): WrongParameter[] {
   if (!parameters) return [];
   const wrong: WrongParameter[] = [];
   const refuse = (name: string, rule: string) => wrong.push({ in: "body", name, rule });
@@ -40,10 +37,7 @@ export function checkParams(
     for (const [at, text] of params.entries()) {
       const parameter = parameters[at];
       if (parameter) given.set(parameter.name, text);
-      else {refuse(
-          String(at),
-          `is one too many: there are ${parameters.length}`,
-        );}
+      else refuse(String(at), `is one too many: there are ${parameters.length}`);
     }
   }
   for (const { name, isRequired, rule } of parameters) {
@@ -59,9 +53,8 @@ export function checkParams(
 }
 
 /** Whether parameters are given by name. */
-export const isNamed = (
-  params: RawParams,
-): params is ReadonlyMap<string, string> => !Array.isArray(params);
+export const isNamed = (params: RawParams): params is ReadonlyMap<string, string> =>
+  !Array.isArray(params);
 
 /**
  * Writes a call.
@@ -124,14 +117,9 @@ export function readRpcAnswer(bytes: Uint8Array): RpcAnswer | undefined {
   } catch {
     return undefined;
   }
-  const [error, result] = [
-    root.members?.get("error"),
-    root.members?.get("result"),
-  ];
+  const [error, result] = [root.members?.get("error"), root.members?.get("result")];
   const errorText = error && textOfPart(text, error);
-  if (errorText !== undefined && errorText !== "null") {
-    return readError(errorText);
-  }
+  if (errorText !== undefined && errorText !== "null") return readError(errorText);
   return result && { result: textOfPart(text, result) };
 }
 
@@ -141,10 +129,7 @@ function readError(text: string): RpcAnswer {
   const dataText = data && textOfPart(text, data);
   return {
     code: typeof code === "number" ? code : undefined,
-    message: shorten(
-      textOf(message) ?? "The node answers with an error",
-      MESSAGE_MAX,
-    ),
+    message: shorten(textOf(message) ?? "The node answers with an error", MESSAGE_MAX),
     data: dataText !== undefined && dataText.length <= DATA_MAX ? dataText : undefined,
     error: text,
   };

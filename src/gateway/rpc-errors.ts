@@ -20,9 +20,7 @@ export const CODES = {
 const WARMING_UP = -28;
 
 /** The status for an error of the node. */
-export function statusOf(
-  { code }: Exclude<RpcAnswer, { result: string }>,
-): Status {
+export function statusOf({ code }: Exclude<RpcAnswer, { result: string }>): Status {
   if (code === CODES.wrongParams) return 400;
   if (code === CODES.noMethod) return 404;
   return code === WARMING_UP ? 503 : 422;

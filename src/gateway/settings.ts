@@ -34,21 +34,12 @@ export interface ForwardSettings {
 export type Forward = typeof FORWARDS[number] | ForwardSettings;
 
 /** What holds where nothing is said. */
-export const FORWARD_DEFAULTS = {
-  timeout: "30s",
-  limit: "32MiB",
-  concurrency: 8,
-} as const;
+export const FORWARD_DEFAULTS = { timeout: "30s", limit: "32MiB", concurrency: 8 } as const;
 
 /** A size as it is written: `500KiB`, `32MiB`. */
 export const SIZE_FORM: RegExp = /^(\d+(?:\.\d+)?)(B|KiB|MiB|GiB)$/;
 
-const UNITS: Readonly<Record<string, number>> = {
-  B: 1,
-  KiB: 1024,
-  MiB: 1024 ** 2,
-  GiB: 1024 ** 3,
-};
+const UNITS: Readonly<Record<string, number>> = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
 
 /** A size in bytes. */
 export function bytesOf(size: string): number {
@@ -57,11 +48,4 @@ export function bytesOf(size: string): number {
 }
 
 /** The methods of HTTP that are forwarded, where the node has them. OPTIONS is this service's own. */
-export const CALL_METHODS: readonly string[] = [
-  "GET",
-  "HEAD",
-  "POST",
-  "PUT",
-  "PATCH",
-  "DELETE",
-];
+export const CALL_METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];

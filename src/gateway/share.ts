@@ -21,11 +21,7 @@ export interface Sharing<T extends Shareable> {
    * @param start makes the call until its signal is aborted, which is when nobody waits any longer
    * @param gone ends the wait of this caller, and not that of the others
    */
-  join(
-    key: string,
-    start: (signal: AbortSignal) => Promise<T>,
-    gone: AbortSignal,
-  ): Promise<T>;
+  join(key: string, start: (signal: AbortSignal) => Promise<T>, gone: AbortSignal): Promise<T>;
 }
 
 interface Flight<T> {
@@ -41,10 +37,7 @@ interface Flight<T> {
 export function createSharing<T extends Shareable>(): Sharing<T> {
   const flights = new Map<string, Flight<T>>();
 
-  const begin = (
-    key: string,
-    start: (signal: AbortSignal) => Promise<T>,
-  ): Flight<T> => {
+  const begin = (key: string, start: (signal: AbortSignal) => Promise<T>): Flight<T> => {
     const controller = new AbortController();
     const result = start(controller.signal);
     const flight: Flight<T> = { result, controller, users: 0, isTaken: false };

@@ -38,9 +38,7 @@ export async function readToken(place: TokenPlace): Promise<Token> {
   const token = text?.trim() ?? "";
   if (token === "") return { reason: `${name} holds no token` };
   if (FORM.test(token)) return { token };
-  return {
-    reason: `${name} must hold 32 or more characters of A-Z, a-z, 0-9, . _ ~ + / and -`,
-  };
+  return { reason: `${name} must hold 32 or more characters of A-Z, a-z, 0-9, . _ ~ + / and -` };
 }
 
 /**
@@ -48,17 +46,12 @@ export async function readToken(place: TokenPlace): Promise<Token> {
  *
  * @param authorization the header, in which any other scheme counts as no token
  */
-export async function hasToken(
-  token: string,
-  authorization: string | null,
-): Promise<boolean> {
+export async function hasToken(token: string, authorization: string | null): Promise<boolean> {
   const [, given] = /^bearer +(\S+)$/i.exec(authorization ?? "") ?? [];
   if (given === undefined) return false;
   const [a, b] = await Promise.all(
     [token, given].map(async (text) =>
-      new Uint8Array(
-        await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)),
-      )
+      new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)))
     ),
   );
   let difference = 0;

@@ -35,11 +35,7 @@ export class UpstreamError extends Error {
   override name = "UpstreamError";
   readonly status: 502 | 503 | 504;
 
-  constructor(
-    status: 502 | 503 | 504,
-    message: string,
-    options?: ErrorOptions,
-  ) {
+  constructor(status: 502 | 503 | 504, message: string, options?: ErrorOptions) {
     super(message, options);
     this.status = status;
   }
@@ -70,10 +66,7 @@ export async function callNode(
   collect: number,
   signal: AbortSignal,
 ): Promise<UpstreamAnswer> {
-  const response = await auth.exchange(
-    () => send(fetch, auth, request, signal),
-    signal,
-  );
+  const response = await auth.exchange(() => send(fetch, auth, request, signal), signal);
   const { status, headers } = response;
   const reader = response.body?.getReader();
   const cancel = () => void reader?.cancel().catch(() => {});
@@ -85,13 +78,9 @@ export async function callNode(
     refuse("The node redirects, which is not followed");
   }
   const coding = headers.get("content-encoding")?.toLowerCase() ?? "identity";
-  if (coding !== "identity") {
-    refuse("The node encodes its answer, though nobody asked for that");
-  }
+  if (coding !== "identity") refuse("The node encodes its answer, though nobody asked for that");
   const said = Number(headers.get("content-length") ?? 0);
-  if (said > limit) {
-    refuse("The answer of the node is longer than is passed on");
-  }
+  if (said > limit) refuse("The answer of the node is longer than is passed on");
 
   let length = 0;
   const next = async () => {
@@ -100,10 +89,7 @@ export async function callNode(
     length += value.byteLength;
     if (length > limit) {
       cancel();
-      throw new UpstreamError(
-        502,
-        "The answer of the node is longer than is passed on",
-      );
+      throw new UpstreamError(502, "The answer of the node is longer than is passed on");
     }
     return value as Uint8Array<ArrayBuffer>;
   };
@@ -140,19 +126,12 @@ async function send(
   { method, url, headers, body }: UpstreamRequest,
   signal: AbortSignal,
 ): Promise<Response> {
-  let attempt: Attempt = await auth.first({
-    url,
-    method: method as "GET" | "POST",
-  });
+  let attempt: Attempt = await auth.first({ url, method: method as "GET" | "POST" });
   for (;;) {
     const response = await withSignal(
       fetch(url, {
         method,
-        headers: {
-          "accept-encoding": "identity",
-          ...headers,
-          ...attempt.headers,
-        },
+        headers: { "accept-encoding": "identity", ...headers, ...attempt.headers },
         body: body ?? null,
         redirect: "manual",
         signal,
@@ -169,9 +148,7 @@ async function send(
       // A node without a secret says itself who may do what.
       if (status === 403) return response;
       await response.body?.cancel().catch(() => {});
-      throw new UpstreamError(502, "The node wants another secret", {
-        cause: error,
-      });
+      throw new UpstreamError(502, "The node wants another secret", { cause: error });
     }
     await response.body?.cancel().catch(() => {});
   }
