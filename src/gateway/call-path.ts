@@ -90,7 +90,7 @@ async function readContent(call: Call, { body, method }: NodeOperation) {
   }
   if (!hasContent && method !== "GET") {
     const request = await call.makeRequest();
-    if (!request.body || length === "0") {
+    if (!request.body) {
       return body.isRequired ? wrongParameters([REQUIRED_BODY]) : none;
     }
   }
