@@ -202,7 +202,10 @@ async function said(response: Response): Promise<Said> {
   // Octets become characters of the same number, so that nothing is lost.
   const octets = Buffer.from(await response.arrayBuffer());
   const isText = /json|text|^$/.test(type);
-  const text = octets.toString(isText ? "utf8" : "latin1").replace(OF_WHO_ASKS, "$1?");
+  const text = octets.toString(isText ? "utf8" : "latin1").replace(
+    OF_WHO_ASKS,
+    (_, name) => `${name}0`,
+  );
   return { status: response.status, type, text };
 }
 

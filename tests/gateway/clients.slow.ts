@@ -1,13 +1,14 @@
 /** Clients of other people, pointed at the service instead of at a node: `node tests/gateway/setup.mjs` installs them. */
-import { readFile, writeFile } from "node:fs/promises";
-import { mkdtemp } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { objectOf } from "../../src/json/values.ts";
 import { testWhere, without } from "../_needs.ts";
 import { ROOT } from "../_paths.ts";
+import { run } from "../_server.ts";
 import { PROGRAMS } from "../nodes/_asked-nodes.ts";
 import { callsBy, resultOf } from "../nodes/_calls.ts";
 import { freePort, startDaemon, until } from "../nodes/_daemon.ts";
@@ -75,6 +76,43 @@ testWhere(
     }
   },
 );
+
+/** The programs of the page by the client that they have: each prints the height of a node. */
+const PROGRAMS_OF_PAGE: Readonly<Record<string, readonly [kind: string, method: string]>> = {
+  ethers: ["ethereum", "eth_blockNumber"],
+  viem: ["ethereum", "eth_blockNumber"],
+  "bitcoin-core": ["bitcoin", "getblockcount"],
+};
+
+for (const [name, [kind, method]] of Object.entries(PROGRAMS_OF_PAGE)) {
+  testWhere(
+    clients,
+    without(installed(name), PROGRAMS[kind]!.path),
+    `the program with ${name} in docs/calling.md works`,
+    async () => {
+      const page = await readFile(join(ROOT, "docs/calling.md"), "utf8");
+      const programs = [...page.matchAll(/^```js\n([^]*?)^```/gm)].map(([, program]) => program!);
+      assert.is(programs.length, Object.keys(PROGRAMS_OF_PAGE).length);
+      const program = programs.find((program) => program.includes(`from "${name}"`))!;
+      const node = await PROGRAMS[kind]!.start();
+      const beside = await startBeside(node, kind);
+      // Where it finds the packages.
+      const file = installed(`.${name}.mjs`);
+      try {
+        const { host } = new URL(beside.url);
+        await writeFile(file, program.replaceAll("127.0.0.1:8080", host));
+        const { code, stdout, stderr } = await run([process.execPath, file]);
+        assert.is(code, 0, stderr);
+        const height = Number(await resultOf(node.call!, method, []));
+        assert.is(stdout.trim().replace(/n$/, ""), String(height));
+      } finally {
+        await rm(file, { force: true });
+        await beside.service.stop();
+        await node.stop();
+      }
+    },
+  );
+}
 
 const codeOf = (error: unknown) => (error as { code?: number }).code;
 

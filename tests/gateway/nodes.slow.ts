@@ -2,6 +2,7 @@
  * Calls of real nodes through the service: anvil and hsd, and those of Debian (`apt-get install litecoind monero
  * etcd-server nats-server syncthing`, and curl). A node that is not there is skipped.
  */
+import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parseJson } from "../../src/json/lossless.ts";
@@ -24,11 +25,12 @@ interface Variant {
   readonly start: () => Promise<AskedNode>;
 }
 
-const VARIANTS: readonly Variant[] = [
+/** All of them, or those whose names `NODES` matches. */
+const VARIANTS = ([
   ...Object.entries(PROGRAMS).map(([kind, { start }]) => ({ name: kind, kind, start })),
   { name: "bitcoin with rpcauth", kind: "bitcoin", start: () => startLitecoind("op:geheim") },
   { name: "monero with a login", kind: "monero", start: () => startMonerod("op:geheim") },
-];
+] as readonly Variant[]).filter(({ name }) => new RegExp(process.env.NODES ?? "").test(name));
 
 for (const { name, kind, start } of VARIANTS) {
   testWhere(

@@ -3,6 +3,7 @@ import * as assert from "uvu/assert";
 import { type Beside, startBeside, TOKEN_FILE, WITH_TOKEN } from "../gateway/_beside.ts";
 import { PROGRAMS } from "./_asked-nodes.ts";
 import { resultOf } from "./_calls.ts";
+import { until } from "./_daemon.ts";
 import type { AskedNode } from "./_interface.ts";
 
 const calls = suite("calls of anvil through the service");
@@ -70,6 +71,32 @@ calls("a batch is read by POST, each call with its own id, in its own order", as
   assert.is(answers[2].error.data.setting, "forward");
 });
 
+calls(
+  "older clients are answered in their version, without a type and at a URL with a slash",
+  async () => {
+    const body = new TextEncoder().encode('{"version":"1.1","id":1,"method":"eth_chainId"}');
+    const send = async (path: string, headers: Record<string, string> = {}) => {
+      const response = await fetch(beside.url + path, { method: "POST", headers, body });
+      return [response.status, await response.text()] as const;
+    };
+    const answer = `{"result":"${await ask("eth_chainId")}","error":null,"id":1}`;
+    for (const path of ["/v1/rpc", "/v1/rpc/"]) assert.equal(await send(path), [200, answer]);
+    const [status, text] = await send("/v1/rpc", { "content-type": "application/json" });
+    assert.equal([status, text], [200, answer]);
+    // What a page sends names its type.
+    for (const header of ["origin", "referer", "cookie"]) {
+      const [status] = await send("/v1/rpc", { [header]: beside.url, "x-nodeface": "1" });
+      assert.is(status, 415, header);
+    }
+    const refused = JSON.stringify({ id: 2, method: "eth_accounts" });
+    const { result, error } = await (await beside.ask("/v1/rpc", {
+      ...post({}),
+      body: refused,
+    })).json();
+    assert.equal([result, error.code], [null, -32001]);
+  },
+);
+
 calls("what signs, sends, mines or looks inside is refused, and changes nothing", async () => {
   const before = await state();
   const names: readonly (readonly [name: string, status: number])[] = [
@@ -121,11 +148,10 @@ calls("a write with a token works with it, once, and fails without it", async ()
     assert.equal(await state(), before);
     const sent = await send(WITH_TOKEN);
     assert.is(sent.status, 200);
-    const { status } = await ask<{ status: string }>(
-      "eth_getTransactionReceipt",
-      await sent.json(),
-    );
-    assert.is(status, "0x1");
+    const hash = await sent.json();
+    const receipt = () => ask<{ status: string } | null>("eth_getTransactionReceipt", hash);
+    await until(async () => await receipt() !== null, 10_000);
+    assert.is((await receipt())!.status, "0x1");
     assert.is(Number((await state())[2]), Number(before[2]) + 1);
     // What is open needs no token.
     assert.is((await opened.ask("/v1/rpc/eth_chainId", { method: "GET" })).status, 200);
