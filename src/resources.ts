@@ -19,7 +19,6 @@ import type { Gateway } from "./gateway/gateway.ts";
 import { milliseconds } from "./info/settings.ts";
 import { parseJson } from "./json/lossless.ts";
 import type { Duration } from "./kinds/kind.ts";
-import { readInterface } from "./openapi/kind-document.ts";
 import type { Monitor } from "./info/monitor.ts";
 import type { Snapshot } from "./info/snapshot.ts";
 import type { Kind } from "./kinds/kind.ts";
@@ -211,6 +210,7 @@ export function createResources(options: ResolvedOptions): Resources {
   /** The path of the node's JSON-RPC, which its kind knows. */
   const rpcPath = lazy(async () => {
     const json = await (await findNode())?.loadInterface();
+    const { readInterface } = await import("./openapi/kind-document.ts");
     return json ? readInterface(parseJson(new TextDecoder().decode(json))).openrpc?.path ?? "" : "";
   });
   const gateway = lazy(async (): Promise<Gateway | undefined> => {

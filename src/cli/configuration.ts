@@ -5,7 +5,6 @@
  * @module
  */
 import type { Forward } from "../gateway/settings.ts";
-import { LOGO_BYTES_MAX } from "../explorer/logo.ts";
 import type { InfoSettings, NodeSettings } from "../info/settings.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { PageSettings } from "../options.ts";
@@ -162,6 +161,7 @@ async function readFiles(
 /** Reads the file of a logo; what is wrong is said with its place in the configuration. */
 async function readLogo(path: string | undefined, files: Files): Promise<LogoFile | undefined> {
   if (path === undefined) return undefined;
+  const { LOGO_BYTES_MAX } = await import("../explorer/logo.ts");
   try {
     return { bytes: await files.readBytes(path, LOGO_BYTES_MAX) };
   } catch (error) {
