@@ -17,6 +17,17 @@ const DOCUMENT: Json = {
   security: [{ key: [] }],
   paths: {
     "/read": { get: { description: "Reads.", "x-access": "read" } },
+    "/asked": {
+      get: {
+        "x-access": "read",
+        parameters: [
+          { name: "first", in: "query", required: true, schema: { type: "string" } },
+          { name: "second", in: "query", required: true },
+          { name: "third", in: "query" },
+          { name: "$(run)", in: "query", required: true },
+        ],
+      },
+    },
     "/write": { post: { description: "Writes.", "x-access": "write", security: [{ user: [] }] } },
     "/secret": { get: { "x-access": "secret" } },
     "/unknown": { get: { "x-call": "open" } },
@@ -26,6 +37,19 @@ const DOCUMENT: Json = {
       servers: [{ url: "." }],
       get: { summary: "Call", "x-access": "read" },
       post: { summary: "Call", "x-access": "read" },
+    },
+    "/v1/rpc/give": {
+      servers: [{ url: "." }],
+      post: {
+        "x-access": "read",
+        requestBody: {
+          content: {
+            "application/json": {
+              schema: { properties: { to: { type: "object" }, by: {} }, required: ["to"] },
+            },
+          },
+        },
+      },
     },
     "/v1/info": { get: { servers: [{ url: "." }], security: [] } },
   },
@@ -145,6 +169,15 @@ described("the page says the same, and its commands can be sent", async () => {
   assert.match(
     article("/read"),
     `curl -H &quot;X-Nodeface: 1&quot; <var>$BASE_URL</var>/v1/node/read`,
+  );
+  assert.match(
+    article("/asked"),
+    `&quot;<var>$BASE_URL</var>/v1/node/asked?first={first}&amp;second={second}&quot;</code>`
+      .replaceAll("&quot;", '"'),
+  );
+  assert.match(
+    article("give"),
+    `-d &#39;{&quot;to&quot;: …}&#39; <var>$BASE_URL</var>/v1/rpc/give`,
   );
   assert.match(article("call"), `<var>$BASE_URL</var>/v1/rpc/call</code>`);
   assert.match(article("/write"), `<p class="call">Needs the operator&#39;s token.</p>`);

@@ -164,20 +164,38 @@ function renderOperation(operation: Operation, detail: Detail): string {
     `<pre><code>curl ${renderOptions(operation)}${renderAddress(operation)}</code></pre></article>`;
 }
 
-/** The options of `curl`. */
-function renderOptions({ method, call }: Operation): string {
+const isCallable = ({ call }: Operation) => call === "open" || call === "token";
+
+/** The options of `curl`. A call has all that it cannot be without. */
+function renderOptions(operation: Operation): string {
+  const { method, call, parameters } = operation;
+  const fields = requiredIn(parameters, "body").map((field) => `${JSON.stringify(field)}: …`);
   const options = [
     ...method === "GET" ? [] : [`-X ${method}`],
-    ...call === "open" || call === "token" ? [`-H "X-Nodeface: 1"`] : [],
+    ...isCallable(operation) ? [`-H "X-Nodeface: 1"`] : [],
     ...call === "token" ? [`-H "Authorization: Bearer $TOKEN"`] : [],
+    ...isCallable(operation) && fields.length > 0
+      ? [`-H "Content-Type: application/json" -d '{${fields.join(", ")}}'`]
+      : [],
   ];
   return options.map((option) => `${escape(option)} `).join("");
 }
 
-function renderAddress({ server, path }: Operation): string {
+function renderAddress(operation: Operation): string {
+  const { server, path, parameters } = operation;
   const base = /^https?:/.test(server) ? "" : "<var>$BASE_URL</var>";
-  return `${base}${name(server)}${name(path)}`;
+  const query = isCallable(operation)
+    ? requiredIn(parameters, "query").map((field) => `${field}={${field}}`)
+    : [];
+  const address = `${base}${name(server)}${name(path)}`;
+  return query.length > 0 ? `"${address}?${escape(query.join("&"))}"` : address;
 }
+
+/** The names of the parameters that are required, of those that are safe in a shell. */
+const requiredIn = (parameters: readonly Item[], place: "query" | "body"): string[] =>
+  parameters.filter(({ name, facts }) =>
+    facts[0] === place && facts.at(-1) === "required" && /^[\w.-]{1,60}$/.test(name)
+  ).map(({ name }) => name);
 
 function renderItems(title: string, items: Item[], { items: max, item: length }: Detail): string {
   if (items.length === 0) return "";

@@ -43,7 +43,9 @@ export function rawSuite(title: string, starts: ReadonlyMap<string, () => Promis
         assert.is(answer.status, difference?.cases[name] ?? status, runtime);
         if (difference) continue;
         assert.is(answer.headers["x-content-type-options"], "nosniff", runtime);
-        assert.is(answer.headers["referrer-policy"], "no-referrer", runtime);
+        const isPage = answer.headers["content-type"]?.startsWith("text/html");
+        const policy = isPage ? "same-origin" : "no-referrer";
+        assert.is(answer.headers["referrer-policy"], policy, runtime);
         assert.is(answer.answers, answers, `${runtime} gives ${answer.answers} answers`);
         const compared = comparable(answer);
         first ??= compared;
