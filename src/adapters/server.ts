@@ -49,7 +49,10 @@ export interface App {
   matches?(request: { readonly url: string; readonly originalUrl?: string | undefined }): boolean;
 }
 
-/** An app that answers with plain data as well, so that the adapter copies no bytes. */
+/**
+ * An app that answers with plain data as well, so that the adapter copies no bytes: a service does, by `answer` of
+ * `nodeface.ts`.
+ */
 export interface AnsweringApp extends App {
   /**
    * Is called in place of `fetch`.

@@ -98,9 +98,9 @@ export async function readConfig(
     ...topic === undefined ? {} : { topic },
     ...path === undefined ? {} : { file: path },
     remarks: given.isPrinting ? [] : remarksOn(isUsual, env, file),
-    host: values.host ?? file.listen?.host ?? usual(COMMAND.host),
-    port: values.port ?? file.listen?.port ?? usual(COMMAND.port),
-    log: values.log ?? file.log ?? usual(COMMAND.log),
+    host: values.host ?? file.listen?.host ?? defaultOf(COMMAND.host),
+    port: values.port ?? file.listen?.port ?? defaultOf(COMMAND.port),
+    log: values.log ?? file.log ?? defaultOf(COMMAND.log),
     ...file.hosts === undefined ? {} : { hosts: file.hosts },
     ...file.cors === undefined ? {} : { cors: file.cors },
     ...description === undefined ? {} : { description },
@@ -189,6 +189,6 @@ function remarksOn(isUsual: boolean, env: Environment, { node }: FileConfig): Re
 }
 
 /** What holds where nobody says otherwise. */
-function usual<T>({ rule, default: text = "" }: CommandSetting<T>): T {
+function defaultOf<T>({ rule, default: text = "" }: CommandSetting<T>): T {
   return readText(text, rule);
 }

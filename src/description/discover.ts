@@ -1,6 +1,7 @@
 /**
  * The description of a node that nobody has named: what the node itself serves, with what is known of its kind;
  * else what nodes of its kind offer. What kind it is, and whether it answers, may be known late or never.
+ * `refresh` looks: `look → showKind, showNode`.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * What the kinds of `spec/kinds/` are called.
+ * What the kinds of `spec/kinds/` are called; `build/assets.ts` writes it.
  *
  * @module
  */

@@ -1,5 +1,6 @@
 /**
- * The kinds of node that are known: the files of `spec/kinds/`.
+ * The kinds of node that are known: the files of `spec/kinds/`, which
+ * `build/assets.ts` reads.
  *
  * @module
  */

@@ -101,7 +101,7 @@ export function learn(
 }
 
 /** What is known of a node that has not answered in time. */
-export function giveUp(plan: Plan, knowledge: Knowledge): Knowledge {
+export function withoutAnswer(plan: Plan, knowledge: Knowledge): Knowledge {
   const error = new SourceError("timeout", "has not answered in time");
   const vital = namesOf(plan, "vital").map((name): [string, SourceState] => [
     name,
@@ -115,7 +115,7 @@ export function giveUp(plan: Plan, knowledge: Knowledge): Knowledge {
  *
  * @param stale how long an answer that no longer holds is shown, in milliseconds
  */
-export function show(plan: Plan, knowledge: Knowledge, now: Instant, stale: number): Shown {
+export function shownAt(plan: Plan, knowledge: Knowledge, now: Instant, stale: number): Shown {
   const isGone = isSilent(plan, knowledge);
   const answers = new Map<string, Learnt>();
   let oldest: Instant | undefined;

@@ -2,7 +2,8 @@
  * `GET /v1/info` beside a node: asks it while somebody asks, remembers what it said, and says how it is.
  *
  * The monitor is in one of a few states. One query is under way at a time; each has a generation, so that the
- * answers of one that was given up change nothing.
+ * answers of one that was given up change nothing. A request goes `get → start → runQuery → publish`; `peek`
+ * gives what was published.
  *
  * @module
  */

@@ -1,5 +1,6 @@
 /**
- * Asks a node, remembers what it said, and says how it is. When that is done is up to `monitor.ts`.
+ * Asks a node, remembers what it said, and says how it is. When that is done is up to `monitor.ts`:
+ * `observe` finds the kind and asks the sources, `report` makes the info of what is known.
  *
  * @module
  */
@@ -11,13 +12,13 @@ import { makeInfo } from "./info-object.ts";
 import {
   dueSources,
   gaveNothing,
-  giveUp,
   type Instant,
   isSilent,
   type Knowledge,
   learn,
   namesOf,
-  show,
+  shownAt,
+  withoutAnswer,
 } from "./knowledge.ts";
 import { readFields, type Values } from "./map-fields.ts";
 import { HOST, type HostInfo, makePlan, type Plan, planOfHost } from "./query-plan.ts";
@@ -184,7 +185,7 @@ export function createObserver(options: ObserverOptions): Observer {
 
   const reportNow = (): NodeReport => {
     const instant = now();
-    const shown = show(plan, knowledge, instant, times.stale);
+    const shown = shownAt(plan, knowledge, instant, times.stale);
     const read = plan.sources.has(HOST)
       ? formed(shown.answers.get(HOST)?.taken.get("") as Values | undefined)
       : readFields(plan.fields, shown.answers, values);
@@ -231,7 +232,7 @@ export function createObserver(options: ObserverOptions): Observer {
       return isKnown && !isSilent(plan, knowledge) && !gaveNothing(plan, knowledge);
     },
     giveUp() {
-      knowledge = giveUp(plan, knowledge);
+      knowledge = withoutAnswer(plan, knowledge);
     },
     report: reportNow,
     settled: () => Promise.all(running.values()),

@@ -238,7 +238,7 @@ export interface KindHealth {
 export interface Kind extends KindInterface {
   /** What it is, for people. */
   title: string;
-  /** Where such a node listens as a rule. */
+  /** Where such a node listens as a rule: for people alone, it is never asked there by itself. */
   url: string;
   /** Names of programs and networks that people give in place of the kind. */
   aliases?: readonly string[] | undefined;

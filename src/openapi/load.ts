@@ -48,7 +48,10 @@ export interface LoadJob {
   readonly isForwarding?: boolean | undefined;
 }
 
-/** Where a reader has what the kind of the node offers, and what the node says that it has of it. */
+/**
+ * Where a reader has what the kind of the node offers, and what the node says that it has of it:
+ * `description/discover.ts` makes that reader.
+ */
 export const KIND_FILES = { interface: "kind:interface", offer: "kind:offer" } as const;
 
 /** What came of reading a description. */

@@ -34,7 +34,7 @@ export function kindNameRule(own: readonly string[]): TextRule {
   return oneWordOf([...KIND_NAMES, ...own, "none"], RIGHT, KIND_ALIASES);
 }
 
-/** A name, which may be that of a kind that is read later, or a file. */
+/** A name, which may be that of a kind that is read later, or a file. `readConfig` says which names are none. */
 export const KIND_OR_FILE_RULE: TextRule = {
   right: RIGHT,
   pattern: /^[^\r\n]+$/,
