@@ -165,9 +165,12 @@ export function keepFound<T>(
       of.ofNode = live;
       return report(first);
     }
-    // Nobody has named it: that it is not there, or is something else, is no trouble.
+    // Nobody has named it: that it is not there, or is something else, is no trouble, and no news where there is
+    // something else to be shown.
     const reason = reasonIn(first?.findings ?? []);
-    if (reason !== told) log(`there is no description of the node at ${name}: ${reason}`, "info");
+    if (!of.ofKind && reason !== told) {
+      log(`there is no description of the node at ${name}: ${reason}`, "info");
+    }
     told = reason;
   }
 

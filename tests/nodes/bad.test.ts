@@ -67,7 +67,8 @@ for (const behaviour of ["refuses", ...Object.keys(BADNESS)]) {
     seen.push(await watch("ok"));
     assertQuick(seen.flatMap(({ times }) => times), 500);
     const more = (Math.max(...seen.map(({ most }) => most)) - before) / MEBIBYTE;
-    assert.ok(more < 20, `it took ${more} MiB more`);
+    // Far less than one of its large answers.
+    assert.ok(more < 40, `it took ${more} MiB more`);
   });
 
   bad(`a node that ${behaviour} from the start is waited for no longer than its time`, async () => {
