@@ -5,10 +5,11 @@
  *
  * @module
  */
+import type { IncomingMessage, RequestOptions } from "node:http";
 import type { Readable } from "node:stream";
 import type { ReadableStream as NodeStream } from "node:stream/web";
 import { joinBytes } from "./bytes.ts";
-import { withTimeout } from "./with-timeout.ts";
+import { withSignal, withTimeout } from "./with-timeout.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -352,6 +353,201 @@ function toResponse(
   const isEmpty = status === 204 || status === 205 || status === 304;
   if (isEmpty) body.resume();
   return new Response(isEmpty ? null : toWeb(body) as ReadableStream, { status, headers });
+}
+
+/** A call of another server. */
+export interface OutgoingCall {
+  readonly method: string;
+  readonly url: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Bytes | undefined;
+  /** Whether it must not arrive twice. Otherwise it is sent once more where a kept connection turns out to be closed. */
+  readonly isOnce: boolean;
+  /** Ends the call, and the reading of its answer; its reason is what these reject with. */
+  readonly signal: AbortSignal;
+}
+
+/** The answer to a call, of which no more is read than is asked for. */
+export interface IncomingAnswer {
+  /** 200 to 599. */
+  readonly status: number;
+  /** Called with names in lower case only. */
+  readonly headers: Pick<Headers, "get">;
+  /** Reads the next bytes; `undefined` at the end. Rejects where the answer breaks off. */
+  next(): Promise<Bytes | undefined>;
+  /** Lets go of the rest; the connection is not used again, unless the answer has ended. */
+  cancel(): void;
+}
+
+/** Calls another server. Follows no redirects, and decodes nothing. */
+export type CallOut = (call: OutgoingCall) => Promise<IncomingAnswer>;
+
+/**
+ * Makes what calls other servers, with `node:http` where there is one: the `fetch` of Deno 2.9 sends a request again
+ * that was read but not answered, and that of Bun 1.4 does if it is a GET.
+ *
+ * @param tls as for {@linkcode createFetch}
+ * @throws {PlatformError} as {@linkcode createFetch}
+ */
+export function createCallOut(tls?: Tls): CallOut {
+  if (tls && !holdsCertificates(tls.ca)) {
+    throw new PlatformError("it holds no certificate in PEM");
+  }
+  const { process, navigator } = globalThis;
+  if (process?.versions?.node && navigator?.userAgent !== "Cloudflare-Workers") {
+    return callOutOfNode(tls);
+  }
+  const fetch = createFetch(tls);
+  return (call) => callByFetch(fetch, call);
+}
+
+/** What is used of `node:http`, or of `node:https`. */
+interface HttpModule {
+  readonly request: typeof import("node:http").request;
+  readonly Agent: typeof import("node:http").Agent;
+}
+
+function callOutOfNode(tls: Tls | undefined): CallOut {
+  interface Client {
+    readonly http: HttpModule;
+    readonly kept: RequestOptions;
+    readonly fresh: RequestOptions;
+  }
+  const clients: Record<string, Client> = {};
+  const open = async (protocol: string) => {
+    const http: HttpModule = await (protocol === "https:"
+      ? import("node:https") as Promise<unknown> as Promise<HttpModule>
+      : import("node:http"));
+    const { rootCertificates } = tls ? await import("node:tls") : { rootCertificates: [] };
+    const trust = tls && { ca: [...rootCertificates, tls.ca] };
+    const agent = new http.Agent({ keepAlive: true, timeout: IDLE_TIMEOUT });
+    return clients[protocol] = {
+      http,
+      kept: { agent, ...trust },
+      fresh: { agent: false, ...trust },
+    };
+  };
+  return async (call) => {
+    const url = new URL(call.url);
+    const { http, kept, fresh } = clients[url.protocol] ?? await open(url.protocol);
+    // Deno 2.9 sends again by itself what it has sent on a kept connection.
+    if (call.isOnce) return await sendOut(http, url, call, fresh);
+    try {
+      return await sendOut(http, url, call, kept);
+    } catch (error) {
+      if (!(error as Stale).isStale || call.signal.aborted) throw error;
+      return await sendOut(http, url, call, fresh);
+    }
+  };
+}
+
+/** An error on a kept connection, which the other side may have closed before the request. */
+type Stale = Error & { isStale?: boolean };
+
+function sendOut(
+  { request }: HttpModule,
+  { hostname, port, pathname, search }: URL,
+  { method, headers, body, signal }: OutgoingCall,
+  connection: RequestOptions,
+): Promise<IncomingAnswer> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason);
+    const options = {
+      ...connection,
+      ...{ method, headers: withLength(headers, method, body) },
+      // Brackets belong to the URL.
+      host: hostname.replace(/^\[|\]$/g, ""),
+      path: pathname + search,
+      ...port !== "" && { port },
+    };
+    let answer: IncomingMessage | undefined;
+    let failure: { readonly reason: unknown } | undefined;
+    let hasEnded = false;
+    let wake = () => {};
+    const sent = request(options, (message) => {
+      answer = message;
+      const { statusCode: status = 0, rawHeaders } = message;
+      message.on("readable", () => wake()).on("error", fail);
+      message.on("end", () => {
+        // Deno 2.9 ends an answer that has broken off.
+        if (!message.complete) return fail(closed());
+        hasEnded = true;
+        signal.removeEventListener("abort", stop);
+        wake();
+      });
+      message.on("close", () => fail(closed()));
+      if (status < 200 || status > 599) {
+        return fail(Object.assign(new Error("status"), { code: "HPE_INVALID_STATUS" }));
+      }
+      resolve({ status, headers: fieldsOf(rawHeaders), next, cancel });
+    });
+    const fail = (reason: unknown) => {
+      if (hasEnded || failure) return;
+      failure = { reason };
+      signal.removeEventListener("abort", stop);
+      sent.destroy();
+      reject(reason);
+      wake();
+    };
+    const stop = () => fail(signal.reason);
+    const next = async (): Promise<Bytes | undefined> => {
+      for (;;) {
+        if (failure) throw failure.reason;
+        const chunk: Bytes | null = answer!.read();
+        if (chunk) return chunk;
+        if (hasEnded) return undefined;
+        await new Promise<void>((resolve) => wake = resolve);
+      }
+    };
+    const cancel = () => fail(closed());
+    signal.addEventListener("abort", stop);
+    sent.on("error", (error: Stale) => {
+      error.isStale = sent.reusedSocket && !answer;
+      fail(error);
+    });
+    // An upgrade, for one, ends a request without an error or an answer (Node 20.20).
+    sent.on("close", () => answer || fail(closed()));
+    sent.end(body);
+  });
+}
+
+const closed = () => Object.assign(new Error("closed"), { code: "ECONNRESET" });
+
+/** Says how long the content is, also where there is none but the method expects some (RFC 9110, section 8.6). */
+function withLength(
+  headers: OutgoingCall["headers"],
+  method: string,
+  body: Bytes | undefined,
+): Record<string, string> {
+  const isExpected = body !== undefined || /^(?:POST|PUT|PATCH)$/.test(method);
+  return { ...headers, ...isExpected && { "content-length": String(body?.byteLength ?? 0) } };
+}
+
+/** Reads headers of alternating names and values; several values are joined by commas. */
+function fieldsOf(raw: readonly string[]): Pick<Headers, "get"> {
+  return {
+    get(name) {
+      const values = raw.filter((_, at) => at % 2 === 1 && raw[at - 1]!.toLowerCase() === name);
+      return values.length === 0 ? null : values.join(", ");
+    },
+  };
+}
+
+async function callByFetch(
+  fetch: typeof globalThis.fetch,
+  { method, url, headers, body, signal }: OutgoingCall,
+): Promise<IncomingAnswer> {
+  const init = { method, headers, body: body ?? null, redirect: "manual", signal } as const;
+  const response = await withSignal(fetch(url, init), signal);
+  const reader = response.body?.getReader();
+  const cancel = () => void reader?.cancel().catch(() => {});
+  return {
+    status: response.status,
+    headers: response.headers,
+    next: async () => reader && (await withSignal(reader.read(), signal)).value as Bytes | undefined,
+    cancel,
+  };
 }
 
 /** Another thread of this process. */
