@@ -181,8 +181,8 @@ export function assembleNodeface(checked: CheckedOptions): AnsweringNodeface {
 
   const complete = (found: Found, head: RequestHead): Awaitable<Answer | Response> => {
     const answer = !found ? notFound() : "variants" in found ? respond(found, head.headers) : found;
-    // A response comes from an operation, which has finished it.
-    if (isResponse(answer)) return answer;
+    // What comes from an operation or from the node has a rule of its own for pages of other origins.
+    if (isResponse(answer) || answer.isFinished) return answer;
     const finished = finish(answer, head) as Answer;
     return finished.load && head.method !== "HEAD" ? withBody(finished, finished.load) : finished;
   };
@@ -304,7 +304,8 @@ function addCalls(table: RouteTable, { gateway }: Resources, forward: Forward): 
       const query = at < 0 ? "" : url.slice(at + 1).replace(/#.*$/, "");
       const call = { head, query, makeRequest, path: match[1] ?? "" };
       const answer = opened ? await answerOf(opened, call) : refuse();
-      return toResponse(finish(answer, head));
+      const finished = finish(answer, head);
+      return isResponse(finished) ? finished : { ...finished, isFinished: true };
     };
     for (const method of methods) table.push([method, pattern, [handle, finish], pattern.source]);
   };

@@ -362,8 +362,11 @@ export interface OutgoingCall {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Bytes | undefined;
-  /** Whether it must not arrive twice. Otherwise it is sent once more where a kept connection turns out to be closed. */
-  readonly isOnce: boolean;
+  /**
+   * For a call that must not arrive twice: it gets a fresh connection, which it shares with others that have the same
+   * object. Without one it is sent once more where a kept connection turns out to be closed.
+   */
+  readonly once?: object | undefined;
   /** Ends the call, and the reading of its answer; its reason is what these reject with. */
   readonly signal: AbortSignal;
 }
@@ -372,7 +375,6 @@ export interface OutgoingCall {
 export interface IncomingAnswer {
   /** 200 to 599. */
   readonly status: number;
-  /** Called with names in lower case only. */
   readonly headers: Pick<Headers, "get">;
   /** Reads the next bytes; `undefined` at the end. Rejects where the answer breaks off. */
   next(): Promise<Bytes | undefined>;
@@ -408,38 +410,61 @@ interface HttpModule {
   readonly Agent: typeof import("node:http").Agent;
 }
 
+/** How long the connection of calls that have it to themselves is kept for the next of them, in milliseconds. */
+const ONCE_TIMEOUT = 500;
+
 function callOutOfNode(tls: Tls | undefined): CallOut {
   interface Client {
     readonly http: HttpModule;
     readonly kept: RequestOptions;
-    readonly fresh: RequestOptions;
+    readonly fresh: () => RequestOptions;
   }
   const clients: Record<string, Client> = {};
-  const open = async (protocol: string) => {
+  const open = async (protocol: string): Promise<Client> => {
     const http: HttpModule = await (protocol === "https:"
       ? import("node:https") as Promise<unknown> as Promise<HttpModule>
       : import("node:http"));
     const { rootCertificates } = tls ? await import("node:tls") : { rootCertificates: [] };
     const trust = tls && { ca: [...rootCertificates, tls.ca] };
-    const agent = new http.Agent({ keepAlive: true, timeout: IDLE_TIMEOUT });
-    return clients[protocol] = {
-      http,
-      kept: { agent, ...trust },
-      fresh: { agent: false, ...trust },
+    const connect = (timeout: number) => ({
+      agent: new http.Agent({ keepAlive: true, timeout }),
+      ...trust,
+    });
+    const fresh = () => {
+      const options = connect(ONCE_TIMEOUT);
+      const { agent } = options as { agent: ReusingAgent };
+      const { reuseSocket } = agent;
+      agent.reuseSocket = (socket, request) => {
+        reuseSocket.call(agent, socket, request);
+        // Otherwise Deno 2.9 sends it again by itself when the connection closes.
+        request.reusedSocket = false;
+      };
+      return options;
     };
+    return clients[protocol] = { http, fresh, kept: connect(IDLE_TIMEOUT) };
   };
+  const connections = new WeakMap<object, RequestOptions>();
   return async (call) => {
+    const { once, signal } = call;
     const url = new URL(call.url);
     const { http, kept, fresh } = clients[url.protocol] ?? await open(url.protocol);
-    // Deno 2.9 sends again by itself what it has sent on a kept connection.
-    if (call.isOnce) return await sendOut(http, url, call, fresh);
+    if (once) {
+      const connection = connections.get(once) ?? fresh();
+      connections.set(once, connection);
+      return await sendOut(http, url, call, connection);
+    }
     try {
       return await sendOut(http, url, call, kept);
     } catch (error) {
-      if (!(error as Stale).isStale || call.signal.aborted) throw error;
-      return await sendOut(http, url, call, fresh);
+      if (!(error as Stale).isStale || signal.aborted) throw error;
+      return await sendOut(http, url, call, fresh());
     }
   };
+}
+
+/** A method that `@types/node` leaves out (https://nodejs.org/api/http.html#agentreusesocketsocket-request). */
+interface ReusingAgent {
+  reuseSocket(socket: unknown, request: { reusedSocket: boolean }): void;
 }
 
 /** An error on a kept connection, which the other side may have closed before the request. */
@@ -528,8 +553,13 @@ function withLength(
 function fieldsOf(raw: readonly string[]): Pick<Headers, "get"> {
   return {
     get(name) {
-      const values = raw.filter((_, at) => at % 2 === 1 && raw[at - 1]!.toLowerCase() === name);
-      return values.length === 0 ? null : values.join(", ");
+      const wanted = name.toLowerCase();
+      let value: string | null = null;
+      for (let at = 0; at < raw.length; at += 2) {
+        if (raw[at]!.length !== wanted.length || raw[at]!.toLowerCase() !== wanted) continue;
+        value = value === null ? raw[at + 1]! : `${value}, ${raw[at + 1]}`;
+      }
+      return value;
     },
   };
 }

@@ -208,7 +208,7 @@ export function createResources(options: ResolvedOptions): Resources {
     const { forward } = options;
     const { url } = node;
     if (forward === "off" || url === undefined) return undefined;
-    const [{ createGateway }, { fetchForNode }, { createAuth }, { settingsOf }] = await Promise.all([
+    const [{ createGateway }, { callOutForNode }, { createAuth }, { settingsOf }] = await Promise.all([
       import("./gateway/gateway.ts"),
       import("./info/node-files.ts"),
       import("./info/sources/credentials.ts"),
@@ -226,7 +226,7 @@ export function createResources(options: ResolvedOptions): Resources {
       concurrency: settings.concurrency ?? FORWARD_DEFAULTS.concurrency,
       origins: settings.origins ?? [],
       rpcPath: () => rpcPath.get(),
-      fetch: fetchForNode(node),
+      callOut: callOutForNode(node),
       auth: () => auth.get(),
       operations: async () => (await description.get()).current.operations ?? NONE,
       log: (call) =>

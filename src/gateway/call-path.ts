@@ -3,11 +3,12 @@
  *
  * @module
  */
+import type { Bytes } from "../bytes.ts";
 import { parseJson } from "../json/lossless.ts";
 import type { Answer } from "../http/message.ts";
 import { notFound } from "../http/method-not-allowed.ts";
 import { problem } from "../http/problem-details.ts";
-import { REASONS, type Status } from "../http/status.ts";
+import type { Status } from "../http/status.ts";
 import type { NodeOperation, ValueRule } from "../openapi/node-operations.ts";
 import { answerHeaders } from "./answer-headers.ts";
 import { foreignCaller, unsupported, wrongParameters } from "./call-problem.ts";
@@ -145,39 +146,39 @@ function wrongIn(bytes: Uint8Array, rule: ValueRule): WrongParameter[] {
 }
 
 /** Passes the answer of a node on, whole or as a stream. */
-const passOn = (operation: NodeOperation) =>
+const passOn = ({ access, answerHeaders: named }: NodeOperation) =>
 (
   answer: UpstreamAnswer,
   end: (bytes: number) => void,
 ): Answer | Response => {
-  const { status } = answer;
+  const { status, start } = answer;
   if (status >= 500 || [401, 407, 421].includes(status)) {
     end(0);
+    const maybe = access === "read" ? "" : "; it may have been carried out";
     return problem(
       502,
-      status >= 500 ? `The node fails: it answers ${status}` : "The node wants another secret",
+      status >= 500 ? `The node fails: it answers ${status}${maybe}` : "The node wants another secret",
     );
   }
-  const headers = answerHeaders(answer.headers, operation.answerHeaders);
-  const { start } = answer;
-  if (answer.isWhole) {
-    end(start.byteLength);
-    const isEmpty = status === 204 || status === 205;
-    const length = isEmpty ? {} : { "content-length": String(start.byteLength) };
-    const body = isEmpty ? null : start;
-    if (status in REASONS) {
-      return { status: status as Status, headers: { ...headers, ...length }, body };
-    }
-    return new Response(body, { status, headers });
-  }
-  let sent = start.byteLength;
-  let isFirst = true;
-  const body = new ReadableStream<Uint8Array>({
+  const headers = answerHeaders(answer.headers, named);
+  if (!answer.isWhole) return new Response(streamOf(answer, end), { status, headers });
+  end(start.byteLength);
+  const isEmpty = status === 204 || status === 205;
+  const length = isEmpty ? {} : { "content-length": String(start.byteLength) };
+  return {
+    // A node may have one that this service never gives by itself.
+    status: status as Status,
+    headers: { ...headers, ...length },
+    body: isEmpty ? null : start,
+  };
+};
+
+/** What has been read of an answer, and the rest as it comes. What is cut looks cut. */
+function streamOf(answer: UpstreamAnswer, end: (bytes: number) => void): ReadableStream<Bytes> {
+  let sent = answer.start.byteLength;
+  return new ReadableStream({
+    start: (controller) => controller.enqueue(answer.start),
     async pull(controller) {
-      if (isFirst) {
-        isFirst = false;
-        return controller.enqueue(start);
-      }
       try {
         const part = await answer.next();
         if (part) {
@@ -188,11 +189,9 @@ const passOn = (operation: NodeOperation) =>
         controller.close();
       } catch (error) {
         end(sent);
-        // What is cut has to look cut.
         controller.error(error);
       }
     },
     cancel: () => end(sent),
-  });
-  return new Response(body, { status, headers });
-};
+  }, { highWaterMark: 0 });
+}

@@ -17,6 +17,8 @@ import { createPlaces, NoPlace } from "./places.ts";
 import type { Forward } from "./settings.ts";
 import { hasToken, readToken, type TokenPlace } from "./token.ts";
 import { callNode, type UpstreamAnswer, UpstreamError, type UpstreamRequest } from "./upstream.ts";
+import type { CallOut } from "../platform.ts";
+import { isResponse } from "../http/to-response.ts";
 
 /** A call that has come. */
 export interface Call {
@@ -41,7 +43,7 @@ export interface GatewayOptions {
   readonly url: string;
   /** Where its methods are posted to, below that. */
   readonly rpcPath: () => Promise<string>;
-  readonly fetch: typeof fetch;
+  readonly callOut: CallOut;
   readonly auth: () => Promise<Auth>;
   /** The operations of the description that is served now. */
   readonly operations: () => Promise<readonly NodeOperation[]>;
@@ -67,9 +69,10 @@ export interface Lookup {
 /** An answer of the node that is under way. */
 export interface Sent {
   readonly answer: UpstreamAnswer;
-  /** Gives back the place, and lets go of the answer. */
+  /** Gives back the place, where the answer is whole; its bytes still count. May be called again. */
+  readonly leave: () => void;
+  /** Gives back the place, and lets go of the answer. May be called again. */
   readonly end: () => void;
-  readonly signal: AbortSignal;
 }
 
 /** What calls go through. */
@@ -81,13 +84,18 @@ export interface Core {
   refuse(call: Call, decided: Decided): Promise<Answer | undefined>;
   /** What the caller may do: what is open, or what the token opens; `unknown` where it cannot be read. */
   rightOf(head: RequestHead, decision: Decision): Promise<"open" | "token" | "refused" | "unknown">;
-  /** Sends a call where there is a place for it, within the time. */
+  /**
+   * Sends a call where there is a place for it, within the time.
+   *
+   * @param collect how much of the answer is read before this resolves, in bytes
+   * @param gone is aborted when the visitor leaves
+   */
   send(
     operation: NodeOperation,
     right: Decision["right"],
     request: UpstreamRequest,
     collect: number,
-    gone: AbortSignal,
+    gone: AbortSignal | undefined,
   ): Promise<Sent>;
   /** Sends a call and makes an answer of what the node says; the log has a line of it. */
   forward(
@@ -105,12 +113,16 @@ export interface Core {
 /** How much of an answer of REST is read before its status is sent, in bytes. */
 const COLLECTED_MAX = 1024 * 1024;
 
+/** How long what is under way may take when the service ends, in milliseconds. */
+const GRACE = 5000;
+
 /** Makes what calls go through. */
 export function createCore(options: GatewayOptions): Core {
-  const { origins, token, fetch, limit, timeout, onError } = options;
+  const { origins, token, callOut, limit, timeout, onError } = options;
   const places = createPlaces(options.concurrency);
   const budget = createBudget();
-  const life = new AbortController();
+  const underWay = new Set<AbortController>();
+  let closing: ReturnType<typeof setTimeout> | undefined;
   const base = options.url.replace(/\/+$/, "");
   let made: { readonly of: readonly NodeOperation[]; readonly lookup: Lookup } | undefined;
 
@@ -158,54 +170,57 @@ export function createCore(options: GatewayOptions): Core {
     isAllowedCaller(head, origins === "*" && right !== "open" ? [] : origins);
 
   /** Sends a call where there is a place for it, within the time. */
-  const send = async (
-    operation: NodeOperation,
-    right: Decision["right"],
-    request: UpstreamRequest,
-    collect: number,
-    gone: AbortSignal,
-  ): Promise<{ answer: UpstreamAnswer; end: () => void; signal: AbortSignal }> => {
-    const signal = AbortSignal.any([gone, life.signal, AbortSignal.timeout(timeout)]);
-    const lane = right === "token" ? "token" : "open";
-    const giveBack = await places.take(lane, operation.isHeavy, signal);
-    try {
-      const auth = await options.auth();
-      const answer = await callNode({ fetch, auth, limit, budget }, request, collect, signal);
-      const end = () => {
-        answer.release();
-        giveBack();
-      };
-      return { answer, end, signal };
-    } catch (error) {
+  const send: Core["send"] = async (operation, right, request, collect, gone) => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const go = () => controller.abort(new Gone());
+    const timer = setTimeout(
+      () => controller.abort(new DOMException("The call takes too long", "TimeoutError")),
+      timeout,
+    );
+    gone?.addEventListener("abort", go);
+    if (gone?.aborted) go();
+    underWay.add(controller);
+    let giveBack = () => {};
+    let release = () => {};
+    const leave = () => {
+      clearTimeout(timer);
+      gone?.removeEventListener("abort", go);
+      underWay.delete(controller);
+      if (underWay.size === 0) clearTimeout(closing);
       giveBack();
+    };
+    const end = () => {
+      leave();
+      release();
+    };
+    try {
+      const lane = right === "token" ? "token" : "open";
+      giveBack = await places.take(lane, operation.isHeavy, signal);
+      const auth = await options.auth();
+      const isRead = operation.access === "read";
+      const upstream = { callOut, auth, limit, budget };
+      const answer = await callNode(upstream, request, isRead, collect, signal);
+      release = answer.release;
+      // Nobody may be reading what is left of the answer.
+      signal.addEventListener("abort", end);
+      return { answer, leave, end };
+    } catch (error) {
+      end();
       throw error;
     }
   };
 
   /** The answer for an error on the way to the node. */
-  const failed = (error: unknown, isRead: boolean, signal: AbortSignal): Answer => {
+  const failed = (error: unknown, isRead: boolean): Answer => {
     if (error instanceof NoPlace) return busy();
-    if (error instanceof UpstreamError) {
-      if (error.status === 503) return busy();
-      return problem(error.status, error.message);
-    }
-    if ((signal.reason as Error | undefined)?.name === "TimeoutError") {
-      return problem(
-        504,
-        `The node gives no whole answer within ${timeout / 1000} s${maybe(isRead)}`,
-      );
-    }
-    const { message } = failureOf(error);
-    return problem(502, `The node cannot be reached: it ${message}${maybe(isRead)}`);
+    const { status, detail } = describeFailure(error, isRead, timeout);
+    return status === 503 ? busy() : problem(status, detail);
   };
 
   /** Sends a call and makes an answer of what the node says; the log has a line of it. */
-  const forward = async (
-    call: Call,
-    { operation, decision }: Decided,
-    request: UpstreamRequest,
-    answerOf: (answer: UpstreamAnswer, end: (bytes: number) => void) => Answer | Response,
-  ): Promise<Answer | Response> => {
+  const forward: Core["forward"] = async (call, { operation, decision }, request, answerOf) => {
+    const { head } = call;
     const started = performance.now();
     const record = (status: number, bytes: number) =>
       options.log({
@@ -214,38 +229,33 @@ export function createCore(options: GatewayOptions): Core {
         milliseconds: performance.now() - started,
         bytes,
       });
-    const gone = (await call.makeRequest()).signal;
-    const isRead = operation.access === "read";
-    const isCollected = operation.isMethod;
-    let ended = AbortSignal.any([gone, life.signal]);
+    const collect = operation.isMethod ? limit : COLLECTED_MAX;
+    let end = () => {};
     try {
-      const collect = isCollected ? limit : COLLECTED_MAX;
-      const { answer, end, signal } = await send(
-        operation,
-        decision.right,
-        request,
-        collect,
-        gone,
-      );
-      ended = signal;
+      const gone = head.signal ?? (await call.makeRequest()).signal;
+      const sent = await send(operation, decision.right, request, collect, gone);
+      end = sent.end;
+      const { answer, leave } = sent;
       let status: number | undefined;
       let bytes: number | undefined;
       const tell = () => {
         if (status !== undefined && bytes !== undefined) record(status, bytes);
       };
       // What is collected ends before the answer is made.
-      const made = answerOf(answer, (sent) => {
-        end();
-        bytes = sent;
+      const made = answerOf(answer, (length) => {
+        if (answer.isWhole) leave();
+        else end();
+        bytes = length;
         tell();
       });
       status = made.status;
       tell();
-      return made;
+      return isResponse(made) ? made : { ...made, sent: end };
     } catch (error) {
+      end();
       if (!isExpected(error)) onError(error);
-      const refusal = failed(error, isRead, ended);
-      record(refusal.status, 0);
+      const refusal = failed(error, operation.access === "read");
+      record(error instanceof Gone ? STATUS_GONE : refusal.status, 0);
       return refusal;
     }
   };
@@ -261,7 +271,12 @@ export function createCore(options: GatewayOptions): Core {
     ...{ lookUp, mayCall, refuse, rightOf, send, forward, rpcRequest, options },
     close() {
       places.close();
-      life.abort();
+      const breakOff = () => {
+        for (const controller of [...underWay]) {
+          controller.abort(new UpstreamError(503, "The service ends"));
+        }
+      };
+      if (underWay.size > 0) closing ??= setTimeout(breakOff, GRACE);
     },
   };
 }
@@ -273,8 +288,42 @@ export const spansOf = ({ parameters = [] }: NodeOperation): ReadonlySet<string>
 const busy = (): Answer =>
   problem(503, "Too many calls are under way at the node", { "retry-after": "5" });
 
-/** What is said where nobody knows whether the node has done it. */
-const maybe = (isRead: boolean) => isRead ? "" : "; it may have been carried out";
+/** The visitor has left before the answer. */
+class Gone extends Error {
+  override name = "AbortError";
+}
+
+/** What the log says where nobody waits for an answer any longer, as nginx does. */
+const STATUS_GONE = 499;
+
+/** What fails before a call is sent. */
+const BEFORE: ReadonlySet<string> = new Set(["connection_refused", "dns", "tls", "not_tls"]);
+
+/**
+ * Says why there is no answer of the node, and where nobody knows whether it has done what was asked for.
+ *
+ * @param timeout of the call, in milliseconds
+ */
+export function describeFailure(
+  error: unknown,
+  isRead: boolean,
+  timeout: number,
+): { status: 502 | 503 | 504; detail: string } {
+  const maybe = isRead ? "" : "; it may have been carried out";
+  if (error instanceof UpstreamError) {
+    const { status, message, wasRefused } = error;
+    if (wasRefused) return { status, detail: message };
+    // 503 would say that it can be sent again.
+    return { status: isRead ? status : 502, detail: message + maybe };
+  }
+  if ((error as Error | undefined)?.name === "TimeoutError") {
+    const detail = `The node gives no whole answer within ${timeout / 1000} s${maybe}`;
+    return { status: 504, detail };
+  }
+  const { code, message } = failureOf(error);
+  const detail = `The node cannot be reached: it ${message}${BEFORE.has(code) ? "" : maybe}`;
+  return { status: 502, detail };
+}
 
 /** Whether an error is one of the ways in which a call fails. */
 export const isExpected = (error: unknown): boolean =>

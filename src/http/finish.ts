@@ -38,12 +38,12 @@ export function createFinish(cors: Cors): Finish {
   };
 
   const complete = (
-    { status, headers, body, load }: Answer,
+    { status, headers, body, load, sent }: Answer,
     shared: CorsHeaders["headers"],
   ): Answer => {
     const all: Answer["headers"] = { ...common, ...headers, ...shared };
     const vary = [headers.vary, shared.vary].filter(Boolean).join(", ");
-    return { status, headers: vary ? { ...all, vary } : all, body, ...load && { load } };
+    return { status, headers: vary ? { ...all, vary } : all, body, ...load && { load }, ...sent && { sent } };
   };
 
   /** Keeps the headers that the host has set; appends to `Vary`. */
