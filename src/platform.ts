@@ -580,6 +580,29 @@ async function callByFetch(
   };
 }
 
+/** What workerd adds to the streams. */
+interface WorkerdStreams {
+  FixedLengthStream?: new (length: number) => TransformStream<Bytes, Bytes>;
+}
+
+/**
+ * Whether a client can see that a body of unknown length breaks off: workerd sends the last chunk even where a stream
+ * fails (seen in 2026-11).
+ */
+export const SHOWS_BREAKS: boolean = !(globalThis as WorkerdStreams).FixedLengthStream;
+
+/** A body that looks broken where its stream fails, as far as {@linkcode SHOWS_BREAKS} allows. */
+export function breakable(
+  stream: ReadableStream<Bytes>,
+  length: number | undefined,
+): ReadableStream<Bytes> {
+  const { FixedLengthStream } = globalThis as WorkerdStreams;
+  if (!FixedLengthStream || length === undefined) return stream;
+  const { readable, writable } = new FixedLengthStream(length);
+  void stream.pipeTo(writable).catch(() => {});
+  return readable;
+}
+
 /** Another thread of this process. */
 export interface Thread {
   /** @throws {DOMException} `DataCloneError` if it is no plain data */

@@ -24,6 +24,7 @@ import {
   type WrongParameter,
 } from "./parameters.ts";
 import { decodeUtf8, readBody } from "./request-body.ts";
+import { breakable } from "../platform.ts";
 import type { UpstreamAnswer } from "./upstream.ts";
 
 /** Headers of the visitor that an operation may not name. */
@@ -161,7 +162,10 @@ const passOn = ({ access, answerHeaders: named }: NodeOperation) =>
     );
   }
   const headers = answerHeaders(answer.headers, named);
-  if (!answer.isWhole) return new Response(streamOf(answer, end), { status, headers });
+  if (!answer.isWhole) {
+    const body = breakable(streamOf(answer, end), answer.length);
+    return new Response(body, { status, headers });
+  }
   end(start.byteLength);
   const isEmpty = status === 204 || status === 205;
   const length = isEmpty ? {} : { "content-length": String(start.byteLength) };

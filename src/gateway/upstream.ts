@@ -5,7 +5,7 @@
  */
 import { type Bytes, joinBytes } from "../bytes.ts";
 import type { Attempt, Auth } from "../info/sources/credentials.ts";
-import type { CallOut, IncomingAnswer } from "../platform.ts";
+import { type CallOut, type IncomingAnswer, SHOWS_BREAKS } from "../platform.ts";
 import type { Budget } from "./budget.ts";
 
 /** A call as the node gets it. */
@@ -24,6 +24,8 @@ export interface UpstreamAnswer {
   /** The first bytes, and whether these are all. */
   readonly start: Bytes;
   readonly isWhole: boolean;
+  /** The length of the whole answer, in bytes, where the node says it. */
+  readonly length: number | undefined;
   /** Reads the next bytes; `undefined` at the end. Rejects where the answer breaks off or is too long. */
   next(): Promise<Bytes | undefined>;
   /** Lets go of what was read, and of the rest. May be called again. */
@@ -57,7 +59,8 @@ export interface Upstream {
  * Sends a call. Where the node wants another secret it is sent again, since it was not carried out.
  *
  * @param isRead whether it may also be sent again where a kept connection turns out to be closed
- * @param collect how many bytes are read before this resolves
+ * @param collect how many bytes are read before this resolves; all of them where a client could not see that the rest
+ * breaks off
  * @param signal ends it
  * @throws {UpstreamError} if there is no answer that can be passed on
  */
@@ -73,7 +76,8 @@ export async function callNode(
     signal,
   );
   const { status, headers } = answer;
-  let length = 0;
+  const said = lengthOf(answer);
+  let read = 0;
   let held = 0;
   const release = () => {
     budget.giveBack(held);
@@ -82,8 +86,8 @@ export async function callNode(
   };
   const next = async () => {
     const part = await answer.next();
-    length += part?.byteLength ?? 0;
-    if (length > limit) {
+    read += part?.byteLength ?? 0;
+    if (read > limit) {
       answer.cancel();
       throw new UpstreamError(502, TOO_LONG);
     }
@@ -92,9 +96,10 @@ export async function callNode(
   try {
     const refusal = refusalOf(answer, limit);
     if (refusal !== undefined) throw new UpstreamError(502, refusal);
+    const most = said === undefined && !SHOWS_BREAKS ? limit : collect;
     const parts: Bytes[] = [];
     let isWhole = false;
-    while (!isWhole && length <= collect) {
+    while (!isWhole && read <= most) {
       const part = await next();
       if (!part) isWhole = true;
       else if (budget.take(part.byteLength)) {
@@ -103,7 +108,7 @@ export async function callNode(
       } else throw new UpstreamError(503, "Too many answers are under way");
     }
     const start = parts.length === 1 ? parts[0]! : joinBytes(parts);
-    return { status, headers, start, isWhole, next, release };
+    return { status, headers, start, isWhole, length: said, next, release };
   } catch (error) {
     release();
     throw error;
@@ -120,7 +125,12 @@ function refusalOf({ status, headers }: IncomingAnswer, limit: number): string |
   }
   const coding = headers.get("content-encoding")?.toLowerCase() ?? "identity";
   if (coding !== "identity") return "The node encodes its answer, though nobody asked for that";
-  return Number(headers.get("content-length") ?? 0) > limit ? TOO_LONG : undefined;
+  return (lengthOf({ headers }) ?? 0) > limit ? TOO_LONG : undefined;
+}
+
+function lengthOf({ headers }: Pick<IncomingAnswer, "headers">): number | undefined {
+  const text = headers.get("content-length");
+  return text !== null && /^\d+$/.test(text) ? Number(text) : undefined;
 }
 
 /** Sends it, and again with another secret while the node refuses. */

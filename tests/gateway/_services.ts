@@ -52,8 +52,7 @@ export const SERVICES: ReadonlyMap<string, Start> = new Map<string, Start>([
     const text = describeNode(node);
     const forward = { open: OPEN, ...settings };
     const options = { node: { url: node, kind: "none" }, description: { text }, forward };
-    // Otherwise it does not say when a visitor leaves.
-    return startPlainWorkerd(JSON.stringify(options), ["enable_request_signal"]);
+    return startPlainWorkerd(JSON.stringify(options));
   }],
 ]);
 

@@ -51,15 +51,19 @@ for (const [runtime, start] of SERVICES) {
   for (const name of ["short-length", "short-chunks", "short-small"]) {
     sending(`give no whole answer where the node does not (${name})`, async () => {
       const { status, isBroken } = await ask(service.url, `/v1/node/${name}`);
-      if (name === "short-small") assert.is(status, 502);
+      // workerd cannot show that a body of unknown length breaks off, so it reads all of it first.
+      const isRead = name === "short-small" || (name === "short-chunks" && runtime === "workerd");
+      if (isRead) assert.is(status, 502);
       else assert.ok(isBroken);
     });
   }
 
   for (const name of ["hang", "hang-later"]) {
+    // workerd does not say that he has; there the time ends it.
+    const left = () => runtime === "workerd" ? quick : service;
     sending(`end when the visitor leaves (${name})`, async () => {
       await isIdle();
-      const socket = send(service.url, `/v1/node/${name}`);
+      const socket = send(left().url, `/v1/node/${name}`);
       await until(() => Promise.resolve(node.open === 1), 10_000);
       if (name === "hang-later") await new Promise((resolve) => socket.once("data", resolve));
       socket.destroy();
