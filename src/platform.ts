@@ -591,6 +591,12 @@ interface WorkerdStreams {
  */
 export const SHOWS_BREAKS: boolean = !(globalThis as WorkerdStreams).FixedLengthStream;
 
+/**
+ * Whether a request whose client has left may be forgotten: workerd then runs none of its timers, and no `finally`
+ * (seen in 2026-11).
+ */
+export const FORGETS_REQUESTS: boolean = !SHOWS_BREAKS;
+
 /** A body that looks broken where its stream fails, as far as {@linkcode SHOWS_BREAKS} allows. */
 export function breakable(
   stream: ReadableStream<Bytes>,

@@ -17,7 +17,7 @@ import { createPlaces, NoPlace } from "./places.ts";
 import type { Forward } from "./settings.ts";
 import { hasToken, readToken, type TokenPlace } from "./token.ts";
 import { callNode, type UpstreamAnswer, UpstreamError, type UpstreamRequest } from "./upstream.ts";
-import type { CallOut } from "../platform.ts";
+import { type CallOut, FORGETS_REQUESTS } from "../platform.ts";
 import { isResponse } from "../http/to-response.ts";
 
 /** A call that has come. */
@@ -113,6 +113,9 @@ export interface Core {
 /** How much of an answer of REST is read before its status is sent, in bytes. */
 const COLLECTED_MAX = 1024 * 1024;
 
+/** How often a call that waits for a place looks for those that were forgotten, in milliseconds. */
+const SWEEP_INTERVAL = 200;
+
 /** How long what is under way may take when the service ends, in milliseconds. */
 const GRACE = 5000;
 
@@ -122,6 +125,8 @@ export function createCore(options: GatewayOptions): Core {
   const places = createPlaces(options.concurrency);
   const budget = createBudget();
   const underWay = new Set<AbortController>();
+  /** When the calls of requests that may be forgotten should have ended. */
+  const ends = new Map<() => void, number>();
   let closing: ReturnType<typeof setTimeout> | undefined;
   const base = options.url.replace(/\/+$/, "");
   let made: { readonly of: readonly NodeOperation[]; readonly lookup: Lookup } | undefined;
@@ -181,22 +186,26 @@ export function createCore(options: GatewayOptions): Core {
     gone?.addEventListener("abort", go);
     if (gone?.aborted) go();
     underWay.add(controller);
+    const sweep = FORGETS_REQUESTS ? setInterval(endForgotten, SWEEP_INTERVAL) : undefined;
     let giveBack = () => {};
     let release = () => {};
     const leave = () => {
+      giveBack();
       clearTimeout(timer);
       gone?.removeEventListener("abort", go);
       underWay.delete(controller);
       if (underWay.size === 0) clearTimeout(closing);
-      giveBack();
     };
     const end = () => {
+      ends.delete(end);
       leave();
       release();
     };
+    if (FORGETS_REQUESTS) ends.set(end, performance.now() + timeout);
     try {
       const lane = right === "token" ? "token" : "open";
       giveBack = await places.take(lane, operation.isHeavy, signal);
+      clearInterval(sweep);
       const auth = await options.auth();
       const isRead = operation.access === "read";
       const upstream = { callOut, auth, limit, budget };
@@ -206,8 +215,22 @@ export function createCore(options: GatewayOptions): Core {
       signal.addEventListener("abort", end);
       return { answer, leave, end };
     } catch (error) {
+      clearInterval(sweep);
       end();
       throw error;
+    }
+  };
+
+  /** Ends the calls of requests that were forgotten. */
+  const endForgotten = () => {
+    const now = performance.now();
+    for (const [end, deadline] of ends) {
+      if (now <= deadline) continue;
+      try {
+        end();
+      } catch {
+        // What belongs to another request cannot be cancelled; place and bytes were given back before.
+      }
     }
   };
 
