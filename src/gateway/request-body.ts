@@ -7,7 +7,7 @@ import { joinBytes } from "../bytes.ts";
 import { withTimeout } from "../with-timeout.ts";
 
 /** The longest body, in bytes. */
-export const BODY_MAX = 1024 * 1024;
+export const BODY_MAX: number = 1024 * 1024;
 
 /** How long a body may take, in milliseconds. */
 const TIMEOUT = 10_000;

@@ -22,10 +22,10 @@ export function serverUrl(path: string, depth: number): string {
 }
 
 /** The server of what this service answers itself. */
-export const THIS_SERVICE = serverUrl("", 0);
+export const THIS_SERVICE: string = serverUrl("", 0);
 
 /** The server of what the node answers: its own paths stand below it. */
-export const NODE = serverUrl("/v1/node", 0);
+export const NODE: string = serverUrl("/v1/node", 0);
 
 /** A relative URL as one that is relative to `/spec.json` of this service; one of another host as it is. */
 export function atThisService(url: string): string {
