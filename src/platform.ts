@@ -501,7 +501,7 @@ function sendOut(
         signal.removeEventListener("abort", stop);
         wake();
       });
-      message.on("close", () => fail(closed()));
+      message.on("close", cancel);
       if (status < 200 || status > 599) {
         return fail(Object.assign(new Error("status"), { code: "HPE_INVALID_STATUS" }));
       }
@@ -525,7 +525,9 @@ function sendOut(
         await new Promise<void>((resolve) => wake = resolve);
       }
     };
-    const cancel = () => fail(closed());
+    const cancel = () => {
+      if (!hasEnded) fail(closed());
+    };
     signal.addEventListener("abort", stop);
     sent.on("error", (error: Stale) => {
       error.isStale = sent.reusedSocket && !answer;

@@ -146,7 +146,7 @@ const WATCHED_MIN = 65_536;
 /** An answer whose body was kept for it. */
 function whole({ sent, ...answer }: Answer, request: Request, server: BunServer): Response {
   if (!sent) return toResponse(answer);
-  if ((answer.body?.byteLength ?? 0) < WATCHED_MIN) sent();
+  if (!answer.rest && (answer.body?.byteLength ?? 0) < WATCHED_MIN) sent();
   else onceOver(request, server, sent);
   return toResponse(answer);
 }

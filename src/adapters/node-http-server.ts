@@ -223,7 +223,10 @@ const withSecurity = (answer: Answer): Answer => ({
 
 function write(response: ServerResponse, answer: Answer): void {
   if (answer.sent) onceOver(response, answer.sent);
-  response.writeHead(answer.status, answer.headers).end(bodyOf(answer), "latin1");
+  response.writeHead(answer.status, answer.headers);
+  if (!answer.rest?.length) return void response.end(bodyOf(answer), "latin1");
+  for (const part of [answer.body, ...answer.rest]) response.write(part);
+  response.end();
 }
 
 /** Longer bodies, in bytes, are written without a copy. */

@@ -9,6 +9,6 @@ import type { ServerResponse } from "node:http";
 export function onceOver(response: ServerResponse, listener: () => void): void {
   if (response.destroyed || response.req.socket.destroyed) return listener();
   response.once("close", listener);
-  // An answer behind another one has no socket, and no `close`.
-  response.req.once("aborted", listener);
+  // An answer behind another one has no socket yet, and no `close`.
+  if (!response.socket) response.req.once("aborted", listener);
 }

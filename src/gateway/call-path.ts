@@ -146,13 +146,16 @@ function wrongIn(bytes: Uint8Array, rule: ValueRule): WrongParameter[] {
   }
 }
 
+const NOTHING = new Uint8Array();
+
 /** Passes the answer of a node on, whole or as a stream. */
 const passOn = ({ access, answerHeaders: named }: NodeOperation) =>
 (
   answer: UpstreamAnswer,
   end: (bytes: number) => void,
 ): Answer | Response => {
-  const { status, start } = answer;
+  const { status, parts } = answer;
+  const size = parts.reduce((size, { byteLength }) => size + byteLength, 0);
   if (status >= 500 || [401, 407, 421].includes(status)) {
     end(0);
     const maybe = access === "read" ? "" : "; it may have been carried out";
@@ -166,14 +169,15 @@ const passOn = ({ access, answerHeaders: named }: NodeOperation) =>
     const body = breakable(streamOf(answer, end), answer.length);
     return new Response(body, { status, headers });
   }
-  end(start.byteLength);
+  end(size);
   const isEmpty = status === 204 || status === 205;
-  const length = isEmpty ? {} : { "content-length": String(start.byteLength) };
+  const length = isEmpty ? {} : { "content-length": String(size) };
   return {
     // A node may have one that this service never gives by itself.
     status: status as Status,
     headers: { ...headers, ...length },
-    body: isEmpty ? null : start,
+    body: isEmpty ? null : parts[0] ?? NOTHING,
+    ...!isEmpty && parts.length > 1 && { rest: parts.slice(1) },
   };
 };
 

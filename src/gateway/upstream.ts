@@ -23,6 +23,8 @@ export interface UpstreamAnswer {
   readonly headers: Pick<Headers, "get">;
   /** The first bytes, and whether these are all. */
   readonly start: Bytes;
+  /** The same as they came. */
+  readonly parts: readonly Bytes[];
   readonly isWhole: boolean;
   /** The length of the whole answer, in bytes, where the node says it. */
   readonly length: number | undefined;
@@ -107,8 +109,13 @@ export async function callNode(
         parts.push(part);
       } else throw new UpstreamError(503, "Too many answers are under way");
     }
-    const start = parts.length === 1 ? parts[0]! : joinBytes(parts);
-    return { status, headers, start, isWhole, length: said, next, release };
+    let start = parts.length === 1 ? parts[0] : undefined;
+    return {
+      ...{ status, headers, parts, isWhole, length: said, next, release },
+      get start() {
+        return start ??= joinBytes(parts);
+      },
+    };
   } catch (error) {
     release();
     throw error;

@@ -30,6 +30,8 @@ export interface Answer {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Bytes | null;
+  /** What follows the body, part by part: a long answer of the node is not copied. */
+  readonly rest?: readonly Bytes[];
   /**
    * Is called when the body is needed no longer: it was sent, or nobody waits for it. May be called again, and is not
    * called where a server has no word of that.

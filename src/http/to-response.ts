@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Bytes } from "../bytes.ts";
+import { type Bytes, joinBytes } from "../bytes.ts";
 import type { Answer } from "./message.ts";
 import { REASONS } from "./status.ts";
 
@@ -58,7 +58,9 @@ const blobs = new WeakMap<Uint8Array, Blob>();
  * A `Response` copies its bytes and keeps the copy until the client has read it; the bytes of a `Blob`
  * are shared (https://github.com/oven-sh/bun/issues/35138).
  */
-function bodyOf({ body, sent }: Answer): Blob | ReadableStream<Bytes> | Answer["body"] {
+function bodyOf(answer: Answer): Blob | ReadableStream<Bytes> | Answer["body"] {
+  const { rest = [], sent } = answer;
+  const body = rest.length > 0 ? joinBytes([answer.body!, ...rest]) : answer.body;
   if (!body || body.byteLength < BLOB_MIN) {
     sent?.();
     return body;
