@@ -311,8 +311,12 @@ function addCalls(table: RouteTable, { gateway }: Resources, forward: Forward): 
   };
   add(CALL_METHODS, /^\/v1\/node(\/.*)?$/, refuseCall, ({ callPath }, call) => callPath(call));
   add(["POST"], /^\/v1\/rpc$/, refuseRpc, ({ callRpc }, call) => callRpc(call));
-  add(["GET", "POST"], /^\/v1\/rpc\/([^/]+)$/, refuseCall, ({ callMethod }, call) =>
-    callMethod(call));
+  add(
+    ["GET", "POST"],
+    /^\/v1\/rpc\/([^/]+)$/,
+    refuseCall,
+    ({ callMethod }, call) => callMethod(call),
+  );
 }
 
 /**

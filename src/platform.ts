@@ -421,13 +421,14 @@ function callOutOfNode(tls: Tls | undefined): CallOut {
   }
   const clients: Record<string, Client> = {};
   const open = async (protocol: string): Promise<Client> => {
-    const http: HttpModule = await (protocol === "https:"
-      ? import("node:https") as Promise<unknown> as Promise<HttpModule>
-      : import("node:http"));
+    const http: HttpModule =
+      await (protocol === "https:"
+        ? import("node:https") as Promise<unknown> as Promise<HttpModule>
+        : import("node:http"));
     const { rootCertificates } = tls ? await import("node:tls") : { rootCertificates: [] };
     const trust = tls && { ca: [...rootCertificates, tls.ca] };
-    const connect = (timeout: number) => ({
-      agent: new http.Agent({ keepAlive: true, timeout }),
+    const connect = (timeout: number, keepAlive = true) => ({
+      agent: new http.Agent({ keepAlive, timeout }),
       ...trust,
     });
     const fresh = () => {
@@ -441,7 +442,12 @@ function callOutOfNode(tls: Tls | undefined): CallOut {
       };
       return options;
     };
-    return clients[protocol] = { http, fresh, kept: connect(IDLE_TIMEOUT) };
+    // Deno 2.9 never closes a connection that was used before where a call on it is cancelled.
+    return clients[protocol] = {
+      http,
+      fresh,
+      kept: connect(IDLE_TIMEOUT, !("Deno" in globalThis)),
+    };
   };
   const connections = new WeakMap<object, RequestOptions>();
   return async (call) => {
@@ -467,6 +473,9 @@ interface ReusingAgent {
   reuseSocket(socket: unknown, request: { reusedSocket: boolean }): void;
 }
 
+/** How much of an answer waits for whoever reads it, in bytes. */
+const WAITING_MAX = 65_536;
+
 /** An error on a kept connection, which the other side may have closed before the request. */
 type Stale = Error & { isStale?: boolean };
 
@@ -490,10 +499,18 @@ function sendOut(
     let failure: { readonly reason: unknown } | undefined;
     let hasEnded = false;
     let wake = () => {};
+    const waiting: Bytes[] = [];
+    let waitingBytes = 0;
+    const take = (part: Bytes) => {
+      waiting.push(part);
+      waitingBytes += part.byteLength;
+      if (waitingBytes > WAITING_MAX) answer!.pause();
+      wake();
+    };
     const sent = request(options, (message) => {
       answer = message;
       const { statusCode: status = 0, rawHeaders } = message;
-      message.on("readable", () => wake()).on("error", fail);
+      message.on("data", take).on("error", fail);
       message.on("end", () => {
         // Deno 2.9 ends an answer that has broken off.
         if (!message.complete) return fail(closed());
@@ -519,8 +536,12 @@ function sendOut(
     const next = async (): Promise<Bytes | undefined> => {
       for (;;) {
         if (failure) throw failure.reason;
-        const chunk: Bytes | null = answer!.read();
-        if (chunk) return chunk;
+        const part = waiting.shift();
+        if (part) {
+          waitingBytes -= part.byteLength;
+          if (waiting.length === 0 && answer!.isPaused()) answer!.resume();
+          return part;
+        }
         if (hasEnded) return undefined;
         await new Promise<void>((resolve) => wake = resolve);
       }
@@ -577,7 +598,8 @@ async function callByFetch(
   return {
     status: response.status,
     headers: response.headers,
-    next: async () => reader && (await withSignal(reader.read(), signal)).value as Bytes | undefined,
+    next: async () =>
+      reader && (await withSignal(reader.read(), signal)).value as Bytes | undefined,
     cancel,
   };
 }

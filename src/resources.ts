@@ -208,12 +208,13 @@ export function createResources(options: ResolvedOptions): Resources {
     const { forward } = options;
     const { url } = node;
     if (forward === "off" || url === undefined) return undefined;
-    const [{ createGateway }, { callOutForNode }, { createAuth }, { settingsOf }] = await Promise.all([
-      import("./gateway/gateway.ts"),
-      import("./info/node-files.ts"),
-      import("./info/sources/credentials.ts"),
-      import("./gateway/decide.ts"),
-    ]);
+    const [{ createGateway }, { callOutForNode }, { createAuth }, { settingsOf }] = await Promise
+      .all([
+        import("./gateway/gateway.ts"),
+        import("./info/node-files.ts"),
+        import("./info/sources/credentials.ts"),
+        import("./gateway/decide.ts"),
+      ]);
     const settings = settingsOf(forward) ?? {};
     const auth = lazy(async () => {
       const kind = node.kind ?? (await monitor.get()).kind;
@@ -231,7 +232,9 @@ export function createResources(options: ResolvedOptions): Resources {
       operations: async () => (await description.get()).current.operations ?? NONE,
       log: (call) =>
         log(
-          `${call.operation} ${call.status} ${Math.round(call.milliseconds)} ms ${call.bytes} bytes`,
+          `${call.operation} ${call.status} ${
+            Math.round(call.milliseconds)
+          } ms ${call.bytes} bytes`,
           { code: "call", level: "info", call },
         ),
     });

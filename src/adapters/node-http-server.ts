@@ -225,8 +225,10 @@ function write(response: ServerResponse, answer: Answer): void {
   if (answer.sent) onceOver(response, answer.sent);
   response.writeHead(answer.status, answer.headers);
   if (!answer.rest?.length) return void response.end(bodyOf(answer), "latin1");
+  response.cork();
   for (const part of [answer.body, ...answer.rest]) response.write(part);
   response.end();
+  response.uncork();
 }
 
 /** Longer bodies, in bytes, are written without a copy. */

@@ -161,7 +161,9 @@ const passOn = ({ access, answerHeaders: named }: NodeOperation) =>
     const maybe = access === "read" ? "" : "; it may have been carried out";
     return problem(
       502,
-      status >= 500 ? `The node fails: it answers ${status}${maybe}` : "The node wants another secret",
+      status >= 500
+        ? `The node fails: it answers ${status}${maybe}`
+        : "The node wants another secret",
     );
   }
   const headers = answerHeaders(answer.headers, named);

@@ -212,7 +212,7 @@ export function createCore(options: GatewayOptions): Core {
       const answer = await callNode(upstream, request, isRead, collect, signal);
       release = answer.release;
       // Nobody may be reading what is left of the answer.
-      signal.addEventListener("abort", end);
+      if (!answer.isWhole) signal.addEventListener("abort", end);
       return { answer, leave, end };
     } catch (error) {
       clearInterval(sweep);
@@ -259,19 +259,19 @@ export function createCore(options: GatewayOptions): Core {
       const sent = await send(operation, decision.right, request, collect, gone);
       end = sent.end;
       const { answer, leave } = sent;
-      let status: number | undefined;
-      let bytes: number | undefined;
+      const told: { status?: number; bytes?: number } = {};
       const tell = () => {
+        const { status, bytes } = told;
         if (status !== undefined && bytes !== undefined) record(status, bytes);
       };
       // What is collected ends before the answer is made.
       const made = answerOf(answer, (length) => {
         if (answer.isWhole) leave();
         else end();
-        bytes = length;
+        told.bytes = length;
         tell();
       });
-      status = made.status;
+      told.status = made.status;
       tell();
       return isResponse(made) ? made : { ...made, sent: end };
     } catch (error) {

@@ -43,7 +43,14 @@ export function createFinish(cors: Cors): Finish {
   ): Answer => {
     const all: Answer["headers"] = { ...common, ...headers, ...shared };
     const vary = [headers.vary, shared.vary].filter(Boolean).join(", ");
-    return { status, headers: vary ? { ...all, vary } : all, body, ...rest && { rest }, ...load && { load }, ...sent && { sent } };
+    return {
+      status,
+      headers: vary ? { ...all, vary } : all,
+      body,
+      ...rest && { rest },
+      ...load && { load },
+      ...sent && { sent },
+    };
   };
 
   /** Keeps the headers that the host has set; appends to `Vary`. */

@@ -4,7 +4,14 @@
  * @module
  */
 import { lazy } from "../lazy.ts";
-import { type CallOut, createCallOut, createFetch, PlatformError, readFile, type Tls } from "../platform.ts";
+import {
+  type CallOut,
+  createCallOut,
+  createFetch,
+  PlatformError,
+  readFile,
+  type Tls,
+} from "../platform.ts";
 import type { NodeSettings } from "./settings.ts";
 import { checkCredentials } from "./sources/credentials.ts";
 import { SourceError } from "./sources/source-error.ts";
@@ -40,7 +47,8 @@ async function trustFile<T>(create: (tls: Tls) => T, path: string): Promise<T> {
 export async function findUnreadable({ auth, tls }: NodeSettings): Promise<string[]> {
   const [secret, authority] = await Promise.all([
     auth && checkCredentials(auth),
-    tls && trustFile(createFetch, tls.ca_file).then(() => undefined, ({ hint }: SourceError) => hint),
+    tls &&
+    trustFile(createFetch, tls.ca_file).then(() => undefined, ({ hint }: SourceError) => hint),
   ]);
   return [secret, authority].filter((fault) => fault !== undefined);
 }

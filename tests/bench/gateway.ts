@@ -31,7 +31,12 @@ const NODES = [
     description: {
       openrpc: "1.3.2",
       info: { title: "Benchmark", version: "1" },
-      methods: [{ name: "read", "x-access": "read", params: [], result: { name: "is", schema: {} } }],
+      methods: [{
+        name: "read",
+        "x-access": "read",
+        params: [],
+        result: { name: "is", schema: {} },
+      }],
     },
   },
 ];
@@ -104,7 +109,15 @@ export async function gateway(only: readonly string[], isQuick: boolean): Promis
     ...[`${ROOT}tests/bench/bare/upstream.mjs`, `${port}`],
   ]);
   const url = `http://127.0.0.1:${node.port}`;
-  const table = new Table(["beside http-proxy", "rate", "CPU", "× nginx", "a second", "failed", "MB"]);
+  const table = new Table([
+    "beside http-proxy",
+    "rate",
+    "CPU",
+    "× nginx",
+    "a second",
+    "failed",
+    "MB",
+  ]);
   for (const { cases, description } of NODES) {
     const config = writeConfig(url, description);
     const entrants = entrantsFor(only, config);
@@ -142,7 +155,8 @@ export async function gateway(only: readonly string[], isQuick: boolean): Promis
   return { title: "Calls of the node", text: TEXT, table };
 }
 
-const TEXT = `Requests a second beside those of [\`@fastify/http-proxy\`](https://github.com/fastify/fastify-http-proxy),
+const TEXT =
+  `Requests a second beside those of [\`@fastify/http-proxy\`](https://github.com/fastify/fastify-http-proxy),
 where more is better, and the processor time of a request beside that of the same, where less is; then
 the rate beside that of nginx (\`proxy_pass\` with kept connections, one process). All of them stand before the
 same node, which sends answers made beforehand: JSON of 111 bytes, and 1 MB. ${CONNECTIONS} connections ask at a

@@ -49,50 +49,51 @@ const operation = (access: string | undefined, body?: string) => ({
 });
 
 /** What it does, by the last part of a path. */
-const ANSWERS: Readonly<Record<string, (socket: Socket, count: (bytes: number) => void) => void>> = {
-  ok: (socket) => void socket.write(`${head("Content-Length: 2")}ok`),
-  // Without a word that it closes the connection.
-  last: (socket) => void socket.end(`${head("Content-Length: 2")}ok`),
-  close: (socket) => void socket.end(),
-  reset: (socket) => void socket.resetAndDestroy(),
-  hang: () => {},
-  "hang-later": (socket) => {
-    socket.write(head(`Content-Length: ${LARGE}`));
-    parts(socket, MANY);
-  },
-  drip(socket) {
-    socket.write(head("Content-Length: 100000"));
-    const timer = setInterval(() => socket.write("a"), 50);
-    socket.on("close", () => clearInterval(timer));
-  },
-  "short-length"(socket) {
-    socket.write(head(`Content-Length: ${2 * MANY}`));
-    parts(socket, MANY);
-    socket.end();
-  },
-  "short-chunks"(socket) {
-    socket.write(`${head("Transfer-Encoding: chunked")}${MANY.toString(16)}\r\n`);
-    parts(socket, MANY);
-    socket.end("\r\n");
-  },
-  "short-small": (socket) => void socket.end(`${head("Content-Length: 100")}abc`),
-  mega: (socket) => {
-    socket.write(head(`Content-Length: ${1024 * 1024}`));
-    parts(socket, 1024 * 1024);
-  },
-  large(socket, count) {
-    socket.write(head(`Content-Length: ${LARGE}`));
-    let left = LARGE;
-    const go = () => {
-      while (left > 0 && !socket.destroyed) {
-        left -= PART.length;
-        count(PART.length);
-        if (!socket.write(PART)) return socket.once("drain", go);
-      }
-    };
-    go();
-  },
-};
+const ANSWERS: Readonly<Record<string, (socket: Socket, count: (bytes: number) => void) => void>> =
+  {
+    ok: (socket) => void socket.write(`${head("Content-Length: 2")}ok`),
+    // Without a word that it closes the connection.
+    last: (socket) => void socket.end(`${head("Content-Length: 2")}ok`),
+    close: (socket) => void socket.end(),
+    reset: (socket) => void socket.resetAndDestroy(),
+    hang: () => {},
+    "hang-later": (socket) => {
+      socket.write(head(`Content-Length: ${LARGE}`));
+      parts(socket, MANY);
+    },
+    drip(socket) {
+      socket.write(head("Content-Length: 100000"));
+      const timer = setInterval(() => socket.write("a"), 50);
+      socket.on("close", () => clearInterval(timer));
+    },
+    "short-length"(socket) {
+      socket.write(head(`Content-Length: ${2 * MANY}`));
+      parts(socket, MANY);
+      socket.end();
+    },
+    "short-chunks"(socket) {
+      socket.write(`${head("Transfer-Encoding: chunked")}${MANY.toString(16)}\r\n`);
+      parts(socket, MANY);
+      socket.end("\r\n");
+    },
+    "short-small": (socket) => void socket.end(`${head("Content-Length: 100")}abc`),
+    mega: (socket) => {
+      socket.write(head(`Content-Length: ${1024 * 1024}`));
+      parts(socket, 1024 * 1024);
+    },
+    large(socket, count) {
+      socket.write(head(`Content-Length: ${LARGE}`));
+      let left = LARGE;
+      const go = () => {
+        while (left > 0 && !socket.destroyed) {
+          left -= PART.length;
+          count(PART.length);
+          if (!socket.write(PART)) return socket.once("drain", go);
+        }
+      };
+      go();
+    },
+  };
 
 /** Starts it. */
 export async function startRawNode(): Promise<RawNode> {

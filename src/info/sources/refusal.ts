@@ -16,7 +16,8 @@ export interface Refusal {
 }
 
 /** What the node offers, as `parseChallenges` reads it. */
-export const challengeOf = (headers: Refusal["headers"]): string => headers.get("www-authenticate") ?? "";
+export const challengeOf = (headers: Refusal["headers"]): string =>
+  headers.get("www-authenticate") ?? "";
 
 const schemesOf = (headers: Refusal["headers"]) =>
   parseChallenges(challengeOf(headers)).map(({ scheme }) => scheme);
