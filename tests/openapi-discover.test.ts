@@ -104,16 +104,19 @@ found("the node it calls localhost is the node that was asked", async () => {
   for (const address of [url, "localhost"]) assert.not.match(text, address);
 });
 
-found("where there is nothing, what nodes of its kind offer is shown, and nobody is alarmed", async () => {
-  delete answers["GET /swagger.json"];
-  const app = await create({ kind: "algorand" });
-  await app.refresh();
-  await app.refresh();
-  assert.equal(logged, []);
-  assert.equal(findings, []);
-  assert.is((await read(app)).info.title, "Algorand algod (REST)");
-  assert.not.match(await (await ask(app, "/v1/spec")).text(), "cannot be shown");
-});
+found(
+  "where there is nothing, what nodes of its kind offer is shown, and nobody is alarmed",
+  async () => {
+    delete answers["GET /swagger.json"];
+    const app = await create({ kind: "algorand" });
+    await app.refresh();
+    await app.refresh();
+    assert.equal(logged, []);
+    assert.equal(findings, []);
+    assert.is((await read(app)).info.title, "Algorand algod (REST)");
+    assert.not.match(await (await ask(app, "/v1/spec")).text(), "cannot be shown");
+  },
+);
 
 found("a description that is named wins, and none means none", async () => {
   const text = 'openapi: 3.1.1\ninfo: { title: Named, version: "1" }\npaths: {}\n';
