@@ -24,7 +24,7 @@ import {
   type WrongParameter,
 } from "./parameters.ts";
 import { decodeUtf8, readBody } from "./request-body.ts";
-import { breakable } from "../platform.ts";
+import { breakable } from "../call-out.ts";
 import type { UpstreamAnswer } from "./upstream.ts";
 
 /** Headers of the visitor that an operation may not name. */

@@ -17,7 +17,7 @@ import { createPlaces, NoPlace } from "./places.ts";
 import type { Forward } from "./settings.ts";
 import { hasToken, readToken, type TokenPlace } from "./token.ts";
 import { callNode, type UpstreamAnswer, UpstreamError, type UpstreamRequest } from "./upstream.ts";
-import { type CallOut, FORGETS_REQUESTS } from "../platform.ts";
+import { type CallOut, FORGETS_REQUESTS } from "../call-out.ts";
 import { isResponse } from "../http/to-response.ts";
 
 /** A call that has come. */

@@ -5,7 +5,7 @@
  */
 import { type Bytes, joinBytes } from "../bytes.ts";
 import type { Attempt, Auth } from "../info/sources/credentials.ts";
-import { type CallOut, type IncomingAnswer, SHOWS_BREAKS } from "../platform.ts";
+import { type CallOut, type IncomingAnswer, SHOWS_BREAKS } from "../call-out.ts";
 import type { Budget } from "./budget.ts";
 
 /** A call as the node gets it. */

@@ -4,14 +4,8 @@
  * @module
  */
 import { lazy } from "../lazy.ts";
-import {
-  type CallOut,
-  createCallOut,
-  createFetch,
-  PlatformError,
-  readFile,
-  type Tls,
-} from "../platform.ts";
+import { type CallOut, createCallOut } from "../call-out.ts";
+import { createFetch, PlatformError, readFile, type Tls } from "../platform.ts";
 import type { NodeSettings } from "./settings.ts";
 import { checkCredentials } from "./sources/credentials.ts";
 import { SourceError } from "./sources/source-error.ts";
