@@ -185,8 +185,8 @@ export function assembleNodeface(checked: CheckedOptions): AnsweringNodeface {
 
   const complete = (found: Found, head: RequestHead): Awaitable<Answer | Response> => {
     const answer = !found ? notFound() : "variants" in found ? respond(found, head.headers) : found;
-    // A response comes from an operation, which has finished it.
-    if (isResponse(answer)) return answer;
+    // What comes from an operation or from the node has a rule of its own for pages of other origins.
+    if (isResponse(answer) || answer.isFinished) return answer;
     const finished = finish(answer, head) as Answer;
     return finished.load && head.method !== "HEAD" ? withBody(finished, finished.load) : finished;
   };
@@ -304,10 +304,15 @@ function addCalls(table: RouteTable, { gateway }: Resources, forward: Forward): 
       const at = url.indexOf("?");
       const query = at < 0 ? "" : url.slice(at + 1).replace(/#.*$/, "");
       const call = { head, query, makeRequest, path: match[1] ?? "", content: { isRead: false } };
-      const answer = toResponse(finish(opened ? await answerOf(opened, call) : refuse(), head));
+      const answer = finish(opened ? await answerOf(opened, call) : refuse(), head);
       // The rest of the content is not waited for (RFC 9112, section 9.3).
-      if (hasContent(head) && !call.content.isRead) answer.headers.set("connection", "close");
-      return answer;
+      const isLeft = hasContent(head) && !call.content.isRead;
+      if (isResponse(answer)) {
+        if (isLeft) answer.headers.set("connection", "close");
+        return answer;
+      }
+      const headers = isLeft ? { ...answer.headers, connection: "close" } : answer.headers;
+      return { ...answer, headers, isFinished: true };
     };
     for (const method of methods) table.push([method, pattern, [handle, finish], pattern.source]);
   };

@@ -272,7 +272,7 @@ export function createFetch(tls?: Tls): typeof fetch {
 }
 
 /** Whether a text has certificates (RFC 7468, section 5), which the runtimes say late or not at all. */
-function holdsCertificates(text: string): boolean {
+export function holdsCertificates(text: string): boolean {
   const blocks = [...text.matchAll(/-----BEGIN CERTIFICATE-----([^-]*)-----END CERTIFICATE-----/g)];
   return blocks.length > 0 && blocks.every(([, base64 = ""]) => {
     try {
@@ -300,7 +300,7 @@ function fetchOfDeno(deno: DenoClients, tls: Tls | undefined): typeof fetch {
 }
 
 /** How long a connection is kept for the next request, in milliseconds. */
-const IDLE_TIMEOUT = 4000;
+export const IDLE_TIMEOUT: number = 4000;
 
 /** The `fetch` of Node takes no certificate authority, and no word on connections. */
 function fetchOfNode(tls: Tls | undefined): typeof fetch {

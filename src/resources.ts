@@ -217,14 +217,13 @@ export function createResources(options: ResolvedOptions): Resources {
     const { forward } = options;
     const { url } = node;
     if (forward === "off" || url === undefined) return undefined;
-    const [{ createGateway }, { fetchForNode }, { createAuth }, { settingsOf }] = await Promise.all(
-      [
+    const [{ createGateway }, { callOutForNode }, { createAuth }, { settingsOf }] = await Promise
+      .all([
         import("./gateway/gateway.ts"),
         import("./info/node-files.ts"),
         import("./info/sources/credentials.ts"),
         import("./gateway/decide.ts"),
-      ],
-    );
+      ]);
     const settings = settingsOf(forward) ?? {};
     const auth = lazy(async () => {
       const kind = node.kind ?? (await monitor.get()).kind;
@@ -238,7 +237,7 @@ export function createResources(options: ResolvedOptions): Resources {
       concurrency: settings.concurrency ?? FORWARD_DEFAULTS.concurrency,
       origins: settings.origins ?? [],
       rpcPath: () => rpcPath.get(),
-      fetch: fetchForNode(node),
+      callOut: callOutForNode(node),
       auth: () => auth.get(),
       operations: async () => (await description.get()).current.operations ?? NONE,
       log: (call) =>

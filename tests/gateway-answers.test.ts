@@ -177,6 +177,16 @@ for (const [status, passed] of STATUSES) {
   });
 }
 
+answers(
+  "a node that is busy is no queue of ours that is full, and says when it is free",
+  async () => {
+    node.answer = json({}, 503, { "retry-after": "7" });
+    const answer = await rest.ask("/v1/node/status");
+    assert.equal([answer.status, answer.headers.get("retry-after")], [503, "7"]);
+    assert.match((await answer.json()).detail, "The node answers 503");
+  },
+);
+
 for (const status of [204, 205]) {
   answers(`a ${status} has no content`, async () => {
     node.answer = (_, response) => response.writeHead(status).end();

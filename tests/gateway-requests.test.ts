@@ -4,6 +4,10 @@ import { join } from "node:path";
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import type { CallOut } from "../src/call-out.ts";
+import { createBudget } from "../src/gateway/budget.ts";
+import { callNode } from "../src/gateway/upstream.ts";
+import { createAuth } from "../src/info/sources/credentials.ts";
 import {
   forwarding,
   type Gateway,
@@ -96,6 +100,25 @@ requests("nothing of the visitor's: only what the operation names, and no secret
   assert.is(come["x-size"], "5");
   assert.is(come["node-secret"], "nodes");
   assert.not.match(JSON.stringify(rawHeaders), "visitors");
+});
+
+requests("the node's secret takes the place of a header in another letter case", async () => {
+  process.env.GATEWAY_NODE_SECRET = "nodes";
+  const auth = createAuth({
+    nodeUrl: node.url,
+    configured: { header_env: "GATEWAY_NODE_SECRET", header: "X-Key" },
+    ...{ kind: undefined, kinds: {} },
+  });
+  let sent: object = {};
+  const callOut: CallOut = ({ headers }) => {
+    sent = headers;
+    return Promise.reject(new Error("not sent"));
+  };
+  const request = { method: "GET", url: node.url, headers: { "x-key": "visitors" } };
+  const upstream = { callOut, auth, limit: 1, budget: createBudget() };
+  const { signal } = new AbortController();
+  await callNode(upstream, { ...request, body: undefined }, true, 1, signal).catch(() => {});
+  assert.equal(sent, { "accept-encoding": "identity", "x-key": "nodes" });
 });
 
 requests("nothing of the visitor's with a call of a method either", async () => {

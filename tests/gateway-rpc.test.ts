@@ -407,7 +407,11 @@ for (const status of [503, 429]) {
       response.writeHead(status, { "retry-after": "9" }).end("Work queue depth exceeded");
     const answer = await gateway.ask("/v1/rpc/number");
     assert.equal([answer.status, answer.headers.get("retry-after")], [503, "9"]);
-    assert.not.match(await answer.text(), "Work queue");
+    const text = await answer.text();
+    assert.match(text, `The node answers ${status}`);
+    assert.not.match(text, "Work queue");
+    const { error } = await (await gateway.rpc(call("number"))).json();
+    assert.match(error.message, `The node answers ${status}`);
   });
 }
 

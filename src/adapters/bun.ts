@@ -94,7 +94,7 @@ function handle(
   endRecord?: EndRecord,
 ): Response | Promise<Response> {
   const answer = answerOf(app, request, () => request);
-  if (isAnswer(answer)) return toResponse(answer);
+  if (isAnswer(answer) && !answer.sent) return toResponse(answer);
   return respond(request, server, answer, onError, endRecord);
 }
 
@@ -111,7 +111,8 @@ async function respond(
     server.timeout(request, 0);
     const given = await answer;
     server.timeout(request, IDLE_SECONDS);
-    if (!isResponse(given) || !given.body) return toResponse(given);
+    if (!isResponse(given)) return whole(given, request, server);
+    if (!given.body) return given;
     const watched = watchFailure(given.body, (error) => {
       // A disconnected client may make the stream fail.
       if (request.signal.aborted) return;
@@ -125,7 +126,30 @@ async function respond(
   }
 }
 
-const RECORD_INTERVAL_MS = 100;
+const CHECK_INTERVAL_MS = 100;
+
+/**
+ * Calls a function when the answer to a request is over. Bun 1.4 has no event for that, but `requestIP` is then
+ * null.
+ */
+function onceOver(request: Request, server: BunServer, listener: () => void): void {
+  const check = () => {
+    if (server.requestIP(request)) setTimeout(check, CHECK_INTERVAL_MS);
+    else listener();
+  };
+  setImmediate(check);
+}
+
+/** Below this, in bytes, a body is the system's at once. */
+const WATCHED_MIN = 65_536;
+
+/** An answer whose body was kept for it. */
+function whole({ sent, ...answer }: Answer, request: Request, server: BunServer): Response {
+  if (!sent) return toResponse(answer);
+  if (!answer.rest && (answer.body?.byteLength ?? 0) < WATCHED_MIN) sent();
+  else onceOver(request, server, sent);
+  return toResponse(answer);
+}
 
 async function record(
   onAnswer: NonNullable<Callbacks["onAnswer"]>,
@@ -138,12 +162,7 @@ async function record(
   request.signal.addEventListener("abort", () => endRecord("aborted", sent.status));
   const response = await answer(endRecord);
   sent.status = response.status;
-  // Bun 1.4 has no event for the end of an answer, but `requestIP` is then null. The event `abort` comes
-  // a moment later.
-  const check = () => {
-    if (server.requestIP(request)) setTimeout(check, RECORD_INTERVAL_MS);
-    else setImmediate(() => endRecord("sent", sent.status));
-  };
-  setImmediate(check);
+  // The event `abort` comes a moment later.
+  onceOver(request, server, () => setImmediate(() => endRecord("sent", sent.status)));
   return response;
 }

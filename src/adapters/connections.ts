@@ -24,6 +24,24 @@ interface Connection {
   bytesWrittenBefore: number;
   /** The time of the last activity by `performance.now()`; `Infinity` before the first answer. */
   idleSince: number;
+  /** What the system had taken of the answer when the client was last seen to read, and when that was. */
+  read?: { readonly bytes: number; readonly at: number } | undefined;
+}
+
+/** What a client has to read, in bytes, within the time in milliseconds. */
+const SLOWEST = { bytes: 10_000, time: 10_000 } as const;
+
+/** What Node knows of a socket; Deno 2.9 has no `writeQueueSize`. */
+interface Handle {
+  readonly bytesWritten: number;
+  readonly writeQueueSize?: number;
+}
+
+/** How many bytes the system has taken; `undefined` if it has all, or nobody knows. */
+function bytesTaken(socket: Socket): number | undefined {
+  const { _handle: handle } = socket as { _handle?: Handle | null };
+  if (handle?.writeQueueSize === undefined || socket.writableLength === 0) return undefined;
+  return handle.bytesWritten - handle.writeQueueSize;
 }
 
 const DRAIN_INTERVAL_MS = 20;
@@ -46,6 +64,11 @@ export function createConnections(): Connections {
       // The timeout is for a client that does not read. One that waits for the app is not idle.
       const timeout = socket.writableLength > 0 ? TIMEOUTS.silence : 0;
       if ((socket.timeout ?? 0) !== timeout) socket.setTimeout(timeout);
+      const bytes = bytesTaken(socket);
+      const { read } = connection;
+      if (bytes === undefined) connection.read = undefined;
+      else if (!read || bytes - read.bytes >= SLOWEST.bytes) connection.read = { bytes, at: now };
+      else if (now - read.at > SLOWEST.time) socket.destroy();
       if (isAnswering(socket) || socket.bytesWritten !== connection.bytesWrittenBefore) {
         connection.bytesWrittenBefore = socket.bytesWritten;
         connection.idleSince = now;

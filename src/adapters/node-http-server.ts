@@ -14,6 +14,7 @@ import { hasBody, limitBody } from "./body-timeout.ts";
 import { createConnections } from "./connections.ts";
 import { TIMEOUTS } from "./timeouts.ts";
 import { type Address, checkServeOptions } from "./serve-options.ts";
+import { onceOver } from "./once-over.ts";
 import { MessageHead } from "./node-request-head.ts";
 import { withParsedBody } from "./parsed-body.ts";
 import { refusalOf, refuse } from "./protocol-errors.ts";
@@ -60,7 +61,7 @@ export async function createHttpServer(
   };
   const http = createServer(settings, (message, response) => {
     connections.addAnswer(response);
-    const head = new MessageHead(message);
+    const head = new MessageHead(message, response);
     limitBody(message, response, head);
     // The parser drops the rest of a packet after an Upgrade, so the connection must be closed
     // (RFC 9112, section 9.6).
@@ -116,7 +117,7 @@ export function listener(app: App, callbacks: Callbacks = {}): Listener {
   return (message, response, next) => {
     const { originalUrl } = message as { originalUrl?: unknown };
     const original = typeof originalUrl === "string" ? originalUrl : undefined;
-    const head = new MessageHead(message, original);
+    const head = new MessageHead(message, response, original);
     if (next && app.matches?.(head) === false) return next();
     answerMessage(app, callbacks, message, response, head, [message]);
   };
@@ -188,7 +189,7 @@ async function sendResponse(
     return await body?.cancel();
   }
   const reader = body.getReader();
-  response.once("close", () => void reader.cancel().catch(() => {}));
+  onceOver(response, () => void reader.cancel().catch(() => {}));
   try {
     for (;;) {
       const { done, value } = await reader.read();
@@ -221,7 +222,13 @@ const withSecurity = (answer: Answer): Answer => ({
 });
 
 function write(response: ServerResponse, answer: Answer): void {
-  response.writeHead(answer.status, answer.headers).end(bodyOf(answer), "latin1");
+  if (answer.sent) onceOver(response, answer.sent);
+  response.writeHead(answer.status, answer.headers);
+  if (!answer.rest?.length) return void response.end(bodyOf(answer), "latin1");
+  response.cork();
+  for (const part of [answer.body, ...answer.rest]) response.write(part);
+  response.end();
+  response.uncork();
 }
 
 /** Longer bodies, in bytes, are written without a copy. */

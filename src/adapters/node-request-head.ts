@@ -3,8 +3,9 @@
  *
  * @module
  */
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { RequestHead } from "../http/message.ts";
+import { onceOver } from "./once-over.ts";
 
 /**
  * The head of a request, read from `rawHeaders`. `message.headers` drops the second of two `Host` lines,
@@ -16,14 +17,30 @@ export class MessageHead implements RequestHead {
   readonly originalUrl: string | undefined;
   /** Alternating names and values. */
   readonly #fields: readonly string[];
+  readonly #response: ServerResponse | undefined;
+  #gone: AbortController | undefined;
 
   /** @param originalUrl the target before a host's router shortened it */
-  constructor({ method = "GET", url = "/", rawHeaders }: IncomingMessage, originalUrl?: string) {
+  constructor(
+    { method = "GET", url = "/", rawHeaders }: IncomingMessage,
+    response?: ServerResponse,
+    originalUrl?: string,
+  ) {
     this.method = method;
     this.originalUrl = originalUrl;
     // Bun and workerd give the target `*` as this path.
     this.url = url === "*" ? "/*" : url;
     this.#fields = rawHeaders;
+    this.#response = response;
+  }
+
+  /** Is made when it is asked for: few requests need it. */
+  get signal(): AbortSignal {
+    if (this.#gone) return this.#gone.signal;
+    const gone = this.#gone = new AbortController();
+    const response = this.#response;
+    if (response) onceOver(response, () => response.writableFinished || gone.abort());
+    return gone.signal;
   }
 
   get headers(): RequestHead["headers"] {

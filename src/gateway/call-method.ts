@@ -7,9 +7,8 @@ import type { Answer } from "../http/message.ts";
 import { notFound } from "../http/method-not-allowed.ts";
 import { problem } from "../http/problem-details.ts";
 import type { NodeOperation } from "../openapi/node-operations.ts";
-import { retryAfterOf } from "./answer-headers.ts";
-import { foreignCaller, problemWith, wrongParameters } from "./call-problem.ts";
-import { busy, type Call, type Core } from "./core.ts";
+import { foreignCaller, nodeBusy, problemWith, wrongParameters } from "./call-problem.ts";
+import type { Call, Core } from "./core.ts";
 import { isBusy, jsonAnswer, NONSENSE } from "./json-answer.ts";
 import { readQuery } from "./parameters.ts";
 import { decodeUtf8, readContent } from "./request-body.ts";
@@ -46,7 +45,7 @@ export async function callMethod(core: Core, call: Call): Promise<Answer | Respo
     const made = read
       ? methodAnswer(read)
       : isBusy(answer)
-      ? busy(retryAfterOf(answer.headers))
+      ? nodeBusy(answer)
       : problem(502, NONSENSE);
     end(made.body?.byteLength ?? 0);
     return made;

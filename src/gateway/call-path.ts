@@ -3,18 +3,20 @@
  *
  * @module
  */
+import type { Bytes } from "../bytes.ts";
 import { parseJson } from "../json/lossless.ts";
 import { readParts } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
 import type { Answer } from "../http/message.ts";
+import { breakable } from "../call-out.ts";
 import { notFound } from "../http/method-not-allowed.ts";
 import { problem } from "../http/problem-details.ts";
-import { REASONS, type Status } from "../http/status.ts";
+import type { Status } from "../http/status.ts";
 import type { NodeOperation, NodeParameter } from "../openapi/node-operations.ts";
-import { answerHeaders, retryAfterOf } from "./answer-headers.ts";
-import { foreignCaller, wrongParameters } from "./call-problem.ts";
+import { answerHeaders } from "./answer-headers.ts";
+import { foreignCaller, nodeBusy, wrongParameters } from "./call-problem.ts";
 import { checkValue } from "./check-value.ts";
-import { busy, type Call, type Core, spansOf } from "./core.ts";
+import { type Call, type Core, spansOf } from "./core.ts";
 import { buildPath } from "./match-path.ts";
 import {
   readHeaders,
@@ -129,45 +131,52 @@ function wrongInContent({ bytes, type = "" }: Content, { body }: NodeOperation):
   return wrong ? refuse(wrong.rule, wrong.path.join(".") || "body") : [];
 }
 
+const NOTHING = new Uint8Array();
+
 /** Passes the answer of a node on, whole or as a stream. */
-const passOn = (operation: NodeOperation) =>
+const passOn = ({ access, method, answerHeaders: named }: NodeOperation) =>
 (
   answer: UpstreamAnswer,
   end: (bytes: number) => void,
 ): Answer | Response => {
-  const { status } = answer;
-  // Its queue is full, or it is warming up.
+  const { status, parts, size } = answer;
   if (status === 503) {
     end(0);
-    return busy(retryAfterOf(answer.headers));
+    return nodeBusy(answer);
   }
   if (status >= 500 || [401, 407, 421].includes(status)) {
     end(0);
+    const maybe = access === "read" ? "" : "; it may have been carried out";
     return problem(
       502,
-      status >= 500 ? `The node fails: it answers ${status}` : "The node wants another secret",
+      status >= 500
+        ? `The node fails: it answers ${status}${maybe}`
+        : "The node wants another secret",
     );
   }
-  const headers = answerHeaders(answer.headers, operation.answerHeaders);
-  const { start } = answer;
-  if (answer.isWhole) {
-    end(start.byteLength);
-    const isEmpty = status === 204 || status === 205 || operation.method === "HEAD";
-    const length = isEmpty ? {} : { "content-length": String(start.byteLength) };
-    const body = isEmpty ? null : start;
-    if (status in REASONS) {
-      return { status: status as Status, headers: { ...headers, ...length }, body };
-    }
+  const headers = answerHeaders(answer.headers, named);
+  if (!answer.isWhole) {
+    const body = breakable(streamOf(answer, end), answer.length);
     return new Response(body, { status, headers });
   }
-  let sent = start.byteLength;
-  let isFirst = true;
-  const body = new ReadableStream<Uint8Array>({
+  end(size);
+  const isEmpty = status === 204 || status === 205 || method === "HEAD";
+  const length = isEmpty ? {} : { "content-length": String(size) };
+  return {
+    // A node may have one that this service never gives by itself.
+    status: status as Status,
+    headers: { ...headers, ...length },
+    body: isEmpty ? null : parts[0] ?? NOTHING,
+    ...!isEmpty && parts.length > 1 && { rest: parts.slice(1) },
+  };
+};
+
+/** What has been read of an answer, and the rest as it comes. What is cut looks cut. */
+function streamOf(answer: UpstreamAnswer, end: (bytes: number) => void): ReadableStream<Bytes> {
+  let sent = answer.start.byteLength;
+  return new ReadableStream({
+    start: (controller) => controller.enqueue(answer.start),
     async pull(controller) {
-      if (isFirst) {
-        isFirst = false;
-        return controller.enqueue(start);
-      }
       try {
         const part = await answer.next();
         if (part) {
@@ -178,11 +187,9 @@ const passOn = (operation: NodeOperation) =>
         controller.close();
       } catch (error) {
         end(sent);
-        // What is cut has to look cut.
         controller.error(error);
       }
     },
     cancel: () => end(sent),
-  });
-  return new Response(body, { status, headers });
-};
+  }, { highWaterMark: 0 });
+}

@@ -6,7 +6,9 @@
 import type { Answer } from "../http/message.ts";
 import { problem } from "../http/problem-details.ts";
 import type { Status } from "../http/status.ts";
+import { retryAfterOf } from "./answer-headers.ts";
 import type { WrongParameter } from "./parameters.ts";
+import type { UpstreamAnswer } from "./upstream.ts";
 
 /** A problem with further members, each as JSON. */
 export function problemWith(
@@ -53,8 +55,19 @@ export const foreignCaller = (): Answer =>
       "explorer at /v1/spec of this service can",
   );
 
-/** Says that content of this type is not taken. */
-export const unsupported = (detail: string): Answer => problem(415, detail);
+/** What is said where there is no place for a call. */
+export const BUSY = "Too many calls are under way at the node";
+
+/** Says that a call can be sent again later. */
+export const busy = (detail: string = BUSY): Answer => problem(503, detail, { "retry-after": "5" });
+
+/** What is said of a node that has too much to do, or is starting. */
+export const busyNode = ({ status }: Pick<UpstreamAnswer, "status">): string =>
+  `The node answers ${status}: it is busy or warming up`;
+
+/** Says so, and when the node is to be asked again. */
+export const nodeBusy = (answer: Pick<UpstreamAnswer, "status" | "headers">): Answer =>
+  problem(503, busyNode(answer), { "retry-after": retryAfterOf(answer.headers) ?? "5" });
 
 /** Whether a query has a token, which would stand in logs. */
 export const hasTokenInQuery = (query: string): boolean =>

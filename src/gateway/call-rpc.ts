@@ -6,8 +6,8 @@
 import type { Answer } from "../http/message.ts";
 import type { Status } from "../http/status.ts";
 import { looksLikeBrowser } from "./browser-guard.ts";
-import { hasTokenInQuery, TOKEN_IN_QUERY, TOKEN_UNKNOWN } from "./call-problem.ts";
-import type { Call, Core } from "./core.ts";
+import { BUSY, busyNode, hasTokenInQuery, TOKEN_IN_QUERY, TOKEN_UNKNOWN } from "./call-problem.ts";
+import { type Call, type Core, describeFailure, goneOf, STATUS_GONE } from "./core.ts";
 import type { Decided } from "./decide.ts";
 import { isBusy, jsonAnswer, NONSENSE } from "./json-answer.ts";
 import { NoPlace } from "./places.ts";
@@ -15,7 +15,7 @@ import { decodeUtf8, readContent } from "./request-body.ts";
 import { isFault, type RawCall, readRpcBody, type RpcFault } from "./rpc-body.ts";
 import { checkParams, readRpcAnswer, writeCall } from "./rpc-call.ts";
 import { CODES } from "./rpc-errors.ts";
-import { type UpstreamAnswer, UpstreamError, type UpstreamRequest } from "./upstream.ts";
+import type { UpstreamAnswer, UpstreamRequest } from "./upstream.ts";
 
 /** The types of a body, of which no form of a page is one. */
 const TYPES = ["application/json", "application/json-rpc", "application/jsonrequest"];
@@ -25,11 +25,14 @@ interface Ready extends Pick<RawCall, "id" | "params" | "isOld"> {
   readonly decided: Decided;
 }
 
-/** Sends one call; what it gives is let go of by `end`. */
-type Send = (
-  decided: Decided,
-  request: UpstreamRequest,
-) => Promise<{ readonly answer: UpstreamAnswer; end(): void }>;
+/** How calls are sent, and what lets go of their answers. */
+interface Sending {
+  readonly gone: AbortSignal;
+  readonly send: (decided: Decided, request: UpstreamRequest) => Promise<UpstreamAnswer>;
+  /** Gives back the place. */
+  readonly leave: () => void;
+  readonly end: () => void;
+}
 
 /** Answers a body. */
 export async function callRpc(core: Core, call: Call): Promise<Answer | Response> {
@@ -61,19 +64,19 @@ export async function callRpc(core: Core, call: Call): Promise<Answer | Response
     judged.push(isFault(one) ? writeFault(one) : await judge(core, call, one));
   }
   try {
-    const answers = (await answerAll(core, call, judged, body.isBatch))
-      .filter((answer) => answer !== undefined);
+    const { texts, end } = await answerAll(core, call, judged, body.isBatch);
+    const answers = texts.filter((text) => text !== undefined);
     if (answers.length === 0) {
+      end();
       return { status: 204, headers: { "cache-control": "no-store" }, body: null };
     }
-    return rpcAnswer(body.isBatch ? `[${answers.join(",")}]` : answers[0]!, 200);
+    const answer = rpcAnswer(body.isBatch ? `[${answers.join(",")}]` : answers[0]!, 200);
+    return { ...answer, sent: end };
   } catch (error) {
     if (!(error instanceof NoPlace)) throw error;
     return rpcRefusal(503, CODES.notReached, BUSY, { "retry-after": "5" });
   }
 }
-
-const BUSY = "Too many calls are under way at the node";
 
 /** Whether a call may go to the node; the answer where it may not, and none for a notification. */
 async function judge(
@@ -110,8 +113,14 @@ async function judge(
   return { id, params, isOld, decided };
 }
 
+/** The answers to calls as JSON, in their order; their bytes count until `end`. */
+interface Answered {
+  readonly texts: readonly (string | undefined)[];
+  readonly end: () => void;
+}
+
 /**
- * The answers to calls, in their order. A batch has one place for all of its calls.
+ * Answers calls. A batch has one place for all of them.
  *
  * @throws {NoPlace} if there is no place
  */
@@ -120,31 +129,53 @@ async function answerAll(
   call: Call,
   judged: readonly (Ready | string | undefined)[],
   isBatch: boolean,
-): Promise<(string | undefined)[]> {
+): Promise<Answered> {
   const ready = judged.filter((one) => typeof one === "object");
-  const { signal: gone } = await call.makeRequest();
-  const { limit } = core.options;
-  if (!isBatch || ready.length === 0) {
-    const send: Send = (decided, request) => core.send(decided, request, limit, gone);
-    const [only] = judged;
-    return typeof only === "object" ? [await answerOne(core, only, send)] : [...judged] as string[];
+  if (ready.length === 0) return { texts: judged as (string | undefined)[], end() {} };
+  const gone = await goneOf(call);
+  const sending = isBatch ? await sendTogether(core, ready, gone) : sendAlone(core, gone);
+  try {
+    const texts: (string | undefined)[] = [];
+    for (const one of judged) {
+      texts.push(typeof one === "object" ? await answerOne(core, one, sending) : one);
+    }
+    sending.leave();
+    return { texts, end: sending.end };
+  } catch (error) {
+    sending.end();
+    throw error;
   }
+}
+
+function sendAlone({ options, send }: Core, gone: AbortSignal): Sending {
+  let end = () => {};
+  return {
+    gone,
+    async send(decided, request) {
+      const sent = await send(decided, request, options.limit, gone);
+      ({ end } = sent);
+      return sent.answer;
+    },
+    // The place of one call is given back with its answer.
+    leave() {},
+    end: () => end(),
+  };
+}
+
+/** @throws {NoPlace} if there is no place */
+async function sendTogether(
+  { options, begin }: Core,
+  ready: readonly Ready[],
+  gone: AbortSignal,
+): Promise<Sending> {
   const isWithToken = ready.some(({ decided }) => decided.decision.right === "token");
   const isHeavy = ready.some(({ decided }) => decided.operation.isHeavy);
-  const turn = await core.begin(isWithToken ? "token" : "open", isHeavy, gone);
-  try {
-    const send: Send = async (_, request) => {
-      const answer = await turn.send(request, limit);
-      return { answer, end: answer.release };
-    };
-    const answers: (string | undefined)[] = [];
-    for (const one of judged) {
-      answers.push(typeof one === "object" ? await answerOne(core, one, send) : one);
-    }
-    return answers;
-  } finally {
-    turn.end();
-  }
+  const turn = await begin(isWithToken ? "token" : "open", isHeavy, gone);
+  return {
+    ...{ gone, leave: turn.leave, end: turn.end },
+    send: ({ operation }, request) =>
+      turn.send(request, operation.access === "read", options.limit),
+  };
 }
 
 /**
@@ -155,43 +186,34 @@ async function answerAll(
 async function answerOne(
   core: Core,
   { id, params, isOld, decided }: Ready,
-  send: Send,
+  { gone, send }: Sending,
 ): Promise<string | undefined> {
   const { operation } = decided;
+  const { log, timeout } = core.options;
   const started = performance.now();
-  const maybe = operation.access === "read" ? "" : "; it may have been carried out";
   let status = 200;
   let bytes = 0;
-  const fail = (code: number, message: string) => {
-    status = code === CODES.tooLate ? 504 : 502;
+  const fail = (failed: number, message: string) => {
+    status = gone.aborted ? STATUS_GONE : failed;
+    const code = failed === 504 ? CODES.tooLate : CODES.notReached;
     return id === undefined ? undefined : writeFault({ id, code, message }, undefined, isOld);
   };
   try {
     const request = await core.rpcRequest(writeCall(operation, 1, params));
-    const { answer, end } = await send(decided, request);
-    try {
-      const read = answer.isWhole ? readRpcAnswer(answer.start) : undefined;
-      bytes = answer.start.byteLength;
-      if (!read) return fail(CODES.notReached, isBusy(answer) ? "The node is busy" : NONSENSE);
-      if (id === undefined) return undefined;
-      return writeAnswer(id, read, isOld);
-    } finally {
-      end();
-    }
+    const answer = await send(decided, request);
+    const read = answer.isWhole ? readRpcAnswer(answer.start) : undefined;
+    bytes = answer.size;
+    if (!read) return fail(502, isBusy(answer) ? busyNode(answer) : NONSENSE);
+    return id === undefined ? undefined : writeAnswer(id, read, isOld);
   } catch (error) {
     if (error instanceof NoPlace) {
-      status = 503;
+      status = gone.aborted ? STATUS_GONE : 503;
       throw error;
     }
-    if (!(error instanceof UpstreamError)) {
-      return fail(CODES.notReached, `The node cannot be reached${maybe}`);
-    }
-    const { status: failed, message } = error;
-    if (failed === 504) return fail(CODES.tooLate, message + maybe);
-    return fail(CODES.notReached, failed === 503 ? BUSY : message);
+    const failure = describeFailure(error, operation.access === "read", timeout);
+    return fail(failure.status, failure.detail);
   } finally {
-    const milliseconds = performance.now() - started;
-    core.options.log({ operation: operation.name, status, milliseconds, bytes });
+    log({ operation: operation.name, status, milliseconds: performance.now() - started, bytes });
   }
 }
 

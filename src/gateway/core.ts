@@ -12,6 +12,7 @@ import type { NodeOperation } from "../openapi/node-operations.ts";
 import { isAllowedCaller } from "./browser-guard.ts";
 import { createBudget } from "./budget.ts";
 import {
+  busy,
   hasTokenInQuery,
   notAllowed,
   tokenInQuery,
@@ -25,6 +26,8 @@ import { createSharing } from "./share.ts";
 import type { Forward } from "./settings.ts";
 import { hasToken, readToken, type TokenPlace } from "./token.ts";
 import { callNode, type UpstreamAnswer, UpstreamError, type UpstreamRequest } from "./upstream.ts";
+import { type CallOut, FORGETS_REQUESTS } from "../call-out.ts";
+import { isResponse } from "../http/to-response.ts";
 
 /** A call that has come. */
 export interface Call {
@@ -51,7 +54,7 @@ export interface GatewayOptions {
   readonly url: string;
   /** Where its methods are posted to, below that. */
   readonly rpcPath: () => Promise<string>;
-  readonly fetch: typeof fetch;
+  readonly callOut: CallOut;
   readonly auth: () => Promise<Auth>;
   /** The header of the node's secret, where the operator names it; no visitor sets it. */
   readonly secretHeader?: string | undefined;
@@ -71,8 +74,8 @@ export interface Lookup {
 export interface Sent {
   readonly answer: UpstreamAnswer;
   readonly isWhole: boolean;
-  /** Gives back the place, and lets go of the answer; to be called once. */
-  end(): void;
+  /** Gives back the place, and lets go of the answer. May be called again. */
+  readonly end: () => void;
 }
 
 /** A place at the node, for one call or for all of a batch: the time and the longest answer are for all of them. */
@@ -80,13 +83,16 @@ export interface Turn {
   /**
    * Sends a call.
    *
-   * @throws {UpstreamError} if there is no answer that can be passed on, also where it comes too late
+   * @param isRead whether it may be sent again, as for {@linkcode callNode}
+   * @param collect how much of the answer is read before this resolves, in bytes
+   * @throws {UpstreamError} if there is no answer that can be passed on
+   * @throws {DOMException} `TimeoutError` if the time is over
    */
-  send(request: UpstreamRequest, collect: number): Promise<UpstreamAnswer>;
-  /** Gives back the place. */
-  end(): void;
-  /** Is aborted when the time is over, or nobody waits any longer. */
-  readonly signal: AbortSignal;
+  send(request: UpstreamRequest, isRead: boolean, collect: number): Promise<UpstreamAnswer>;
+  /** Gives back the place; the bytes of the answers still count. May be called again. */
+  readonly leave: () => void;
+  /** Gives back the place, and lets go of the answers. May be called again. */
+  readonly end: () => void;
 }
 
 /** What calls go through. */
@@ -101,10 +107,16 @@ export interface Core {
   /**
    * Takes a place at the node.
    *
+   * @param gone is aborted when the visitor leaves
    * @throws {NoPlace} if there is none
    */
   begin(right: Decision["right"], isHeavy: boolean, gone: AbortSignal): Promise<Turn>;
-  /** Sends a call where there is a place for it, within the time. Reads that are alike share one call. */
+  /**
+   * Sends a call where there is a place for it, within the time. Reads that are alike share one call.
+   *
+   * @param collect how much of the answer is read before this resolves, in bytes
+   * @param gone is aborted when the visitor leaves
+   */
   send(
     decided: Decided,
     request: UpstreamRequest,
@@ -126,23 +138,25 @@ export interface Core {
   close(): void;
 }
 
-/**
- * Whether the runtime forgets a request with all that it waits for when its visitor leaves, as workerd does: nobody
- * else may wait for it there.
- */
-const FORGETS_REQUESTS = globalThis.navigator?.userAgent === "Cloudflare-Workers";
-
 /** How much of an answer of REST is read before its status is sent, in bytes. */
 const COLLECTED_MAX = 1024 * 1024;
 
+/** How often a call that waits for a place looks for those that were forgotten, in milliseconds. */
+const SWEEP_INTERVAL = 200;
+
+/** How long what is under way may take when the service ends, in milliseconds. */
+const GRACE = 5000;
+
 /** Makes what calls go through. */
 export function createCore(options: GatewayOptions): Core {
-  const { origins, token, fetch, limit, timeout } = options;
+  const { origins, token, callOut, limit, timeout } = options;
   const places = createPlaces(options.concurrency);
   const budget = createBudget();
   const sharing = createSharing<Sent>();
-  /** What ends the calls that are under way, each made by its own request: workerd wants that. */
-  const running = new Set<AbortController>();
+  const underWay = new Set<AbortController>();
+  /** When the calls of requests that may be forgotten should have ended. */
+  const ends = new Map<() => void, number>();
+  let closing: ReturnType<typeof setTimeout> | undefined;
   const base = new URL(options.url).href.replace(/\/+$/, "");
   let made: { readonly of: readonly NodeOperation[]; readonly lookup: Lookup } | undefined;
 
@@ -186,85 +200,105 @@ export function createCore(options: GatewayOptions): Core {
   const mayCall = ({ head }: Call, right: Decision["right"]) =>
     isAllowedCaller(head, origins === "*" && right !== "open" ? [] : origins);
 
-  const begin = async (
-    right: Decision["right"],
-    isHeavy: boolean,
-    gone: AbortSignal,
-  ): Promise<Turn> => {
-    const closing = new AbortController();
-    const signal = AbortSignal.any([gone, closing.signal, AbortSignal.timeout(timeout)]);
-    const giveBack = await places.take(right === "token" ? "token" : "open", isHeavy, signal);
-    running.add(closing);
+  const begin: Core["begin"] = async (right, isHeavy, gone) => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const go = () => controller.abort(gone.reason);
+    const timer = setTimeout(
+      () => controller.abort(new DOMException("The call takes too long", "TimeoutError")),
+      timeout,
+    );
+    gone.addEventListener("abort", go);
+    if (gone.aborted) go();
+    underWay.add(controller);
+    let giveBack = () => {};
+    const answers: UpstreamAnswer[] = [];
+    const leave = () => {
+      giveBack();
+      clearTimeout(timer);
+      gone.removeEventListener("abort", go);
+      underWay.delete(controller);
+      if (underWay.size === 0) clearTimeout(closing);
+    };
+    const end = () => {
+      ends.delete(end);
+      leave();
+      for (const answer of answers.splice(0)) answer.release();
+    };
+    const sweep = FORGETS_REQUESTS ? setInterval(endForgotten, SWEEP_INTERVAL) : undefined;
+    if (FORGETS_REQUESTS) ends.set(end, performance.now() + timeout);
+    try {
+      giveBack = await places.take(right === "token" ? "token" : "open", isHeavy, signal);
+    } catch (error) {
+      end();
+      throw error;
+    } finally {
+      clearInterval(sweep);
+    }
+    // Nobody may be reading what is left of an answer.
+    signal.addEventListener("abort", end);
     let left = limit;
     return {
-      end() {
-        running.delete(closing);
-        giveBack();
-      },
-      signal,
-      async send(request, collect) {
-        try {
-          signal.throwIfAborted();
-          const auth = await options.auth();
-          const upstream = { fetch, auth, limit: left, budget };
-          const answer = await callNode(upstream, request, Math.min(collect, left), signal);
-          left -= answer.start.byteLength;
-          return answer;
-        } catch (error) {
-          const { name } = (signal.reason ?? error) as Error;
-          if (name !== "TimeoutError" || error instanceof UpstreamError) throw error;
-          const message = `The node gives no whole answer within ${timeout / 1000} s`;
-          throw new UpstreamError(504, message, { cause: error });
-        }
+      ...{ leave, end },
+      async send(request, isRead, collect) {
+        signal.throwIfAborted();
+        const upstream = { callOut, auth: await options.auth(), limit: left, budget };
+        const most = Math.min(collect, left);
+        const answer = await callNode(upstream, request, isRead, most, signal);
+        if (signal.aborted) answer.release();
+        signal.throwIfAborted();
+        answers.push(answer);
+        left -= answer.size;
+        return answer;
       },
     };
   };
 
-  const send = async (
-    { operation, decision: { right } }: Decided,
-    request: UpstreamRequest,
-    collect: number,
-    gone: AbortSignal,
-  ): Promise<Sent> => {
+  const send: Core["send"] = async (
+    { operation, decision: { right } },
+    request,
+    collect,
+    gone,
+  ) => {
+    const isRead = operation.access === "read";
     const alone = async (gone: AbortSignal): Promise<Sent> => {
       const turn = await begin(right, operation.isHeavy, gone);
       try {
-        const answer = await turn.send(request, collect);
-        const end = () => {
-          answer.release();
-          turn.end();
-        };
+        const answer = await turn.send(request, isRead, collect);
         // A node that has said all is free for the next call.
-        if (answer.isWhole) turn.end();
-        return { answer, isWhole: answer.isWhole, end };
+        if (answer.isWhole) turn.leave();
+        return { answer, isWhole: answer.isWhole, end: turn.end };
       } catch (error) {
         turn.end();
         throw error;
       }
     };
-    if (operation.access !== "read" || FORGETS_REQUESTS) return await alone(gone);
+    if (!isRead || FORGETS_REQUESTS) return await alone(gone);
     return await sharing.join(keyOf(operation, right, request), alone, gone);
+  };
+
+  /** Ends the calls of requests that were forgotten. */
+  const endForgotten = () => {
+    const now = performance.now();
+    for (const [end, deadline] of ends) {
+      if (now <= deadline) continue;
+      try {
+        end();
+      } catch {
+        // What belongs to another request cannot be cancelled; place and bytes were given back before.
+      }
+    }
   };
 
   /** The answer for an error on the way to the node. */
   const failed = (error: unknown, isRead: boolean): Answer => {
-    // What nobody knows then is whether the node has done it.
-    const maybe = isRead ? "" : "; it may have been carried out";
     if (error instanceof NoPlace) return busy();
-    if (error instanceof UpstreamError) {
-      if (error.status === 503) return busy();
-      return problem(error.status, error.message + (error.status === 504 ? maybe : ""));
-    }
-    return problem(502, `The node cannot be reached: it ${failureOf(error).message}${maybe}`);
+    const { status, detail } = describeFailure(error, isRead, timeout);
+    return status === 503 ? busy(detail) : problem(status, detail);
   };
 
   /** Sends a call and makes an answer of what the node says; the log has a line of it. */
-  const forward = async (
-    call: Call,
-    decided: Decided,
-    request: UpstreamRequest,
-    answerOf: (answer: UpstreamAnswer, end: (bytes: number) => void) => Answer | Response,
-  ): Promise<Answer | Response> => {
+  const forward: Core["forward"] = async (call, decided, request, answerOf) => {
     const { operation } = decided;
     const started = performance.now();
     const record = (status: number, bytes: number) =>
@@ -274,13 +308,13 @@ export function createCore(options: GatewayOptions): Core {
         milliseconds: performance.now() - started,
         bytes,
       });
-    const gone = (await call.makeRequest()).signal;
+    const gone = await goneOf(call);
     let sent: Sent;
     try {
       sent = await send(decided, request, operation.isMethod ? limit : COLLECTED_MAX, gone);
     } catch (error) {
       const refusal = failed(error, operation.access === "read");
-      record(refusal.status, 0);
+      record(gone.aborted ? STATUS_GONE : refusal.status, 0);
       return refusal;
     }
     let status: number | undefined;
@@ -289,15 +323,15 @@ export function createCore(options: GatewayOptions): Core {
       if (status !== undefined && bytes !== undefined) record(status, bytes);
     };
     try {
-      // What is collected ends before the answer is made.
+      // What is collected ends before the answer is made; its bytes count until they are sent.
       const made = answerOf(sent.answer, (length) => {
-        sent.end();
+        if (!sent.isWhole) sent.end();
         bytes = length;
         tell();
       });
       status = made.status;
       tell();
-      return made;
+      return isResponse(made) ? made : { ...made, sent: sent.end };
     } catch (error) {
       sent.end();
       throw error;
@@ -315,7 +349,12 @@ export function createCore(options: GatewayOptions): Core {
     ...{ lookUp, mayCall, refuse, rightOf, begin, send, forward, rpcRequest, base, options },
     close() {
       places.close();
-      for (const closing of running) closing.abort();
+      const breakOff = () => {
+        for (const controller of [...underWay]) {
+          controller.abort(new UpstreamError(503, "The service ends"));
+        }
+      };
+      if (underWay.size > 0) closing ??= setTimeout(breakOff, GRACE);
     },
   };
 }
@@ -334,6 +373,38 @@ function keyOf(
   return JSON.stringify([right, name, method, url, headers, content]);
 }
 
-/** Says that there is no place for a call. */
-export const busy = (retryAfter = "5"): Answer =>
-  problem(503, "Too many calls are under way at the node", { "retry-after": retryAfter });
+/** Is aborted when the visitor of a call leaves. */
+export const goneOf = async ({ head, makeRequest }: Call): Promise<AbortSignal> =>
+  head.signal ?? (await makeRequest()).signal;
+
+/** What the log says where nobody waits for an answer any longer, as nginx does. */
+export const STATUS_GONE = 499;
+
+/** What fails before a call is sent. */
+const BEFORE: ReadonlySet<string> = new Set(["connection_refused", "dns", "tls", "not_tls"]);
+
+/**
+ * Says why there is no answer of the node, and where nobody knows whether it has done what was asked for.
+ *
+ * @param timeout of the call, in milliseconds
+ */
+export function describeFailure(
+  error: unknown,
+  isRead: boolean,
+  timeout: number,
+): { status: 502 | 503 | 504; detail: string } {
+  const maybe = isRead ? "" : "; it may have been carried out";
+  if (error instanceof UpstreamError) {
+    const { status, message, wasRefused } = error;
+    if (wasRefused) return { status, detail: message };
+    // 503 would say that it can be sent again.
+    return { status: isRead ? status : 502, detail: message + maybe };
+  }
+  if ((error as Error | undefined)?.name === "TimeoutError") {
+    const detail = `The node gives no whole answer within ${timeout / 1000} s${maybe}`;
+    return { status: 504, detail };
+  }
+  const { code, message } = failureOf(error);
+  const detail = `The node cannot be reached: it ${message}${BEFORE.has(code) ? "" : maybe}`;
+  return { status: 502, detail };
+}

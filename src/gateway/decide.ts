@@ -69,7 +69,10 @@ function decideOne(operation: NodeOperation, settings: ForwardSettings | undefin
 }
 
 /** Whether a name of the settings means an operation. */
-export function isMatch(name: string, { name: own, operationId, method, path }: NodeOperation) {
+export function isMatch(
+  name: string,
+  { name: own, operationId, method, path }: NodeOperation,
+): boolean {
   const pattern = new RegExp(
     `^${name.split("*").map((part) => part.replace(/[\\^$.|?+()[\]{}]/g, "\\$&")).join(".*")}$`,
   );

@@ -17,7 +17,7 @@ export interface Gateway {
   callMethod(call: Call): Promise<Answer | Response>;
   /** Of a body of JSON-RPC. */
   callRpc(call: Call): Promise<Answer | Response>;
-  /** Sends away who waits, and breaks off what runs. */
+  /** Sends away who waits, and breaks off what still runs after some seconds. */
   close(): void;
 }
 

@@ -9,7 +9,7 @@ import { withTimeout } from "../with-timeout.ts";
 import type { Call } from "./core.ts";
 
 /** The longest body, in bytes. */
-export const BODY_MAX = 1024 * 1024;
+export const BODY_MAX: number = 1024 * 1024;
 
 /** How long a body may take, in milliseconds. */
 const TIMEOUT = 10_000;

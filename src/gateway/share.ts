@@ -9,7 +9,7 @@ import { withSignal } from "../with-timeout.ts";
 export interface Shareable {
   /** Whether it can be given to several. */
   readonly isWhole: boolean;
-  /** To be called by each who has it, once. */
+  /** To be called by each who has it. */
   end(): void;
 }
 

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { joinBytes } from "../bytes.ts";
+import { type Bytes, joinBytes } from "../bytes.ts";
 import type { Attempt, Auth } from "../info/sources/credentials.ts";
-import { withSignal } from "../with-timeout.ts";
+import { type CallOut, type IncomingAnswer, SHOWS_BREAKS } from "../call-out.ts";
 import type { Budget } from "./budget.ts";
 
 /** A call as the node gets it. */
@@ -14,19 +14,25 @@ export interface UpstreamRequest {
   /** Below the node's URL, with its query. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Uint8Array<ArrayBuffer> | undefined;
+  readonly body: Bytes | undefined;
 }
 
 /** The answer of the node, of which no more is read than somebody wants. */
 export interface UpstreamAnswer {
   readonly status: number;
-  readonly headers: Headers;
+  readonly headers: Pick<Headers, "get">;
   /** The first bytes, and whether these are all. */
-  readonly start: Uint8Array<ArrayBuffer>;
+  readonly start: Bytes;
+  /** How many these are. */
+  readonly size: number;
+  /** The same as they came. */
+  readonly parts: readonly Bytes[];
   readonly isWhole: boolean;
+  /** The length of the whole answer, in bytes, where the node says it. */
+  readonly length: number | undefined;
   /** Reads the next bytes; `undefined` at the end. Rejects where the answer breaks off or is too long. */
-  next(): Promise<Uint8Array<ArrayBuffer> | undefined>;
-  /** Lets go of what was read, and of the rest. */
+  next(): Promise<Bytes | undefined>;
+  /** Lets go of what was read, and of the rest. May be called again. */
   release(): void;
 }
 
@@ -34,122 +40,153 @@ export interface UpstreamAnswer {
 export class UpstreamError extends Error {
   override name = "UpstreamError";
   readonly status: 502 | 503 | 504;
+  /** Whether the node has surely not carried out what was asked for. */
+  readonly wasRefused: boolean;
 
-  constructor(status: 502 | 503 | 504, message: string, options?: ErrorOptions) {
-    super(message, options);
+  constructor(status: 502 | 503 | 504, message: string, wasRefused = false) {
+    super(message);
     this.status = status;
+    this.wasRefused = wasRefused;
   }
 }
 
 /** What calls are sent with. */
 export interface Upstream {
-  readonly fetch: typeof fetch;
+  readonly callOut: CallOut;
   readonly auth: Auth;
   /** The longest answer, in bytes. */
   readonly limit: number;
   readonly budget: Budget;
 }
 
-/** Keeps Bun from unpacking an answer before anybody can refuse it. */
-const PACKED = { decompress: false };
-
 /**
- * Sends a call once. Only where the node wants another secret it is sent again.
+ * Sends a call. Where the node wants another secret it is sent again, since it was not carried out.
  *
- * @param collect how many bytes are read before this resolves
+ * @param isRead whether it may also be sent again where a kept connection turns out to be closed
+ * @param collect how many bytes are read before this resolves; all of them where a client could not see that the rest
+ * breaks off
  * @param signal ends it
  * @throws {UpstreamError} if there is no answer that can be passed on
  */
 export async function callNode(
-  { fetch, auth, limit, budget }: Upstream,
+  { callOut, auth, limit, budget }: Upstream,
   request: UpstreamRequest,
+  isRead: boolean,
   collect: number,
   signal: AbortSignal,
 ): Promise<UpstreamAnswer> {
-  const response = await auth.exchange(() => send(fetch, auth, request, signal), signal);
-  const { status, headers } = response;
-  const reader = response.body?.getReader();
-  const cancel = () => void reader?.cancel().catch(() => {});
-  const refuse = (message: string): never => {
-    cancel();
-    throw new UpstreamError(502, message);
+  const answer = await auth.exchange(
+    () => send(callOut, auth, request, isRead, signal),
+    signal,
+  );
+  const { status, headers } = answer;
+  const said = lengthOf(answer);
+  let read = 0;
+  let held = 0;
+  let isWhole = false;
+  const release = () => {
+    budget.giveBack(held);
+    held = 0;
+    if (!isWhole) answer.cancel();
   };
-  if (response.type === "opaqueredirect" || (status >= 300 && status < 400)) {
-    refuse("The node redirects, which is not followed");
+  const next = async () => {
+    const part = await answer.next();
+    read += part?.byteLength ?? 0;
+    if (read > limit) {
+      answer.cancel();
+      throw new UpstreamError(502, TOO_LONG);
+    }
+    return part;
+  };
+  try {
+    const refusal = refusalOf(answer, limit);
+    if (refusal !== undefined) throw new UpstreamError(502, refusal);
+    const most = said === undefined && !SHOWS_BREAKS ? limit : collect;
+    const parts: Bytes[] = [];
+    while (!isWhole && read <= most) {
+      const part = await next();
+      if (!part) isWhole = true;
+      else if (budget.take(part.byteLength)) {
+        held += part.byteLength;
+        parts.push(part);
+      } else throw new UpstreamError(503, "Too many answers are under way");
+    }
+    let start = parts.length === 1 ? parts[0] : undefined;
+    return {
+      ...{ status, headers, parts, isWhole, size: held, length: said, next, release },
+      get start() {
+        return start ??= joinBytes(parts);
+      },
+    };
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
+
+const TOO_LONG = "The answer of the node is longer than is passed on";
+
+/** Why an answer is not read; `undefined` where it is. */
+function refusalOf({ status, headers }: IncomingAnswer, limit: number): string | undefined {
+  // The `fetch` of browsers says 0.
+  if (status === 0 || (status >= 300 && status < 400)) {
+    return "The node redirects, which is not followed";
   }
   const coding = headers.get("content-encoding")?.toLowerCase() ?? "identity";
-  if (coding !== "identity") refuse("The node encodes its answer, though nobody asked for that");
-  const said = Number(headers.get("content-length") ?? 0);
-  if (said > limit) refuse("The answer of the node is longer than is passed on");
+  if (coding !== "identity") return "The node encodes its answer, though nobody asked for that";
+  return (lengthOf({ headers }) ?? 0) > limit ? TOO_LONG : undefined;
+}
 
-  let length = 0;
-  const next = async () => {
-    const { done, value } = await withSignal(reader!.read(), signal);
-    if (done) return undefined;
-    length += value.byteLength;
-    if (length > limit) {
-      cancel();
-      throw new UpstreamError(502, "The answer of the node is longer than is passed on");
-    }
-    return value as Uint8Array<ArrayBuffer>;
-  };
-  const parts: Uint8Array<ArrayBuffer>[] = [];
-  let isWhole = !reader;
-  while (!isWhole && length <= collect) {
-    const part = await next();
-    if (!part) isWhole = true;
-    else {
-      if (!budget.take(part.byteLength)) {
-        budget.giveBack(length - part.byteLength);
-        cancel();
-        throw new UpstreamError(503, "Too many answers are under way");
-      }
-      parts.push(part);
-    }
-  }
-  let held = length;
-  return {
-    ...{ status, headers, isWhole, next },
-    start: joinBytes(parts),
-    release() {
-      budget.giveBack(held);
-      held = 0;
-      cancel();
-    },
-  };
+function lengthOf({ headers }: Pick<IncomingAnswer, "headers">): number | undefined {
+  const text = headers.get("content-length");
+  return text !== null && /^\d+$/.test(text) ? Number(text) : undefined;
 }
 
 /** Sends it, and again with another secret while the node refuses. */
 async function send(
-  fetch: Upstream["fetch"],
+  callOut: CallOut,
   auth: Auth,
   { method, url, headers, body }: UpstreamRequest,
+  isRead: boolean,
   signal: AbortSignal,
-): Promise<Response> {
-  let attempt: Attempt = await auth.first({ url, method: method as "GET" | "POST" });
+): Promise<IncomingAnswer> {
+  let attempt: Attempt = await auth.first({ url, method });
+  // With HTTP Digest, some nodes have a nonce for each connection.
+  const once = isRead ? undefined : {};
   for (;;) {
-    const response = await withSignal(
-      fetch(url, {
-        method,
-        headers: { "accept-encoding": "identity", ...headers, ...attempt.headers },
-        body: body ?? null,
-        redirect: "manual",
-        signal,
-        ...PACKED,
-      }),
-      signal,
-    );
-    const { status } = response;
-    if (status !== 401 && status !== 403 && status !== 407) return response;
-    if (status === 407) return response;
+    const answer = await callOut({
+      ...{ method, url, body, signal, once },
+      headers: { "accept-encoding": "identity", ...headers, ...inLowerCase(attempt.headers) },
+    });
+    const { status } = answer;
+    if (status !== 401 && status !== 403) return answer;
     try {
-      attempt = await attempt.next({ status, headers: response.headers });
-    } catch (error) {
+      attempt = await attempt.next({ status, headers: answer.headers });
+    } catch {
       // A node without a secret says itself who may do what.
-      if (status === 403) return response;
-      await response.body?.cancel().catch(() => {});
-      throw new UpstreamError(502, "The node wants another secret", { cause: error });
+      if (status === 403) return answer;
+      answer.cancel();
+      throw new UpstreamError(502, "The node wants another secret", true);
     }
-    await response.body?.cancel().catch(() => {});
+    await discard(answer);
   }
+}
+
+/** Else a secret and a header of the visitor that differ in letter case would become one of both. */
+const inLowerCase = (headers: Attempt["headers"]): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+  );
+
+/** How much of a refusal is read, in bytes. */
+const REFUSAL_MAX = 65_536;
+
+/** Reads what is short, so that its connection can be used again. */
+async function discard(answer: IncomingAnswer): Promise<void> {
+  for (let length = 0; length < REFUSAL_MAX;) {
+    const part = await answer.next();
+    if (!part) return;
+    length += part.byteLength;
+  }
+  answer.cancel();
 }

@@ -42,12 +42,19 @@ export function createFinish(
   };
 
   const complete = (
-    { status, headers, body, load }: Answer,
+    { status, headers, body, rest, load, sent }: Answer,
     shared: CorsHeaders["headers"],
   ): Answer => {
     const all: Answer["headers"] = { ...common, ...headers, ...shared };
     const vary = [headers.vary, shared.vary].filter(Boolean).join(", ");
-    return { status, headers: vary ? { ...all, vary } : all, body, ...load && { load } };
+    return {
+      status,
+      headers: vary ? { ...all, vary } : all,
+      body,
+      ...rest && { rest },
+      ...load && { load },
+      ...sent && { sent },
+    };
   };
 
   /** Keeps the headers that the host has set; appends to `Vary`. */
@@ -72,7 +79,9 @@ export function createFinish(
     const completed = answer.completed
       ? answer.completed[index] ??= complete(answer, shared)
       : complete(answer, shared);
-    if (head.method === "HEAD") return { ...completed, body: null };
+    if (head.method === "HEAD") {
+      return { ...completed, body: null, ...completed.rest && { rest: [] } };
+    }
     if (!isPreflight(head)) return completed;
     const { allow, "access-control-allow-origin": origin } = completed.headers;
     if (!allow || !origin) return completed;

@@ -4,7 +4,8 @@
  * @module
  */
 import { lazy } from "../lazy.ts";
-import { createFetch, PlatformError, readFile } from "../platform.ts";
+import { type CallOut, createCallOut } from "../call-out.ts";
+import { createFetch, PlatformError, readFile, type Tls } from "../platform.ts";
 import type { NodeSettings } from "./settings.ts";
 import { checkCredentials } from "./sources/credentials.ts";
 import { SourceError } from "./sources/source-error.ts";
@@ -14,13 +15,20 @@ const BOUNDS = { limit: 1024 * 1024, timeout: 2000 } as const;
 /** What calls the node, and trusts whom the operator trusts. */
 export function fetchForNode({ tls }: NodeSettings): typeof fetch {
   if (!tls) return createFetch();
-  const trusting = lazy(() => createTrustingFetch(tls.ca_file));
+  const trusting = lazy(() => trustFile(createFetch, tls.ca_file));
   return async (input, init) => await (trusting.peek() ?? await trusting.get())(input, init);
 }
 
-async function createTrustingFetch(path: string): Promise<typeof fetch> {
+/** The same for calls that are forwarded. */
+export function callOutForNode({ tls }: NodeSettings): CallOut {
+  if (!tls) return createCallOut();
+  const trusting = lazy(() => trustFile(createCallOut, tls.ca_file));
+  return async (call) => await (trusting.peek() ?? await trusting.get())(call);
+}
+
+async function trustFile<T>(create: (tls: Tls) => T, path: string): Promise<T> {
   try {
-    return createFetch({ ca: new TextDecoder().decode(await readFile(path, BOUNDS)) });
+    return create({ ca: new TextDecoder().decode(await readFile(path, BOUNDS)) });
   } catch (error) {
     if (!(error instanceof PlatformError)) throw error;
     throw new SourceError("tls", "cannot be trusted: the file of node.tls cannot be read", {
@@ -33,7 +41,8 @@ async function createTrustingFetch(path: string): Promise<typeof fetch> {
 export async function findUnreadable({ auth, tls }: NodeSettings): Promise<string[]> {
   const [secret, authority] = await Promise.all([
     auth && checkCredentials(auth),
-    tls && createTrustingFetch(tls.ca_file).then(() => undefined, ({ hint }: SourceError) => hint),
+    tls &&
+    trustFile(createFetch, tls.ca_file).then(() => undefined, ({ hint }: SourceError) => hint),
   ]);
   return [secret, authority].filter((fault) => fault !== undefined);
 }

@@ -35,7 +35,13 @@ busy, and the processor time of a request (_CPU_, at 32 connections) says more t
 /** Packages that are measured, and where they are installed. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "node_modules": ["@scalar/api-reference"],
-  "tests/bench/peers/node_modules": ["@hono/node-server", "fastify", "hono", "swagger-ui-dist"],
+  "tests/bench/peers/node_modules": [
+    "@fastify/http-proxy",
+    "@hono/node-server",
+    "fastify",
+    "hono",
+    "swagger-ui-dist",
+  ],
 };
 
 /**

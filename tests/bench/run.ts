@@ -6,6 +6,7 @@ import process from "node:process";
 import { parseArgs } from "node:util";
 import { description } from "./description.ts";
 import { explorer } from "./explorer.ts";
+import { gateway } from "./gateway.ts";
 import type { Section } from "./output.ts";
 import { run } from "./processes.ts";
 import { writeReport } from "./report.ts";
@@ -13,14 +14,14 @@ import { requests } from "./requests.ts";
 import { BUILD_BARE, RUNTIMES } from "./servers.ts";
 import { start } from "./start.ts";
 
-const PARTS = { requests, start, description, explorer };
+const PARTS = { requests, gateway, start, description, explorer };
 const NAMES = Object.keys(PARTS);
 const IDS = RUNTIMES.map(({ id }) => id);
 
 const USAGE = `Usage: npm run bench -- [PART…] [--only RUNTIME,…] [--quick]
 
   PART     ${NAMES.join(", ")}; BENCHMARKS.md is written where none is named
-  --only   these runtimes: ${IDS.join(", ")} (requests and start)
+  --only   these runtimes: ${IDS.join(", ")} (requests, gateway and start)
   --quick  fewer rounds, for a first look
 `;
 

@@ -12,13 +12,14 @@ import { SourceError } from "./source-error.ts";
 /** A response with status 401 or 403. */
 export interface Refusal {
   readonly status: number;
-  readonly headers: Headers;
+  readonly headers: Pick<Headers, "get">;
 }
 
 /** What the node offers, as `parseChallenges` reads it. */
-export const challengeOf = (headers: Headers): string => headers.get("www-authenticate") ?? "";
+export const challengeOf = (headers: Refusal["headers"]): string =>
+  headers.get("www-authenticate") ?? "";
 
-const schemesOf = (headers: Headers) =>
+const schemesOf = (headers: Refusal["headers"]) =>
   parseChallenges(challengeOf(headers)).map(({ scheme }) => scheme);
 
 /** How much of a header a kind's pattern is run on, in UTF-16 code units. */
@@ -26,7 +27,7 @@ const HEADER_LENGTH = 1024;
 
 /** The kind whose nodes refuse like this; `undefined` if none does, or several do. */
 export function looksLike(
-  headers: Headers,
+  headers: Refusal["headers"],
   kinds: Readonly<Record<string, Kind>>,
 ): string | undefined {
   const names = Object.keys(kinds).filter((name) => {

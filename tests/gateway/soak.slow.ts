@@ -1,0 +1,102 @@
+/** Clients that leave, read slowly or wait for nothing, for a minute, or for `NODEFACE_SOAK` seconds. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import process from "node:process";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { COMMANDS } from "../_server.ts";
+import { until } from "../nodes/_daemon.ts";
+import { type RawNode, startRawNode } from "./_raw-node.ts";
+import { ask, send, type Service, startService } from "./_services.ts";
+
+const SECONDS = Number(process.env.NODEFACE_SOAK ?? 60);
+const MIB = 1024 * 1024;
+
+/** How many clients there are at a time. */
+const CLIENTS = 24;
+
+/** What they ask for, and after how many milliseconds they leave. */
+const VISITS = [
+  ["ok", 200],
+  ["mega", 200],
+  ["mega", 2],
+  ["large", 50],
+  ["large", 300],
+  ["hang", 100],
+  ["hang-later", 100],
+  ["drip", 150],
+  ["short-length", 200],
+  ["close", 100],
+  ["nothing-like-it", 50],
+] as const;
+
+const soak = suite(`calls of the node, for ${SECONDS} s`);
+
+// What a process holds is read where Linux tells it.
+for (const [runtime, command] of Object.entries(existsSync("/proc/self/fd") ? COMMANDS : {})) {
+  soak(`leave no memory and no connection behind, on ${runtime}`, async () => {
+    const node = await startRawNode();
+    const service = await startService(command, node.url, { limit: "256MiB", concurrency: 16 });
+    try {
+      await visit(service, Math.max(10, SECONDS / 6));
+      const before = await settled(service, node);
+      await visit(service, SECONDS);
+      const after = await settled(service, node);
+      assert.ok(after.descriptors <= before.descriptors + 2, `${after.descriptors} descriptors`);
+      const grown = after.memory - before.memory;
+      assert.ok(grown < 64 * MIB, `${Math.round(grown / MIB)} MiB`);
+      assert.is((await ask(service.url, "/v1/node/ok")).status, 200);
+    } finally {
+      await Promise.all([service.stop(), node.stop()]);
+    }
+  });
+
+  soak(`keep nobody from what the service says itself, on ${runtime}`, async () => {
+    const node = await startRawNode();
+    const service = await startService(command, node.url);
+    // Each is another call, so that none are shared.
+    const waiting = Array.from(
+      { length: 60 },
+      (_, at) => send(service.url, `/v1/node/hang?id=${at}`),
+    );
+    try {
+      await until(() => Promise.resolve(node.open >= 8), 10_000);
+      for (const path of ["/v1/info", "/spec.json"]) {
+        assert.is((await ask(service.url, path)).status, 200);
+      }
+    } finally {
+      for (const socket of waiting) socket.destroy();
+      await Promise.all([service.stop(), node.stop()]);
+    }
+  });
+}
+
+soak.run();
+
+/** Lets clients come and leave for some seconds. */
+async function visit({ url }: Service, seconds: number): Promise<void> {
+  const end = performance.now() + seconds * 1000;
+  let next = 0;
+  const client = async () => {
+    while (performance.now() < end) {
+      const [name, stay] = VISITS[next++ % VISITS.length]!;
+      // Some are alike, and shared.
+      const socket = send(url, `/v1/node/${name}?id=${next % 20}`).on("data", () => {});
+      if (next % 3 === 0) socket.pause();
+      await new Promise((resolve) => setTimeout(resolve, stay));
+      if (next % 2 === 0) socket.resetAndDestroy();
+      else socket.destroy();
+    }
+  };
+  await Promise.all(Array.from({ length: CLIENTS }, client));
+}
+
+/** What a service holds when all have left, and the connections that it keeps have ended. */
+async function settled({ pid = 0 }: Service, node: RawNode) {
+  await until(() => Promise.resolve(node.open === 0), 45_000);
+  await new Promise((resolve) => setTimeout(resolve, 3000));
+  const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))!;
+  return {
+    memory: Number(kilobytes) * 1024,
+    descriptors: readdirSync(`/proc/${pid}/fd`).length,
+  };
+}
