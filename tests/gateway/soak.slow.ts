@@ -53,7 +53,11 @@ for (const [runtime, command] of Object.entries(existsSync("/proc/self/fd") ? CO
   soak(`keep nobody from what the service says itself, on ${runtime}`, async () => {
     const node = await startRawNode();
     const service = await startService(command, node.url);
-    const waiting = Array.from({ length: 60 }, () => send(service.url, "/v1/node/hang"));
+    // Each is another call, so that none are shared.
+    const waiting = Array.from(
+      { length: 60 },
+      (_, at) => send(service.url, `/v1/node/hang?id=${at}`),
+    );
     try {
       await until(() => Promise.resolve(node.open >= 8), 10_000);
       for (const path of ["/v1/info", "/spec.json"]) {
@@ -75,7 +79,8 @@ async function visit({ url }: Service, seconds: number): Promise<void> {
   const client = async () => {
     while (performance.now() < end) {
       const [name, stay] = VISITS[next++ % VISITS.length]!;
-      const socket = send(url, `/v1/node/${name}`).on("data", () => {});
+      // Some are alike, and shared.
+      const socket = send(url, `/v1/node/${name}?id=${next % 20}`).on("data", () => {});
       if (next % 3 === 0) socket.pause();
       await new Promise((resolve) => setTimeout(resolve, stay));
       if (next % 2 === 0) socket.resetAndDestroy();
