@@ -11,14 +11,20 @@ import { load } from "./wrk.ts";
 
 const NGINX = "/usr/sbin/nginx";
 
-const READ = { "x-access": "read", responses: { 200: { description: "Done" } } };
+/** Each request has a number of its own: calls that are alike would share one. */
+const NUMBER = { name: "n", schema: { type: "integer" } };
+const READ = {
+  "x-access": "read",
+  parameters: [{ ...NUMBER, in: "query" }],
+  responses: { 200: { description: "Done" } },
+};
 
 /** What is asked of nodes of either kind. The proxies have no methods, and are asked for the small JSON. */
 const NODES = [
   {
     cases: [
-      { name: "small", own: "/v1/node/small", proxy: "/v1/node/small" },
-      { name: "1 MB", own: "/v1/node/large", proxy: "/v1/node/large" },
+      { name: "small", own: "/v1/node/small?n=0", proxy: "/v1/node/small?n=0" },
+      { name: "1 MB", own: "/v1/node/large?n=0", proxy: "/v1/node/large?n=0" },
     ],
     description: {
       openapi: "3.1.1",
@@ -27,14 +33,14 @@ const NODES = [
     },
   },
   {
-    cases: [{ name: "method", own: "/v1/rpc/read", proxy: "/v1/node/small" }],
+    cases: [{ name: "method", own: "/v1/rpc/read?n=0", proxy: "/v1/node/small?n=0" }],
     description: {
       openrpc: "1.3.2",
       info: { title: "Benchmark", version: "1" },
       methods: [{
         name: "read",
         "x-access": "read",
-        params: [],
+        params: [NUMBER],
         result: { name: "is", schema: {} },
       }],
     },
