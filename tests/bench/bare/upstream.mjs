@@ -30,7 +30,7 @@ createServer((socket) => {
       if (text.length < end + length) return;
       const path = text.slice(text.indexOf(" ") + 1, text.indexOf(" HTTP/1"));
       text = text.slice(end + length);
-      socket.write(byPath.get(path) ?? none);
+      socket.write(byPath.get(path.split("?")[0]) ?? none);
     }
   });
 }).listen(Number(process.argv[2]), "127.0.0.1");
