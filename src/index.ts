@@ -33,7 +33,7 @@ export type { Cors } from "./http/cors.ts";
 export type { Hosts } from "./http/host-guard.ts";
 export type { HostInfo } from "./info/query-plan.ts";
 export type { Info, Service } from "./info/info.ts";
-export type { DescriptionEvent, ErrorEvent, Log, LogEvent } from "./log.ts";
+export type { CallEvent, CallRecord, DescriptionEvent, ErrorEvent, Log, LogEvent } from "./log.ts";
 export type {
   KindEvent,
   Level,
@@ -60,6 +60,10 @@ export type {
   KindAuth,
   KindHealth,
   KindStatusCode,
+  Listing,
+  MethodCall,
+  NamesIn,
+  NameTree,
   NetworkRules,
   PostSource,
   Reference,
@@ -81,5 +85,6 @@ export type {
   ParamStructure,
   RestOperation,
 } from "./kinds/interface.ts";
+export type { Forward, ForwardSettings } from "./gateway/settings.ts";
 export type { Finding } from "./openapi/diagnostics.ts";
 export type { DescriptionPlace } from "./description/place.ts";

@@ -4,6 +4,7 @@
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { existsSync } from "node:fs";
 import { mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -308,6 +309,9 @@ testWhere(
     await reaches(service, "syncing", "syncing");
     await first.stop("SIGTERM");
     await reaches(service, "stale", "connection_refused");
+    // What was started is gone before litecoind itself, which still holds its folder; this file goes last.
+    const pid = join(bench.home, ".litecoin/regtest/bitcoind.pid");
+    await until(() => Promise.resolve(!existsSync(pid)), PATIENCE);
     await bench.daemon(litecoind(port), port);
     await reaches(service, "syncing", "syncing");
     const { started_at } = await infoOf(service);
