@@ -313,7 +313,7 @@ test("with forward: off the page says so, and a call is answered with a sentence
     const { status, text } = await send(page, path);
     assert.is(status, 403);
     assert.match(text, "does not forward calls");
-    await page.getByText(JSON.parse(text).detail).first().waitFor();
+    await page.getByText("does not forward calls to it").first().waitFor();
   }));
 
 test("what is not forwarded says why, without a script as well", async () => {
