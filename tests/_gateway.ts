@@ -1,5 +1,6 @@
 /** A service that forwards, before a node that the test plays. */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { joinBytes } from "../src/bytes.ts";
 import type { GatewayOptions } from "../src/gateway/core.ts";
 import { formatJson } from "../src/json/lossless.ts";
 import { createNodeface, type NodefaceOptions } from "../src/index.ts";
@@ -34,7 +35,7 @@ export async function playNode(): Promise<PlayedNode> {
     const parts: Uint8Array[] = [];
     for await (const part of request) parts.push(part);
     const { method = "", url = "", headers, rawHeaders } = request;
-    const come = { method, url, headers, rawHeaders, body: joined(parts) };
+    const come = { method, url, headers, rawHeaders, body: joinBytes(parts) };
     node.come.push(come);
     await node.answer(come, response);
   });
@@ -44,16 +45,6 @@ export async function playNode(): Promise<PlayedNode> {
       node.answer = json({});
     },
   });
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
 }
 
 /** Answers with JSON, as text or as a value. */

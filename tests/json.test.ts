@@ -4,7 +4,6 @@ import * as assert from "uvu/assert";
 import { formatJson, parseJson } from "../src/json/lossless.ts";
 import { DEPTH_MAX, JsonDepthError, JsonScanner, JsonSyntaxError } from "../src/json/scan.ts";
 import {
-  decodePercent,
   formatPointer,
   parsePointer,
   resolveFragment,
@@ -12,6 +11,7 @@ import {
 } from "../src/json/pointer.ts";
 import { readJson } from "../src/openapi/read-json.ts";
 import { isEqual, isObject, setMember, textOf } from "../src/json/values.ts";
+import { decodePercent } from "../src/percent.ts";
 
 const json = suite("JSON");
 

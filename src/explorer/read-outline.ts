@@ -8,8 +8,9 @@ import { callNoteOf } from "../gateway/describe-calls.ts";
 import { type LocatedOperation, operationsOf } from "../openapi/list-operations.ts";
 import { nameOfNodeOperation } from "../openapi/node-operations.ts";
 import { TAG as SERVICE_TAG } from "../openapi/service-operations.ts";
-import { decodePercent, resolveFragment } from "../json/pointer.ts";
+import { resolveFragment } from "../json/pointer.ts";
 import { type Json, listOf, objectOf, textOf } from "../json/values.ts";
+import { decodePercent } from "../percent.ts";
 import { shorten } from "../text.ts";
 import { wordsOf } from "./marks.ts";
 

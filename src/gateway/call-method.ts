@@ -7,6 +7,7 @@ import type { Answer } from "../http/message.ts";
 import { notFound } from "../http/method-not-allowed.ts";
 import { problem } from "../http/problem-details.ts";
 import type { NodeOperation } from "../openapi/node-operations.ts";
+import { parsePercent } from "../percent.ts";
 import { foreignCaller, nodeBusy, problemWith, wrongParameters } from "./call-problem.ts";
 import type { Call, Core } from "./core.ts";
 import { isBusy, jsonAnswer, NONSENSE } from "./json-answer.ts";
@@ -20,7 +21,7 @@ import { statusOf } from "./rpc-errors.ts";
 export async function callMethod(core: Core, call: Call): Promise<Answer | Response> {
   const { mayCall, refuse, forward, rpcRequest } = core;
   const { head } = call;
-  const decided = (await core.lookUp()).methods.get(decode(call.path) ?? "");
+  const decided = (await core.lookUp()).methods.get(parsePercent(call.path) ?? "");
   if (!decided) return notFound();
   const { operation, decision } = decided;
   const methods = operation.isGettable ? ["GET", "POST"] : ["POST"];
@@ -50,14 +51,6 @@ export async function callMethod(core: Core, call: Call): Promise<Answer | Respo
     end(made.body?.byteLength ?? 0);
     return made;
   });
-}
-
-function decode(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The parameters of a method, each as JSON: in the query of a GET, in the content of a POST. */

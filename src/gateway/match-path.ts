@@ -5,6 +5,8 @@
  * @module
  */
 import { memoize } from "../http/memoize.ts";
+import { literalPattern } from "../http/path-template.ts";
+import { parsePercent } from "../percent.ts";
 
 /** A template, such as `/blocks/{height}`, and what it stands for. */
 export interface Template<T> {
@@ -87,7 +89,7 @@ function compile<T>({ path, spans, value }: Template<T>): Compiled<T> {
   for (const part of path.split(/(\{[^{}]*\})/)) {
     const name = /^\{(.*)\}$/.exec(part)?.[1];
     if (name === undefined) {
-      source += escape(part);
+      source += literalPattern(part);
       rank += part.toLowerCase();
     } else {
       names.push(name);
@@ -104,18 +106,6 @@ function compile<T>({ path, spans, value }: Template<T>): Compiled<T> {
   };
 }
 
-/** A literal, which a caller may have encoded or not. */
-function escape(literal: string): string {
-  const encoded = encodeURI(literal).replaceAll("%25", "%");
-  return encoded.replaceAll(
-    /%[\da-f]{2}|[.*+?^${}()|[\]\\]/gi,
-    (part) =>
-      part.startsWith("%")
-        ? part.replaceAll(/[a-f]/gi, (x) => `[${x.toUpperCase()}${x.toLowerCase()}]`)
-        : `\\${part}`,
-  );
-}
-
 function readParameters<T>(
   { pattern, names, spans }: Compiled<T>,
   path: string,
@@ -123,7 +113,7 @@ function readParameters<T>(
   const found = pattern.exec(path)!;
   const parameters = new Map<string, string>();
   for (const [at, name] of names.entries()) {
-    const value = decode(found[at + 1]!);
+    const value = parsePercent(found[at + 1]!);
     const rule = value === undefined ? "must be encoded as UTF-8" : faultOf(value, spans.has(name));
     if (rule !== undefined) return { parameters, fault: { name, rule } };
     parameters.set(name, value!);
@@ -143,14 +133,6 @@ function faultOf(value: string, spans: boolean): string | undefined {
   return hasSlash || FORBIDDEN.test(value) || plain.includes("\\")
     ? "must not hold slashes, backslashes or control characters"
     : undefined;
-}
-
-function decode(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /**

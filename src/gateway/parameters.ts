@@ -6,6 +6,7 @@
  */
 import { parseJson } from "../json/lossless.ts";
 import type { NodeParameter, ValueRule } from "../openapi/node-operations.ts";
+import { parsePercent } from "../percent.ts";
 import { checkValue } from "./check-value.ts";
 
 /** A parameter that is wrong, as RFC 9457 has it in `errors`. The value is not told. */
@@ -160,13 +161,8 @@ function pairsOf(query: string): [name: string | undefined, text: string | undef
   });
 }
 
-function decode(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text.replaceAll("+", " "));
-  } catch {
-    return undefined;
-  }
-}
+/** A space is written as a plus as well, as forms do. */
+const decode = (text: string) => parsePercent(text.replaceAll("+", " "));
 
 /** A name that somebody made up, short enough to be told. */
 const shown = (name: string | undefined): string => (name ?? "?").slice(0, 100);

@@ -24,18 +24,19 @@ export function parsePathTemplate(template: string): PathTemplate {
   let pattern = "";
   let end = 0;
   for (const match of template.matchAll(NAME)) {
-    pattern += escape(template.slice(end, match.index)) + "([^/]+?)";
+    pattern += literalPattern(template.slice(end, match.index)) + "([^/]+?)";
     if (names.includes(match[1]!)) throw new TypeError(`${template} names ${match[0]} twice`);
     names.push(match[1]!);
     end = match.index + match[0].length;
   }
-  return { pattern: new RegExp(`^${pattern}${escape(template.slice(end))}$`), names };
+  return { pattern: new RegExp(`^${pattern}${literalPattern(template.slice(end))}$`), names };
 }
 
 /** Characters that `URL` leaves as they are in a path, though RFC 3986 has them encoded. */
 const RAW = "|[]^";
 
-function escape(literal: string): string {
+/** A literal of a template as the source of a regular expression, which matches it percent-encoded. */
+export function literalPattern(literal: string): string {
   const encoded = encodeURI(literal).replaceAll("%25", "%");
   return encoded.replaceAll(/%([\da-f]{2})|[.*+?^${}()|[\]\\]/gi, (part, hex?: string) => {
     if (hex === undefined) return `\\${part}`;

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { decodePercent } from "../percent.ts";
 import type { Path } from "./values.ts";
 
 /** Parses a pointer; `undefined` if it is malformed (RFC 6901, section 3). */
@@ -52,14 +53,4 @@ export function parseFragment(fragment: string): Path | undefined {
 export function resolveFragment(value: unknown, fragment: string): unknown {
   const path = parseFragment(fragment);
   return path && valueAt(value, path);
-}
-
-/** Percent-decodes a text as UTF-8; returns it unchanged if it is malformed. */
-export function decodePercent(text: string): string {
-  if (!text.includes("%")) return text;
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

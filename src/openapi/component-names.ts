@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { decodePercent } from "../json/pointer.ts";
 import { type Json, objectOf, type Path } from "../json/values.ts";
+import { decodePercent } from "../percent.ts";
 import type { Target } from "./resolve-files.ts";
 import { KEYWORDS, NAMED_MEMBERS } from "./structure.ts";
 

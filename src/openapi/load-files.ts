@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { decodePercent } from "../json/pointer.ts";
 import { LIMITS } from "./limits.ts";
 import type { Reader } from "./read-file-or-url.ts";
+import { decodePercent } from "../percent.ts";
 import { ReadError } from "./read-file-or-url.ts";
 import { type Complaints, createComplaints } from "./complaints.ts";
 import { readSource, type Source, unreadable } from "./parse.ts";

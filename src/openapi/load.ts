@@ -7,7 +7,6 @@ import { bundle } from "./bundle.ts";
 import { check } from "./lint.ts";
 import { type Files, gather } from "./resolve-files.ts";
 import { failureOf, type Finding, summarize } from "./diagnostics.ts";
-import { decodePercent } from "../json/pointer.ts";
 import { mendOperations } from "./mend-operations.ts";
 import type { DocumentOfHost } from "./document-of-host.ts";
 import type { DescribedOperation } from "./operations-of-host.ts";
@@ -23,6 +22,7 @@ import {
 import { withMarks, withMarksOfMethods, withOtherPart } from "./marks.ts";
 import { upgradeOpenRpc } from "./openrpc.ts";
 import { parseJson } from "../json/lossless.ts";
+import { decodePercent } from "../percent.ts";
 import { hasManyOrigins, openServers } from "./server-origins.ts";
 import { isAstray, type Whereabouts, withServers } from "./servers.ts";
 import { LIMITS } from "./limits.ts";

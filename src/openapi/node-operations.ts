@@ -5,6 +5,7 @@
  */
 import { resolveFragment } from "../json/pointer.ts";
 import { type Json, listOf, objectOf, textOf } from "../json/values.ts";
+import { parsePercent } from "../percent.ts";
 import { type LocatedOperation, operationsOf } from "./list-operations.ts";
 import { pathOfMethod } from "./openrpc.ts";
 import { NODE, THIS_SERVICE } from "./server-url.ts";
@@ -101,9 +102,8 @@ export function listNodeOperations(document: Json): NodeOperation[] {
       return isOurs ? [read.method(method, post, isGettable)] : [];
     }
     return located.flatMap(({ method, operation }) => {
-      const server = serverOf([operation, item, document]);
-      if (server === undefined || !(server + "/").startsWith(`${NODE}/`)) return [];
-      return [read.operation(method, server.slice(NODE.length) + path, operation, item)];
+      const below = pathAtNode(path, serverOf([operation, item, document]));
+      return below === undefined ? [] : [read.operation(method, below, operation, item)];
     });
   });
 }
@@ -122,19 +122,20 @@ export function nameOfNodeOperation(
   const server = serverOf([operation, item, document]);
   const name = methodOf(path);
   if (name !== undefined) return server === THIS_SERVICE ? name : undefined;
-  if (server === undefined || !(server + "/").startsWith(`${NODE}/`)) return undefined;
-  return `${method} ${server.slice(NODE.length)}${path}`;
+  const below = pathAtNode(path, server);
+  return below === undefined ? undefined : `${method} ${below}`;
+}
+
+/** A path below the node's URL; `undefined` where its server is not the node. */
+function pathAtNode(path: string, server: string | undefined): string | undefined {
+  const isNode = server !== undefined && (server + "/").startsWith(`${NODE}/`);
+  return isNode ? server.slice(NODE.length) + path : undefined;
 }
 
 /** The name of the method that is called at a path of this service. */
 function methodOf(path: string): string | undefined {
   const prefix = pathOfMethod("");
-  if (!path.startsWith(prefix)) return undefined;
-  try {
-    return decodeURIComponent(path.slice(prefix.length));
-  } catch {
-    return undefined;
-  }
+  return path.startsWith(prefix) ? parsePercent(path.slice(prefix.length)) : undefined;
 }
 
 /** The one server of the first holder that has any. */

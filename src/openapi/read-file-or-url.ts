@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { decodePercent } from "../json/pointer.ts";
 import { findFile, PlatformError, readFile } from "../platform.ts";
+import { decodePercent } from "../percent.ts";
 import { joinBytes } from "../bytes.ts";
 import { digest } from "../http/content-digest.ts";
 import { formatSize, LIMITS } from "./limits.ts";

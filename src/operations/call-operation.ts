@@ -10,6 +10,7 @@ import type { Finish } from "../http/finish.ts";
 import type { Answer, Awaitable, RequestHead } from "../http/message.ts";
 import { problem } from "../http/problem-details.ts";
 import { isResponse, toResponse } from "../http/to-response.ts";
+import { parsePercent } from "../percent.ts";
 import { show } from "../settings/show.ts";
 import type { Operation } from "./operation.ts";
 
@@ -48,7 +49,7 @@ export function createCaller(
     }
     const params: [string, string][] = [];
     for (const [i, name] of names.entries()) {
-      const value = decode(match[i + 1]!);
+      const value = parsePercent(match[i + 1]!);
       if (value === undefined) return problem(400, `"${name}" in the path is not encoded as UTF-8`);
       params.push([name, value]);
     }
@@ -60,14 +61,6 @@ export function createCaller(
   };
 
   return async (call) => toResponse(finish(await answer(call), call.head));
-}
-
-function decode(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Gives what the handler returns or throws, where that is a `Response`. */
