@@ -4,7 +4,10 @@ import * as assert from "uvu/assert";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
-import { configurationReference, configurationSchema } from "../src/build/configuration-schema.ts";
+import {
+  configurationReference,
+  configurationSchema,
+} from "../src/build/configuration-documents.ts";
 import { WRITTEN } from "../src/build/write-documents.ts";
 import { formatKinds, listKinds, printKind } from "../src/cli/kinds.ts";
 import { usage } from "../src/cli/usage.ts";

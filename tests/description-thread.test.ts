@@ -3,7 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";
 import { prepareInThread } from "../src/description/prepare-in-thread.ts";
-import { createPrepare } from "../src/description/prepare-description.ts";
+import { createPrepare } from "../src/description/prepare-here-or-in-thread.ts";
 import { prepare, type Prepared } from "../src/description/prepare.ts";
 import { createNodeface } from "../src/index.ts";
 import { formatFinding } from "../src/openapi/diagnostics.ts";

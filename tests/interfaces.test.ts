@@ -2,7 +2,7 @@ import Ajv2020 from "ajv/dist/2020.js";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse, stringify } from "yaml";
-import { kindJsonSchema, kindsReference } from "../src/build/kind-schema.ts";
+import { kindJsonSchema, kindsReference } from "../src/build/kind-documents.ts";
 import { ConfigError } from "../src/cli/configuration-error.ts";
 import { parseKind } from "../src/cli/kind-file.ts";
 import { createNodeface, type NodefaceOptions } from "../src/index.ts";

@@ -3,7 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { readdirSync, readFileSync } from "node:fs";
 import { parse } from "yaml";
-import { kindJsonSchema, kindsReference } from "../src/build/kind-schema.ts";
+import { kindJsonSchema, kindsReference } from "../src/build/kind-documents.ts";
 import { parseKind } from "../src/cli/kind-file.ts";
 import { ConfigError } from "../src/cli/configuration-error.ts";
 import { readConfig } from "../src/cli/configuration.ts";

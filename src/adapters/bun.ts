@@ -19,10 +19,10 @@ import {
   type ServeOptions,
   unanswered,
   urlAt,
-} from "./server.ts";
+} from "./app-and-server.ts";
 import { checkServeOptions } from "./serve-options.ts";
 import { TIMEOUTS } from "./timeouts.ts";
-import { watchFailure } from "./stream-failure.ts";
+import { watchFailure } from "./watch-stream.ts";
 
 export type {
   AnswerRecord,
@@ -32,7 +32,7 @@ export type {
   Listening,
   Outcome,
   ServeOptions,
-} from "./server.ts";
+} from "./app-and-server.ts";
 
 interface BunServer {
   readonly address: { readonly address: string };
@@ -132,7 +132,7 @@ const CHECK_INTERVAL_MS = 100;
  * Calls a function when the answer to a request is over. Bun 1.4 has no event for that, but `requestIP` is then
  * null.
  */
-function onceOver(request: Request, server: BunServer, listener: () => void): void {
+function whenAnswered(request: Request, server: BunServer, listener: () => void): void {
   const check = () => {
     if (server.requestIP(request)) setTimeout(check, CHECK_INTERVAL_MS);
     else listener();
@@ -147,7 +147,7 @@ const WATCHED_MIN = 65_536;
 function whole({ sent, ...answer }: Answer, request: Request, server: BunServer): Response {
   if (!sent) return toResponse(answer);
   if (!answer.rest && (answer.body?.byteLength ?? 0) < WATCHED_MIN) sent();
-  else onceOver(request, server, sent);
+  else whenAnswered(request, server, sent);
   return toResponse(answer);
 }
 
@@ -163,6 +163,6 @@ async function record(
   const response = await answer(endRecord);
   sent.status = response.status;
   // The event `abort` comes a moment later.
-  onceOver(request, server, () => setImmediate(() => endRecord("sent", sent.status)));
+  whenAnswered(request, server, () => setImmediate(() => endRecord("sent", sent.status)));
   return response;
 }

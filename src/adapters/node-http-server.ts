@@ -14,7 +14,7 @@ import { hasBody, limitBody } from "./body-timeout.ts";
 import { createConnections } from "./connections.ts";
 import { TIMEOUTS } from "./timeouts.ts";
 import { type Address, checkServeOptions } from "./serve-options.ts";
-import { onceOver } from "./once-over.ts";
+import { whenAnswered } from "./when-answered.ts";
 import { MessageHead } from "./node-request-head.ts";
 import { withParsedBody } from "./parsed-body.ts";
 import { refusalOf, refuse } from "./protocol-errors.ts";
@@ -30,7 +30,7 @@ import {
   type ServeOptions,
   unanswered,
   urlAt,
-} from "./server.ts";
+} from "./app-and-server.ts";
 
 /** Starts a server; rejects if it cannot listen, or with a `TypeError` if an option is wrong. */
 export async function serve(app: App, options: ServeOptions = {}): Promise<Listening> {
@@ -189,7 +189,7 @@ async function sendResponse(
     return await body?.cancel();
   }
   const reader = body.getReader();
-  onceOver(response, () => void reader.cancel().catch(() => {}));
+  whenAnswered(response, () => void reader.cancel().catch(() => {}));
   try {
     for (;;) {
       const { done, value } = await reader.read();
@@ -222,7 +222,7 @@ const withSecurity = (answer: Answer): Answer => ({
 });
 
 function write(response: ServerResponse, answer: Answer): void {
-  if (answer.sent) onceOver(response, answer.sent);
+  if (answer.sent) whenAnswered(response, answer.sent);
   response.writeHead(answer.status, answer.headers);
   if (!answer.rest?.length) return void response.end(bodyOf(answer), "latin1");
   response.cork();

@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { RequestHead } from "../http/message.ts";
-import { onceOver } from "./once-over.ts";
+import { whenAnswered } from "./when-answered.ts";
 
 /**
  * The head of a request, read from `rawHeaders`. `message.headers` drops the second of two `Host` lines,
@@ -39,7 +39,7 @@ export class MessageHead implements RequestHead {
     if (this.#gone) return this.#gone.signal;
     const gone = this.#gone = new AbortController();
     const response = this.#response;
-    if (response) onceOver(response, () => response.writableFinished || gone.abort());
+    if (response) whenAnswered(response, () => response.writableFinished || gone.abort());
     return gone.signal;
   }
 

@@ -6,7 +6,7 @@
 import { build, type Metafile, type Plugin } from "esbuild";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
-import { besideWhatIsShared } from "./beside-what-is-shared.ts";
+import { besideWhatIsShared } from "./shared-chunk.ts";
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 

@@ -3,5 +3,5 @@
  *
  * @module
  */
-await import("./assets.ts");
+await import("./generated-modules.ts");
 await import("../main.ts");

@@ -9,7 +9,7 @@ import { build } from "esbuild";
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { besideWhatIsShared } from "./beside-what-is-shared.ts";
+import { besideWhatIsShared } from "./shared-chunk.ts";
 import { licenses } from "./licenses.ts";
 import { packagesOf, YAML } from "./bundle.ts";
 
@@ -26,7 +26,7 @@ const ENTRIES = [
 ];
 
 /** What stands in for the library in a browser. It imports nothing. */
-const IN_BROWSERS = "browser";
+const IN_BROWSERS = "not-in-browsers";
 
 const OLD_BUILD = /^(?!bench|executables|nodeface-|worker\.js).*\.js(\.map)?$/;
 

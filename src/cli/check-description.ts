@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { createNodeReader, placeBelow, reasonIn } from "../description/discover.ts";
-import { askOffer, type KnownNode, knowNode } from "../description/known-node.ts";
-import { createPrepare } from "../description/prepare-description.ts";
+import { createNodeReader, placeBelow, reasonIn } from "../description/find-description.ts";
+import { askOffer, type KnownNode, knowNode } from "../description/node-offer.ts";
+import { createPrepare } from "../description/prepare-here-or-in-thread.ts";
 import type { Prepared } from "../description/prepare.ts";
 import { inspectDescription, type PlaceOptions } from "../description/watch.ts";
 import { VERSION } from "../generated/build-info.js";
@@ -16,7 +16,7 @@ import { type Offer, offered, readInterface } from "../openapi/kind-document.ts"
 import { KIND_FILES } from "../openapi/load.ts";
 import type { NodeOperation } from "../openapi/node-operations.ts";
 import { documentOf } from "../openapi/serve-description.ts";
-import { OWN_DESCRIPTION } from "../resources.ts";
+import { OWN_DESCRIPTION } from "../resources/own-description.ts";
 import { excerpt, printable } from "../text.ts";
 import type { Section } from "./check-section.ts";
 import type { Config } from "./configuration.ts";

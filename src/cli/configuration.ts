@@ -11,7 +11,12 @@ import type { PageSettings } from "../options.ts";
 import { COMMAND, type CommandSetting, type Values } from "../settings/flags.ts";
 import { isKindFile, kindNameOf, kindNameRule } from "../settings/kind-name.ts";
 import { mistakeInText, readText } from "../settings/text-rules.ts";
-import { type Command, type Environment, readGiven, unknownVariables } from "./arguments.ts";
+import {
+  type Command,
+  type Environment,
+  readGiven,
+  unknownVariables,
+} from "./arguments-and-environment.ts";
 import { ConfigError } from "./configuration-error.ts";
 import type { FileConfig, LogoFile } from "./configuration-file.ts";
 

@@ -3,12 +3,12 @@
  *
  * @module
  */
-import type { AnsweringApp, ServeOptions } from "../adapters/server.ts";
+import type { AnsweringApp, ServeOptions } from "../adapters/app-and-server.ts";
 import { VERSION } from "../generated/build-info.js";
 import { isAlone } from "../info/info-without-node.ts";
 import { type AnsweringNodeface, assembleNodeface } from "../nodeface.ts";
 import type { DescriptionReport } from "../description/place.ts";
-import { LOOK_AT } from "../resources.ts";
+import { LOOK_AT } from "../resources/open-description.ts";
 import { describeError } from "../log.ts";
 import { formatAccess } from "./access-log.ts";
 import type { Config } from "./configuration.ts";

@@ -6,7 +6,7 @@
 import type { Answer, Awaitable, RequestHead } from "../http/message.ts";
 import { problem } from "../http/problem-details.ts";
 import type { Auth } from "../info/sources/credentials.ts";
-import { failureOf } from "../info/sources/http-failure.ts";
+import { failureOf } from "../info/sources/fetch-failure.ts";
 import type { CallRecord } from "../log.ts";
 import type { NodeOperation } from "../openapi/node-operations.ts";
 import { isAllowedCaller } from "./browser-guard.ts";

@@ -1,5 +1,5 @@
 /**
- * What the kinds of `spec/kinds/` are called; `build/assets.ts` writes it.
+ * What the kinds of `spec/kinds/` are called; `build/generated-modules.ts` writes it.
  *
  * @module
  */

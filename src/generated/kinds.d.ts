@@ -1,6 +1,6 @@
 /**
  * The kinds of node that are known: the files of `spec/kinds/`, which
- * `build/assets.ts` reads.
+ * `build/generated-modules.ts` reads.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Unpacks the contents that `build/assets.ts` packs into modules. They are base64, which every bundler
+ * Unpacks the contents that `build/generated-modules.ts` packs into modules. They are base64, which every bundler
  * and runtime accepts.
  *
  * @module

@@ -50,7 +50,7 @@ export interface LoadJob {
 
 /**
  * Where a reader has what the kind of the node offers, and what the node says that it has of it:
- * `description/discover.ts` makes that reader.
+ * `description/find-description.ts` makes that reader.
  */
 export const KIND_FILES = { interface: "kind:interface", offer: "kind:offer" } as const;
 

@@ -26,7 +26,7 @@ import { run } from "../_server.ts";
 const assets = suite("the assets step");
 
 const FOLDER = "src/generated/assets";
-const STEP = [process.execPath, "--import", "tsx", "src/build/assets.ts"];
+const STEP = [process.execPath, "--import", "tsx", "src/build/generated-modules.ts"];
 
 /** Two of the modules. */
 const TAKEN = nameOf("chunks/modal-"), MISSING = nameOf("chunks/vendor-");

@@ -243,7 +243,7 @@ pack("in a page it says that it is for servers, and workers get it whole", async
     assert.not.match(await bundle("browser", conditions), "nodeface runs in servers and workers");
   }
   const library = Object.keys(await import("../../src/index.ts"));
-  const inPages = readFileSync(`${ROOT}src/browser.ts`, "utf8");
+  const inPages = readFileSync(`${ROOT}src/not-in-browsers.ts`, "utf8");
   assert.equal(
     [...inPages.matchAll(/export const (\w+)/g)].map(([, name]) => name),
     library.sort(),

@@ -14,7 +14,7 @@ import { findProgram, makeStage, runProgram } from "./run-program.ts";
 import { billOfMaterials } from "./bill-of-materials.ts";
 import { fileOf, TARGETS } from "./executable-targets.ts";
 
-const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const ALL = join(ROOT, "dist/executables");
 
 const SUFFIX = process.platform === "win32" ? ".exe" : "";

@@ -8,7 +8,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const SRC = fileURLToPath(new URL("../", import.meta.url));
+const SRC = fileURLToPath(new URL("..", import.meta.url));
 
 /**
  * What most parts import: the service, rules for settings, names of sources, what JSON keeps, what adapters
@@ -36,7 +36,7 @@ const SHARED = [
  */
 export function besideWhatIsShared(entries: readonly string[]): Plugin {
   return {
-    name: "beside-what-is-shared",
+    name: "shared-chunk",
     async setup({ onLoad }) {
       const imports = SHARED.map((name) => `import ${JSON.stringify(pathOf(name))};`).join("\n");
       const parts = new Set([...entries.map(pathOf), ...await findImportsOnDemand()]);

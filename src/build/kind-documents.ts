@@ -12,7 +12,7 @@ import type { Kind, NetworkRules, Source, Test } from "../kinds/kind.ts";
 import { operationsOf } from "../openapi/list-operations.ts";
 import { loadInterface } from "../openapi/load-interface.ts";
 import { kindSchema } from "../settings/kind.ts";
-import { code, jsonSchemaOf } from "./configuration-schema.ts";
+import { code, jsonSchemaOf } from "./configuration-documents.ts";
 
 const FLOW = { collectionStyle: "flow", lineWidth: 0 } as const;
 

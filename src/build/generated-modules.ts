@@ -27,7 +27,7 @@ import { markServers } from "../openapi/depths.ts";
 import { writeJson } from "../openapi/write.ts";
 import { readScalar, staticImports } from "./patch-scalar.ts";
 
-const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const TARGET = join(ROOT, "src/generated");
 const KINDS = "spec/kinds";
 const SCALAR = "node_modules/@scalar/api-reference";
@@ -39,7 +39,11 @@ const EXPLORER = ["explorer.js", "arrange.js", "header.js", "explorer.css"];
 const MODULE_FOLDERS = ["assets", "interfaces"];
 
 /** Every module depends on this code as well. */
-const STEP = ["src/build/assets.ts", "src/build/patch-scalar.ts", "src/openapi/depths.ts"];
+const STEP = [
+  "src/build/generated-modules.ts",
+  "src/build/patch-scalar.ts",
+  "src/openapi/depths.ts",
+];
 
 const TYPES: Readonly<Record<string, string>> = {
   ".js": "text/javascript; charset=utf-8",

@@ -1,0 +1,83 @@
+/**
+ * The node beside which the service stands: what it said last, and what is known of its kind.
+ *
+ * @module
+ */
+import type { KnownNode } from "../description/node-offer.ts";
+import { VERSION } from "../generated/build-info.js";
+import { createServiceInfo, isAlone } from "../info/info-without-node.ts";
+import type { Monitor } from "../info/monitor.ts";
+import type { Snapshot } from "../info/snapshot.ts";
+import { parseJson } from "../json/lossless.ts";
+import type { Kind } from "../kinds/kind.ts";
+import { lazy, type Resource } from "../lazy.ts";
+import type { ResolvedOptions } from "../options.ts";
+
+/** The node of a service. Nothing is asked before somebody wants to know it. */
+export interface NodeBeside {
+  /** Asks it. */
+  readonly monitor: Resource<Monitor>;
+  /** What it said last. */
+  readonly snapshot: Resource<Snapshot>;
+  /** All kinds by name, those of a host or an operator included. */
+  kinds(): Promise<Readonly<Record<string, Kind>>>;
+  /** The name of its kind; `undefined` while it is not known. */
+  kind(): Promise<string | undefined>;
+  /** What is known of it; `undefined` while its kind is not known. It is asked for its kind at the first call only. */
+  find(): Promise<KnownNode | undefined>;
+  /** The path of its JSON-RPC, which its kind knows; empty if it is not known. */
+  readonly rpcPath: Resource<string>;
+}
+
+/** Says which node a service stands beside. */
+export function createNodeBeside(options: ResolvedOptions): NodeBeside {
+  const { startedAt, log, onError, node, info } = options;
+
+  const kinds = async () => ({
+    ...(await import("../generated/kinds.js")).KINDS,
+    ...options.kinds,
+  });
+
+  const monitor = lazy(async (): Promise<Monitor> => {
+    const service = { software: "nodeface", version: VERSION, started_at: startedAt.toISOString() };
+    if (isAlone(node, info)) return createServiceInfo(service, info);
+    const [{ createMonitor }, known] = await Promise.all([
+      import("../info/monitor.ts"),
+      node.url || node.kind ? kinds() : {},
+    ]);
+    return createMonitor({ service, node, info, kinds: known, log, onError });
+  });
+
+  const snapshot: Resource<Snapshot> = {
+    peek: () => monitor.peek()?.peek(),
+    get: async () => await (await monitor.get()).get(),
+  };
+
+  const kind = async () => node.kind ?? (await monitor.get()).kind;
+
+  let isAsked = false;
+  const find = async () => {
+    let name = await kind();
+    if (name === undefined && !isAsked) {
+      isAsked = true;
+      await snapshot.get();
+      name = await kind();
+    }
+    if (name === undefined) return undefined;
+    const [{ knowNode }, { KINDS }] = await Promise.all([
+      import("../description/node-offer.ts"),
+      import("../generated/kinds.js"),
+    ]);
+    const learn = async () => (await snapshot.get()).info;
+    return knowNode(node, name, KINDS, options.kinds, snapshot.peek()?.info, learn);
+  };
+
+  const rpcPath = lazy(async () => {
+    const json = await (await find())?.loadInterface();
+    if (!json) return "";
+    const { readInterface } = await import("../openapi/kind-document.ts");
+    return readInterface(parseJson(new TextDecoder().decode(json))).openrpc?.path ?? "";
+  });
+
+  return { monitor, snapshot, kinds, kind, find, rpcPath };
+}

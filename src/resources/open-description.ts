@@ -1,0 +1,123 @@
+/**
+ * Opens the description that is shown: the operator's, the node's own or its kind's, and the service's.
+ *
+ * @module
+ */
+import type { DescriptionPlace, DescriptionReport } from "../description/place.ts";
+import type { Content } from "../description/prepare.ts";
+import type { Live } from "../description/watch.ts";
+import type { Icons } from "../explorer/icon.ts";
+import type { Page } from "../explorer/page.ts";
+import { VERSION } from "../generated/build-info.js";
+import { lazy, type Resource } from "../lazy.ts";
+import { describeOperation } from "../operations/describe-operation.ts";
+import type { ResolvedOptions } from "../options.ts";
+import { withTimeout } from "../with-timeout.ts";
+import type { NodeBeside } from "./node-beside.ts";
+import { OWN_DESCRIPTION } from "./own-description.ts";
+
+/** What is shown, and how it is kept current. */
+export type OpenDescription = Live<Resource<Page>>;
+
+type PageContent = Pick<Content, "page" | "origins">;
+
+/** How long a page waits for a description that is read for the first time, in milliseconds. */
+const PATIENCE = 10_000;
+
+/** How long it waits until the kind of the node and what it can do are known, in milliseconds. */
+const PATIENCE_FOUND = 3000;
+
+/** How often it is looked whether the node's description has changed, in milliseconds. */
+export const LOOK_AT = { file: 2000, url: 30_000 } as const;
+
+/**
+ * Opens the description. Resolves when there is something to show, and that is soon: our own operations are shown
+ * while a large description is read, or a node has not answered yet.
+ *
+ * @param beside the node, where nobody has named a description
+ * @param icons those of the page
+ */
+export async function openDescription(
+  options: ResolvedOptions,
+  beside: NodeBeside,
+  icons: Resource<Icons>,
+): Promise<OpenDescription> {
+  const { log, onError, node, document: documentOfHost, description: place } = options;
+  const operations = options.operations.map((operation) =>
+    describeOperation(operation, documentOfHost.components)
+  );
+  const makePage = createMakePage(options.page.title, icons);
+  const [{ documentOf, prepareOwn }, own] = await Promise.all([
+    import("../openapi/serve-description.ts"),
+    OWN_DESCRIPTION.get(),
+  ]);
+  const { document, ...forms } = await prepareOwn(own, operations, documentOfHost);
+  const parts = lazy(async () => {
+    const { renderParts } = await import("../explorer/page-parts.ts");
+    return await renderParts(document);
+  });
+  const alone = (notice?: string) => ({
+    ...forms,
+    page: lazy(async () => makePage({ page: await parts.get(), origins: [] }, notice)),
+  });
+  const url = node.url || undefined;
+  const isNowhere = place === undefined && url === undefined && node.kind === undefined;
+  if (place === "none" || isNowhere) {
+    return { current: alone(), ready: Promise.resolve(), refresh: () => Promise.resolve() };
+  }
+  const [{ createPrepare }, { tellReport }] = await Promise.all([
+    import("../description/prepare-here-or-in-thread.ts"),
+    import("../description/tell-report.ts"),
+  ]);
+  const common = {
+    prepare: createPrepare((message) => log(message, { code: "description", level: "warn" })),
+    makePage: async (content: PageContent) => {
+      const page = await makePage(content);
+      return { peek: () => page, get: () => Promise.resolve(page) };
+    },
+    alone,
+    own: await documentOf(own),
+    operations,
+    documentOfHost,
+    report: (report: DescriptionReport) => {
+      tellReport(report, log);
+      options.onDescription(report);
+    },
+    base: url,
+    node: url,
+    publicUrl: node.public_url,
+    forward: options.forward,
+  };
+  if (place !== undefined) {
+    const { keepCurrent } = await import("../description/watch.ts");
+    const live = keepCurrent({ place, ...common });
+    await withTimeout(live.ready, PATIENCE, () => {});
+    return live;
+  }
+  const { keepFound } = await import("../description/find-description.ts");
+  const tell = (message: string) => log(message, { code: "description", level: "info" });
+  const found = { url, version: VERSION, find: beside.find, log: tell };
+  const live = keepFound({ ...found, ...common }, alone());
+  await withTimeout(live.refresh().catch(onError), PATIENCE_FOUND, () => {});
+  return live;
+}
+
+function createMakePage(title: string | undefined, icons: Resource<Icons>) {
+  return async ({ page, origins }: PageContent, notice?: string) => {
+    const [{ createPage }, { TEMPLATE, FILES }] = await Promise.all([
+      import("../explorer/page.ts"),
+      import("../generated/page.js"),
+    ]);
+    return createPage(TEMPLATE, page, FILES, { origins, notice, title, icons: await icons.get() });
+  };
+}
+
+/** How often it is looked at a description that may change, in milliseconds. */
+export function lookInterval(
+  place: DescriptionPlace | undefined,
+  node: string | undefined,
+): number {
+  if (place === undefined && !node) return Infinity;
+  if (place === "none" || (typeof place === "object" && "text" in place)) return Infinity;
+  return /^https?:/i.test(String(place)) ? LOOK_AT.url : LOOK_AT.file;
+}

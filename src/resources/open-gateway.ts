@@ -1,0 +1,57 @@
+/**
+ * Opens the way to the node, where the operator allows calls.
+ *
+ * @module
+ */
+import type { Gateway } from "../gateway/gateway.ts";
+import { bytesOf, FORWARD_DEFAULTS } from "../gateway/settings.ts";
+import { milliseconds } from "../info/settings.ts";
+import type { Duration } from "../kinds/kind.ts";
+import { lazy } from "../lazy.ts";
+import type { NodeOperation } from "../openapi/node-operations.ts";
+import type { ResolvedOptions } from "../options.ts";
+import type { NodeBeside } from "./node-beside.ts";
+
+/**
+ * Opens the way to the node.
+ *
+ * @param operations gives those that the description shows now
+ * @returns `undefined` where no calls are forwarded, or nobody knows where the node is
+ */
+export async function openGateway(
+  { forward, node, log }: ResolvedOptions,
+  beside: NodeBeside,
+  operations: () => Promise<readonly NodeOperation[]>,
+): Promise<Gateway | undefined> {
+  const { url } = node;
+  if (forward === "off" || url === undefined) return undefined;
+  const [{ createGateway }, { callOutForNode }, { createAuth }, { settingsOf }] = await Promise.all(
+    [
+      import("../gateway/gateway.ts"),
+      import("../info/node-files.ts"),
+      import("../info/sources/credentials.ts"),
+      import("../gateway/decide.ts"),
+    ],
+  );
+  const settings = settingsOf(forward) ?? {};
+  const auth = lazy(async () => {
+    const [kind, kinds] = await Promise.all([beside.kind(), beside.kinds()]);
+    return createAuth({ nodeUrl: url, configured: node.auth, kind, kinds });
+  });
+  return createGateway({
+    ...{ forward, url, token: settings },
+    secretHeader: node.auth && "header" in node.auth ? node.auth.header : undefined,
+    timeout: milliseconds((settings.timeout ?? FORWARD_DEFAULTS.timeout) as Duration),
+    limit: bytesOf(settings.limit ?? FORWARD_DEFAULTS.limit),
+    concurrency: settings.concurrency ?? FORWARD_DEFAULTS.concurrency,
+    origins: settings.origins ?? [],
+    rpcPath: () => beside.rpcPath.get(),
+    callOut: callOutForNode(node),
+    auth: () => auth.get(),
+    operations,
+    log(call) {
+      const took = `${Math.round(call.milliseconds)} ms ${call.bytes} bytes`;
+      log(`${call.operation} ${call.status} ${took}`, { code: "call", level: "info", call });
+    },
+  });
+}

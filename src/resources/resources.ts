@@ -1,0 +1,132 @@
+/**
+ * The contents that the service serves. Each is made at the first request for it.
+ *
+ * @module
+ */
+import type { Shown } from "../description/watch.ts";
+import { type Assets, createAssets } from "../explorer/assets.ts";
+import type { Icons } from "../explorer/icon.ts";
+import type { Page } from "../explorer/page.ts";
+import type { Gateway } from "../gateway/gateway.ts";
+import type { Representation } from "../http/representation.ts";
+import { lazy, pick, type Resource } from "../lazy.ts";
+import { prepareCatalog } from "../openapi/api-catalog.ts";
+import type { NodeOperation } from "../openapi/node-operations.ts";
+import type { ResolvedOptions } from "../options.ts";
+import { refreshOnDemand } from "../refresh-on-demand.ts";
+import { createNodeBeside } from "./node-beside.ts";
+import { lookInterval, openDescription } from "./open-description.ts";
+import { openGateway } from "./open-gateway.ts";
+
+/** The contents by their path. */
+export interface Resources {
+  /** `/v1/spec` */
+  readonly page: Resource<Representation>;
+  /** `/v1/info` */
+  readonly info: Resource<Representation>;
+  /** `/v1/health`, by the states that are answered with 200. */
+  readonly health: (accepted: ReadonlySet<string>) => Resource<Representation>;
+  /** `/spec.json` */
+  readonly json: Resource<Representation>;
+  /** `/spec.yaml` */
+  readonly yaml: Resource<Representation>;
+  /** `/v1/spec.json` and `/v1/spec.yaml` */
+  readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
+  /** `/.well-known/api-catalog` */
+  readonly catalog: Resource<Representation>;
+  /** `/favicon.ico` */
+  readonly favicon: Resource<Representation>;
+  /** `/assets/…` */
+  readonly assets: Resource<Assets>;
+  /** `/v1/node` and `/v1/rpc`; nothing where calls are not forwarded. */
+  readonly gateway: Resource<Gateway | undefined>;
+  /**
+   * Makes everything except the explorer's files, the description below `/v1`, the YAML of a large
+   * description, for which requests wait, and what needs an answer of the node.
+   */
+  prepare(): Promise<void>;
+  /** Reads the node's description again, now, if it has changed. */
+  refresh(): Promise<void>;
+  /** Ends what is under way. Nothing is asked and nothing is read again from then on. */
+  close(): Promise<void>;
+}
+
+const NONE: readonly NodeOperation[] = [];
+
+/** Makes the resources of a service. Reads nothing before the first request. */
+export function createResources(options: ResolvedOptions): Resources {
+  const { node, description: place, onError } = options;
+  const beside = createNodeBeside(options);
+  const { monitor, snapshot } = beside;
+  const icons = lazy(async (): Promise<Icons> => {
+    const [{ createIcons }, { FAVICON }] = await Promise.all([
+      import("../explorer/icon.ts"),
+      import("../generated/page.js"),
+    ]);
+    return createIcons(FAVICON, options.page.logo);
+  });
+  const description = refreshOnDemand(lazy(() => openDescription(options, beside, icons)), {
+    interval: lookInterval(place, node.url),
+    isMadeCurrent: place !== undefined,
+    onError,
+  });
+  const shown = (of: (shown: Shown<Resource<Page>>) => Resource<Representation>) => ({
+    peek: () => {
+      const current = description.peek()?.current;
+      return current && of(current).peek();
+    },
+    get: async () => await of((await description.get()).current).get(),
+  });
+  const gateway = lazy(() =>
+    openGateway(options, beside, async () => (await description.get()).current.operations ?? NONE)
+  );
+  const catalog = lazy(prepareCatalog);
+  /** What the page was called last; the icon waits for no node. */
+  let iconName = options.page.title ?? "";
+  const favicon: Resource<Representation> = {
+    peek: () => icons.peek()?.peek(iconName),
+    get: async () => await (await icons.get()).get(iconName),
+  };
+  const assets = lazy(async () => createAssets((await import("../generated/assets.js")).ASSETS));
+
+  return {
+    page: {
+      peek() {
+        const info = snapshot.peek()?.info;
+        return info && description.peek()?.current.page.peek()?.peek(info);
+      },
+      async get() {
+        const [{ current }, { info }] = await Promise.all([description.get(), snapshot.get()]);
+        const page = await current.page.get();
+        iconName = page.iconNameOf(info);
+        return await page.prepare(info);
+      },
+    },
+    info: pick(snapshot, ({ representation }) => representation),
+    health: (accepted) =>
+      pick(
+        snapshot,
+        ({ info, health }) => accepted.has(info.status) ? health.passing : health.failing,
+      ),
+    json: pick(description, ({ current }) => current.json),
+    yaml: shown(({ yaml }) => yaml),
+    versioned: {
+      json: shown(({ versioned }) => versioned.json),
+      yaml: shown(({ versioned }) => versioned.yaml),
+    },
+    catalog,
+    favicon,
+    assets,
+    gateway,
+    async prepare() {
+      await Promise.all([monitor.get(), catalog.get(), favicon.get(), assets.get()]);
+      await (await description.get()).current.page.get();
+    },
+    refresh: description.refresh,
+    async close() {
+      description.end();
+      gateway.peek()?.close();
+      await monitor.peek()?.[Symbol.asyncDispose]();
+    },
+  };
+}
