@@ -14,7 +14,7 @@ import { createFinish } from "./http/finish.ts";
 import { createHostGuard } from "./http/host-guard.ts";
 import { memoize } from "./http/memoize.ts";
 import type { Answer, Awaitable, RequestHead } from "./http/message.ts";
-import { answerMethod, notFound } from "./http/method-not-allowed.ts";
+import { answerMethod, notFound } from "./http/no-route.ts";
 import { createPrefix, type Prefix } from "./http/prefix.ts";
 import { parseTarget } from "./http/request-target.ts";
 import { respond } from "./http/respond.ts";

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import type { DescriptionPlace, DescriptionReport } from "./description/place.ts";
+import type { DescriptionPlace } from "./description/place.ts";
+import type { DescriptionReport } from "./description/tell-report.ts";
 import type { Forward } from "./gateway/settings.ts";
 import type { Cors } from "./http/cors.ts";
 import type { Hosts } from "./http/host-guard.ts";

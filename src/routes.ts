@@ -5,7 +5,7 @@
  */
 import { type IRequestStrict, Router } from "itty-router";
 import type { Fail } from "./answer-error.ts";
-import type { Call } from "./gateway/core.ts";
+import type { Call } from "./gateway/every-call.ts";
 import type { Gateway } from "./gateway/gateway.ts";
 import { refuseCall, refuseRpc } from "./gateway/not-forwarded.ts";
 import { hasContent } from "./gateway/request-body.ts";

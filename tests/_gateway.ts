@@ -1,7 +1,7 @@
 /** A service that forwards, before a node that the test plays. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { joinBytes } from "../src/bytes.ts";
-import type { GatewayOptions } from "../src/gateway/core.ts";
+import type { GatewayOptions } from "../src/gateway/every-call.ts";
 import { formatJson } from "../src/json/lossless.ts";
 import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 import { play, type Played } from "./_sources.ts";

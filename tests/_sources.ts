@@ -2,7 +2,7 @@
 import { createServer, type RequestListener } from "node:http";
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import * as assert from "uvu/assert";
-import { type Auth, type AuthOptions, createAuth } from "../src/info/sources/credentials.ts";
+import { type Auth, type AuthOptions, createAuth } from "../src/info/sources/give-credentials.ts";
 import {
   type HttpContext,
   type RequestLimits,

@@ -2,8 +2,8 @@ import type { ServerResponse } from "node:http";
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { createPlaces, NoPlace } from "../src/gateway/places.ts";
-import { createSharing, type Shareable } from "../src/gateway/share.ts";
+import { createPlaces, NoPlace } from "../src/gateway/call-slots.ts";
+import { createSharing, type Shareable } from "../src/gateway/share-reads.ts";
 import {
   forwarding,
   type PlayedNode,

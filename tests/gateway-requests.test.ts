@@ -5,9 +5,9 @@ import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { CallOut } from "../src/call-out.ts";
-import { createBudget } from "../src/gateway/budget.ts";
+import { createBudget } from "../src/gateway/bytes-under-way.ts";
 import { callNode } from "../src/gateway/upstream.ts";
-import { createAuth } from "../src/info/sources/credentials.ts";
+import { createAuth } from "../src/info/sources/give-credentials.ts";
 import {
   forwarding,
   type Gateway,

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { checkCredentials } from "../src/info/sources/credentials.ts";
+import { checkCredentials } from "../src/info/sources/give-credentials.ts";
 import { contextFor, failure, get, kindsRefusing } from "./_sources.ts";
 
 const credentials = suite("credentials");

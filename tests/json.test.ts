@@ -11,7 +11,7 @@ import {
 } from "../src/json/pointer.ts";
 import { readJson } from "../src/openapi/read-json.ts";
 import { isEqual, isObject, setMember, textOf } from "../src/json/values.ts";
-import { decodePercent } from "../src/percent.ts";
+import { decodePercent } from "../src/percent-decode.ts";
 
 const json = suite("JSON");
 

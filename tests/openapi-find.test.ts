@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { keepFound } from "../src/description/find-description.ts";
+import { keepFound } from "../src/description/unnamed-description.ts";
 import { prepare } from "../src/description/prepare.ts";
 import { prepareOwn } from "../src/openapi/serve-description.ts";
 import {

@@ -4,7 +4,7 @@
  * @module
  */
 import type { RequestHead } from "../http/message.ts";
-import { type Callbacks, notify } from "./app-and-server.ts";
+import { type Callbacks, notify } from "./shared.ts";
 
 /** The record of a request. */
 export interface AnswerRecord {

@@ -19,7 +19,7 @@ import {
   type ServeOptions,
   unanswered,
   urlAt,
-} from "./app-and-server.ts";
+} from "./shared.ts";
 import { checkServeOptions } from "./serve-options.ts";
 import { TIMEOUTS } from "./timeouts.ts";
 import { watchFailure } from "./watch-stream.ts";
@@ -32,7 +32,7 @@ export type {
   Listening,
   Outcome,
   ServeOptions,
-} from "./app-and-server.ts";
+} from "./shared.ts";
 
 interface BunServer {
   readonly address: { readonly address: string };

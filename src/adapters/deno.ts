@@ -7,7 +7,7 @@
 import type { Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { type Address, checkServeOptions } from "./serve-options.ts";
-import { type App, type Listening, listening, type ServeOptions } from "./app-and-server.ts";
+import { type App, type Listening, listening, type ServeOptions } from "./shared.ts";
 import { createHttpServer, listen, urlOf } from "./node-http-server.ts";
 
 export type {
@@ -18,7 +18,7 @@ export type {
   Listening,
   Outcome,
   ServeOptions,
-} from "./app-and-server.ts";
+} from "./shared.ts";
 
 /** With fewer connections at a time, file descriptors do not run out. */
 const MANY_CONNECTIONS = 16;

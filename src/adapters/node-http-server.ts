@@ -30,7 +30,7 @@ import {
   type ServeOptions,
   unanswered,
   urlAt,
-} from "./app-and-server.ts";
+} from "./shared.ts";
 
 /** Starts a server; rejects if it cannot listen, or with a `TypeError` if an option is wrong. */
 export async function serve(app: App, options: ServeOptions = {}): Promise<Listening> {

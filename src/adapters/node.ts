@@ -5,7 +5,7 @@
  */
 import { executionAsyncResource } from "node:async_hooks";
 import process from "node:process";
-import type { App, Listening, ServeOptions } from "./app-and-server.ts";
+import type { App, Listening, ServeOptions } from "./shared.ts";
 import { serve as serveHttp } from "./node-http-server.ts";
 
 export { type Listener, listener } from "./node-http-server.ts";
@@ -17,7 +17,7 @@ export type {
   Listening,
   Outcome,
   ServeOptions,
-} from "./app-and-server.ts";
+} from "./shared.ts";
 
 const kept: object[] = [];
 

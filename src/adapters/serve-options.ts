@@ -4,7 +4,7 @@
  * @module
  */
 import { show } from "../settings/show.ts";
-import type { ServeOptions } from "./app-and-server.ts";
+import type { ServeOptions } from "./shared.ts";
 
 /** Where a server is to listen. */
 export interface Address {

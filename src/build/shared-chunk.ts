@@ -18,7 +18,7 @@ const SHARED = [
   "nodeface",
   "settings/flags",
   "info/query-plan",
-  "json/to-json",
+  "json/copy-as-json",
   "adapters/answer-record",
   "adapters/timeouts",
   "adapters/serve-options",

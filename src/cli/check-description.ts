@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { createNodeReader, placeBelow, reasonIn } from "../description/find-description.ts";
+import { createNodeReader, placeBelow, reasonIn } from "../description/unnamed-description.ts";
 import { askOffer, type KnownNode, knowNode } from "../description/node-offer.ts";
 import { createPrepare } from "../description/prepare-here-or-in-thread.ts";
 import type { Prepared } from "../description/prepare.ts";

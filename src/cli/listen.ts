@@ -4,7 +4,7 @@
  * @module
  */
 import { serve as serveOnBun } from "../adapters/bun.ts";
-import type { App, Listening, ServeOptions } from "../adapters/app-and-server.ts";
+import type { App, Listening, ServeOptions } from "../adapters/shared.ts";
 import type { Awaitable } from "../http/message.ts";
 
 /** What a failure to listen means, by its code. */

@@ -3,11 +3,11 @@
  *
  * @module
  */
-import type { AnsweringApp, ServeOptions } from "../adapters/app-and-server.ts";
+import type { AnsweringApp, ServeOptions } from "../adapters/shared.ts";
 import { VERSION } from "../generated/build-info.js";
 import { isAlone } from "../info/info-without-node.ts";
 import { type AnsweringNodeface, assembleNodeface } from "../nodeface.ts";
-import type { DescriptionReport } from "../description/place.ts";
+import type { DescriptionReport } from "../description/tell-report.ts";
 import { LOOK_AT } from "../resources/open-description.ts";
 import { describeError } from "../log.ts";
 import { formatAccess } from "./access-log.ts";

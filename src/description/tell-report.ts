@@ -4,8 +4,14 @@
  * @module
  */
 import type { Log } from "../log.ts";
-import { forLog, formatFinding } from "../openapi/diagnostics.ts";
-import type { DescriptionReport } from "./place.ts";
+import { type Finding, forLog, formatFinding } from "../openapi/diagnostics.ts";
+
+/** What has become of a description that was read. */
+export interface DescriptionReport {
+  readonly findings: readonly Finding[];
+  /** What is shown: the description, an older version of it, or this service's own alone. */
+  readonly shown: "current" | "older" | "own";
+}
 
 /** Tells what is wrong with a description, and what is shown in its place. */
 export function tellReport({ findings, shown }: DescriptionReport, log: Log): void {

@@ -16,7 +16,8 @@ import type { Reader } from "../openapi/read-file-or-url.ts";
 import { prepareForms } from "../openapi/serve-description.ts";
 import type { Whereabouts } from "../openapi/servers.ts";
 import { fileUrl } from "../platform.ts";
-import type { DescriptionPlace, DescriptionReport } from "./place.ts";
+import type { DescriptionPlace } from "./place.ts";
+import type { DescriptionReport } from "./tell-report.ts";
 import type { Content, Prepare, Prepared, PrepareJob, WrittenYaml } from "./prepare.ts";
 
 /** Where a description is, and what goes into it. */

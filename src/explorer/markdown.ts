@@ -5,7 +5,7 @@
  * @module
  */
 import { shorten, startOf } from "../text.ts";
-import { escape } from "./html.ts";
+import { escape } from "./escape-html.ts";
 
 const ITEM = /^ {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+/;
 const HEADING = /^ {0,3}#{1,6}[ \t]+/;

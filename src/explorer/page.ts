@@ -8,7 +8,7 @@ import type { PageFiles } from "../generated/page.js";
 import { digest } from "../http/content-digest.ts";
 import { represent, type Representation } from "../http/representation.ts";
 import { iconNameOf, type Info, renderHeader, TABLES, titleOf } from "./render-header.ts";
-import { escape } from "./html.ts";
+import { escape } from "./escape-html.ts";
 import type { Icons } from "./icon.ts";
 import type { PageParts } from "./page-parts.ts";
 

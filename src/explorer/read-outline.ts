@@ -10,7 +10,7 @@ import { nameOfNodeOperation } from "../openapi/node-operations.ts";
 import { TAG as SERVICE_TAG } from "../openapi/service-operations.ts";
 import { resolveFragment } from "../json/pointer.ts";
 import { type Json, listOf, objectOf, textOf } from "../json/values.ts";
-import { decodePercent } from "../percent.ts";
+import { decodePercent } from "../percent-decode.ts";
 import { shorten } from "../text.ts";
 import { wordsOf } from "./marks.ts";
 

@@ -5,7 +5,7 @@
  * @module
  */
 import { shorten } from "../text.ts";
-import { escape } from "./html.ts";
+import { escape } from "./escape-html.ts";
 import type { Item, Operation, Outline, Section } from "./read-outline.ts";
 import { MARK_WORDS } from "./marks.ts";
 import { renderInlineMarkdown, renderMarkdown } from "./markdown.ts";

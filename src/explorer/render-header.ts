@@ -6,7 +6,7 @@
  * @module
  */
 import { excerpt } from "../text.ts";
-import { escape } from "./html.ts";
+import { escape } from "./escape-html.ts";
 import { MARK_WORDS } from "./marks.ts";
 
 /** The keys that are shown, the most important first, their labels, and their form where it is special. */

@@ -4,13 +4,13 @@
  * @module
  */
 import type { Answer } from "../http/message.ts";
-import { notFound } from "../http/method-not-allowed.ts";
+import { notFound } from "../http/no-route.ts";
 import { problem } from "../http/problem-details.ts";
 import type { NodeOperation } from "../openapi/node-operations.ts";
-import { parsePercent } from "../percent.ts";
+import { parsePercent } from "../percent-decode.ts";
 import { foreignCaller, nodeBusy, problemWith, wrongParameters } from "./call-problem.ts";
-import type { Call, Core } from "./core.ts";
-import { isBusy, jsonAnswer, NONSENSE } from "./json-answer.ts";
+import type { Call, Core } from "./every-call.ts";
+import { isBusy, jsonAnswer, NONSENSE } from "./rpc-answer.ts";
 import { readQuery } from "./parameters.ts";
 import { decodeUtf8, readContent } from "./request-body.ts";
 import { isFault, type RawParams, readParams } from "./rpc-body.ts";

@@ -9,14 +9,14 @@ import { readParts } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
 import type { Answer } from "../http/message.ts";
 import { breakable } from "../call-out.ts";
-import { notFound } from "../http/method-not-allowed.ts";
+import { notFound } from "../http/no-route.ts";
 import { problem } from "../http/problem-details.ts";
 import type { Status } from "../http/status.ts";
 import type { NodeOperation, NodeParameter } from "../openapi/node-operations.ts";
 import { answerHeaders } from "./answer-headers.ts";
 import { foreignCaller, nodeBusy, wrongParameters } from "./call-problem.ts";
 import { checkValue } from "./check-value.ts";
-import { type Call, type Core, spansOf } from "./core.ts";
+import { type Call, type Core, spansOf } from "./every-call.ts";
 import { buildPath } from "./match-path.ts";
 import {
   readHeaders,

@@ -7,7 +7,7 @@ import type { Answer } from "../http/message.ts";
 import { callMethod } from "./call-method.ts";
 import { callPath } from "./call-path.ts";
 import { callRpc } from "./call-rpc.ts";
-import { type Call, createCore, type GatewayOptions } from "./core.ts";
+import { type Call, createCore, type GatewayOptions } from "./every-call.ts";
 
 /** Answers calls. */
 export interface Gateway {

@@ -6,7 +6,7 @@
  */
 import { memoize } from "../http/memoize.ts";
 import { literalPattern } from "../http/path-template.ts";
-import { parsePercent } from "../percent.ts";
+import { parsePercent } from "../percent-decode.ts";
 
 /** A template, such as `/blocks/{height}`, and what it stands for. */
 export interface Template<T> {

@@ -6,7 +6,7 @@
  */
 import { parseJson } from "../json/lossless.ts";
 import type { NodeParameter, ValueRule } from "../openapi/node-operations.ts";
-import { parsePercent } from "../percent.ts";
+import { parsePercent } from "../percent-decode.ts";
 import { checkValue } from "./check-value.ts";
 
 /** A parameter that is wrong, as RFC 9457 has it in `errors`. The value is not told. */

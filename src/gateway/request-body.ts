@@ -6,7 +6,7 @@
 import { type Bytes, joinBytes } from "../bytes.ts";
 import type { RequestHead } from "../http/message.ts";
 import { withTimeout } from "../with-timeout.ts";
-import type { Call } from "./core.ts";
+import type { Call } from "./every-call.ts";
 
 /** The longest body, in bytes. */
 export const BODY_MAX: number = 1024 * 1024;

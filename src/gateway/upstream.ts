@@ -4,9 +4,9 @@
  * @module
  */
 import { type Bytes, joinBytes } from "../bytes.ts";
-import type { Attempt, Auth } from "../info/sources/credentials.ts";
+import type { Attempt, Auth } from "../info/sources/give-credentials.ts";
 import { type CallOut, type IncomingAnswer, SHOWS_BREAKS } from "../call-out.ts";
-import type { Budget } from "./budget.ts";
+import type { Budget } from "./bytes-under-way.ts";
 
 /** A call as the node gets it. */
 export interface UpstreamRequest {

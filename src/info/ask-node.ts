@@ -9,7 +9,7 @@ import { objectOf, textOf } from "../json/values.ts";
 import { excerpt } from "../text.ts";
 import { fetchForNode } from "./node-files.ts";
 import { type NodeSettings, timesOf } from "./settings.ts";
-import { createAuth } from "./sources/credentials.ts";
+import { createAuth } from "./sources/give-credentials.ts";
 import { requestText } from "./sources/http-request.ts";
 import { failureOfStatus, SourceError } from "./sources/source-error.ts";
 

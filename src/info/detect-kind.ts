@@ -11,7 +11,7 @@ import { match } from "./conversions.ts";
 import type { PlannedSource } from "./query-plan.ts";
 import { createQuery, type QueryContext, settle } from "./query-sources.ts";
 import { parseReference } from "./source-reference.ts";
-import { createAuth, type Place } from "./sources/credentials.ts";
+import { createAuth, type Place } from "./sources/give-credentials.ts";
 import { SourceError } from "./sources/source-error.ts";
 import type { NodeStatus } from "./status.ts";
 

@@ -4,8 +4,8 @@
  * @module
  */
 import { lazy } from "../lazy.ts";
-import type { Service } from "./info.ts";
-import { makeInfo } from "./info-object.ts";
+import type { Service } from "./info-form.ts";
+import { makeInfo } from "./make-info.ts";
 import type { Monitor } from "./monitor.ts";
 import type { HostInfo } from "./query-plan.ts";
 import { DEFAULTS, type InfoSettings, milliseconds, type NodeSettings } from "./settings.ts";

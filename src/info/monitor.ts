@@ -11,7 +11,7 @@ import type { Kind } from "../kinds/kind.ts";
 import type { Resource } from "../lazy.ts";
 import { withTimeout } from "../with-timeout.ts";
 import type { Detection } from "./detect-kind.ts";
-import type { Info, Service } from "./info.ts";
+import type { Info, Service } from "./info-form.ts";
 import { fetchForNode } from "./node-files.ts";
 import { createObserver } from "./observe-node.ts";
 import type { HostInfo, Plan } from "./query-plan.ts";

@@ -7,7 +7,7 @@ import { lazy } from "../lazy.ts";
 import { type CallOut, createCallOut } from "../call-out.ts";
 import { createFetch, PlatformError, readFile, type Tls } from "../platform.ts";
 import type { NodeSettings } from "./settings.ts";
-import { checkCredentials } from "./sources/credentials.ts";
+import { checkCredentials } from "./sources/give-credentials.ts";
 import { SourceError } from "./sources/source-error.ts";
 
 const BOUNDS = { limit: 1024 * 1024, timeout: 2000 } as const;

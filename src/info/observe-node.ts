@@ -7,8 +7,8 @@
 import type { Kind } from "../kinds/kind.ts";
 import { assessStatus } from "./assess-status.ts";
 import { type Detection, detectKind } from "./detect-kind.ts";
-import type { Info, Service } from "./info.ts";
-import { makeInfo } from "./info-object.ts";
+import type { Info, Service } from "./info-form.ts";
+import { makeInfo } from "./make-info.ts";
 import {
   dueSources,
   gaveNothing,
@@ -25,7 +25,7 @@ import { HOST, type HostInfo, makePlan, type Plan, planOfHost } from "./query-pl
 import { createQuery, type Outcome, type Query, settle } from "./query-sources.ts";
 import { KNOWN_KEYS } from "./known-keys.ts";
 import { type InfoSettings, type NodeSettings, timesOf } from "./settings.ts";
-import { createAuth } from "./sources/credentials.ts";
+import { createAuth } from "./sources/give-credentials.ts";
 import { withTimeout } from "../with-timeout.ts";
 import type { NodeLog } from "./state-log.ts";
 import { type NodeStatus, NOT_ASKED } from "./status.ts";

@@ -6,7 +6,7 @@
 import type { JsonRpcSource, Source } from "../kinds/kind.ts";
 import { formatJson } from "../json/lossless.ts";
 import { formatPointer, resolvePointer } from "../json/pointer.ts";
-import { toJson } from "../json/to-json.ts";
+import { toJson } from "../json/copy-as-json.ts";
 import { isObject } from "../json/values.ts";
 import { quote } from "../text.ts";
 import { withSignal, withTimeout } from "../with-timeout.ts";
@@ -15,7 +15,7 @@ import { type HostInfo, linkOf, type PlannedSource } from "./query-plan.ts";
 import { RESERVED_KEYS } from "./settings.ts";
 import { parseReference } from "./source-reference.ts";
 import { runCommandSource } from "./sources/command.ts";
-import type { Auth } from "./sources/credentials.ts";
+import type { Auth } from "./sources/give-credentials.ts";
 import { readFileSource } from "./sources/file.ts";
 import { requestJson } from "./sources/get-and-post.ts";
 import type { HttpContext, RequestLimits } from "./sources/http-request.ts";

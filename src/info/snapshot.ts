@@ -5,7 +5,7 @@
  */
 import { represent, type Representation } from "../http/representation.ts";
 import { formatJson } from "../json/lossless.ts";
-import type { Info } from "./info.ts";
+import type { Info } from "./info-form.ts";
 
 /** The info at a time: a new object, with new representations, only where anything changed. */
 export interface Snapshot {

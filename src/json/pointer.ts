@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { decodePercent } from "../percent.ts";
+import { decodePercent } from "../percent-decode.ts";
 import type { Path } from "./values.ts";
 
 /** Parses a pointer; `undefined` if it is malformed (RFC 6901, section 3). */

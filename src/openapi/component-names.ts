@@ -4,7 +4,7 @@
  * @module
  */
 import { type Json, objectOf, type Path } from "../json/values.ts";
-import { decodePercent } from "../percent.ts";
+import { decodePercent } from "../percent-decode.ts";
 import type { Target } from "./resolve-files.ts";
 import { KEYWORDS, NAMED_MEMBERS } from "./structure.ts";
 

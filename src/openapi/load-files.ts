@@ -5,9 +5,9 @@
  */
 import { LIMITS } from "./limits.ts";
 import type { Reader } from "./read-file-or-url.ts";
-import { decodePercent } from "../percent.ts";
+import { decodePercent } from "../percent-decode.ts";
 import { ReadError } from "./read-file-or-url.ts";
-import { type Complaints, createComplaints } from "./complaints.ts";
+import { type Complaints, createComplaints } from "./gather-complaints.ts";
 import { readSource, type Source, unreadable } from "./parse.ts";
 import type { Findable } from "./resolve-reference.ts";
 

@@ -22,7 +22,7 @@ import {
 import { withMarks, withMarksOfMethods, withOtherPart } from "./marks.ts";
 import { upgradeOpenRpc } from "./openrpc.ts";
 import { parseJson } from "../json/lossless.ts";
-import { decodePercent } from "../percent.ts";
+import { decodePercent } from "../percent-decode.ts";
 import { hasManyOrigins, openServers } from "./server-origins.ts";
 import { isAstray, type Whereabouts, withServers } from "./servers.ts";
 import { LIMITS } from "./limits.ts";
@@ -50,7 +50,7 @@ export interface LoadJob {
 
 /**
  * Where a reader has what the kind of the node offers, and what the node says that it has of it:
- * `description/find-description.ts` makes that reader.
+ * `description/unnamed-description.ts` makes that reader.
  */
 export const KIND_FILES = { interface: "kind:interface", offer: "kind:offer" } as const;
 

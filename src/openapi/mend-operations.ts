@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Complaints } from "./complaints.ts";
+import type { Complaints } from "./gather-complaints.ts";
 import { LIMITS } from "./limits.ts";
 import { mapOperations } from "./list-operations.ts";
 import { resolveFragment } from "../json/pointer.ts";

@@ -5,7 +5,7 @@
  */
 import { resolveFragment } from "../json/pointer.ts";
 import { type Json, listOf, objectOf, textOf } from "../json/values.ts";
-import { parsePercent } from "../percent.ts";
+import { parsePercent } from "../percent-decode.ts";
 import { type LocatedOperation, operationsOf } from "./list-operations.ts";
 import { pathOfMethod } from "./openrpc.ts";
 import { NODE, THIS_SERVICE } from "./server-url.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import { findFile, PlatformError, readFile } from "../platform.ts";
-import { decodePercent } from "../percent.ts";
+import { decodePercent } from "../percent-decode.ts";
 import { joinBytes } from "../bytes.ts";
 import { digest } from "../http/content-digest.ts";
 import { formatSize, LIMITS } from "./limits.ts";

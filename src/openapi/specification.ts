@@ -5,7 +5,7 @@
  * - a shape: a kind such as `schema`, a list of them (`schema[]`), or a map by names of the author's choice
  *   (`{schema}`),
  * - a string of {@linkcode NAMING}, which names something without a `$ref`, or
- * - data, in which nothing is a reference: one of `DATA` in `validity.ts`, or of `CHOICES` in `requirements.ts`.
+ * - data, in which nothing is a reference: one of `DATA` in `validity.ts`, or of `CHOICES` in `validity-tables.ts`.
  *
  * Signs after it: with `!` the object is nothing without the member; the member may be `true` or `false`
  * as well (`?`), or a list (`+`); it has a single member itself (`=`).

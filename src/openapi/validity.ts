@@ -1,5 +1,5 @@
 /**
- * Finds what is not as OpenAPI wants it, by the tables of `specification.ts` and `requirements.ts`, and says what becomes of it:
+ * Finds what is not as OpenAPI wants it, by the tables of `specification.ts` and `validity-tables.ts`, and says what becomes of it:
  * the smallest part is left out.
  *
  * @module
@@ -8,7 +8,7 @@ import { formatJson } from "../json/lossless.ts";
 import { isEqual, isObject, type Json } from "../json/values.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import { excerpt, quote, shorten } from "../text.ts";
-import { CHOICES, type Fill, FILLS, KEYS, NEEDED, OUSTED } from "./requirements.ts";
+import { CHOICES, type Fill, FILLS, KEYS, NEEDED, OUSTED } from "./validity-tables.ts";
 import { withoutLoginOf } from "./server-logins.ts";
 import { withoutLogin } from "./server-url.ts";
 import { NAMING, OTHERS, VARIANTS } from "./specification.ts";

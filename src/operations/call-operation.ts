@@ -10,7 +10,7 @@ import type { Finish } from "../http/finish.ts";
 import type { Answer, Awaitable, RequestHead } from "../http/message.ts";
 import { problem } from "../http/problem-details.ts";
 import { isResponse, toResponse } from "../http/to-response.ts";
-import { parsePercent } from "../percent.ts";
+import { parsePercent } from "../percent-decode.ts";
 import { show } from "../settings/show.ts";
 import type { Operation } from "./operation.ts";
 

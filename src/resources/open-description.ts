@@ -3,7 +3,8 @@
  *
  * @module
  */
-import type { DescriptionPlace, DescriptionReport } from "../description/place.ts";
+import type { DescriptionPlace } from "../description/place.ts";
+import type { DescriptionReport } from "../description/tell-report.ts";
 import type { Content } from "../description/prepare.ts";
 import type { Live } from "../description/watch.ts";
 import type { Icons } from "../explorer/icon.ts";
@@ -94,7 +95,7 @@ export async function openDescription(
     await withTimeout(live.ready, PATIENCE, () => {});
     return live;
   }
-  const { keepFound } = await import("../description/find-description.ts");
+  const { keepFound } = await import("../description/unnamed-description.ts");
   const tell = (message: string) => log(message, { code: "description", level: "info" });
   const found = { url, version: VERSION, find: beside.find, log: tell };
   const live = keepFound({ ...found, ...common }, alone());

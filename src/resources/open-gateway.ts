@@ -29,7 +29,7 @@ export async function openGateway(
     [
       import("../gateway/gateway.ts"),
       import("../info/node-files.ts"),
-      import("../info/sources/credentials.ts"),
+      import("../info/sources/give-credentials.ts"),
       import("../gateway/decide.ts"),
     ],
   );

@@ -5,7 +5,7 @@
  * @module
  */
 import * as v from "valibot";
-import { isPlainObject } from "../json/to-json.ts";
+import { isPlainObject } from "../json/copy-as-json.ts";
 import { type Mark, MARKS } from "../kinds/interface.ts";
 import { COMMON_METHODS } from "../openapi/specification.ts";
 import {

@@ -6,7 +6,7 @@
 import * as v from "valibot";
 import { linkOf, referencesOf } from "../info/query-plan.ts";
 import { parseReference } from "../info/source-reference.ts";
-import { isPlainObject } from "../json/to-json.ts";
+import { isPlainObject } from "../json/copy-as-json.ts";
 import type { Field, HealthRule, Kind, NetworkRules, Reference, Source } from "../kinds/kind.ts";
 import { type Mistake, type Path, readValue } from "./check.ts";
 import { field, source } from "./info.ts";

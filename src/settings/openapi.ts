@@ -5,7 +5,7 @@
  * @module
  */
 import * as v from "valibot";
-import { isPlainObject } from "../json/to-json.ts";
+import { isPlainObject } from "../json/copy-as-json.ts";
 import { json, list, object, type Schema, type Settings } from "./schema-builders.ts";
 
 const TEXT: Schema = v.string("a text");

@@ -8,7 +8,7 @@
  * @module
  */
 import * as v from "valibot";
-import { isPlainObject, toJson } from "../json/to-json.ts";
+import { isPlainObject, toJson } from "../json/copy-as-json.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import { show } from "./show.ts";
 import { mistakeInText, oneWordOf, readText, type TextRule } from "./text-rules.ts";

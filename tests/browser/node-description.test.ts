@@ -5,7 +5,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";
 import { readFileSync } from "node:fs";
-import type { Listening } from "../../src/adapters/app-and-server.ts";
+import type { Listening } from "../../src/adapters/shared.ts";
 import { serve } from "../../src/adapters/node.ts";
 import { createNodeface } from "../../src/index.ts";
 import { pathOf } from "../description/_load.ts";

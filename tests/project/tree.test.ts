@@ -11,7 +11,7 @@ const tree = suite("the source tree");
  * of one layer do not import from one another.
  */
 const LAYERS: readonly (readonly string[])[] = [
-  ["text.ts", "percent.ts", "bytes.ts", "nearest.ts", "with-timeout.ts", "disposable.ts"],
+  ["text.ts", "percent-decode.ts", "bytes.ts", "nearest.ts", "with-timeout.ts", "disposable.ts"],
   ["platform.ts", "lazy.ts", "json", "kinds"],
   ["call-out.ts"],
   ["refresh-on-demand.ts"],

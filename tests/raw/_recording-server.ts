@@ -3,7 +3,7 @@
  * requests and the number of cancelled streams.
  */
 import type { AnswerRecord } from "../../src/adapters/answer-record.ts";
-import type { AnsweringApp } from "../../src/adapters/app-and-server.ts";
+import type { AnsweringApp } from "../../src/adapters/shared.ts";
 import type { Answer } from "../../src/http/message.ts";
 import { assembleNodeface } from "../../src/nodeface.ts";
 import type { Operation } from "../../src/operations/operation.ts";

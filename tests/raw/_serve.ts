@@ -1,6 +1,6 @@
 /** Serves an app in a process of its own. */
 import process from "node:process";
-import type { App, Callbacks } from "../../src/adapters/app-and-server.ts";
+import type { App, Callbacks } from "../../src/adapters/shared.ts";
 
 /** Serves an app with the adapter of the current runtime until SIGTERM. */
 export async function serveHere(app: App, callbacks: Callbacks = {}): Promise<void> {

@@ -6,7 +6,7 @@
  */
 import { BOUNDS, TOO_LARGE } from "../bound-answer.ts";
 import { excerpt, startOf } from "../../text.ts";
-import type { Attempt, Auth } from "./credentials.ts";
+import type { Attempt, Auth } from "./give-credentials.ts";
 import { failureOf } from "./fetch-failure.ts";
 import { SourceError } from "./source-error.ts";
 import { withSignal } from "../../with-timeout.ts";

@@ -7,7 +7,7 @@ import { formatJson } from "../json/lossless.ts";
 import { quote } from "../text.ts";
 import { isKnown } from "./conversions.ts";
 import { KNOWN_KEYS } from "./known-keys.ts";
-import type { Info, Service } from "./info.ts";
+import type { Info, Service } from "./info-form.ts";
 import type { Values } from "./map-fields.ts";
 import { RESERVED_KEYS } from "./settings.ts";
 import type { NodeStatus } from "./status.ts";

@@ -5,12 +5,12 @@
  */
 import type { Answer, Awaitable, RequestHead } from "../http/message.ts";
 import { problem } from "../http/problem-details.ts";
-import type { Auth } from "../info/sources/credentials.ts";
+import type { Auth } from "../info/sources/give-credentials.ts";
 import { failureOf } from "../info/sources/fetch-failure.ts";
 import type { CallRecord } from "../log.ts";
 import type { NodeOperation } from "../openapi/node-operations.ts";
 import { isAllowedCaller } from "./browser-guard.ts";
-import { createBudget } from "./budget.ts";
+import { createBudget } from "./bytes-under-way.ts";
 import {
   busy,
   hasTokenInQuery,
@@ -21,8 +21,8 @@ import {
 } from "./call-problem.ts";
 import { decide, type Decided, type Decision } from "./decide.ts";
 import { createPathTable, type PathTable } from "./match-path.ts";
-import { createPlaces, NoPlace } from "./places.ts";
-import { createSharing } from "./share.ts";
+import { createPlaces, NoPlace } from "./call-slots.ts";
+import { createSharing } from "./share-reads.ts";
 import type { Forward } from "./settings.ts";
 import { hasToken, readToken, type TokenPlace } from "./token.ts";
 import { callNode, type UpstreamAnswer, UpstreamError, type UpstreamRequest } from "./upstream.ts";
