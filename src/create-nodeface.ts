@@ -4,7 +4,7 @@
  * @module
  */
 import { checkOptions } from "./check-options.ts";
-import { assembleNodeface, type Nodeface } from "./nodeface.ts";
+import { assembleNodeface, type Nodeface } from "./assemble-nodeface.ts";
 import type { NodefaceOptions } from "./options.ts";
 
 /**

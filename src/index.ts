@@ -4,7 +4,7 @@
  * @module
  */
 export { createNodeface } from "./create-nodeface.ts";
-export type { Nodeface } from "./nodeface.ts";
+export type { Nodeface } from "./assemble-nodeface.ts";
 export { defineOperation } from "./operations/operation.ts";
 export { problem } from "./operations/problem.ts";
 export type { DescriptionDocument, NodefaceOptions, NodeOptions, PageSettings } from "./options.ts";

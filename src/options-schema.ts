@@ -1,13 +1,13 @@
 /**
  * The settings of the configuration file and of `createNodeface`: what each may be, its default and its
- * text. `settings/flags.ts` has those with a flag or a variable. `docs/configuration.md` and
+ * text. `settings/flags-and-variables.ts` has those with a flag or a variable. `docs/configuration.md` and
  * `spec/nodeface.schema.json` are made of both.
  *
  * @module
  */
 import * as v from "valibot";
 import { LOGO_TYPES, mistakeInLogo } from "./explorer/logo.ts";
-import { COMMAND, LOGS } from "./settings/flags.ts";
+import { COMMAND, LOGS } from "./settings/flags-and-variables.ts";
 import { FORWARD, forward } from "./settings/forward.ts";
 import { infoSettings } from "./settings/info.ts";
 import { kindSchema } from "./settings/kind.ts";

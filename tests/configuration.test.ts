@@ -21,7 +21,7 @@ import { KIND_ALIASES, KIND_NAMES } from "../src/generated/kind-names.js";
 import { withDefaults } from "../src/options.ts";
 import { readValue } from "../src/settings/check.ts";
 import { configuration, OPTIONS } from "../src/options-schema.ts";
-import { COMMAND, type CommandSetting } from "../src/settings/flags.ts";
+import { COMMAND, type CommandSetting } from "../src/settings/flags-and-variables.ts";
 import { aboutOf, partsOf, type Schema } from "../src/settings/schema-builders.ts";
 
 const config = suite("config");

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { assembleNodeface } from "../src/nodeface.ts";
+import { assembleNodeface } from "../src/assemble-nodeface.ts";
 import { ask, askWith } from "./_app.ts";
 
 const explorer = suite("explorer");

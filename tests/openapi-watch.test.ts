@@ -10,7 +10,7 @@ import { keepCurrent } from "../src/description/watch.ts";
 import { represent, type Representation } from "../src/http/representation.ts";
 import { lazy } from "../src/lazy.ts";
 import { formatFinding } from "../src/openapi/diagnostics.ts";
-import { assembleNodeface, type Nodeface } from "../src/nodeface.ts";
+import { assembleNodeface, type Nodeface } from "../src/assemble-nodeface.ts";
 import type { DescriptionReport } from "../src/description/tell-report.ts";
 import { until } from "./nodes/_daemon.ts";
 

@@ -51,7 +51,7 @@ export interface App {
 
 /**
  * An app that answers with plain data as well, so that the adapter copies no bytes: a service does, by `answer` of
- * `nodeface.ts`.
+ * `assemble-nodeface.ts`.
  */
 export interface AnsweringApp extends App {
   /**

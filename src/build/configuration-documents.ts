@@ -6,7 +6,7 @@
  */
 import { type JsonSchema, toJsonSchema } from "@valibot/to-json-schema";
 import { configuration } from "../options-schema.ts";
-import { COMMAND } from "../settings/flags.ts";
+import { COMMAND } from "../settings/flags-and-variables.ts";
 import {
   type About,
   aboutOf,

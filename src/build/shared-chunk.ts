@@ -15,8 +15,8 @@ const SRC = fileURLToPath(new URL("..", import.meta.url));
  * share, and what the command complains with.
  */
 const SHARED = [
-  "nodeface",
-  "settings/flags",
+  "assemble-nodeface",
+  "settings/flags-and-variables",
   "info/query-plan",
   "json/copy-as-json",
   "adapters/answer-record",

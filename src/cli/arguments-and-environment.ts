@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { COMMAND, type CommandSetting, type Values } from "../settings/flags.ts";
+import { COMMAND, type CommandSetting, type Values } from "../settings/flags-and-variables.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import { mistakeInText, readText, type TextRule } from "../settings/text-rules.ts";
 import { quote } from "../text.ts";

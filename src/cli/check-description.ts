@@ -4,7 +4,7 @@
  * @module
  */
 import { createNodeReader, placeBelow, reasonIn } from "../description/unnamed-description.ts";
-import { askOffer, type KnownNode, knowNode } from "../description/node-offer.ts";
+import { askOffer, type KnownNode, knowNode } from "../description/known-interface.ts";
 import { createPrepare } from "../description/prepare-here-or-in-thread.ts";
 import type { Prepared } from "../description/prepare.ts";
 import { inspectDescription, type PlaceOptions } from "../description/watch.ts";

@@ -8,7 +8,7 @@ import { VERSION } from "../generated/build-info.js";
 import { KINDS } from "../generated/kinds.js";
 import { createServiceInfo, isAlone } from "../info/info-without-node.ts";
 import { createMonitor, type Inspection } from "../info/monitor.ts";
-import { findUnreadable } from "../info/node-files.ts";
+import { findUnreadable } from "../info/secret-and-ca-files.ts";
 import type { PlannedSource } from "../info/query-plan.ts";
 import type { Outcome } from "../info/query-sources.ts";
 import { formatJson } from "../json/lossless.ts";

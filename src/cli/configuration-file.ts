@@ -12,7 +12,7 @@ import { mistakeInLogo } from "../explorer/logo.ts";
 import { objectOf } from "../json/values.ts";
 import { configuration } from "../options-schema.ts";
 import { type Mistake, readValue } from "../settings/check.ts";
-import type { LOGS } from "../settings/flags.ts";
+import type { LOGS } from "../settings/flags-and-variables.ts";
 import { mistakesWithForward } from "../settings/forward.ts";
 import { kindNameOf } from "../settings/kind-name.ts";
 import { didYouMean, nearest } from "../nearest.ts";

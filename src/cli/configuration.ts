@@ -8,7 +8,7 @@ import type { Forward } from "../gateway/settings.ts";
 import type { InfoSettings, NodeSettings } from "../info/settings.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { PageSettings } from "../options.ts";
-import { COMMAND, type CommandSetting, type Values } from "../settings/flags.ts";
+import { COMMAND, type CommandSetting, type Values } from "../settings/flags-and-variables.ts";
 import { isKindFile, kindNameOf, kindNameRule } from "../settings/kind-name.ts";
 import { mistakeInText, readText } from "../settings/text-rules.ts";
 import {

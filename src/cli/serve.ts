@@ -6,14 +6,14 @@
 import type { AnsweringApp, ServeOptions } from "../adapters/shared.ts";
 import { VERSION } from "../generated/build-info.js";
 import { isAlone } from "../info/info-without-node.ts";
-import { type AnsweringNodeface, assembleNodeface } from "../nodeface.ts";
+import { type AnsweringNodeface, assembleNodeface } from "../assemble-nodeface.ts";
 import type { DescriptionReport } from "../description/tell-report.ts";
 import { LOOK_AT } from "../resources/open-description.ts";
 import { describeError } from "../log.ts";
 import { formatAccess } from "./access-log.ts";
 import type { Config } from "./configuration.ts";
 import { addressOf, listen, loadAdapter } from "./listen.ts";
-import { openLog, type WriteLog } from "./log.ts";
+import { openLog, type WriteLog } from "./log-lines.ts";
 import { createLineWriter, openOutput } from "./output.ts";
 import { handleSignals } from "./signals.ts";
 
@@ -123,7 +123,7 @@ function makeService(config: Config, startedAt: Date, log: WriteLog): Service {
 /** Tells which credentials cannot be read. A node may write them when it starts, so the service goes on. */
 async function tellUnreadable({ node }: Config, log: WriteLog): Promise<void> {
   if (!node.auth && !node.tls) return;
-  const { findUnreadable } = await import("../info/node-files.ts");
+  const { findUnreadable } = await import("../info/secret-and-ca-files.ts");
   for (const fault of await findUnreadable(node)) log(fault, "error");
 }
 

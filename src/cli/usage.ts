@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { COMMAND } from "../settings/flags.ts";
+import { COMMAND } from "../settings/flags-and-variables.ts";
 import type { About } from "../settings/schema-builders.ts";
 
 /** Where what is said of a flag begins, and the longest line. */

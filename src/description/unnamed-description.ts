@@ -13,7 +13,7 @@ import type { Offer } from "../openapi/kind-document.ts";
 import { KIND_FILES } from "../openapi/load.ts";
 import { type File, type Reader, ReadError } from "../openapi/read-file-or-url.ts";
 import { withTimeout } from "../with-timeout.ts";
-import { askOffer, type KnownNode } from "./node-offer.ts";
+import { askOffer, type KnownNode } from "./known-interface.ts";
 import { keepCurrent, type Live, type LiveOptions, type Shown } from "./watch.ts";
 import type { DescriptionReport } from "./tell-report.ts";
 

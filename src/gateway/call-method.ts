@@ -10,7 +10,7 @@ import type { NodeOperation } from "../openapi/node-operations.ts";
 import { parsePercent } from "../percent-decode.ts";
 import { foreignCaller, nodeBusy, problemWith, wrongParameters } from "./call-problem.ts";
 import type { Call, Core } from "./every-call.ts";
-import { isBusy, jsonAnswer, NONSENSE } from "./rpc-answer.ts";
+import { isBusy, jsonAnswer, NONSENSE } from "./make-json-answer.ts";
 import { readQuery } from "./parameters.ts";
 import { decodeUtf8, readContent } from "./request-body.ts";
 import { isFault, type RawParams, readParams } from "./rpc-body.ts";

@@ -9,7 +9,7 @@ import { looksLikeBrowser } from "./browser-guard.ts";
 import { BUSY, busyNode, hasTokenInQuery, TOKEN_IN_QUERY, TOKEN_UNKNOWN } from "./call-problem.ts";
 import { type Call, type Core, describeFailure, goneOf, STATUS_GONE } from "./every-call.ts";
 import type { Decided } from "./decide.ts";
-import { isBusy, jsonAnswer, NONSENSE } from "./rpc-answer.ts";
+import { isBusy, jsonAnswer, NONSENSE } from "./make-json-answer.ts";
 import { NoPlace } from "./call-slots.ts";
 import { decodeUtf8, readContent } from "./request-body.ts";
 import { isFault, type RawCall, readRpcBody, type RpcFault } from "./rpc-body.ts";

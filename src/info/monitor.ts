@@ -12,7 +12,7 @@ import type { Resource } from "../lazy.ts";
 import { withTimeout } from "../with-timeout.ts";
 import type { Detection } from "./detect-kind.ts";
 import type { Info, Service } from "./info-form.ts";
-import { fetchForNode } from "./node-files.ts";
+import { fetchForNode } from "./secret-and-ca-files.ts";
 import { createObserver } from "./observe-node.ts";
 import type { HostInfo, Plan } from "./query-plan.ts";
 import type { Outcome } from "./query-sources.ts";

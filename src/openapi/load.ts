@@ -4,7 +4,7 @@
  * @module
  */
 import { bundle } from "./bundle.ts";
-import { check } from "./lint.ts";
+import { check } from "./list-findings.ts";
 import { type Files, gather } from "./resolve-files.ts";
 import { failureOf, type Finding, summarize } from "./diagnostics.ts";
 import { mendOperations } from "./mend-operations.ts";

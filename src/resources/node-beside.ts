@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { KnownNode } from "../description/node-offer.ts";
+import type { KnownNode } from "../description/known-interface.ts";
 import { VERSION } from "../generated/build-info.js";
 import { createServiceInfo, isAlone } from "../info/info-without-node.ts";
 import type { Monitor } from "../info/monitor.ts";
@@ -65,7 +65,7 @@ export function createNodeBeside(options: ResolvedOptions): NodeBeside {
     }
     if (name === undefined) return undefined;
     const [{ knowNode }, { KINDS }] = await Promise.all([
-      import("../description/node-offer.ts"),
+      import("../description/known-interface.ts"),
       import("../generated/kinds.js"),
     ]);
     const learn = async () => (await snapshot.get()).info;

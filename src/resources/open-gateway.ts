@@ -28,7 +28,7 @@ export async function openGateway(
   const [{ createGateway }, { callOutForNode }, { createAuth }, { settingsOf }] = await Promise.all(
     [
       import("../gateway/gateway.ts"),
-      import("../info/node-files.ts"),
+      import("../info/secret-and-ca-files.ts"),
       import("../info/sources/give-credentials.ts"),
       import("../gateway/decide.ts"),
     ],

@@ -6,7 +6,7 @@
 import * as v from "valibot";
 import { type Forward, FORWARD_DEFAULTS, FORWARDS } from "../gateway/settings.ts";
 import type { Mistake } from "./check.ts";
-import { COMMAND } from "./flags.ts";
+import { COMMAND } from "./flags-and-variables.ts";
 import { CALL_TIMEOUT, LINE, ORIGIN, SIZE } from "./text-schemas.ts";
 import {
   type About,

@@ -1,7 +1,7 @@
 /** Bundles descriptions whose files are in memory. */
 import { bundle } from "../../src/openapi/bundle.ts";
 import { formatFinding } from "../../src/openapi/diagnostics.ts";
-import { check } from "../../src/openapi/lint.ts";
+import { check } from "../../src/openapi/list-findings.ts";
 import { ReadError } from "../../src/openapi/read-file-or-url.ts";
 import { referencesOf } from "../../src/openapi/references.ts";
 import { gather } from "../../src/openapi/resolve-files.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
-import { COMMAND, type CommandSetting } from "../../src/settings/flags.ts";
+import { COMMAND, type CommandSetting } from "../../src/settings/flags-and-variables.ts";
 import { ROOT } from "../_paths.ts";
 import { COMMANDS, run, serving, start } from "../_server.ts";
 

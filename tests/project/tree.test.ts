@@ -28,7 +28,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["options-schema.ts", "options.ts"],
   ["resources", "check-options.ts"],
   ["routes.ts"],
-  ["nodeface.ts"],
+  ["assemble-nodeface.ts"],
   ["create-nodeface.ts"],
   ["adapters", "index.ts", "not-in-browsers.ts"],
   ["cli"],

@@ -7,11 +7,11 @@ import type { Kind, Listing, MethodCall } from "../kinds/kind.ts";
 import { formatJson, parseJson } from "../json/lossless.ts";
 import { objectOf, textOf } from "../json/values.ts";
 import { excerpt } from "../text.ts";
-import { fetchForNode } from "./node-files.ts";
-import { type NodeSettings, timesOf } from "./settings.ts";
-import { createAuth } from "./sources/give-credentials.ts";
-import { requestText } from "./sources/http-request.ts";
-import { failureOfStatus, SourceError } from "./sources/source-error.ts";
+import { fetchForNode } from "../info/secret-and-ca-files.ts";
+import { type NodeSettings, timesOf } from "../info/settings.ts";
+import { createAuth } from "../info/sources/give-credentials.ts";
+import { requestText } from "../info/sources/http-request.ts";
+import { failureOfStatus, SourceError } from "../info/sources/source-error.ts";
 
 /** What a node can be asked. */
 export type Question = MethodCall | Listing;

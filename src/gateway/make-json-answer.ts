@@ -1,5 +1,5 @@
 /**
- * Answers of JSON.
+ * Makes answers of JSON, for the methods of JSON-RPC.
  *
  * @module
  */
