@@ -112,6 +112,7 @@ credentials(
 credentials("each form of a secret makes its header", async () => {
   const file = await secret("forms", "<apikey>user:one</apikey>");
   const line = await secret("line", "X-Secret: user:one\n");
+  const tight = await secret("tight", "X-Secret:user:one");
   const match = "<apikey>(.*)</apikey>";
   process.env.NODEFACE_TEST_SECRET = "user:one";
   for (
@@ -128,6 +129,7 @@ credentials("each form of a secret makes its header", async () => {
         "user:one",
       ],
       [{ header_file: line }, "x-secret", "user:one"],
+      [{ header_file: tight }, "x-secret", "user:one"],
       [
         { basic_env: "NODEFACE_TEST_SECRET" },
         "authorization",
