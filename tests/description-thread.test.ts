@@ -12,6 +12,7 @@ import type { LoadJob } from "../src/openapi/load.ts";
 import { type Reader, ReadError } from "../src/openapi/read-file-or-url.ts";
 import type { startThread } from "../src/platform.ts";
 import { testWhere } from "./_needs.ts";
+import { IS_NODE } from "./_runtime.ts";
 
 const large = suite("a large description");
 
@@ -81,7 +82,7 @@ large("is read once, however late it is known to be large", async () => {
 });
 
 large("is there before it is written as YAML, which those who ask for it wait for", async () => {
-  const text = describe(5000);
+  const text = describe(1500);
   const app = createNodeface({ description: { text, name: "a.json" }, log() {} });
   const ask = async (path: string) => await app.fetch(new Request(`http://localhost${path}`));
   const order: string[] = [];
@@ -122,7 +123,7 @@ large(
 const bytesOf = async (response: Response) => new Uint8Array(await response.arrayBuffer());
 
 large("has the same bytes, length and validator for clients with and without gzip", async () => {
-  const description = { text: describe(2500), name: "a.json" };
+  const description = { text: describe(1700), name: "a.json" };
   const app = createNodeface({ description, log() {} });
   const ask = async (path: string, coding: string, init: RequestInit = {}) => {
     const headers = { "accept-encoding": coding, ...init.headers };
@@ -151,7 +152,7 @@ large("has the same bytes, length and validator for clients with and without gzi
 });
 
 large("keeps no request waiting", async () => {
-  const text = describe(5000);
+  const text = describe(3000);
   const app = createNodeface({ description: { text, name: "a.json" }, log() {} });
   const ask = async (path: string) => await app.fetch(new Request(`http://localhost${path}`));
   await ask("/v1/info");
@@ -163,7 +164,7 @@ large("keeps no request waiting", async () => {
     answered++;
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
-  assert.match(await (await spec).text(), "/things/4999");
+  assert.match(await (await spec).text(), "/things/2999");
   assert.ok(answered > 20, `${answered} requests`);
 });
 
@@ -184,11 +185,9 @@ large("is a finding where the thread cannot be told of it, or a file makes troub
   assert.equal(findings.map(formatFinding), ["openapi.json:1:1 cannot be shown: a [2J"]);
 });
 
-const isNode = !("Bun" in globalThis) && !("Deno" in globalThis);
-
 testWhere(
   large,
-  isNode ? undefined : "as Node alone can hold a thread to less memory",
+  IS_NODE ? undefined : "as Node alone can hold a thread to less memory",
   "is given up where it takes too much memory, on Node",
   async () => {
     const { read } = readerOf({ "openapi.json": describe(20_000) });

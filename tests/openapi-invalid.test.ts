@@ -1,3 +1,7 @@
+/**
+ * What is left out, mended and said of a description that is not valid. What is checked by the official schemas
+ * is checked in full on Node, and as a sample on Deno and Bun.
+ */
 import { pathToFileURL } from "node:url";
 import fc from "fast-check";
 import { suite } from "uvu";
@@ -6,6 +10,7 @@ import { formatFinding } from "../src/openapi/diagnostics.ts";
 import { isObject, type Json, setMember } from "../src/json/values.ts";
 import { testWhere, without } from "./_needs.ts";
 import { ROOT } from "./_paths.ts";
+import { sampleOf, sampleSize } from "./_runtime.ts";
 import { load } from "./description/_load.ts";
 
 const invalid = suite("what is not as OpenAPI wants it");
@@ -319,9 +324,8 @@ testWhere(
     const texts = Object.entries(CASES).flatMap(([version, cases]) =>
       cases.map(([text]) => `openapi: ${version}\ninfo: { title: a, version: "1" }\n${text}`)
     );
-    for (
-      const text of [...texts, ...HEADS.map(([head]) => `${head}paths: { /a: { get: {} } }\n`)]
-    ) {
+    const bare = HEADS.map(([head]) => `${head}paths: { /a: { get: {} } }\n`);
+    for (const text of sampleOf([...texts, ...bare])) {
       const { json } = await load({ text });
       const { valid, errors } = await validator.validate(JSON.parse(json));
       assert.ok(valid, `${text}\n${JSON.stringify(errors)}`);
@@ -389,7 +393,7 @@ const FILES = ["petstore-2.0.json", "petstore-3.0.yaml", "petstore-3.1.yaml", "p
 testWhere(
   invalid,
   without(VALIDATOR),
-  "anything in any place is served valid by the schema of its version (160 descriptions)",
+  "anything in any place is served valid by the schema of its version",
   async () => {
     const { Validator } = await import(pathToFileURL(VALIDATOR).href) as Schemas;
     const validator = new Validator();
@@ -421,7 +425,7 @@ testWhere(
           );
           assert.ok(valid || isData, `${JSON.stringify(errors)} ${json}`);
         }),
-        { numRuns: 40, seed: 1 },
+        { numRuns: sampleSize(40), seed: 1 },
       );
     }
   },

@@ -338,7 +338,7 @@ servers(
 servers(
   "the page may ask a bounded number of origins, however servers name them",
   async () => {
-    const numbers = Array.from({ length: 3000 }, (_, i) => i);
+    const numbers = Array.from({ length: 400 }, (_, i) => i);
     for (
       const named of [
         numbers.map((i) => ({ url: `https://a${i}.example` })),
@@ -360,9 +360,9 @@ servers(
       const text = JSON.stringify({
         openapi: "3.1.1",
         info: { title: "x", version: "1" },
-        servers: named.slice(0, 1500),
+        servers: named.slice(0, 200),
         paths: {
-          "/a": { servers: named.slice(1500), get: {} },
+          "/a": { servers: named.slice(200), get: {} },
           "/b": { get: {} },
         },
       });
