@@ -17,7 +17,7 @@ import type { ResolvedOptions } from "../options.ts";
 export interface NodeBeside {
   /** Asks it. */
   readonly monitor: Resource<Monitor>;
-  /** What it said last. */
+  /** What it said last, as the monitor has prepared it: the info and the health. */
   readonly snapshot: Resource<Snapshot>;
   /** All kinds by name, those of a host or an operator included. */
   kinds(): Promise<Readonly<Record<string, Kind>>>;

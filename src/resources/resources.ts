@@ -57,7 +57,6 @@ const NONE: readonly NodeOperation[] = [];
 export function createResources(options: ResolvedOptions): Resources {
   const { node, description: place, onError } = options;
   const beside = createNodeBeside(options);
-  const { monitor, snapshot } = beside;
   const icons = lazy(async (): Promise<Icons> => {
     const [{ createIcons }, { FAVICON }] = await Promise.all([
       import("../explorer/icon.ts"),
@@ -92,20 +91,23 @@ export function createResources(options: ResolvedOptions): Resources {
   return {
     page: {
       peek() {
-        const info = snapshot.peek()?.info;
+        const info = beside.snapshot.peek()?.info;
         return info && description.peek()?.current.page.peek()?.peek(info);
       },
       async get() {
-        const [{ current }, { info }] = await Promise.all([description.get(), snapshot.get()]);
+        const [{ current }, { info }] = await Promise.all([
+          description.get(),
+          beside.snapshot.get(),
+        ]);
         const page = await current.page.get();
         iconName = page.iconNameOf(info);
         return await page.prepare(info);
       },
     },
-    info: pick(snapshot, ({ representation }) => representation),
+    info: pick(beside.snapshot, ({ representation }) => representation),
     health: (accepted) =>
       pick(
-        snapshot,
+        beside.snapshot,
         ({ info, health }) => accepted.has(info.status) ? health.passing : health.failing,
       ),
     json: pick(description, ({ current }) => current.json),
@@ -119,14 +121,14 @@ export function createResources(options: ResolvedOptions): Resources {
     assets,
     gateway,
     async prepare() {
-      await Promise.all([monitor.get(), catalog.get(), favicon.get(), assets.get()]);
+      await Promise.all([beside.monitor.get(), catalog.get(), favicon.get(), assets.get()]);
       await (await description.get()).current.page.get();
     },
     refresh: description.refresh,
     async close() {
       description.end();
       gateway.peek()?.close();
-      await monitor.peek()?.[Symbol.asyncDispose]();
+      await beside.monitor.peek()?.[Symbol.asyncDispose]();
     },
   };
 }
