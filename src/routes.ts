@@ -105,6 +105,7 @@ function serviceRoutes(resources: Resources, prefix: Prefix): RouteTable {
     const resource = resources.health(accepted);
     return resource.peek() ?? resource.get();
   });
+  serve("/v1/ready", resources.ready);
   for (const form of ["json", "yaml"] as const) {
     serve(`/spec.${form}`, resources[form]);
     serve(`/v1/spec.${form}`, resources.versioned[form]);

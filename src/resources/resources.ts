@@ -8,7 +8,7 @@ import { type Assets, createAssets } from "../explorer/assets.ts";
 import type { Icons } from "../explorer/icon.ts";
 import type { Page } from "../explorer/page.ts";
 import type { Gateway } from "../gateway/gateway.ts";
-import type { Representation } from "../http/representation.ts";
+import { represent, type Representation } from "../http/representation.ts";
 import { lazy, pick, type Resource } from "../lazy.ts";
 import { prepareCatalog } from "../openapi/api-catalog.ts";
 import type { NodeOperation } from "../openapi/node-operations.ts";
@@ -26,6 +26,8 @@ export interface Resources {
   readonly info: Resource<Representation>;
   /** `/v1/health`, by the states that are answered with 200. */
   readonly health: (accepted: ReadonlySet<string>) => Resource<Representation>;
+  /** `/v1/ready`: that it can be answered says all. */
+  readonly ready: Resource<Representation>;
   /** `/spec.json` */
   readonly json: Resource<Representation>;
   /** `/spec.yaml` */
@@ -50,6 +52,8 @@ export interface Resources {
   /** Ends what is under way. Nothing is asked and nothing is read again from then on. */
   close(): Promise<void>;
 }
+
+const READY = { type: "application/json", cache: "no-store", tag: "ok" };
 
 const NONE: readonly NodeOperation[] = [];
 
@@ -80,6 +84,7 @@ export function createResources(options: ResolvedOptions): Resources {
   const gateway = lazy(() =>
     openGateway(options, beside, async () => (await description.get()).current.operations ?? NONE)
   );
+  const ready = lazy(() => represent('{"status":"ok"}\n', READY));
   const catalog = lazy(prepareCatalog);
   /** What the page was called last; the icon waits for no node. */
   let iconName = options.page.title ?? "";
@@ -108,6 +113,7 @@ export function createResources(options: ResolvedOptions): Resources {
         snapshot,
         ({ info, health }) => accepted.has(info.status) ? health.passing : health.failing,
       ),
+    ready,
     json: pick(description, ({ current }) => current.json),
     yaml: shown(({ yaml }) => yaml),
     versioned: {

@@ -1,0 +1,39 @@
+import { readFileSync } from "node:fs";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { parse } from "yaml";
+import { createNodeface } from "../../src/index.ts";
+import { ROOT } from "../_paths.ts";
+
+const monitoring = suite("docs/monitoring.md");
+
+const page = readFileSync(`${ROOT}docs/monitoring.md`, "utf8");
+const blocks = [...page.matchAll(/^```yml\n([^]*?)^```/gm)].map(([, yaml]) => yaml!);
+
+monitoring("what it shows of other programs' configurations can be read", () => {
+  assert.ok(blocks.length > 0);
+  for (const yaml of blocks) assert.type(parse(yaml), "object");
+});
+
+monitoring("every path that its probes ask is answered with 200", async () => {
+  const app = createNodeface();
+  const paths = [...page.matchAll(/(?::8080|path: "?)(\/v1\/[^\s"},]+)/g)].map(([, path]) => path!);
+  assert.ok(paths.length >= 6, paths.join());
+  for (const path of new Set(paths)) {
+    const { status } = await app.fetch(new Request(`http://127.0.0.1:8080${path}`));
+    assert.is(status, 200, path);
+  }
+});
+
+monitoring("a pod has the probes that it names, by the port that is listened on", () => {
+  const [pod] = blocks.map((yaml) => parse(yaml)).filter(({ kind }) => kind === "Pod");
+  const [nodeface, node] = pod.spec.containers;
+  const [{ containerPort: port }] = nodeface.ports;
+  for (const probe of ["livenessProbe", "readinessProbe"]) {
+    assert.equal(nodeface[probe].httpGet, { path: "/v1/ready", port });
+  }
+  assert.is(node.readinessProbe.httpGet.port, port);
+  assert.is(node.livenessProbe, undefined);
+});
+
+monitoring.run();
