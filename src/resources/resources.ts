@@ -14,6 +14,7 @@ import { prepareCatalog } from "../openapi/api-catalog.ts";
 import type { NodeOperation } from "../openapi/node-operations.ts";
 import type { ResolvedOptions } from "../options.ts";
 import { refreshOnDemand } from "../refresh-on-demand.ts";
+import { createMetrics } from "./metrics.ts";
 import { createNodeBeside } from "./node-beside.ts";
 import { lookInterval, openDescription } from "./open-description.ts";
 import { openGateway } from "./open-gateway.ts";
@@ -28,6 +29,8 @@ export interface Resources {
   readonly health: (accepted: ReadonlySet<string>) => Resource<Representation>;
   /** `/v1/ready`: that it can be answered says all. */
   readonly ready: Resource<Representation>;
+  /** `/v1/metrics`; nothing where it is not switched on. */
+  readonly metrics: Resource<Representation> | undefined;
   /** `/spec.json` */
   readonly json: Resource<Representation>;
   /** `/spec.yaml` */
@@ -59,7 +62,7 @@ const NONE: readonly NodeOperation[] = [];
 
 /** Makes the resources of a service. Reads nothing before the first request. */
 export function createResources(options: ResolvedOptions): Resources {
-  const { node, description: place, onError } = options;
+  const { node, description: place, onError, meters } = options;
   const beside = createNodeBeside(options);
   const { monitor, snapshot } = beside;
   const icons = lazy(async (): Promise<Icons> => {
@@ -69,7 +72,16 @@ export function createResources(options: ResolvedOptions): Resources {
     ]);
     return createIcons(FAVICON, options.page.logo);
   });
-  const description = refreshOnDemand(lazy(() => openDescription(options, beside, icons)), {
+  /** When the description that is shown was read, in milliseconds that only count up. */
+  let describedAt: number | undefined;
+  const onDescription: ResolvedOptions["onDescription"] = (report) => {
+    if (report.shown !== "older") {
+      describedAt = report.shown === "own" ? undefined : performance.now();
+    }
+    options.onDescription(report);
+  };
+  const watched = { ...options, onDescription };
+  const description = refreshOnDemand(lazy(() => openDescription(watched, beside, icons)), {
     interval: lookInterval(place, node.url),
     isMadeCurrent: place !== undefined,
     onError,
@@ -84,6 +96,8 @@ export function createResources(options: ResolvedOptions): Resources {
   const gateway = lazy(() =>
     openGateway(options, beside, async () => (await description.get()).current.operations ?? NONE)
   );
+  const metrics = meters &&
+    createMetrics(options, { meters, snapshot, gateway, describedAt: () => describedAt });
   const ready = lazy(() => represent('{"status":"ok"}\n', READY));
   const catalog = lazy(prepareCatalog);
   /** What the page was called last; the icon waits for no node. */
@@ -114,6 +128,7 @@ export function createResources(options: ResolvedOptions): Resources {
         ({ info, health }) => accepted.has(info.status) ? health.passing : health.failing,
       ),
     ready,
+    metrics,
     json: pick(description, ({ current }) => current.json),
     yaml: shown(({ yaml }) => yaml),
     versioned: {

@@ -3,6 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";
 import { createNodeface } from "../../src/index.ts";
+import { type Metric, METRICS } from "../../src/metrics/table.ts";
 import { ROOT } from "../_paths.ts";
 
 const monitoring = suite("docs/monitoring.md");
@@ -16,7 +17,7 @@ monitoring("what it shows of other programs' configurations can be read", () => 
 });
 
 monitoring("every path that its probes ask is answered with 200", async () => {
-  const app = createNodeface();
+  const app = createNodeface({ metrics: true });
   const paths = [...page.matchAll(/(?::8080|path: "?)(\/v1\/[^\s"},]+)/g)].map(([, path]) => path!);
   assert.ok(paths.length >= 6, paths.join());
   for (const path of new Set(paths)) {
@@ -34,6 +35,17 @@ monitoring("a pod has the probes that it names, by the port that is listened on"
   }
   assert.is(node.readinessProbe.httpGet.port, port);
   assert.is(node.livenessProbe, undefined);
+});
+
+monitoring("its table has every metric as it is, in the same order", () => {
+  const rows = [...page.matchAll(/^\| `(\w+)` +\| (\w+) +\| (.*?) +\| (.*?) +\|$/gm)];
+  const wanted = Object.entries<Metric>(METRICS).map(([name, { type, labels = [], help }]) => [
+    name,
+    type,
+    labels.map((label) => `\`${label}\``).join(", "),
+    help,
+  ]);
+  assert.equal(rows.map(([, ...cells]) => cells), wanted);
 });
 
 monitoring.run();
