@@ -11,7 +11,7 @@ import { textOf } from "../json/values.ts";
 import type { Sample, Samples } from "./exposition.ts";
 
 /** All codes that may stand beside a status. */
-const STATUS_CODES: readonly StatusCode[] = [
+export const STATUS_CODES: readonly StatusCode[] = [
   "starting",
   ...Object.keys(STATUS_OF) as (keyof typeof STATUS_OF)[],
   ...WRONG_ANSWER,

@@ -3,6 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";
 import { createNodeface } from "../../src/index.ts";
+import { STATUS_CODES } from "../../src/metrics/node-samples.ts";
 import { type Metric, METRICS } from "../../src/metrics/table.ts";
 import { ROOT } from "../_paths.ts";
 
@@ -46,6 +47,26 @@ monitoring("its table has every metric as it is, in the same order", () => {
     help,
   ]);
   assert.equal(rows.map(([, ...cells]) => cells), wanted);
+});
+
+monitoring("its table of alerts has every alert, with the time after which it fires", () => {
+  const { groups: [{ rules }] } = parse(readFileSync(`${ROOT}deploy/alerts.yaml`, "utf8"));
+  const rows = [...page.matchAll(/^\| `(Node\w+)` +\| .*? +\| (\w+) +\|$/gm)];
+  assert.equal(
+    rows.map(([, ...cells]) => cells),
+    rules.map((rule: { alert: string; for: string }) => [rule.alert, rule.for]),
+  );
+});
+
+monitoring("the alerts ask for metrics, statuses and codes that there are", () => {
+  const text = readFileSync(`${ROOT}deploy/alerts.yaml`, "utf8");
+  const codes = STATUS_CODES as readonly string[];
+  for (const [, name, labels = ""] of text.matchAll(/\b(node(?:face)?_\w+)(?:\{(.*?)\})?/g)) {
+    assert.ok(Object.hasOwn(METRICS, name!), name);
+    if (name !== "node_status_code") continue;
+    const [, words = ""] = /^code=~?"(.+)"$/.exec(labels) ?? [];
+    for (const code of words.split("|")) assert.ok(codes.includes(code), code);
+  }
 });
 
 monitoring.run();
