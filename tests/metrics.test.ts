@@ -6,7 +6,7 @@ import { expose } from "../src/metrics/exposition.ts";
 import { BOUNDS, createHistogram } from "../src/metrics/histogram.ts";
 import { nodeSamples } from "../src/metrics/node-samples.ts";
 import type { Info } from "../src/info/info.ts";
-import { forwarding, json, playNode, REST, result, RPC, TOKEN } from "./_gateway.ts";
+import { forwarding, json, playNode, REST, result, RPC, TOKEN, until } from "./_gateway.ts";
 import { type Lines, namesIn, readMetrics } from "./_metrics.ts";
 
 const metrics = suite("metrics");
@@ -306,6 +306,35 @@ metrics("forwarded calls are counted by operation, and no parameter is a label",
       for (const series of readMetrics(text).keys()) assert.not.match(series, /hunter2|771/);
     }
   } finally {
+    await node.close();
+  }
+});
+
+metrics("the calls that wait for a place at the node are counted", async () => {
+  const node = await playNode();
+  const held: (() => void)[] = [];
+  node.answer = (come, response) => held.push(() => void json({})(come, response));
+  const forward = { open: ["reads"], concurrency: 1 };
+  const { ask } = forwarding(node.url, REST, forward, { metrics: true });
+  const waiting = async () =>
+    readMetrics(await (await ask("/v1/metrics")).text()).get("nodeface_queue_length");
+  try {
+    const first = ask("/v1/node/blocks/1");
+    await until(() => held.length === 1);
+    const others = [ask("/v1/node/blocks/2"), ask("/v1/node/blocks/3")];
+    let seen: string | undefined;
+    await until(() => {
+      void waiting().then((length) => seen = length);
+      return seen === "2";
+    });
+    for (let i = 0; i < 3; i++) {
+      await until(() => held.length > 0);
+      held.shift()!();
+    }
+    await Promise.all([first, ...others]);
+    assert.is(await waiting(), "0");
+  } finally {
+    for (const release of held) release();
     await node.close();
   }
 });
