@@ -13,8 +13,30 @@ export interface Metric {
   readonly labels?: readonly string[];
 }
 
+/** The name of a metric. */
+export type MetricName =
+  | "node_up"
+  | "node_status"
+  | "node_status_code"
+  | "node_info"
+  | "node_height"
+  | "node_head_age_seconds"
+  | "node_peers"
+  | "node_synced"
+  | "node_sync_progress_ratio"
+  | "node_start_time_seconds"
+  | "nodeface_build_info"
+  | "nodeface_requests_total"
+  | "nodeface_node_queries_total"
+  | "nodeface_node_query_duration_seconds"
+  | "nodeface_calls_total"
+  | "nodeface_call_duration_seconds"
+  | "nodeface_queue_length"
+  | "nodeface_description_age_seconds"
+  | "process_start_time_seconds";
+
 /** The metrics in the order in which they are written: the node's, then ours. */
-export const METRICS = {
+export const METRICS: Readonly<Record<MetricName, Metric>> = {
   node_up: { type: "gauge", help: "Whether the node answers" },
   node_status: {
     type: "gauge",
@@ -72,7 +94,4 @@ export const METRICS = {
     type: "gauge",
     help: "When this program started, in seconds since 1970",
   },
-} as const satisfies Readonly<Record<string, Metric>>;
-
-/** The name of a metric. */
-export type MetricName = keyof typeof METRICS;
+};

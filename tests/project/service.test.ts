@@ -178,8 +178,8 @@ command(
       readMetrics(await (await fetch(`${service.url}v1/metrics`)).text())
         .get(`nodeface_requests_total{route="${route}",status="200"}`);
     // The service's own question to the node has been answered when the first scrape is.
-  assert.is(await counted("/v1/metrics"), undefined);
-  assert.is(await counted("/v1/info"), undefined);
+    assert.is(await counted("/v1/metrics"), undefined);
+    assert.is(await counted("/v1/info"), undefined);
     await fetch(`${service.url}v1/ready`);
     await write("second");
     process.kill(service.pid, "SIGHUP");
