@@ -3,7 +3,8 @@
  *
  * A request passes through the host guard, the table of routes and a handler, which returns a
  * representation. `respond` makes an answer of it and `finish` adds the common headers. Errors pass
- * through `finish` as well, as problem details: `answer → find → handle → complete`.
+ * through `finish` as well, as problem details: `answer → find → handle → complete`. What is answered is
+ * counted where somebody may ask for the numbers.
  *
  * @module
  */
@@ -19,9 +20,11 @@ import { createPrefix, type Prefix } from "./http/prefix.ts";
 import { parseTarget } from "./http/request-target.ts";
 import { respond } from "./http/respond.ts";
 import { isResponse, toResponse } from "./http/to-response.ts";
+import { OTHER } from "./metrics/counter.ts";
+import type { Meters } from "./metrics/meters.ts";
 import { type CheckedOptions, withDefaults } from "./options.ts";
 import { createResources } from "./resources/resources.ts";
-import { createRoutes, type Found, type Routes } from "./routes.ts";
+import { createRoutes, type Found, type Route, type Routes } from "./routes.ts";
 
 /** A service. Its `fetch` works with any server of `Request` and `Response`. */
 export interface Nodeface extends Closeable {
@@ -76,6 +79,8 @@ export interface AnsweringNodeface extends Nodeface {
     makeRequest: () => Awaitable<Request>,
     context?: readonly unknown[],
   ): Awaitable<Answer | Response>;
+  /** Asks the node, so that the first visitor need not wait for it. Never rejects. */
+  askNode(): Promise<void>;
   /** Tells the log of an error that an adapter has met, such as that of an operation's stream. */
   onError(error: unknown): void;
 }
@@ -91,6 +96,7 @@ export function assembleNodeface(checked: CheckedOptions): AnsweringNodeface {
   const guard = createHostGuard(options.hosts);
   const finish = createFinish(options.cors);
   const fail = createFail(options.log);
+  const count = options.meters && createCount(options.meters);
   const routesAt = createRoutes(resources, options, prefix, fail);
   /** Finds the routes of the first path that has any, of those that a requested path may stand for. */
   const lookUp = (strip: Prefix["strip"]) =>
@@ -102,24 +108,30 @@ export function assembleNodeface(checked: CheckedOptions): AnsweringNodeface {
 
   // The way of a request, in its order.
   const answer: AnsweringNodeface["answer"] = (head, makeRequest, context = []) => {
+    let routes = NO_ROUTES;
+    let answered: Awaitable<Answer | Response>;
     try {
-      const found = find(head, makeRequest, context);
-      const answered = isReady(found) ? complete(found, head) : completeLater(found, head);
-      return isReady(answered) ? answered : orError(answered, head);
+      const pathname = guard(head);
+      if (typeof pathname === "string") routes = routesOf(pathname);
+      const found = typeof pathname === "string"
+        ? find(routes, pathname, head, makeRequest, context)
+        : pathname;
+      const completed = isReady(found) ? complete(found, head) : completeLater(found, head);
+      answered = isReady(completed) ? completed : orError(completed, head);
     } catch (error) {
-      return answerError(error, head);
+      answered = answerError(error, head);
     }
+    return count ? count(routes, head, answered) : answered;
   };
 
   const find = (
+    routes: Routes,
+    pathname: string,
     head: RequestHead,
     makeRequest: () => Awaitable<Request>,
     context: readonly unknown[],
   ): Awaitable<Found> => {
     const { url, originalUrl } = head;
-    const pathname = guard(head);
-    if (typeof pathname !== "string") return pathname;
-    const routes = routesOf(pathname);
     const route = routes.get(head.method);
     if (!route) return answerOther(routes, head);
     const original = originalUrl === undefined ? undefined : parseTarget(originalUrl)?.pathname;
@@ -179,6 +191,9 @@ export function assembleNodeface(checked: CheckedOptions): AnsweringNodeface {
     },
     matches,
     answer,
+    async askNode() {
+      await resources.info.get().then(() => {}, options.onError);
+    },
     onError: options.onError,
     refresh: resources.refresh,
     ready: resources.prepare,
@@ -188,6 +203,31 @@ export function assembleNodeface(checked: CheckedOptions): AnsweringNodeface {
 }
 
 const NO_ROUTES: Routes = new Map();
+
+/** Makes what counts answers by the template of their route. A path with no route for the method has the first. */
+function createCount({ answers }: Meters) {
+  return (
+    routes: Routes,
+    head: RequestHead,
+    answered: Awaitable<Answer | Response>,
+  ): Awaitable<Answer | Response> => {
+    const route = routes === NO_ROUTES ? undefined : routes.get(head.method) ?? firstOf(routes);
+    const template = route?.template ?? OTHER;
+    if (isReady(answered)) {
+      answers.add(template, answered.status);
+      return answered;
+    }
+    return answered.then((answer) => {
+      answers.add(template, answer.status);
+      return answer;
+    });
+  };
+}
+
+function firstOf(routes: Routes): Route | undefined {
+  const [first] = routes.values();
+  return first;
+}
 
 async function withBody(
   { load: _, ...answer }: Answer,

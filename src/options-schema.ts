@@ -67,6 +67,12 @@ const cors = () =>
     example: "[https://app.example]",
   });
 
+const metrics = () =>
+  reworded(
+    setting(v.boolean("true or false"), COMMAND.metrics),
+    "Whether /v1/metrics is answered, for Prometheus",
+  );
+
 const description = (place: Schema) => setting(place, COMMAND.spec);
 
 /** The settings of the page; a file has the logo by its path, a host by its bytes. */
@@ -127,6 +133,7 @@ export function configuration(
       "The node's own OpenAPI description: a file or a URL, read again when it changes, or none",
     ),
     forward: setting(forward(path), FORWARD),
+    metrics: metrics(),
     kinds: setting(list(v.pipe(KIND_FILE, v.transform(locate)), "a list of files"), {
       text:
         "Kinds of your own: files in the form of those in spec/kinds/, each called as its kind " +
@@ -219,6 +226,7 @@ export const optionsWith = (own: readonly string[]): Schema =>
         "known ones of the same name",
     }),
     forward: setting(later(() => forward(FILE)), FORWARD),
+    metrics: metrics(),
     page: setting(later(() => object(page(LOGO, "The bytes of an image"))), PAGE),
     node: setting(later(() => nodeOptions(own)), NODE),
     info: setting(later(infoOptions), INFO),

@@ -12,6 +12,7 @@ import type { InfoSettings, NodeSettings } from "./info/settings.ts";
 import type { HostInfo } from "./info/query-plan.ts";
 import { consoleLog, describeError, type Log } from "./log.ts";
 import type { Kind } from "./kinds/kind.ts";
+import { createMeters, type Meters } from "./metrics/meters.ts";
 import type { DocumentOptions } from "./operations/openapi.ts";
 import type { Operation } from "./operations/operation.ts";
 
@@ -84,6 +85,12 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
    */
   forward?: Forward | undefined;
   /**
+   * Whether `/v1/metrics` is answered: the node's numbers and the service's own, for Prometheus.
+   *
+   * @default false
+   */
+  metrics?: boolean | undefined;
+  /**
    * What to show of it, as the `info` part of the configuration file; or a function that tells it
    * whenever the last answer is a second old. What it returns is read as JSON, within the bounds of
    * a node's answer: what is beyond is left out, and the log says so. `synced: false` means that the node
@@ -143,6 +150,8 @@ export interface ResolvedOptions {
   readonly page: PageSettings;
   readonly node: NodeSettings;
   readonly forward: Forward;
+  /** Counts what `/v1/metrics` tells; nothing where that is not answered. */
+  readonly meters: Meters | undefined;
   readonly info: InfoSettings | HostInfo;
   readonly log: Log;
   readonly startedAt: Date;
@@ -154,6 +163,8 @@ export interface CheckedOptions extends Omit<NodefaceOptions, "node" | "descript
   readonly description?: DescriptionPlace | undefined;
   /** Is told what has become of the description, each time that it was read and the log was told. */
   readonly onDescription?: ((report: DescriptionReport) => void) | undefined;
+  /** What has counted for the service before this one. */
+  readonly meters?: Meters | undefined;
 }
 
 /** Gives the defaults of the options that were left out, and makes the callbacks safe to call. */
@@ -170,6 +181,7 @@ export function withDefaults(options: CheckedOptions): ResolvedOptions {
     page: options.page ?? {},
     node: options.node ?? {},
     forward: options.forward ?? "off",
+    meters: options.metrics ? options.meters ?? createMeters() : undefined,
     info: options.info ?? {},
     startedAt: options.startedAt ?? new Date(),
     log,

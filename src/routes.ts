@@ -38,11 +38,18 @@ interface RoutedRequest {
   context: readonly unknown[];
 }
 
-/** The routes of a path by method; those of operations and of calls have a `finish` of their own. */
-export type Routes = Map<
-  string,
-  { handle: Handler; finish: Finish | undefined; match: RegExpExecArray }
->;
+/** A route that fits a path. */
+export interface Route {
+  readonly handle: Handler;
+  /** Operations and calls have one of their own. */
+  readonly finish: Finish | undefined;
+  readonly match: RegExpExecArray;
+  /** The path with the names in place of what stands there. */
+  readonly template: string;
+}
+
+/** The routes of a path by method. */
+export type Routes = Map<string, Route>;
 
 type Handler = (request: RoutedRequest) => Awaitable<Found>;
 
@@ -51,7 +58,7 @@ type RouteTable = [
   method: string,
   pattern: RegExp,
   handlers: [handle: Handler, finish?: Finish],
-  path: string,
+  template: string,
 ][];
 
 /**
@@ -73,10 +80,10 @@ export function createRoutes(
   return (pathname) => {
     const routes: Routes = new Map();
     if (hasExtraSlash(pathname)) return routes;
-    for (const [method, pattern, [handle, finish]] of table) {
+    for (const [method, pattern, [handle, finish], template] of table) {
       const match = pattern.exec(pathname);
       if (!match || routes.has(method)) continue;
-      const route = { handle, finish, match };
+      const route = { handle, finish, match, template };
       routes.set(method, route);
       if (method === "GET") routes.set("HEAD", route);
     }
@@ -105,6 +112,8 @@ function serviceRoutes(resources: Resources, prefix: Prefix): RouteTable {
     const resource = resources.health(accepted);
     return resource.peek() ?? resource.get();
   });
+  serve("/v1/ready", resources.ready);
+  if (resources.metrics) serve("/v1/metrics", resources.metrics);
   for (const form of ["json", "yaml"] as const) {
     serve(`/spec.${form}`, resources[form]);
     serve(`/v1/spec.${form}`, resources.versioned[form]);
@@ -120,6 +129,7 @@ function serviceRoutes(resources: Resources, prefix: Prefix): RouteTable {
       async ({ match }) => (await resources.assets.get())(match[0].slice("/assets/".length)),
     );
   }
+  for (const row of table) row[3] = row[3].replaceAll(/:(\w+)/g, "{$1}") || "/";
   return table;
 }
 
@@ -129,6 +139,7 @@ function addCalls(table: RouteTable, { gateway }: Resources, forward: Forward): 
   const finish = createFinish(origins, "same-origin");
   const add = (
     methods: readonly string[],
+    template: string,
     pattern: RegExp,
     refuse: () => Answer,
     answerOf: (gateway: Gateway, call: Call) => Promise<Answer | Response>,
@@ -148,12 +159,19 @@ function addCalls(table: RouteTable, { gateway }: Resources, forward: Forward): 
       const headers = isLeft ? { ...answer.headers, connection: "close" } : answer.headers;
       return { ...answer, headers, isFinished: true };
     };
-    for (const method of methods) table.push([method, pattern, [handle, finish], pattern.source]);
+    for (const method of methods) table.push([method, pattern, [handle, finish], template]);
   };
-  add(CALL_METHODS, /^\/v1\/node(\/.*)?$/, refuseCall, ({ callPath }, call) => callPath(call));
-  add(["POST"], /^\/v1\/rpc\/?$/, refuseRpc, ({ callRpc }, call) => callRpc(call));
+  add(
+    CALL_METHODS,
+    "/v1/node/{path}",
+    /^\/v1\/node(\/.*)?$/,
+    refuseCall,
+    ({ callPath }, call) => callPath(call),
+  );
+  add(["POST"], "/v1/rpc", /^\/v1\/rpc\/?$/, refuseRpc, ({ callRpc }, call) => callRpc(call));
   add(
     ["GET", "POST"],
+    "/v1/rpc/{method}",
     /^\/v1\/rpc\/([^/]+)$/,
     refuseCall,
     ({ callMethod }, call) => callMethod(call),

@@ -18,6 +18,7 @@ export const PATHS: readonly [path: string, type: string][] = [
   ["/v1/spec", "text/html; charset=utf-8"],
   ["/v1/info", "application/json"],
   ["/v1/health", "application/json"],
+  ["/v1/ready", "application/json"],
   ["/spec.json", "application/json"],
   ["/spec.yaml", "application/yaml"],
   ["/v1/spec.json", "application/json"],

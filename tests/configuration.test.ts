@@ -151,7 +151,7 @@ info:
     const [place, what] of [
       [
         "1:1",
-        "prot is no key here; there are listen, log, hosts, cors, description, forward, kinds, page, node, info",
+        "prot is no key here; there are listen, log, hosts, cors, description, forward, metrics, kinds, page, node, info",
       ],
       ["2:1", "nod is no key here; did you mean node?"],
       ["3:9", "listen must be an address and a port, as in 127.0.0.1:8080"],
@@ -635,6 +635,27 @@ config("what is wrong with a URL is said, and nothing that may be a secret", asy
 config("-h and -V are --help and --version", async () => {
   assert.is((await read(["-h"])).command, "help");
   assert.is((await read(["check", "-V"])).command, "version");
+});
+
+config("--metrics needs no value; a variable and the file say true or false", async () => {
+  const of = async (...given: Parameters<typeof read>) => (await read(...given)).metrics;
+  const file = ["--config", "a.yaml"];
+  const variable = { NODEFACE_METRICS: "true" };
+  assert.is(await of([]), undefined);
+  assert.is(await of(["--metrics"]), true);
+  assert.is(await of(["--metrics", "http://127.0.0.1:1"]), true);
+  assert.is(await of(["--metrics=false"], variable), false);
+  assert.is(await of([], variable), true);
+  assert.is(await of(file, {}, "metrics: true\n"), true);
+  assert.is(await of(file, { NODEFACE_METRICS: "false" }, "metrics: true\n"), false);
+  assert.equal(await wrong([], { NODEFACE_METRICS: "1" }), [
+    'NODEFACE_METRICS must be true or false, not "1"; did you mean true?',
+  ]);
+  assert.equal(await wrong(["--metrics", "--metrics="]), ["--metrics is given twice"]);
+  assert.equal(await wrong(file, {}, "metrics: on\n"), [
+    'a.yaml:1:10: metrics must be true or false, not "on"',
+  ]);
+  assert.match(usage(), "  --metrics  ");
 });
 
 config.run();

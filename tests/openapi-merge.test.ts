@@ -23,7 +23,7 @@ for (const file of FILES) {
     assert.equal(findings.map(formatFinding), []);
     assert.ok(isEqual(parseYaml(yaml), JSON.parse(json)));
     const paths = Object.keys(objectOf(document?.paths));
-    for (const path of ["/v1/info", "/v1/health"]) {
+    for (const path of ["/v1/info", "/v1/health", "/v1/ready"]) {
       assert.ok(paths.includes(path), path);
     }
   });
@@ -126,7 +126,7 @@ node("this service's operations are tried here, and need no key", async () => {
   const own = Object.entries(objectOf(document?.paths)).filter(([path]) =>
     !path.startsWith("/pets")
   );
-  assert.is(own.length, 2);
+  assert.equal(own.map(([path]) => path), ["/v1/info", "/v1/health", "/v1/ready", "/v1/metrics"]);
   for (const [path, item] of own as [string, { get: Json & { servers: Json[] } }][]) {
     assert.is(item.get.servers[0]?.url, ".", path);
     assert.equal([item.get.tags, item.get.security], [["About this service"], []]);

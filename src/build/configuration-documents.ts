@@ -89,6 +89,7 @@ const KEYS: Readonly<Record<string, string>> = {
   spec: "description",
   host: "listen",
   port: "listen",
+  metrics: "metrics",
   log: "log",
 };
 
@@ -97,7 +98,7 @@ function flagRow(
   { flag, variables = [], argument, default: usual }: About,
 ): string {
   const cells = [
-    code(flag ? `--${flag} ${argument}` : `${argument}`),
+    code([...flag ? [`--${flag}`] : [], ...argument ? [argument] : []].join(" ")),
     variables.map(code).join(", "),
     KEYS[name] ? code(KEYS[name]) : "",
     usual ?? "",

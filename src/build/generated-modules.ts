@@ -16,7 +16,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
-import { isScalar, parse, parseDocument } from "yaml";
+import { isMap, isScalar, parse, parseDocument } from "yaml";
 import type { PageFiles } from "../generated/page.js";
 import { PACKET_SIZE } from "../http/content-coding.ts";
 import type { PackedContent } from "../http/build-time-content.ts";
@@ -93,7 +93,7 @@ async function main() {
   await writeChangedModules([
     tableModule(files),
     interfacesModule(interfaces),
-    await descriptionModule(),
+    ...await descriptionModules(),
     await pageModule({ ...folders, preload }),
     await threadProgramModule(),
     buildInfoModule(version, shortCommit()),
@@ -143,21 +143,48 @@ function tableModule(files: Files): Module {
   return { path: "assets.js", inputs: [text], make: () => Promise.resolve(text) };
 }
 
-async function descriptionModule(): Promise<Module> {
-  const yaml = await readFile(join(ROOT, "spec/openapi.yaml"));
+/** The service's own description, of services with metrics and of those without. */
+async function descriptionModules(): Promise<Module[]> {
+  const whole = await readFile(join(ROOT, "spec/openapi.yaml"), "utf8");
+  return [
+    descriptionModule("description.js", withoutPath(whole, "/v1/metrics")),
+    descriptionModule("description-with-metrics.js", whole),
+  ];
+}
+
+function descriptionModule(path: string, yaml: string): Module {
   return {
-    path: "description.js",
+    path,
     inputs: [yaml],
     async make() {
-      const marked = markServers(parse(yaml.toString()));
+      const marked = markServers(parse(yaml));
       const json = marked.read(writeJson(marked.document));
       return moduleText({
         SPEC_JSON: await packContent(Buffer.from(json.text)),
-        SPEC_YAML: await packContent(yaml),
-        SPEC_DOTS: { json: json.dots, yaml: [placeOfDot(yaml.toString())] },
+        SPEC_YAML: await packContent(Buffer.from(yaml)),
+        SPEC_DOTS: { json: json.dots, yaml: [placeOfDot(yaml)] },
       });
     },
   };
+}
+
+/** The lines of a description without those of one path. */
+function withoutPath(yaml: string, path: string): string {
+  const { contents } = parseDocument(yaml);
+  const pairsOf = (map: unknown) => isMap(map) ? map.items : [];
+  const isNamed = (name: string) => ({ key }: { key: unknown }) =>
+    isScalar(key) && key.value === name;
+  const lineOf = ({ key }: { key: unknown }) =>
+    yaml.lastIndexOf("\n", isScalar(key) && key.range ? key.range[0] : 0) + 1;
+  const parts = pairsOf(contents);
+  const section = parts.findIndex(isNamed("paths"));
+  const paths = pairsOf(parts[section]?.value);
+  const index = paths.findIndex(isNamed(path));
+  const next = paths[index + 1] ?? parts[section + 1];
+  if (index < 0 || !next) {
+    throw new Error(`spec/openapi.yaml: there is no ${path}, or nothing after`);
+  }
+  return yaml.slice(0, lineOf(paths[index]!)) + yaml.slice(lineOf(next));
 }
 
 /** Where the one server of the service's own description begins, in bytes. */

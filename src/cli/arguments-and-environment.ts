@@ -104,8 +104,10 @@ function readArguments(args: readonly string[]): Arguments {
     const name = FLAGS.get(flag);
     const isSwitch = Object.hasOwn(SWITCHES, flag);
     // What follows an unknown flag may be its value.
+    const isOn = name !== undefined && COMMAND[name].argument === undefined;
     const takesNext = name !== undefined || (!isSwitch && !rest[0]?.startsWith("-"));
-    const value = written === undefined && takesNext ? rest.shift() : written;
+    const next = () => isOn ? "true" : takesNext ? rest.shift() : undefined;
+    const value = written === undefined ? next() : written;
     if (isSwitch) {
       if (value !== undefined) found.problems.push(`${flag} takes no value`);
       else if (found.command !== "help") found.command = SWITCHES[flag]!;

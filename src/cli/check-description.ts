@@ -16,7 +16,7 @@ import { type Offer, offered, readInterface } from "../openapi/kind-document.ts"
 import { KIND_FILES } from "../openapi/load.ts";
 import type { NodeOperation } from "../openapi/node-operations.ts";
 import { documentOf } from "../openapi/serve-description.ts";
-import { OWN_DESCRIPTION } from "../resources/own-description.ts";
+import { ownDescription } from "../resources/own-description.ts";
 import { excerpt, printable } from "../text.ts";
 import type { Section } from "./check-section.ts";
 import type { Config } from "./configuration.ts";
@@ -38,7 +38,7 @@ export async function describeDescription(
     operations: content?.operations ?? [],
   });
   const inspect = async (options: Partial<PlaceOptions> & Pick<PlaceOptions, "place">) => {
-    const own = await documentOf(await OWN_DESCRIPTION.get());
+    const own = await documentOf(await ownDescription(false).get());
     const { url, public_url: publicUrl } = node;
     const prepare = createPrepare(() => {});
     const where = { base: url, node: url, publicUrl };

@@ -35,6 +35,7 @@ export interface FileConfig {
   page?: { title?: string; logo?: string };
   node?: NodeSettings;
   forward?: Forward;
+  metrics?: boolean;
   info?: InfoSettings;
 }
 

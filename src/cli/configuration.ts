@@ -46,6 +46,8 @@ export interface Config {
   /** What the page is called, and its logo. */
   page?: PageSettings;
   node: NodeSettings;
+  /** Whether metrics are answered. */
+  metrics?: boolean;
   /** What may be called at the node; nothing where it is left out. */
   forward?: Forward;
   info: InfoSettings;
@@ -98,6 +100,7 @@ export async function readConfig(
 
   const description = values.spec ?? file.description;
   const forward = values.forward ?? file.forward;
+  const metrics = values.metrics ?? file.metrics;
   return {
     command,
     ...topic === undefined ? {} : { topic },
@@ -106,6 +109,7 @@ export async function readConfig(
     host: values.host ?? file.listen?.host ?? defaultOf(COMMAND.host),
     port: values.port ?? file.listen?.port ?? defaultOf(COMMAND.port),
     log: values.log ?? file.log ?? defaultOf(COMMAND.log),
+    ...metrics === undefined ? {} : { metrics },
     ...file.hosts === undefined ? {} : { hosts: file.hosts },
     ...file.cors === undefined ? {} : { cors: file.cors },
     ...description === undefined ? {} : { description },

@@ -8,6 +8,7 @@ import { VERSION } from "../generated/build-info.js";
 import { isAlone } from "../info/info-without-node.ts";
 import { type AnsweringNodeface, assembleNodeface } from "../assemble-nodeface.ts";
 import type { DescriptionReport } from "../description/tell-report.ts";
+import { createMeters, type Meters } from "../metrics/meters.ts";
 import { LOOK_AT } from "../resources/open-description.ts";
 import { describeError } from "../log.ts";
 import { formatAccess } from "./access-log.ts";
@@ -52,7 +53,10 @@ export async function runService(config: Config, read: () => Promise<Config>): P
     form === "off" ? undefined : (record) => requests.write(formatAccess(record, form).trimEnd());
   // Loaded while the service is made.
   const loading = loadAdapter();
-  let current = makeService(config, startedAt, log);
+  // Counters go on when the configuration is read again.
+  const meters = createMeters();
+  const make = (config: Config) => makeService(config, startedAt, meters, log);
+  let current = make(config);
   const app: AnsweringApp = {
     fetch: (request) => current.nodeface.fetch(request),
     answer: (head, makeRequest) => current.nodeface.answer(head, makeRequest),
@@ -79,7 +83,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
       if (next.host !== config.host || next.port !== config.port) {
         log("another address to listen on is taken up when the service is started again");
       }
-      const made = makeService(next, startedAt, log);
+      const made = make(next);
       await made.nodeface.ready();
       askNode(made);
       // What the node says of itself is not to be gone for a while.
@@ -108,11 +112,11 @@ export async function runService(config: Config, read: () => Promise<Config>): P
 }
 
 /** Makes the service for a configuration. */
-function makeService(config: Config, startedAt: Date, log: WriteLog): Service {
-  const { kinds, page, node, info, hosts, cors, description, forward } = config;
+function makeService(config: Config, startedAt: Date, meters: Meters, log: WriteLog): Service {
+  const { kinds, page, node, info, hosts, cors, description, forward, metrics } = config;
   // The configuration was checked when it was read.
   const nodeface = assembleNodeface({
-    ...{ kinds, page, node, info, hosts, cors, description, forward, startedAt },
+    ...{ kinds, page, node, info, hosts, cors, description, forward, metrics, meters, startedAt },
     onDescription: ({ shown }) => service.shown = shown,
     log: (message, { level }) => log(message, level),
   });
@@ -158,12 +162,7 @@ function createQueue(): Queue {
 
 /** The first question to the node is the service's own: it says what kind of node it found. */
 function askNode({ config, nodeface }: Service): void {
-  if (isAlone(config.node, config.info)) return;
-  const headers = { get: () => null, has: () => false };
-  void nodeface.answer(
-    { method: "GET", url: "/v1/info", headers },
-    () => new Request("http://localhost/v1/info"),
-  );
+  if (!isAlone(config.node, config.info)) void nodeface.askNode();
 }
 
 /**

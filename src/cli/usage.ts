@@ -27,12 +27,15 @@ ${
     )
   }${row("kinds", "list the kinds of node that are known, or print one as configuration")}
 ${row("NODE_URL", textOf(url))}${
-    Object.values(flags).map((setting) =>
-      row(`--${setting.flag} ${setting.argument}`, textOf(setting))
-    ).join("")
+    Object.values(flags).map((setting) => row(nameOf(setting), textOf(setting))).join("")
   }${row("-V, --version", "print the version")}${row("-h, --help", "print this text")}
 Flags win over variables, variables over the configuration file.
 `;
+}
+
+/** A flag with its argument; a switch has none. */
+function nameOf({ flag, argument }: About): string {
+  return argument === undefined ? `--${flag}` : `--${flag} ${argument}`;
 }
 
 /** What is said of a setting: its text, its default, its variables. */

@@ -135,6 +135,8 @@ export interface Core {
   /** The node's URL as parsers write it, without a slash at its end. */
   readonly base: string;
   readonly options: GatewayOptions;
+  /** How many calls wait for a place at the node. */
+  waiting(): number;
   close(): void;
 }
 
@@ -347,6 +349,7 @@ export function createCore(options: GatewayOptions): Core {
 
   return {
     ...{ lookUp, mayCall, refuse, rightOf, begin, send, forward, rpcRequest, base, options },
+    waiting: () => places.waiting,
     close() {
       places.close();
       const breakOff = () => {

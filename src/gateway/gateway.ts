@@ -17,6 +17,8 @@ export interface Gateway {
   callMethod(call: Call): Promise<Answer | Response>;
   /** Of a body of JSON-RPC. */
   callRpc(call: Call): Promise<Answer | Response>;
+  /** How many calls wait for a place at the node. */
+  readonly waiting: number;
   /** Sends away who waits, and breaks off what still runs after some seconds. */
   close(): void;
 }
@@ -28,6 +30,9 @@ export function createGateway(options: GatewayOptions): Gateway {
     callPath: (call) => callPath(core, call),
     callMethod: (call) => callMethod(core, call),
     callRpc: (call) => callRpc(core, call),
+    get waiting() {
+      return core.waiting();
+    },
     close: core.close,
   };
 }

@@ -59,6 +59,8 @@ export interface MonitorOptions {
   onError(error: unknown): void;
   /** What asks the node. @default one that trusts whom `node.tls` names */
   readonly fetch?: typeof fetch;
+  /** Is told what came of each question to the node. */
+  readonly onOutcome?: ((source: string, outcome: Outcome) => void) | undefined;
   /** @default the runtime's own */
   readonly clock?: Clock;
   /** From 0 to below 1. @default Math.random */
@@ -113,7 +115,7 @@ const CLOCK: Clock = { monotonic: () => performance.now(), now: () => Date.now()
  * @throws {TypeError} if a kind is unknown
  */
 export function createMonitor(options: MonitorOptions): NodeMonitor {
-  const { service, node = {}, info = {}, kinds, log, onError } = options;
+  const { service, node = {}, info = {}, kinds, log, onError, onOutcome } = options;
   const { clock = CLOCK, random = Math.random, fetch = fetchForNode(node) } = options;
   const { ttl } = timesOf(node, typeof info === "function" ? {} : info);
   const label = node.url === undefined ? "node" : `node ${new URL(node.url).origin}`;
@@ -121,7 +123,7 @@ export function createMonitor(options: MonitorOptions): NodeMonitor {
   const onLearnt = () => {
     if (state.name !== "querying") void publish().catch(onError);
   };
-  const parts = { service, node, info, kinds, label, log, fetch, now, onLearnt };
+  const parts = { service, node, info, kinds, label, log, fetch, now, onLearnt, onOutcome };
   const observer = createObserver(parts);
   const stateLog = createStateLog(label, log);
   const run = `${clock.now().toString(36)}-${random().toString(36).slice(2, 8)}`;

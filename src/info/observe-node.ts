@@ -46,6 +46,8 @@ export interface ObserverOptions {
   readonly now: () => Instant;
   /** Is called where something was learnt after {@linkcode Observer.observe} had ended. */
   readonly onLearnt: () => void;
+  /** Is told what came of each question. */
+  readonly onOutcome?: ((source: string, outcome: Outcome) => void) | undefined;
 }
 
 /** How long the sources of the operator's own may delay the node's, in milliseconds. */
@@ -98,7 +100,7 @@ export interface Observer {
  * @throws {TypeError} if a kind is unknown
  */
 export function createObserver(options: ObserverOptions): Observer {
-  const { service, node, kinds, label, log, fetch, now, onLearnt } = options;
+  const { service, node, kinds, label, log, fetch, now, onLearnt, onOutcome } = options;
   const host = typeof options.info === "function" ? options.info : undefined;
   const settings: InfoSettings = typeof options.info === "function" ? {} : options.info;
   const times = timesOf(node, settings);
@@ -147,6 +149,7 @@ export function createObserver(options: ObserverOptions): Observer {
   };
 
   const takeIn = (found: ReadonlyMap<string, Outcome>) => {
+    for (const [name, outcome] of found) onOutcome?.(name, outcome);
     outcomes = new Map([...outcomes, ...found]);
     knowledge = learn(plan, knowledge, found, now());
   };

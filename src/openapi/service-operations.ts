@@ -14,7 +14,7 @@ import { type Json, listOf, objectOf, setMember } from "../json/values.ts";
 import { mergeComponents } from "./merge-components.ts";
 
 /** The paths that are shown beside those of a node: the others are of the page, and of this description. */
-const SHOWN = ["/v1/info", "/v1/health"];
+const SHOWN = ["/v1/info", "/v1/health", "/v1/ready", "/v1/metrics"];
 
 /** The tag that all of them have; it stands after the node's. */
 export const TAG = "About this service";

@@ -31,7 +31,7 @@ export interface NodeBeside {
 
 /** Says which node a service stands beside. */
 export function createNodeBeside(options: ResolvedOptions): NodeBeside {
-  const { startedAt, log, onError, node, info } = options;
+  const { startedAt, log, onError, node, info, meters } = options;
 
   const kinds = async () => ({
     ...(await import("../generated/kinds.js")).KINDS,
@@ -45,7 +45,10 @@ export function createNodeBeside(options: ResolvedOptions): NodeBeside {
       import("../info/monitor.ts"),
       node.url || node.kind ? kinds() : {},
     ]);
-    return createMonitor({ service, node, info, kinds: known, log, onError });
+    return createMonitor({
+      ...{ service, node, info, kinds: known, log, onError },
+      onOutcome: meters?.countQuery,
+    });
   });
 
   const snapshot: Resource<Snapshot> = {

@@ -15,7 +15,7 @@ import { describeOperation } from "../operations/describe-operation.ts";
 import type { ResolvedOptions } from "../options.ts";
 import { withTimeout } from "../with-timeout.ts";
 import type { NodeBeside } from "./node-beside.ts";
-import { OWN_DESCRIPTION } from "./own-description.ts";
+import { ownDescription } from "./own-description.ts";
 
 /** What is shown, and how it is kept current. */
 export type OpenDescription = Live<Resource<Page>>;
@@ -50,7 +50,7 @@ export async function openDescription(
   const makePage = createMakePage(options.page.title, icons);
   const [{ documentOf, prepareOwn }, own] = await Promise.all([
     import("../openapi/serve-description.ts"),
-    OWN_DESCRIPTION.get(),
+    ownDescription(options.meters !== undefined).get(),
   ]);
   const { document, ...forms } = await prepareOwn(own, operations, documentOfHost);
   const parts = lazy(async () => {

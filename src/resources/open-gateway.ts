@@ -19,7 +19,7 @@ import type { NodeBeside } from "./node-beside.ts";
  * @returns `undefined` where no calls are forwarded, or nobody knows where the node is
  */
 export async function openGateway(
-  { forward, node, log }: ResolvedOptions,
+  { forward, node, log, meters }: ResolvedOptions,
   beside: NodeBeside,
   operations: () => Promise<readonly NodeOperation[]>,
 ): Promise<Gateway | undefined> {
@@ -50,6 +50,7 @@ export async function openGateway(
     auth: () => auth.get(),
     operations,
     log(call) {
+      meters?.countCall(call);
       const took = `${Math.round(call.milliseconds)} ms ${call.bytes} bytes`;
       log(`${call.operation} ${call.status} ${took}`, { code: "call", level: "info", call });
     },

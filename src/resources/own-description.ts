@@ -7,15 +7,25 @@ import { type PackedContent, unpack } from "../http/build-time-content.ts";
 import { lazy, type Resource } from "../lazy.ts";
 import type { Form, Forms } from "../openapi/serve-description.ts";
 
+const WITHOUT_METRICS = lazy(async () => formsOf(await import("../generated/description.js")));
+const WITH_METRICS = lazy(async () =>
+  formsOf(await import("../generated/description-with-metrics.js"))
+);
+
 /** In both forms; all services of a process share it. */
-export const OWN_DESCRIPTION: Resource<Forms> = lazy(async () => {
-  const { SPEC_JSON, SPEC_YAML, SPEC_DOTS } = await import("../generated/description.js");
+export function ownDescription(hasMetrics: boolean): Resource<Forms> {
+  return hasMetrics ? WITH_METRICS : WITHOUT_METRICS;
+}
+
+async function formsOf(
+  { SPEC_JSON, SPEC_YAML, SPEC_DOTS }: typeof import("../generated/description.js"),
+): Promise<Forms> {
   const [json, yaml] = await Promise.all([
     formOf(SPEC_JSON, SPEC_DOTS.json),
     formOf(SPEC_YAML, SPEC_DOTS.yaml),
   ]);
   return { json, yaml };
-});
+}
 
 async function formOf(packed: PackedContent, dots: readonly number[]): Promise<Form> {
   const codings = await unpack(packed);

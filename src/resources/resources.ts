@@ -8,12 +8,13 @@ import { type Assets, createAssets } from "../explorer/assets.ts";
 import type { Icons } from "../explorer/icon.ts";
 import type { Page } from "../explorer/page.ts";
 import type { Gateway } from "../gateway/gateway.ts";
-import type { Representation } from "../http/representation.ts";
+import { represent, type Representation } from "../http/representation.ts";
 import { lazy, pick, type Resource } from "../lazy.ts";
 import { prepareCatalog } from "../openapi/api-catalog.ts";
 import type { NodeOperation } from "../openapi/node-operations.ts";
 import type { ResolvedOptions } from "../options.ts";
 import { refreshOnDemand } from "../refresh-on-demand.ts";
+import { createMetrics } from "./metrics.ts";
 import { createNodeBeside } from "./node-beside.ts";
 import { lookInterval, openDescription } from "./open-description.ts";
 import { openGateway } from "./open-gateway.ts";
@@ -26,6 +27,10 @@ export interface Resources {
   readonly info: Resource<Representation>;
   /** `/v1/health`, by the states that are answered with 200. */
   readonly health: (accepted: ReadonlySet<string>) => Resource<Representation>;
+  /** `/v1/ready`: that it can be answered says all. */
+  readonly ready: Resource<Representation>;
+  /** `/v1/metrics`; nothing where it is not switched on. */
+  readonly metrics: Resource<Representation> | undefined;
   /** `/spec.json` */
   readonly json: Resource<Representation>;
   /** `/spec.yaml` */
@@ -51,11 +56,13 @@ export interface Resources {
   close(): Promise<void>;
 }
 
+const READY = { type: "application/json", cache: "no-store", tag: "ok" };
+
 const NONE: readonly NodeOperation[] = [];
 
 /** Makes the resources of a service. Reads nothing before the first request. */
 export function createResources(options: ResolvedOptions): Resources {
-  const { node, description: place, onError } = options;
+  const { node, description: place, onError, meters } = options;
   const beside = createNodeBeside(options);
   const icons = lazy(async (): Promise<Icons> => {
     const [{ createIcons }, { FAVICON }] = await Promise.all([
@@ -64,7 +71,16 @@ export function createResources(options: ResolvedOptions): Resources {
     ]);
     return createIcons(FAVICON, options.page.logo);
   });
-  const description = refreshOnDemand(lazy(() => openDescription(options, beside, icons)), {
+  /** When the description that is shown was read, in milliseconds that only count up. */
+  let describedAt: number | undefined;
+  const onDescription: ResolvedOptions["onDescription"] = (report) => {
+    if (report.shown !== "older") {
+      describedAt = report.shown === "own" ? undefined : performance.now();
+    }
+    options.onDescription(report);
+  };
+  const watched = { ...options, onDescription };
+  const description = refreshOnDemand(lazy(() => openDescription(watched, beside, icons)), {
     interval: lookInterval(place, node.url),
     isMadeCurrent: place !== undefined,
     onError,
@@ -79,6 +95,14 @@ export function createResources(options: ResolvedOptions): Resources {
   const gateway = lazy(() =>
     openGateway(options, beside, async () => (await description.get()).current.operations ?? NONE)
   );
+  const metrics = meters &&
+    createMetrics(options, {
+      meters,
+      snapshot: beside.snapshot,
+      gateway,
+      describedAt: () => describedAt,
+    });
+  const ready = lazy(() => represent('{"status":"ok"}\n', READY));
   const catalog = lazy(prepareCatalog);
   /** What the page was called last; the icon waits for no node. */
   let iconName = options.page.title ?? "";
@@ -110,6 +134,8 @@ export function createResources(options: ResolvedOptions): Resources {
         beside.snapshot,
         ({ info, health }) => accepted.has(info.status) ? health.passing : health.failing,
       ),
+    ready,
+    metrics,
     json: pick(description, ({ current }) => current.json),
     yaml: shown(({ yaml }) => yaml),
     versioned: {

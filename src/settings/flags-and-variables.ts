@@ -13,6 +13,7 @@ import {
   oneWordOf,
   PLACE_RULE,
   PORT_RULE,
+  SWITCH_RULE,
   type TextRule,
 } from "./text-rules.ts";
 
@@ -34,6 +35,7 @@ export interface Values {
   port?: number;
   log?: (typeof LOGS)[number];
   forward?: (typeof FORWARDS)[number];
+  metrics?: boolean;
 }
 
 /** The settings of the command, in the order of its help. */
@@ -98,6 +100,14 @@ export const COMMAND: {
     flag: "forward",
     variables: ["NODEFACE_FORWARD"],
     argument: "WHAT",
+  },
+  metrics: {
+    rule: SWITCH_RULE,
+    text: "answer /v1/metrics, for Prometheus",
+    default: "false",
+    example: "true",
+    flag: "metrics",
+    variables: ["NODEFACE_METRICS"],
   },
   log: {
     rule: oneWordOf(LOGS),

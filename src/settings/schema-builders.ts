@@ -28,7 +28,7 @@ export interface About {
   readonly flag?: string;
   /** The variables of the environment that are read, the first that is set. */
   readonly variables?: readonly string[];
-  /** What stands for the value in `--help`. */
+  /** What stands for the value in `--help`; a flag without one switches something on. */
   readonly argument?: string;
 }
 

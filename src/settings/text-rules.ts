@@ -67,6 +67,15 @@ export function meantWord(
   return nearest(typed, words) ?? also[nearest(typed, Object.keys(also)) ?? ""];
 }
 
+/** A switch; one that has a flag is on where that stands alone. */
+export const SWITCH_RULE: TextRule<boolean> = {
+  ...oneWordOf(["true", "false"], "true or false", {
+    ...{ on: "true", yes: "true", 1: "true" },
+    ...{ off: "false", no: "false", 0: "false" },
+  }),
+  read: (text) => text === "true",
+};
+
 /** The path of a file. */
 export const FILE_RULE: TextRule = { right: "the path of a file", pattern: /^[^\r\n]+$/ };
 

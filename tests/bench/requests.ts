@@ -47,7 +47,7 @@ export async function requests(only: readonly string[], isQuick: boolean): Promi
   const missed: string[] = [];
   for (const runtime of chosen(only)) {
     const samples = await measureRuntime(runtime, mode);
-    for (const server of [runtime.nodeface, runtime.bare, ...runtime.peers]) {
+    for (const server of [runtime.nodeface, runtime.counting, runtime.bare, ...runtime.peers]) {
       for (const each of CASES.filter((each) => isAsked(runtime, server, each))) {
         const name = `${server.name}, ${each.name}`;
         const values = (server: Server, connections: number, what: keyof Measured | "cpu") =>
@@ -68,7 +68,8 @@ export async function requests(only: readonly string[], isQuick: boolean): Promi
           `${failed.reduce((sum, count) => sum + count, 0)}`,
         );
         const short = mode.connections.filter((_, i) => rates[i]! < TARGET);
-        if (server === runtime.nodeface && short.length > 0) {
+        const isOurs = server === runtime.nodeface || server === runtime.counting;
+        if (isOurs && short.length > 0) {
           missed.push(`${name}, at ${short.join(", ")}`);
         }
       }
@@ -112,6 +113,7 @@ async function measureRuntime(
 async function startAll(runtime: Runtime): Promise<Map<Server, Running>> {
   const nodeface = await startNodeface(runtime);
   const running = new Map([[runtime.nodeface, nodeface]]);
+  running.set(runtime.counting, await start((port) => runtime.counting.command(port, "")));
   running.set(runtime.bare, await startBare(runtime, nodeface));
   for (const peer of runtime.peers) {
     running.set(peer, await start((port) => peer.command(port, answersOf(runtime))));
@@ -136,8 +138,8 @@ function describe(missed: readonly string[]): string {
   return `The rate beside that of the bare server at 1, 32 and 256 connections, where more is better,
 and the processor time of a request, where less is; then, at 32 connections, requests a second and
 the time in which 99 of 100 answers were there. Asked is \`/v1/info\`, without its validator (200)
-and with it (304). Hono and Fastify send the same info with the header fields that they send by
-themselves.
+and with it (304). _With metrics_ counts each answer for \`/v1/metrics\`. Hono and Fastify send the same
+info with the header fields that they send by themselves.
 
 Nodeface below 95 % of the bare rate: ${short}.`;
 }

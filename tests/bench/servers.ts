@@ -13,6 +13,8 @@ export interface Server {
 export interface Runtime {
   id: string;
   nodeface: Server;
+  /** The same, counting what it answers. */
+  counting: Server;
   bare: Server;
   peers: readonly Server[];
 }
@@ -63,6 +65,10 @@ const ROWS: readonly Row[] = [
 export const RUNTIMES: readonly Runtime[] = ROWS.map(([id, name, own, bare, peers]) => ({
   id,
   nodeface: { name: `Nodeface, ${name}`, command: (port) => [...own, "--port", `${port}`] },
+  counting: {
+    name: `with metrics, ${name}`,
+    command: (port) => [...own, "--metrics", "--port", `${port}`],
+  },
   bare: { name: `bare, ${name}`, command: (port, answers) => [...bare, answers, `${port}`] },
   peers,
 }));

@@ -11,61 +11,15 @@ import { join } from "node:path";
 import process from "node:process";
 import { testWhere, without } from "../_needs.ts";
 import { ROOT } from "../_paths.ts";
-import { COMMANDS, type Running, start } from "../_server.ts";
-import { call, type Daemon, freePort, startDaemon, until } from "./_daemon.ts";
+import type { Running } from "../_server.ts";
+import { bench } from "./_bench.ts";
+import { call, freePort, until } from "./_daemon.ts";
 import { see, type Seen } from "./_see.ts";
 
 const sees = suite("what the operator of a real node sees");
 
 /** How long a state may take to come about, in ms; the longest wait between two tries is part of it. */
 const PATIENCE = 45_000;
-
-/** What a test has started. */
-class Bench implements AsyncDisposable {
-  readonly home: string;
-  readonly #ends: (() => Promise<unknown>)[] = [];
-
-  constructor(home: string) {
-    this.home = home;
-  }
-
-  static async open(name: string): Promise<Bench> {
-    return new Bench(await mkdtemp(join(tmpdir(), `nodeface-${name}-`)));
-  }
-
-  async daemon(command: readonly string[], port: number): Promise<Daemon> {
-    const env = { HOME: this.home, XDG_CONFIG_HOME: "", XDG_STATE_HOME: "", NODE_BACKEND: "js" };
-    const daemon = await startDaemon(command, port, env);
-    this.#ends.push(() => daemon.stop("SIGKILL"));
-    return daemon;
-  }
-
-  /** Starts the service; a home of its own has no secrets. */
-  async service(args: readonly string[], home: string = this.home): Promise<Running> {
-    const service = await start([...COMMANDS.Node, ...args], { HOME: home });
-    this.#ends.push(() => service.stop());
-    return service;
-  }
-
-  async config(name: string, value: unknown): Promise<string> {
-    const path = join(this.home, name);
-    await writeFile(path, JSON.stringify(value));
-    return path;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    for (const end of this.#ends.reverse()) await end();
-  }
-}
-
-const bench = (name: string, use: (bench: Bench) => Promise<void>) => async () => {
-  const opened = await Bench.open(name);
-  try {
-    await use(opened);
-  } finally {
-    await opened[Symbol.asyncDispose]();
-  }
-};
 
 /** Waits until a state is seen, and gives all that is seen then. */
 async function reaches(service: Running, status: string, code?: string): Promise<Seen> {

@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { infoOf, until } from "../nodes/_daemon.ts";
+import { readMetrics } from "../_metrics.ts";
 import { COMMANDS, run, start } from "../_server.ts";
 
 const command = suite("the command beside a node");
@@ -159,6 +160,33 @@ command(
     const { method, path, status } = JSON.parse(stdout);
     assert.equal([method, path, status], ["GET", "/v1/health", 200]);
     assert.not.match(stdout, "hunter2");
+  },
+);
+
+command(
+  "counters go on when the configuration is read again, and are of visitors alone",
+  async () => {
+    const config = join(folder, "counted.yaml");
+    const write = (name: string) =>
+      writeFile(
+        config,
+        `{ metrics: true, node: { url: "http://127.0.0.1:9" }, info: { static: { name: ${name} } } }\n`,
+      );
+    await write("first");
+    const service = await start([...COMMANDS.Node, "--config", config]);
+    const counted = async (route: string) =>
+      readMetrics(await (await fetch(`${service.url}v1/metrics`)).text())
+        .get(`nodeface_requests_total{route="${route}",status="200"}`);
+    // The service's own question to the node has been answered when the first scrape is.
+    assert.is(await counted("/v1/metrics"), undefined);
+    assert.is(await counted("/v1/info"), undefined);
+    await fetch(`${service.url}v1/ready`);
+    await write("second");
+    process.kill(service.pid, "SIGHUP");
+    await until(async () => (await infoOf(service.url)).info.name === "second", 10_000);
+    assert.is(await counted("/v1/ready"), "1");
+    assert.is(await counted("/v1/metrics"), "3");
+    await service.stop();
   },
 );
 

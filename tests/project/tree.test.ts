@@ -20,7 +20,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["openapi", "info"],
   ["log.ts"],
   ["gateway"],
-  ["explorer"],
+  ["explorer", "metrics"],
   ["description"],
   ["settings"],
   ["answer-error.ts"],

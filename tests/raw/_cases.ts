@@ -70,7 +70,7 @@ const chunks = (status: number, name: string, content: string): Case =>
 
 export const CASES: readonly Case[] = [
   ...paths(200, "/v1/spec", "/v1/info", "/v1/health", "/spec.json", "/spec.yaml", "/v1/spec.json"),
-  ...paths(200, "/v1/spec.yaml", "/.well-known/api-catalog", "/favicon.ico"),
+  ...paths(200, "/v1/ready", "/v1/spec.yaml", "/.well-known/api-catalog", "/favicon.ico"),
   ...paths(307, "/", "/v1", "/v1/", "/?a=b", "/v1?x=/"),
   ...paths(
     200,

@@ -1,0 +1,65 @@
+/**
+ * The numbers of the node, from the info as it is shown: what is hidden there is hidden here.
+ *
+ * @module
+ */
+import { numberFrom } from "../info/conversions.ts";
+import type { Info } from "../info/info-form.ts";
+import { NO_ANSWER, WRONG_ANSWER } from "../info/sources/source-error.ts";
+import { STATUS_OF, type StatusCode, STATUSES } from "../info/status.ts";
+import { textOf } from "../json/values.ts";
+import type { Sample, Samples } from "./exposition.ts";
+
+/** All codes that may stand beside a status. */
+export const STATUS_CODES: readonly StatusCode[] = [
+  "starting",
+  ...Object.keys(STATUS_OF) as (keyof typeof STATUS_OF)[],
+  ...WRONG_ANSWER,
+  ...NO_ANSWER,
+];
+
+/**
+ * Reads the samples of an info. A value that is not known, or was known last, has none.
+ *
+ * @param now milliseconds since 1970
+ */
+export function nodeSamples(info: Info, now: number): Samples {
+  const { status, status_code: code } = info;
+  const isSilent = status === "stale" || status === "unreachable";
+  const identity = [info.software, info.version, info.network].map(textOf);
+  return {
+    node_up: code === "starting" ? [] : [{ value: isSilent ? 0 : 1 }],
+    node_status: oneOf(STATUSES, status),
+    node_status_code: oneOf(STATUS_CODES, code),
+    node_info: identity.some((text) => text !== undefined) ? [{ labels: identity, value: 1 }] : [],
+    // What a node said before it fell silent is no measurement of now.
+    ...isSilent ? {} : measured(info, now),
+  };
+}
+
+function measured(info: Info, now: number): Samples {
+  const { height, head_at, peers, synced, sync_progress, started_at } = info;
+  return {
+    node_height: numbers(height),
+    node_head_age_seconds: seconds(head_at).map((at) => ({ value: now / 1000 - at })),
+    node_peers: numbers(peers),
+    node_synced: typeof synced === "boolean" ? [{ value: Number(synced) }] : [],
+    node_sync_progress_ratio: numbers(sync_progress),
+    node_start_time_seconds: seconds(started_at).map((value) => ({ value })),
+  };
+}
+
+/** One sample for each word: 1 for the one that holds. */
+const oneOf = (words: readonly string[], word: string | undefined): Sample[] =>
+  words.map((each) => ({ labels: [each], value: Number(each === word) }));
+
+function numbers(value: unknown): Sample[] {
+  const number = numberFrom(value);
+  return number === undefined ? [] : [{ value: number }];
+}
+
+/** A time in seconds since 1970. */
+function seconds(time: unknown): number[] {
+  const milliseconds = typeof time === "string" ? Date.parse(time) : NaN;
+  return Number.isNaN(milliseconds) ? [] : [milliseconds / 1000];
+}

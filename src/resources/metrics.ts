@@ -1,0 +1,60 @@
+/**
+ * `GET /v1/metrics`: written for each who asks, since each answer is counted.
+ *
+ * @module
+ */
+import type { Gateway } from "../gateway/gateway.ts";
+import { VERSION } from "../generated/build-info.js";
+import { represent, type Representation } from "../http/representation.ts";
+import { isAlone } from "../info/info-without-node.ts";
+import type { Snapshot } from "../info/snapshot.ts";
+import type { Resource } from "../lazy.ts";
+import type { Meters } from "../metrics/meters.ts";
+import type { ResolvedOptions } from "../options.ts";
+
+/** What the metrics are read from. */
+export interface MetricsSources {
+  readonly meters: Meters;
+  /** What the node said last. To read it has the node asked, as `/v1/info` does. */
+  readonly snapshot: Resource<Snapshot>;
+  readonly gateway: Resource<Gateway | undefined>;
+  /** When the description was read, in milliseconds that only count up. */
+  readonly describedAt: () => number | undefined;
+}
+
+/** Makes the metrics of a service. */
+export function createMetrics(
+  { node, info, forward }: ResolvedOptions,
+  { meters, snapshot, gateway, describedAt }: MetricsSources,
+): Resource<Representation> {
+  const isForwarding = forward !== "off" && node.url !== undefined;
+  const run = Date.now().toString(36);
+  let texts = 0;
+  return {
+    peek: () => undefined,
+    async get() {
+      const [{ expose, MEDIA_TYPE }, { nodeSamples }, { serviceSamples }] = await Promise.all([
+        import("../metrics/exposition.ts"),
+        import("../metrics/node-samples.ts"),
+        import("../metrics/service-samples.ts"),
+      ]);
+      const shown = isAlone(node, info) ? undefined : (await snapshot.get()).info;
+      const readAt = describedAt();
+      const moment = {
+        version: VERSION,
+        // Nobody waits before the first call has opened the way.
+        waiting: isForwarding ? gateway.peek()?.waiting ?? 0 : undefined,
+        descriptionAge: readAt === undefined ? undefined : (performance.now() - readAt) / 1000,
+      };
+      const samples = {
+        ...shown && nodeSamples(shown, Date.now()),
+        ...serviceSamples(meters, moment),
+      };
+      // It is never asked for twice: to encode it would cost more than it saves.
+      return await represent(expose(samples), {
+        ...{ type: MEDIA_TYPE, cache: "no-store", encoded: {} },
+        tag: `${run}-${(++texts).toString(36)}`,
+      });
+    },
+  };
+}

@@ -1,0 +1,388 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { createNodeface, type HostInfo, type NodefaceOptions } from "../src/index.ts";
+import { createCounter } from "../src/metrics/counter.ts";
+import { expose } from "../src/metrics/exposition.ts";
+import { BOUNDS, createHistogram } from "../src/metrics/histogram.ts";
+import { nodeSamples } from "../src/metrics/node-samples.ts";
+import type { Info } from "../src/info/info-form.ts";
+import { forwarding, json, playNode, REST, result, RPC, TOKEN, until } from "./_gateway.ts";
+import { type Lines, namesIn, readMetrics } from "./_metrics.ts";
+
+const metrics = suite("metrics");
+
+const at = (path: string, init?: RequestInit) => new Request(`http://localhost${path}`, init);
+
+/** A service with metrics; its log is not needed. */
+function serviceOf(options: NodefaceOptions = {}) {
+  const app = createNodeface({ metrics: true, log: () => {}, ...options });
+  const ask = async (path: string, init?: RequestInit) => await app.fetch(at(path, init));
+  const read = async () => readMetrics(await (await ask("/v1/metrics")).text());
+  return { app, ask, read };
+}
+
+const infoOf = async (info: HostInfo): Promise<Lines> => await serviceOf({ info }).read();
+
+const NODE = /^node_/;
+const ofNode = (lines: Lines) => [...namesIn(lines)].filter((name) => NODE.test(name));
+
+metrics("without metrics the path is like any other, where nothing is", async () => {
+  for (const options of [{}, { metrics: false }, { metrics: undefined }]) {
+    const app = createNodeface(options);
+    for (const method of ["GET", "HEAD", "OPTIONS"]) {
+      assert.is((await app.fetch(at("/v1/metrics", { method }))).status, 404);
+    }
+    const { paths } = await (await app.fetch(at("/spec.json"))).json();
+    assert.not(Object.hasOwn(paths, "/v1/metrics"));
+    const yaml = await (await app.fetch(at("/spec.yaml"))).text();
+    assert.not.match(yaml, "metrics");
+  }
+});
+
+metrics(
+  "with metrics both forms of the description have the path, and differ in nothing else",
+  async () => {
+    const without = await (await createNodeface().fetch(at("/spec.json"))).json();
+    const { ask } = serviceOf();
+    const { paths: { "/v1/metrics": added, ...paths }, ...rest } = await (await ask("/spec.json"))
+      .json();
+    assert.is(added.get.operationId, "getMetrics");
+    assert.equal({ ...rest, paths }, without);
+    assert.match(await (await ask("/spec.yaml")).text(), "\n  /v1/metrics:\n");
+  },
+);
+
+metrics("beside a node they stand with info, health and readiness after its own", async () => {
+  for (const isOn of [true, false]) {
+    const description = { openapi: "3.1.1", info: { title: "x", version: "1" }, paths: {} };
+    const app = createNodeface({ metrics: isOn, description, log: () => {} });
+    const { paths } = await (await app.fetch(at("/spec.json"))).json();
+    const own = ["/v1/info", "/v1/health", "/v1/ready"];
+    assert.equal(Object.keys(paths), isOn ? [...own, "/v1/metrics"] : own);
+  }
+});
+
+metrics("the answer is text of Prometheus' version, in no coding, and never stored", async () => {
+  const { ask } = serviceOf();
+  const get = await ask("/v1/metrics", { headers: { "accept-encoding": "gzip, br" } });
+  assert.is(get.headers.get("content-type"), "text/plain; version=0.0.4; charset=utf-8");
+  assert.is(get.headers.get("content-encoding"), null);
+  assert.is(get.headers.get("cache-control"), "no-store");
+  assert.is(get.headers.get("access-control-allow-origin"), "*");
+  const head = await ask("/v1/metrics", { method: "HEAD" });
+  assert.equal([head.status, await head.text()], [200, ""]);
+  assert.ok(Number(head.headers.get("content-length")) > 0);
+  const etag = get.headers.get("etag")!;
+  assert.is((await ask("/v1/metrics", { headers: { "if-none-match": etag } })).status, 200);
+  assert.is((await ask("/v1/metrics", { headers: { "if-none-match": "*" } })).status, 304);
+  assert.is((await ask("/v1/metrics", { method: "POST" })).status, 405);
+});
+
+metrics("each metric says what it is before its samples, once", async () => {
+  const { ask } = serviceOf({ info: () => ({ height: 1 }) });
+  await ask("/v1/info");
+  const text = await (await ask("/v1/metrics")).text();
+  const heads = [...text.matchAll(/^# HELP (\S+) .+\n# TYPE \1 (gauge|counter|histogram)\n\1/gm)];
+  assert.is(new Set(heads.map(([, name]) => name)).size, heads.length);
+  assert.is([...text.matchAll(/^#/gm)].length, heads.length * 2);
+});
+
+metrics("a service without a node says nothing of one", async () => {
+  const lines = await serviceOf().read();
+  assert.equal(ofNode(lines), []);
+  assert.ok(namesIn(lines).has("nodeface_build_info"));
+});
+
+metrics("what the node does not say is absent, and never 0", async () => {
+  assert.equal(ofNode(await infoOf(() => ({}))), ["node_up", "node_status", "node_status_code"]);
+  const some = await infoOf(() => ({ height: 0, peers: null, synced: "yes", head_at: "soon" }));
+  assert.is(some.get("node_height"), "0");
+  for (const name of ["node_peers", "node_synced", "node_head_age_seconds", "node_info"]) {
+    assert.not(namesIn(some).has(name), name);
+  }
+});
+
+metrics("what the node says is there, with all of its digits", async () => {
+  const started_at = "2026-01-01T00:00:00.500Z";
+  const lines = await infoOf(() => ({
+    ...{ software: "exampled", version: "1.2", network: "main", started_at },
+    ...{ height: 18446744073709551614n, peers: 3, synced: true, sync_progress: 0.25 },
+    head_at: new Date(Date.now() - 90_000).toISOString(),
+  }));
+  const got = (series: string) => lines.get(series);
+  assert.is(got("node_up"), "1");
+  assert.is(got('node_info{software="exampled",version="1.2",network="main"}'), "1");
+  assert.is(got("node_height"), "18446744073709551614");
+  assert.equal([got("node_peers"), got("node_synced")], ["3", "1"]);
+  assert.is(got("node_sync_progress_ratio"), "0.25");
+  assert.is(got("node_start_time_seconds"), String(Date.parse(started_at) / 1000));
+  const age = Number(got("node_head_age_seconds"));
+  assert.ok(age >= 90 && age < 200, String(age));
+});
+
+metrics("a key that is hidden is hidden here", async () => {
+  const info = { hide: ["peers", "version"], static: { peers: 5, version: "9", software: "x" } };
+  const lines = await serviceOf({ info, node: { url: "http://127.0.0.1:9", kind: "none" } }).read();
+  assert.not(lines.has("node_peers"));
+  assert.is(lines.get('node_info{software="x"}'), "1");
+});
+
+metrics("one status holds, and one code where it is not ok", async () => {
+  const which = (lines: Lines, name: string) =>
+    [...lines].filter(([series, value]) => series.startsWith(`${name}{`) && value === "1")
+      .map(([series]) => series);
+  const ok = await infoOf(() => ({}));
+  assert.equal(which(ok, "node_status"), ['node_status{status="ok"}']);
+  assert.equal(which(ok, "node_status_code"), []);
+  const syncing = await infoOf(() => ({ synced: false }));
+  assert.equal(which(syncing, "node_status"), ['node_status{status="syncing"}']);
+  assert.equal(which(syncing, "node_status_code"), ['node_status_code{code="syncing"}']);
+  assert.is(syncing.get("node_synced"), "0");
+});
+
+const LINKS = { explorer: "spec" };
+const sampled = (info: Partial<Info>) =>
+  readMetrics(expose(nodeSamples({ status: "ok", links: LINKS, ...info }, 0)));
+
+metrics(
+  "a node that does not answer is down, and what it said last is no number of now",
+  async () => {
+    const last = {
+      height: 5,
+      peers: 1,
+      synced: true,
+      head_at: "1970-01-01T00:00:00Z",
+      version: "1",
+    };
+    for (const status of ["stale", "unreachable"] as const) {
+      const lines = sampled({ status, status_code: "timeout", ...last });
+      assert.is(lines.get("node_up"), "0");
+      assert.is(lines.get('node_info{version="1"}'), "1");
+      assert.is(lines.get('node_status_code{code="timeout"}'), "1");
+      for (const name of ["height", "peers", "synced", "head_age_seconds"]) {
+        assert.not(lines.has(`node_${name}`), name);
+      }
+    }
+    for (const status_code of ["unauthorized", "stalled", "warming_up"] as const) {
+      assert.is(sampled({ status: "degraded", status_code }).get("node_up"), "1", status_code);
+    }
+    assert.not(sampled({ status: "starting", status_code: "starting" }).has("node_up"));
+    const { read } = serviceOf({ node: "http://127.0.0.1:9" });
+    assert.is((await read()).get("node_up"), "0");
+  },
+);
+
+metrics("labels that a node writes are escaped, short, and end no line", async () => {
+  const software = 'a"b\\c\nd\0e\ud800';
+  const { ask } = serviceOf({ info: () => ({ software, version: "9".repeat(3000) }) });
+  const text = await (await ask("/v1/metrics")).text();
+  const [series] = [...readMetrics(text).keys()].filter((name) => name.startsWith("node_info"));
+  const version = "9".repeat(128);
+  assert.is(
+    series,
+    `node_info{software="a\\"b\\\\c\ufffdd\ufffde\ufffd",version="${version}"}`,
+  );
+});
+
+metrics("to ask for metrics has the node asked", async () => {
+  let asked = 0;
+  const { read } = serviceOf({ info: () => ({ height: ++asked }) });
+  assert.is((await read()).get("node_height"), "1");
+  assert.is(asked, 1);
+});
+
+metrics("every answer is counted, by the template of its route and its status", async () => {
+  const operation = { responses: { 200: { description: "" } } };
+  const { ask, read } = serviceOf({
+    operations: [{
+      ...{ method: "POST", path: "/v1/peers/{peer-id}", operation },
+      handle: () => new Response(null, { status: 418 }),
+    }, {
+      ...{ method: "GET", path: "/v1/broken", operation },
+      handle: () => {
+        throw new Error("broken");
+      },
+    }],
+  });
+  const etag = (await ask("/v1/ready")).headers.get("etag")!;
+  await ask("/v1/ready", { method: "HEAD" });
+  await ask("/v1/ready", { headers: { "if-none-match": etag } });
+  await ask("/v1/ready", { headers: { "accept-encoding": "identity;q=0" } });
+  await ask("/v1/ready", { method: "DELETE" });
+  await ask("/v1/ready", { method: "OPTIONS" });
+  await ask("/v1/health?accept=nope");
+  await ask("/");
+  await ask("/v1/");
+  await ask("/assets/hunter2/hunter2");
+  await ask("/v1/peers/hunter2", { method: "POST" });
+  await ask("/v1/broken");
+  await ask("/hunter2?hunter2=hunter2");
+  await ask("/v1/info", { headers: { host: "hunter2.example" } });
+  await ask(`/${"x".repeat(9000)}`);
+  const text = await (await ask("/v1/metrics")).text();
+  const counted = [...readMetrics(text)].filter(([name]) => name.startsWith("nodeface_requests"))
+    .map(([name, value]) => name.replace(/.*route="([^"]*)",status="(\d+)".*/, `$1 $2 ${value}`));
+  assert.equal(counted, [
+    ...["/v1/ready 200 2", "/v1/ready 304 1", "/v1/ready 406 1", "/v1/ready 405 1"],
+    ...["/v1/ready 204 1", "/v1/health 400 1", "/ 307 1", "/v1 307 1"],
+    ...["/assets/{folder}/{file} 404 1", "/v1/peers/{peer-id} 418 1", "/v1/broken 500 1"],
+    ...["other 404 1", "other 421 1", "other 414 1"],
+  ]);
+  assert.not.match(text, "hunter2");
+  assert.is((await read()).get('nodeface_requests_total{route="/v1/metrics",status="200"}'), "1");
+});
+
+metrics(
+  "questions to the node are counted by source and result, with the time they took",
+  async () => {
+    const node = await playNode();
+    node.answer = ({ url }, response) => {
+      const status = url.startsWith("/good") ? 200 : url.startsWith("/refused") ? 401 : 404;
+      json({ height: 7 }, status)({} as never, response);
+    };
+    try {
+      const { read } = serviceOf({
+        node: { url: node.url, kind: "none" },
+        info: {
+          sources: {
+            good: { get: "/good?key=hunter2" },
+            refused: { get: "/refused" },
+            missing: { get: "/missing", optional: true },
+          },
+          fields: { height: "good#/height", peers: "refused#/x", more: "missing#/x" },
+        },
+      });
+      await read();
+      const lines = await read();
+      const count = (source: string, result: string) =>
+        lines.get(`nodeface_node_queries_total{source="${source}",result="${result}"}`);
+      assert.equal(
+        [count("good", "ok"), count("refused", "unauthorized"), count("missing", "absent")],
+        ["1", "1", "1"],
+      );
+      const times = "nodeface_node_query_duration_seconds";
+      assert.is(lines.get(`${times}_count{source="good"}`), "1");
+      assert.is(lines.get(`${times}_bucket{source="good",le="+Inf"}`), "1");
+      assert.ok(Number(lines.get(`${times}_sum{source="good"}`)) > 0);
+      for (const series of lines.keys()) assert.not.match(series, "hunter2");
+    } finally {
+      await node.close();
+    }
+  },
+);
+
+metrics("forwarded calls are counted by operation, and no parameter is a label", async () => {
+  const node = await playNode();
+  const rest = forwarding(node.url, REST, { open: ["reads"] }, { metrics: true });
+  const rpc = forwarding(node.url, RPC, { open: ["reads"] }, { metrics: true });
+  try {
+    const before = readMetrics(await (await rest.ask("/v1/metrics")).text());
+    assert.is(before.get("nodeface_queue_length"), "0");
+    assert.not(namesIn(before).has("nodeface_calls_total"));
+    await rest.ask("/v1/node/blocks/7711");
+    await rest.ask("/v1/node/blocks/7712");
+    node.answer = json({}, 500);
+    await rest.ask("/v1/node/peers/hunter2");
+    await rest.ask("/v1/node/hunter2/hunter2/hunter2");
+    node.answer = result("1");
+    await rpc.ask("/v1/rpc/block?hash=hunter2");
+    await rpc.rpc([{ jsonrpc: "2.0", id: 1, method: "number" }]);
+    const read = async ({ ask }: typeof rest) => await (await ask("/v1/metrics")).text();
+    const [restText, rpcText] = [await read(rest), await read(rpc)];
+    const calls = (text: string) =>
+      [...readMetrics(text)].filter(([name]) => name.startsWith("nodeface_calls_total"));
+    assert.equal(calls(restText), [
+      ['nodeface_calls_total{operation="GET /blocks/{height}",status="200"}', "2"],
+      ['nodeface_calls_total{operation="GET /peers/{address}",status="502"}', "1"],
+    ]);
+    assert.equal(calls(rpcText), [
+      ['nodeface_calls_total{operation="block",status="200"}', "1"],
+      ['nodeface_calls_total{operation="number",status="200"}', "1"],
+    ]);
+    assert.is(readMetrics(restText).get("nodeface_call_duration_seconds_count"), "3");
+    const route = 'nodeface_requests_total{route="/v1/node/{path}",status="200"}';
+    assert.is(readMetrics(restText).get(route), "2");
+    for (const text of [restText, rpcText]) {
+      for (const series of readMetrics(text).keys()) assert.not.match(series, /hunter2|771/);
+    }
+  } finally {
+    await node.close();
+  }
+});
+
+metrics("the calls that wait for a place at the node are counted", async () => {
+  const node = await playNode();
+  const held: (() => void)[] = [];
+  node.answer = (come, response) => held.push(() => void json({})(come, response));
+  const forward = { open: ["reads"], concurrency: 1 };
+  const { ask } = forwarding(node.url, REST, forward, { metrics: true });
+  const waiting = async () =>
+    readMetrics(await (await ask("/v1/metrics")).text()).get("nodeface_queue_length");
+  try {
+    const first = ask("/v1/node/blocks/1");
+    await until(() => held.length === 1);
+    const others = [ask("/v1/node/blocks/2"), ask("/v1/node/blocks/3")];
+    let seen: string | undefined;
+    await until(() => {
+      void waiting().then((length) => seen = length);
+      return seen === "2";
+    });
+    for (let i = 0; i < 3; i++) {
+      await until(() => held.length > 0);
+      held.shift()!();
+    }
+    await Promise.all([first, ...others]);
+    assert.is(await waiting(), "0");
+  } finally {
+    for (const release of held) release();
+    await node.close();
+  }
+});
+
+metrics("the age of a description is that of what is shown, and absent where none is", async () => {
+  const age = "nodeface_description_age_seconds";
+  const description = { openapi: "3.1.1", info: { title: "x", version: "1" }, paths: {} };
+  const shown = serviceOf({ description });
+  assert.not((await shown.read()).has(age));
+  await shown.ask("/spec.json");
+  const first = Number((await shown.read()).get(age));
+  assert.ok(first >= 0 && first < 60, String(first));
+  const broken = serviceOf({ description: { text: "openapi: [" } as never });
+  await broken.ask("/spec.json");
+  assert.not((await broken.read()).has(age));
+});
+
+metrics("a counter has no more series than its bound; what is beyond is counted together", () => {
+  const counter = createCounter(3);
+  for (let i = 0; i < 10; i++) counter.add("a", i);
+  counter.add("a", 0);
+  const [first, ...others] = counter.series();
+  assert.equal(first, { labels: ["a", 0], value: 2 });
+  assert.equal(others.map(({ value }) => value), [1, 1, 7]);
+  assert.equal(others.at(-1)?.labels, ["other", "other"]);
+});
+
+metrics("a histogram has each time in every bucket that it fits in", () => {
+  const histogram = createHistogram(1);
+  for (const seconds of [0.004, 0.005, 0.2, 99]) histogram.observe("a", seconds);
+  histogram.observe("b", 1);
+  const { counts, count, sum } = histogram.series().get("a")!;
+  assert.equal(counts, BOUNDS.map((bound) => bound < 0.25 ? 2 : 3));
+  assert.equal([count, sum], [4, 99.209]);
+  assert.equal([...histogram.series().keys()], ["a", "other"]);
+  const value = { counts, count, sum };
+  const text = expose({ nodeface_node_query_duration_seconds: [{ labels: ["a"], value }] });
+  const name = "nodeface_node_query_duration_seconds";
+  assert.match(text, `${name}_bucket{source="a",le="0.005"} 2\n`);
+  assert.match(text, `${name}_bucket{source="a",le="+Inf"} 4\n`);
+  assert.match(text, `${name}_sum{source="a"} 99.209\n${name}_count{source="a"} 4\n`);
+});
+
+metrics("the operator's token is in no label", async () => {
+  const { ask, read } = serviceOf();
+  await ask("/v1/info", { headers: { authorization: `Bearer ${TOKEN}` } });
+  await ask(`/v1/info?token=${TOKEN}`);
+  for (const series of (await read()).keys()) assert.not.match(series, TOKEN);
+});
+
+metrics.run();

@@ -1,0 +1,54 @@
+/** What a test starts beside a node, all of which ends with it. */
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { COMMANDS, type Running, start } from "../_server.ts";
+import { type Daemon, startDaemon } from "./_daemon.ts";
+
+/** What a test has started. */
+export class Bench implements AsyncDisposable {
+  readonly home: string;
+  readonly #ends: (() => Promise<unknown>)[] = [];
+
+  constructor(home: string) {
+    this.home = home;
+  }
+
+  static async open(name: string): Promise<Bench> {
+    return new Bench(await mkdtemp(join(tmpdir(), `nodeface-${name}-`)));
+  }
+
+  async daemon(command: readonly string[], port: number): Promise<Daemon> {
+    const env = { HOME: this.home, XDG_CONFIG_HOME: "", XDG_STATE_HOME: "", NODE_BACKEND: "js" };
+    const daemon = await startDaemon(command, port, env);
+    this.#ends.push(() => daemon.stop("SIGKILL"));
+    return daemon;
+  }
+
+  /** Starts the service; a home of its own has no secrets. */
+  async service(args: readonly string[], home: string = this.home): Promise<Running> {
+    const service = await start([...COMMANDS.Node, ...args], { HOME: home });
+    this.#ends.push(() => service.stop());
+    return service;
+  }
+
+  async config(name: string, value: unknown): Promise<string> {
+    const path = join(this.home, name);
+    await writeFile(path, JSON.stringify(value));
+    return path;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const end of this.#ends.reverse()) await end();
+  }
+}
+
+/** A test with a bench of its own. */
+export const bench = (name: string, use: (bench: Bench) => Promise<void>) => async () => {
+  const opened = await Bench.open(name);
+  try {
+    await use(opened);
+  } finally {
+    await opened[Symbol.asyncDispose]();
+  }
+};

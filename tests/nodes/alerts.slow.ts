@@ -1,0 +1,195 @@
+/**
+ * Prometheus scrapes services beside real nodes: anvil of npm, Debian's litecoind and etcd. Each alert of
+ * `deploy/alerts.yaml` fires when its node is brought there, and not before. `npm run test:slow -- nodes`.
+ */
+import { spawnSync } from "node:child_process";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { readMetrics } from "../_metrics.ts";
+import { testWhere, without } from "../_needs.ts";
+import { ROOT } from "../_paths.ts";
+import type { Running } from "../_server.ts";
+import { type Bench, bench } from "./_bench.ts";
+import { call, type Daemon, freePort, until } from "./_daemon.ts";
+
+const alerts = suite("alerts");
+
+const PROMETHEUS = "/usr/bin/prometheus";
+const PROMTOOL = "/usr/bin/promtool";
+const ANVIL = `${ROOT}tests/node_modules/.bin/anvil`;
+const LITECOIND = "/usr/lib/litecoin/litecoind";
+const ETCD = "/usr/bin/etcd";
+
+const RULES = `${ROOT}deploy/alerts.yaml`;
+
+/** How long an alert may take to fire or to end, in milliseconds. */
+const PATIENCE = 60_000;
+
+/** Runs promtool, which has to be content and to say nothing else. */
+function promtool(args: readonly string[], input = ""): string {
+  const { status, stdout, stderr } = spawnSync(PROMTOOL, args, { input, encoding: "utf8" });
+  assert.is(status, 0, stdout + stderr);
+  return stdout + stderr;
+}
+
+testWhere(alerts, without(PROMTOOL), "promtool finds nothing wrong with the rules", () => {
+  assert.match(promtool(["check", "rules", RULES]), /SUCCESS: \d+ rules found/);
+  return Promise.resolve();
+});
+
+testWhere(
+  alerts,
+  without(PROMTOOL),
+  "promtool reads the scrape configuration of the page",
+  async () => {
+    const page = await readFile(`${ROOT}docs/monitoring.md`, "utf8");
+    const [, yaml = ""] = /```yml\n(scrape_configs:[^]*?)```/.exec(page) ?? [];
+    await bench("scrape", async ({ home }) => {
+      await writeFile(join(home, "alerts.yaml"), await readFile(RULES));
+      await writeFile(join(home, "prometheus.yml"), yaml);
+      assert.match(promtool(["check", "config", join(home, "prometheus.yml")]), "SUCCESS");
+    })();
+  },
+);
+
+/** Three members of a cluster. */
+async function startEtcd(bench: Bench): Promise<Daemon[]> {
+  const names = ["a", "b", "c"];
+  const ports = await Promise.all(names.map(async () => [await freePort(), await freePort()]));
+  const cluster = names.map((name, i) => `${name}=http://127.0.0.1:${ports[i]![1]}`).join();
+  return await Promise.all(names.map((name, i) => {
+    const [client, peer] = ports[i]!.map((port) => `http://127.0.0.1:${port}`);
+    return bench.daemon([
+      ...[ETCD, "--name", name, "--data-dir", join(bench.home, name)],
+      ...["--listen-peer-urls", peer!, "--initial-advertise-peer-urls", peer!],
+      ...["--listen-client-urls", client!, "--advertise-client-urls", client!],
+      ...["--initial-cluster", cluster, "--initial-cluster-state", "new"],
+    ], ports[i]![0]!);
+  }));
+}
+
+/** Starts Prometheus with the rules, whose times are shortened. */
+async function startPrometheus(bench: Bench, services: readonly Running[]): Promise<string> {
+  const rules = (await readFile(RULES, "utf8")).replaceAll(/for: \w+/g, "for: 2s")
+    .replaceAll("[5m]", "[10s]");
+  await writeFile(join(bench.home, "alerts.yaml"), rules);
+  const config = await bench.config("prometheus.yml", {
+    global: { scrape_interval: "2s", evaluation_interval: "1s" },
+    rule_files: ["alerts.yaml"],
+    scrape_configs: [{
+      job_name: "nodeface",
+      metrics_path: "/v1/metrics",
+      static_configs: [{ targets: services.map(({ url }) => new URL(url).host) }],
+    }],
+  });
+  const port = await freePort();
+  const { url } = await bench.daemon([
+    ...[PROMETHEUS, `--config.file=${config}`, `--storage.tsdb.path=${bench.home}/tsdb`],
+    ...[`--web.listen-address=127.0.0.1:${port}`],
+  ], port);
+  return url;
+}
+
+testWhere(
+  alerts,
+  without(PROMETHEUS, PROMTOOL, ANVIL, LITECOIND, ETCD),
+  "each alert fires when the node is brought there, and ends when it is well again",
+  bench("alerts", async (bench) => {
+    const [port, rpcPort] = [await freePort(), await freePort()];
+    const anvil = (...more: string[]) =>
+      bench.daemon([ANVIL, "--port", `${port}`, "--chain-id", "10", "--silent", ...more], port);
+    // What a network of this kind is not to be without: a young block that is not the first.
+    const mine = () => call(`http://127.0.0.1:${port}`, "anvil_mine", ["0x1"]);
+    const [chain, litecoin, etcd] = await Promise.all([
+      anvil(),
+      bench.daemon([LITECOIND, "-regtest", "-server", "-listen=0", `-rpcport=${rpcPort}`], rpcPort),
+      startEtcd(bench),
+    ]);
+    await mine();
+
+    const secret = join(bench.home, "wrong");
+    const node = { url: litecoin.url, auth: { basic_file: secret } };
+    await writeFile(secret, "somebody:wrong");
+    const config = { node, metrics: true };
+    const services = await Promise.all([
+      bench.service([chain.url, "--metrics", "--forward", "reads"]),
+      bench.service(["--config", await bench.config("litecoin.yaml", config)]),
+      bench.service([etcd[0]!.url, "--metrics"]),
+      bench.service([litecoin.url, "--metrics"]),
+      bench.service([etcd[0]!.url, "--metrics", "--kind", "bitcoin"]),
+      bench.service(["--metrics"]),
+    ]);
+    const [besideAnvil, refused, besideEtcd, besideLitecoin, wrongKind, alone] = services;
+    const metricsOf = async ({ url }: Running) =>
+      await (await fetch(new URL("v1/metrics", url))).text();
+
+    const url = await startPrometheus(bench, services);
+    const firing = async (): Promise<string[]> => {
+      const { data } = await (await fetch(`${url}/api/v1/alerts`)).json();
+      return data.alerts.filter(({ state }: { state: string }) => state === "firing")
+        .map(({ labels }: { labels: Record<string, string> }) =>
+          `${labels.alertname} ${services.findIndex((one) => one.url.includes(labels.instance!))}`
+        );
+    };
+    const fires = async (name: string, service: Running, isFiring = true) => {
+      const line = `${name} ${services.indexOf(service)}`;
+      await until(async () => (await firing()).includes(line) === isFiring, PATIENCE).catch(
+        async () => assert.unreachable(`${line}: ${isFiring}, but ${await firing()}`),
+      );
+    };
+    /** What Prometheus has of a metric at the moment, by service. */
+    const values = async (query: string) => {
+      const { data } = await (await fetch(`${url}/api/v1/query?query=${query}`)).json();
+      return new Map<Running, string>(
+        data.result.map((
+          { metric, value }: { metric: { instance: string }; value: [number, string] },
+        ) => [services.find((one) => one.url.includes(metric.instance)), value[1]]),
+      );
+    };
+
+    // All are scraped. What is well has no alert, what was wrong from the start has its own.
+    await until(async () => [...(await values("up")).values()].join("") === "111111", PATIENCE);
+    await fires("NodeUnauthorized", refused!);
+    await fires("NodeDegraded", wrongKind!);
+    const only = "NodeDegraded 4,NodeUnauthorized 1";
+    await until(async () => (await firing()).sort().join() === only, PATIENCE);
+    const up = await values("node_up");
+    assert.equal(services.map((one) => up.get(one)), ["1", "1", "1", "1", "1", undefined]);
+    const heights = await values("node_height");
+    assert.equal([heights.get(besideAnvil!), heights.get(besideLitecoin!)], ["1", "0"]);
+    assert.not(heights.has(refused!));
+    for (const service of services) {
+      const text = await metricsOf(service);
+      assert.is(promtool(["check", "metrics"], text), "");
+      readMetrics(text);
+    }
+
+    // No quorum.
+    await Promise.all([etcd[1]!.stop("SIGKILL"), etcd[2]!.stop("SIGKILL")]);
+    // No node, while somebody calls it.
+    await chain.stop("SIGKILL");
+    await fires("NodeDown", besideAnvil!);
+    const visit = () => fetch(new URL("v1/rpc/eth_chainId", besideAnvil!.url));
+    await until(async () => {
+      assert.is((await visit()).status, 502);
+      return (await firing()).includes("NodeCallsFailing 0");
+    }, PATIENCE);
+    await fires("NodeWithoutLeader", besideEtcd!);
+
+    // It comes back with a chain on which nothing has been mined for two hours.
+    const before = Math.floor(Date.now() / 1000) - 7200;
+    await anvil("--timestamp", `${before}`);
+    await mine();
+    await fires("NodeStalled", besideAnvil!);
+    await fires("NodeDown", besideAnvil!, false);
+
+    await alone!.stop();
+    await fires("NodefaceDown", alone!);
+    const names = (await readFile(RULES, "utf8")).match(/(?<=- alert: )\w+/g);
+    assert.is(names?.length, 7, "each alert has its part in this test");
+  }),
+);
+
+alerts.run();

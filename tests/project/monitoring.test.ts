@@ -1,0 +1,72 @@
+import { readFileSync } from "node:fs";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { parse } from "yaml";
+import { createNodeface } from "../../src/index.ts";
+import { STATUS_CODES } from "../../src/metrics/node-samples.ts";
+import { type Metric, METRICS } from "../../src/metrics/table.ts";
+import { ROOT } from "../_paths.ts";
+
+const monitoring = suite("docs/monitoring.md");
+
+const page = readFileSync(`${ROOT}docs/monitoring.md`, "utf8");
+const blocks = [...page.matchAll(/^```yml\n([^]*?)^```/gm)].map(([, yaml]) => yaml!);
+
+monitoring("what it shows of other programs' configurations can be read", () => {
+  assert.ok(blocks.length > 0);
+  for (const yaml of blocks) assert.type(parse(yaml), "object");
+});
+
+monitoring("every path that its probes ask is answered with 200", async () => {
+  const app = createNodeface({ metrics: true });
+  const paths = [...page.matchAll(/(?::8080|path: "?)(\/v1\/[^\s"},]+)/g)].map(([, path]) => path!);
+  assert.ok(paths.length >= 6, paths.join());
+  for (const path of new Set(paths)) {
+    const { status } = await app.fetch(new Request(`http://127.0.0.1:8080${path}`));
+    assert.is(status, 200, path);
+  }
+});
+
+monitoring("a pod has the probes that it names, by the port that is listened on", () => {
+  const [pod] = blocks.map((yaml) => parse(yaml)).filter(({ kind }) => kind === "Pod");
+  const [nodeface, node] = pod.spec.containers;
+  const [{ containerPort: port }] = nodeface.ports;
+  for (const probe of ["livenessProbe", "readinessProbe"]) {
+    assert.equal(nodeface[probe].httpGet, { path: "/v1/ready", port });
+  }
+  assert.is(node.readinessProbe.httpGet.port, port);
+  assert.is(node.livenessProbe, undefined);
+});
+
+monitoring("its table has every metric as it is, in the same order", () => {
+  const rows = [...page.matchAll(/^\| `(\w+)` +\| (\w+) +\| (.*?) +\| (.*?) +\|$/gm)];
+  const wanted = Object.entries<Metric>(METRICS).map(([name, { type, labels = [], help }]) => [
+    name,
+    type,
+    labels.map((label) => `\`${label}\``).join(", "),
+    help,
+  ]);
+  assert.equal(rows.map(([, ...cells]) => cells), wanted);
+});
+
+monitoring("its table of alerts has every alert, with the time after which it fires", () => {
+  const { groups: [{ rules }] } = parse(readFileSync(`${ROOT}deploy/alerts.yaml`, "utf8"));
+  const rows = [...page.matchAll(/^\| `(Node\w+)` +\| .*? +\| (\w+) +\|$/gm)];
+  assert.equal(
+    rows.map(([, ...cells]) => cells),
+    rules.map((rule: { alert: string; for: string }) => [rule.alert, rule.for]),
+  );
+});
+
+monitoring("the alerts ask for metrics, statuses and codes that there are", () => {
+  const text = readFileSync(`${ROOT}deploy/alerts.yaml`, "utf8");
+  const codes = STATUS_CODES as readonly string[];
+  for (const [, name, labels = ""] of text.matchAll(/\b(node(?:face)?_\w+)(?:\{(.*?)\})?/g)) {
+    assert.ok(Object.hasOwn(METRICS, name!), name);
+    if (name !== "node_status_code") continue;
+    const [, words = ""] = /^code=~?"(.+)"$/.exec(labels) ?? [];
+    for (const code of words.split("|")) assert.ok(codes.includes(code), code);
+  }
+});
+
+monitoring.run();
