@@ -64,16 +64,32 @@ async function run(config: Config): Promise<number> {
     }
     case "check": {
       const { check } = await import("./cli/check.ts");
-      const { report, json, isWell } = await check(config);
-      await print(config.asJson ? json : report);
+      const { report, json, isWell } = await check(config, await openProgress());
+      if (config.asJson) await print(json);
+      else await print(await forTerminal(report));
       return isWell ? STOPPED : COULD_NOT_RUN;
     }
     case "init": {
       const { init } = await import("./cli/init.ts");
-      await print(await init(config, files));
+      await print(await init(config, files, await openProgress()));
       return STOPPED;
     }
   }
+}
+
+async function openProgress() {
+  const [{ createProgress }, { lookAtTerminal }] = await Promise.all([
+    import("./cli/progress.ts"),
+    import("./cli/terminal.ts"),
+  ]);
+  const { isTerminal } = await lookAtTerminal("stderr", process.env);
+  return createProgress({ write: openOutput("stderr"), isTerminal });
+}
+
+/** A report with colours, where a person reads along. */
+async function forTerminal(report: string): Promise<string> {
+  const { color, lookAtTerminal } = await import("./cli/terminal.ts");
+  return (await lookAtTerminal("stdout", process.env)).hasColors ? color(report) : report;
 }
 
 /** The runtime's name and version; Deno and Bun name a Node as well. */

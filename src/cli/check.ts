@@ -14,6 +14,7 @@ import type { Section } from "./check-section.ts";
 import type { Config } from "./configuration.ts";
 import { ConfigError } from "./configuration-error.ts";
 import { inspectNode } from "./inspect-node.ts";
+import type { Progress } from "./progress.ts";
 
 /** What was found. */
 export interface Checked {
@@ -28,14 +29,24 @@ export interface Checked {
 /**
  * Asks the node and reads its description once.
  *
+ * @param progress says what takes long
  * @throws {ConfigError} if a file or a variable that the configuration names cannot be read
  */
-export async function check(config: Config): Promise<Checked> {
+export async function check(
+  config: Config,
+  { during }: Pick<Progress, "during"> = { during: (_, work) => work },
+): Promise<Checked> {
   const unreadable = await findUnreadable(config.node);
   if (unreadable.length > 0) throw new ConfigError(unreadable);
-  const { inspection, info } = await inspectNode(config);
+  const { inspection, info } = await during(
+    `asking ${config.node.url ?? "the sources"}`,
+    inspectNode(config),
+  );
   const kind = config.node.kind ?? inspection?.detection?.kind;
-  const described = await describeDescription(config, kind, info);
+  const described = await during(
+    "reading the description",
+    describeDescription(config, kind, info),
+  );
   const sections = [
     ...describeKind(config, inspection),
     ...describeSources(inspection),

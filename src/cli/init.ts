@@ -15,6 +15,7 @@ import { excerpt } from "../text.ts";
 import type { Config, Files } from "./configuration.ts";
 import { type Inspected, inspectNode } from "./inspect-node.ts";
 import { inFlow, newConfiguration } from "./new-configuration.ts";
+import type { Progress } from "./progress.ts";
 import { writeNewFile } from "./write-new-file.ts";
 
 /** How many of the usual places of a secret are named. */
@@ -33,17 +34,22 @@ const PRIVATE = 0o600, PUBLIC = 0o644;
 /**
  * Asks the node and writes the file.
  *
+ * @param progress says what takes long
  * @returns what to tell the operator, with line breaks
  * @throws {Error} where nothing is written, with a message for the operator
  */
-export async function init(config: Config, files: Pick<Files, "isThere">): Promise<string> {
+export async function init(
+  config: Config,
+  files: Pick<Files, "isThere">,
+  { during }: Pick<Progress, "during"> = { during: (_, work) => work },
+): Promise<string> {
   const path = config.file!;
   if (await files.isThere(path)) {
     throw new Error(
       `${path} is there already, and stays as it is; name another file with --config`,
     );
   }
-  const inspected = await inspectNode(config);
+  const inspected = await during(`asking ${config.node.url}`, inspectNode(config));
   const { status } = inspected.inspection!;
   const name = config.node.kind ?? inspected.inspection!.detection?.kind ?? status.looksLike;
   refuse(config, status, name);

@@ -23,6 +23,8 @@ interface Service {
   readonly nodeface: AnsweringNodeface;
   /** What has become of the node's description; nothing before it was read. */
   shown: DescriptionReport["shown"] | undefined;
+  /** Resolves when the node's description was read for the first time, whatever came of it. */
+  readonly described: Promise<void>;
 }
 
 /**
@@ -70,6 +72,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   log(`nodeface ${VERSION} on ${addressOf(server.url)}`, "info");
   void tellUnreadable(config, log);
   void tellForward(config, log);
+  void tellSlow(current, log);
   askNode(current);
   let stopWatching = watchDescription(current, queue, log);
 
@@ -110,13 +113,18 @@ export async function runService(config: Config, read: () => Promise<Config>): P
 /** Makes the service for a configuration. */
 function makeService(config: Config, startedAt: Date, log: WriteLog): Service {
   const { kinds, page, node, info, hosts, cors, description, forward } = config;
+  let described = () => {};
+  const whenDescribed = new Promise<void>((resolve) => described = resolve);
   // The configuration was checked when it was read.
   const nodeface = assembleNodeface({
     ...{ kinds, page, node, info, hosts, cors, description, forward, startedAt },
-    onDescription: ({ shown }) => service.shown = shown,
+    onDescription: ({ shown }) => {
+      service.shown = shown;
+      described();
+    },
     log: (message, { level }) => log(message, level),
   });
-  const service: Service = { config, nodeface, shown: undefined };
+  const service: Service = { config, nodeface, shown: undefined, described: whenDescribed };
   return service;
 }
 
@@ -136,6 +144,25 @@ async function tellForward(
   const { judgeSettings } = await import("../gateway/judge-settings.ts");
   const surroundings = { hosts, url: node.url, listening: { host, port } };
   for (const { level, message } of await judgeSettings(forward, surroundings)) log(message, level);
+}
+
+/** How long a description may take before it is said that it is read, in milliseconds. */
+const SLOW = 1000;
+
+/** Tells that a large description is being read, and when it was. */
+async function tellSlow({ config: { description }, described }: Service, log: WriteLog) {
+  if (description === undefined || description === "none") return;
+  const begun = performance.now();
+  let isTold = false;
+  const timer = setTimeout(() => {
+    isTold = true;
+    log(`the description ${description} is being read`, "info");
+  }, SLOW);
+  timer.unref();
+  await described;
+  clearTimeout(timer);
+  const seconds = ((performance.now() - begun) / 1000).toFixed(1);
+  if (isTold) log(`the description was read in ${seconds} s`, "info");
 }
 
 /** Whether a service that is to take the place of another has lost the same node's description. */
