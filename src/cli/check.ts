@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { findUnreadable } from "../info/node-files.ts";
+import { findOpenSecrets, findUnreadable } from "../info/node-files.ts";
 import { formatJson } from "../json/lossless.ts";
 import { printableJson } from "../text.ts";
 import { describeCalls } from "./check-calls.ts";
@@ -48,6 +48,7 @@ export async function check(
     describeDescription(config, kind, info),
   );
   const sections = [
+    ...describeSecrets(await findOpenSecrets(config.node)),
     ...describeKind(config, inspection),
     ...describeSources(inspection),
     ...described.sections,
@@ -62,6 +63,12 @@ export async function check(
     json: jsonOf(config, sections, troubles, info),
     isWell: troubles.length === 0,
   };
+}
+
+function describeSecrets(notes: readonly string[]): Section[] {
+  if (notes.length === 0) return [];
+  const text = notes.map((note) => `note  ${note}\n`).join("");
+  return [{ title: "Secrets", text, troubles: [], notes }];
 }
 
 function reportOf(sections: readonly Section[], troubles: readonly string[], info: unknown) {

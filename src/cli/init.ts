@@ -4,6 +4,7 @@
  * @module
  */
 import { dirname, isAbsolute, relative } from "node:path";
+import { isAnchored } from "../file-path.ts";
 import { VERSION } from "../generated/build-info.js";
 import { KINDS } from "../generated/kinds.js";
 import type { NodeStatus } from "../info/status.ts";
@@ -63,7 +64,7 @@ export async function init(
     head: [
       `The configuration of Nodeface ${VERSION}, beside ${node}.`,
       "Every key may be left out. A line that begins with # is not read: remove the # to set a key.",
-      "Files are relative to this one; ~/ is the home directory.",
+      "Files are relative to this one; ~/ is the home directory, $CREDENTIALS_DIRECTORY/ systemd's.",
     ],
     values: valuesOf(config, path, name),
     remarks: {
@@ -100,7 +101,7 @@ function valuesOf(
   name: string | undefined,
 ): Record<string, unknown> {
   const beside = (place: string) =>
-    isAbsolute(place) || /^(?:https?|file):|^~\/|^\$/i.test(place) || place === "none"
+    isAbsolute(place) || isAnchored(place) || /^(?:https?|file):/i.test(place) || place === "none"
       ? place
       : relative(dirname(path), place).replaceAll("\\", "/");
   const isListening = given.host !== undefined || given.port !== undefined;

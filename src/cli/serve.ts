@@ -70,7 +70,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   if (!server) return;
   for (const { message, level } of config.remarks) log(message, level);
   log(`nodeface ${VERSION} on ${addressOf(server.url)}`, "info");
-  void tellUnreadable(config, log);
+  void tellCredentials(config, log);
   void tellForward(config, log);
   void tellSlow(current, log);
   askNode(current);
@@ -96,7 +96,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
       options.onAnswer = writeRequests(next);
       stopWatching = watchDescription(current, queue, log);
       await before.nodeface.close();
-      await tellUnreadable(next, log);
+      await tellCredentials(next, log);
       await tellForward(next, log);
       log("the configuration has been read again", "info");
     } catch (error) {
@@ -128,11 +128,12 @@ function makeService(config: Config, startedAt: Date, log: WriteLog): Service {
   return service;
 }
 
-/** Tells which credentials cannot be read. A node may write them when it starts, so the service goes on. */
-async function tellUnreadable({ node }: Config, log: WriteLog): Promise<void> {
+/** Tells which credentials cannot be read, or can be by others. A node may write them when it starts, so the service goes on. */
+async function tellCredentials({ node }: Config, log: WriteLog): Promise<void> {
   if (!node.auth && !node.tls) return;
-  const { findUnreadable } = await import("../info/node-files.ts");
+  const { findOpenSecrets, findUnreadable } = await import("../info/node-files.ts");
   for (const fault of await findUnreadable(node)) log(fault, "error");
+  for (const warning of await findOpenSecrets(node)) log(warning, "warn");
 }
 
 /** Tells what is wrong, or dangerous, in what may be called. */

@@ -10,6 +10,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { COMMAND, type CommandSetting } from "../../src/settings/flags.ts";
 import { ROOT } from "../_paths.ts";
 import { COMMANDS, run, serving, start } from "../_server.ts";
+import { until } from "../nodes/_daemon.ts";
 
 /** Arguments and environment that are wrong, and what is said of them. */
 const WRONG: [
@@ -277,6 +278,16 @@ wrong("a variable that nothing reads is a warning", async () => {
     stderr,
     /Z warn {2}nothing reads the variable NODEFACE_PROT; did you mean NODEFACE_PORT/,
   );
+});
+
+wrong("a secret that others may read is a warning at the start", async () => {
+  const config = join(folder, "open.yaml");
+  writeFileSync(join(folder, "open"), "user:password", { mode: 0o644 });
+  writeFileSync(config, "node: { url: http://127.0.0.1:2, auth: { basic_file: open } }");
+  const server = await start([...COMMANDS.Bun, "--config", config]);
+  await until(() => Promise.resolve(server.stderr().includes("chmod 600")), 10_000);
+  const { stderr } = await server.stop();
+  assert.match(stderr, /Z warn {2}node\.auth\.basic_file .*open can be read by every user/);
 });
 
 wrong(
