@@ -6,6 +6,7 @@
  */
 // Before all others: it handles signals from here on.
 import { endOnSignals } from "./cli/signals.ts";
+import { wantsJson } from "./cli/arguments-and-environment.ts";
 import { type Config, readConfig } from "./cli/configuration.ts";
 import { ConfigError } from "./cli/configuration-error.ts";
 import { files } from "./cli/files.ts";
@@ -24,7 +25,11 @@ async function main(): Promise<number> {
     return await run(await read());
   } catch (error) {
     const code = error instanceof ConfigError ? WRONG_USE : COULD_NOT_RUN;
-    await complain(error instanceof Error ? error.message : String(error));
+    const message = error instanceof Error ? error.message : String(error);
+    if (wantsJson(process.argv.slice(2))) {
+      const { jsonOfFailure } = await import("./cli/check.ts");
+      await print(jsonOfFailure(message.split("\n")));
+    } else await complain(message);
     return code;
   }
 }
@@ -39,7 +44,8 @@ async function run(config: Config): Promise<number> {
     return STOPPED;
   }
   endOnSignals();
-  for (const { message } of config.remarks) await complain(message);
+  // The one JSON object has them as well.
+  if (!config.asJson) { for (const { message } of config.remarks) await complain(message); }
   switch (config.command) {
     case "help": {
       const { usage } = await import("./cli/usage.ts");
@@ -58,11 +64,32 @@ async function run(config: Config): Promise<number> {
     }
     case "check": {
       const { check } = await import("./cli/check.ts");
-      const { report, isWell } = await check(config);
-      await print(report);
+      const { report, json, isWell } = await check(config, await openProgress());
+      if (config.asJson) await print(json);
+      else await print(await forTerminal(report));
       return isWell ? STOPPED : COULD_NOT_RUN;
     }
+    case "init": {
+      const { init } = await import("./cli/init.ts");
+      await print(await init(config, files, await openProgress()));
+      return STOPPED;
+    }
   }
+}
+
+async function openProgress() {
+  const [{ createProgress }, { lookAtTerminal }] = await Promise.all([
+    import("./cli/progress.ts"),
+    import("./cli/terminal.ts"),
+  ]);
+  const { isTerminal } = await lookAtTerminal("stderr", process.env);
+  return createProgress({ write: openOutput("stderr"), isTerminal });
+}
+
+/** A report with colours, where a person reads along. */
+async function forTerminal(report: string): Promise<string> {
+  const { color, lookAtTerminal } = await import("./cli/terminal.ts");
+  return (await lookAtTerminal("stdout", process.env)).hasColors ? color(report) : report;
 }
 
 /** The runtime's name and version; Deno and Bun name a Node as well. */

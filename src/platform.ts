@@ -8,6 +8,7 @@
 import type { Readable } from "node:stream";
 import type { ReadableStream as NodeStream } from "node:stream/web";
 import { joinBytes } from "./bytes.ts";
+import { CREDENTIALS_DIRECTORY, expandPath, isCredential } from "./file-path.ts";
 import { withTimeout } from "./with-timeout.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -95,12 +96,12 @@ export function readVariable(name: string): string | undefined {
 /**
  * The URL of a file.
  *
- * @param path absolute, relative to the working directory, or with `~/` for the home directory
+ * @param path absolute, relative to the working directory, or as `expandPath` knows it
  * @throws {PlatformError} if the runtime has no files
  */
 export async function fileUrl(path: string): Promise<URL> {
   const { pathToFileURL } = await import("node:url").catch(withoutFiles);
-  return pathToFileURL(expandHome(path));
+  return pathToFileURL(expand(path));
 }
 
 /**
@@ -141,7 +142,7 @@ export async function readFile(place: string | URL, { limit, timeout }: Bounds):
 
 async function read(place: string | URL, limit: number): Promise<Bytes> {
   const { open, stat } = await import("node:fs/promises").catch(withoutFiles);
-  const path = typeof place === "string" ? expandHome(place) : place;
+  const path = typeof place === "string" ? expand(place) : place;
   // Opening a pipe would block, and a device may never end.
   const found = await stat(path);
   if (!found.isFile()) throw new PlatformError("it is no regular file");
@@ -468,9 +469,10 @@ export function parentThread(): {
   };
 }
 
-function expandHome(path: string): string {
-  const home = readVariable("HOME") ?? readVariable("USERPROFILE");
-  return home && path.startsWith("~/") ? home + path.slice(1) : path;
+function expand(path: string): string {
+  const expanded = expandPath(path, readVariable);
+  if (isCredential(expanded)) throw new PlatformError(`$${CREDENTIALS_DIRECTORY} is not set`);
+  return expanded;
 }
 
 function withoutFiles(): never {

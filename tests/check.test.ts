@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite } from "uvu";
@@ -6,6 +6,8 @@ import * as assert from "uvu/assert";
 import { check as checkConfig } from "../src/cli/check.ts";
 import type { Config } from "../src/cli/configuration.ts";
 import type { Kind } from "../src/kinds/kind.ts";
+import { serveFetch } from "./nodes/_played-server.ts";
+import { play, RECORDINGS } from "./nodes/_recorded.ts";
 
 const check = suite("nodeface check");
 
@@ -13,9 +15,9 @@ const check = suite("nodeface check");
 const NOWHERE = "http://127.0.0.1:9";
 const DESCRIPTION = new URL("../spec/openapi.yaml", import.meta.url).href;
 
-/** What is reported of a configuration. */
-const report = async (config: Partial<Config>) =>
-  (await checkConfig({
+/** What is found out about a configuration. */
+const checked = (config: Partial<Config>) =>
+  checkConfig({
     command: "check",
     remarks: [],
     host: "127.0.0.1",
@@ -25,7 +27,9 @@ const report = async (config: Partial<Config>) =>
     kinds: {},
     info: {},
     ...config,
-  })).report;
+  });
+
+const report = async (config: Partial<Config>) => (await checked(config)).report;
 
 check(
   "asks a node of a kind that describes itself for its description, and says where",
@@ -102,6 +106,53 @@ check("tells all findings of a description, the errors before the notes", async 
     assert.equal(levels.slice(0, 39), Array(39).fill("error"));
     assert.equal(levels.slice(39), ["note", "note"]);
     assert.match(found, "- errors in the description: 39");
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+check("the JSON object has what the report has: kind, sources, findings, calls, info", async () => {
+  await using node = await serveFetch(play(RECORDINGS.get("anvil")!));
+  const config = { node: { url: node.url }, forward: "reads", file: "nodeface.yaml" } as const;
+  const { json, isWell } = await checked({ ...config, host: "0.0.0.0", hosts: ["node.example"] });
+  const found = JSON.parse(json);
+  const page = readFileSync(new URL("../docs/deployment.md", import.meta.url), "utf8");
+  const [, table = ""] = /## Checked by a program([^]*?)\n#/.exec(`${page}\n#`)!;
+  const documented = [...table.matchAll(/^\| `(\w+)` /gm)].map(([, key]) => key);
+  assert.equal(Object.keys(found), documented);
+  assert.equal([found.ok, isWell, found.troubles], [true, true, []]);
+  assert.match(found.notes.join(), "anybody who reaches 0.0.0.0 may call");
+  assert.equal([found.configuration, found.url], ["nodeface.yaml", node.url]);
+  assert.is(found.kind.name, "ethereum");
+  assert.type(found.kind.because, "string");
+  const head = found.sources.find(({ name }: { name: string }) => name === "client");
+  assert.equal([head.asks, Object.keys(head.gave)], ["web3_clientVersion", [""]]);
+  assert.type(head.took_ms, "number");
+  assert.is(found.description.shown, true);
+  const call = found.calls.find(({ operation }: { operation: string }) =>
+    operation === "eth_chainId"
+  );
+  assert.equal([call.mark, call.call], ["read", "allowed"]);
+  assert.is(found.info.status, "ok");
+});
+
+check("the JSON object says of each finding where it is, and of trouble what it is", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
+  try {
+    const file = join(folder, "openapi.yaml");
+    writeFileSync(file, many(2));
+    const { json, isWell } = await checked({ node: { url: NOWHERE }, description: file });
+    const { ok, troubles, kind, info, description, calls } = JSON.parse(json);
+    assert.equal([ok, isWell, calls], [false, false, undefined]);
+    assert.match(
+      troubles.join("\n"),
+      /^the node is unreachable: .*\nerrors in the description: 1$/,
+    );
+    assert.is(kind.name, undefined);
+    assert.is(info.status_code, "connection_refused");
+    const { level, file: name, line, column, message } = description.findings[0];
+    assert.equal([level, name, line, column], ["error", "openapi.yaml", 7, 9]);
+    assert.type(message, "string");
   } finally {
     rmSync(folder, { recursive: true });
   }

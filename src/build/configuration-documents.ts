@@ -61,8 +61,9 @@ so. Every key may be left out. \`SIGHUP\` has the file read again; while it is w
 with what it had.
 
 Flags win over variables, variables over the file, the file over the defaults. Files that the
-configuration names are relative to it, and \`~/\` is the home directory; those that flags and variables
-name are relative to the working directory. Durations are \`500ms\`, \`2s\`, \`1m\` or \`1h\`.
+configuration names are relative to it; those that flags and variables name are relative to the working
+directory. \`~/\` at the start is the home directory, and \`$CREDENTIALS_DIRECTORY/\` what systemd passes
+on ([secrets](deployment.md#secrets)). Durations are \`500ms\`, \`2s\`, \`1m\` or \`1h\`.
 [nodeface.schema.json](../spec/nodeface.schema.json) says the same to editors:
 
 \`\`\`yaml

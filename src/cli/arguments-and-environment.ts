@@ -4,13 +4,14 @@
  *
  * @module
  */
+import { COMMANDS, SWITCHES } from "../settings/commands.ts";
 import { COMMAND, type CommandSetting, type Values } from "../settings/flags-and-variables.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import { mistakeInText, readText, type TextRule } from "../settings/text-rules.ts";
 import { quote } from "../text.ts";
 
 /** What the command may be told to do. */
-export type Command = "serve" | "check" | "kinds" | "version" | "help";
+export type Command = "serve" | keyof typeof COMMANDS | "version" | "help";
 
 type Name = keyof Values;
 
@@ -23,6 +24,8 @@ export interface Given {
   readonly values: Values;
   /** Whether the command only prints: settings have no use then, and none is read. */
   readonly isPrinting: boolean;
+  /** Whether `check` is to print one JSON object. */
+  readonly asJson: boolean;
   /** What each setting is called where it was given, right or wrong. */
   readonly called: ReadonlyMap<Name, string>;
   readonly problems: readonly string[];
@@ -32,6 +35,7 @@ export interface Given {
 interface Arguments {
   command: Command;
   topic?: string;
+  asJson: boolean;
   /** The settings as text, with what they are called there. */
   given: Map<Name, { text: string; called: string }>;
   problems: string[];
@@ -41,18 +45,16 @@ interface Arguments {
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Words that stand where a command would. */
-const COMMANDS = ["check", "kinds"] as const;
+const WORDS_OF_COMMANDS = Object.keys(COMMANDS) as (keyof typeof COMMANDS)[];
 
 /** What people write in place of a flag. */
 const WORDS: Readonly<Record<string, string>> = { help: "--help", version: "--version" };
 
-/** Flags without a value, and their short forms. */
-const SWITCHES: Readonly<Record<string, "help" | "version">> = {
-  "--help": "help",
-  "-h": "help",
-  "--version": "version",
-  "-V": "version",
-};
+/** Flags without a value, by what they are called. */
+const SWITCH_NAMES = new Map<string, keyof typeof SWITCHES>();
+for (const [name, { flags }] of Object.entries(SWITCHES)) {
+  for (const flag of flags) SWITCH_NAMES.set(flag, name as keyof typeof SWITCHES);
+}
 
 const SETTINGS = Object.entries<CommandSetting>(COMMAND) as [Name, CommandSetting][];
 
@@ -74,20 +76,31 @@ for (const [name, { flag, variables = [] }] of SETTINGS) {
  */
 export function readGiven(args: readonly string[], env: Environment): Given {
   const found = readArguments(args);
-  const { command, topic, given, problems } = found;
+  const { command, topic, given, problems, asJson } = found;
   const isPrinting = command === "help" || command === "version" ||
     (command === "kinds" && problems.length === 0);
   const called = new Map<Name, string>();
-  if (isPrinting) return { command, topic, isPrinting, values: {}, called, problems: [] };
+  const same = { command, topic, isPrinting, asJson, called };
+  if (isPrinting) return { ...same, values: {}, problems: [] };
+  if (asJson && command !== "check") problems.push("--json goes with check alone");
   addEnvironment(found, env);
+  if (command === "init" && !given.has("url")) {
+    problems.push("init needs the URL of a node, as in nodeface init http://127.0.0.1:8545");
+  }
   for (const [name, { called: as }] of given) called.set(name, as);
   const values = readSettings(found);
-  return { command, topic, isPrinting, values, called, problems };
+  return { ...same, values, problems };
+}
+
+/** Whether one JSON object is wanted whatever comes of the command, be the other arguments right or wrong. */
+export function wantsJson(args: readonly string[]): boolean {
+  const { command, asJson } = readArguments(args);
+  return asJson && command === "check";
 }
 
 /** Reads the arguments after the command's name, with everything that is wrong. */
 function readArguments(args: readonly string[]): Arguments {
-  const found: Arguments = { command: "serve", given: new Map(), problems: [] };
+  const found: Arguments = { command: "serve", asJson: false, given: new Map(), problems: [] };
   const seen = new Set<string>();
   const positionals: string[] = [];
   const rest = [...args];
@@ -102,15 +115,16 @@ function readArguments(args: readonly string[]): Arguments {
     }
     const [, flag = "", written] = /^([^=]*)(?:=([^]*))?$/.exec(arg) ?? [];
     const name = FLAGS.get(flag);
-    const isSwitch = Object.hasOwn(SWITCHES, flag);
+    const called = SWITCH_NAMES.get(flag);
     // What follows an unknown flag may be its value.
     const isOn = name !== undefined && COMMAND[name].argument === undefined;
-    const takesNext = name !== undefined || (!isSwitch && !rest[0]?.startsWith("-"));
+    const takesNext = name !== undefined || (!called && !rest[0]?.startsWith("-"));
     const next = () => isOn ? "true" : takesNext ? rest.shift() : undefined;
     const value = written === undefined ? next() : written;
-    if (isSwitch) {
+    if (called) {
       if (value !== undefined) found.problems.push(`${flag} takes no value`);
-      else if (found.command !== "help") found.command = SWITCHES[flag]!;
+      else if (called === "json") found.asJson = true;
+      else if (found.command !== "help") found.command = called;
     } else if (name === undefined) found.problems.push(unknownFlag(flag));
     else if (seen.has(flag)) found.problems.push(`${flag} is given twice`);
     else if (!value) found.problems.push(`${flag} needs a value; see nodeface --help`);
@@ -121,15 +135,17 @@ function readArguments(args: readonly string[]): Arguments {
   return found;
 }
 
+const LONG_SWITCHES = [...SWITCH_NAMES.keys()].filter((flag) => flag.startsWith("--"));
+
 function unknownFlag(flag: string): string {
-  const meant = nearest(flag, [...FLAGS.keys(), "--help", "--version"]);
+  const meant = nearest(flag, [...FLAGS.keys(), ...LONG_SWITCHES]);
   return `unknown option ${quote(flag)}${didYouMean(meant) || "; see nodeface --help"}`;
 }
 
 /** A command comes first. What else stands there is the node's URL, or the name of a kind. */
 function readPositionals([first, ...others]: readonly string[], found: Arguments): void {
   if (first === undefined) return;
-  const command = COMMANDS.find((name) => name === first);
+  const command = WORDS_OF_COMMANDS.find((name) => name === first);
   if (command) {
     if (found.command === "serve") found.command = command;
     const [value, ...more] = others;
@@ -138,7 +154,7 @@ function readPositionals([first, ...others]: readonly string[], found: Arguments
     return unexpected(more, found);
   }
   if (/^[\w-]+$/.test(first)) {
-    const word = nearest(first, [...COMMANDS, ...Object.keys(WORDS)]);
+    const word = nearest(first, [...WORDS_OF_COMMANDS, ...Object.keys(WORDS)]);
     const meant = word && (WORDS[word] ?? word);
     found.problems.push(
       meant

@@ -34,6 +34,7 @@ export async function describeCalls(
   ];
   const lines = judged.map(({ level, message }) => `${wordOf(level)} ${message}\n`);
   const rows = decisionRows(operations, forward);
+  const notes = judged.filter(({ level }) => level === "warn").map(({ message }) => message);
   const table = rows.length === 0
     ? "There is nothing to be called: the description has no operations at the node\n"
     : formatTable([["OPERATION", "MARK", "CALL", "WHY"], ...rows]);
@@ -42,6 +43,10 @@ export async function describeCalls(
     title: "Calls",
     text: [...lines, table, hint(unmarked)].join(""),
     troubles: judged.filter(({ level }) => level === "error").map(({ message }) => message),
+    notes,
+    data: {
+      calls: rows.map(([operation, mark, call, why]) => ({ operation, mark, call, why })),
+    },
   }];
 }
 

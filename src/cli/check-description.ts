@@ -74,8 +74,8 @@ export async function describeDescription(
   const why = `Shown is what nodes of the kind ${known.kind} offer${
     lackingOf(known, asked, readInterface(JSON.parse(new TextDecoder().decode(parts))))
   }`;
-  const { text, troubles } = verdictOn(inspected, why);
-  return of([{ title, text: before + text, troubles }], inspected.content);
+  const { text, ...verdict } = verdictOn(inspected, why);
+  return of([{ title, text: before + text, ...verdict }], inspected.content);
 }
 
 /** What is said of how much of a kind's interface a node has. */
@@ -102,8 +102,9 @@ function lackingOf(
 function verdictOn(
   { findings, content }: Pick<Prepared, "findings" | "content">,
   shown: string,
-): Pick<Section, "text" | "troubles"> {
-  const lines = errorsFirst(findings)
+): Omit<Section, "title"> {
+  const sorted = errorsFirst(findings);
+  const lines = sorted
     .map((finding) => `${finding.level.padEnd(5)} ${formatFinding(finding)}\n`);
   const errors = findings.filter(({ level }) => level === "error").length;
   const troubles = [
@@ -113,5 +114,12 @@ function verdictOn(
   const last = content
     ? `${shown}\nThe description can be shown\n`
     : "The description cannot be shown\n";
-  return { text: `${lines.join("")}${last}`, troubles };
+  const told = sorted.map(({ level, file, line, column, message, more }) => ({
+    ...{ level, file, line, column, message },
+    ...more !== undefined && { more },
+  }));
+  const data = {
+    description: { shown: !!content, ...content && { because: shown }, findings: told },
+  };
+  return { text: `${lines.join("")}${last}`, troubles, data };
 }

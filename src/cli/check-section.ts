@@ -11,4 +11,8 @@ export interface Section {
   text: string;
   /** What is wrong, for the verdict. */
   troubles: readonly string[];
+  /** What is worth knowing, though nothing is wrong: lines that `text` has as well. */
+  notes?: readonly string[];
+  /** The same for `--json`: keys of the one object. */
+  data?: Readonly<Record<string, unknown>>;
 }

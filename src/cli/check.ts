@@ -4,123 +4,109 @@
  *
  * @module
  */
-import { VERSION } from "../generated/build-info.js";
-import { KINDS } from "../generated/kinds.js";
-import { createServiceInfo, isAlone } from "../info/info-without-node.ts";
-import { createMonitor, type Inspection } from "../info/monitor.ts";
-import { findUnreadable } from "../info/secret-and-ca-files.ts";
-import type { PlannedSource } from "../info/query-plan.ts";
-import type { Outcome } from "../info/query-sources.ts";
+import { findOpenSecrets, findUnreadable } from "../info/secret-and-ca-files.ts";
 import { formatJson } from "../json/lossless.ts";
-import { excerpt, printableJson } from "../text.ts";
-import type { Config } from "./configuration.ts";
-import { ConfigError } from "./configuration-error.ts";
+import { printableJson } from "../text.ts";
 import { describeCalls } from "./check-calls.ts";
 import { describeDescription } from "./check-description.ts";
+import { describeKind, describeSources, troublesOfStatus } from "./check-node.ts";
 import type { Section } from "./check-section.ts";
-import { formatTable } from "./table.ts";
+import type { Config } from "./configuration.ts";
+import { ConfigError } from "./configuration-error.ts";
+import { inspectNode } from "./inspect-node.ts";
+import type { Progress } from "./progress.ts";
 
-/** How much of a value is shown in the table. */
-const WIDTH = 60;
+/** What was found. */
+export interface Checked {
+  /** For people: parts with a heading each, the info last. */
+  readonly report: string;
+  /** For programs: one JSON object. */
+  readonly json: string;
+  /** Whether there is no trouble. */
+  readonly isWell: boolean;
+}
 
 /**
  * Asks the node and reads its description once.
  *
- * @returns the report, in parts with a heading each, the info last; and whether all is well
+ * @param progress says what takes long
  * @throws {ConfigError} if a file or a variable that the configuration names cannot be read
  */
-export async function check(config: Config): Promise<{ report: string; isWell: boolean }> {
+export async function check(
+  config: Config,
+  { during }: Pick<Progress, "during"> = { during: (_, work) => work },
+): Promise<Checked> {
   const unreadable = await findUnreadable(config.node);
   if (unreadable.length > 0) throw new ConfigError(unreadable);
-  const { inspection, info } = await inspectNode(config);
+  const { inspection, info } = await during(
+    `asking ${config.node.url ?? "the sources"}`,
+    inspectNode(config),
+  );
   const kind = config.node.kind ?? inspection?.detection?.kind;
-  const described = await describeDescription(config, kind, info);
+  const described = await during(
+    "reading the description",
+    describeDescription(config, kind, info),
+  );
   const sections = [
+    ...describeSecrets(await findOpenSecrets(config.node)),
     ...describeKind(config, inspection),
     ...describeSources(inspection),
     ...described.sections,
     ...await describeCalls(config, described.operations),
   ];
-  const troubles = sections.flatMap((section) => section.troubles);
-  troubles.unshift(...troublesOfStatus(inspection));
+  const troubles = [
+    ...troublesOfStatus(inspection),
+    ...sections.flatMap((section) => section.troubles),
+  ];
+  return {
+    report: reportOf(sections, troubles, info),
+    json: jsonOf(config, sections, troubles, info),
+    isWell: troubles.length === 0,
+  };
+}
+
+function describeSecrets(notes: readonly string[]): Section[] {
+  if (notes.length === 0) return [];
+  const text = notes.map((note) => `note  ${note}\n`).join("");
+  return [{ title: "Secrets", text, troubles: [], notes }];
+}
+
+function reportOf(sections: readonly Section[], troubles: readonly string[], info: unknown) {
   const verdict = troubles.map((trouble) => `- ${trouble}\n`).join("") || "All is well\n";
   const all = [
     ...sections,
     { title: "Verdict", text: verdict },
     { title: "Info", text: `${printableJson(formatJson(info, 2))}\n` },
   ];
-  return {
-    report: all.map(({ title, text }) => `# ${title}\n${text}`).join("\n"),
-    isWell: troubles.length === 0,
-  };
+  return all.map(({ title, text }) => `# ${title}\n${text}`).join("\n");
 }
 
-/** Asks the node once, as the service does. */
-async function inspectNode(
-  { node, info, kinds: own }: Config,
-): Promise<{ inspection?: Inspection; info: Inspection["info"] }> {
-  const service = { software: "nodeface", version: VERSION, started_at: new Date().toISOString() };
-  if (isAlone(node, info)) return await createServiceInfo(service, info).get();
-  // What there is to say is in the report.
-  const quiet = { log: () => {}, onError: () => {} };
-  const monitor = createMonitor({ service, node, info, kinds: { ...KINDS, ...own }, ...quiet });
-  const inspection = await monitor.inspect();
-  return { inspection, info: inspection.info };
+function jsonOf(
+  { file, node, remarks }: Config,
+  sections: readonly Section[],
+  troubles: readonly string[],
+  info: unknown,
+) {
+  const notes = [
+    ...remarks.map(({ message }) => message),
+    ...sections.flatMap(({ notes = [] }) => notes),
+  ];
+  return formatObject({
+    ok: troubles.length === 0,
+    troubles,
+    notes,
+    ...file !== undefined && { configuration: file },
+    ...node.url !== undefined && { url: node.url },
+    ...Object.assign({}, ...sections.map(({ data }) => data)),
+    info,
+  });
 }
 
-/** What is wrong with the node, and what would mend it. */
-function troublesOfStatus(inspection: Inspection | undefined): string[] {
-  if (!inspection) return [];
-  const { status, reason, hint } = inspection.status;
-  if (status === "ok" || status === "syncing") return [];
-  return [`the node is ${status}: ${reason}${hint === undefined ? "" : `; ${hint}`}`];
+/** The one object where the command could not begin: what is wrong, a line each. */
+export function jsonOfFailure(troubles: readonly string[]): string {
+  return formatObject({ ok: false, troubles, notes: [] });
 }
 
-function describeKind({ node }: Config, inspection: Inspection | undefined): Section[] {
-  const title = "Kind";
-  const detection = inspection?.detection;
-  if (detection) {
-    const text = detection.kind === undefined
-      ? `The kind of the node is not known: ${detection.status.reason}`
-      : `The kind of the node is ${detection.kind}: ${detection.because}`;
-    return [{ title, text: `${text}\n`, troubles: [] }];
-  }
-  if (node.kind === undefined) return [];
-  return [{
-    title,
-    text: `The kind of the node is ${node.kind}: it is configured\n`,
-    troubles: [],
-  }];
-}
-
-function describeSources(inspection: Inspection | undefined): Section[] {
-  if (!inspection || inspection.outcomes.size === 0) return [];
-  const { plan, outcomes } = inspection;
-  const rows = [...outcomes].map(([name, outcome]) => [
-    name,
-    question(plan.sources.get(name)!),
-    `${Math.round(outcome.took)} ms`,
-    answer(outcome),
-  ]);
-  const failed = [...outcomes].filter(([, outcome]) => "error" in outcome).map(([name]) => name);
-  const troubles = failed.length > 0 ? [`no answer of ${failed.join(", ")}`] : [];
-  const text = formatTable([["SOURCE", "ASKS", "TOOK", "GAVE"], ...rows]);
-  return [{ title: "Sources", text, troubles }];
-}
-
-function question({ source }: PlannedSource): string {
-  if ("call" in source) return "the host";
-  if ("jsonrpc" in source) return source.jsonrpc;
-  if ("get" in source) return `GET ${source.get}`;
-  if ("post" in source) return `POST ${source.post}`;
-  return "file" in source ? source.file : source.command.join(" ");
-}
-
-function answer(outcome: Outcome): string {
-  if ("error" in outcome) return `trouble: ${outcome.error.message}`;
-  if (outcome.absent) return `nothing, which is no trouble: ${outcome.absent.message}`;
-  const values = [...outcome.taken].map(([pointer, value]) =>
-    `${pointer && `${pointer} `}${value === undefined ? "(nothing)" : formatJson(value, 2)}`
-  );
-  return excerpt(values.join(", "), WIDTH);
+function formatObject(value: unknown): string {
+  return `${printableJson(formatJson(value, 2))}\n`;
 }

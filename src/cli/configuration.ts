@@ -25,8 +25,12 @@ export interface Config {
   command: Command;
   /** The kind to print, of `nodeface kinds KIND`. */
   topic?: string;
-  /** The configuration file that was read. */
+  /** Whether `nodeface check` prints one JSON object. */
+  asJson?: boolean;
+  /** The configuration file that was read; the one to be written, of `nodeface init`. */
   file?: string;
+  /** Which settings flags and variables gave, for `nodeface init`. */
+  given?: Values;
   /** What an operator should know of the arguments and the environment, though nothing is wrong. */
   remarks: readonly Remark[];
   /** The host name or IP literal to listen on. */
@@ -87,10 +91,11 @@ export async function readConfig(
 ): Promise<Config> {
   const given = readGiven(args, env);
   const { command, topic, values } = given;
-  const isUsual = !given.isPrinting && !given.called.has("config") &&
+  const isNew = command === "init";
+  const isUsual = !given.isPrinting && !isNew && !given.called.has("config") &&
     await files.isThere(USUAL_FILE);
-  const path = isUsual ? USUAL_FILE : values.config;
-  const { file, kinds, page, problems } = await readFiles(path, values, files);
+  const path = isUsual ? USUAL_FILE : values.config ?? (isNew ? USUAL_FILE : undefined);
+  const { file, kinds, page, problems } = await readFiles(isNew ? undefined : path, values, files);
   const wrong = [...given.problems, ...problems];
   if (values.kind !== undefined && !isKindFile(values.kind)) {
     const mistake = mistakeInText(values.kind, kindNameRule(Object.keys(kinds)));
@@ -104,7 +109,9 @@ export async function readConfig(
   return {
     command,
     ...topic === undefined ? {} : { topic },
+    ...given.asJson ? { asJson: true } : {},
     ...path === undefined ? {} : { file: path },
+    ...isNew ? { given: values } : {},
     remarks: given.isPrinting ? [] : remarksOn(isUsual, env, file),
     host: values.host ?? file.listen?.host ?? defaultOf(COMMAND.host),
     port: values.port ?? file.listen?.port ?? defaultOf(COMMAND.port),

@@ -24,6 +24,8 @@ interface Service {
   readonly nodeface: AnsweringNodeface;
   /** What has become of the node's description; nothing before it was read. */
   shown: DescriptionReport["shown"] | undefined;
+  /** Resolves when the node's description was read for the first time, whatever came of it. */
+  readonly described: Promise<void>;
 }
 
 /**
@@ -72,8 +74,9 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   if (!server) return;
   for (const { message, level } of config.remarks) log(message, level);
   log(`nodeface ${VERSION} on ${addressOf(server.url)}`, "info");
-  void tellUnreadable(config, log);
+  void tellCredentials(config, log);
   void tellForward(config, log);
+  void tellSlow(current, log);
   askNode(current);
   let stopWatching = watchDescription(current, queue, log);
 
@@ -97,7 +100,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
       options.onAnswer = writeRequests(next);
       stopWatching = watchDescription(current, queue, log);
       await before.nodeface.close();
-      await tellUnreadable(next, log);
+      await tellCredentials(next, log);
       await tellForward(next, log);
       log("the configuration has been read again", "info");
     } catch (error) {
@@ -114,21 +117,27 @@ export async function runService(config: Config, read: () => Promise<Config>): P
 /** Makes the service for a configuration. */
 function makeService(config: Config, startedAt: Date, meters: Meters, log: WriteLog): Service {
   const { kinds, page, node, info, hosts, cors, description, forward, metrics } = config;
+  let described = () => {};
+  const whenDescribed = new Promise<void>((resolve) => described = resolve);
   // The configuration was checked when it was read.
   const nodeface = assembleNodeface({
     ...{ kinds, page, node, info, hosts, cors, description, forward, metrics, meters, startedAt },
-    onDescription: ({ shown }) => service.shown = shown,
+    onDescription: ({ shown }) => {
+      service.shown = shown;
+      described();
+    },
     log: (message, { level }) => log(message, level),
   });
-  const service: Service = { config, nodeface, shown: undefined };
+  const service: Service = { config, nodeface, shown: undefined, described: whenDescribed };
   return service;
 }
 
-/** Tells which credentials cannot be read. A node may write them when it starts, so the service goes on. */
-async function tellUnreadable({ node }: Config, log: WriteLog): Promise<void> {
+/** Tells which credentials cannot be read, or can be by others. A node may write them when it starts, so the service goes on. */
+async function tellCredentials({ node }: Config, log: WriteLog): Promise<void> {
   if (!node.auth && !node.tls) return;
-  const { findUnreadable } = await import("../info/secret-and-ca-files.ts");
+  const { findOpenSecrets, findUnreadable } = await import("../info/secret-and-ca-files.ts");
   for (const fault of await findUnreadable(node)) log(fault, "error");
+  for (const warning of await findOpenSecrets(node)) log(warning, "warn");
 }
 
 /** Tells what is wrong, or dangerous, in what may be called. */
@@ -140,6 +149,25 @@ async function tellForward(
   const { judgeSettings } = await import("../gateway/judge-settings.ts");
   const surroundings = { hosts, url: node.url, listening: { host, port } };
   for (const { level, message } of await judgeSettings(forward, surroundings)) log(message, level);
+}
+
+/** How long a description may take before it is said that it is read, in milliseconds. */
+const SLOW = 1000;
+
+/** Tells that a large description is being read, and when it was. */
+async function tellSlow({ config: { description }, described }: Service, log: WriteLog) {
+  if (description === undefined || description === "none") return;
+  const begun = performance.now();
+  let isTold = false;
+  const timer = setTimeout(() => {
+    isTold = true;
+    log(`the description ${description} is being read`, "info");
+  }, SLOW);
+  timer.unref();
+  await described;
+  clearTimeout(timer);
+  const seconds = ((performance.now() - begun) / 1000).toFixed(1);
+  if (isTold) log(`the description was read in ${seconds} s`, "info");
 }
 
 /** Whether a service that is to take the place of another has lost the same node's description. */

@@ -3,8 +3,10 @@
  *
  * @module
  */
+import { COMMANDS, SWITCHES } from "../settings/commands.ts";
 import { COMMAND } from "../settings/flags-and-variables.ts";
 import type { About } from "../settings/schema-builders.ts";
+import { wrap } from "./wrap.ts";
 
 /** Where what is said of a flag begins, and the longest line. */
 const COLUMN = 18, LONGEST = 96;
@@ -12,23 +14,23 @@ const COLUMN = 18, LONGEST = 96;
 /** What `nodeface --help` prints. */
 export function usage(): string {
   const { url, ...flags } = COMMAND;
+  const commands = Object.entries(COMMANDS);
+  const synopses = commands.map(([name, command]) =>
+    `       nodeface ${name} ${command.arguments}\n`
+  );
+  const rows = [
+    ...commands.map(([name, { text }]) => row(name, text)),
+    "\n",
+    row("NODE_URL", textOf(url)),
+    ...Object.values(flags).map((setting) => row(nameOf(setting), textOf(setting))),
+    ...Object.values(SWITCHES).map(({ flags, text }) => row(flags.join(", "), text)),
+  ];
   return `Usage: nodeface [NODE_URL] [options]
-       nodeface check [NODE_URL] [options]
-       nodeface kinds [KIND]
-
+${synopses.join("")}
 Serves the explorer at /v1/spec, information about the node at /v1/info and the description
 at /spec.json and /spec.yaml.
 
-${
-    row(
-      "check",
-      "ask the node once, print what /v1/info would say and what is wrong with the " +
-        "description; exit 1 on trouble",
-    )
-  }${row("kinds", "list the kinds of node that are known, or print one as configuration")}
-${row("NODE_URL", textOf(url))}${
-    Object.values(flags).map((setting) => row(nameOf(setting), textOf(setting))).join("")
-  }${row("-V, --version", "print the version")}${row("-h, --help", "print this text")}
+${rows.join("")}
 Flags win over variables, variables over the configuration file.
 `;
 }
@@ -49,13 +51,7 @@ function textOf({ text, default: usual, variables = [] }: About): string {
 
 /** A name and what is said of it, in lines of their own column. */
 function row(name: string, text: string): string {
-  const lines = [""];
-  for (const part of text.split(" ")) {
-    const last = lines.length - 1;
-    const longer = lines[last] ? `${lines[last]} ${part}` : part;
-    if (longer.length > LONGEST - COLUMN) lines.push(part);
-    else lines[last] = longer;
-  }
+  const lines = wrap(text, LONGEST - COLUMN);
   const indent = " ".repeat(COLUMN);
   return `  ${name.padEnd(COLUMN - 2)}${lines.join(`\n${indent}`)}\n`;
 }

@@ -14,6 +14,7 @@ import {
   parseDocument,
   type YAMLError,
 } from "yaml";
+import { isAnchored } from "../file-path.ts";
 import { describeMistake, type Mistake, type Path } from "../settings/check.ts";
 import { ConfigError } from "./configuration-error.ts";
 
@@ -71,10 +72,10 @@ export function parseYaml(text: string, name: string, what: string): YamlFile {
 
 /**
  * A path that a file names, as the process sees it: relative to that file, wherever the command runs. What is
- * in the home directory stays what it is.
+ * in the home directory or a credential stays what it is.
  */
 export function locateBeside(path: string, file: string): string {
-  return isAbsolute(path) || path.startsWith("~/") ? path : join(dirname(file), path);
+  return isAbsolute(path) || isAnchored(path) ? path : join(dirname(file), path);
 }
 
 /** What is wrong where a file is not YAML. */

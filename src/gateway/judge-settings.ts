@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { warnOfReaders } from "../file-access.ts";
 import { isLoopback } from "../http/loopback.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import type { NodeOperation } from "../openapi/node-operations.ts";
@@ -60,6 +61,9 @@ export async function judgeSettings(
   if (withToken.length > 0) {
     const token = await readToken(settings);
     if ("reason" in token) add("error", token.reason);
+    const file = settings.token_file;
+    const warning = file && await warnOfReaders("forward.token_file", file);
+    if (warning) add("warn", warning);
   }
   if (url !== undefined && listening && isSelf(url, listening)) {
     add("error", `node.url ${url} is where this service listens itself`);

@@ -63,7 +63,8 @@ export function statusOfSilence(
 
 /** The status of a node that answers, but gives nothing. */
 export function statusOfError(error: SourceError): NodeStatus {
-  return { status: "degraded", code: error.code, reason: error.message, hint: error.hint };
+  const { code, message, hint, looksLike } = error;
+  return { status: "degraded", code, reason: message, hint, ...looksLike && { looksLike } };
 }
 
 /** What is wrong where a source of the kind gave nothing. */

@@ -5,9 +5,11 @@
  */
 import { lazy } from "../lazy.ts";
 import { type CallOut, createCallOut } from "../call-out.ts";
+import { warnOfReaders } from "../file-access.ts";
 import { createFetch, PlatformError, readFile, type Tls } from "../platform.ts";
 import type { NodeSettings } from "./settings.ts";
 import { checkCredentials } from "./sources/give-credentials.ts";
+import { settingOf } from "./sources/secret.ts";
 import { SourceError } from "./sources/source-error.ts";
 
 const BOUNDS = { limit: 1024 * 1024, timeout: 2000 } as const;
@@ -45,4 +47,12 @@ export async function findUnreadable({ auth, tls }: NodeSettings): Promise<strin
     trustFile(createFetch, tls.ca_file).then(() => undefined, ({ hint }: SourceError) => hint),
   ]);
   return [secret, authority].filter((fault) => fault !== undefined);
+}
+
+/** What is secret and can be read by others, a line for each. */
+export async function findOpenSecrets({ auth }: NodeSettings): Promise<string[]> {
+  const { key, name } = auth ? settingOf(auth) : { key: "", name: "" };
+  if (!key.endsWith("_file")) return [];
+  const warning = await warnOfReaders(`node.auth.${key}`, name);
+  return warning === undefined ? [] : [warning];
 }

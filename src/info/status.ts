@@ -24,6 +24,8 @@ export interface NodeStatus {
   readonly reason?: string;
   /** What an operator can do, for the log. */
   readonly hint?: string | undefined;
+  /** The kind that its refusal shows, where it wants credentials. */
+  readonly looksLike?: string | undefined;
   /** Whether it is in sync, where that follows from more than its own word. */
   readonly synced?: boolean;
 }

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { CREDENTIALS_DIRECTORY, isAnchored } from "../file-path.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import { show } from "./show.ts";
 
@@ -77,7 +78,15 @@ export const SWITCH_RULE: TextRule<boolean> = {
 };
 
 /** The path of a file. */
-export const FILE_RULE: TextRule = { right: "the path of a file", pattern: /^[^\r\n]+$/ };
+export const FILE_RULE: TextRule = {
+  right: "the path of a file",
+  pattern: /^[^\r\n]+$/,
+  why: (path) => /^\$\{?\w+\}?\//.test(path) && !isAnchored(path) ? NO_VARIABLE : undefined,
+};
+
+/** What to say of a path that begins with another variable. */
+const NO_VARIABLE = `must be the path of a file, in which no variable is read but ` +
+  `$${CREDENTIALS_DIRECTORY} at its start`;
 
 /** What to say of an address that is meant to be every address. */
 const ANY_ADDRESS =

@@ -10,6 +10,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { COMMAND, type CommandSetting } from "../../src/settings/flags-and-variables.ts";
 import { ROOT } from "../_paths.ts";
 import { COMMANDS, run, serving, start } from "../_server.ts";
+import { until } from "../nodes/_daemon.ts";
 
 /** Arguments and environment that are wrong, and what is said of them. */
 const WRONG: [
@@ -55,6 +56,8 @@ const WRONG: [
   ],
   [["chek", "http://a"], {}, 'unknown command "chek"; did you mean check?'],
   [["kinds", "xyz"], {}, '"xyz" is no kind known; see nodeface kinds'],
+  [["init"], {}, "init needs the URL of a node, as in nodeface init http://127.0.0.1:8545"],
+  [["--json"], {}, "--json goes with check alone"],
   [["--config", "/none"], {}, "/none: there is no such file"],
   [
     [],
@@ -233,6 +236,32 @@ for (const [args, env, complaint] of WRONG) {
   });
 }
 
+const json = suite("check --json");
+
+for (
+  const [what, args, code, trouble] of [
+    ["trouble", ["check", "http://127.0.0.1:2"], 1, /^the node is unreachable: /],
+    ["wrong arguments", ["check", "--prot", "80"], 2, /^unknown option "--prot"/],
+    ["a wrong configuration", ["check", "--config", "/none"], 2, /there is no such file$/],
+  ] as const
+) {
+  json(`prints one object and ends with ${code} where there is ${what}`, async () => {
+    const ended = await run([...COMMANDS.Bun, ...args, "--json"], { NODEFACE_PROT: "1" });
+    const { ok, troubles } = JSON.parse(ended.stdout);
+    assert.equal([ok, ended.code, ended.stderr], [false, code, ""]);
+    assert.match(troubles[0], trouble);
+  });
+}
+
+json("prints one object and ends with 0 where all is well", async () => {
+  const ended = await run([...COMMANDS.Bun, "check", "--json"], { NODEFACE_PROT: "1" });
+  const { ok, troubles, notes } = JSON.parse(ended.stdout);
+  assert.equal([ok, troubles, ended.code, ended.stderr], [true, [], 0, ""]);
+  assert.match(notes[0], "nothing reads the variable NODEFACE_PROT");
+});
+
+json.run();
+
 wrong("0.0.0.0 is shown as an address that opens", async () => {
   const server = await start(COMMANDS.Bun, { NODEFACE_HOST: "0.0.0.0" });
   const { stderr } = await server.stop();
@@ -249,6 +278,16 @@ wrong("a variable that nothing reads is a warning", async () => {
     stderr,
     /Z warn {2}nothing reads the variable NODEFACE_PROT; did you mean NODEFACE_PORT/,
   );
+});
+
+wrong("a secret that others may read is a warning at the start", async () => {
+  const config = join(folder, "open.yaml");
+  writeFileSync(join(folder, "open"), "user:password", { mode: 0o644 });
+  writeFileSync(config, "node: { url: http://127.0.0.1:2, auth: { basic_file: open } }");
+  const server = await start([...COMMANDS.Bun, "--config", config]);
+  await until(() => Promise.resolve(server.stderr().includes("chmod 600")), 10_000);
+  const { stderr } = await server.stop();
+  assert.match(stderr, /Z warn {2}node\.auth\.basic_file .*open can be read by every user/);
 });
 
 wrong(

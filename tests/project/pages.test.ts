@@ -10,6 +10,7 @@ const pages = suite("the pages of this project");
 const PAGES = [
   ...readdirSync(ROOT).filter((name) => name.endsWith(".md")),
   "docs/calling.md",
+  "docs/deployment.md",
   "docs/description.md",
   "docs/embedding.md",
   "docs/monitoring.md",

@@ -1,16 +1,18 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer, request as plainRequest } from "node:http";
 import { request } from "node:https";
-import { connect } from "node:net";
-import { join } from "node:path";
+import { type AddressInfo, connect } from "node:net";
+import { join, posix } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { PATHS } from "../_app.ts";
 import { send } from "../_http.ts";
 import { testWhere, without } from "../_needs.ts";
 import { ROOT } from "../_paths.ts";
-import { run, type Running } from "../_server.ts";
-import { startExecutable } from "./_executable.ts";
+import { run, type Running, start } from "../_server.ts";
+import { startDaemon, until } from "../nodes/_daemon.ts";
+import { EXECUTABLE, NOWHERE } from "./_executable.ts";
 import { makeFolder } from "./_folder.ts";
 import { freePort } from "./_port.ts";
 
@@ -35,6 +37,7 @@ const PROXIES = [
           ${snippet}
         }
       }`,
+    cleans: (path: string) => path,
     arguments: (config: string) => ["-p", folder, "-c", config],
   },
   {
@@ -51,74 +54,281 @@ https://node.example:${port} {
   tls ${folder}/cert.pem ${folder}/key.pem
   ${snippet}
 }`,
+    cleans: (path: string) =>
+      /(?:^|\/)\.\.?(?:\/|$)|\/\//.test(path) ? posix.normalize(path) : path,
     arguments: (config: string) => ["run", "--adapter", "caddyfile", "--config", config],
   },
 ];
 
-for (const { name, program, snippet, around, arguments: toArguments } of PROXIES) {
-  const proxied = suite(`behind ${name}, under a prefix, with TLS ending there`);
-  const missing = without(program, OPENSSL);
-  let server: Running;
+/** The services behind the snippets' prefixes, and one whose node tells what it was asked. */
+interface Behind {
+  readonly services: Readonly<Record<string, Running>>;
+  /** The targets of the requests that arrived at the node of REST. */
+  readonly seen: string[];
+  stop(): Promise<void>;
+}
+
+const ANVIL = `${ROOT}tests/node_modules/.bin/anvil`;
+const ETCD = "/usr/bin/etcd";
+
+const REST = `openapi: 3.1.1
+info: { title: exampled, version: "1" }
+paths:
+  /blocks/{id}:
+    get:
+      parameters: [{ name: id, in: path, required: true, schema: { type: string } }]
+      responses: { "200": { description: The block } }
+      x-access: read
+`;
+
+/** Starts what stands behind a proxy: two real nodes and one that is played, each with a service. */
+async function startBehind(): Promise<Behind> {
+  const home = makeFolder();
+  const ports = await Promise.all([freePort(), freePort(), freePort()]);
+  const anvil = await startDaemon([ANVIL, "--port", `${ports[0]}`, "--silent"], ports[0]);
+  const etcd = await startDaemon([
+    ...[ETCD, "--data-dir", join(home, "etcd"), "--listen-peer-urls"],
+    ...[`http://127.0.0.1:${ports[2]}`, "--listen-client-urls", `http://127.0.0.1:${ports[1]}`],
+    ...["--advertise-client-urls", `http://127.0.0.1:${ports[1]}`],
+  ], ports[1]);
+  const seen: string[] = [];
+  const rest = createServer(({ url = "" }, response) => {
+    seen.push(url);
+    response.setHeader("content-type", "application/json").end("{}");
+  }).listen(0, "127.0.0.1");
+  await once(rest, "listening");
+  writeFileSync(join(home, "rest.yaml"), REST);
+  const startService = async (name: string, node: object, more: object = {}) => {
+    const config = join(home, `${name}.json`);
+    const settings = { hosts: ["node.example"], forward: "reads", node, ...more };
+    writeFileSync(config, JSON.stringify(settings));
+    return await start([EXECUTABLE, "--config", config], {}, NOWHERE);
+  };
+  const { port } = rest.address() as AddressInfo;
+  const services = {
+    ethereum: await startService("ethereum", { url: anvil.url }),
+    etcd: await startService("etcd", { url: etcd.url }),
+    rest: await startService("rest", { url: `http://127.0.0.1:${port}`, kind: "none" }, {
+      description: "rest.yaml",
+    }),
+  };
+  for (const service of [services.ethereum, services.etcd]) {
+    await until(async () => {
+      const { paths } = await (await send(new URL("/spec.json", service.url))).json();
+      return Object.keys(paths).length > 2;
+    }, 30_000);
+  }
+  return {
+    services,
+    seen,
+    async stop() {
+      for (const service of Object.values(services)) await service.stop();
+      await Promise.all([anvil.stop("SIGKILL"), etcd.stop("SIGKILL")]);
+      rest.close();
+    },
+  };
+}
+
+/** What is called at each node, and a part of its answer. */
+const CALLS = {
+  ethereum: { path: "/v1/rpc/eth_chainId", below: "", body: "{}", answer: /^"0x7a69"/ },
+  etcd: { path: "/v3/maintenance/status", below: "/v1/node", body: "{}", answer: /"version"/ },
+} as const;
+
+/** Paths that proxies have led elsewhere than they said, after the prefix. */
+const MALFORMED = [
+  "/v1/node/blocks/a%2Fb",
+  "/v1/node/blocks/a%252Fb",
+  "/v1/node/blocks/%2e%2e",
+  "/v1/node/blocks/%2e%2e%2fsecret",
+  "/v1/node/blocks/%252e%252e",
+  "/v1/node/blocks/..",
+  "/v1/node/blocks/../secret",
+  "/v1/node/secret/../blocks/7",
+  "/v1/node/./blocks/7",
+  "/v1/node//blocks/7",
+  "/v1/node/blocks/7/",
+  "/v1/node/blocks/7;a=b",
+  "/v1/node/blocks/..;/secret",
+  "/v1/node/blocks/a%5Cb",
+  "/v1/node/blocks/a\\b",
+  "/v1/node/blocks/%00",
+  "/v1/node/blocks/%zz",
+  "/v1/node/blocks/%C3%A9",
+  "/v1/node/blocks/7%3Fx=1",
+  "/v1/node/blocks/7%23x",
+  "/v1/node/blocks/7?x=%2F",
+  "/v1/node%2Fblocks/7",
+  "/v1%2Fnode/blocks/7",
+];
+
+/** Ways into the prefix of another node, and around a prefix. */
+const DETOURS = [
+  "/ethereum/../rest/v1/node/blocks/7",
+  "/ethereum/%2e%2e/rest/v1/node/blocks/7",
+  "/ethereum/..%2frest/v1/node/blocks/7",
+  "/x/../rest/v1/node/blocks/7",
+  "//rest/v1/node/blocks/7",
+  "/%72est/v1/node/blocks/7",
+  "/rest%2Fv1/node/blocks/7",
+];
+
+for (const { name, program, snippet, cleans, around, arguments: toArguments } of PROXIES) {
+  const proxied = suite(`behind ${name}, two nodes under a prefix each, with TLS ending there`);
+  const missing = without(program, OPENSSL, ANVIL, ETCD);
+  let behind: Behind;
   let proxy: ChildProcess;
   let port: number;
 
   proxied.before(async () => {
     if (missing) return;
     await makeCertificate();
-    server = await startExecutable();
+    behind = await startBehind();
+    const { ethereum, etcd, rest } = behind.services;
     port = await freePort();
     const config = join(folder, `${name}.conf`);
     const text = readFileSync(ROOT + snippet, "utf8");
-    const upstream = text.replaceAll("127.0.0.1:8080", new URL(server.url).host);
-    writeFileSync(config, around(upstream, port));
+    const hostOf = (service: Running | undefined) => new URL(service!.url).host;
+    const two = text.replaceAll("127.0.0.1:8080", hostOf(ethereum))
+      .replaceAll("127.0.0.1:8081", hostOf(etcd));
+    // The same for the third.
+    const third = text.replaceAll("ethereum", "rest").replaceAll("etcd", "unused")
+      .replaceAll("127.0.0.1:8080", hostOf(rest));
+    writeFileSync(config, around(`${two}\n${third}`, port));
     const env = { HOME: folder, XDG_DATA_HOME: folder, PATH: "/usr/bin" };
     proxy = spawn(program, toArguments(config), { env, stdio: ["ignore", "ignore", "pipe"] });
     await listening(proxy, port);
   });
   proxied.after(async () => {
     proxy?.kill("SIGTERM");
-    await server?.stop();
+    await behind?.stop();
   });
 
-  for (const [path] of PATHS) {
-    testWhere(proxied, missing, `GET ${path} gives the same bytes`, async () => {
-      for (const coding of ["identity", "gzip", "br"]) {
-        const headers = { "accept-encoding": coding };
-        const answer = await ask(port, `/node${path}`, headers);
-        const direct = await send(new URL(path, server.url), { headers });
-        assert.is(answer.status, 200);
-        for (const header of ["etag", "content-type", "content-encoding", "cache-control"]) {
-          assert.is(answer.headers[header] ?? null, direct.headers.get(header), header);
+  testWhere(proxied, missing, "each path gives the same bytes under each prefix", async () => {
+    for (const prefix of ["ethereum", "etcd"]) {
+      for (const path of ["/v1/spec", "/spec.json", "/spec.yaml", "/favicon.ico"]) {
+        for (const coding of ["identity", "gzip", "br"]) {
+          const headers = { "accept-encoding": coding };
+          const url = new URL(path, behind.services[prefix]!.url);
+          // The page tells how the node is, which may change in between.
+          const same = async () => {
+            const answer = await ask(port, `/${prefix}${path}`, headers);
+            const direct = await send(url, { headers });
+            assert.is(answer.status, 200);
+            for (const header of ["content-type", "content-encoding", "cache-control"]) {
+              assert.is(answer.headers[header] ?? null, direct.headers.get(header), header);
+            }
+            return answer.headers.etag === direct.headers.get("etag") &&
+              answer.body.equals(Buffer.from(await direct.arrayBuffer()));
+          };
+          await until(same, 10_000).catch(() => assert.unreachable(`${prefix}${path} ${coding}`));
         }
-        assert.ok(answer.body.equals(Buffer.from(await direct.arrayBuffer())));
       }
-    });
-  }
+      const { status, software } = JSON.parse(
+        (await ask(port, `/${prefix}/v1/info`)).body.toString(),
+      );
+      assert.equal([status, software], ["ok", prefix === "etcd" ? "etcd" : "anvil"]);
+    }
+  });
 
   testWhere(proxied, missing, "the explorer's files and links stay behind the prefix", async () => {
-    const html = (await ask(port, "/node/v1/spec")).body.toString();
+    const html = (await ask(port, "/etcd/v1/spec")).body.toString();
     const references = [...html.matchAll(/(?:href|src)="(\.\.\/[^"]+)"/g)].map(([, path]) => path!);
     assert.ok(references.length > 3);
     for (const reference of references) {
-      const { pathname } = new URL(reference, "https://node.example/node/v1/spec");
+      const { pathname } = new URL(reference, "https://node.example/etcd/v1/spec");
+      assert.match(pathname, /^\/etcd\//);
       assert.is((await ask(port, pathname)).status, 200, pathname);
     }
   });
 
   testWhere(proxied, missing, "the prefix leads to the explorer", async () => {
-    let url = new URL("https://node.example/node");
-    for (let hops = 0; hops < 3 && url.pathname !== "/node/v1/spec"; hops++) {
+    let url = new URL("https://node.example/ethereum");
+    for (let hops = 0; hops < 3 && url.pathname !== "/ethereum/v1/spec"; hops++) {
       const { headers } = await ask(port, url.pathname);
       url = new URL(headers.location ?? "", url);
     }
-    assert.is(url.pathname, "/node/v1/spec");
+    assert.is(url.pathname, "/ethereum/v1/spec");
   });
 
   testWhere(proxied, missing, "a validator that matches is answered with 304", async () => {
-    const { headers } = await ask(port, "/node/spec.json");
-    const again = await ask(port, "/node/spec.json", { "if-none-match": String(headers.etag) });
+    const { headers } = await ask(port, "/etcd/spec.json");
+    const again = await ask(port, "/etcd/spec.json", { "if-none-match": String(headers.etag) });
     assert.is(again.status, 304);
   });
+
+  for (const [prefix, { path, below, body, answer }] of Object.entries(CALLS)) {
+    testWhere(
+      proxied,
+      missing,
+      `Send calls ${prefix} by the servers of its description`,
+      async () => {
+        const place = `https://node.example:${port}/${prefix}/spec.json`;
+        const { servers, paths } = JSON.parse(
+          (await ask(port, `/${prefix}/spec.json`)).body.toString(),
+        );
+        const operation = paths[path].post;
+        const [server] = operation.servers ?? paths[path].servers ?? servers;
+        const base = new URL(server.url, place).href.replace(/\/$/, "");
+        assert.is(base, `https://node.example:${port}/${prefix}${below}`);
+        const headers = {
+          "content-type": "application/json",
+          "sec-fetch-site": "same-origin",
+          origin: new URL(place).origin,
+          "x-nodeface": "1",
+        };
+        const sent = await ask(port, new URL(base + path).pathname, headers, body);
+        assert.is(sent.status, 200, sent.body.toString());
+        assert.match(sent.body.toString(), answer);
+        const foreign = { ...headers, "sec-fetch-site": "cross-site", origin: "https://a.example" };
+        assert.is((await ask(port, new URL(base + path).pathname, foreign, body)).status, 403);
+      },
+    );
+  }
+
+  testWhere(proxied, missing, "another host's name is not served", async () => {
+    const answer = await ask(port, "/etcd/v1/info", { host: "attacker.example" });
+    // Caddy answers for no site but its own, with nothing.
+    if (name === "Caddy") assert.equal([answer.status, answer.body.length], [200, 0]);
+    else assert.is(answer.status, 421);
+  });
+
+  testWhere(
+    proxied,
+    missing,
+    "a malformed path is refused, or is what it is without the proxy, for the node as well",
+    async () => {
+      const { rest } = behind.services;
+      for (const path of MALFORMED) {
+        behind.seen.length = 0;
+        const direct = await askDirectly(rest!.url, cleans(path));
+        const expected = [...behind.seen];
+        behind.seen.length = 0;
+        const { status } = await ask(port, `/rest${path}`);
+        if (status === 400) assert.equal(behind.seen, [], path);
+        else assert.equal([status, ...behind.seen], [direct, ...expected], path);
+        for (const target of behind.seen) {
+          assert.match(target, /^\/blocks\/[^/?]+$/, `${path} arrived as ${target}`);
+          assert.not.match(decodeURIComponent(target), /\/\.\.?(\/|$)/);
+        }
+      }
+    },
+  );
+
+  testWhere(
+    proxied,
+    missing,
+    "a detour into a prefix is refused, or is the path that it leads to",
+    async () => {
+      for (const path of DETOURS) {
+        behind.seen.length = 0;
+        const { status } = await ask(port, path);
+        if (status === 200) assert.equal(behind.seen, ["/blocks/7"], path);
+        else assert.ok(status >= 400 && behind.seen.length === 0, `${path}: ${status}`);
+        if (name === "nginx") assert.is.not(status, 200, path);
+      }
+    },
+  );
 
   proxied.run();
 }
@@ -131,14 +341,20 @@ async function makeCertificate(): Promise<void> {
 }
 
 /** Sends one request over TLS, with the name that the proxy serves. */
-function ask(port: number, path: string, headers: Record<string, string> = {}) {
+function ask(
+  port: number,
+  path: string,
+  headers: Record<string, string> = {},
+  content?: string,
+) {
   type Answer = { status: number; headers: NodeJS.Dict<string | string[]>; body: Buffer };
   return new Promise<Answer & { headers: { location?: string } }>((resolve, reject) => {
     request({
       host: "127.0.0.1",
       port,
       path,
-      headers: { ...headers, host: `node.example:${port}` },
+      method: content === undefined ? "GET" : "POST",
+      headers: { host: `node.example:${port}`, ...headers },
       servername: "node.example",
       rejectUnauthorized: false,
       agent: false,
@@ -150,6 +366,16 @@ function ask(port: number, path: string, headers: Record<string, string> = {}) {
           headers: answer.headers as NodeJS.Dict<string | string[]> & { location?: string },
           body: Buffer.concat(chunks),
         }));
+    }).on("error", reject).end(content);
+  });
+}
+
+/** The status of a path that is sent as it is, which `fetch` would mend. */
+function askDirectly(url: string, path: string): Promise<number> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    plainRequest({ hostname, port, path, agent: false }, (answer) => {
+      answer.resume().on("end", () => resolve(answer.statusCode ?? 0));
     }).on("error", reject).end();
   });
 }

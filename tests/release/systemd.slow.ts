@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chownSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { suite } from "uvu";
@@ -8,27 +8,61 @@ import { PATHS } from "../_app.ts";
 import { NOT_ROOT, testWhere, without } from "../_needs.ts";
 import { ROOT } from "../_paths.ts";
 import { run, start } from "../_server.ts";
+import { freePort, startDaemon, until } from "../nodes/_daemon.ts";
 import { childrenOf, EXECUTABLE, NOWHERE } from "./_executable.ts";
 import { makeFolder } from "./_folder.ts";
 
-const systemd = suite("the systemd unit");
+const systemd = suite("the systemd units");
 
 const ANALYZE = "/usr/bin/systemd-analyze";
-const UNIT = `${ROOT}deploy/nodeface.service`;
-const text = readFileSync(UNIT, "utf8");
+const LITECOIND = "/usr/lib/litecoin/litecoind";
+const SETPRIV = "/usr/bin/setpriv";
+const unitOf = (name: string) => readFileSync(`${ROOT}deploy/${name}`, "utf8");
+const text = unitOf("nodeface.service");
+const template = unitOf("nodeface@.service");
 
-testWhere(systemd, without(ANALYZE), "systemd-analyze rates its exposure below 2.0", async () => {
-  const { stdout, code } = await run([
-    ANALYZE,
-    "security",
-    "--offline=true",
-    "--threshold=19",
-    UNIT,
+/** The units by what they are called when they are started. */
+const UNITS = { "nodeface.service": text, "nodeface@etcd.service": template };
+
+for (const [name, unit] of Object.entries(UNITS)) {
+  const install = () => {
+    const file = join(makeFolder(), name);
+    writeFileSync(file, unit.replaceAll("/usr/local/bin/nodeface", EXECUTABLE));
+    return file;
+  };
+
+  testWhere(systemd, without(ANALYZE), `${name}: its exposure is rated below 2.0`, async () => {
+    const rate = [ANALYZE, "security", "--offline=true", "--threshold=19"];
+    const { stdout, code } = await run([...rate, install()]);
+    const [, level] = /exposure level for \S+: ([\d.]+)/.exec(stdout) ?? [];
+    console.log(`exposure: ${level}`);
+    assert.ok(Number(level) < 2);
+    assert.is(code, 0);
+  });
+
+  testWhere(systemd, without(ANALYZE), `${name}: systemd knows every line of it`, async () => {
+    const { stdout, stderr } = await run([ANALYZE, "verify", "--man=no", install()]);
+    assert.is(stdout + stderr, "");
+  });
+}
+
+systemd("the template has the sandbox of the unit, and differs in what it starts and where", () => {
+  const lines = (unit: string) => unit.split("\n").filter((line) => /^\w+=/.test(line));
+  const others = lines(template).filter((line) => !lines(text).includes(line));
+  assert.equal(others, [
+    "Description=Nodeface, the REST face of %i",
+    "ExecStart=/usr/local/bin/nodeface --config /etc/nodeface/%i.yaml",
+    "SocketBindAllow=tcp:8080-8099",
   ]);
-  const [, level] = /exposure level for nodeface.service: ([\d.]+)/.exec(stdout) ?? [];
-  console.log(`exposure: ${level}`);
-  assert.ok(Number(level) < 2);
-  assert.is(code, 0);
+  assert.is(lines(text).filter((line) => !lines(template).includes(line)).length, 4);
+});
+
+systemd("the ports that the head of the template shows are those that it lets be taken", () => {
+  const [, first, last] = /^SocketBindAllow=tcp:(\d+)-(\d+)$/m.exec(template)!;
+  const ports = [...template.matchAll(/^#.* --port (\d+)/gm)].map(([, port]) => Number(port));
+  assert.ok(ports.length === 2 && new Set(ports).size === 2);
+  for (const port of ports) assert.ok(port >= Number(first) && port <= Number(last));
+  assert.match(template, `from ${first} to ${last}`);
 });
 
 testWhere(
@@ -45,12 +79,58 @@ testWhere(
   },
 );
 
-testWhere(systemd, without(ANALYZE), "systemd knows every line of it", async () => {
-  const installed = join(makeFolder(), "nodeface.service");
-  writeFileSync(installed, text.replaceAll("/usr/local/bin/nodeface", EXECUTABLE));
-  const { stdout, stderr } = await run([ANALYZE, "verify", "--man=no", installed]);
-  assert.is(stdout + stderr, "");
-});
+/** A user of the node and its group, and a user of nobody's, as a unit has. */
+const NODE_USER = 61_001, OWN_USER = 61_002;
+
+testWhere(
+  systemd,
+  NOT_ROOT ?? without(LITECOIND, SETPRIV),
+  "a cookie that the node writes anew at each start is read by a user of its group",
+  async () => {
+    const home = makeFolder();
+    chownSync(home, NODE_USER, NODE_USER);
+    const port = await freePort();
+    // With wallets its files are for their owner alone; later versions have rpccookieperms.
+    const node = () =>
+      startDaemon([
+        ...[SETPRIV, `--reuid=${NODE_USER}`, `--regid=${NODE_USER}`, "--clear-groups"],
+        ...["/bin/sh", "-c", 'umask 027 && exec "$@"', "-", LITECOIND],
+        ...["-regtest", "-server", "-listen=0", "-sysperms", "-disablewallet"],
+        ...[`-datadir=${home}`, `-rpcport=${port}`],
+      ], port);
+    const cookie = join(home, "regtest/.cookie");
+    const config = join(makeFolder(), "nodeface.yaml");
+    const url = `http://127.0.0.1:${port}`;
+    writeFileSync(config, JSON.stringify({ node: { url, auth: { basic_file: cookie } } }));
+    let daemon = await node();
+    const service = await start(
+      [
+        ...[SETPRIV, `--reuid=${OWN_USER}`, `--regid=${OWN_USER}`, `--groups=${NODE_USER}`],
+        ...[EXECUTABLE, "--config", config],
+      ],
+      {},
+      NOWHERE,
+    );
+    const status = async () => {
+      const { status, status_code } = await (await fetch(new URL("v1/info", service.url))).json();
+      return status_code ?? status;
+    };
+    try {
+      await until(async () => await status() === "syncing", 40_000);
+      const before = readFileSync(cookie, "utf8");
+      await daemon.stop("SIGTERM");
+      await until(async () => await status() === "connection_refused", 40_000);
+      daemon = await node();
+      await until(async () => await status() === "syncing", 40_000);
+      assert.is.not(readFileSync(cookie, "utf8"), before);
+    } finally {
+      const { stderr } = await service.stop();
+      await daemon.stop("SIGKILL");
+      // It is the node that lets its group read it.
+      assert.not.match(stderr, /can be read by|refuses the credentials/);
+    }
+  },
+);
 
 systemd("the environment that it shows is what the command reads", async () => {
   const [, file] = /^EnvironmentFile=-(\/\S+)$/m.exec(text)!;

@@ -11,7 +11,7 @@ import { SourceError } from "./source-error.ts";
 /**
  * Reads a file: JSON if it begins as an object or a list does, otherwise text.
  *
- * @param path absolute, relative to the working directory, or with `~/` for the home directory
+ * @param path absolute, relative to the working directory, or as `expandPath` knows it
  * @throws {SourceError}
  */
 export async function readFileSource(path: string, limits: RequestLimits): Promise<SourceAnswer> {

@@ -55,6 +55,13 @@ export async function checkCredentials(place: Place): Promise<string | undefined
   return "reason" in secret ? `cannot read node.auth.${key} ${name}: ${secret.reason}` : undefined;
 }
 
+/** Says of a place whether a secret can be read there: its name, and why not. */
+export async function checkPlace(place: Place): Promise<{ name: string; reason?: string }> {
+  const secret = await readSecret(place);
+  const { name } = settingOf(place);
+  return "reason" in secret ? { name, reason: secret.reason } : { name };
+}
+
 /** Makes what gives credentials to the requests for one node. */
 export function createAuth(options: AuthOptions): Auth {
   const { nodeUrl, configured, kind, kinds, triesUsual = true } = options;

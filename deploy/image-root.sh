@@ -1,0 +1,13 @@
+#!/bin/sh
+# Makes the folder of an image: a program, the libraries of this machine that it needs, and nothing else.
+#
+#   deploy/image-root.sh dist/nodeface dist/image
+set -eu
+program=$1
+folder=$2
+mkdir -p "$folder"
+cp "$program" "$folder/"
+ldd "$program" | grep -o '/[^ ]*' | while read -r library; do
+  mkdir -p "$folder$(dirname "$library")"
+  cp -L "$library" "$folder$library"
+done

@@ -1,0 +1,37 @@
+/**
+ * The commands, and the flags without a value. `--help` is made of them and of `flags.ts`.
+ *
+ * @module
+ */
+
+/** What a command is called with, and what it does. */
+interface AboutCommand {
+  /** What follows its name. */
+  readonly arguments: string;
+  readonly text: string;
+}
+
+/** The commands besides serving. */
+export const COMMANDS = {
+  check: {
+    arguments: "[NODE_URL] [options] [--json]",
+    text: "ask the node once, print what /v1/info would say and what is wrong with the " +
+      "description; exit 1 on trouble",
+  },
+  init: {
+    arguments: "NODE_URL [options]",
+    text: "ask the node and write nodeface.yaml, or the file of --config, which must not be " +
+      "there yet: every setting with what it does",
+  },
+  kinds: {
+    arguments: "[KIND]",
+    text: "list the kinds of node that are known, or print one as configuration",
+  },
+} as const satisfies Readonly<Record<string, AboutCommand>>;
+
+/** The flags without a value, with their short forms. */
+export const SWITCHES = {
+  json: { flags: ["--json"], text: "have check print one JSON object" },
+  version: { flags: ["-V", "--version"], text: "print the version" },
+  help: { flags: ["-h", "--help"], text: "print this text" },
+} as const;

@@ -1,0 +1,196 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { check } from "../src/cli/check.ts";
+import { type Config, readConfig } from "../src/cli/configuration.ts";
+import { parseFile } from "../src/cli/configuration-file.ts";
+import { files } from "../src/cli/files.ts";
+import { init } from "../src/cli/init.ts";
+import { newConfiguration } from "../src/cli/new-configuration.ts";
+import { writeNewFile } from "../src/cli/write-new-file.ts";
+import { configuration } from "../src/options-schema.ts";
+import { aboutOf, partsOf, type Settings } from "../src/settings/schema-builders.ts";
+import { serveFetch } from "./nodes/_played-server.ts";
+import { play, RECORDINGS } from "./nodes/_recorded.ts";
+
+const starts = suite("nodeface init");
+
+/** Nothing listens there; Deno does not call port 9. */
+const NOWHERE = "http://127.0.0.1:2";
+
+const EMPTY = { head: ["Head"], values: {}, remarks: {}, examples: {} };
+
+/** Gives an empty folder, and what `init` says with its file in it. */
+async function inFolder(
+  use: (folder: string, run: (...args: string[]) => Promise<string>) => Promise<void>,
+): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), "nodeface-init-"));
+  const config = join(folder, "nodeface.yaml");
+  try {
+    await use(folder, async (...args) => {
+      return await init(await readConfig(["init", ...args, "--config", config], {}, files), files);
+    });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const readBack = (folder: string): Promise<Config> =>
+  readConfig(["check", "--config", join(folder, "nodeface.yaml")], {}, files);
+
+/** What an attempt is refused with. */
+async function refusal(attempt: Promise<unknown>): Promise<string> {
+  try {
+    await attempt;
+  } catch (error) {
+    return (error as Error).message;
+  }
+  throw new Error("it was not refused");
+}
+
+starts(
+  "what it writes is a configuration that check finds well",
+  () =>
+    inFolder(async (folder, run) => {
+      await using node = await serveFetch(play(RECORDINGS.get("etcd")!));
+      const said = await run(node.url, "--forward", "reads", "--port", "8099");
+      assert.match(said, `nodeface.yaml is written, for ${node.url}: etcd`);
+      assert.match(said, "Next: nodeface check --config ");
+      const config = await readBack(folder);
+      assert.equal([config.node.url, config.node.kind], [node.url, "etcd"]);
+      assert.equal([config.host, config.port, config.forward], ["127.0.0.1", 8099, "reads"]);
+      assert.match(
+        (await check({ ...config, node: { ...config.node, url: node.url } })).report,
+        "# ",
+      );
+      assert.equal(readdirSync(folder), ["nodeface.yaml"]);
+    }),
+);
+
+starts(
+  "a file that is there stays as it is, and the node is not asked",
+  () =>
+    inFolder(async (folder, run) => {
+      const file = join(folder, "nodeface.yaml");
+      writeFileSync(file, "log: json\n");
+      assert.match(await refusal(run(NOWHERE)), "is there already, and stays as it is");
+      assert.is(readFileSync(file, "utf8"), "log: json\n");
+    }),
+);
+
+starts("a file that appears meanwhile stays as it is too", () =>
+  inFolder(async (folder) => {
+    const file = join(folder, "nodeface.yaml");
+    writeFileSync(file, "log: json\n");
+    assert.match(await refusal(writeNewFile(file, "new", 0o644)), "it is there already");
+    assert.is(readFileSync(file, "utf8"), "log: json\n");
+    assert.equal(readdirSync(folder), ["nodeface.yaml"]);
+  }));
+
+starts(
+  "beside a node that does not answer nothing is written, unless its kind is named",
+  () =>
+    inFolder(async (folder, run) => {
+      const said = await refusal(run(NOWHERE));
+      assert.match(said, `${NOWHERE}: connection refused`);
+      assert.match(said, "--kind KIND");
+      assert.equal(readdirSync(folder), []);
+      assert.match(
+        await run(NOWHERE, "--kind", "nats"),
+        "The node is unreachable: connection refused",
+      );
+      assert.is((await readBack(folder)).node.kind, "nats");
+    }),
+);
+
+starts(
+  "a node of no known kind is said to be that, with what to do",
+  () =>
+    inFolder(async (folder, run) => {
+      await using node = await serveFetch(() =>
+        Promise.resolve(new Response('{"hello":"world"}', { status: 200 }))
+      );
+      assert.match(await refusal(run(node.url)), "answers, but as no kind that is known");
+      assert.equal(readdirSync(folder), []);
+      await run(node.url, "--kind", "none");
+      assert.is((await readBack(folder)).node.kind, "none");
+    }),
+);
+
+starts(
+  "where a node wants a secret, it says where it looked and what to put where",
+  () =>
+    inFolder(async (folder, run) => {
+      await using node = await serveFetch(() =>
+        Promise.resolve(
+          new Response("", {
+            status: 401,
+            headers: { "www-authenticate": 'Basic realm="jsonrpc"' },
+          }),
+        )
+      );
+      const home = process.env.HOME;
+      process.env.HOME = folder;
+      try {
+        const said = await run(node.url);
+        assert.match(said, "The node is degraded: wants credentials (401)");
+        assert.match(said, "~/.bitcoin/.cookie: there is no such file");
+        assert.match(said, /Set auth below node in .*nodeface\.yaml.*\n {2}auth: \{ basic_file: /);
+      } finally {
+        if (home === undefined) delete process.env.HOME;
+        else process.env.HOME = home;
+      }
+      const text = readFileSync(join(folder, "nodeface.yaml"), "utf8");
+      assert.match(text, /\n {2}kind: bitcoin\n/);
+      assert.match(text, /\n {2}# {3}~\/\.bitcoin\/\.cookie: there is no such file\n/);
+      assert.match(text, /\n {2}#auth: \{ basic_file: /);
+      if (process.platform !== "win32") {
+        assert.is(statSync(join(folder, "nodeface.yaml")).mode & 0o077, 0);
+      }
+    }),
+);
+
+/** Every setting of the file that is no object of its own, by its path. */
+function* leaves(settings: Settings, path = ""): Generator<[path: string, about: string]> {
+  for (const [key, setting] of Object.entries(settings)) {
+    const { entries } = partsOf(setting);
+    const { text, example } = aboutOf(setting);
+    if (entries && example === undefined) yield* leaves(entries, `${path}${key}.`);
+    else yield [`${path}${key}`, text];
+  }
+}
+
+starts("every setting stands in the file, with what it does", () => {
+  const text = newConfiguration(EMPTY);
+  const said = text.replaceAll(/\n *# /g, " ");
+  for (const [path, about] of leaves(partsOf(configuration()).entries!)) {
+    assert.match(text, new RegExp(`^ *#${path.split(".").at(-1)}: `, "m"), path);
+    assert.ok(said.includes(about), path);
+  }
+  for (const line of text.split("\n")) assert.ok(line.length <= 100, line);
+});
+
+starts("the file is a configuration as it is, and with one key after the other set", () => {
+  let text = newConfiguration(EMPTY);
+  parseFile(text, "nodeface.yaml");
+  const keys = [...text.matchAll(/^ *#\w+: .*$/gm)];
+  assert.ok(keys.length > 15);
+  for (const [line] of keys) {
+    text = text.replace(line, line.replace("#", ""));
+    parseFile(text, "nodeface.yaml");
+  }
+});
+
+starts(
+  "paths that flags name stay what they are, seen from the file",
+  () =>
+    inFolder(async (folder, run) => {
+      await run(NOWHERE, "--kind", "nats", "--spec", join(folder, "my.yaml"));
+      assert.is((await readBack(folder)).description, join(folder, "my.yaml"));
+    }),
+);
+
+starts.run();

@@ -1,0 +1,101 @@
+/** What the command prints on a terminal, as `script` of util-linux plays one, and elsewhere. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { testWhere, without } from "../_needs.ts";
+import { COMMANDS, run, start } from "../_server.ts";
+import { until } from "../nodes/_daemon.ts";
+
+const terminal = suite("on a terminal");
+
+const SCRIPT = "/usr/bin/script";
+const missing = without(SCRIPT);
+
+/** How long the node takes: longer than what is said to take long, less than it may. */
+const SLOW = 1400;
+
+/** Runs a command on a terminal. */
+const onTerminal = (args: string, env: Record<string, string> = {}) =>
+  run([SCRIPT, "-qec", `${COMMANDS.Bun.join(" ")} ${args}`, "/dev/null"], {
+    TERM: "xterm",
+    NO_COLOR: "",
+    ...env,
+  });
+
+/** A nats-server that takes its time. */
+async function withSlowNode(use: (url: string) => Promise<void>): Promise<void> {
+  const server = createServer((_, response) => {
+    setTimeout(() => response.end('{"server_id":"A","version":"2.9.10"}'), SLOW);
+  }).listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  try {
+    await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+}
+
+testWhere(terminal, missing, "check has colours, and ends as it does elsewhere", async () => {
+  const { stdout, code } = await onTerminal("check http://127.0.0.1:2");
+  assert.is(code, 1);
+  const shown = stdout.replaceAll("\x1b[", "<").replaceAll(/(<\d+)m/g, "$1>");
+  assert.match(shown, "<1># Verdict<0>");
+  assert.match(shown, /<31>- the node is unreachable: .*<0>/);
+});
+
+for (const env of [{ NO_COLOR: "1" }, { TERM: "dumb" }]) {
+  testWhere(terminal, missing, `${JSON.stringify(env)} takes the colours away`, async () => {
+    const { stdout } = await onTerminal("check http://127.0.0.1:2", env);
+    assert.match(stdout, "# Verdict");
+    assert.not.match(stdout, "\x1b");
+  });
+}
+
+testWhere(terminal, missing, "the JSON object has no colours", async () => {
+  const { stdout } = await onTerminal("check http://127.0.0.1:2 --json");
+  assert.is(JSON.parse(stdout).ok, false);
+});
+
+testWhere(
+  terminal,
+  missing,
+  "a slow node is waited for with a line that goes away",
+  () =>
+    withSlowNode(async (url) => {
+      const { stdout } = await onTerminal(`check ${url} --kind nats`);
+      assert.match(stdout, `\r\x1b[Kasking ${url} … 1 s\r\x1b[K`);
+    }),
+);
+
+terminal(
+  "elsewhere there are no colours, and one plain line of what takes long",
+  () =>
+    withSlowNode(async (url) => {
+      const { stdout, stderr } = await run([...COMMANDS.Bun, "check", url, "--kind", "nats"]);
+      for (const control of ["\x1b", "\r"]) assert.not.ok((stdout + stderr).includes(control));
+      assert.is(stderr, `nodeface: asking ${url} …\n`);
+    }),
+);
+
+terminal("a service says that a large description is being read, and when it was", async () => {
+  const document = JSON.stringify({ openapi: "3.1.0", info: { title: "A", version: "1" } });
+  const server = createServer((_, response) => {
+    setTimeout(() => response.end(document), SLOW);
+  }).listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  const place = `http://127.0.0.1:${(server.address() as AddressInfo).port}/openapi.json`;
+  const service = await start([...COMMANDS.Bun, "--spec", place]);
+  try {
+    await until(() => Promise.resolve(/was read in/.test(service.stderr())), 10_000);
+  } finally {
+    const { stderr } = await service.stop();
+    server.closeAllConnections();
+    server.close();
+    assert.match(stderr, `info  the description ${place} is being read\n`);
+    assert.match(stderr, /info {2}the description was read in \d+\.\d s\n/);
+  }
+});
+
+terminal.run();

@@ -1,0 +1,163 @@
+/**
+ * The image of deploy/Dockerfile, made by Debian's buildah, and the two nodes of deploy/compose.yaml, run by podman.
+ * Nothing is fetched: the images of the nodes are made of the programs of this machine.
+ */
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import process from "node:process";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { parse } from "yaml";
+import { NOT_ROOT, testWhere, without } from "../_needs.ts";
+import { ROOT } from "../_paths.ts";
+import { run } from "../_server.ts";
+import { until } from "../nodes/_daemon.ts";
+import { EXECUTABLE } from "./_executable.ts";
+import { makeFolder } from "./_folder.ts";
+
+const containers = suite("containers");
+
+const BUILDAH = "/usr/bin/buildah", PODMAN = "/usr/bin/podman", RUNC = "/usr/sbin/runc";
+const COMPOSE = "/usr/bin/podman-compose", ETCD = "/usr/bin/etcd";
+/** As npm names kinds of machine. */
+const ARCH = process.arch === "x64" ? "amd64" : process.arch;
+const FILE = `${ROOT}deploy/compose.yaml`;
+
+interface Service {
+  image: string;
+  command?: string[];
+  ports?: string[];
+  depends_on?: string[];
+  read_only?: boolean;
+  cap_drop?: string[];
+}
+const { services } = parse(readFileSync(FILE, "utf8")) as { services: Record<string, Service> };
+const faces = Object.values(services).filter(({ image }) => image === "nodeface");
+
+const folder = makeFolder();
+const store = [
+  ...["--storage-driver=vfs", "--root", join(folder, "store")],
+  ...["--runroot", join(folder, "run")],
+];
+const buildah = (...args: string[]) => run([BUILDAH, ...store, ...args]);
+
+/** Podman with a store of its own; processes in it get no more of anything than this one may have. */
+const podman = join(folder, "podman");
+writeFileSync(podman, `#!/bin/sh\nexec ${PODMAN} ${store.join(" ")} --runtime=${RUNC} "$@"\n`, {
+  mode: 0o755,
+});
+const limits = async () => {
+  const { stdout } = await run(["/bin/bash", "-c", "ulimit -Hn; ulimit -Hu"]);
+  const [files, processes] = stdout.trim().split("\n").map((text) => Number(text) || 1_048_576);
+  const most = Math.min(processes!, 32_768);
+  return [`--ulimit=nofile=${files}:${files}`, `--ulimit=nproc=${most}:${most}`];
+};
+
+/** Makes an image of a program and the libraries that it needs. */
+async function build(program: string, image: string, dockerfile: string): Promise<void> {
+  const context = makeFolder();
+  const root = await run([`${ROOT}deploy/image-root.sh`, program, context]);
+  assert.is(root.code, 0, root.stderr);
+  // What etcd writes.
+  mkdirSync(join(context, "tmp"), { recursive: true });
+  const args = ["--isolation=chroot", "--file", dockerfile, "--tag", image, context];
+  const { code, stderr } = await buildah("build", ...args);
+  assert.is(code, 0, stderr);
+}
+
+/** Why nothing can be built here. */
+async function findBuilder(): Promise<string | undefined> {
+  const absent = NOT_ROOT ?? without(BUILDAH);
+  if (absent !== undefined) return absent;
+  const context = makeFolder();
+  writeFileSync(join(context, "Dockerfile"), "FROM scratch\nCOPY Dockerfile /\n");
+  const { code } = await buildah("build", "--isolation=chroot", "--tag", "probe", context);
+  return code === 0 ? undefined : "needs a machine on which buildah can build";
+}
+const missing = await findBuilder();
+if (missing === undefined) await build(EXECUTABLE, "nodeface", `${ROOT}deploy/Dockerfile`);
+
+/** Why no engine runs containers here. */
+async function findEngine(): Promise<string | undefined> {
+  const absent = missing ?? without(PODMAN, RUNC, COMPOSE, ETCD);
+  if (absent !== undefined) return absent;
+  const args = ["run", "--rm", "--network=none", ...await limits(), "nodeface", "--version"];
+  const { code } = await run([podman, ...args]);
+  return code === 0 ? undefined : "needs a machine on which podman can run containers";
+}
+const noEngine = await findEngine();
+
+containers("each node of the compose file has one service beside it, on a port of loopback", () => {
+  assert.is(faces.length, 2);
+  const ports = faces.flatMap(({ ports }) => ports!);
+  assert.is(new Set(ports).size, 2);
+  for (const port of ports) assert.match(port, /^127\.0\.0\.1:\d+:8080$/);
+  for (const { command, depends_on, read_only, cap_drop } of faces) {
+    const { hostname } = new URL(command!.at(-1)!);
+    assert.ok(hostname in services, hostname);
+    assert.equal([depends_on, read_only, cap_drop], [[hostname], true, ["ALL"]]);
+  }
+});
+
+testWhere(
+  containers,
+  missing,
+  "the image holds the executable and its libraries alone",
+  async () => {
+    const { stdout: container } = await buildah("from", "nodeface");
+    const { stdout: place } = await buildah("mount", container.trim());
+    const { stdout: files } = await run(["find", place.trim(), "-type", "f", "-printf", "/%P\n"]);
+    for (const file of files.trim().split("\n")) {
+      assert.match(
+        file,
+        /^\/nodeface$|^\/lib.*\.so\.\d+$/,
+      );
+    }
+    const version = await buildah("run", "--isolation=chroot", container.trim(), "/nodeface", "-V");
+    assert.match(version.stdout, /^nodeface \d/);
+    const { stdout: inspected } = await buildah("inspect", "--type", "image", "nodeface");
+    const { config } = JSON.parse(inspected).OCIv1;
+    assert.equal([config.User, config.Entrypoint], ["65534:65534", ["/nodeface"]]);
+    await buildah("rm", container.trim());
+  },
+);
+
+testWhere(containers, noEngine, "the compose file runs two nodes with a service each", async () => {
+  const plain = join(folder, "Dockerfile");
+  writeFileSync(plain, "FROM scratch\nCOPY . /\nENV PATH=/\n");
+  const require = createRequire(`${ROOT}tests/package.json`);
+  const anvil = require.resolve(`@foundry-rs/anvil-linux-${ARCH}/bin/anvil`);
+  await build(anvil, services.ethereum!.image, plain);
+  await build(ETCD, services.etcd!.image, plain);
+  const args = `--podman-run-args=${(await limits()).join(" ")}`;
+  const project = ["--podman-path", podman, args, "-p", "nodeface-tests", "-f", FILE];
+  const compose = (...words: string[]) => run([COMPOSE, ...project, ...words]);
+  const inspect = async (service: string, what: string) => {
+    const name = `nodeface-tests_${service}_1`;
+    return (await run([podman, "inspect", name, "--format", what])).stdout.trim();
+  };
+  try {
+    const up = await compose("up", "-d");
+    assert.is(up.code, 0, up.stderr);
+    for (
+      const [service, software] of [["ethereum-face", "anvil"], ["etcd-face", "etcd"]] as const
+    ) {
+      const address = "{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}";
+      const url = `http://${await inspect(service, address)}:8080/v1/info`;
+      let info: { status?: string; software?: string } = {};
+      await until(async () => {
+        info = await (await fetch(url)).json().catch(() => ({}));
+        return info.status === "ok";
+      }, 30_000);
+      assert.is(info.software, software);
+      await run([podman, "stop", "--time", "10", `nodeface-tests_${service}_1`]);
+      assert.is(await inspect(service, "{{.State.ExitCode}}"), "0");
+    }
+  } finally {
+    await compose("down");
+    await run([podman, "network", "rm", "--force", "nodeface-tests_default"]);
+  }
+});
+
+containers.run();

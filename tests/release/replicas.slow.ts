@@ -1,0 +1,138 @@
+/** Three services behind nginx, as docs/deployment.md has it, and what their visitors cost the node. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { testWhere, without } from "../_needs.ts";
+import { ROOT } from "../_paths.ts";
+import { type Running, start } from "../_server.ts";
+import { freePort, until } from "../nodes/_daemon.ts";
+import { type PlayedServer, serveFetch } from "../nodes/_played-server.ts";
+import { play, RECORDINGS } from "../nodes/_recorded.ts";
+import { EXECUTABLE, NOWHERE } from "./_executable.ts";
+import { makeFolder } from "./_folder.ts";
+
+const replicas = suite("three services behind nginx");
+
+const NGINX = "/usr/sbin/nginx";
+const missing = without(NGINX);
+const folder = makeFolder();
+
+/** How many visitors come at least, how many of them at a time, and for how long at least, in ms. */
+const VISITORS = 1000, AT_A_TIME = 25, WHILE = 3000;
+
+const JSON_TYPE = { "content-type": "application/json" };
+
+let node: PlayedServer;
+let services: Running[];
+let nginx: ChildProcess;
+let port: number;
+/** When the node was asked for its latest block. */
+let asked: number[];
+
+replicas.before(async () => {
+  if (missing) return;
+  asked = [];
+  const anvil = play(RECORDINGS.get("anvil")!);
+  node = await serveFetch((input, init) => {
+    if (/eth_getBlockByNumber/.test(String(init?.body))) asked.push(performance.now());
+    return anvil(input, init);
+  });
+  const config = join(folder, "nodeface.json");
+  const settings = { hosts: ["node.example"], forward: "reads", node: { url: node.url } };
+  writeFileSync(config, JSON.stringify(settings));
+  const starts = [1, 2, 3].map(() => start([EXECUTABLE, "--config", config], {}, NOWHERE));
+  services = await Promise.all(starts);
+  port = await freePort();
+  const page = readFileSync(`${ROOT}docs/deployment.md`, "utf8");
+  const [, block = ""] = /^```nginx\n(upstream [^]*?)^```/m.exec(page)!;
+  const here = services.reduce(
+    (text, { url }, i) => text.replace(`127.0.0.1:808${i}`, new URL(url).host),
+    block.replace("listen 80;", `listen 127.0.0.1:${port};`),
+  );
+  const places = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"];
+  const temporary = places.map((name) => `${name}_temp_path ${folder}/${name};`).join(" ");
+  writeFileSync(
+    join(folder, "nginx.conf"),
+    `daemon off; pid ${folder}/nginx.pid; error_log stderr; worker_processes 1;
+    events {} http { access_log off; ${temporary} ${here} }`,
+  );
+  nginx = spawn(NGINX, ["-p", folder, "-c", join(folder, "nginx.conf")], { stdio: "ignore" });
+  await until(async () => (await get("/v1/info").catch(() => undefined))?.status === 200, 20_000);
+  for (const { url } of services) {
+    await until(async () => {
+      const spec = await (await fetch(new URL("spec.json", url))).json();
+      return Object.keys(spec.paths).length > 2;
+    }, 30_000);
+  }
+});
+
+replicas.after(async () => {
+  nginx?.kill("SIGTERM");
+  for (const service of services ?? []) await service.stop();
+  await node?.stop();
+});
+
+const get = (path: string, init?: RequestInit) => fetch(`http://127.0.0.1:${port}${path}`, init);
+
+testWhere(
+  replicas,
+  missing,
+  "a thousand visitors cost the node one question a second of each service",
+  async () => {
+    asked.length = 0;
+    const begun = performance.now();
+    const served = new Map<string, number>();
+    let visits = 0;
+    const visit = async () => {
+      while (visits++ < VISITORS || performance.now() - begun < WHILE) {
+        const response = await get("/v1/info");
+        assert.is(response.status, 200);
+        const { api, chain_id } = await response.json();
+        assert.is(chain_id, "31337");
+        served.set(api.started_at, (served.get(api.started_at) ?? 0) + 1);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_A_TIME }, visit));
+    const seconds = (performance.now() - begun) / 1000;
+    console.log(`${visits} visitors in ${seconds.toFixed(1)} s, ${asked.length} questions`);
+    assert.is(served.size, 3, "one service got nothing");
+    for (const count of served.values()) assert.ok(count > VISITORS / 6);
+    assert.ok(asked.length >= 3, "nobody asked");
+    assert.ok(asked.length <= 3 * (Math.floor(seconds) + 1), `${asked.length} questions`);
+  },
+);
+
+testWhere(replicas, missing, "all of them give the same description and files", async () => {
+  const tagOf = async ({ url }: Running) =>
+    (await fetch(new URL("spec.json", url))).headers.get("etag");
+  // One that has not heard of the node's version yet looks again while it is asked.
+  await until(async () => new Set(await Promise.all(services.map(tagOf))).size === 1, 20_000);
+  for (let i = 0; i < 6; i++) {
+    const etag = (await get("/spec.json")).headers.get("etag")!;
+    // By another service than the one before.
+    assert.is((await get("/spec.json", { headers: { "if-none-match": etag } })).status, 304);
+  }
+  const html = await (await get("/v1/spec")).text();
+  const [, asset = ""] = /src="\.\.(\/assets\/[^"]+)"/.exec(html)!;
+  for (let i = 0; i < 3; i++) assert.is((await get(asset)).status, 200);
+});
+
+testWhere(
+  replicas,
+  missing,
+  "calls are forwarded by each, and visitors miss none that is stopped",
+  async () => {
+    const call = () =>
+      get("/v1/rpc/eth_chainId", { method: "POST", body: "{}", headers: JSON_TYPE });
+    for (let i = 0; i < 6; i++) {
+      const response = await call();
+      assert.equal([response.status, await response.text()], [200, '"0x7a69"']);
+    }
+    await services.pop()!.stop();
+    for (let i = 0; i < 12; i++) assert.is((await get("/v1/info")).status, 200);
+  },
+);
+
+replicas.run();

@@ -1,0 +1,140 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { chmod, chown, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import process from "node:process";
+import { check } from "../src/cli/check.ts";
+import { readConfig } from "../src/cli/configuration.ts";
+import { files } from "../src/cli/files.ts";
+import { warnOfReaders } from "../src/file-access.ts";
+import { judgeSettings } from "../src/gateway/judge-settings.ts";
+import { readToken } from "../src/gateway/token.ts";
+import { checkCredentials } from "../src/info/sources/give-credentials.ts";
+import { NOT_ROOT, testWhere } from "./_needs.ts";
+import { contextFor, get } from "./_sources.ts";
+
+const secrets = suite("secrets");
+
+let folder: string;
+
+secrets.before(async () => {
+  folder = await mkdtemp(join(tmpdir(), "nodeface-secrets-"));
+});
+
+secrets.after(async () => {
+  delete process.env.CREDENTIALS_DIRECTORY;
+  await rm(folder, { recursive: true });
+});
+
+/** Writes a file; returns its path. */
+async function file(name: string, text: string, mode = 0o600): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, text);
+  await chmod(path, mode);
+  return path;
+}
+
+/** The configuration in a file of the folder. */
+async function configured(text: string) {
+  const path = await file("nodeface.yaml", text);
+  return await readConfig(["check", "--config", path], {}, files);
+}
+
+const NO_WINDOWS = process.platform === "win32" ? "needs permissions of POSIX" : undefined;
+
+for (const form of ["$CREDENTIALS_DIRECTORY", "${CREDENTIALS_DIRECTORY}"]) {
+  secrets(`${form}/ at the start of a path is where systemd passes credentials on`, async () => {
+    await file("cookie", "user:one");
+    process.env.CREDENTIALS_DIRECTORY = folder;
+    const { node } = await configured(
+      `node: { url: http://127.0.0.1:2, auth: { basic_file: "${form}/cookie" } }`,
+    );
+    assert.equal(node.auth, { basic_file: `${form}/cookie` });
+    let shown: string | null = null;
+    const fetch = ((_, init) => {
+      shown = new Headers(init?.headers).get("authorization");
+      return Promise.resolve(new Response(""));
+    }) as typeof globalThis.fetch;
+    await get(
+      "http://127.0.0.1:2",
+      contextFor("http://127.0.0.1:2", {
+        fetch,
+        configured: node.auth!,
+      }),
+    );
+    assert.is(shown, `Basic ${btoa("user:one")}`);
+  });
+}
+
+secrets("the token may be a credential too", async () => {
+  const token = "0123456789abcdef0123456789abcdef";
+  await file("token", token);
+  process.env.CREDENTIALS_DIRECTORY = folder;
+  assert.equal(await readToken({ token_file: "$CREDENTIALS_DIRECTORY/token" }), { token });
+});
+
+secrets("where systemd has passed nothing on, it is said so", async () => {
+  delete process.env.CREDENTIALS_DIRECTORY;
+  const place = { basic_file: "$CREDENTIALS_DIRECTORY/cookie" };
+  assert.is(
+    await checkCredentials(place),
+    "cannot read node.auth.basic_file $CREDENTIALS_DIRECTORY/cookie: " +
+      "$CREDENTIALS_DIRECTORY is not set",
+  );
+});
+
+secrets("another variable at the start of a path is a mistake", async () => {
+  const attempt = configured("node: { auth: { basic_file: $HOME/cookie } }");
+  const message = await attempt.then(() => "", ({ message }) => message);
+  assert.match(message, "no variable is read but $CREDENTIALS_DIRECTORY at its start");
+});
+
+for (
+  const [mode, who] of [
+    [0o644, "every user of this machine (mode 0644)"],
+    [0o604, "every user of this machine (mode 0604)"],
+    [0o640, "its group (mode 0640)"],
+  ] as const
+) {
+  testWhere(secrets, NO_WINDOWS, `a secret that ${who} may read is a note of check`, async () => {
+    const path = await file("open", "user:one", mode);
+    const config = await configured(
+      "node: { url: http://127.0.0.1:2, auth: { basic_file: open } }",
+    );
+    const { report, json } = await check(config);
+    const note = `node.auth.basic_file ${path} can be read by ${who}; chmod 600 keeps it secret`;
+    assert.match(report, `# Secrets\nnote  ${note}\n`);
+    assert.equal(JSON.parse(json).notes, [note]);
+  });
+}
+
+testWhere(secrets, NO_WINDOWS, "a token that others may read is said as well", async () => {
+  const token_file = await file("token", "0123456789abcdef0123456789abcdef", 0o644);
+  const forward = { with_token: ["a"], token_file };
+  const judged = await judgeSettings(forward, { hosts: [], url: "http://127.0.0.1:2" });
+  assert.equal(judged.map(({ level }) => level), ["warn"]);
+  assert.match(judged[0]!.message, `forward.token_file ${token_file} can be read by every user`);
+});
+
+secrets(
+  "of a secret that nobody else may read, or that is not there, nothing is said",
+  async () => {
+    assert.is(await warnOfReaders("x", await file("closed", "a", 0o600)), undefined);
+    assert.is(await warnOfReaders("x", await file("closed", "a", 0o400)), undefined);
+    assert.is(await warnOfReaders("x", join(folder, "none")), undefined);
+  },
+);
+
+testWhere(
+  secrets,
+  NOT_ROOT,
+  "a file of another user that its group may read is as it should be: a node shares its cookie so",
+  async () => {
+    const path = await file("shared", "user:one", 0o640);
+    await chown(path, 65_534, 65_534);
+    assert.is(await warnOfReaders("x", path), undefined);
+  },
+);
+
+secrets.run();
