@@ -12,6 +12,7 @@ const PAGES = [
   "docs/calling.md",
   "docs/description.md",
   "docs/embedding.md",
+  "docs/troubleshooting.md",
   "examples/README.md",
 ];
 const text = (page: string) => readFileSync(join(ROOT, page), "utf8");
