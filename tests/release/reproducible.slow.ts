@@ -7,7 +7,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { testWhere } from "../_needs.ts";
 import { ROOT } from "../_paths.ts";
-import { ok } from "./_package.ts";
+import { run } from "../_server.ts";
 import { makeFolder } from "./_folder.ts";
 
 const reproducible = suite("two builds of one commit");
@@ -35,16 +35,20 @@ async function build(
   { umask, ...env }: Readonly<Record<string, string>>,
 ): Promise<Record<string, string>> {
   for (const command of Object.keys(BUILT)) {
-    await ok(["sh", "-c", `umask ${umask} && ${command}`], folder, env);
+    const shell = ["sh", "-c", `umask ${umask} && ${command}`];
+    const { code, stderr } = await run(shell, env, { cwd: folder });
+    assert.is(code, 0, stderr);
   }
   const dist = join(folder, "dist");
   const names = readdirSync(dist).filter((name) =>
     name.endsWith(".tgz") || Object.values(BUILT).flat().includes(name)
   );
-  return Object.fromEntries(names.sort().map((name) => {
-    const content = readFileSync(join(dist, name));
-    return [name, createHash("sha256").update(content).digest("hex")];
-  }));
+  return Object.fromEntries(
+    names.sort().map((name) => {
+      const content = readFileSync(join(dist, name));
+      return [name, createHash("sha256").update(content).digest("hex")];
+    }),
+  );
 }
 
 const noClone = () => {
