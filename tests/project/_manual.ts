@@ -60,7 +60,7 @@ export function commandsOf({ language, text }: Pick<Block, "language" | "text">)
   return parts.map((part) => {
     const [, command = "", printed = ""] = ONE_COMMAND.exec(part) ?? [];
     return {
-      command: withoutComment(command.replaceAll(/\\\n\s*/g, " ")).trim(),
+      command: withoutComment(command.replaceAll(/\s*\\\n\s*/g, " ")).trim(),
       printed: language === "console" ? printed.trimEnd() : undefined,
     };
   }).filter(({ command }) => command !== "");
@@ -70,7 +70,9 @@ export function commandsOf({ language, text }: Pick<Block, "language" | "text">)
 const ONE_COMMAND = /^((?:\\\n|[^'"\n]|'[^']*'|"[^"]*")*)(?:\n([^]*))?$/;
 const COMMAND_END = /(?<!\\)\n(?=(?:[^'"]*(?:'[^']*'|"[^"]*"))*[^'"]*$)/;
 
-const withoutComment = (command: string) => command.replace(/(^|\s)#.*$/, "");
+/** A comment begins with # behind a space, outside of quotes. */
+const withoutComment = (command: string) =>
+  command.replace(/^((?:'[^']*'|"[^"]*"|[^'"#]|(?<=\S)#)*?)(?:(?<=\s|^)#.*)$/s, "$1");
 
 /** What a page is followed with. */
 export interface Surroundings {
@@ -79,12 +81,16 @@ export interface Surroundings {
   readonly env?: Readonly<Record<string, string>>;
   /** What is there before the first step, by its path in the folder, which is `HOME` as well. */
   readonly files?: Readonly<Record<string, string>>;
+  /** Which of the blocks are followed. @default all but those that the page leaves out */
+  readonly isFollowed?: (block: Block) => boolean;
+  /** Is told what each command has printed that does not serve. */
+  readonly onPrinted?: (command: string, printed: string) => void;
 }
 
 /** Follows a page, or a part of one. */
 export async function follow(
   page: string,
-  { places = {}, env = {}, files = {} }: Surroundings = {},
+  { places = {}, env = {}, files = {}, isFollowed, onPrinted = () => {} }: Surroundings = {},
 ): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "nodeface-"));
   const services = new Map<string, Running>();
@@ -101,7 +107,7 @@ export async function follow(
   };
   const surroundings = { HOME: folder, PATH: `${join(folder, "bin")}:${process.env.PATH}`, ...env };
   const launch = async (command: string) => {
-    const { words, port } = serviceOf(located(command));
+    const { words, port } = serviceOf(located(command).replace(/^npm start( --)?/, "nodeface"));
     await services.get(port)?.stop();
     const service = await start([...NODEFACE, ...words], surroundings, { cwd: folder });
     services.set(port, service);
@@ -117,12 +123,18 @@ export async function follow(
     await write("bin/nodeface", `#!/bin/sh\nexec ${NODEFACE.map(quoted).join(" ")} "$@"\n`);
     await chmod(join(folder, "bin/nodeface"), 0o755);
     for (const [path, text] of Object.entries(files)) await write(path, text);
-    for (const block of blocksOf(page).filter(({ isLeftOut }) => !isLeftOut)) {
+    const isWanted = isFollowed ?? (({ isLeftOut }) => !isLeftOut);
+    for (const block of blocksOf(page).filter(isWanted)) {
       if (block.file && block.language !== "console") await write(block.file, located(block.text));
       if (block.language !== "console" && block.language !== "sh") continue;
       for (const { command, printed } of commandsOf(block)) {
-        if (isServing(command)) await launch(command);
-        else assertPrinted(await shell(located(command), folder, surroundings), printed, command);
+        if (isServing(command)) {
+          await launch(command);
+          continue;
+        }
+        const actual = await shell(located(command), folder, surroundings);
+        assertPrinted(actual, printed, command);
+        onPrinted(command, actual);
       }
     }
   } finally {
@@ -133,7 +145,7 @@ export async function follow(
 
 /** Whether a command does not end by itself. */
 const isServing = (command: string) =>
-  /^(?:[A-Z_]+=\S+ )*nodeface(?! (?:check|kinds|init)\b)(?!.* (?:--help|--version|-h|-V)\b)/.test(
+  /^(?:npm start|nodeface(?! (?:check|kinds|init)\b))(?!.* (?:--help|--version|-h|-V)\b)/.test(
     command,
   );
 
