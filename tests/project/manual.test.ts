@@ -7,12 +7,14 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parseFile } from "../../src/cli/configuration-file.ts";
 import { parseKind } from "../../src/cli/kind-file.ts";
+import type { Listening } from "../../src/adapters/shared.ts";
+import type { Nodeface } from "../../src/index.ts";
 import { ROOT } from "../_paths.ts";
 import { PROGRAMS } from "../nodes/_asked-nodes.ts";
 import { type Daemon, freePort, startDaemon } from "../nodes/_daemon.ts";
 import { type Block, blocksOf, commandsOf, follow } from "./_manual.ts";
 
-/** The pages, by their paths. What README says of getting it is tried by `command.test.ts` and `release/`. */
+/** The pages, by their paths. What README says of getting it is tried by `.ci/run`. */
 const PAGES: ReadonlyMap<string, string> = new Map(
   [
     "README.md",
@@ -24,7 +26,7 @@ const PAGES: ReadonlyMap<string, string> = new Map(
 
 /** The tests that try what is not tried here, by page and language. */
 const BY_OTHERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  "README.md": { sh: "project/command.test.ts", ts: "hosts/documents.test.ts" },
+  "README.md": { sh: "../.ci/run" },
   "docs/beside-your-node.md": { sh: "project/beside.slow.ts" },
   "docs/calling.md": {
     js: "gateway/clients.slow.ts",
@@ -111,37 +113,58 @@ fields: { version: a# }
 health: { ok: it answers }
 ${text}`;
 
-written("every program of docs/operations.md makes a service", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
-  try {
-    const programs = ownBlocks("docs/operations.md").filter(({ language }) => language === "ts");
-    assert.is(programs.length, 3);
-    for (const [at, { text }] of programs.entries()) {
-      const file = join(folder, `program-${at}.mts`);
-      writeFileSync(file, programOf(text));
-      const { nodeface } = await import(pathToFileURL(file).href);
-      const { paths } = await (await nodeface.fetch(new Request("http://localhost/spec.json")))
-        .json();
-      assert.ok(Object.keys(paths).some((path) => path.includes("/peers")));
-      const { status } = await nodeface.fetch(new Request("http://localhost/v1/peers/a"));
-      assert.is(status, at === 2 ? 404 : 200);
-      await nodeface.close();
-    }
-  } finally {
-    rmSync(folder, { recursive: true });
+/** The programs of a page, in order. */
+const programsOf = (page: string) => ownBlocks(page).filter(({ language }) => language === "ts");
+
+written("every program of docs/operations.md makes a service with the operation", async () => {
+  for (const { text } of programsOf("docs/operations.md")) {
+    const { nodeface } = await runProgram(programOf(text));
+    const { paths } = await (await nodeface.fetch(new Request("http://localhost/spec.json")))
+      .json();
+    assert.ok(Object.keys(paths).some((path) => path.includes("/peers")), text);
+    await nodeface.close();
   }
 });
 
+written("the program of README.md serves the node that it tells of", async () => {
+  const [{ text }, ...others] = programsOf("README.md") as [Block];
+  assert.equal(others, []);
+  const free = text.replace("port: 8080", "port: 0").replace(/^console.*$/m, "");
+  const { server, nodeface } = await runProgram(`${free}\nexport { nodeface, server };`);
+  const { software, height } = await (await fetch(new URL("v1/info", server.url))).json();
+  assert.equal([software, height], ["exampled", 41]);
+  await server.close();
+  await nodeface.close();
+});
+
+/** Runs a program that imports the library by its name, and gives its exports. */
+async function runProgram(code: string): Promise<{ nodeface: Nodeface; server: Listening }> {
+  const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
+  try {
+    const file = join(folder, "program.mts");
+    const here = (path: string) => JSON.stringify(pathToFileURL(`${ROOT}src/${path}`).href);
+    writeFileSync(
+      file,
+      code.replace('"nodeface"', here("index.ts")).replace(
+        '"nodeface/node"',
+        here("adapters/node.ts"),
+      ),
+    );
+    return await import(pathToFileURL(file).href);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
 /** A program with what the page takes for granted. */
 function programOf(text: string): string {
-  const library = JSON.stringify(pathToFileURL(`${ROOT}src/index.ts`).href);
   const code = text.startsWith("import") ? text : `import { createNodeface } from "nodeface";
 const operation = { responses: { 200: { description: "All of them" } } };
 const handle = () => Response.json([]);
 const getPeer = { method: "GET", path: "/v1/peers/{id}", operation, handle };
 ${text.startsWith("{") ? `const nodeface = createNodeface({ operations: [${text}] });` : text}`;
   return `const peers = new Map([["a", { id: "a" }]]);
-${code.replace('"nodeface"', library)}
+${code}
 export { nodeface };
 `;
 }
@@ -150,7 +173,7 @@ written("every block is tried, or the page says that it is not", () => {
   for (const page of PAGES.keys()) {
     for (const { language, text } of ownBlocks(page)) {
       const isTried = ["yaml", "console", "sh"].includes(language) || OTHERS.includes(language) ||
-        (language === "ts" && page === "docs/operations.md");
+        (language === "ts" && ["README.md", "docs/operations.md"].includes(page));
       assert.ok(isTried, `${page}: no test tries this block of ${language}:\n${text}`);
     }
   }
