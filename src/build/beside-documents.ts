@@ -94,9 +94,10 @@ function shownOf({ static: fixed = {}, fields, health }: Kind): string {
 /** How many operations `--forward reads` opens, and which of them a client uses first. */
 function openedOf({ openrpc, openapi }: KindInterface): string {
   const methods = (openrpc?.methods ?? []).map((method) => ({ name: method.name, marks: method }));
+  const base = openapi?.servers?.[0]?.url ?? "";
   const paths = Object.entries(openapi?.paths ?? {}).flatMap(([path, item]) =>
     operationsOf(item).map(({ method, operation }) => ({
-      name: `${method} ${path}`,
+      name: `${method} ${base}${path}`,
       marks: operation as unknown as OperationMarks,
     }))
   );

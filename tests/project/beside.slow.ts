@@ -54,6 +54,13 @@ for (const [kind, { url }] of Object.entries(KINDS)) {
       const allowed = one.match(/ allowed  +it is a read$/gm)?.length ?? 0;
       // A node may have less than its kind.
       assert.ok(allowed > 0 && allowed <= opened, `${allowed} of ${opened}`);
+      const named = [...rowOf(part, "opened").matchAll(/`([^`]+)`/g)].map(([, name]) => name!);
+      const there = named.filter((name) => one.includes(`\n${name} `));
+      assert.ok(there.length > 0, named.join(", "));
+      for (const name of there) {
+        const row = one.split("\n").find((line) => line.startsWith(`${name} `)) ?? "";
+        assert.match(row, / allowed  +it is a read$/);
+      }
     }
   });
 }
