@@ -133,7 +133,7 @@ export async function follow(
           continue;
         }
         const actual = await shell(located(command), folder, surroundings);
-        assertPrinted(actual, printed, command);
+        assertPrinted(actual, printed && located(printed), command);
         onPrinted(command, actual);
       }
     }
