@@ -4,14 +4,14 @@
  *
  * @module
  */
-import { createHash } from "node:crypto";
-import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, rm, stat, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { bundle } from "./bundle.ts";
 import { findProgram, makeStage, runProgram } from "./run-program.ts";
 import { billOfMaterials } from "./bill-of-materials.ts";
+import { writeChecksums } from "./checksums.ts";
 import { fileOf, TARGETS } from "./executable-targets.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -63,18 +63,9 @@ async function main(all: boolean) {
     }
     const bill = await billOfMaterials(packages, { bun });
     await writeFile(join(ALL, "nodeface.cdx.json"), bill);
-    await writeFile(join(ALL, "SHA256SUMS"), await checksums());
+    await writeChecksums(ALL);
     console.error(`All of them, checksums and bill of materials: ${seconds(started)}`);
   } finally {
     await rm(stage, { recursive: true });
   }
-}
-
-async function checksums(): Promise<string> {
-  const lines = [];
-  for (const name of [...TARGETS.map(fileOf), "nodeface.cdx.json"]) {
-    const sum = createHash("sha256").update(await readFile(join(ALL, name))).digest("hex");
-    lines.push(`${sum}  ${name}\n`);
-  }
-  return lines.join("");
 }

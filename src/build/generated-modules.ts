@@ -402,10 +402,13 @@ function hash(parts: readonly (string | Buffer)[]): string {
   return sum.digest("hex").slice(0, 16);
 }
 
-/** The commit that is checked out; `undefined` if this folder is not the root of a clone. */
+/**
+ * The commit that is checked out, with as many digits in every clone; `undefined` if this folder is not the root
+ * of one.
+ */
 function shortCommit(): string | undefined {
   try {
-    const [top, commit] = execFileSync("git", ["rev-parse", "--show-cdup", "--short", "HEAD"], {
+    const [top, commit] = execFileSync("git", ["rev-parse", "--show-cdup", "--short=10", "HEAD"], {
       cwd: ROOT,
       encoding: "utf8",
       stdio: ["ignore", "pipe", "ignore"],

@@ -5,7 +5,6 @@
  * @module
  */
 import { readFileSync } from "node:fs";
-import { stringify } from "yaml";
 import { KINDS } from "../generated/kinds.js";
 import { type Access, type KindInterface, type Mark, MARKS } from "../kinds/interface.ts";
 import type { Kind, NetworkRules, Source, Test } from "../kinds/kind.ts";
@@ -13,8 +12,6 @@ import { operationsOf } from "../openapi/list-operations.ts";
 import { loadInterface } from "../openapi/load-interface.ts";
 import { kindSchema } from "../settings/kind.ts";
 import { code, jsonSchemaOf } from "./configuration-documents.ts";
-
-const FLOW = { collectionStyle: "flow", lineWidth: 0 } as const;
 
 /** The text of `spec/kind.schema.json`. */
 export function kindJsonSchema(): string {
@@ -38,7 +35,8 @@ export async function kindsReference(): Promise<string> {
 <!-- Made by \`npm run schema\` from spec/kinds/: change it there. -->
 
 Nodeface knows these kinds of node. Each is one file of data in [spec/kinds](../spec/kinds): how it is
-detected, what is asked, where its answers lie, and which of them say that something is wrong.
+detected, what is asked, where its answers lie, and which of them say that something is wrong. How to start
+Nodeface beside one, and where its secret lies, is in [beside your node](beside-your-node.md).
 
 | kind | what it is | usual URL | operations |
 | --- | --- | --- | --- |
@@ -160,7 +158,7 @@ function operationsText({ tried }: Kind, accesses: readonly unknown[]): string {
 }
 
 function partOf(name: string, kind: Kind, accesses: readonly unknown[]): string {
-  const { title, url, aliases = [], description, detect, auth, health } = kind;
+  const { title, aliases = [], description, detect, auth, health } = kind;
   const lines = [
     ["ok", health.ok],
     ["in sync", saysSync(kind) ? "" : "it cannot tell"],
@@ -168,7 +166,6 @@ function partOf(name: string, kind: Kind, accesses: readonly unknown[]): string 
       "detected by",
       listOf(Object.entries(detect).map(([place, test]) => evidence(kind, place, test))),
     ],
-    ["usual URL", url],
     ["also called", listOf(aliases.map(code))],
     [
       "describes itself at",
@@ -184,7 +181,6 @@ function partOf(name: string, kind: Kind, accesses: readonly unknown[]): string 
     ],
     ["operations", operationsText(kind, accesses)],
     ["written from", listOf(kind.written_from ?? [])],
-    ["its secret", auth?.example ? code(stringify(auth.example, FLOW).trim()) : ""],
   ].filter(([, value]) => value !== "");
   const rows = lines.map(([key, value]) => `| ${key} | ${value} |\n`).join("");
   const networks = Object.entries(health.networks ?? {});

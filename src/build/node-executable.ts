@@ -41,11 +41,13 @@ try {
   const node = findProgram("node", "node26/bin/node");
   await bundle("node", join(stage, "main.mjs"), [contentsBeside]);
   const config = {
-    main: join(stage, "main.mjs"),
+    // Node writes this path into the executable: that of the stage would make each one another.
+    main: "main.mjs",
     mainFormat: "module",
     output: join(ROOT, `dist/nodeface-node${process.platform === "win32" ? ".exe" : ""}`),
     disableExperimentalSEAWarning: true,
-    assets,
+    // esbuild comes by them in any order.
+    assets: Object.fromEntries(Object.entries(assets).sort()),
   };
   await writeFile(join(stage, "sea.json"), JSON.stringify(config));
   await runProgram(node, [`--build-sea=${join(stage, "sea.json")}`], stage);

@@ -6,7 +6,7 @@
  * @module
  */
 import { build } from "esbuild";
-import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { besideWhatIsShared } from "./shared-chunk.ts";
@@ -34,7 +34,7 @@ for (const name of await readdir(DIST, { recursive: true })) {
   if (OLD_BUILD.test(name)) await rm(join(DIST, name));
 }
 
-const { dependencies } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
+const { dependencies, files } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8"));
 const { metafile } = await build({
   entryPoints: [...ENTRIES, IN_BROWSERS].map((entry) => join(ROOT, `src/${entry}.ts`)),
   outbase: join(ROOT, "src"),
@@ -72,6 +72,7 @@ const { metafile } = await build({
 await removeUnreachableTypes();
 await removeMapsOfData();
 await writeFile(join(DIST, "LICENSES.txt"), await licenses(packagesOf(metafile)));
+await setModes([...files, "package.json", "README.md", "LICENSE"]);
 
 async function removeUnreachableTypes(): Promise<void> {
   const exported = ENTRIES.filter((entry) => entry !== "main");
@@ -86,6 +87,22 @@ async function removeUnreachableTypes(): Promise<void> {
   for (const name of await readdir(DIST, { recursive: true })) {
     const file = join(DIST, name);
     if (/\.d\.ts(\.map)?$/.test(name) && !kept.has(file.replace(/\.map$/, ""))) await rm(file);
+  }
+}
+
+/**
+ * Gives what is published the same modes whatever the umask of this build and of the checkout: npm packs them as
+ * they are (npm 11), and two builds of a commit should be the same.
+ */
+async function setModes(published: readonly string[]): Promise<void> {
+  for (const path of published.filter((path) => !path.startsWith("!"))) {
+    const isFolder = (await stat(join(ROOT, path))).isDirectory();
+    const names = isFolder ? await readdir(join(ROOT, path), { recursive: true }) : [""];
+    for (const name of names) {
+      const file = join(ROOT, path, name);
+      const found = await stat(file);
+      if (found.isFile()) await chmod(file, found.mode & 0o100 ? 0o755 : 0o644);
+    }
   }
 }
 

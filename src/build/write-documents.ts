@@ -7,6 +7,7 @@
 import { writeFile } from "node:fs/promises";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { besideReference } from "./beside-documents.ts";
 import { configurationReference, configurationSchema } from "./configuration-documents.ts";
 import { kindJsonSchema, kindsReference } from "./kind-documents.ts";
 
@@ -16,6 +17,7 @@ export const WRITTEN: Readonly<Record<string, () => string | Promise<string>>> =
   "spec/kind.schema.json": kindJsonSchema,
   "docs/configuration.md": configurationReference,
   "docs/kinds.md": kindsReference,
+  "docs/beside-your-node.md": besideReference,
 };
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -29,7 +29,11 @@ const notBuilt = isBuilt ? undefined : 'needs "npm run build:exe -- --all"';
 
 testWhere(targets, notBuilt, "each has the checksum that is listed", async () => {
   const lines = await readFileSync(`${FOLDER}SHA256SUMS`, "utf8").trimEnd().split("\n");
-  assert.is(lines.length, TARGETS.length + 1);
+  const names = lines.map((line) => line.split("  ")[1]);
+  assert.equal(names, readdirSync(FOLDER).filter((name) => name !== "SHA256SUMS").sort());
+  for (const name of [...TARGETS.map(fileOf), "nodeface.cdx.json"]) {
+    assert.ok(names.includes(name), name);
+  }
   for (const line of lines) {
     const [sum, name] = line.split("  ");
     const content = readFileSync(FOLDER + name);

@@ -1,0 +1,139 @@
+/**
+ * What `npm run schema` makes of the kinds for operators: how Nodeface is started beside a node of each.
+ *
+ * @module
+ */
+import { stringify } from "yaml";
+import { KINDS } from "../generated/kinds.js";
+import { KNOWN_KEYS } from "../info/known-keys.ts";
+import type { KindInterface, OperationMarks } from "../kinds/interface.ts";
+import type { AuthFile, Kind } from "../kinds/kind.ts";
+import { operationsOf } from "../openapi/list-operations.ts";
+import { loadInterface } from "../openapi/load-interface.ts";
+import { code } from "./configuration-documents.ts";
+
+/** How many operations are named. */
+const NAMED_MAX = 5;
+
+/** How many places of a secret are named. */
+const PLACES_MAX = 3;
+
+/** The port that Nodeface listens on, which some nodes listen on as well. */
+const OWN_PORT = "8080";
+
+/** The text of `docs/beside-your-node.md`. */
+export async function besideReference(): Promise<string> {
+  const all = Object.entries(KINDS);
+  const parts = await Promise.all(
+    all.map(async ([name, kind]) => partOf(name, kind, await loadInterface(name))),
+  );
+  return `<!-- deno-fmt-ignore-file -->
+
+# Beside your node
+
+<!-- Made by \`npm run schema\` from spec/kinds/: change it there. -->
+
+${all.map(([name, { title }]) => `- [${name}](#${name}): ${title}`).join("\n")}
+- [another one](kinds.md#a-kind-of-your-own)
+
+Take the address at which your node answers programs on this machine; those below are the usual ones. Three
+commands are all there is to it:
+
+\`\`\`sh
+nodeface check http://127.0.0.1:8545 --forward reads
+nodeface http://127.0.0.1:8545 --forward reads
+curl http://127.0.0.1:8080/v1/info
+\`\`\`
+
+\`check\` says what kind of node it is, what would be shown, and what may be called. The page is at
+<http://127.0.0.1:8080/v1/spec>. Leave \`--forward reads\` out to show and not to call. It opens what the node's
+kind marks as a read, and which your node has; [calling the node](calling.md) opens the rest by name.
+
+Where the node wants a secret, it lies in a file that the configuration names: \`nodeface.yaml\`, in the working
+directory or after \`--config\`. It is read at each use and is sent to the node alone. What goes wrong is in
+[troubleshooting](troubleshooting.md), and what \`ok\` rests on in [kinds of node](kinds.md).
+
+${parts.join("\n")}`;
+}
+
+function partOf(name: string, kind: Kind, parts: KindInterface): string {
+  const { title, url } = kind;
+  const port = isOnOwnPort(url) ? " --port 8081" : "";
+  const rows = [
+    ["shown", shownOf(kind)],
+    ["opened", openedOf(parts)],
+    ["its secret", secretOf(kind)],
+    ["more", `[what ok means](kinds.md#${name})`],
+  ];
+  return `## ${name}
+
+${title}
+
+\`\`\`sh
+nodeface ${url} --forward reads${port}
+\`\`\`
+
+| | |
+| --- | --- |
+${rows.map(([key, value]) => `| ${key} | ${value} |\n`).join("")}${configurationOf(kind)}`;
+}
+
+const isOnOwnPort = (url: string) => new URL(url).port === OWN_PORT;
+
+/** The keys that `/v1/info` may have, in its order. */
+function shownOf({ static: fixed = {}, fields, health }: Kind): string {
+  const saysSync = health.complete !== undefined || health.target !== undefined ||
+    (health.rules ?? []).some(({ code }) => code === "syncing");
+  const keys = new Set([...Object.keys(fixed), ...Object.keys(fields)]);
+  if (saysSync) keys.add("synced");
+  const known = Object.keys(KNOWN_KEYS).filter((key) => keys.has(key));
+  const others = [...keys].filter((key) => !known.includes(key));
+  return [...known, ...others].map(code).join(", ");
+}
+
+/** How many operations `--forward reads` opens, and which of them a client uses first. */
+function openedOf({ openrpc, openapi }: KindInterface): string {
+  const methods = (openrpc?.methods ?? []).map((method) => ({ name: method.name, marks: method }));
+  const base = openapi?.servers?.[0]?.url ?? "";
+  const paths = Object.entries(openapi?.paths ?? {}).flatMap(([path, item]) =>
+    operationsOf(item).map(({ method, operation }) => ({
+      name: `${method} ${base}${path}`,
+      marks: operation as unknown as OperationMarks,
+    }))
+  );
+  const all = [...methods, ...paths];
+  const reads = all.filter(({ marks }) => marks["x-access"] === "read" && !marks["x-streaming"]);
+  const common = reads.filter(({ marks }) => marks["x-common"]).map(({ name }) => code(name));
+  const named = common.slice(0, NAMED_MAX).join(", ");
+  return `${reads.length} of ${all.length} operations${named && `, such as ${named}`}`;
+}
+
+function secretOf({ auth }: Kind): string {
+  const { files = [], example } = auth ?? {};
+  if (!example) return "none is usual";
+  if (files.length === 0) return "where it wants one, as below";
+  const places = files.map((file) => code(pathIn(file)));
+  const others = places.length > PLACES_MAX ? ` and ${places.length - PLACES_MAX} more` : "";
+  return `found in ${
+    places.slice(0, PLACES_MAX).join(", ")
+  }${others}, for the same user; elsewhere, as below`;
+}
+
+const pathIn = (file: AuthFile): string =>
+  Object.entries(file).find(([key]) => key.endsWith("_file"))![1] as string;
+
+/** The configuration for a node that wants a secret. */
+function configurationOf({ url, auth }: Kind): string {
+  if (!auth?.example) return "";
+  const flow = { collectionStyle: "flow", lineWidth: 0 } as const;
+  const listen = isOnOwnPort(url) ? "listen: 127.0.0.1:8081\n" : "";
+  return `
+\`\`\`yaml
+# nodeface.yaml
+${listen}node:
+  url: ${url}
+  auth: ${stringify(auth.example, flow).trim()}
+forward: reads
+\`\`\`
+`;
+}

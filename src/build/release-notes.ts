@@ -1,0 +1,54 @@
+/**
+ * What is said of a version where it is published: its section of CHANGELOG.md, and how the files are checked.
+ *
+ * @module
+ */
+import { CHECKSUMS } from "./checksums.ts";
+
+/** What is said of a version. */
+export interface ReleaseNotes {
+  /** In Markdown. */
+  readonly text: string;
+  /** Whether the heading of the section has no date yet. */
+  readonly isUndated: boolean;
+}
+
+/**
+ * Makes the notes of a version.
+ *
+ * @param changelog the text of CHANGELOG.md
+ * @param commit what it is built from, if that is known
+ * @throws {Error} if there is no section for the version, or nothing in it
+ */
+export function releaseNotes(
+  changelog: string,
+  version: string,
+  commit: string | undefined,
+): ReleaseNotes {
+  const sections = changelog.split(/^## /m).slice(1);
+  const section = sections.find((text) => /^[^\s,]+/.exec(text)?.[0] === version);
+  const [heading = "", ...lines] = section?.split("\n") ?? [];
+  const content = lines.join("\n").trim();
+  if (content === "") throw new Error(`CHANGELOG.md says nothing of ${version}`);
+  const date = /\d{4}-\d{2}-\d{2}/.exec(heading)?.[0];
+  const origin = commit === undefined ? "" : `Built from the commit ${commit}. `;
+  return {
+    isUndated: date === undefined,
+    text: `# Nodeface ${version}${date === undefined ? "" : `, ${date}`}
+
+${origin}With all files in one folder, this checks those that you have:
+
+\`\`\`sh
+sha256sum --check --ignore-missing ${CHECKSUMS}
+\`\`\`
+
+\`nodeface.cdx.json\` lists what is inside of the executables (CycloneDX 1.6).
+
+${withoutRelativeLinks(content)}
+`,
+  };
+}
+
+/** Relative links lead nowhere but in the checkout: there the texts name the files. */
+const withoutRelativeLinks = (text: string) =>
+  text.replaceAll(/\[([^\]]+)\]\((?!https?:)[^)]+\)/g, "$1");

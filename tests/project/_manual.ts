@@ -1,0 +1,196 @@
+/**
+ * Follows a page of the manual literally, in a folder of its own: what it says to write is written, what it
+ * says to run is run, and what it says is printed has to be.
+ *
+ * - `yaml`, `json` and `caddyfile` blocks that begin with the name of a file in a comment, or are followed by
+ *   it as in ```` ```yaml openapi.yaml ````, are written.
+ * - `console` blocks have commands after `$`, and what each prints; … stands for any part.
+ * - `sh` blocks have commands alone, each of which has to succeed.
+ *
+ * A block is left out whose paragraph before says "Not tried here".
+ */
+import { execFile } from "node:child_process";
+import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import process from "node:process";
+import * as assert from "uvu/assert";
+import { ROOT } from "../_paths.ts";
+import { COMMANDS, type Running, start } from "../_server.ts";
+import { until } from "../nodes/_daemon.ts";
+
+/** What a block is left out by, in the paragraph before it. */
+export const NOT_TRIED = "Not tried here";
+
+/** A fenced block of a page. */
+export interface Block {
+  /** The word after the fence; `""` where there is none. */
+  readonly language: string;
+  /** The file that it is, where it names one. */
+  readonly file: string | undefined;
+  readonly text: string;
+  /** Whether the page says that it was not tried. */
+  readonly isLeftOut: boolean;
+}
+
+/** The blocks of a page, in their order. Those of a list are indented, which is taken off. */
+export function blocksOf(page: string): Block[] {
+  const found = page.matchAll(/^( *)```([a-z]*)(?: (\S+))?\n([^]*?)^\1```$/gm);
+  return [...found].map(({ index, 1: indent = "", 2: language = "", 3: name, 4: content = "" }) => {
+    const text = content.replaceAll(new RegExp(`^${indent}`, "gm"), "");
+    const before = page.slice(0, index).trimEnd();
+    return {
+      language,
+      text,
+      file: name ?? /^(?:#|\/\/) (\S+\.\w+)(?:$|:)/m.exec(text.split("\n")[0]!)?.[1],
+      isLeftOut: before.slice(before.lastIndexOf("\n\n") + 1).includes(NOT_TRIED),
+    };
+  });
+}
+
+/** A command, and what it prints; `undefined` where the page does not say. */
+export interface Command {
+  readonly command: string;
+  readonly printed: string | undefined;
+}
+
+/** The commands of a block of a console or of a shell. */
+export function commandsOf({ language, text }: Pick<Block, "language" | "text">): Command[] {
+  const parts = language === "console" ? text.split(/^\$ /m).slice(1) : text.split(COMMAND_END);
+  return parts.map((part) => {
+    const [, command = "", printed = ""] = ONE_COMMAND.exec(part) ?? [];
+    return {
+      command: withoutComment(command.replaceAll(/\s*\\\n\s*/g, " ")).trim(),
+      printed: language === "console" ? printed.trimEnd() : undefined,
+    };
+  }).filter(({ command }) => command !== "");
+}
+
+/** A line, with those that a backslash or an open quote adds to it. */
+const ONE_COMMAND = /^((?:\\\n|[^'"\n]|'[^']*'|"[^"]*")*)(?:\n([^]*))?$/;
+const COMMAND_END = /(?<!\\)\n(?=(?:[^'"]*(?:'[^']*'|"[^"]*"))*[^'"]*$)/;
+
+/** A comment begins with # behind a space, outside of quotes. */
+const withoutComment = (command: string) =>
+  command.replace(/^((?:'[^']*'|"[^"]*"|[^'"#]|(?<=\S)#)*?)(?:(?<=\s|^)#.*)$/s, "$1");
+
+/** What a page is followed with. */
+export interface Surroundings {
+  /** Where the addresses that the page has are here, such as `127.0.0.1:8545`. */
+  readonly places?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>>;
+  /** What is there before the first step, by its path in the folder, which is `HOME` as well. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** Which of the blocks are followed. @default all but those that the page leaves out */
+  readonly isFollowed?: (block: Block) => boolean;
+  /** Is told what each command has printed that does not serve. */
+  readonly onPrinted?: (command: string, printed: string) => void;
+}
+
+/** Follows a page, or a part of one. */
+export async function follow(
+  page: string,
+  { places = {}, env = {}, files = {}, isFollowed, onPrinted = () => {} }: Surroundings = {},
+): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "nodeface-"));
+  const services = new Map<string, Running>();
+  const located = (text: string) => {
+    const own = [...services].map(([port, { url }]) =>
+      [`127.0.0.1:${port}`, new URL(url).host] as const
+    );
+    return [...Object.entries(places), ...own]
+      .reduce((text, [there, here]) => text.replaceAll(there, here), text);
+  };
+  const write = async (path: string, text: string) => {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), text);
+  };
+  const surroundings = { HOME: folder, PATH: `${join(folder, "bin")}:${process.env.PATH}`, ...env };
+  const launch = async (command: string) => {
+    const { words, port } = serviceOf(located(command).replace(/^npm start( --)?/, "nodeface"));
+    await services.get(port)?.stop();
+    const service = await start([...NODEFACE, ...words], surroundings, { cwd: folder });
+    services.set(port, service);
+    if (words.some((word) => /^https?:/.test(word)) || words.includes("--config")) {
+      // It may begin before the node has been asked of what kind it is.
+      await until(async () => {
+        const { paths } = await (await fetch(new URL("spec.json", service.url))).json();
+        return Object.keys(paths).length > 2;
+      }, 30_000);
+    }
+  };
+  try {
+    await write("bin/nodeface", `#!/bin/sh\nexec ${NODEFACE.map(quoted).join(" ")} "$@"\n`);
+    await chmod(join(folder, "bin/nodeface"), 0o755);
+    for (const [path, text] of Object.entries(files)) await write(path, text);
+    const isWanted = isFollowed ?? (({ isLeftOut }) => !isLeftOut);
+    for (const block of blocksOf(page).filter(isWanted)) {
+      if (block.file && block.language !== "console") await write(block.file, located(block.text));
+      if (block.language !== "console" && block.language !== "sh") continue;
+      for (const { command, printed } of commandsOf(block)) {
+        if (isServing(command)) {
+          await launch(command);
+          continue;
+        }
+        const actual = await shell(located(command), folder, surroundings);
+        assertPrinted(actual, printed && located(printed), command);
+        onPrinted(command, actual);
+      }
+    }
+  } finally {
+    for (const service of services.values()) await service.stop();
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** Whether a command does not end by itself. */
+const isServing = (command: string) =>
+  /^(?:npm start|nodeface(?! (?:check|kinds|init)\b))(?!.* (?:--help|--version|-h|-V)\b)/.test(
+    command,
+  );
+
+/** The arguments of a command that serves, without the port; and the port. */
+function serviceOf(command: string): { words: string[]; port: string } {
+  const [, ...all] = command.split(/\s+/);
+  const at = all.indexOf("--port");
+  if (at < 0) return { words: all, port: "8080" };
+  return { words: all.filter((_, i) => i !== at && i !== at + 1), port: all[at + 1]! };
+}
+
+/** With the path of the program, as the command runs in another folder. */
+const NODEFACE = COMMANDS.Node.map((word) =>
+  word === "tsx"
+    ? `${ROOT}node_modules/tsx/dist/esm/index.mjs`
+    : word.replace(/^src\//, `${ROOT}src/`)
+);
+
+const quoted = (word: string) => `'${word}'`;
+
+const shell = (command: string, cwd: string, env: Record<string, string>) =>
+  new Promise<string>((resolve, reject) => {
+    execFile(
+      "sh",
+      ["-c", command.replaceAll(/\bcurl /g, "curl --silent ")],
+      { cwd, env: { ...process.env, ...env } },
+      (error, stdout, stderr) =>
+        error ? reject(new Error(`${command}\n${stdout}${stderr}`)) : resolve(stdout),
+    );
+  });
+
+/**
+ * Of what is printed, … stands for any part. Of a report of `check`, the page may show some lines: each has to be
+ * there.
+ */
+function assertPrinted(actual: string, printed: string | undefined, command: string): void {
+  if (printed === undefined) return;
+  if (/^nodeface check\b/.test(command)) {
+    for (const line of printed.split("\n")) assert.match(actual, lineLike(line), command);
+    return;
+  }
+  assert.match(actual.trimEnd(), new RegExp(`^${patternOf(printed)}$`), command);
+}
+
+const lineLike = (line: string) => new RegExp(`^${patternOf(line)}$`, "m");
+
+const patternOf = (printed: string) =>
+  printed.split("…").map((part) => part.replace(/[\\^$.|?+()[\]{}*]/g, "\\$&")).join("[^]*");

@@ -1,0 +1,68 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { KINDS } from "../../src/generated/kinds.js";
+import { serveFetch } from "../nodes/_played-server.ts";
+import { play, RECORDINGS } from "../nodes/_recorded.ts";
+import { ROOT } from "../_paths.ts";
+import { blocksOf, follow } from "./_manual.ts";
+
+const beside = suite("what the manual says of starting beside a node of each kind");
+
+const page = readFileSync(join(ROOT, "docs/beside-your-node.md"), "utf8");
+const partOf = (kind: string) =>
+  page.split(/^## /m).find((part) => part.startsWith(`${kind}\n`)) ?? "";
+const rowOf = (part: string, name: string) =>
+  new RegExp(`^\\| ${name} \\| (.*) \\|$`, "m").exec(part)?.[1] ?? "";
+
+for (const [kind, { url }] of Object.entries(KINDS)) {
+  beside(`${kind}: its command serves what is said, and its configuration is right`, async () => {
+    const recording = RECORDINGS.get(kind) ??
+      [...RECORDINGS.values()].find((recording) => recording.kind === kind)!;
+    await using node = await serveFetch(play(recording));
+    const part = partOf(kind);
+    const own = blocksOf(part)[0]!.text.includes("--port 8081") ? 8081 : 8080;
+    // A secret in any of the forms that a kind may want, where its configuration says that it lies.
+    const secret = /_file: ([^,}]+)/.exec(part)?.[1]?.trim();
+    const files = secret ? { [secret.replace("~/", "")]: "<apikey>user:password</apikey>\n" } : {};
+    const places = { [new URL(url).host]: new URL(node.url).host };
+    let info = "", report = "";
+    const more = [
+      `curl http://127.0.0.1:${own}/v1/info`,
+      `nodeface check ${url} --forward reads || true`,
+      ...secret ? ["nodeface check --config nodeface.yaml || true"] : [],
+    ];
+    await follow(`${part}\n\`\`\`sh\n${more.join("\n")}\n\`\`\`\n`, {
+      places,
+      files,
+      onPrinted(command, text) {
+        if (command.startsWith("curl")) info = text;
+        else report += text;
+      },
+    });
+    const { status, status_code, status_reason, api: _, links: _links, ...shown } = JSON.parse(
+      info,
+    );
+    assert.not.equal(status, "unreachable", status_reason ?? status_code);
+    const said = rowOf(part, "shown").replaceAll("`", "").split(", ");
+    assert.equal(Object.keys(shown).filter((key) => !said.includes(key)), []);
+    const opened = Number(/^\d+/.exec(rowOf(part, "opened"))?.[0]);
+    const reports = report.split(/^# Kind$/m).slice(1);
+    assert.is(reports.length, secret ? 2 : 1);
+    for (const one of reports) {
+      const allowed = one.match(/ allowed  +it is a read$/gm)?.length ?? 0;
+      // A node may have less than its kind.
+      assert.ok(allowed > 0 && allowed <= opened, `${allowed} of ${opened}`);
+      const named = [...rowOf(part, "opened").matchAll(/`([^`]+)`/g)].map(([, name]) => name!);
+      const there = named.filter((name) => one.includes(`\n${name} `));
+      assert.ok(there.length > 0, named.join(", "));
+      for (const name of there) {
+        const row = one.split("\n").find((line) => line.startsWith(`${name} `)) ?? "";
+        assert.match(row, / allowed  +it is a read$/);
+      }
+    }
+  });
+}
+
+beside.run();

@@ -1,0 +1,236 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { parseFile } from "../../src/cli/configuration-file.ts";
+import { parseKind } from "../../src/cli/kind-file.ts";
+import type { Listening } from "../../src/adapters/shared.ts";
+import type { Nodeface } from "../../src/index.ts";
+import { ROOT } from "../_paths.ts";
+import { PROGRAMS } from "../nodes/_asked-nodes.ts";
+import { type Daemon, freePort, startDaemon } from "../nodes/_daemon.ts";
+import { type Block, blocksOf, commandsOf, follow } from "./_manual.ts";
+
+/** The pages, by their paths. What README says of getting it is tried by `.ci/run`. */
+const PAGES: ReadonlyMap<string, string> = new Map(
+  [
+    "README.md",
+    ...readdirSync(`${ROOT}docs`).filter((name) => name.endsWith(".md"))
+      .map((name) => `docs/${name}`),
+  ]
+    .map((path) => [path, readFileSync(join(ROOT, path), "utf8")]),
+);
+
+/** The tests that try what is not tried here, by page and language. */
+const BY_OTHERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "README.md": { sh: "../.ci/run" },
+  "docs/beside-your-node.md": { sh: "project/beside.slow.ts" },
+  "docs/calling.md": {
+    js: "gateway/clients.slow.ts",
+    nginx: "gateway/proxies.slow.ts",
+    caddyfile: "gateway/proxies.slow.ts",
+  },
+  "docs/embedding.md": { ts: "hosts/documents.test.ts" },
+  "docs/kinds.md": { sh: "nodes/own-kind.slow.ts" },
+};
+
+/** Languages in which there is nothing to be done: what is printed, and configurations of other programs. */
+const OTHERS = ["", "yml", "json", "text", "ini"];
+
+/** What is left to this suite. */
+const ownBlocks = (page: string): Block[] =>
+  blocksOf(PAGES.get(page)!).filter(({ language, isLeftOut }) =>
+    !isLeftOut && BY_OTHERS[page]?.[language] === undefined
+  );
+const has = (page: string, ...languages: string[]) =>
+  ownBlocks(page).some(({ language }) => languages.includes(language));
+
+const manual = suite("what the manual says");
+
+/** The nodes that the pages have, and where they are here. */
+let anvil: Daemon;
+let exampled: Server;
+let places: Record<string, string>;
+
+manual.before(async () => {
+  const answers: Record<string, unknown> = {
+    "/blocks/7": { height: 7 },
+    "/stats": { blocks: 8 },
+  };
+  exampled = createServer(({ url = "" }, response) => {
+    response.writeHead(url in answers ? 200 : 404, { "content-type": "application/json" });
+    response.end(JSON.stringify(answers[url] ?? {}));
+  });
+  await new Promise<void>((resolve) => exampled.listen(0, "127.0.0.1", resolve));
+});
+manual.after(() => void exampled?.close());
+
+// Some pages change balances and heights.
+manual.before.each(async () => {
+  const port = await freePort();
+  anvil = await startDaemon([PROGRAMS.ethereum!.path, "--port", String(port)], port);
+  const { port: other } = exampled.address() as { port: number };
+  places = { "127.0.0.1:8545": `127.0.0.1:${port}`, "127.0.0.1:9000": `127.0.0.1:${other}` };
+});
+manual.after.each(async () => await anvil?.stop());
+
+for (const page of [...PAGES.keys()].filter((page) => has(page, "console", "sh"))) {
+  manual(`every command of ${page} does what it says there`, async () => {
+    await follow(PAGES.get(page)!, {
+      places,
+      isFollowed: (block) => ownBlocks(page).some(is(block)),
+    });
+  });
+}
+
+const is = (one: Block) => (other: Block) =>
+  one.text === other.text && one.language === other.language;
+
+manual.run();
+
+const written = suite("what the manual has to be written down");
+
+for (const page of [...PAGES.keys()].filter((page) => has(page, "yaml"))) {
+  written(`every configuration of ${page} is right`, () => {
+    for (const { language, file = "nodeface.yaml", text } of ownBlocks(page)) {
+      if (language !== "yaml" || file === "openapi.yaml") continue;
+      if (page === "docs/kinds.md") parseKind(wholeKind(text), "kind.yaml");
+      else parseFile(text, basename(file));
+    }
+  });
+}
+
+/** A kind, of which the page may show a part. */
+const wholeKind = (text: string) =>
+  /^title:/m.test(text) ? text : `title: A
+url: http://127.0.0.1:9000
+detect: { a#: . }
+sources: { a: { get: / } }
+fields: { version: a# }
+health: { ok: it answers }
+${text}`;
+
+/** The programs of a page, in order. */
+const programsOf = (page: string) => ownBlocks(page).filter(({ language }) => language === "ts");
+
+written("every program of docs/operations.md makes a service with the operation", async () => {
+  for (const { text } of programsOf("docs/operations.md")) {
+    const { nodeface } = await runProgram(programOf(text));
+    const { paths } = await (await nodeface.fetch(new Request("http://localhost/spec.json")))
+      .json();
+    assert.ok(Object.keys(paths).some((path) => path.includes("/peers")), text);
+    await nodeface.close();
+  }
+});
+
+written("the program of README.md serves the node that it tells of", async () => {
+  const [{ text }, ...others] = programsOf("README.md") as [Block];
+  assert.equal(others, []);
+  const free = text.replace("port: 8080", "port: 0").replace(/^console.*$/m, "");
+  const { server, nodeface } = await runProgram(`${free}\nexport { nodeface, server };`);
+  const { software, height } = await (await fetch(new URL("v1/info", server.url))).json();
+  assert.equal([software, height], ["exampled", 41]);
+  await server.close();
+  await nodeface.close();
+});
+
+/** Runs a program that imports the library by its name, and gives its exports. */
+async function runProgram(code: string): Promise<{ nodeface: Nodeface; server: Listening }> {
+  const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
+  try {
+    const file = join(folder, "program.mts");
+    const here = (path: string) => JSON.stringify(pathToFileURL(`${ROOT}src/${path}`).href);
+    writeFileSync(
+      file,
+      code.replace('"nodeface"', here("index.ts")).replace(
+        '"nodeface/node"',
+        here("adapters/node.ts"),
+      ),
+    );
+    return await import(pathToFileURL(file).href);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** A program with what the page takes for granted. */
+function programOf(text: string): string {
+  const code = text.startsWith("import") ? text : `import { createNodeface } from "nodeface";
+const operation = { responses: { 200: { description: "All of them" } } };
+const handle = () => Response.json([]);
+const getPeer = { method: "GET", path: "/v1/peers/{id}", operation, handle };
+${text.startsWith("{") ? `const nodeface = createNodeface({ operations: [${text}] });` : text}`;
+  return `const peers = new Map([["a", { id: "a" }]]);
+${code}
+export { nodeface };
+`;
+}
+
+written("every block is tried, or the page says that it is not", () => {
+  for (const page of PAGES.keys()) {
+    for (const { language, text } of ownBlocks(page)) {
+      const isTried = ["yaml", "console", "sh"].includes(language) || OTHERS.includes(language) ||
+        (language === "ts" && ["README.md", "docs/operations.md"].includes(page));
+      assert.ok(isTried, `${page}: no test tries this block of ${language}:\n${text}`);
+    }
+  }
+});
+
+written("what others try is there, and they are", () => {
+  for (const [page, languages] of Object.entries(BY_OTHERS)) {
+    for (const [language, test] of Object.entries(languages)) {
+      assert.ok(existsSync(`${ROOT}tests/${test}`), test);
+      const isThere = blocksOf(PAGES.get(page)!).some((block) => block.language === language);
+      assert.ok(isThere, `${page} has no block of ${language}`);
+    }
+  }
+});
+
+written("a block says its language, its file, and whether it was tried", () => {
+  const page = `Write:
+
+\`\`\`yaml
+# nodeface.yaml
+node: {}
+\`\`\`
+
+1. Then (Not tried here: it takes root):
+
+   \`\`\`sh
+   a
+     b
+   \`\`\`
+
+\`\`\`yaml openapi.yaml
+openapi: 3.1.1
+\`\`\`
+`;
+  assert.equal(blocksOf(page), [
+    {
+      language: "yaml",
+      text: "# nodeface.yaml\nnode: {}\n",
+      file: "nodeface.yaml",
+      isLeftOut: false,
+    },
+    { language: "sh", text: "a\n  b\n", file: undefined, isLeftOut: true },
+    { language: "yaml", text: "openapi: 3.1.1\n", file: "openapi.yaml", isLeftOut: false },
+  ]);
+});
+
+written("a command goes on behind a backslash and within quotes, and ends before a comment", () => {
+  const text = "a 'b\nc' # as this\nd \\\n  --e \"f\n# g\"\n\n# h\n";
+  assert.equal(commandsOf({ language: "sh", text }).map(({ command }) => command), [
+    "a 'b\nc'",
+    'd --e "f\n# g"',
+  ]);
+  const session = "$ a\nprinted\n\nmore\n$ b\n";
+  assert.equal(commandsOf({ language: "console", text: session }), [
+    { command: "a", printed: "printed\n\nmore" },
+    { command: "b", printed: "" },
+  ]);
+});
+
+written.run();

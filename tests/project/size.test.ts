@@ -1,0 +1,60 @@
+import { build } from "esbuild";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { ASSETS } from "../../src/generated/assets.js";
+import { FILES } from "../../src/generated/page.js";
+import { ask } from "../_app.ts";
+import { ROOT } from "../_paths.ts";
+
+// What grows past its bound needs a reason; a larger bound stands in the commit with that. The package and what
+// is installed with it have theirs in `release/package.slow.ts`.
+const size = suite("the size of the page and of the program");
+
+/** How many bytes of a file are sent to a browser. */
+async function sent(name: string): Promise<number> {
+  const { br, gzip, identity } = await ASSETS[name]!.importContent();
+  return Buffer.from((br ?? gzip ?? identity)!, "base64").length;
+}
+
+const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
+
+/** The files that a browser loads at once, besides those that it tries operations with. */
+const ARRANGING = [
+  `${FILES.explorer}/explorer.css`,
+  `${FILES.explorer}/explorer.js`,
+  `${FILES.explorer}/arrange.js`,
+  `${FILES.explorer}/header.js`,
+];
+
+size("the page can be read after 16 kB", async () => {
+  const response = await ask("/v1/spec", { headers: { "accept-encoding": "br" } });
+  assert.is(response.headers.get("content-encoding"), "br");
+  const page = (await response.arrayBuffer()).byteLength;
+  const bytes = sum([page, ...await Promise.all(ARRANGING.map(sent))]);
+  assert.ok(bytes < 16_000, `${bytes} bytes`);
+});
+
+size("an operation can be tried after 690 kB, in 17 requests", async () => {
+  const files = new Set([...ARRANGING, ...FILES.preload]);
+  const bytes = sum(await Promise.all([...files].map(sent)));
+  assert.ok(bytes < 690_000, `${bytes} bytes`);
+  assert.ok(files.size <= 16, `${files.size} files and the page`);
+});
+
+size("the program has no more than 4.5 MB, with all that it serves", async () => {
+  const { outputFiles } = await build({
+    entryPoints: [`${ROOT}src/main.ts`],
+    bundle: true,
+    minify: true,
+    splitting: true,
+    write: false,
+    format: "esm",
+    platform: "node",
+    outdir: "out",
+    logLevel: "error",
+  });
+  const bytes = sum(outputFiles.map(({ contents }) => contents.length));
+  assert.ok(bytes < 4_500_000, `${bytes} bytes`);
+});
+
+size.run();
