@@ -4,14 +4,14 @@
  *
  * @module
  */
-import { COMMANDS, SWITCHES } from "../settings/commands.ts";
+import { type CommandName, COMMANDS, SWITCHES, type SwitchName } from "../settings/commands.ts";
 import { COMMAND, type CommandSetting, type Values } from "../settings/flags-and-variables.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import { mistakeInText, readText, type TextRule } from "../settings/text-rules.ts";
 import { quote } from "../text.ts";
 
 /** What the command may be told to do. */
-export type Command = "serve" | keyof typeof COMMANDS | "version" | "help";
+export type Command = "serve" | CommandName | "version" | "help";
 
 type Name = keyof Values;
 
@@ -45,15 +45,15 @@ interface Arguments {
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Words that stand where a command would. */
-const WORDS_OF_COMMANDS = Object.keys(COMMANDS) as (keyof typeof COMMANDS)[];
+const WORDS_OF_COMMANDS = Object.keys(COMMANDS) as CommandName[];
 
 /** What people write in place of a flag. */
 const WORDS: Readonly<Record<string, string>> = { help: "--help", version: "--version" };
 
 /** Flags without a value, by what they are called. */
-const SWITCH_NAMES = new Map<string, keyof typeof SWITCHES>();
+const SWITCH_NAMES = new Map<string, SwitchName>();
 for (const [name, { flags }] of Object.entries(SWITCHES)) {
-  for (const flag of flags) SWITCH_NAMES.set(flag, name as keyof typeof SWITCHES);
+  for (const flag of flags) SWITCH_NAMES.set(flag, name as SwitchName);
 }
 
 const SETTINGS = Object.entries<CommandSetting>(COMMAND) as [Name, CommandSetting][];

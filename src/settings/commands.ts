@@ -4,6 +4,9 @@
  * @module
  */
 
+/** The name of a command besides serving. */
+export type CommandName = "check" | "init" | "kinds";
+
 /** What a command is called with, and what it does. */
 interface AboutCommand {
   /** What follows its name. */
@@ -12,7 +15,7 @@ interface AboutCommand {
 }
 
 /** The commands besides serving. */
-export const COMMANDS = {
+export const COMMANDS: Readonly<Record<CommandName, AboutCommand>> = {
   check: {
     arguments: "[NODE_URL] [options] [--json]",
     text: "ask the node once, print what /v1/info would say and what is wrong with the " +
@@ -27,11 +30,20 @@ export const COMMANDS = {
     arguments: "[KIND]",
     text: "list the kinds of node that are known, or print one as configuration",
   },
-} as const satisfies Readonly<Record<string, AboutCommand>>;
+};
+
+/** The name of a flag without a value. */
+export type SwitchName = "json" | "version" | "help";
+
+/** What such a flag is called, and what it does. */
+interface AboutSwitch {
+  readonly flags: readonly string[];
+  readonly text: string;
+}
 
 /** The flags without a value, with their short forms. */
-export const SWITCHES = {
+export const SWITCHES: Readonly<Record<SwitchName, AboutSwitch>> = {
   json: { flags: ["--json"], text: "have check print one JSON object" },
   version: { flags: ["-V", "--version"], text: "print the version" },
   help: { flags: ["-h", "--help"], text: "print this text" },
-} as const;
+};

@@ -1,0 +1,118 @@
+/**
+ * A systemd of the tests' own, in namespaces: it sees this machine, and what it and its units write is gone with it.
+ * Nodes and services share the network with the tests.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { NOT_ROOT, without } from "../_needs.ts";
+import { type Ended, run } from "../_server.ts";
+import { until } from "../nodes/_daemon.ts";
+import { EXECUTABLE } from "./_executable.ts";
+import { makeFolder } from "./_folder.ts";
+
+const SYSTEMD = "/usr/lib/systemd/systemd";
+
+/** Where the only units are that it knows. */
+export const UNITS = "/run/units";
+
+/** How long it may take to start, in ms. */
+const PATIENCE = 20_000;
+
+/** A systemd that runs. */
+export interface Systemd extends AsyncDisposable {
+  /** Runs a line of the shell beside it. */
+  shell(line: string): Promise<Ended>;
+  /** Writes a file beside it, for everybody to read unless the mode says otherwise. */
+  write(path: string, text: string, mode?: string): Promise<void>;
+}
+
+/** Units that others name, in place of all that are installed here: those load, set and delete things of the machine. */
+const TARGETS = ["sysinit", "basic", "network", "shutdown", "multi-user", "tests"];
+
+/**
+ * The disk is read-only for it; `/etc`, `/var`, `/run`, `/tmp` and `/usr/local/bin`, where the executable is
+ * installed, are in memory. It goes no further where that does not hold.
+ */
+const boot = (folder: string) => `
+set -e
+mount --make-rprivate /
+for place in $(findmnt -rno TARGET | grep -vE '^/(proc|sys|dev)(/|$)'); do
+  mount -o remount,bind,ro "$place"
+done
+mount -t proc proc /proc
+mount --bind /proc/sys /proc/sys
+mount -o remount,bind,ro /proc/sys
+mount -t tmpfs tmpfs ${folder}
+for name in etc var; do
+  mkdir ${folder}/$name ${folder}/$name.work
+  mount -t overlay overlay \\
+    -o lowerdir=/$name,upperdir=${folder}/$name,workdir=${folder}/$name.work /$name
+done
+cp ${EXECUTABLE} ${folder}/nodeface
+mount -t tmpfs tmpfs /usr/local/bin
+cp ${folder}/nodeface /usr/local/bin/nodeface
+for place in /dev/shm /run /tmp; do mount -t tmpfs tmpfs $place; done
+chmod 1777 /tmp /dev/shm
+mkdir -p ${UNITS}
+for name in ${TARGETS.join(" ")}; do
+  printf '[Unit]\\nDefaultDependencies=no\\n' > ${UNITS}/$name.target
+done
+if mkdir /usr/nodeface-canary 2> /dev/null && rmdir /usr/nodeface-canary || [ -n "$(ls -A /tmp)" ]; then exit 1; fi
+# Among its own namespaces alone: credentials are mounted in one and seen in another.
+mount --make-rshared /
+exec env -i PATH="$PATH" container=other SYSTEMD_UNIT_PATH=${UNITS} SYSTEMD_GENERATOR_PATH=/run/none \\
+  SYSTEMD_ENVIRONMENT_GENERATOR_PATH=/run/none ${SYSTEMD} --system --unit=tests.target --show-status=no
+`;
+
+/** Starts it, or says why it cannot run here. */
+export async function startSystemd(): Promise<Systemd | string> {
+  const missing = NOT_ROOT ?? without(SYSTEMD, "/usr/bin/unshare", "/usr/bin/nsenter");
+  if (missing !== undefined) return missing;
+  const folder = makeFolder();
+  const script = join(folder, "boot.sh");
+  writeFileSync(script, boot(makeFolder()));
+  chmodSync(script, 0o755);
+  const namespaces = ["--mount", "--pid", "--ipc", "--uts", "--fork", "--kill-child"];
+  const child = spawn("/usr/bin/unshare", [...namespaces, "/bin/sh", script], { stdio: "ignore" });
+  const shell = (line: string) =>
+    run(["/usr/bin/nsenter", "-t", firstOf(child), "-m", "-p", "/bin/sh", "-c", line]);
+  const stop = async () => {
+    const ended = new Promise((resolve) => child.once("exit", resolve));
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill("SIGKILL");
+      await ended;
+    }
+  };
+  process.on("exit", () => child.kill("SIGKILL"));
+  const isUp = async () => {
+    if (child.exitCode !== null) throw new Error("it ended");
+    if (firstOf(child) === "") return false;
+    return /running|degraded/.test((await shell("systemctl is-system-running")).stdout);
+  };
+  try {
+    await until(isUp, PATIENCE);
+  } catch {
+    await stop();
+    return "needs a machine on which systemd can be started in namespaces";
+  }
+  const write: Systemd["write"] = async (path, text, mode = "644") => {
+    const encoded = Buffer.from(text).toString("base64");
+    const { code, stderr } = await shell(
+      `mkdir -p "$(dirname '${path}')" && echo ${encoded} | base64 -d > '${path}' && ` +
+        `chmod ${mode} '${path}'`,
+    );
+    if (code !== 0) throw new Error(stderr);
+  };
+  return { shell, write, [Symbol.asyncDispose]: stop };
+}
+
+/** The process that is the first in its namespace, as this one sees it; nothing before there is one. */
+function firstOf({ pid }: ChildProcess): string {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
+  } catch {
+    return "";
+  }
+}
