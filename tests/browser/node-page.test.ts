@@ -116,7 +116,7 @@ nodePage("a link into the closed group opens it, with and without a script", asy
     await inPage("broker", { viewport: DESKTOP, javaScriptEnabled }, async (page, url) => {
       await holdScalar(page);
       await page.goto(`${url}v1/spec${fragment}`, { waitUntil: "commit" });
-      await page.locator("#plain details[open] h3", { hasText: "Probe" }).waitFor();
+      await page.locator("#plain details[open] h3", { hasText: "Probe the node" }).waitFor();
     }, javaScriptEnabled);
   }
 });
