@@ -11,6 +11,7 @@ import {
   type NodefaceOptions,
   type NodeOptions,
 } from "../src/index.ts";
+import { lazy } from "../src/lazy.ts";
 import { until } from "./nodes/_daemon.ts";
 import { RECORDINGS } from "./nodes/_recorded.ts";
 
@@ -150,7 +151,9 @@ found("it is taken up when it is there, and looked at again later", async () => 
             software: undefined,
             version: undefined,
             ask: undefined,
-            loadInterface: () => Promise.resolve(undefined),
+            hasInterface: false,
+            loadInterface: () => Promise.resolve(new TextEncoder().encode("{}")),
+            isBySoftware: lazy(() => Promise.resolve(false)),
           },
         ),
       log: (message) => logged.push(message),

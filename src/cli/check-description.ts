@@ -68,11 +68,14 @@ export async function describeDescription(
     const reason = printable(reasonIn(inspected.findings));
     before = `There is no description of the node at ${name}: ${reason}\n`;
   }
-  const parts = await known.loadInterface();
-  if (!parts) return of(before === "" ? [] : [{ title, text: before, troubles: [] }]);
+  if (!known.hasInterface) return of(before === "" ? [] : [{ title, text: before, troubles: [] }]);
   const inspected = await inspect({ place: new URL(KIND_FILES.interface), ...about });
   const why = `Shown is what nodes of the kind ${known.kind} offer${
-    lackingOf(known, asked, readInterface(JSON.parse(new TextDecoder().decode(parts))))
+    lackingOf(
+      known,
+      asked,
+      readInterface(JSON.parse(new TextDecoder().decode(await known.loadInterface()))),
+    )
   }`;
   const { text, ...verdict } = verdictOn(inspected, why);
   return of([{ title, text: before + text, ...verdict }], inspected.content);

@@ -8,8 +8,9 @@ import type { NodeSettings } from "../info/settings.ts";
 import { formatJson, parseJson } from "../json/lossless.ts";
 import { listOf, objectOf, textOf } from "../json/values.ts";
 import type { Kind, Listing, NamesIn, NameTree } from "../kinds/kind.ts";
+import { lazy, type Resource } from "../lazy.ts";
 import type { Offer } from "../openapi/kind-document.ts";
-import { loadInterfaceJson } from "../openapi/load-interface.ts";
+import { KINDS_WITH_INTERFACE, loadInterfaceJson } from "../openapi/load-interface.ts";
 
 /** What a node says of its software, as the info has it. */
 export interface SoftwareInfo {
@@ -22,8 +23,12 @@ export interface KnownNode {
   /** The name of its kind. */
   readonly kind: string;
   readonly title: string;
-  /** What nodes of the kind offer, as JSON; `undefined` where nobody has written that down. */
-  readonly loadInterface: () => Promise<Uint8Array<ArrayBuffer> | undefined>;
+  /** Whether somebody has written down what nodes of the kind offer. */
+  readonly hasInterface: boolean;
+  /** What nodes of the kind offer, as JSON. */
+  readonly loadInterface: () => Promise<Uint8Array<ArrayBuffer>>;
+  /** Whether some of that is there in one software alone. */
+  readonly isBySoftware: Resource<boolean>;
   /** Where it may describe itself. */
   readonly description: Kind["description"];
   /** How it says what it has. */
@@ -62,15 +67,28 @@ export function knowNode(
   if (!kind) return undefined;
   const { url } = node;
   const { title, description, listing } = kind;
+  const loadInterface = async () =>
+    Object.hasOwn(own, name) ? interfaceOf(kind) : await loadInterfaceJson(name);
   return {
     ...{ kind: name, title, description, listing },
     ...softwareIn(info),
     learn,
     ask: url === undefined ? undefined : createAsk({ ...node, url }, name, all),
-    loadInterface: async () =>
-      Object.hasOwn(own, name) ? interfaceOf(own[name]!) : await loadInterfaceJson(name),
+    hasInterface: Object.hasOwn(own, name)
+      ? kind.openrpc !== undefined || kind.openapi !== undefined
+      : KINDS_WITH_INTERFACE.includes(name),
+    loadInterface,
+    isBySoftware: lazy(async () =>
+      new TextDecoder().decode(await loadInterface()).includes('"x-software":')
+    ),
   };
 }
+
+/** What is known of a node, with what its info says of its software by now. */
+export const withSoftware = (node: KnownNode, info: SoftwareInfo = {}): KnownNode => ({
+  ...node,
+  ...softwareIn(info),
+});
 
 const softwareIn = ({ software, version }: SoftwareInfo) => ({
   software: textOf(software),
@@ -78,14 +96,12 @@ const softwareIn = ({ software, version }: SoftwareInfo) => ({
 });
 
 /** What is known of the node's software; it is asked only where what it has hangs on that. */
-async function learnSoftware({ software, version, learn, loadInterface }: KnownNode) {
-  if (software !== undefined || !learn) return { software, version };
-  const parts = new TextDecoder().decode(await loadInterface());
-  return parts.includes('"x-software":') ? softwareIn(await learn()) : { software, version };
+async function learnSoftware({ software, version, learn, isBySoftware }: KnownNode) {
+  const isAsked = software === undefined && learn && await isBySoftware.get();
+  return isAsked ? softwareIn(await learn()) : { software, version };
 }
 
-function interfaceOf({ openrpc, openapi }: Kind): Uint8Array<ArrayBuffer> | undefined {
-  if (!openrpc && !openapi) return undefined;
+function interfaceOf({ openrpc, openapi }: Kind): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(formatJson({ openrpc, openapi }));
 }
 

@@ -64,7 +64,7 @@ export function reasonIn(findings: readonly Finding[]): string {
  */
 export function createNodeReader(node: KnownNode, offer: () => Offer): Reader {
   const contentOf = async ({ href, protocol, pathname }: URL): Promise<Uint8Array<ArrayBuffer>> => {
-    if (href === KIND_FILES.interface) return await node.loadInterface() ?? encode("{}");
+    if (href === KIND_FILES.interface) return await node.loadInterface();
     if (href === KIND_FILES.offer) return encode(JSON.stringify(offer()));
     if (protocol !== "jsonrpc:" || !node.ask) throw new ReadError("there is nobody to ask");
     try {
@@ -143,7 +143,7 @@ export function keepFound<T>(
   /** Shows what nodes of the kind offer. */
   async function showKind(node: KnownNode, of: Found<T>): Promise<void> {
     if (of.ofKind) return await of.ofKind.refresh();
-    if (await node.loadInterface() === undefined) return;
+    if (!node.hasInterface) return;
     const live = open(node, of, new URL(KIND_FILES.interface), report);
     await live.ready;
     of.ofKind = live;

@@ -5,10 +5,10 @@
  * @module
  */
 import { callNoteOf } from "../gateway/describe-calls.ts";
+import { followReference } from "../openapi/follow-reference.ts";
 import { type LocatedOperation, operationsOf } from "../openapi/list-operations.ts";
 import { nameOfNodeOperation } from "../openapi/node-operations.ts";
 import { TAG as SERVICE_TAG } from "../openapi/service-operations.ts";
-import { resolveFragment } from "../json/pointer.ts";
 import { type Json, listOf, objectOf, textOf } from "../json/values.ts";
 import { decodePercent } from "../percent-decode.ts";
 import { shorten } from "../text.ts";
@@ -81,9 +81,6 @@ const RPC = "/v1/rpc/";
 const HERE = "http://here.invalid";
 
 const ID_LENGTH_MAX = 400;
-
-/** How many references are followed in a row; they may form a cycle. */
-const REFERENCES_MAX = 8;
 
 /**
  * Extracts the outline of a description.
@@ -163,7 +160,7 @@ function isSameByGet(located: readonly LocatedOperation[]): boolean {
 /** The members of a path item override those of the item it refers to. */
 function readPathItem(root: Json, value: unknown): Json {
   const own = objectOf(value);
-  return own.$ref === undefined ? own : { ...resolve(root, own), ...own };
+  return own.$ref === undefined ? own : { ...followReference(root, own), ...own };
 }
 
 function readOperation(
@@ -193,7 +190,7 @@ function readOperation(
       ...readBody(root, operation, rpcName !== ""),
     ],
     answers: Object.entries(objectOf(operation.responses)).map(([status, value]) => {
-      const answer = resolve(root, value);
+      const answer = followReference(root, value);
       return {
         name: status,
         facts: Object.keys(objectOf(answer.content)),
@@ -207,11 +204,11 @@ function readOperation(
 function readParameters(root: Json, item: Json, operation: Json): Iterable<Item> {
   const parameters = new Map<string, Item>();
   for (const value of [...listOf(item.parameters), ...listOf(operation.parameters)]) {
-    const parameter = resolve(root, value);
+    const parameter = followReference(root, value);
     const [name, place] = [text(parameter.name), text(parameter.in)];
     if (!name) continue;
     const required = parameter.required === true ? ["required"] : [];
-    const type = typeOf(resolve(root, parameter.schema));
+    const type = typeOf(followReference(root, parameter.schema));
     parameters.set(`${place} ${name}`, {
       name,
       facts: [place, ...type, ...required].filter(Boolean),
@@ -223,19 +220,21 @@ function readParameters(root: Json, item: Json, operation: Json): Iterable<Item>
 
 /** The parameters of a method are the properties of its body. */
 function readBody(root: Json, operation: Json, isRpc: boolean): Item[] {
-  const body = resolve(root, operation.requestBody);
+  const body = followReference(root, operation.requestBody);
   const types = Object.keys(objectOf(body.content));
   if (types.length === 0) return [];
-  if (isRpc) return readProperties(root, resolve(root, objectOf(body.content)["application/json"]));
+  if (isRpc) {
+    return readProperties(root, followReference(root, objectOf(body.content)["application/json"]));
+  }
   const required = body.required === true ? ["required"] : [];
   const description = descriptionOf(root, operation.requestBody, body);
   return [{ name: "body", facts: [...types, ...required], description }];
 }
 
 function readProperties(root: Json, content: Json): Item[] {
-  const { properties, required } = resolve(root, content.schema);
+  const { properties, required } = followReference(root, content.schema);
   return Object.entries(objectOf(properties)).map(([name, value]) => {
-    const property = resolve(root, value);
+    const property = followReference(root, value);
     const needed = listOf(required).includes(name) ? ["required"] : [];
     const facts = ["body", ...typeOf(property), ...needed];
     return { name, facts, description: descriptionOf(root, value, property) };
@@ -248,15 +247,6 @@ function typeOf(schema: Json): string[] {
 }
 
 /** Follows references within the document; an invalid one resolves to an empty object. */
-function resolve(root: Json, value: unknown): Json {
-  let found = objectOf(value);
-  for (let i = 0; typeof found.$ref === "string"; i++) {
-    if (i === REFERENCES_MAX || !found.$ref.startsWith("#/")) return {};
-    found = objectOf(resolveFragment(root, found.$ref.slice(1)));
-  }
-  return found;
-}
-
 /** A description beside a `$ref` overrides the target's since OpenAPI 3.1 (3.1.1, section 4.8.23). */
 function descriptionOf(root: Json, value: unknown, resolved: Json): string {
   const own = text(root.openapi).startsWith("3.0") ? "" : text(objectOf(value).description);

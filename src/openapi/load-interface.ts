@@ -15,12 +15,10 @@ export const KINDS_WITH_INTERFACE: readonly string[] = Object.keys(INTERFACES);
  * Loads what a known kind offers, as JSON: read from its module each time, so that nothing of it stays.
  *
  * @param kind its name
- * @returns `undefined` for a kind that offers nothing
+ * @returns an empty object for a kind that offers nothing
  */
-export async function loadInterfaceJson(
-  kind: string,
-): Promise<Uint8Array<ArrayBuffer> | undefined> {
-  if (!Object.hasOwn(INTERFACES, kind)) return undefined;
+export async function loadInterfaceJson(kind: string): Promise<Uint8Array<ArrayBuffer>> {
+  if (!Object.hasOwn(INTERFACES, kind)) return new TextEncoder().encode("{}");
   return (await unpack(await INTERFACES[kind]!())).identity;
 }
 
@@ -31,6 +29,5 @@ export async function loadInterfaceJson(
  * @returns whole numbers above 2^53 in it are `bigint`s; an empty object for a kind that offers nothing
  */
 export async function loadInterface(kind: string): Promise<KindInterface> {
-  const json = await loadInterfaceJson(kind);
-  return json ? parseJson(new TextDecoder().decode(json)) as KindInterface : {};
+  return parseJson(new TextDecoder().decode(await loadInterfaceJson(kind))) as KindInterface;
 }

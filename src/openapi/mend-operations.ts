@@ -5,9 +5,9 @@
  * @module
  */
 import type { Complaints } from "./gather-complaints.ts";
+import { followReference } from "./follow-reference.ts";
 import { LIMITS } from "./limits.ts";
 import { mapOperations } from "./list-operations.ts";
-import { resolveFragment } from "../json/pointer.ts";
 import { isObject, type Json, listOf, objectOf, type Path, setMember } from "../json/values.ts";
 import { quote, shorten } from "../text.ts";
 
@@ -133,7 +133,7 @@ function mendList({ parameters }: Json, path: Path, context: Context) {
   if (!Array.isArray(parameters)) return { list: undefined, inPath };
   const seen = new Set<string>();
   const list = parameters.filter((value) => {
-    const { name, in: place } = resolve(document, value);
+    const { name, in: place } = followReference(document, value);
     if (typeof name !== "string" || typeof place !== "string") return true;
     const complain = (why: string) => {
       const message = `the ${place} parameter ${nameOf(name)} ${why}; ${OUT}`;
@@ -149,17 +149,6 @@ function mendList({ parameters }: Json, path: Path, context: Context) {
     return true;
   });
   return { list: list.length === parameters.length ? parameters : list, inPath };
-}
-
-/** How many references are followed in a row. */
-const REFERENCES_MAX = 8;
-
-function resolve(document: Json, value: unknown): Json {
-  let found = objectOf(value);
-  for (let i = 0; typeof found.$ref === "string" && i < REFERENCES_MAX; i++) {
-    found = objectOf(resolveFragment(document, found.$ref.slice(1)));
-  }
-  return found;
 }
 
 function uniqueTags(tags: readonly unknown[], complaints: Complaints): readonly unknown[] {

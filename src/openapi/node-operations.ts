@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { resolveFragment } from "../json/pointer.ts";
 import { type Json, listOf, objectOf, textOf } from "../json/values.ts";
 import { parsePercent } from "../percent-decode.ts";
+import { followReference } from "./follow-reference.ts";
 import { type LocatedOperation, operationsOf } from "./list-operations.ts";
 import { pathOfMethod } from "./openrpc.ts";
 import { NODE, THIS_SERVICE } from "./server-url.ts";
@@ -81,9 +81,6 @@ export interface NodeOperation {
 /** How deep rules are read. */
 const DEPTH_MAX = 3;
 
-/** How many references are followed in a row. */
-const REFERENCES_MAX = 8;
-
 /**
  * Lists the operations that are called at the node, by their servers.
  *
@@ -145,14 +142,7 @@ function serverOf(holders: readonly Json[]): string | undefined {
 }
 
 function createReader(document: Json) {
-  const follow = (value: unknown): Json => {
-    let found = objectOf(value);
-    for (let i = 0; typeof found.$ref === "string"; i++) {
-      if (i === REFERENCES_MAX || !found.$ref.startsWith("#/")) return {};
-      found = objectOf(resolveFragment(document, found.$ref.slice(1)));
-    }
-    return found;
-  };
+  const follow = (value: unknown) => followReference(document, value);
 
   const ruleOf = (value: unknown, depth = 0): ValueRule => {
     if (depth > DEPTH_MAX) return {};

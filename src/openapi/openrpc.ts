@@ -5,8 +5,8 @@
  *
  * @module
  */
-import { resolveFragment } from "../json/pointer.ts";
 import { type Json, listOf, objectOf, setMember, textOf } from "../json/values.ts";
+import { followReference } from "./follow-reference.ts";
 import { THIS_SERVICE } from "./server-url.ts";
 
 /** Where a method is called at this service. */
@@ -15,8 +15,8 @@ export const pathOfMethod = (name: string): string => `/v1/rpc/${encodeURICompon
 /** The types of JSON Schema of which a query can say a value. */
 const SCALARS: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean"]);
 
-/** How many references are followed one after the other. */
-const REFERENCES_MAX = 16;
+/** How deep a schema is looked into. */
+const DEPTH_MAX = 16;
 
 /** What a call that fails is answered with. */
 const PROBLEM = {
@@ -79,7 +79,9 @@ export interface OpenApiOfMethods {
 export function openApiOfMethods(openrpc: unknown): OpenApiOfMethods {
   const document = objectOf(openrpc);
   const methods = new Map<string, Json>();
-  for (const method of listOf(document.methods).map((method) => follow(document, method))) {
+  for (
+    const method of listOf(document.methods).map((method) => followReference(document, method))
+  ) {
     const name = textOf(method.name);
     if (name && !methods.has(name)) methods.set(name, method);
   }
@@ -87,7 +89,7 @@ export function openApiOfMethods(openrpc: unknown): OpenApiOfMethods {
   const paths: Json = {};
   const tags = new Set<string>();
   for (const [name, method] of methods) {
-    const params = listOf(method.params).map((param) => follow(document, param));
+    const params = listOf(method.params).map((param) => followReference(document, param));
     const isGettable = method["x-access"] === "read" &&
       params.every(({ schema }) => scalarOf(document, schema) !== undefined);
     const own = tagsOf(document, method);
@@ -139,22 +141,13 @@ function freeId(id: string, taken: Set<string>): string {
   return free;
 }
 
-/** An object, or the one that its reference leads to within the document. */
-function follow(document: Json, value: unknown): Json {
-  let found = objectOf(value);
-  for (let count = 0; count < REFERENCES_MAX && typeof found.$ref === "string"; count++) {
-    found = objectOf(resolveFragment(document, found.$ref.replace(/^#/, "")));
-  }
-  return found;
-}
-
 /**
  * The one type of text, number or boolean that all values of a schema have; `undefined` where there is none,
  * as a text in a query does not say its type.
  */
 function scalarOf(document: Json, schema: unknown, depth = 0): string | undefined {
-  if (depth > REFERENCES_MAX) return undefined;
-  const { type, oneOf, anyOf, enum: values, const: value } = follow(document, schema);
+  if (depth > DEPTH_MAX) return undefined;
+  const { type, oneOf, anyOf, enum: values, const: value } = followReference(document, schema);
   if (type !== undefined) return theOne([type].flat());
   const options = listOf(oneOf ?? anyOf).map((option) => objectOf(option));
   if (options.length > 0) {
@@ -177,11 +170,11 @@ function placed({ paramStructure }: Json, params: readonly Json[]): readonly Jso
 }
 
 function tagsOf(document: Json, method: Json): string[] {
-  return listOf(method.tags).flatMap((tag) => textOf(follow(document, tag).name) ?? []);
+  return listOf(method.tags).flatMap((tag) => textOf(followReference(document, tag).name) ?? []);
 }
 
 function operationOf({ document, method, tags }: Parts, operationId: string, asked: Json): Json {
-  const result = follow(document, method.result);
+  const result = followReference(document, method.result);
   const examples = examplesOf(method, (example) => objectOf(example.result).value);
   return {
     operationId,

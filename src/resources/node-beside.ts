@@ -59,6 +59,7 @@ export function createNodeBeside(options: ResolvedOptions): NodeBeside {
   const kind = async () => node.kind ?? (await monitor.get()).kind;
 
   let isAsked = false;
+  let known: KnownNode | undefined;
   const find = async () => {
     let name = await kind();
     if (name === undefined && !isAsked) {
@@ -67,17 +68,20 @@ export function createNodeBeside(options: ResolvedOptions): NodeBeside {
       name = await kind();
     }
     if (name === undefined) return undefined;
-    const [{ knowNode }, { KINDS }] = await Promise.all([
+    const [{ knowNode, withSoftware }, { KINDS }] = await Promise.all([
       import("../description/known-interface.ts"),
       import("../generated/kinds.js"),
     ]);
+    const info = snapshot.peek()?.info;
     const learn = async () => (await snapshot.get()).info;
-    return knowNode(node, name, KINDS, options.kinds, snapshot.peek()?.info, learn);
+    if (known?.kind !== name) known = knowNode(node, name, KINDS, options.kinds, info, learn);
+    return known && withSoftware(known, info);
   };
 
   const rpcPath = lazy(async () => {
-    const json = await (await find())?.loadInterface();
-    if (!json) return "";
+    const known = await find();
+    if (!known?.hasInterface) return "";
+    const json = await known.loadInterface();
     const { readInterface } = await import("../openapi/kind-document.ts");
     return readInterface(parseJson(new TextDecoder().decode(json))).openrpc?.path ?? "";
   });

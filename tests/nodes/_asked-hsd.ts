@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { ROOT } from "../_paths.ts";
-import { callsTo, requestsTo, resultOf } from "./_calls.ts";
+import { callsTo, isKnown, requestsTo, resultOf } from "./_calls.ts";
 import { freePort, startDaemon, until } from "./_daemon.ts";
-import { type AskedNode, METHOD_NOT_FOUND, type RestAnswer } from "./_interface.ts";
+import { type AskedNode, type RestAnswer } from "./_interface.ts";
 
 /** Where it is. */
 export const HSD = `${ROOT}tests/node_modules/hsd/bin/node`;
@@ -117,8 +117,7 @@ export async function startHsd(): Promise<AskedNode> {
       async has(method) {
         // The one that does not look whether it is asked for help, and waits.
         if (method === "getworklp") return true;
-        const answer = await call("help", [method]);
-        return !("error" in answer) || answer.error.code !== METHOD_NOT_FOUND;
+        return await isKnown(call, "help", [method]);
       },
       stop: () => daemon.stop("SIGKILL"),
     };

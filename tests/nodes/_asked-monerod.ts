@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseJson } from "../../src/json/lossless.ts";
 import { objectOf } from "../../src/json/values.ts";
-import { type Call, callsBy, digestRequestsTo, requestsTo, resultOf } from "./_calls.ts";
+import { type Call, callsBy, digestRequestsTo, isKnown, requestsTo, resultOf } from "./_calls.ts";
 import { freePort, startDaemon, until } from "./_daemon.ts";
-import { type AskedNode, METHOD_NOT_FOUND, type RestAnswer } from "./_interface.ts";
+import { type AskedNode, type RestAnswer } from "./_interface.ts";
 
 /** Where it is. */
 export const MONEROD = "/usr/bin/monerod";
@@ -76,8 +76,7 @@ export async function startMonerod(login?: string): Promise<AskedNode> {
       },
       async has(method) {
         // What acts without parameters finds nothing to do: the pool is empty, and the chain is short.
-        const answer = await call(method);
-        return !("error" in answer) || answer.error.code !== METHOD_NOT_FOUND;
+        return await isKnown(call, method);
       },
       stop: () => daemon.stop("SIGKILL"),
     };

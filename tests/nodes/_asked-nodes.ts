@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { ROOT } from "../_paths.ts";
 import { HSD, startHsd } from "./_asked-hsd.ts";
 import { MONEROD, startMonerod } from "./_asked-monerod.ts";
-import { callsBy, callsTo, requestsTo, resultOf } from "./_calls.ts";
+import { callsBy, callsTo, isKnown, requestsTo, resultOf } from "./_calls.ts";
 import { ETCD, NATS, startEtcd, startNats, startSyncthing, SYNCTHING } from "./_asked-services.ts";
 import { freePort, startDaemon, until } from "./_daemon.ts";
-import { type AskedNode, METHOD_NOT_FOUND } from "./_interface.ts";
+import { type AskedNode } from "./_interface.ts";
 
 /** A program that runs here. */
 export interface Program {
@@ -205,8 +205,7 @@ async function startAnvil(): Promise<AskedNode> {
       },
       async has(method) {
         // Without parameters none of its methods acts.
-        const answer = await call(method);
-        return !("error" in answer) || answer.error.code !== METHOD_NOT_FOUND;
+        return await isKnown(call, method);
       },
       stop: () => daemon.stop("SIGKILL"),
     };

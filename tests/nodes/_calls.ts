@@ -1,7 +1,7 @@
 /** Calls of JSON-RPC to real nodes. */
 import { execFile } from "node:child_process";
 import { parseJson } from "../../src/json/lossless.ts";
-import type { AskedNode, RpcAnswer } from "./_interface.ts";
+import { type AskedNode, METHOD_NOT_FOUND, type RpcAnswer } from "./_interface.ts";
 
 /** Calls a method of a node. */
 export type Call = (method: string, params?: unknown) => Promise<RpcAnswer>;
@@ -24,6 +24,12 @@ export function callsBy(send: AskedNode["send"], path: string): Call {
     };
     return error ? { error } : { result };
   };
+}
+
+/** Whether a node has a method, as it says when that is called: with nothing, or with the parameters that are given. */
+export async function isKnown(call: Call, method: string, params?: unknown): Promise<boolean> {
+  const answer = await call(method, params);
+  return !("error" in answer) || answer.error.code !== METHOD_NOT_FOUND;
 }
 
 /** The result of a call, which must succeed. */

@@ -56,6 +56,7 @@ export async function runPairs(document: Document, tools: readonly Tool[]): Prom
   const server = await start([...command, ...description]);
   try {
     const [json, yaml] = ["spec.json", "spec.yaml"].map((path) => new URL(path, server.url).href);
+    await untilShown(json!);
     const jsonFile = await keep(json!, join(folder, "served.json"));
     const yamlFile = await keep(yaml!, join(folder, "served.yaml"));
     const input = { json: json!, yaml: yaml!, jsonFile, yamlFile, entry };
@@ -98,6 +99,17 @@ function argumentsOf({ kind, software }: Document, folder: string): string[] {
   const settings = { node: { url: NODE, kind }, info: { static: { software } } };
   writeFileSync(file, JSON.stringify(settings));
   return ["--config", file];
+}
+
+/** Waits until a description is there: before, the service shows its own operations alone. */
+async function untilShown(url: string): Promise<void> {
+  const since = performance.now();
+  while (performance.now() - since < TIMEOUT) {
+    const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT) });
+    const { paths = {} } = await response.json() as { paths?: object };
+    if (Object.keys(paths).some((path) => !OWN_PATHS.includes(path))) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
 }
 
 async function keep(url: string, path: string): Promise<string> {
