@@ -16,6 +16,7 @@ import { isFault, type RawCall, readRpcBody, type RpcFault } from "./rpc-body.ts
 import { checkParams, readRpcAnswer, writeCall } from "./rpc-call.ts";
 import { CODES } from "./rpc-errors.ts";
 import type { UpstreamAnswer, UpstreamRequest } from "./upstream.ts";
+import { following } from "../with-timeout.ts";
 
 /** The types of a body, of which no form of a page is one. */
 const TYPES = ["application/json", "application/json-rpc", "application/jsonrequest"];
@@ -170,7 +171,7 @@ async function sendTogether(
 ): Promise<Sending> {
   const isWithToken = ready.some(({ decided }) => decided.decision.right === "token");
   const isHeavy = ready.some(({ decided }) => decided.operation.isHeavy);
-  const turn = await begin(isWithToken ? "token" : "open", isHeavy, gone);
+  const turn = await begin(isWithToken ? "token" : "open", isHeavy, following(gone));
   return {
     ...{ gone, leave: turn.leave, end: turn.end },
     send: ({ operation }, request) =>

@@ -28,6 +28,7 @@ import { hasToken, readToken, type TokenPlace } from "./token.ts";
 import { callNode, type UpstreamAnswer, UpstreamError, type UpstreamRequest } from "./upstream.ts";
 import { type CallOut, FORGETS_REQUESTS } from "../call-out.ts";
 import { isResponse } from "../http/to-response.ts";
+import { following } from "../with-timeout.ts";
 
 /** A call that has come. */
 export interface Call {
@@ -107,10 +108,10 @@ export interface Core {
   /**
    * Takes a place at the node.
    *
-   * @param gone is aborted when the visitor leaves
+   * @param controller is aborted when the visitor leaves, and by this when the time is over or the service ends
    * @throws {NoPlace} if there is none
    */
-  begin(right: Decision["right"], isHeavy: boolean, gone: AbortSignal): Promise<Turn>;
+  begin(right: Decision["right"], isHeavy: boolean, controller: AbortController): Promise<Turn>;
   /**
    * Sends a call where there is a place for it, within the time. Reads that are alike share one call.
    *
@@ -200,23 +201,18 @@ export function createCore(options: GatewayOptions): Core {
   const mayCall = ({ head }: Call, right: Decision["right"]) =>
     isAllowedCaller(head, origins === "*" && right !== "open" ? [] : origins);
 
-  const begin: Core["begin"] = async (right, isHeavy, gone) => {
-    const controller = new AbortController();
+  const begin: Core["begin"] = async (right, isHeavy, controller) => {
     const { signal } = controller;
-    const go = () => controller.abort(gone.reason);
     const timer = setTimeout(
       () => controller.abort(new DOMException("The call takes too long", "TimeoutError")),
       timeout,
     );
-    gone.addEventListener("abort", go);
-    if (gone.aborted) go();
     underWay.add(controller);
     let giveBack = () => {};
     const answers: UpstreamAnswer[] = [];
     const leave = () => {
       giveBack();
       clearTimeout(timer);
-      gone.removeEventListener("abort", go);
       underWay.delete(controller);
       if (underWay.size === 0) clearTimeout(closing);
     };
@@ -261,8 +257,8 @@ export function createCore(options: GatewayOptions): Core {
     gone,
   ) => {
     const isRead = operation.access === "read";
-    const alone = async (gone: AbortSignal): Promise<Sent> => {
-      const turn = await begin(right, operation.isHeavy, gone);
+    const alone = async (controller: AbortController): Promise<Sent> => {
+      const turn = await begin(right, operation.isHeavy, controller);
       try {
         const answer = await turn.send(request, isRead, collect);
         // A node that has said all is free for the next call.
@@ -273,7 +269,7 @@ export function createCore(options: GatewayOptions): Core {
         throw error;
       }
     };
-    if (!isRead || FORGETS_REQUESTS) return await alone(gone);
+    if (!isRead || FORGETS_REQUESTS) return await alone(following(gone));
     return await sharing.join(keyOf(operation, right, request), alone, gone);
   };
 

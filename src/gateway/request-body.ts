@@ -4,7 +4,7 @@
  * @module
  */
 import { type Bytes, joinBytes } from "../bytes.ts";
-import type { RequestHead } from "../http/message.ts";
+import { namesContent } from "../http/names-content.ts";
 import { withTimeout } from "../with-timeout.ts";
 import type { Call } from "./core.ts";
 
@@ -50,25 +50,21 @@ export async function readContent(
   }
   const type = (headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
   const isTaken = types.includes(type);
-  if (!isTaken && hasContent(head)) return wrongType;
+  if (!isTaken && namesContent(head)) return wrongType;
+  if (head.hasContent === false) return NO_CONTENT;
   const request = await makeRequest();
-  const none = { bytes: undefined, type: undefined };
   if (!request.body) {
     content.isRead = true;
-    return none;
+    return NO_CONTENT;
   }
   // HTTP/2 and a host's own requests need no length: nothing is of any type.
   const bytes = await readBody(request, isTaken ? BODY_MAX : 0);
   if ("status" in bytes) return !isTaken && bytes.status === 413 ? wrongType : bytes;
   content.isRead = true;
-  return bytes.byteLength === 0 ? none : { bytes, type };
+  return bytes.byteLength === 0 ? NO_CONTENT : { bytes, type };
 }
 
-/** Whether a head says that there is content. */
-export function hasContent({ headers }: Pick<RequestHead, "headers">): boolean {
-  const length = headers.get("content-length");
-  return headers.has("transfer-encoding") || (length !== null && !/^0+$/.test(length));
-}
+const NO_CONTENT: Content = { bytes: undefined, type: undefined };
 
 const TOO_LARGE: BodyRefusal = {
   status: 413,
