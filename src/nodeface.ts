@@ -104,7 +104,8 @@ export function assembleNodeface(checked: CheckedOptions): AnsweringNodeface {
   const answer: AnsweringNodeface["answer"] = (head, makeRequest, context = []) => {
     try {
       const found = find(head, makeRequest, context);
-      const answered = isReady(found) ? complete(found, head) : completeLater(found, head);
+      if (!isReady(found)) return completeLater(found, head);
+      const answered = complete(found, head);
       return isReady(answered) ? answered : orError(answered, head);
     } catch (error) {
       return answerError(error, head);
@@ -149,8 +150,13 @@ export function assembleNodeface(checked: CheckedOptions): AnsweringNodeface {
     return finished.load && head.method !== "HEAD" ? withBody(finished, finished.load) : finished;
   };
 
-  const completeLater = async (found: Promise<Found>, head: RequestHead) =>
-    complete(await found, head);
+  const completeLater = async (found: Promise<Found>, head: RequestHead) => {
+    try {
+      return await complete(await found, head);
+    } catch (error) {
+      return answerError(error, head);
+    }
+  };
 
   const orError = async (answered: Promise<Answer | Response>, head: RequestHead) => {
     try {

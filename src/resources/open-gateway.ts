@@ -5,6 +5,7 @@
  */
 import type { Gateway } from "../gateway/gateway.ts";
 import { bytesOf, FORWARD_DEFAULTS } from "../gateway/settings.ts";
+import type { Awaitable } from "../http/message.ts";
 import { milliseconds } from "../info/settings.ts";
 import type { Duration } from "../kinds/kind.ts";
 import { lazy } from "../lazy.ts";
@@ -21,7 +22,7 @@ import type { NodeBeside } from "./node-beside.ts";
 export async function openGateway(
   { forward, node, log }: ResolvedOptions,
   beside: NodeBeside,
-  operations: () => Promise<readonly NodeOperation[]>,
+  operations: () => Awaitable<readonly NodeOperation[]>,
 ): Promise<Gateway | undefined> {
   const { url } = node;
   if (forward === "off" || url === undefined) return undefined;
@@ -45,9 +46,9 @@ export async function openGateway(
     limit: bytesOf(settings.limit ?? FORWARD_DEFAULTS.limit),
     concurrency: settings.concurrency ?? FORWARD_DEFAULTS.concurrency,
     origins: settings.origins ?? [],
-    rpcPath: () => beside.rpcPath.get(),
+    rpcPath: () => beside.rpcPath.peek() ?? beside.rpcPath.get(),
     callOut: callOutForNode(node),
-    auth: () => auth.get(),
+    auth: () => auth.peek() ?? auth.get(),
     operations,
     log(call) {
       const took = `${Math.round(call.milliseconds)} ms ${call.bytes} bytes`;
