@@ -53,17 +53,15 @@ export function createClient(open: OpenSocket): Client {
     connection.exchange(request, () => idleAt(request.url).push(connection));
 
   return {
-    async send(request) {
+    send(request) {
       const kept = idleAt(request.url);
       let connection = kept.pop();
       while (connection && !connection.isOpen) connection = kept.pop();
-      if (!connection) return await openFor(request);
-      try {
-        return await sendOn(connection, request);
-      } catch (error) {
+      if (!connection) return openFor(request);
+      return sendOn(connection, request).catch((error) => {
         if (!(error instanceof StaleError)) throw error;
-        return await openFor(request);
-      }
+        return openFor(request);
+      });
     },
     async sendOnce(request, owner) {
       const before = owned.get(owner);

@@ -62,8 +62,9 @@ export async function callPath(core: Core, call: Call): Promise<Answer | Respons
   if ("status" in content) return problem(content.status, content.detail);
   if (fault) return wrongParameters([{ in: "path", ...fault }]);
   const list = operation.parameters ?? [];
-  const isTaken = ({ name }: NodeParameter) =>
-    !DENIED_HEADERS.test(name.toLowerCase()) && name.toLowerCase() !== secretHeader.toLowerCase();
+  const isTaken = ({ name, in: place }: NodeParameter) =>
+    place === "header" && !DENIED_HEADERS.test(name.toLowerCase()) &&
+    name.toLowerCase() !== secretHeader.toLowerCase();
   const read = {
     path: readPathParameters(list, parameters),
     query: readQuery(list, query),

@@ -260,7 +260,7 @@ export function createCore(options: GatewayOptions): Core {
     };
   };
 
-  const send: Core["send"] = async (
+  const send: Core["send"] = (
     { operation, decision: { right } },
     request,
     collect,
@@ -279,8 +279,8 @@ export function createCore(options: GatewayOptions): Core {
         throw error;
       }
     };
-    if (!isRead || FORGETS_REQUESTS) return await alone(following(gone));
-    return await sharing.join(keyOf(operation, right, request), alone, gone);
+    if (!isRead || FORGETS_REQUESTS) return alone(following(gone));
+    return sharing.join(keyOf(operation, right, request), alone, gone);
   };
 
   /** Ends the calls of requests that were forgotten. */
