@@ -8,7 +8,7 @@ import type { Fail } from "./answer-error.ts";
 import type { Call } from "./gateway/core.ts";
 import type { Gateway } from "./gateway/gateway.ts";
 import { refuseCall, refuseRpc } from "./gateway/not-forwarded.ts";
-import { CALL_METHODS, type Forward } from "./gateway/settings.ts";
+import { CALL_METHODS, type Forward, settingsOf } from "./gateway/settings.ts";
 import type { Cors } from "./http/cors.ts";
 import { createFinish, type Finish } from "./http/finish.ts";
 import type { Answer, Awaitable, RequestHead } from "./http/message.ts";
@@ -125,8 +125,7 @@ function serviceRoutes(resources: Resources, prefix: Prefix): RouteTable {
 
 /** Adds the calls of the node. They have a rule of their own for pages of other origins. */
 function addCalls(table: RouteTable, { gateway }: Resources, forward: Forward): void {
-  const origins = typeof forward === "object" ? forward.origins ?? [] : [];
-  const finish = createFinish(origins, "same-origin");
+  const finish = createFinish(settingsOf(forward)?.origins ?? [], "same-origin");
   const add = (
     methods: readonly string[],
     pattern: RegExp,

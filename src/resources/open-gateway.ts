@@ -4,7 +4,7 @@
  * @module
  */
 import type { Gateway } from "../gateway/gateway.ts";
-import { bytesOf, FORWARD_DEFAULTS } from "../gateway/settings.ts";
+import { bytesOf, FORWARD_DEFAULTS, settingsOf } from "../gateway/settings.ts";
 import type { Awaitable } from "../http/message.ts";
 import { milliseconds } from "../info/settings.ts";
 import type { Duration } from "../kinds/kind.ts";
@@ -26,12 +26,11 @@ export async function openGateway(
 ): Promise<Gateway | undefined> {
   const { url } = node;
   if (forward === "off" || url === undefined) return undefined;
-  const [{ createGateway }, { callOutForNode }, { createAuth }, { settingsOf }] = await Promise.all(
+  const [{ createGateway }, { callOutForNode }, { createAuth }] = await Promise.all(
     [
       import("../gateway/gateway.ts"),
       import("../info/node-files.ts"),
       import("../info/sources/credentials.ts"),
-      import("../gateway/decide.ts"),
     ],
   );
   const settings = settingsOf(forward) ?? {};
