@@ -116,8 +116,10 @@ export function assembleNodeface(checked: CheckedOptions): AnsweringNodeface {
       const found = typeof pathname === "string"
         ? find(routes, pathname, head, makeRequest, context)
         : pathname;
-      const completed = isReady(found) ? complete(found, head) : completeLater(found, head);
-      answered = isReady(completed) ? completed : orError(completed, head);
+      if (isReady(found)) {
+        const completed = complete(found, head);
+        answered = isReady(completed) ? completed : orError(completed, head);
+      } else answered = completeLater(found, head);
     } catch (error) {
       answered = answerError(error, head);
     }
@@ -161,8 +163,13 @@ export function assembleNodeface(checked: CheckedOptions): AnsweringNodeface {
     return finished.load && head.method !== "HEAD" ? withBody(finished, finished.load) : finished;
   };
 
-  const completeLater = async (found: Promise<Found>, head: RequestHead) =>
-    complete(await found, head);
+  const completeLater = async (found: Promise<Found>, head: RequestHead) => {
+    try {
+      return await complete(await found, head);
+    } catch (error) {
+      return answerError(error, head);
+    }
+  };
 
   const orError = async (answered: Promise<Answer | Response>, head: RequestHead) => {
     try {

@@ -8,11 +8,11 @@ import type { Fail } from "./answer-error.ts";
 import type { Call } from "./gateway/every-call.ts";
 import type { Gateway } from "./gateway/gateway.ts";
 import { refuseCall, refuseRpc } from "./gateway/not-forwarded.ts";
-import { hasContent } from "./gateway/request-body.ts";
-import { CALL_METHODS, type Forward } from "./gateway/settings.ts";
+import { CALL_METHODS, type Forward, settingsOf } from "./gateway/settings.ts";
 import type { Cors } from "./http/cors.ts";
 import { createFinish, type Finish } from "./http/finish.ts";
 import type { Answer, Awaitable, RequestHead } from "./http/message.ts";
+import { namesContent } from "./http/names-content.ts";
 import { parsePathTemplate } from "./http/path-template.ts";
 import type { Prefix, RequestedPath } from "./http/prefix.ts";
 import { problem } from "./http/problem-details.ts";
@@ -135,8 +135,7 @@ function serviceRoutes(resources: Resources, prefix: Prefix): RouteTable {
 
 /** Adds the calls of the node. They have a rule of their own for pages of other origins. */
 function addCalls(table: RouteTable, { gateway }: Resources, forward: Forward): void {
-  const origins = typeof forward === "object" ? forward.origins ?? [] : [];
-  const finish = createFinish(origins, "same-origin");
+  const finish = createFinish(settingsOf(forward)?.origins ?? [], "same-origin");
   const add = (
     methods: readonly string[],
     template: string,
@@ -151,7 +150,7 @@ function addCalls(table: RouteTable, { gateway }: Resources, forward: Forward): 
       const call = { head, query, makeRequest, path: match[1] ?? "", content: { isRead: false } };
       const answer = finish(opened ? await answerOf(opened, call) : refuse(), head);
       // The rest of the content is not waited for (RFC 9112, section 9.3).
-      const isLeft = hasContent(head) && !call.content.isRead;
+      const isLeft = !call.content.isRead && (head.hasContent ?? namesContent(head));
       if (isResponse(answer)) {
         if (isLeft) answer.headers.set("connection", "close");
         return answer;

@@ -33,16 +33,21 @@ export function withTimeout<T>(promise: Promise<T>, timeout: number, late: () =>
  * @param promise is not cancelled; its result is then ignored
  * @throws the signal's reason if it is aborted first
  */
-export async function withSignal<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  let stop = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason);
-    if (signal.aborted) stop();
+export function withSignal<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    const done = () => signal.removeEventListener("abort", stop);
+    promise.then(resolve, reject).finally(done);
     signal.addEventListener("abort", stop);
+    if (signal.aborted) stop();
   });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener("abort", stop);
-  }
+}
+
+/** A controller that is aborted with a signal. */
+export function following(signal: AbortSignal): AbortController {
+  const controller = new AbortController();
+  const follow = () => controller.abort(signal.reason);
+  signal.addEventListener("abort", follow);
+  if (signal.aborted) follow();
+  return controller;
 }

@@ -5,6 +5,8 @@ import { renderContent } from "../src/explorer/render-content.ts";
 import { describeCalls } from "../src/gateway/describe-calls.ts";
 import type { Forward } from "../src/gateway/settings.ts";
 import { type Json, objectOf } from "../src/json/values.ts";
+import { createNodeface } from "../src/index.ts";
+import { optionsFor, REST, until } from "./_gateway.ts";
 import { load } from "./description/_load.ts";
 
 const described = suite("what a description says of calls");
@@ -196,6 +198,24 @@ described("where nothing is forwarded the page says so once, at its head", async
   assert.is(html.split(sentence).length, 2);
   assert.ok(html.indexOf(sentence) < html.indexOf("<article>"));
   assert.not.match(html, /X-Nodeface|Not forwarded:/);
+});
+
+described("the log names what is allowed and not described, when that has been read", async () => {
+  const told: string[] = [];
+  const says = (line: string) => line.includes("forward.");
+  const nodeface = createNodeface({
+    ...optionsFor("http://127.0.0.1:9", REST),
+    forward: { open: ["reads", "GET /block/{height}", "send"] },
+    log: (message, { level }) => told.push(`${level} ${message}`),
+  });
+  await nodeface.ready();
+  await until(() => told.filter(says).length === 2);
+  assert.equal(told.filter(says), [
+    'warn forward.open names "GET /block/{height}", an operation that the description does not ' +
+    "have; did you mean GET /blocks/{height}?",
+    'warn forward.open names "send", which is marked write: it can stand under with_token alone',
+  ]);
+  await nodeface.close();
 });
 
 described("a page without a node says nothing of calls", async () => {

@@ -114,7 +114,7 @@ requests("the node's secret takes the place of a header in another letter case",
     sent = headers;
     return Promise.reject(new Error("not sent"));
   };
-  const request = { method: "GET", url: node.url, headers: { "x-key": "visitors" } };
+  const request = { method: "GET", url: new URL(node.url), headers: { "x-key": "visitors" } };
   const upstream = { callOut, auth, limit: 1, budget: createBudget() };
   const { signal } = new AbortController();
   await callNode(upstream, { ...request, body: undefined }, true, 1, signal).catch(() => {});

@@ -4,6 +4,8 @@ import { createLineWriter } from "../src/cli/output.ts";
 
 const output = suite("output");
 
+const soon = () => new Promise((resolve) => setTimeout(resolve, 0));
+
 /** A reader that takes a text when it is told to. */
 function slowReader() {
   const taken: string[] = [];
@@ -23,11 +25,12 @@ output(
     lines.write("one");
     lines.write("two");
     lines.write("three");
-    read();
-    await Promise.resolve();
-    await Promise.resolve();
-    read();
-    await lines.flush();
+    const flushed = lines.flush();
+    while (taken.length < 2) {
+      read();
+      await soon();
+    }
+    await flushed;
     assert.is(taken.join(""), "one\ntwo\nthree\n");
   },
 );
@@ -44,7 +47,7 @@ output(
     const flushed = lines.flush();
     while (counts.length === 0) {
       read();
-      await Promise.resolve();
+      await soon();
     }
     read();
     await flushed;
@@ -56,5 +59,16 @@ output(
     );
   },
 );
+
+output("the lines of the same moment are written in one piece", async () => {
+  const taken: string[] = [];
+  const lines = createLineWriter((text) => Promise.resolve(void taken.push(text)));
+  for (const line of ["one", "two", "three"]) {
+    lines.write(line);
+    await Promise.resolve();
+  }
+  await lines.flush();
+  assert.equal(taken, ["one\n", "two\nthree\n"]);
+});
 
 output.run();

@@ -28,8 +28,16 @@ interface Connection {
   read?: { readonly bytes: number; readonly at: number } | undefined;
 }
 
-/** What a client has to read, in bytes, within the time in milliseconds. */
-const SLOWEST = { bytes: 10_000, time: 10_000 } as const;
+/** How slow a client may be. */
+export interface Slowest {
+  /** What it has to read, in bytes, within a time in milliseconds. */
+  readonly bytes: number;
+  readonly time: number;
+  /** How often that is looked at, in milliseconds. */
+  readonly check: number;
+}
+
+const SLOWEST: Slowest = { bytes: 10_000, time: 10_000, check: TIMEOUTS.check };
 
 /** What Node knows of a socket; Deno 2.9 has no `writeQueueSize`. */
 interface Handle {
@@ -47,7 +55,7 @@ function bytesTaken(socket: Socket): number | undefined {
 const DRAIN_INTERVAL_MS = 20;
 
 /** Starts to track the connections of a server. */
-export function createConnections(): Connections {
+export function createConnections(slowest: Slowest = SLOWEST): Connections {
   const connections = new Map<Socket, Connection>();
 
   const pendingAnswer = (socket: Socket) => {
@@ -67,14 +75,14 @@ export function createConnections(): Connections {
       const bytes = bytesTaken(socket);
       const { read } = connection;
       if (bytes === undefined) connection.read = undefined;
-      else if (!read || bytes - read.bytes >= SLOWEST.bytes) connection.read = { bytes, at: now };
-      else if (now - read.at > SLOWEST.time) socket.destroy();
+      else if (!read || bytes - read.bytes >= slowest.bytes) connection.read = { bytes, at: now };
+      else if (now - read.at > slowest.time) socket.destroy();
       if (isAnswering(socket) || socket.bytesWritten !== connection.bytesWrittenBefore) {
         connection.bytesWrittenBefore = socket.bytesWritten;
         connection.idleSince = now;
       } else if (now - connection.idleSince > TIMEOUTS.head) socket.destroy();
     }
-  }, TIMEOUTS.check);
+  }, slowest.check);
   idleTimer.unref();
 
   return {

@@ -5,6 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { RequestHead } from "../http/message.ts";
+import { namesContent } from "../http/names-content.ts";
 import { whenAnswered } from "./when-answered.ts";
 
 /**
@@ -45,6 +46,11 @@ export class MessageHead implements RequestHead {
 
   get headers(): RequestHead["headers"] {
     return this;
+  }
+
+  /** HTTP/1.1 says it in the head (RFC 9112, section 6). */
+  get hasContent(): boolean {
+    return namesContent(this);
   }
 
   /** Several values are joined by commas (RFC 9110, section 5.3). */

@@ -106,6 +106,8 @@ export function createLineWriter(
       const text = waiting;
       waiting = "";
       await write(text);
+      // The lines of many requests are written in one piece.
+      await new Promise((resolve) => setTimeout(resolve, 0));
       if (dropped === 0) continue;
       const count = dropped;
       dropped = 0;

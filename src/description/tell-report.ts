@@ -5,12 +5,15 @@
  */
 import type { Log } from "../log.ts";
 import { type Finding, forLog, formatFinding } from "../openapi/diagnostics.ts";
+import type { NodeOperation } from "../openapi/node-operations.ts";
 
 /** What has become of a description that was read. */
 export interface DescriptionReport {
   readonly findings: readonly Finding[];
   /** What is shown: the description, an older version of it, or this service's own alone. */
   readonly shown: "current" | "older" | "own";
+  /** What is called at the node, where calls are forwarded and the description was read. */
+  readonly operations?: readonly NodeOperation[] | undefined;
 }
 
 /** Tells what is wrong with a description, and what is shown in its place. */

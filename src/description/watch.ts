@@ -100,7 +100,7 @@ export function keepCurrent<T>(
       live.current = shown;
       shows = "older";
     } else if (shows === "own") live.current = alone(NOTICE);
-    report({ findings, shown: shown ? "current" : shows });
+    report({ findings, shown: shown ? "current" : shows, operations: shown?.operations });
     if (yaml) written = yaml.then(tellOfYaml);
   }
 

@@ -34,6 +34,8 @@ import type { UpstreamAnswer } from "./upstream.ts";
 const DENIED_HEADERS =
   /^(?:accept|content-type|proxy-.*|cookie2?|host|origin|referer|connection|keep-alive|transfer-encoding|content-length|content-encoding|expect|upgrade|range|if-.*|te|trailer|forwarded|via|x-forwarded-.*|x-real-ip|x-http-method.*|x-method-override|sec-.*|access-control-.*|accept-encoding|user-agent|x-nodeface|.*(?:authori[sz]ation|api-?key|token|secret|password).*)$/;
 
+const NO_RULES = {};
+
 /** Answers a call of a path. */
 export async function callPath(core: Core, call: Call): Promise<Answer | Response> {
   const { base, mayCall, refuse, forward } = core;
@@ -52,15 +54,17 @@ export async function callPath(core: Core, call: Call): Promise<Answer | Respons
   const { value: decided, parameters, fault } = match;
   const { operation, decision } = decided;
   if (!mayCall(call, decision.right)) return foreignCaller();
-  const refusal = await refuse(call, decided);
+  const refused = refuse(call, decided);
+  const refusal = refused && await refused;
   if (refusal) return refusal;
   if (head.headers.has("upgrade")) return problem(400, "Connections are not upgraded here");
-  const content = await readContent(call, Object.keys(operation.body?.rules ?? {}));
+  const content = await readContent(call, Object.keys(operation.body?.rules ?? NO_RULES));
   if ("status" in content) return problem(content.status, content.detail);
   if (fault) return wrongParameters([{ in: "path", ...fault }]);
   const list = operation.parameters ?? [];
-  const isTaken = ({ name }: NodeParameter) =>
-    !DENIED_HEADERS.test(name.toLowerCase()) && name.toLowerCase() !== secretHeader.toLowerCase();
+  const isTaken = ({ name, in: place }: NodeParameter) =>
+    place === "header" && !DENIED_HEADERS.test(name.toLowerCase()) &&
+    name.toLowerCase() !== secretHeader.toLowerCase();
   const read = {
     path: readPathParameters(list, parameters),
     query: readQuery(list, query),
@@ -92,11 +96,19 @@ function typeOf(type: string, { headers }: Call["head"]): string {
 }
 
 /** The node's URL with a path and a query; `undefined` where a parser makes something else of it. */
-function join(base: string, path: string, query: string): string | undefined {
+function join(base: string, path: string, query: string): URL | undefined {
   const text = base + path + (query === "" ? "" : `?${query}`);
-  if (!URL.canParse(text)) return undefined;
-  const { href, origin } = new URL(text);
-  return href === text && origin === new URL(base).origin ? text : undefined;
+  // What stands before the first slash of a path is the origin.
+  const url = path.startsWith("/") ? parseUrl(text) : undefined;
+  return url?.href === text ? url : undefined;
+}
+
+function parseUrl(text: string): URL | undefined {
+  try {
+    return new URL(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function queryOf({ given }: ReadParameters): string {

@@ -16,6 +16,7 @@ import { isFault, type RawCall, readRpcBody, type RpcFault } from "./rpc-body.ts
 import { checkParams, readRpcAnswer, writeCall } from "./rpc-call.ts";
 import { CODES } from "./rpc-errors.ts";
 import type { UpstreamAnswer, UpstreamRequest } from "./upstream.ts";
+import { following } from "../with-timeout.ts";
 
 /** The types of a body, of which no form of a page is one. */
 const TYPES = ["application/json", "application/json-rpc", "application/jsonrequest"];
@@ -40,25 +41,29 @@ export async function callRpc(core: Core, call: Call): Promise<Answer | Response
   if (!core.mayCall(call, "open")) {
     return rpcRefusal(403, CODES.notAllowed, "Pages of other origins may not call the node");
   }
-  if (hasTokenInQuery(query)) return rpcRefusal(400, -32600, TOKEN_IN_QUERY);
+  if (hasTokenInQuery(query)) return rpcRefusal(400, CODES.invalidCall, TOKEN_IN_QUERY);
   if (head.headers.has("upgrade")) {
-    return rpcRefusal(400, -32600, "Connections are not upgraded");
+    return rpcRefusal(400, CODES.invalidCall, "Connections are not upgraded");
   }
   // bitcoin-core of npm names no type; pages can do so as well.
   const types = looksLikeBrowser(head.headers) ? TYPES : [...TYPES, ""];
   const content = await readContent(call, types);
   if ("status" in content) {
     const { status, detail } = content;
-    return rpcRefusal(status, -32600, status === 415 ? "A call is application/json" : detail);
+    return rpcRefusal(
+      status,
+      CODES.invalidCall,
+      status === 415 ? "A call is application/json" : detail,
+    );
   }
   if (!content.bytes) {
-    return rpcRefusal(415, -32600, "A call is application/json");
+    return rpcRefusal(415, CODES.invalidCall, "A call is application/json");
   }
   const text = decodeUtf8(content.bytes);
   const body = text === undefined
-    ? { id: "null", code: -32700, message: "This is no text in UTF-8" }
+    ? { id: "null", code: CODES.noJson, message: "This is no text in UTF-8" }
     : readRpcBody(text);
-  if (isFault(body)) return rpcAnswer(writeFault(body), body.code === -32700 ? 400 : 200);
+  if (isFault(body)) return rpcAnswer(writeFault(body), body.code === CODES.noJson ? 400 : 200);
   const judged: (Ready | string | undefined)[] = [];
   for (const one of body.calls) {
     judged.push(isFault(one) ? writeFault(one) : await judge(core, call, one));
@@ -120,7 +125,8 @@ interface Answered {
 }
 
 /**
- * Answers calls. A batch has one place for all of them.
+ * Answers calls. A batch has one place for all of them, and goes on as one call after the other: no kind says
+ * which of its nodes and versions take batches, and where a connection breaks, only the call on it is in doubt.
  *
  * @throws {NoPlace} if there is no place
  */
@@ -170,7 +176,7 @@ async function sendTogether(
 ): Promise<Sending> {
   const isWithToken = ready.some(({ decided }) => decided.decision.right === "token");
   const isHeavy = ready.some(({ decided }) => decided.operation.isHeavy);
-  const turn = await begin(isWithToken ? "token" : "open", isHeavy, gone);
+  const turn = await begin(isWithToken ? "token" : "open", isHeavy, following(gone));
   return {
     ...{ gone, leave: turn.leave, end: turn.end },
     send: ({ operation }, request) =>

@@ -5,7 +5,7 @@
  * @module
  */
 import type { NodeOperation } from "../openapi/node-operations.ts";
-import { CALL_METHODS, type Forward, type ForwardSettings } from "./settings.ts";
+import { CALL_METHODS, type Forward, type ForwardSettings, READS, settingsOf } from "./settings.ts";
 
 /** Whether an operation is forwarded: to anybody, to those with the token, or to nobody; and why. */
 export interface Decision {
@@ -18,15 +18,6 @@ export interface Decision {
 export interface Decided {
   readonly operation: NodeOperation;
   readonly decision: Decision;
-}
-
-/** The name of all that is marked as a read. */
-const READS = "reads";
-
-/** The settings of what is said in short. */
-export function settingsOf(forward: Forward): ForwardSettings | undefined {
-  if (forward === "off") return undefined;
-  return forward === "reads" ? { open: [READS] } : forward;
 }
 
 /**

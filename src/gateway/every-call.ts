@@ -28,6 +28,7 @@ import { hasToken, readToken, type TokenPlace } from "./token.ts";
 import { callNode, type UpstreamAnswer, UpstreamError, type UpstreamRequest } from "./upstream.ts";
 import { type CallOut, FORGETS_REQUESTS } from "../call-out.ts";
 import { isResponse } from "../http/to-response.ts";
+import { following } from "../with-timeout.ts";
 
 /** A call that has come. */
 export interface Call {
@@ -53,13 +54,13 @@ export interface GatewayOptions {
   /** Where the node answers. */
   readonly url: string;
   /** Where its methods are posted to, below that. */
-  readonly rpcPath: () => Promise<string>;
+  readonly rpcPath: () => Awaitable<string>;
   readonly callOut: CallOut;
-  readonly auth: () => Promise<Auth>;
+  readonly auth: () => Awaitable<Auth>;
   /** The header of the node's secret, where the operator names it; no visitor sets it. */
   readonly secretHeader?: string | undefined;
   /** The operations of the description that is served now. */
-  readonly operations: () => Promise<readonly NodeOperation[]>;
+  readonly operations: () => Awaitable<readonly NodeOperation[]>;
   /** Is told of each call that was made: never a path, a parameter or a body. */
   readonly log: (record: CallRecord) => void;
 }
@@ -97,20 +98,20 @@ export interface Turn {
 
 /** What calls go through. */
 export interface Core {
-  readonly lookUp: () => Promise<Lookup>;
+  readonly lookUp: () => Awaitable<Lookup>;
   /** Whether the caller is no page of another origin. */
   mayCall(call: Call, right: Decision["right"]): boolean;
   /** Why a caller is refused; `undefined` where he is not. */
-  refuse(call: Call, decided: Decided): Promise<Answer | undefined>;
+  refuse(call: Call, decided: Decided): Awaitable<Answer | undefined>;
   /** What the caller may do: what is open, or what the token opens; `unknown` where it cannot be read. */
   rightOf(head: RequestHead, decision: Decision): Promise<"open" | "token" | "refused" | "unknown">;
   /**
    * Takes a place at the node.
    *
-   * @param gone is aborted when the visitor leaves
+   * @param controller is aborted when the visitor leaves, and by this when the time is over or the service ends
    * @throws {NoPlace} if there is none
    */
-  begin(right: Decision["right"], isHeavy: boolean, gone: AbortSignal): Promise<Turn>;
+  begin(right: Decision["right"], isHeavy: boolean, controller: AbortController): Promise<Turn>;
   /**
    * Sends a call where there is a place for it, within the time. Reads that are alike share one call.
    *
@@ -162,8 +163,12 @@ export function createCore(options: GatewayOptions): Core {
   const base = new URL(options.url).href.replace(/\/+$/, "");
   let made: { readonly of: readonly NodeOperation[]; readonly lookup: Lookup } | undefined;
 
-  const lookUp = async (): Promise<Lookup> => {
-    const operations = await options.operations();
+  const lookUp = (): Awaitable<Lookup> => {
+    const operations = options.operations();
+    return "length" in operations ? lookupOf(operations) : operations.then(lookupOf);
+  };
+
+  const lookupOf = (operations: readonly NodeOperation[]): Lookup => {
     if (made?.of !== operations) made = { of: operations, lookup: createLookup(operations) };
     return made.lookup;
   };
@@ -180,12 +185,16 @@ export function createCore(options: GatewayOptions): Core {
     return { paths: createPathTable(templates), methods: new Map(methods) };
   };
 
-  const refuse = async (
+  const refuse: Core["refuse"] = (call, decided) => {
+    const { operation, decision } = decided;
+    if (decision.right === "refused") return notAllowed(operation.name, decision.reason);
+    return decision.right === "open" ? undefined : refuseWithoutToken(call, decided);
+  };
+
+  const refuseWithoutToken = async (
     { head, query }: Call,
     { operation, decision }: Decided,
   ): Promise<Answer | undefined> => {
-    if (decision.right === "refused") return notAllowed(operation.name, decision.reason);
-    if (decision.right === "open") return undefined;
     if (hasTokenInQuery(query)) return tokenInQuery();
     const right = await rightOf(head, decision);
     if (right === "unknown") return tokenUnknown();
@@ -202,23 +211,18 @@ export function createCore(options: GatewayOptions): Core {
   const mayCall = ({ head }: Call, right: Decision["right"]) =>
     isAllowedCaller(head, origins === "*" && right !== "open" ? [] : origins);
 
-  const begin: Core["begin"] = async (right, isHeavy, gone) => {
-    const controller = new AbortController();
+  const begin: Core["begin"] = async (right, isHeavy, controller) => {
     const { signal } = controller;
-    const go = () => controller.abort(gone.reason);
     const timer = setTimeout(
       () => controller.abort(new DOMException("The call takes too long", "TimeoutError")),
       timeout,
     );
-    gone.addEventListener("abort", go);
-    if (gone.aborted) go();
     underWay.add(controller);
     let giveBack = () => {};
     const answers: UpstreamAnswer[] = [];
     const leave = () => {
       giveBack();
       clearTimeout(timer);
-      gone.removeEventListener("abort", go);
       underWay.delete(controller);
       if (underWay.size === 0) clearTimeout(closing);
     };
@@ -244,7 +248,9 @@ export function createCore(options: GatewayOptions): Core {
       ...{ leave, end },
       async send(request, isRead, collect) {
         signal.throwIfAborted();
-        const upstream = { callOut, auth: await options.auth(), limit: left, budget };
+        const ready = options.auth();
+        const auth = "first" in ready ? ready : await ready;
+        const upstream = { callOut, auth, limit: left, budget };
         const most = Math.min(collect, left);
         const answer = await callNode(upstream, request, isRead, most, signal);
         if (signal.aborted) answer.release();
@@ -256,15 +262,15 @@ export function createCore(options: GatewayOptions): Core {
     };
   };
 
-  const send: Core["send"] = async (
+  const send: Core["send"] = (
     { operation, decision: { right } },
     request,
     collect,
     gone,
   ) => {
     const isRead = operation.access === "read";
-    const alone = async (gone: AbortSignal): Promise<Sent> => {
-      const turn = await begin(right, operation.isHeavy, gone);
+    const alone = async (controller: AbortController): Promise<Sent> => {
+      const turn = await begin(right, operation.isHeavy, controller);
       try {
         const answer = await turn.send(request, isRead, collect);
         // A node that has said all is free for the next call.
@@ -275,8 +281,8 @@ export function createCore(options: GatewayOptions): Core {
         throw error;
       }
     };
-    if (!isRead || FORGETS_REQUESTS) return await alone(gone);
-    return await sharing.join(keyOf(operation, right, request), alone, gone);
+    if (!isRead || FORGETS_REQUESTS) return alone(following(gone));
+    return sharing.join(keyOf(operation, right, request), alone, gone);
   };
 
   /** Ends the calls of requests that were forgotten. */
@@ -310,7 +316,7 @@ export function createCore(options: GatewayOptions): Core {
         milliseconds: performance.now() - started,
         bytes,
       });
-    const gone = await goneOf(call);
+    const gone = call.head.signal ?? await goneOf(call);
     let sent: Sent;
     try {
       sent = await send(decided, request, operation.isMethod ? limit : COLLECTED_MAX, gone);
@@ -342,7 +348,7 @@ export function createCore(options: GatewayOptions): Core {
 
   const rpcRequest = async (text: string): Promise<UpstreamRequest> => ({
     method: "POST",
-    url: base + await options.rpcPath(),
+    url: new URL(base + await options.rpcPath()),
     headers: { "content-type": "application/json", accept: "application/json" },
     body: new TextEncoder().encode(text),
   });
@@ -373,7 +379,7 @@ function keyOf(
   { method, url, headers, body }: UpstreamRequest,
 ): string {
   const content = body ? new TextDecoder().decode(body) : "";
-  return JSON.stringify([right, name, method, url, headers, content]);
+  return JSON.stringify([right, name, method, url.href, headers, content]);
 }
 
 /** Is aborted when the visitor of a call leaves. */

@@ -8,8 +8,8 @@ import { isLoopback } from "../http/loopback.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import type { NodeOperation } from "../openapi/node-operations.ts";
 import { quote } from "../text.ts";
-import { decide, mistakesInNames, settingsOf } from "./decide.ts";
-import type { Forward } from "./settings.ts";
+import { decide, mistakesInNames } from "./decide.ts";
+import { clashesWith, type Forward, settingsOf } from "./settings.ts";
 import { readToken } from "./token.ts";
 
 /** Something to tell an operator. */
@@ -21,7 +21,7 @@ export interface Judgement {
 }
 
 /** What is known besides of the service. */
-export interface Surroundings {
+export interface Service {
   /** The host names that are answered for. */
   readonly hosts: readonly string[] | "*";
   /** Where the node answers. */
@@ -45,18 +45,15 @@ export function judgeNames(operations: readonly NodeOperation[], forward: Forwar
 /** What is wrong with the settings whatever the operations are. */
 export async function judgeSettings(
   forward: Forward,
-  { hosts, url, listening }: Surroundings,
+  { hosts, url, listening }: Service,
 ): Promise<Judgement[]> {
   const settings = settingsOf(forward);
   if (!settings) return [];
-  const { open = [], with_token: withToken = [], origins } = settings;
+  const { open = [], with_token: withToken = [] } = settings;
   const found: Judgement[] = [];
   const add = (level: Judgement["level"], message: string) => found.push({ level, message });
-  if (url === undefined) {
-    add("error", "forward needs node.url: there is nowhere to forward calls to");
-  }
-  if (hosts === "*") {
-    add("error", 'hosts: "*" and forward do not go together; name the hosts that are answered for');
+  for (const { key, message } of clashesWith(forward, { hosts, hasNode: url !== undefined })) {
+    add("error", `${key} ${message}`);
   }
   if (withToken.length > 0) {
     const token = await readToken(settings);
@@ -77,9 +74,6 @@ export async function judgeSettings(
       "warn",
       "the token crosses the network in plain http, unless a proxy with TLS stands before",
     );
-  }
-  if (origins === "*" && (hosts === "*" || hosts.length === 0)) {
-    add("error", 'forward.origins: "*" wants hosts to be named');
   }
   return found;
 }

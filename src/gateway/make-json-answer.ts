@@ -14,6 +14,10 @@ export const NONSENSE = "The node answers with something else than JSON-RPC";
 export const isBusy = ({ status }: { readonly status: number }): boolean =>
   status === 503 || status === 429;
 
+const JSON_HEADERS = {
+  get: (name: string) => name === "content-type" ? "application/json" : null,
+};
+
 /** An answer with some JSON, which is not read again. */
 export function jsonAnswer(
   status: Status,
@@ -24,7 +28,7 @@ export function jsonAnswer(
   return {
     status,
     headers: {
-      ...answerHeaders(new Headers({ "content-type": "application/json" }), []),
+      ...answerHeaders(JSON_HEADERS, []),
       "content-length": String(body.byteLength),
       ...headers,
     },

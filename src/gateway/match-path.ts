@@ -60,6 +60,10 @@ interface Compiled<T> extends Template<T> {
 export function createPathTable<T>(templates: readonly Template<T>[]): PathTable<T> {
   const compiled = templates.map(compile).sort((a, b) => a.rank < b.rank ? -1 : 1);
   const fits = memoize((path: string) => compiled.filter(({ pattern }) => pattern.test(path)));
+  const similar = memoize((bare: string) => {
+    const [first] = compiled.filter(({ anyCase }) => anyCase.test(bare));
+    return compiled.filter(({ rank }) => rank === first?.rank).map(({ value }) => value);
+  });
   return {
     match(path) {
       if (!isPlain(path)) return [];
@@ -67,11 +71,7 @@ export function createPathTable<T>(templates: readonly Template<T>[]): PathTable
       return fits(path).filter(({ rank }) => rank === first?.rank)
         .map((template) => ({ value: template.value, ...readParameters(template, path) }));
     },
-    similar(path) {
-      const bare = path.replace(/\/+$/, "");
-      const [first] = compiled.filter(({ anyCase }) => anyCase.test(bare));
-      return compiled.filter(({ rank }) => rank === first?.rank).map(({ value }) => value);
-    },
+    similar: (path) => similar(path.replace(/\/+$/, "")),
   };
 }
 

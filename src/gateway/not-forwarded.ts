@@ -6,19 +6,17 @@
  */
 import type { Answer } from "../http/message.ts";
 import { problem } from "../http/problem-details.ts";
+import { CODES } from "./rpc-errors.ts";
 
 const MESSAGE = "This service shows what the node can do, and does not forward calls to it; " +
   'the setting "forward" says what is';
-
-/** The code of an error of JSON-RPC that says so, of those that a server may choose. */
-const NOT_ALLOWED = -32001;
 
 /** Answers a call of the node's REST interface, or of one of its methods. */
 export const refuseCall = (): Answer => problem(403, MESSAGE);
 
 /** Answers a body of JSON-RPC: its clients read errors in their own form. */
 export function refuseRpc(): Answer {
-  const error = { code: NOT_ALLOWED, message: MESSAGE };
+  const error = { code: CODES.notAllowed, message: MESSAGE };
   const body = new TextEncoder().encode(JSON.stringify({ jsonrpc: "2.0", error, id: null }));
   return {
     status: 403,

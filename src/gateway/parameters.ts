@@ -42,15 +42,13 @@ export function readQuery(
   query: string,
   place: "query" | "body" = "query",
 ): ReadParameters {
-  const known = new Map(
-    parameters.filter((parameter) => parameter.in === place)
-      .map((parameter) => [parameter.name, parameter]),
-  );
+  const known = parameters.filter((parameter) => parameter.in === place);
+  if (known.length === 0 && query === "") return NONE;
   const wrong: WrongParameter[] = [];
   const texts = new Map<string, string[]>();
   for (const [name, text] of pairsOf(query)) {
     const refuse = (rule: string) => wrong.push({ in: "query", name: shown(name), rule });
-    const parameter = name === undefined ? undefined : known.get(name);
+    const parameter = known.find((parameter) => parameter.name === name);
     if (!parameter) {
       wrong.push({ in: "query", name: shown(name), rule: "is not known" });
       continue;
@@ -68,7 +66,7 @@ export function readQuery(
     if (text === "" && !parameter.isRequired) continue;
     texts.set(parameter.name, [...before, text]);
   }
-  return readTexts([...known.values()], texts, "query", wrong);
+  return readTexts(known, texts, "query", wrong);
 }
 
 /** Reads the parameters in the headers. */
@@ -77,6 +75,7 @@ export function readHeaders(
   get: (name: string) => string | null,
 ): ReadParameters {
   const own = parameters.filter((parameter) => parameter.in === "header");
+  if (own.length === 0) return NONE;
   const texts = new Map<string, string[]>();
   for (const { name } of own) {
     const text = get(name.toLowerCase());
@@ -91,9 +90,12 @@ export function readPathParameters(
   values: ReadonlyMap<string, string>,
 ): ReadParameters {
   const own = parameters.filter((parameter) => parameter.in === "path");
+  if (own.length === 0) return NONE;
   const texts = new Map([...values].map(([name, value]) => [name, [value]]));
   return readTexts(own, texts, "path", []);
 }
+
+const NONE: ReadParameters = { given: [], wrong: [] };
 
 function readTexts(
   parameters: readonly NodeParameter[],

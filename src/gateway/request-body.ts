@@ -4,7 +4,8 @@
  * @module
  */
 import { type Bytes, joinBytes } from "../bytes.ts";
-import type { RequestHead } from "../http/message.ts";
+import type { Awaitable } from "../http/message.ts";
+import { namesContent } from "../http/names-content.ts";
 import { withTimeout } from "../with-timeout.ts";
 import type { Call } from "./every-call.ts";
 
@@ -32,10 +33,11 @@ export interface Content {
  *
  * @param types in lower case; none where the operation takes no content
  */
-export async function readContent(
-  { head, makeRequest, content }: Pick<Call, "head" | "makeRequest" | "content">,
+export function readContent(
+  call: Pick<Call, "head" | "makeRequest" | "content">,
   types: readonly string[],
-): Promise<Content | BodyRefusal> {
+): Awaitable<Content | BodyRefusal> {
+  const { head } = call;
   const { headers } = head;
   const wrongType: BodyRefusal = {
     status: 415,
@@ -50,25 +52,32 @@ export async function readContent(
   }
   const type = (headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
   const isTaken = types.includes(type);
-  if (!isTaken && hasContent(head)) return wrongType;
-  const request = await makeRequest();
-  const none = { bytes: undefined, type: undefined };
-  if (!request.body) {
-    content.isRead = true;
-    return none;
-  }
-  // HTTP/2 and a host's own requests need no length: nothing is of any type.
-  const bytes = await readBody(request, isTaken ? BODY_MAX : 0);
-  if ("status" in bytes) return !isTaken && bytes.status === 413 ? wrongType : bytes;
-  content.isRead = true;
-  return bytes.byteLength === 0 ? none : { bytes, type };
+  if (!isTaken && namesContent(head)) return wrongType;
+  if (head.hasContent === false) return NO_CONTENT;
+  return readTyped(call, isTaken ? type : undefined, wrongType);
 }
 
-/** Whether a head says that there is content. */
-export function hasContent({ headers }: Pick<RequestHead, "headers">): boolean {
-  const length = headers.get("content-length");
-  return headers.has("transfer-encoding") || (length !== null && !/^0+$/.test(length));
+/** @param type `undefined` where the operation takes no content of this type */
+async function readTyped(
+  { makeRequest, content }: Pick<Call, "makeRequest" | "content">,
+  type: string | undefined,
+  wrongType: BodyRefusal,
+): Promise<Content | BodyRefusal> {
+  const request = await makeRequest();
+  if (!request.body) {
+    content.isRead = true;
+    return NO_CONTENT;
+  }
+  // HTTP/2 and a host's own requests need no length: nothing is of any type.
+  const bytes = await readBody(request, type === undefined ? 0 : BODY_MAX);
+  if ("status" in bytes) {
+    return type === undefined && bytes.status === 413 ? wrongType : bytes;
+  }
+  content.isRead = true;
+  return bytes.byteLength === 0 ? NO_CONTENT : { bytes, type };
 }
+
+const NO_CONTENT: Content = { bytes: undefined, type: undefined };
 
 const TOO_LARGE: BodyRefusal = {
   status: 413,

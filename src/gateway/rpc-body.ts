@@ -5,6 +5,7 @@
  */
 import { type Part, readParts, textOfPart } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
+import { CODES } from "./rpc-errors.ts";
 
 /** How many levels a body may have. */
 export const DEPTH_MAX = 64;
@@ -50,23 +51,27 @@ export function readRpcBody(text: string): RpcBody {
     root = readParts(text, 4, DEPTH_MAX);
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
-    return fault(-32700, `This is no JSON that is read here: ${error.message}`);
+    return fault(CODES.noJson, `This is no JSON that is read here: ${error.message}`);
   }
   if (!root.items) return { isBatch: false, calls: [readCall(text, root)] };
-  if (root.items.length === 0) return fault(-32600, "A batch has at least one call");
-  if (root.items.length > CALLS_MAX) return fault(-32600, `A batch has at most ${CALLS_MAX} calls`);
+  if (root.items.length === 0) return fault(CODES.invalidCall, "A batch has at least one call");
+  if (root.items.length > CALLS_MAX) {
+    return fault(CODES.invalidCall, `A batch has at most ${CALLS_MAX} calls`);
+  }
   return { isBatch: true, calls: root.items.map((part) => readCall(text, part)) };
 }
 
 function readCall(text: string, { members }: Part): RawCall | RpcFault {
-  if (!members) return fault(-32600, "A call is an object");
+  if (!members) return fault(CODES.invalidCall, "A call is an object");
   const idPart = members.get("id");
   const id = idPart && textOfPart(text, idPart);
   if (idPart && (idPart.kind === "{" || idPart.kind === "[" || id === "true" || id === "false")) {
-    return fault(-32600, "The id of a call is a text or a number");
+    return fault(CODES.invalidCall, "The id of a call is a text or a number");
   }
   const methodPart = members.get("method");
-  if (methodPart?.kind !== "string") return fault(-32600, "A call has the name of a method", id);
+  if (methodPart?.kind !== "string") {
+    return fault(CODES.invalidCall, "A call has the name of a method", id);
+  }
   const method = JSON.parse(textOfPart(text, methodPart)) as string;
   const params = paramsOf(text, members.get("params"));
   if (isFault(params)) return { ...params, id: id ?? "null" };
@@ -81,7 +86,7 @@ export function readParams(text: string): RawParams | RpcFault {
     return paramsOf(text, readParts(text, 1, DEPTH_MAX));
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
-    return fault(-32700, `This is no JSON that is read here: ${error.message}`);
+    return fault(CODES.noJson, `This is no JSON that is read here: ${error.message}`);
   }
 }
 
@@ -92,5 +97,5 @@ function paramsOf(text: string, params: Part | undefined): RawParams | RpcFault 
   }
   // Some clients write null for none.
   if (!params || textOfPart(text, params) === "null") return [];
-  return fault(-32602, "The parameters of a call are a list or an object");
+  return fault(CODES.wrongParams, "The parameters of a call are a list or an object");
 }

@@ -6,14 +6,16 @@
 import type { Status } from "../http/status.ts";
 import type { RpcAnswer } from "./rpc-call.ts";
 
-/** Our own codes, of those that a server may choose (JSON-RPC 2.0, section 5.1). */
+/** The codes of JSON-RPC 2.0 (section 5.1); the first four are ours, of those that a server may choose. */
 export const CODES = {
   notAllowed: -32001,
   wantsToken: -32002,
   notReached: -32003,
   tooLate: -32004,
+  invalidCall: -32600,
   noMethod: -32601,
   wrongParams: -32602,
+  noJson: -32700,
 } as const;
 
 /** Bitcoin's code for a node that is starting. */

@@ -33,6 +33,44 @@ export interface ForwardSettings {
 /** What may be called. */
 export type Forward = typeof FORWARDS[number] | ForwardSettings;
 
+/** The name of all that is marked as a read. */
+export const READS = "reads";
+
+/** The settings of what is said in short; `undefined` where nothing is forwarded. */
+export function settingsOf(forward: Forward): ForwardSettings | undefined {
+  if (forward === "off") return undefined;
+  return forward === READS ? { open: [READS] } : forward;
+}
+
+/** What else is set, as far as calls depend on it. */
+export interface Surroundings {
+  /** The host names that are answered for. */
+  readonly hosts: readonly string[] | "*";
+  /** Whether it is said where the node answers; `undefined` where something else may say it. */
+  readonly hasNode: boolean | undefined;
+}
+
+/** What does not go together with `forward`: the setting, and what is wrong with it. */
+export function* clashesWith(
+  forward: Forward,
+  { hosts, hasNode }: Surroundings,
+): Generator<{ readonly key: "hosts" | "forward"; readonly message: string }> {
+  const settings = settingsOf(forward);
+  if (!settings) return;
+  if (hosts === "*") {
+    yield {
+      key: "hosts",
+      message: 'cannot be "*" where calls are forwarded; name the hosts that are served',
+    };
+  }
+  if (settings.origins === "*" && (hosts === "*" || hosts.length === 0)) {
+    yield { key: "forward", message: 'has origins: "*", which wants hosts to be named' };
+  }
+  if (hasNode === false) {
+    yield { key: "forward", message: "needs node.url: there is nothing to call" };
+  }
+}
+
 /** What holds where nothing is said. */
 export const FORWARD_DEFAULTS = { timeout: "30s", limit: "32MiB", concurrency: 8 } as const;
 

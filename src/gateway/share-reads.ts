@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { withSignal } from "../with-timeout.ts";
+import { following, withSignal } from "../with-timeout.ts";
 
 /** What a call gives: shared where all of it is there. */
 export interface Shareable {
@@ -18,15 +18,20 @@ export interface Sharing<T extends Shareable> {
   /**
    * Joins the call of this key that is under way, or starts it.
    *
-   * @param start makes the call until its signal is aborted, which is when nobody waits any longer
+   * @param start makes the call until its controller is aborted, which is when nobody waits any longer
    * @param gone ends the wait of this caller, and not that of the others
    */
-  join(key: string, start: (signal: AbortSignal) => Promise<T>, gone: AbortSignal): Promise<T>;
+  join(key: string, start: Start<T>, gone: AbortSignal): Promise<T>;
 }
+
+/** Makes a call; it may abort the controller, too. */
+type Start<T> = (controller: AbortController) => Promise<T>;
 
 interface Flight<T> {
   readonly result: Promise<T>;
   readonly controller: AbortController;
+  /** What came of it. */
+  landed?: T;
   /** How many wait for it, or have it. */
   users: number;
   /** Whether somebody has what cannot be given to several. */
@@ -37,14 +42,15 @@ interface Flight<T> {
 export function createSharing<T extends Shareable>(): Sharing<T> {
   const flights = new Map<string, Flight<T>>();
 
-  const begin = (key: string, start: (signal: AbortSignal) => Promise<T>): Flight<T> => {
+  const begin = (key: string, start: Start<T>): Flight<T> => {
     const controller = new AbortController();
-    const result = start(controller.signal);
+    const result = start(controller);
     const flight: Flight<T> = { result, controller, users: 0, isTaken: false };
-    const land = () => {
+    const land = (landed?: T) => {
       if (flights.get(key) === flight) flights.delete(key);
+      if (landed) flight.landed = landed;
     };
-    result.then(land, land);
+    result.then(land, () => land());
     flights.set(key, flight);
     return flight;
   };
@@ -62,6 +68,7 @@ export function createSharing<T extends Shareable>(): Sharing<T> {
         if (--flight.users > 0) return;
         // Who comes now would join what ends.
         if (flights.get(key) === flight) flights.delete(key);
+        if (flight.landed) return flight.landed.end();
         flight.controller.abort(gone.reason);
         void flight.result.then((result) => result.end(), () => {});
       };
@@ -75,7 +82,7 @@ export function createSharing<T extends Shareable>(): Sharing<T> {
       }
       if (!result.isWhole && flight.isTaken) {
         leave();
-        return await start(gone);
+        return await start(following(gone));
       }
       flight.isTaken = true;
       return { ...result, end: leave };

@@ -12,7 +12,7 @@ import type { Budget } from "./bytes-under-way.ts";
 export interface UpstreamRequest {
   readonly method: string;
   /** Below the node's URL, with its query. */
-  readonly url: string;
+  readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Bytes | undefined;
 }
@@ -150,7 +150,8 @@ async function send(
   isRead: boolean,
   signal: AbortSignal,
 ): Promise<IncomingAnswer> {
-  let attempt: Attempt = await auth.first({ url, method });
+  const first = auth.first({ url: url.href, method });
+  let attempt = "next" in first ? first : await first;
   // With HTTP Digest, some nodes have a nonce for each connection.
   const once = isRead ? undefined : {};
   for (;;) {
@@ -173,10 +174,11 @@ async function send(
 }
 
 /** Else a secret and a header of the visitor that differ in letter case would become one of both. */
-const inLowerCase = (headers: Attempt["headers"]): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
-  );
+function inLowerCase(headers: Attempt["headers"]): Record<string, string> {
+  const lower: Record<string, string> = {};
+  for (const name in headers) lower[name.toLowerCase()] = headers[name]!;
+  return lower;
+}
 
 /** How much of a refusal is read, in bytes. */
 const REFUSAL_MAX = 65_536;

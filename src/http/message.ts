@@ -15,6 +15,8 @@ export interface RequestHead {
   readonly originalUrl?: string | undefined;
   /** Called with names in lower case only. */
   readonly headers: Pick<Headers, "get" | "has">;
+  /** Whether there is content; `undefined` where nobody knows before it is read, as with HTTP/2. */
+  readonly hasContent?: boolean | undefined;
   /** Is aborted when the visitor leaves before the end of the answer. */
   readonly signal?: AbortSignal | undefined;
 }

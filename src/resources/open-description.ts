@@ -82,6 +82,7 @@ export async function openDescription(
     documentOfHost,
     report: (report: DescriptionReport) => {
       tellReport(report, log);
+      void tellNames(report, options).catch(onError);
       options.onDescription(report);
     },
     base: url,
@@ -101,6 +102,18 @@ export async function openDescription(
   const live = keepFound({ ...found, ...common }, alone());
   await withTimeout(live.refresh().catch(onError), PATIENCE_FOUND, () => {});
   return live;
+}
+
+/** Tells which names in `forward` the description does not have. */
+async function tellNames(
+  { operations }: DescriptionReport,
+  { forward, log }: ResolvedOptions,
+): Promise<void> {
+  if (!operations || forward === "off") return;
+  const { judgeNames } = await import("../gateway/judge-settings.ts");
+  for (const { message } of judgeNames(operations, forward)) {
+    log(message, { code: "description", level: "warn" });
+  }
 }
 
 function createMakePage(title: string | undefined, icons: Resource<Icons>) {

@@ -4,7 +4,8 @@
  * @module
  */
 import type { Gateway } from "../gateway/gateway.ts";
-import { bytesOf, FORWARD_DEFAULTS } from "../gateway/settings.ts";
+import { bytesOf, FORWARD_DEFAULTS, settingsOf } from "../gateway/settings.ts";
+import type { Awaitable } from "../http/message.ts";
 import { milliseconds } from "../info/settings.ts";
 import type { Duration } from "../kinds/kind.ts";
 import { lazy } from "../lazy.ts";
@@ -21,16 +22,15 @@ import type { NodeBeside } from "./node-beside.ts";
 export async function openGateway(
   { forward, node, log, meters }: ResolvedOptions,
   beside: NodeBeside,
-  operations: () => Promise<readonly NodeOperation[]>,
+  operations: () => Awaitable<readonly NodeOperation[]>,
 ): Promise<Gateway | undefined> {
   const { url } = node;
   if (forward === "off" || url === undefined) return undefined;
-  const [{ createGateway }, { callOutForNode }, { createAuth }, { settingsOf }] = await Promise.all(
+  const [{ createGateway }, { callOutForNode }, { createAuth }] = await Promise.all(
     [
       import("../gateway/gateway.ts"),
       import("../info/secret-and-ca-files.ts"),
       import("../info/sources/give-credentials.ts"),
-      import("../gateway/decide.ts"),
     ],
   );
   const settings = settingsOf(forward) ?? {};
@@ -45,9 +45,9 @@ export async function openGateway(
     limit: bytesOf(settings.limit ?? FORWARD_DEFAULTS.limit),
     concurrency: settings.concurrency ?? FORWARD_DEFAULTS.concurrency,
     origins: settings.origins ?? [],
-    rpcPath: () => beside.rpcPath.get(),
+    rpcPath: () => beside.rpcPath.peek() ?? beside.rpcPath.get(),
     callOut: callOutForNode(node),
-    auth: () => auth.get(),
+    auth: () => auth.peek() ?? auth.get(),
     operations,
     log(call) {
       meters?.countCall(call);

@@ -16,7 +16,7 @@ import type { ResolvedOptions } from "../options.ts";
 import { refreshOnDemand } from "../refresh-on-demand.ts";
 import { createMetrics } from "./metrics.ts";
 import { createNodeBeside } from "./node-beside.ts";
-import { lookInterval, openDescription } from "./open-description.ts";
+import { lookInterval, type OpenDescription, openDescription } from "./open-description.ts";
 import { openGateway } from "./open-gateway.ts";
 
 /** The contents by their path. */
@@ -92,8 +92,12 @@ export function createResources(options: ResolvedOptions): Resources {
     },
     get: async () => await of((await description.get()).current).get(),
   });
+  const callable = ({ current }: OpenDescription) => current.operations ?? NONE;
   const gateway = lazy(() =>
-    openGateway(options, beside, async () => (await description.get()).current.operations ?? NONE)
+    openGateway(options, beside, () => {
+      const opened = description.peek();
+      return opened ? callable(opened) : description.get().then(callable);
+    })
   );
   const metrics = meters &&
     createMetrics(options, {

@@ -4,7 +4,7 @@
  * @module
  */
 import * as v from "valibot";
-import { type Forward, FORWARD_DEFAULTS, FORWARDS } from "../gateway/settings.ts";
+import { clashesWith, type Forward, FORWARD_DEFAULTS, FORWARDS } from "../gateway/settings.ts";
 import type { Mistake } from "./check.ts";
 import { COMMAND } from "./flags-and-variables.ts";
 import { CALL_TIMEOUT, LINE, ORIGIN, SIZE } from "./text-schemas.ts";
@@ -94,19 +94,9 @@ export function* mistakesWithForward(
   hosts: readonly string[] | "*" | undefined,
   hasNode: boolean | undefined,
 ): Generator<Mistake> {
-  if (forward === undefined || forward === "off") return;
-  const mistake = (key: string, message: string) => ({ path: [key], message, isKey: false });
-  if (hosts === "*") {
-    yield mistake(
-      "hosts",
-      'cannot be "*" where calls are forwarded; name the hosts that are served',
-    );
+  for (const { key, message } of clashesWith(forward ?? "off", { hosts: hosts ?? [], hasNode })) {
+    yield { path: [key], message, isKey: false };
   }
-  const { origins } = forward === "reads" ? {} : forward;
-  if (origins === "*" && (hosts === undefined || hosts.length === 0)) {
-    yield mistake("forward", 'has origins: "*", which wants hosts to be named');
-  }
-  if (hasNode === false) yield mistake("forward", "needs node.url: there is nothing to call");
 }
 
 function mistakesIn(value: unknown): string[] {

@@ -49,6 +49,22 @@ for (const [runtime, start] of SERVICES) {
     }
   });
 
+  sending("use a connection again, and close one on which a visitor has left", async () => {
+    // workerd has its own connections, and does not say that a visitor leaves.
+    if (runtime === "workerd") return;
+    await isIdle();
+    const before = node.total.kept;
+    for (let i = 0; i < 5; i++) await ask(service.url, `/v1/node/ok?id=${i}`);
+    assert.is(node.total.kept, before + 4);
+    const socket = send(service.url, "/v1/node/hang-later");
+    await new Promise((resolve) => socket.once("data", resolve));
+    assert.is(node.total.kept, before + 5);
+    assert.is(node.open, 1);
+    socket.destroy();
+    // Sooner than one that is kept for the next call.
+    await until(() => Promise.resolve(node.open === 0), 2500);
+  });
+
   for (const name of ["short-length", "short-chunks", "short-small"]) {
     sending(`give no whole answer where the node does not (${name})`, async () => {
       const { status, isBroken } = await ask(service.url, `/v1/node/${name}`);

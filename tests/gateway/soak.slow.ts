@@ -43,6 +43,8 @@ for (const [runtime, command] of Object.entries(existsSync("/proc/self/fd") ? CO
       const after = await settled(service, node);
       assert.ok(after.descriptors <= before.descriptors + 2, `${after.descriptors} descriptors`);
       const grown = after.memory - before.memory;
+      const [mib, open] = [grown / MIB, after.descriptors - before.descriptors];
+      console.log(`${runtime}: ${mib.toFixed(1)} MiB and ${open} descriptors more`);
       assert.ok(grown < 64 * MIB, `${Math.round(grown / MIB)} MiB`);
       assert.is((await ask(service.url, "/v1/node/ok")).status, 200);
     } finally {

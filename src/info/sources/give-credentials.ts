@@ -26,7 +26,8 @@ export interface Attempt {
 
 /** Gives credentials to requests. */
 export interface Auth {
-  first(request: AuthRequest): Promise<Attempt>;
+  /** Ready where no secret has to be read. */
+  first(request: AuthRequest): Attempt | Promise<Attempt>;
   /** Runs the exchange of one request: with HTTP Digest when those before it have ended. */
   exchange<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T>;
 }
@@ -129,6 +130,14 @@ export function createAuth(options: AuthOptions): Auth {
     },
   });
 
+  /** With the usual place that was right before. */
+  const again = async (place: AuthFile, request: AuthRequest): Promise<Attempt> => {
+    const secret = await readSecret(place);
+    if ("reason" in secret) return bare(request);
+    const headers = await authorize(place, secret.text, request) ?? {};
+    return { headers, next: bare(request).next };
+  };
+
   const abroad: Attempt = {
     headers: {},
     next: (refusal) => Promise.reject(wanted(refusal, undefined, undefined, [])),
@@ -136,13 +145,12 @@ export function createAuth(options: AuthOptions): Auth {
 
   return {
     exchange,
-    async first(request) {
-      if (new URL(request.url).origin !== origin) return abroad;
-      if (configured) return await withConfigured(configured, request);
-      const secret = usual && await readSecret(usual);
-      if (!usual || !secret || "reason" in secret) return bare(request);
-      const headers = await authorize(usual, secret.text, request) ?? {};
-      return { headers, next: bare(request).next };
+    first(request) {
+      // What stands before the first slash of a path is the origin.
+      const isHome = request.url.startsWith(`${origin}/`) || new URL(request.url).origin === origin;
+      if (!isHome) return abroad;
+      if (configured) return withConfigured(configured, request);
+      return usual ? again(usual, request) : bare(request);
     },
   };
 }

@@ -1,0 +1,160 @@
+/**
+ * A connection to a server of HTTP/1.1, which carries one request after the other.
+ *
+ * @module
+ */
+import type { Socket } from "node:net";
+import type { Bytes } from "../bytes.ts";
+import { type AnswerHead, type AnswerReader, createAnswerReader } from "./read-answer.ts";
+import { type RequestLine, writeHead } from "./write-request.ts";
+
+/** A request with its content. */
+export interface ClientRequest extends Omit<RequestLine, "length"> {
+  readonly body: Bytes | undefined;
+  /** Ends the exchange; its reason is what this rejects with. */
+  readonly signal: AbortSignal;
+}
+
+/** An answer that is read as it is asked for. */
+export interface ClientAnswer extends AnswerHead {
+  /** Reads the next bytes; `undefined` at the end. Rejects where the answer breaks off. */
+  next(): Promise<Bytes | undefined>;
+  /** Lets go of the rest; the connection is closed, unless the answer has ended. */
+  cancel(): void;
+}
+
+/** A connection that is open, or being opened. */
+export interface Connection {
+  /** Whether it can carry a request. */
+  readonly isOpen: boolean;
+  /**
+   * Sends a request, once.
+   *
+   * @param free is called when the connection can carry another one
+   * @throws {StaleError} if the server had closed the connection, which had carried others before
+   */
+  exchange(request: ClientRequest, free: () => void): Promise<ClientAnswer>;
+}
+
+/** The server may have closed a kept connection before it saw the request. */
+export class StaleError extends Error {
+  override name = "StaleError";
+}
+
+/** How much of an answer waits for whoever reads it, in bytes. */
+const WAITING_MAX = 65_536;
+
+/** One request and its answer. */
+interface Exchange {
+  readonly reader: AnswerReader;
+  fail(reason: unknown): void;
+}
+
+/**
+ * Uses a socket as a connection.
+ *
+ * @param idleTimeout how long it is kept for the next request, in milliseconds
+ */
+export function createConnection(socket: Socket, idleTimeout: number): Connection {
+  let current: Exchange | undefined;
+  let isOpen = true;
+  let isReused = false;
+
+  const lose = (error?: unknown) => {
+    isOpen = false;
+    current?.fail(error ?? closed());
+    socket.destroy();
+  };
+  socket.setNoDelay(true);
+  // Each byte starts it anew.
+  socket.setTimeout(idleTimeout, () => current || lose());
+  socket.on("data", (bytes: Bytes) => {
+    try {
+      if (current) current.reader.push(bytes);
+      else lose();
+    } catch (error) {
+      lose(error);
+    }
+  });
+  socket.on("end", () => {
+    if (current?.reader.close()) isOpen = false;
+    lose();
+  });
+  socket.on("error", lose).on("close", () => lose());
+
+  return {
+    get isOpen() {
+      return isOpen;
+    },
+    exchange: ({ method, url, headers, body, signal }, free) =>
+      new Promise((resolve, reject) => {
+        if (signal.aborted) return reject(signal.reason);
+        const head = writeHead({ method, url, headers, length: body?.byteLength });
+        const mayBeStale = isReused;
+        isReused = true;
+        socket.ref();
+        const waiting: Bytes[] = [];
+        let waitingBytes = 0;
+        let failure: { readonly reason: unknown } | undefined;
+        let hasEnded = false;
+        let wake = () => {};
+        const finish = () => {
+          current = undefined;
+          signal.removeEventListener("abort", stop);
+        };
+        const fail = (reason: unknown) => {
+          if (hasEnded || failure) return;
+          failure = { reason };
+          finish();
+          lose();
+          const isStale = mayBeStale && !reader.hasBegun && !signal.aborted;
+          reject(isStale ? new StaleError("closed", { cause: reason }) : reason);
+          wake();
+        };
+        const stop = () => fail(signal.reason);
+        const next = async (): Promise<Bytes | undefined> => {
+          for (;;) {
+            if (failure) throw failure.reason;
+            const part = waiting.shift();
+            if (part) {
+              waitingBytes -= part.byteLength;
+              if (waiting.length === 0 && socket.isPaused()) socket.resume();
+              return part;
+            }
+            if (hasEnded) return undefined;
+            await new Promise<void>((resolve) => wake = resolve);
+          }
+        };
+        const cancel = () => fail(closed());
+        const reader = createAnswerReader(method, {
+          head: (head) => resolve({ ...head, next, cancel }),
+          part(bytes) {
+            waiting.push(bytes);
+            waitingBytes += bytes.byteLength;
+            if (waitingBytes > WAITING_MAX) socket.pause();
+            wake();
+          },
+          end(isKept) {
+            hasEnded = true;
+            finish();
+            // The last part may have paused it.
+            if (socket.isPaused()) socket.resume();
+            // A connection that nobody needs keeps no process alive.
+            socket.unref();
+            if (isKept && isOpen) free();
+            else lose();
+            wake();
+          },
+        });
+        current = { reader, fail };
+        signal.addEventListener("abort", stop);
+        if (!body) return void socket.write(head, "latin1");
+        socket.cork();
+        socket.write(head, "latin1");
+        socket.write(body);
+        socket.uncork();
+      }),
+  };
+}
+
+const closed = () => Object.assign(new Error("closed"), { code: "ECONNRESET" });

@@ -1,0 +1,166 @@
+/** The client that the node is called with: how it reads answers, byte by byte too. */
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { type AnswerHead, createAnswerReader } from "../src/client/read-answer.ts";
+import { writeHead } from "../src/client/write-request.ts";
+
+const client = suite("the client of the node");
+
+/** What came of an answer. */
+interface Read {
+  status?: number;
+  headers?: AnswerHead["headers"];
+  text: string;
+  /** Whether the connection can be used again; `undefined` where the answer has not ended. */
+  isKept?: boolean;
+}
+
+/** Reads an answer that comes in parts of some length, after which the server closes. */
+function read(answer: string, length = answer.length, method = "GET"): Read {
+  const read: Read = { text: "" };
+  const reader = createAnswerReader(method, {
+    head: (head) => Object.assign(read, head),
+    part: (bytes) => read.text += String.fromCharCode(...bytes),
+    end: (isKept) => read.isKept = isKept,
+  });
+  for (let at = 0; at < answer.length; at += length) {
+    const part = answer.slice(at, at + length);
+    reader.push(Uint8Array.from(part, (character) => character.charCodeAt(0)));
+  }
+  reader.close();
+  return read;
+}
+
+const OK = "HTTP/1.1 200 OK\r\n";
+const CHUNKED = "Transfer-Encoding: chunked\r\n";
+
+/** Answers that are whole: the text, and whether the connection can be used again. */
+const WHOLE: readonly [answer: string, text: string, isKept: boolean, method?: string][] = [
+  [`${OK}Content-Length: 2\r\n\r\nok`, "ok", true],
+  [`${OK}Content-Length: 2\r\nContent-Length: 2\r\n\r\nok`, "ok", true],
+  [`${OK}Content-Length: 0\r\n\r\n`, "", true],
+  ["HTTP/1.1 200\r\ncontent-length:2 \r\n\r\nok", "ok", true],
+  [`${OK}Content-Length: 2\r\nConnection: close\r\n\r\nok`, "ok", false],
+  [`${OK}Content-Length: 2\r\nConnection: TE, Close\r\n\r\nok`, "ok", false],
+  ["HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok", "ok", false],
+  [`${OK}\r\nuntil the end`, "until the end", false],
+  [`${OK}${CHUNKED}\r\n2\r\nok\r\n0\r\n\r\n`, "ok", true],
+  [
+    `${OK}${CHUNKED}\r\n2;a="b"\r\nok\r\n00A\r\n0123456789\r\n0\r\nX: y\r\n\r\n`,
+    "ok0123456789",
+    true,
+  ],
+  [`${OK}Content-Length: 5\r\n\r\n`, "", true, "HEAD"],
+  ["HTTP/1.1 204 No Content\r\n\r\n", "", true],
+  ["HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n", "", true],
+  [`HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n${OK}Content-Length: 2\r\n\r\nok`, "ok", true],
+];
+
+for (const [answer, text, isKept, method] of WHOLE) {
+  client(`reads ${JSON.stringify(answer.slice(0, 60))}, in parts of any length`, () => {
+    for (let length = 1; length <= answer.length; length++) {
+      const got = read(answer, length, method);
+      assert.is(got.text, text, `parts of ${length}`);
+      assert.is(got.isKept, isKept, `parts of ${length}`);
+    }
+  });
+}
+
+/** Answers that break off. */
+const CUT = [
+  "",
+  "HTTP/1.1 20",
+  `${OK}Content-Length: 3\r\n\r\nok`,
+  `${OK}${CHUNKED}\r\n3\r\nok`,
+  `${OK}${CHUNKED}\r\n2\r\nok\r\n`,
+  `${OK}${CHUNKED}\r\n2\r\nok\r\n0\r\n`,
+  `${OK}Content-Len`,
+];
+
+for (const answer of CUT) {
+  client(`takes ${JSON.stringify(answer)} for no whole answer`, () => {
+    assert.is(read(answer).isKept, undefined);
+  });
+}
+
+/** What could be read in two ways, and what is no HTTP. */
+const REFUSED = [
+  `${OK}Content-Length: 2\r\nContent-Length: 3\r\n\r\nok`,
+  `${OK}Content-Length: 2, 3\r\n\r\nok`,
+  `${OK}Content-Length: +2\r\n\r\nok`,
+  `${OK}Content-Length: 0x2\r\n\r\nok`,
+  `${OK}Content-Length: -2\r\n\r\nok`,
+  `${OK}Content-Length: \r\n\r\nok`,
+  `${OK}Content-Length: 2\r\n${CHUNKED}\r\n2\r\nok\r\n0\r\n\r\n`,
+  `${OK}Transfer-Encoding: gzip, chunked\r\n\r\n`,
+  `${OK}Transfer-Encoding: identity\r\n\r\n`,
+  `HTTP/1.0 200 OK\r\n${CHUNKED}\r\n`,
+  `${OK}${CHUNKED}\r\nzz\r\n`,
+  `${OK}${CHUNKED}\r\n-1\r\n`,
+  `${OK}${CHUNKED}\r\n2\r\nokay\r\n0\r\n\r\n`,
+  `${OK}${CHUNKED}\r\n 2\r\nok\r\n0\r\n\r\n`,
+  `${OK}${CHUNKED}\r\n1000000000000000\r\n`,
+  "HTTP/1.1 200 OK\nContent-Length: 2\n\nok",
+  `${OK}X: a\r\n folded\r\n\r\n`,
+  `${OK}X : a\r\n\r\n`,
+  `${OK}: a\r\n\r\n`,
+  `${OK}X: a\0b\r\n\r\n`,
+  `${OK}X: a\rb\r\n\r\n`,
+  "HTTP/2 200 OK\r\n\r\n",
+  "HTTP/1.1 99 No\r\n\r\n",
+  "HTTP/1.1 099 No\r\n\r\n",
+  "HTTP/1.1 600 No\r\n\r\n",
+  "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n",
+  "SSH-2.0-OpenSSH\r\n",
+  `\r\n${OK}\r\n`,
+  `${OK}X: ${"a".repeat(17_000)}\r\n\r\n`,
+  `${OK}Content-Length: 2\r\n\r\nok${OK}`,
+];
+
+for (const answer of REFUSED) {
+  client(`refuses ${JSON.stringify(answer.slice(0, 60))}, in parts of any length`, () => {
+    for (const length of [1, 2, 3, 7, 64, answer.length]) {
+      let code: unknown;
+      try {
+        read(answer, length);
+      } catch (error) {
+        ({ code } = error as { code?: unknown });
+      }
+      assert.is(code, "HPE_INVALID", `parts of ${length}`);
+    }
+  });
+}
+
+client("gives headers by any case, and those that stand twice in one", () => {
+  const { headers } = read(`${OK}X-A: 1\r\nx-a: 2\r\nX-B:\t b \t\r\nContent-Length: 0\r\n\r\n`);
+  assert.is(headers!.get("X-a"), "1, 2");
+  assert.is(headers!.get("x-b"), "b");
+  assert.is(headers!.get("x-c"), null);
+});
+
+const request = (headers: Record<string, string>) => ({
+  method: "GET",
+  url: new URL("http://node.example:8080/a%20b?c=d#e"),
+  headers,
+  length: undefined,
+});
+
+client("writes the host, the path and the query of a URL, and says how long a content is", () => {
+  assert.is(
+    writeHead(request({ accept: "*/*" })),
+    "GET /a%20b?c=d HTTP/1.1\r\nhost: node.example:8080\r\naccept: */*\r\n" +
+      "connection: keep-alive\r\n\r\n",
+  );
+  assert.match(writeHead({ ...request({}), method: "POST" }), /\r\ncontent-length: 0\r\n/);
+  assert.match(writeHead({ ...request({}), length: 7 }), /\r\ncontent-length: 7\r\n/);
+});
+
+client("writes no header that would be two", () => {
+  for (
+    const [name, value] of [["a", "b\r\nc: d"], ["a", "b\n"], ["a\r\nb", "c"], ["a", "\u0100"]]
+  ) {
+    assert.throws(() => writeHead(request({ [name!]: value! })), /malformed/);
+  }
+});
+
+client.run();
