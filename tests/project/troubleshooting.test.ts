@@ -38,6 +38,21 @@ const HELP = ["src/cli/usage.ts", "src/cli/kinds.ts"];
 /** Texts that are no messages, or parts of one that says nothing by itself. */
 const NO_MESSAGES = [
   ", built from",
+  // What `init` writes into the file.
+  "it is configured",
+  "the sources",
+  "a node of no known kind",
+  "The configuration of Nodeface",
+  "Every key may be left out. A line that begins with # is not read: remove the # to set a key.",
+  "Files are relative to this one; ~/ is the home directory, $CREDENTIALS_DIRECTORY/ systemd's.",
+  "It was named.",
+  "it refuses as nodes of this kind do",
+  "It was found by asking:",
+  "Nodes of this kind leave it in no usual place.",
+  "Without this key it is looked for where nodes of this kind leave it:",
+  "it is there",
+  "more places",
+  "As an object: {",
   "the host",
   ": it is configured",
   "public, max-age=",
