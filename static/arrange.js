@@ -23,7 +23,10 @@ export function arrange(description) {
   const paths = Object.entries(description.paths ?? {});
   for (const [path, item] of paths) {
     if (path.startsWith(RPC)) nameMethod(path, item);
-    for (const operation of operationsOf(item)) showMarks(operation);
+    for (const operation of operationsOf(item)) {
+      showMarks(operation);
+      quoteExamples(description, operation);
+    }
   }
   const isCommon = ([, item]) =>
     operationsOf(item).some((operation) => operation["x-common"] === true);
@@ -68,6 +71,30 @@ function showMarks(operation) {
     words.push(`since ${String(since).slice(0, 20)}`);
   }
   if (words.length > 0) operation["x-badges"] ??= words.map((name) => ({ name }));
+}
+
+/** Scalar takes an example that is a text for the JSON that is sent, and complains where it is none. */
+function quoteExamples(description, { requestBody }) {
+  const { content } = follow(description, requestBody);
+  for (const [type, media] of Object.entries(content ?? {})) {
+    if (!/json/i.test(type) || typeof media !== "object" || media === null) continue;
+    const { example } = follow(description, media.schema);
+    const known = media.example ?? (media.examples ? undefined : example);
+    if (isBareText(known)) media.example = JSON.stringify(known);
+    for (const named of Object.values(media.examples ?? {})) {
+      if (isBareText(named?.value)) named.value = JSON.stringify(named.value);
+    }
+  }
+}
+
+function isBareText(value) {
+  if (typeof value !== "string") return false;
+  try {
+    JSON.parse(value);
+    return false;
+  } catch {
+    return true;
+  }
 }
 
 function markToken({ components }) {

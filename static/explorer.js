@@ -18,8 +18,9 @@ const SETTLED = 500;
 /** How long a visitor waits for Scalar to start, once it is loaded, in milliseconds. */
 const PATIENCE = 30_000;
 
-/** How far Scalar's place may be from that of the plain page before it is moved, in CSS pixels. */
-const LINE = 8;
+/** How long Scalar is kept at its place, in milliseconds, and what a reader moves the page with. */
+const KEPT = 4000;
+const MOVES = ["wheel", "touchstart", "pointerdown", "keydown"];
 
 const plain = document.getElementById("plain");
 const mount = document.getElementById("scalar");
@@ -208,7 +209,8 @@ function showTarget() {
   if (group) group.open = true;
   const form = target?.closest("article")?.querySelector(".try");
   if (form) openForm(form);
-  if (group) target.scrollIntoView();
+  if (target) target.scrollIntoView({ behavior: "instant" });
+  classList.remove("finding");
 }
 
 /** Resolves when `isDone`, or when `isStarted` and Scalar's elements no longer change. */
@@ -244,16 +246,38 @@ async function place(hash) {
   fix(navigation, plain);
   classList.add("mounting");
   dispatchEvent(new PopStateEvent("popstate"));
+  const release = top === undefined ? () => {} : keepAt(top, hash);
   await until(() => false, () => true);
-  const title = inScalar(hash)?.querySelector("h1, h2, h3");
-  const gap = title && top !== undefined ? title.getBoundingClientRect().top - top : 0;
-  if (Math.abs(gap) > LINE) scrollBy({ top: gap, behavior: "instant" });
   restoreHash(hash);
   return () => {
+    release();
     classList.remove("mounting");
     for (const { style } of [navigation, plain]) style.cssText = "";
     scrollTo({ left: x, top: y, behavior: "instant" });
   };
+}
+
+/**
+ * Keeps an operation of Scalar's at a height: Scalar goes on to load what stands above it, and to scroll, for a
+ * while. Ends when the reader moves the page.
+ */
+function keepAt(top, hash) {
+  const correct = () => {
+    const title = inScalar(hash)?.querySelector("h1, h2, h3");
+    const gap = title ? title.getBoundingClientRect().top - top : 0;
+    if (Math.abs(gap) > 1) scrollBy({ top: gap, behavior: "instant" });
+  };
+  const observer = new ResizeObserver(correct);
+  const release = () => {
+    observer.disconnect();
+    removeEventListener("scroll", correct);
+    for (const type of MOVES) removeEventListener(type, release);
+  };
+  observer.observe(mount);
+  addEventListener("scroll", correct);
+  for (const type of MOVES) addEventListener(type, release, { passive: true });
+  setTimeout(release, KEPT);
+  return release;
 }
 
 /** Shows Scalar, and moves the focus to the operation that the reader is at. */

@@ -33,7 +33,14 @@ const KINDS = "spec/kinds";
 const SCALAR = "node_modules/@scalar/api-reference";
 
 /** The files of `static/` that the page loads. */
-const EXPLORER = ["explorer.js", "try.js", "arrange.js", "header.js", "explorer.css"];
+const EXPLORER = [
+  "finding.js",
+  "explorer.js",
+  "try.js",
+  "header.js",
+  "arrange.js",
+  "explorer.css",
+];
 
 /** The folders with one module for each of some things. */
 const MODULE_FOLDERS = ["assets", "interfaces"];
