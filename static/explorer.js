@@ -262,19 +262,27 @@ async function place(hash) {
  * while. Ends when the reader moves the page.
  */
 function keepAt(top, hash) {
-  const correct = () => {
+  // Whoever observes a size that changes comes last before each frame is painted, after all that scrolls.
+  const probe = document.body.appendChild(document.createElement("div"));
+  probe.className = "probe";
+  const observer = new ResizeObserver(() => {
     const title = inScalar(hash)?.querySelector("h1, h2, h3");
     const gap = title ? title.getBoundingClientRect().top - top : 0;
     if (Math.abs(gap) > 1) scrollBy({ top: gap, behavior: "instant" });
+  });
+  let frame;
+  const tick = () => {
+    probe.style.width = probe.style.width ? "" : "1px";
+    frame = requestAnimationFrame(tick);
   };
-  const observer = new ResizeObserver(correct);
   const release = () => {
+    cancelAnimationFrame(frame);
     observer.disconnect();
-    removeEventListener("scroll", correct);
+    probe.remove();
     for (const type of MOVES) removeEventListener(type, release);
   };
-  observer.observe(mount);
-  addEventListener("scroll", correct);
+  observer.observe(probe);
+  tick();
   for (const type of MOVES) addEventListener(type, release, { passive: true });
   setTimeout(release, KEPT);
   return release;

@@ -4,7 +4,7 @@ import * as assert from "uvu/assert";
 import { launch, QUIET, watch } from "./_browser.ts";
 import { describeStorage } from "./_documents.ts";
 import { compareWith, recordFrames } from "./_frames.ts";
-import { NODE } from "./_page.ts";
+import { keepPicture, NODE } from "./_page.ts";
 import { type Served, serveNode } from "./_serve.ts";
 
 const deepLinks = suite("links to an operation");
@@ -80,6 +80,7 @@ for (const viewport of VIEWPORTS) {
           const strange = later.flatMap((_, at) =>
             Math.min(ofPlain[at]!, ofScalar[at]!) > OTHER ? [[at, ofPlain[at], ofScalar[at]]] : []
           );
+          strange.forEach(([at]) => keepPicture(later[at!]!, `strange-${viewport.width}-${at}`));
           assert.equal(strange, [], `of ${later.length} pictures`);
           assert.ok(ofPlain.at(-1)! > OTHER, "it has been looked at two different pages");
           const shift = await page.evaluate("shift") as number;
@@ -93,10 +94,12 @@ for (const viewport of VIEWPORTS) {
     `a link into the closed group and a short one work without a script, ${viewport.width} px`,
     () =>
       inPage({ viewport, javaScriptEnabled: false }, async (page) => {
-        for (const [fragment, title] of [
-          ["#op/getHeaderIds", "Get an array of header ids"],
-          ["#op/nodefaceGetHealth", "Probe the node"],
-        ]) {
+        for (
+          const [fragment, title] of [
+            ["#op/getHeaderIds", "Get an array of header ids"],
+            ["#op/nodefaceGetHealth", "Probe the node"],
+          ]
+        ) {
           await page.goto("about:blank");
           await page.goto(`${server.url}v1/spec${fragment}`);
           const heading = page.locator("#plain article h3", { hasText: title! }).first();
@@ -127,9 +130,7 @@ const NOTE = `
     element?.checkVisibility({ visibilityProperty: true })
       ? Math.round(element.getBoundingClientRect().top)
       : null;
-  // What is measured right after a frame is what was painted in it.
-  const { port1, port2 } = new MessageChannel();
-  port1.onmessage = () => {
+  const look = () => {
     const heading = document.getElementById(OPERATION);
     const isOpen = Boolean(heading?.parentElement.querySelector(".try[open] form"));
     const scalar = document.getElementById("spec/" + OPERATION)?.querySelector("h1, h2, h3");
@@ -139,7 +140,6 @@ const NOTE = `
     last = text;
     requestAnimationFrame(look);
   };
-  const look = () => port2.postMessage(0);
   requestAnimationFrame(look);`;
 
 /** Works in a page of its own, which has nothing to complain of. */
@@ -150,7 +150,9 @@ async function inPage(options: BrowserContextOptions, work: (page: Page) => Prom
     const complaints = await watch(page, new URL(server.url).origin);
     page.setDefaultTimeout(30_000);
     await work(page);
-    assert.equal(complaints, QUIET);
+    // Where no script runs, Chromium gives up the modules that it has begun to load.
+    const { javaScriptEnabled = true } = options;
+    assert.equal({ ...complaints, ...!javaScriptEnabled && { failed: [] } }, QUIET);
   } finally {
     await context.close();
   }
