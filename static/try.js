@@ -346,7 +346,8 @@ function markFields(form, text) {
   for (const { in: place, name, rule } of errorsOf(text)) {
     if (typeof name !== "string" || typeof rule !== "string") continue;
     const inPlace = form.fields.filter((field) => field.name === name && field.place !== "token");
-    const field = inPlace.find((field) => field.place === place) ?? inPlace[0] ?? form.body;
+    const field = inPlace.find((field) => field.place === place) ?? inPlace[0] ??
+      (place === "body" ? form.body : undefined);
     if (field) mark(field, [field.error.textContent, `${name} ${rule}`].filter(Boolean).join("; "));
     else form.status.append(` · ${name} ${rule}`);
   }
