@@ -479,3 +479,9 @@ function element(name, properties = {}, ...children) {
   made.append(...children);
   return made;
 }
+
+// What has been opened before this runs.
+for (const details of plain.querySelectorAll(".try[open]")) {
+  visitor.isTrying = true;
+  formOf(details);
+}
