@@ -2,6 +2,7 @@
  * Arranges a description for Scalar as the plain page has it: `src/explorer/read-outline.ts` does the same
  * for that. What is served and downloaded stays as it is.
  */
+import { TOKEN_FORMAT } from "./try.js";
 
 /** What the paths of methods of JSON-RPC begin with. */
 const RPC = "/v1/rpc/";
@@ -14,9 +15,6 @@ const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "tr
 /** The name of the token's security scheme begins with this. */
 const TOKEN_SCHEME = "NodefaceToken";
 
-/** By this Scalar's requests say that they have the token of this service. */
-export const TOKEN_FORMAT = "the token of this service";
-
 /** The marks that are shown: the name, its value, and the word for it. */
 const marks = JSON.parse(document.getElementById("plain").dataset.marks);
 
@@ -25,7 +23,10 @@ export function arrange(description) {
   const paths = Object.entries(description.paths ?? {});
   for (const [path, item] of paths) {
     if (path.startsWith(RPC)) nameMethod(path, item);
-    for (const operation of operationsOf(item)) showMarks(operation);
+    for (const operation of operationsOf(item)) {
+      showMarks(operation);
+      quoteExamples(description, operation);
+    }
   }
   const isCommon = ([, item]) =>
     operationsOf(item).some((operation) => operation["x-common"] === true);
@@ -72,6 +73,30 @@ function showMarks(operation) {
   if (words.length > 0) operation["x-badges"] ??= words.map((name) => ({ name }));
 }
 
+/** Scalar takes an example that is a text for the JSON that is sent, and complains where it is none. */
+function quoteExamples(description, { requestBody }) {
+  const { content } = follow(description, requestBody);
+  for (const [type, media] of Object.entries(content ?? {})) {
+    if (!/json/i.test(type) || typeof media !== "object" || media === null) continue;
+    const { example } = follow(description, media.schema);
+    const known = media.example ?? (media.examples ? undefined : example);
+    if (isBareText(known)) media.example = JSON.stringify(known);
+    for (const named of Object.values(media.examples ?? {})) {
+      if (isBareText(named?.value)) named.value = JSON.stringify(named.value);
+    }
+  }
+}
+
+function isBareText(value) {
+  if (typeof value !== "string") return false;
+  try {
+    JSON.parse(value);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
 function markToken({ components }) {
   for (const [name, scheme] of Object.entries(components?.securitySchemes ?? {})) {
     if (name.startsWith(TOKEN_SCHEME)) scheme.bearerFormat = TOKEN_FORMAT;
@@ -97,4 +122,72 @@ function declareTags(description) {
   const missing = [...new Set(used)].filter((name) => typeof name === "string" && !names.has(name));
   const others = declared.filter((tag) => tag?.name !== SERVICE);
   description.tags = [...others, ...missing.map((name) => ({ name })), ...own];
+}
+
+/**
+ * Puts what has been filled in and answered at an operation into a description, which is changed: Scalar fills its
+ * own form with examples, and shows the example of an answer.
+ */
+export function fillIn(description, { method, address, values, body, answer }) {
+  const [path, item] = Object.entries(description.paths ?? {})
+    .filter(([path, item]) => address.endsWith(path) && operationAt(item, method))
+    .sort(([a], [b]) => b.length - a.length)[0] ?? [];
+  if (path === undefined) return;
+  const operation = operationAt(item, method);
+  const parameters = [...item.parameters ?? [], ...operation.parameters ?? []];
+  operation.parameters = parameters.map((parameter) => {
+    const { examples: _, ...known } = follow(description, parameter);
+    const given = values.find(({ name, place }) => name === known.name && place === known.in);
+    return given ? { ...known, example: given.value, "x-disabled": false } : parameter;
+  });
+  if (body !== undefined) {
+    const request = follow(description, operation.requestBody);
+    operation.requestBody = { ...request, content: withExample(request.content, body) };
+  }
+  if (answer?.text) {
+    const { responses = {} } = operation;
+    const known = follow(description, responses[answer.status] ?? responses.default);
+    const content = { [answer.type.split(";")[0]]: { example: valueOf(answer.text) } };
+    const said = { description: "The answer to what you have tried", ...known, content };
+    operation.responses = { [answer.status]: said, ...responses, [answer.status]: said };
+  }
+}
+
+/** The token that has been typed, as Scalar's configuration has it. */
+export function loginOf({ scheme, token }) {
+  if (!token) return {};
+  return { authentication: { securitySchemes: { [scheme]: { token } } } };
+}
+
+function operationAt(item, method) {
+  const operation = item?.[method.toLowerCase()] ?? item?.additionalOperations?.[method];
+  return typeof operation === "object" ? operation : undefined;
+}
+
+/** The first content with an example of its own. */
+function withExample(content, text) {
+  const [[type, media] = ["application/json", {}]] = Object.entries(content ?? {});
+  const { examples: _, ...others } = media ?? {};
+  return { ...content, [type]: { ...others, example: valueOf(text) } };
+}
+
+/** What a text of JSON says; the text itself where a number would lose digits. */
+function valueOf(text) {
+  try {
+    const value = JSON.parse(text);
+    return /\d{16}|\d[eE]|\.\d*0\b/.test(text) ? text : value;
+  } catch {
+    return text;
+  }
+}
+
+/** What a reference within the description leads to. */
+function follow(description, value) {
+  let found = value;
+  for (let i = 0; typeof found?.$ref === "string" && i < 8; i++) {
+    const keys = found.$ref.replace(/^#\//, "").split("/");
+    found = keys.map((key) => decode(key).replaceAll("~1", "/").replaceAll("~0", "~"))
+      .reduce((holder, key) => holder?.[key], description);
+  }
+  return typeof found === "object" && found !== null ? found : {};
 }

@@ -128,7 +128,8 @@ page("the service's own operations are the last group, closed beside those of a 
   });
   const own = `<details><summary><h2 id="tag/about-this-service">About this service</h2></summary>`;
   assert.match(html, own);
-  const order = ["In Declared</h3>", "In Other</h3>", own, `/v1/info</code>`, "</details>"]
+  const end = "</details></section>";
+  const order = ["In Declared</h3>", "In Other</h3>", own, `/v1/info</code>`, end]
     .map((text) => html.indexOf(text));
   assert.equal(order, [...order].sort((a, b) => a - b));
   assert.not.match(/<nav.*?<\/nav>/.exec(html)![0], "/v1/info");
@@ -385,7 +386,7 @@ page("a long text is cut, and says so", async () => {
   assert.match(html, "1996000 characters more in the description");
 });
 
-page("1,000 operations take less than 60 kB, whatever is said of them", async () => {
+page("1,000 operations take less than 75 kB, whatever is said of them", async () => {
   for (const words of sampleOf([20, 0, 200])) {
     const html = await unpack(manyOperations(1000, words));
     const own = html.split("Get the ").length - 1;
@@ -433,6 +434,8 @@ page("only a change of the header makes another page", async () => {
 
 function everywhere(text: string): Document {
   const item = { name: text, in: text, description: text, schema: { type: text, format: text } };
+  const field = { ...item, in: "query", example: text };
+  const choice = { ...field, name: `${text} 2`, schema: { enum: [text] } };
   return {
     info: { title: text, version: text, summary: text, description: text },
     servers: [{ url: text }],
@@ -443,9 +446,13 @@ function everywhere(text: string): Document {
           tags: [text],
           summary: text,
           description: text,
-          parameters: [item],
+          parameters: [item, field, choice],
           requestBody: { description: text, content: { [text]: {} } },
           responses: { [text]: { description: text, content: { [text]: {} } } },
+        },
+        put: {
+          tags: [text],
+          requestBody: { content: { "application/json": { example: text } } },
         },
       },
     },
@@ -484,7 +491,7 @@ function manyOperations(count: number, words: number): Document {
 
 /** The names of a page's elements and of their attributes, in their order. */
 function tagsOf(html: string): string[] {
-  return [...html.matchAll(/<[^>]*>/g)].map(([tag]) => tag.replaceAll(/"[^"]*"/g, '""'));
+  return [...html.matchAll(/<[^>]*>/g)].map(([tag]) => tag.replaceAll(/"[^"]*"|'[^']*'/g, '""'));
 }
 
 type Document = Record<string, unknown>;
@@ -518,11 +525,11 @@ async function render(description: Document, info = {}): Promise<string> {
   return await (await show(description, info)).text();
 }
 
-/** The page, which takes less than 60 kB in gzip. */
+/** The page, which takes less than 75 kB in gzip. */
 async function unpack(description: Document): Promise<string> {
   const response = await show(description, {}, { "accept-encoding": "gzip" });
   const packed = await response.arrayBuffer();
-  assert.ok(packed.byteLength < 60_000, `${packed.byteLength} bytes`);
+  assert.ok(packed.byteLength < 75_000, `${packed.byteLength} bytes`);
   return gunzipSync(packed).toString();
 }
 

@@ -33,7 +33,14 @@ const KINDS = "spec/kinds";
 const SCALAR = "node_modules/@scalar/api-reference";
 
 /** The files of `static/` that the page loads. */
-const EXPLORER = ["explorer.js", "arrange.js", "header.js", "explorer.css"];
+const EXPLORER = [
+  "finding.js",
+  "explorer.js",
+  "try.js",
+  "header.js",
+  "arrange.js",
+  "explorer.css",
+];
 
 /** The folders with one module for each of some things. */
 const MODULE_FOLDERS = ["assets", "interfaces"];
@@ -78,9 +85,9 @@ async function main() {
     explorer: `explorer-${hash([...explorer].flat()).slice(0, 8)}`,
     scalar: `scalar-${scalarVersion}-${hash([...scalar].flat()).slice(0, 8)}`,
   };
-  const preload = [
+  const preload = ["try.js", "header.js"].map((name) => `${folders.explorer}/${name}`);
+  const modules = [
     `${folders.explorer}/arrange.js`,
-    `${folders.explorer}/header.js`,
     ...staticImports(scalar).map((path) => `${folders.scalar}/${path}`),
   ];
   const files: Files = new Map();
@@ -94,7 +101,7 @@ async function main() {
     tableModule(files),
     interfacesModule(interfaces),
     ...await descriptionModules(),
-    await pageModule({ ...folders, preload }),
+    await pageModule({ ...folders, preload, modules }),
     await threadProgramModule(),
     buildInfoModule(version, shortCommit()),
     kindsModule,

@@ -14,7 +14,7 @@ import type { PageParts } from "./page-parts.ts";
 
 /**
  * The content security policy (CSP level 3). The page runs only this service's scripts, and sends
- * requests only to this service and the servers of the description. Scalar shows images and sounds from
+ * requests only to this service and the servers of the description; forms without a script to this service. Scalar shows images and sounds from
  * `blob:` URLs; `build/patch-scalar.ts` removes what the policy would block.
  */
 const contentSecurityPolicy = (origins: readonly string[]) =>
@@ -27,7 +27,7 @@ const contentSecurityPolicy = (origins: readonly string[]) =>
     "media-src 'self' blob:",
     "font-src 'self' data:",
     "base-uri 'none'",
-    "form-action 'none'",
+    "form-action 'self'",
     "frame-ancestors 'none'",
   ].join("; ");
 
@@ -71,6 +71,7 @@ export function createPage(
     explorer: files.explorer,
     scalar: files.scalar,
     preload: files.preload.map(preload).join("\n    "),
+    modules: files.modules.join(" "),
     description: escape(summary),
     own: escape(title ?? ""),
     api: escape(api),

@@ -13,6 +13,8 @@ import { type Json, listOf, objectOf, textOf } from "../json/values.ts";
 import { decodePercent } from "../percent-decode.ts";
 import { shorten } from "../text.ts";
 import { wordsOf } from "./marks.ts";
+import { type Form, readForm } from "./read-form.ts";
+import { parametersOf, typeOf } from "./parameters.ts";
 
 /** What the page shows of a description. */
 export interface Outline {
@@ -40,6 +42,8 @@ export interface Section {
 export interface Operation {
   /** The fragment that Scalar uses for it. */
   id: string;
+  /** A short one of our own; empty where it has no name, and under its further tags. */
+  anchor: string;
   method: string;
   path: string;
   /** The first server without a final slash: a URL, or a path on this service. */
@@ -61,6 +65,8 @@ export interface Operation {
   isPostedToo: boolean;
   parameters: Item[];
   answers: Item[];
+  /** What is filled in to try it; `undefined` where it cannot be tried here. */
+  form: Form | undefined;
 }
 
 /** A parameter, a request body or an answer. */
@@ -81,6 +87,8 @@ const RPC = "/v1/rpc/";
 const HERE = "http://here.invalid";
 
 const ID_LENGTH_MAX = 400;
+
+const ANCHOR_NAME = /^[\w.~:/-]{1,100}$/;
 
 /**
  * Extracts the outline of a description.
@@ -116,6 +124,8 @@ function readSections(root: Json): Section[] {
   const sections = new Map<string, Section>();
   const hidden = new Set<string>();
   const unique = createUniqueId();
+  /** The names that anchors have. */
+  const names = new Set<string>();
   const section = (name: string, description = "") => {
     const id = unique(`tag/${scalarSlug(name)}`);
     const isService = name === SERVICE_TAG;
@@ -133,12 +143,15 @@ function readSections(root: Json): Section[] {
     for (const { method, operation } of located) {
       if (isHiddenByScalar(operation) || (isBoth && method === "POST")) continue;
       const read = { ...readOperation(root, item, operation, method, path), isPostedToo: isBoth };
+      const name = anchorNameOf(path, operation);
       const tags = listOf(operation.tags).map(text).filter(Boolean);
       for (const tag of new Set(tags.length > 0 ? tags : [SCALAR_UNTAGGED])) {
         if (hidden.has(tag)) continue;
         if (!sections.has(tag)) section(tag);
         const { id, operations } = sections.get(tag)!;
-        operations.push({ ...read, id: unique(`${id}/${read.method}${path}`) });
+        const anchor = names.has(name) ? "" : name && `op/${name}`;
+        if (anchor) names.add(name);
+        operations.push({ ...read, id: unique(`${id}/${read.method}${path}`), anchor });
       }
     }
   }
@@ -148,6 +161,12 @@ function readSections(root: Json): Section[] {
     operations.sort((a, b) => Number(b.isCommon) - Number(a.isCommon));
   }
   return shown.sort((a, b) => Number(a.isService) - Number(b.isService));
+}
+
+/** What the short link to an operation calls it; empty where it has no name that is safe in one. */
+function anchorNameOf(path: string, operation: Json): string {
+  const name = path.startsWith(RPC) ? decodePercent(path.slice(RPC.length)) : operation.operationId;
+  return ANCHOR_NAME.exec(text(name))?.[0] ?? "";
 }
 
 /** Whether the GET and the POST of a path are one method, called in two ways. */
@@ -169,14 +188,18 @@ function readOperation(
   operation: Json,
   method: string,
   path: string,
-): Omit<Operation, "id" | "isPostedToo"> {
+): Omit<Operation, "id" | "anchor" | "isPostedToo"> {
   const summary = text(operation.summary);
   const note = callNoteOf(operation);
   const rpcName = path.startsWith(RPC) ? decodePercent(path.slice(RPC.length)) : "";
+  const server = serverOf([operation, item, root]);
+  const isCalled = note
+    ? note.right !== "refused"
+    : nameOfNodeOperation(root, path, item, { method, operation }) === undefined;
   return {
     method,
     path,
-    server: serverOf([operation, item, root]),
+    server,
     title: rpcName || summary || text(operation.operationId) || path,
     summary: rpcName ? summary : "",
     description: note?.description ?? text(operation.description),
@@ -197,25 +220,20 @@ function readOperation(
         description: descriptionOf(root, value, answer),
       };
     }),
+    form: isCalled ? readForm(root, item, operation, method, !/^https?:/.test(server)) : undefined,
   };
 }
 
-/** The parameters of an operation override those of its path with the same name and location. */
-function readParameters(root: Json, item: Json, operation: Json): Iterable<Item> {
-  const parameters = new Map<string, Item>();
-  for (const value of [...listOf(item.parameters), ...listOf(operation.parameters)]) {
-    const parameter = followReference(root, value);
-    const [name, place] = [text(parameter.name), text(parameter.in)];
-    if (!name) continue;
+function readParameters(root: Json, item: Json, operation: Json): Item[] {
+  return parametersOf(root, item, operation).map(({ value, parameter }) => {
     const required = parameter.required === true ? ["required"] : [];
     const type = typeOf(followReference(root, parameter.schema));
-    parameters.set(`${place} ${name}`, {
-      name,
-      facts: [place, ...type, ...required].filter(Boolean),
+    return {
+      name: text(parameter.name),
+      facts: [text(parameter.in), ...type, ...required].filter(Boolean),
       description: descriptionOf(root, value, parameter),
-    });
-  }
-  return parameters.values();
+    };
+  });
 }
 
 /** The parameters of a method are the properties of its body. */
@@ -241,12 +259,6 @@ function readProperties(root: Json, content: Json): Item[] {
   });
 }
 
-function typeOf(schema: Json): string[] {
-  const types = Array.isArray(schema.type) ? schema.type.map(text) : [text(schema.type)];
-  return [types.filter(Boolean).slice(0, 4).join(" or "), text(schema.format)].filter(Boolean);
-}
-
-/** Follows references within the document; an invalid one resolves to an empty object. */
 /** A description beside a `$ref` overrides the target's since OpenAPI 3.1 (3.1.1, section 4.8.23). */
 function descriptionOf(root: Json, value: unknown, resolved: Json): string {
   const own = text(root.openapi).startsWith("3.0") ? "" : text(objectOf(value).description);

@@ -6,6 +6,7 @@
  */
 import { shorten } from "../text.ts";
 import { escape } from "./escape-html.ts";
+import { renderForm } from "./render-form.ts";
 import type { Item, Operation, Outline, Section } from "./read-outline.ts";
 import { MARK_WORDS } from "./marks.ts";
 import { renderInlineMarkdown, renderMarkdown } from "./markdown.ts";
@@ -20,25 +21,44 @@ interface Detail {
   /** The length of each parameter's and answer's description. */
   item: number;
   items: number;
+  /** The length of the example of a body. */
+  body: number;
 }
 
 /** The first that keeps the page within its limits is used. */
 const DETAILS: readonly Detail[] = [
-  { navigation: "operations", about: 4000, operation: 2000, summary: 300, item: 500, items: 100 },
-  { navigation: "operations", about: 2000, operation: 300, summary: 120, item: 120, items: 30 },
-  { navigation: "tags", about: 1000, operation: 0, summary: 80, item: 40, items: 12 },
-  { navigation: "tags", about: 300, operation: 0, summary: 60, item: 0, items: 8 },
-  { navigation: "tags", about: 300, operation: 0, summary: 30, item: 0, items: 3 },
+  {
+    navigation: "operations",
+    about: 4000,
+    operation: 2000,
+    summary: 300,
+    item: 500,
+    items: 100,
+    body: 4000,
+  },
+  {
+    navigation: "operations",
+    about: 2000,
+    operation: 300,
+    summary: 120,
+    item: 120,
+    items: 30,
+    body: 800,
+  },
+  { navigation: "tags", about: 1000, operation: 0, summary: 80, item: 40, items: 12, body: 300 },
+  { navigation: "tags", about: 300, operation: 0, summary: 60, item: 0, items: 8, body: 100 },
+  { navigation: "tags", about: 300, operation: 0, summary: 30, item: 0, items: 3, body: 40 },
 ];
 
-const GZIP_BYTES_MAX = 55_000;
+const GZIP_BYTES_MAX = 70_000;
 
 const HTML_LENGTH_MAX = 2_000_000;
 
 /** The page's script replaces `$BASE_URL`. */
 const WITHOUT_SCRIPT =
   "<noscript><p>In the commands below <code>$BASE_URL</code> is the address of " +
-  "this page up to <code>/v1/spec</code>. Trying an operation here needs JavaScript.</p></noscript>";
+  "this page up to <code>/v1/spec</code>. Without JavaScript, what is asked by its address alone can be " +
+  "tried here.</p></noscript>";
 
 /** Said where the node's operations are there to be read. */
 const SHOWN_ONLY =
@@ -125,7 +145,8 @@ function renderAbout(outline: Outline, detail: Detail): string {
   const { title, version, summary, description, isShownOnly } = outline;
   return `<section class="about"><h2>${name(title)}</h2><p class="version">` +
     `${version ? `Version ${name(version)} · ` : ""}OpenAPI description: ` +
-    `<a href="../spec.json" download>JSON</a>, <a href="../spec.yaml" download>YAML</a></p>` +
+    `<a href="../spec.json" download>JSON</a>, <a href="../spec.yaml" download>YAML</a> ` +
+    `<button type="button" class="scalar">Open in Scalar</button></p>` +
     (isShownOnly ? SHOWN_ONLY : "") +
     (summary ? `<p class="summary">${renderInlineMarkdown(summary, detail.summary)}</p>` : "") +
     renderMarkdown(description, detail.about) + renderLegend(outline) +
@@ -151,7 +172,8 @@ function renderOperation(operation: Operation, detail: Detail): string {
   const { method, path, title, summary, callSentence, marks, parameters, answers } = operation;
   const id = escape(operation.id);
   const address = name(path);
-  return `<article><h3 id="${id}">${escape(shorten(title, detail.summary))}</h3>` +
+  const anchor = operation.anchor ? ` id="${escape(operation.anchor)}"` : "";
+  return `<article${anchor}><h3 id="${id}">${escape(shorten(title, detail.summary))}</h3>` +
     `<p class="line"><b class="${method.toLowerCase()}">${method}</b> <code>${address}</code>` +
     `${operation.deprecated ? " <em>deprecated</em>" : ""}` +
     `${marks.map((word) => ` ${renderMark(word)}`).join("")}</p>` +
@@ -161,7 +183,8 @@ function renderOperation(operation: Operation, detail: Detail): string {
     renderMarkdown(operation.description, detail.operation) +
     renderItems("Parameters", parameters, detail) +
     renderItems("Answers", answers, detail) +
-    `<pre><code>curl ${renderOptions(operation)}${renderAddress(operation)}</code></pre></article>`;
+    `<pre><code>curl ${renderOptions(operation)}${renderAddress(operation)}</code></pre>` +
+    `${renderForm(operation, detail)}</article>`;
 }
 
 const isCallable = ({ call }: Operation) => call === "open" || call === "token";

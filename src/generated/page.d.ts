@@ -16,8 +16,10 @@ export interface PageFiles {
   explorer: string;
   /** The folder of Scalar's files, named after its version and their content. */
   scalar: string;
-  /** The scripts that the page always runs, in the order they are asked for. */
+  /** The scripts that the page always runs besides its first. */
   preload: readonly string[];
+  /** The scripts that Scalar takes. */
+  modules: readonly string[];
 }
 
 export const FILES: PageFiles;

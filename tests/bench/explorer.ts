@@ -1,61 +1,29 @@
-/** How soon explorers of the same description can be read and tried on a slow line. */
-import { readFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import { extname } from "node:path";
+/** How soon explorers of the same description can be read, and an operation be tried, on a slow line. */
+import { existsSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { createServer, type RequestListener } from "node:http";
+import { extname, join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress } from "node:zlib";
 import type { Browser } from "playwright-core";
 import { ROOT } from "../_paths.ts";
 import { launch } from "../browser/_browser.ts";
+import { FOLDER } from "./answers.ts";
+import { type Explorer, EXPLORERS, NODEFACE } from "./explorers.ts";
 import { type Section, step, Table } from "./output.ts";
 import { start } from "./processes.ts";
 import { chosen } from "./servers.ts";
 import { median } from "./statistics.ts";
 
-/** An explorer. */
-interface Explorer {
-  name: string;
-  page: string;
-  /** What is visible once an operation can be read, and once it can be tried. */
-  readable: string;
-  ready: string;
-  /** Its page as its own documentation has it; Nodeface serves itself. */
-  html?: string;
-}
-
-const EXPLORERS: readonly Explorer[] = [
-  {
-    name: "Nodeface",
-    page: "/v1/spec",
-    readable: "#plain h3",
-    ready: "html.mounted .show-api-client-button",
-  },
-  {
-    name: "Scalar",
-    page: "/scalar",
-    readable: ".show-api-client-button",
-    ready: ".show-api-client-button",
-    html: `<!DOCTYPE html><meta charset="utf-8"><div id="app"></div>
-      <script src="@scalar/api-reference/dist/browser/standalone.js"></script>
-      <script>Scalar.createApiReference("#app", { url: "spec.json" })</script>`,
-  },
-  {
-    name: "Swagger UI",
-    page: "/swagger-ui",
-    readable: ".opblock-summary-path",
-    ready: ".opblock-summary-path",
-    html: `<!DOCTYPE html><meta charset="utf-8"><div id="app"></div>
-      <link rel="stylesheet" href="swagger-ui-dist/swagger-ui.css">
-      <script src="swagger-ui-dist/swagger-ui-bundle.js"></script>
-      <script>SwaggerUIBundle({ url: "spec.json", dom_id: "#app" })</script>`,
-  },
-];
-
 /** Where their packages are. */
-const MODULES: Readonly<Record<string, string>> = {
-  "@scalar": `${ROOT}node_modules/`,
-  "swagger-ui-dist": `${ROOT}tests/bench/peers/node_modules/`,
-};
+const PEERS = `${ROOT}tests/bench/peers/node_modules/`;
+const MODULES: Readonly<Record<string, string>> = { "@scalar": `${ROOT}node_modules/` };
+
+/** Descriptions of nodes, which Nodeface alone is measured with. */
+const LARGE: readonly (readonly [name: string, file: string])[] = [
+  ["Nodeface, Ergo's description, 0.2 MB", `${ROOT}tests/description/ergo-openapi.yaml`],
+  ["Nodeface, GitHub's description, 13 MB", `${ROOT}tests/.cache/documents/github.json`],
+];
 
 /** 1.6 Mbit/s and 150 ms, in bytes a second; and a processor four times slower than this one. */
 const LINE = {
@@ -69,39 +37,89 @@ const SLOWER = { rate: 4 };
 /** How long an explorer may take, in milliseconds. */
 const PATIENCE = 60_000;
 
-/** Measures Nodeface's page on Node 26 beside two others. */
+/** Measures Nodeface's page on Node 26 beside others, and with larger descriptions. */
 export async function explorer(_only: readonly string[], isQuick: boolean): Promise<Section> {
   const [node26] = chosen(["node26"]);
   const own = await start((port) => node26!.nodeface.command(port, ""));
   const ownUrl = `http://127.0.0.1:${own.port}`;
-  const others = await serveExplorers(await (await fetch(`${ownUrl}/spec.json`)).text());
+  const others = await serveExplorers(ownUrl);
   const browser = await launch();
-  const table = new Table(["explorer", "readable, s", "to try, s", "kB", "requests"]);
-  for (const each of EXPLORERS) {
-    const url = each.html ? others.url : ownUrl;
+  const head = ["explorer", "readable, s", "answered, s", "kB", "requests"];
+  const table = new Table(head);
+  const measure = async (name: string, each: Explorer, url: string) => {
     const visits: Visit[] = [];
     for (let round = 0; round < (isQuick ? 1 : 3); round++) {
-      step(`${each.name}: visit ${round + 1}`);
+      step(`${name}: visit ${round + 1}`);
       visits.push(await visit(browser, each, url));
     }
     const of = (what: keyof Visit) => median(visits.map((each) => each[what]));
-    const times = [of("readable") / 1000, of("ready") / 1000];
-    table.add(each.name, ...times, of("bytes") / 1000, `${of("requests")}`);
+    const times = [of("readable") / 1000, of("answered") / 1000];
+    table.add(name, ...times, of("bytes") / 1000, `${of("requests")}`);
+  };
+  for (const each of EXPLORERS) await measure(each.name, each, each.html ? others.url : ownUrl);
+  const node = await serveNode();
+  for (const [name, file] of LARGE) {
+    if (!existsSync(file)) continue;
+    const configuration = join(FOLDER, "explorer.json");
+    await writeFile(
+      configuration,
+      JSON.stringify({
+        node: { url: node.url, kind: "none" },
+        description: await atNode(file),
+        forward: { open: ["GET *"] },
+      }),
+    );
+    const command = (port: number) => [
+      ...node26!.nodeface.command(port, ""),
+      ...["--config", configuration],
+    ];
+    const served = await start(command);
+    const url = `http://127.0.0.1:${served.port}`;
+    await untilDescribed(url);
+    await measure(name, NODEFACE, url);
+    await served.stop();
   }
   const text =
     `Each explorer shows Nodeface's own description in Chromium ${browser.version()} with an
 empty cache, on a line of 1.6 Mbit/s and 150 ms and a processor slowed down four times: until an
-operation can be read, until it can be tried, and what was loaded by then, in brotli.`;
+operation can be read, until its first one is sent by whoever presses at once, and answered, and
+what was loaded by then, in brotli. Redoc sends nothing. The last rows are Nodeface's page with
+larger descriptions, whose calls go through it to a node.`;
   await browser.close();
   others.close();
+  node.close();
   await own.stop();
   return { title: "The explorer", text, table };
 }
 
-/** Milliseconds since the navigation began, and what was loaded until it was ready. */
+/** A description whose operations are at the node. */
+async function atNode(file: string): Promise<string> {
+  if (!file.endsWith(".json")) return file;
+  const { servers: _, ...document } = JSON.parse(await readFile(file, "utf8"));
+  const copy = join(FOLDER, "explorer-large.json");
+  await writeFile(copy, JSON.stringify(document));
+  return copy;
+}
+
+/** Waits until the page shows the description, which is read while it answers. */
+async function untilDescribed(url: string): Promise<void> {
+  for (const end = performance.now() + PATIENCE; performance.now() < end;) {
+    const page = await (await fetch(`${url}/v1/spec`)).text();
+    if (page.includes("v1/node")) return;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  throw new Error(`${url} does not show its description after ${PATIENCE / 1000} s`);
+}
+
+/** A node that answers everything. */
+const serveNode = () =>
+  listen((_, response) => response.setHeader("content-type", "application/json").end("[]"));
+
+/** Milliseconds since the navigation began, and what was loaded until the first operation was answered. */
 interface Visit {
   readable: number;
-  ready: number;
+  /** NaN where nothing can be sent. */
+  answered: number;
   bytes: number;
   requests: number;
 }
@@ -110,53 +128,64 @@ async function visit(browser: Browser, explorer: Explorer, url: string): Promise
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
   const page = await context.newPage();
   const session = await context.newCDPSession(page);
-  let bytes = 0, requests = 0;
-  session.on("Network.loadingFinished", ({ encodedDataLength }) => {
-    bytes += encodedDataLength;
-    requests++;
+  /** What has come of each request, in bytes. */
+  const received = new Map<string, number>();
+  session.on("Network.dataReceived", ({ requestId, encodedDataLength }) => {
+    received.set(requestId, (received.get(requestId) ?? 0) + encodedDataLength);
+  });
+  session.on("Network.loadingFinished", ({ requestId, encodedDataLength }) => {
+    received.set(requestId, encodedDataLength);
   });
   await session.send("Network.enable");
   await session.send("Network.emulateNetworkConditions", LINE);
   await session.send("Emulation.setCPUThrottlingRate", SLOWER);
-  const selectors = { readable: explorer.readable, ready: explorer.ready };
-  await page.addInitScript(`{ const SELECTORS = ${JSON.stringify(selectors)}; ${WATCH} }`);
+  await page.addInitScript(watch(explorer));
   await page.goto(url + explorer.page, { waitUntil: "commit" });
-  const seen = async (what: "readable" | "ready") => {
-    const options = { timeout: PATIENCE };
+  const seen = async (what: "readable" | "answered") => {
     const isSeen = (what: string) => (globalThis as unknown as Noted).times[what];
-    const time = await page.waitForFunction(isSeen, what, options).catch(() => {
+    const time = await page.waitForFunction(isSeen, what, { timeout: PATIENCE }).catch(() => {
       throw new Error(`${explorer.name} is not ${what} after ${PATIENCE / 1000} s`);
     });
     return Number(await time.jsonValue());
   };
-  const result = { readable: await seen("readable"), ready: await seen("ready"), bytes, requests };
+  const readable = await seen("readable");
+  const answered = explorer.presses.length > 0 ? await seen("answered") : NaN;
+  const bytes = [...received.values()].reduce((sum, size) => sum + size, 0);
   await context.close();
-  return result;
+  return { readable, answered, bytes, requests: received.size };
 }
 
 type Noted = { times: Record<string, number> };
 
-/** Runs in the page, and notes down when each selector is first visible. */
-const WATCH = `
+/** Runs in the page: presses what there is to press as soon as it is seen, and notes down when. */
+const watch = ({ readable, presses, answered }: Explorer): string =>
+  `{
   globalThis.times = {};
+  const presses = [${presses.map((press) => `() => ${press}`).join(", ")}];
+  const isSeen = (element) => element?.getClientRects().length > 0;
   const look = () => {
-    for (const [what, selector] of Object.entries(SELECTORS)) {
-      if (!document.querySelector(selector)?.getClientRects().length) continue;
-      times[what] ??= performance.now();
-    }
+    if (isSeen(${readable})) times.readable ??= performance.now();
+    const next = presses[0]?.();
+    if (isSeen(next)) presses.shift(), next.click();
+    if (presses.length === 0 && isSeen(${answered})) times.answered ??= performance.now();
     requestAnimationFrame(look);
   };
-  look();`;
+  look();
+}`;
 
-/** Serves the pages that are not Nodeface's, what they load and the description, all in brotli. */
-async function serveExplorers(spec: string): Promise<{ url: string; close(): void }> {
+/** Serves the pages that are not Nodeface's, what they load, the description and what it tries, in brotli. */
+async function serveExplorers(own: string): Promise<Listening> {
   const files = new Map<string, Uint8Array>();
   const encode = promisify(brotliCompress);
-  files.set("/spec.json", await encode(spec));
+  for (const path of ["/spec.json", "/v1/info"]) {
+    files.set(path, await encode(await (await fetch(own + path)).text()));
+  }
   for (const { page, html = "" } of EXPLORERS) {
+    if (!html) continue;
     files.set(page, await encode(html));
     for (const [, path = ""] of html.matchAll(/(?:src|href)="([^"]+)"/g)) {
-      files.set(`/${path}`, await encode(await readFile(MODULES[path.split("/")[0]!] + path)));
+      const folder = MODULES[path.split("/")[0]!] ?? PEERS;
+      files.set(`/${path}`, await encode(await readFile(folder + path)));
     }
   }
   const types: Record<string, string> = {
@@ -164,12 +193,22 @@ async function serveExplorers(spec: string): Promise<{ url: string; close(): voi
     ".css": "text/css",
     ".json": "application/json",
   };
-  const server = createServer(({ url = "" }, response) => {
+  return await listen(({ url = "" }, response) => {
     const file = files.get(url);
     if (!file) return void response.writeHead(404).end();
-    const type = types[extname(url)] ?? "text/html";
+    const type = url === "/v1/info" ? types[".json"] : types[extname(url)] ?? "text/html";
     response.writeHead(200, { "content-type": type, "content-encoding": "br" }).end(file);
   });
+}
+
+/** A server of this process. */
+interface Listening {
+  readonly url: string;
+  close(): void;
+}
+
+async function listen(answer: RequestListener): Promise<Listening> {
+  const server = createServer(answer);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as { port: number };
   return { url: `http://127.0.0.1:${port}`, close: () => void server.close() };

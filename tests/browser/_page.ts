@@ -1,5 +1,5 @@
 /** What the browser suites do with the explorer page. */
-import { mkdirSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { ROOT } from "../_paths.ts";
 
@@ -42,4 +42,10 @@ export async function picture(page: Page, name: string): Promise<void> {
 export async function send(page: Page, path: string): Promise<void> {
   await page.getByRole("button", { name: new RegExp(`^Test Request.*get ${path}\\)`) }).click();
   await page.getByRole("button", { name: /^Send get request/ }).click();
+}
+
+/** Keeps a picture that has been taken, as base64 of PNG. */
+export function keepPicture(data: string, name: string): void {
+  mkdirSync(SCREENSHOTS, { recursive: true });
+  writeFileSync(`${SCREENSHOTS}${name}.png`, Buffer.from(data, "base64"));
 }

@@ -23,15 +23,19 @@ export interface Shown {
   info?: () => Record<string, unknown> | undefined;
   /** The OpenAPI description, instead of the service's own. */
   document?: unknown;
+  /** Answers what is asked, before all else; `undefined` where it does not. */
+  answer?: (request: Request) => Promise<Response | undefined>;
 }
 
 /** Serves a whole service, with another node and another description than its own. */
-export function serveNode({ info, document }: Shown = {}): Promise<Served> {
+export function serveNode({ info, document, answer: first }: Shown = {}): Promise<Served> {
   const own = createNodeface();
   const page = pageOf(document);
   const replaced = async (request: Request) => {
     const { pathname } = new URL(request.url);
     const known = info?.();
+    const special = await first?.(request);
+    if (special) return special;
     if (pathname === "/v1/info" && info) {
       if (!known) return new Response(null, { status: 503 });
       return answer(await json(known, "public, max-age=1"), request);

@@ -103,7 +103,9 @@ for (const [stripped, known] of MOUNTS) {
           await page.goto("about:blank");
           await visit(page, `${base}/`, `#tag/${tag}/GET${path}`);
           const curl = page.locator("#plain pre", { hasText: path }).first();
-          assert.is(await curl.textContent(), `curl ${base}${below}${path}`);
+          // The examples of what may be left out are filled in.
+          const [command] = (await curl.textContent() ?? "").replaceAll("'", "").split("?");
+          assert.is(command, `curl ${base}${below}${path}`);
           const [sent] = await Promise.all([
             page.waitForRequest((request) => new URL(request.url()).pathname.endsWith(path)),
             send(page, path),

@@ -1,0 +1,170 @@
+/**
+ * Reads what a visitor fills in to try an operation: its parameters and its body, with examples.
+ *
+ * @module
+ */
+import { formatJson } from "../json/lossless.ts";
+import { isObject, type Json, listOf, objectOf, textOf } from "../json/values.ts";
+import { exampleOf, makeExample } from "./example-value.ts";
+import { parametersOf, typeOf } from "./parameters.ts";
+import { followReference } from "../openapi/follow-reference.ts";
+
+/** What is filled in to try an operation. */
+export interface Form {
+  readonly fields: readonly Field[];
+  readonly body: FormBody | undefined;
+  /** The scheme of the token that it needs at this service; `undefined` where it needs none. */
+  readonly token: string | undefined;
+}
+
+/** A parameter. */
+export interface Field {
+  readonly name: string;
+  readonly in: Place;
+  /** Such as `integer` or `string, date-time`; may be empty. */
+  readonly type: string;
+  readonly isRequired: boolean;
+  /** The example or the default as text, or an empty text. */
+  readonly example: string;
+  /** Whether that is filled in, and not only shown while the field is empty. */
+  readonly isFilled: boolean;
+  /** What there is to choose from; empty where anything may be written. */
+  readonly values: readonly string[];
+  /** How several values are given: by the name again for each, or by commas; `undefined` for one value. */
+  readonly list: "again" | "comma" | undefined;
+  /** Whether its value may hold slashes that separate segments of the path. */
+  readonly spans: boolean;
+}
+
+/** Where a parameter stands. */
+export type Place = "path" | "query" | "header";
+
+/** The content of a request. */
+export interface FormBody {
+  readonly type: string;
+  readonly isRequired: boolean;
+  /** Examples, the longest first: the first that is short enough is shown. */
+  readonly examples: readonly string[];
+}
+
+/** The contents that can be written as text, the ones that are preferred first. */
+const TEXTS = [
+  /^application\/json$/i,
+  /[/+]json$/i,
+  /^text\//i,
+  /[/+]xml$/i,
+  /^application\/(x-www-form-urlencoded|x-ndjson|yaml)$/i,
+];
+
+/** Browsers send none of these for a page. */
+const FORBIDDEN_METHODS = new Set(["TRACE", "CONNECT"]);
+
+const WITHOUT_BODY = new Set(["GET", "HEAD"]);
+
+/** How many values are a list to choose from. */
+const VALUES_MAX = 60;
+
+/** In UTF-16 code units. */
+const EXAMPLE_LENGTH_MAX = 300;
+
+/**
+ * Reads what is filled in to try an operation.
+ *
+ * @param isHere whether it is called at this service
+ * @returns `undefined` where a page cannot send it: its content is no text, or it needs a cookie
+ */
+export function readForm(
+  root: Json,
+  item: Json,
+  operation: Json,
+  method: string,
+  isHere: boolean,
+): Form | undefined {
+  if (FORBIDDEN_METHODS.has(method)) return undefined;
+  const parameters = parametersOf(root, item, operation).map(({ parameter }) => parameter);
+  if (parameters.some((one) => one.in === "cookie" && one.required === true)) return undefined;
+  const fields = parameters.flatMap((parameter) => {
+    const place = parameter.in;
+    return place === "path" || place === "query" || place === "header"
+      ? [readField(root, parameter, place)]
+      : [];
+  });
+  const hasBody = operation.requestBody !== undefined && !WITHOUT_BODY.has(method);
+  const body = hasBody ? readBody(root, operation.requestBody) : undefined;
+  if (body === "no text") return undefined;
+  return { fields, body, token: isHere ? tokenOf(root, operation) : undefined };
+}
+
+function readField(root: Json, parameter: Json, place: Place): Field {
+  const [content] = Object.values(objectOf(parameter.content)).map((one) =>
+    followReference(root, one)
+  );
+  const schema = followReference(root, parameter.schema);
+  const isList = place === "query" && !content && [schema.type].flat().includes("array");
+  const style = parameter.style ?? "form";
+  const given = exampleOf(root, parameter) ?? (content && exampleOf(root, content));
+  const isRequired = parameter.required === true || place === "path";
+  const example = textOfExample(given ?? schema.default, isList);
+  const values = valuesOf(schema);
+  return {
+    name: textOf(parameter.name) ?? "",
+    in: place,
+    type: typeOf(schema).join(", "),
+    isRequired,
+    // A header that may be left out is for those who know what it does.
+    isFilled: isRequired || (given !== undefined && place === "query"),
+    example: example.length > EXAMPLE_LENGTH_MAX ? "" : example,
+    values: values.length > VALUES_MAX ? [] : values,
+    list: !isList ? undefined : style === "form" && parameter.explode !== false ? "again" : "comma",
+    spans: parameter["x-spans"] === true,
+  };
+}
+
+/** The values of a schema that allows some alone. */
+function valuesOf(schema: Json): string[] {
+  if (schema.type === "boolean") return ["true", "false"];
+  const values = schema.const === undefined ? listOf(schema.enum) : [schema.const];
+  return values.some((value) => typeof value === "object" && value !== null)
+    ? []
+    : values.filter((value) => value !== null).map((value) => textOf(value) ?? String(value));
+}
+
+function textOfExample(value: unknown, isList: boolean): string {
+  if (value === undefined || value === null) return "";
+  if (isList && Array.isArray(value)) return value.map((one) => textOfExample(one, false)).join();
+  return textOf(value) ?? formatJson(value);
+}
+
+function readBody(root: Json, value: unknown): FormBody | undefined | "no text" {
+  const body = followReference(root, value);
+  const contents = Object.entries(objectOf(body.content));
+  if (contents.length === 0) return undefined;
+  const found = TEXTS.map((wanted) => contents.find(([type]) => wanted.test(bare(type))))
+    .find((content) => content !== undefined);
+  if (!found) return "no text";
+  const [type, media] = found;
+  const content = followReference(root, media);
+  const texts = /json$/i.test(bare(type))
+    ? [
+      exampleOf(root, content),
+      makeExample(root, content.schema, true),
+      makeExample(root, content.schema, false),
+    ].filter((value) => value !== undefined).map((value) => formatJson(value))
+    : [exampleOf(root, content)].filter((value) => !isObject(value))
+      .map((value) => textOfExample(value, false));
+  return { type, isRequired: body.required === true, examples: texts };
+}
+
+/** A media type without its parameters. */
+const bare = (type: string): string => type.split(";")[0]!.trim();
+
+/** The first scheme that an operation asks for and that is a token of HTTP. */
+function tokenOf(root: Json, operation: Json): string | undefined {
+  const schemes = objectOf(objectOf(root.components).securitySchemes);
+  return listOf(operation.security ?? root.security)
+    .flatMap((requirement) => Object.keys(objectOf(requirement)))
+    .find((name) => {
+      const { type, scheme } = followReference(root, schemes[name]);
+      return type === "http" && (textOf(scheme) ?? "").toLowerCase() === "bearer";
+    });
+}

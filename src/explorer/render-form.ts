@@ -1,0 +1,99 @@
+/**
+ * Renders what is filled in to try an operation. `static/try.js` makes a form of the data; without a script there
+ * is one for what is asked by its address alone.
+ *
+ * @module
+ */
+import { escape } from "./escape-html.ts";
+import type { Field, Form } from "./read-form.ts";
+import type { Operation } from "./read-outline.ts";
+
+/** How much of a form there is room for. */
+export interface FormDetail {
+  /** The length of the example of a body, in characters. */
+  readonly body: number;
+  /** How many parameters there are that may be left out. */
+  readonly items: number;
+}
+
+/** How a parameter stands in the data: as bits. */
+const REQUIRED = 1, AGAIN = 2, COMMA = 4, SPANS = 8, FILLED = 16;
+
+/** A server without a form is one of HTTP that is elsewhere. */
+const ELSEWHERE = /^https?:/;
+
+/**
+ * Renders the form of an operation.
+ *
+ * @returns HTML; an empty text where it cannot be tried
+ */
+export function renderForm(operation: Operation, detail: FormDetail): string {
+  const { form } = operation;
+  if (!form) return "";
+  return `<details class="try" data-try='${attributeOf(dataOf(operation, form, detail))}'>` +
+    `<summary>Try it</summary></details>${renderWithoutScript(operation, form)}`;
+}
+
+/** As `static/try.js` reads it: a list for each, without what is empty at its end. */
+function dataOf({ method, server, path }: Operation, form: Form, detail: FormDetail): unknown[] {
+  const { fields, body, token } = form;
+  let left = detail.items;
+  const shown = fields.filter(({ isRequired }) => isRequired || left-- > 0);
+  const example = body?.examples.find(({ length }) => length <= detail.body) ?? "";
+  return trimmed([
+    method,
+    server + path,
+    shown.map(dataOfField),
+    body && trimmed([body.type, example, Number(body.isRequired)]),
+    token,
+  ]);
+}
+
+function dataOfField({ name, type, example, values, ...field }: Field): unknown[] {
+  const bits = (field.isRequired ? REQUIRED : 0) | (field.spans ? SPANS : 0) |
+    (field.list === "again" ? AGAIN : field.list === "comma" ? COMMA : 0) |
+    (field.isFilled ? FILLED : 0);
+  return trimmed([name, field.in, type, bits, example, values]);
+}
+
+function trimmed(list: unknown[]): unknown[] {
+  const isEmpty = (value: unknown) => !value || (Array.isArray(value) && value.length === 0);
+  const end = list.findLastIndex((value) => !isEmpty(value));
+  return list.slice(0, end + 1).map((value) => value ?? 0);
+}
+
+/** JSON for an attribute in single quotes: what HTML would read is written as JSON's own escapes. */
+function attributeOf(value: unknown): string {
+  return JSON.stringify(value).replace(
+    /[&<>'\u007f]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
+/** A form for a script's absence: only a GET at this service whose parameters are all in the query. */
+function renderWithoutScript({ method, server, path }: Operation, form: Form): string {
+  const { fields, body, token } = form;
+  const isQuery = fields.every((field) =>
+    field.in === "query" || (field.in === "header" && !field.isRequired)
+  );
+  if (method !== "GET" || ELSEWHERE.test(server) || !isQuery || body || token) return "";
+  const action = escape(`..${server}${path}`);
+  const inputs = fields.filter((field) => field.in === "query").map(renderInput).join("");
+  return `<noscript><form action="${action}">${inputs}<button>Send</button></form></noscript>`;
+}
+
+function renderInput({ name, isRequired, isFilled, example, values }: Field): string {
+  const [label, value] = [escape(name), escape(example)];
+  const required = isRequired ? " required" : "";
+  if (values.length > 0) {
+    const options = [...isRequired ? [] : [""], ...values].map((one) => {
+      const selected = isFilled && one === example ? " selected" : "";
+      return `<option${selected}>${escape(one)}</option>`;
+    });
+    return `<label>${label} <select name="${label}"${required}>${
+      options.join("")
+    }</select></label>`;
+  }
+  const filled = value && (isFilled ? ` value="${value}"` : ` placeholder="${value}"`);
+  return `<label>${label} <input name="${label}"${filled}${required}></label>`;
+}

@@ -1,0 +1,92 @@
+/** The explorers that are measured, as data: their pages, and how an operation is tried in each. */
+
+/** An explorer. */
+export interface Explorer {
+  readonly name: string;
+  readonly page: string;
+  /** What is visible once an operation can be read: an expression of JavaScript that gives an element. */
+  readonly readable: string;
+  /** What is pressed one after the other to try its first operation; nothing where it cannot be tried. */
+  readonly presses: readonly string[];
+  /** What is visible once the answer is. */
+  readonly answered: string;
+  /** Its page as its own documentation has it; Nodeface serves itself. */
+  readonly html?: string;
+}
+
+const one = (selector: string) => `document.querySelector(${JSON.stringify(selector)})`;
+
+/** Finds an element by its text, or by the name that it has for screen readers. */
+const named = (selector: string, name: RegExp) =>
+  `[...document.querySelectorAll(${JSON.stringify(selector)})]` +
+  `.find((element) => ${name}.test(element.ariaLabel + element.innerText))`;
+
+/** RapiDoc's elements, which are within two of its own. */
+const inRapiDoc = (selector: string) =>
+  `document.querySelector("rapi-doc")?.shadowRoot.querySelector("api-request")?.shadowRoot` +
+  `.querySelector(${JSON.stringify(selector)})`;
+
+/** The plain page of Nodeface, whatever its description. */
+const PLAIN = {
+  page: "/v1/spec",
+  readable: one("#plain h3"),
+  presses: [one("#plain .try > summary"), one("#plain .try .send")],
+  answered: one("#plain .try .status .good"),
+};
+
+export const NODEFACE: Explorer = { name: "Nodeface", ...PLAIN };
+
+export const EXPLORERS: readonly Explorer[] = [
+  NODEFACE,
+  {
+    name: "Nodeface, Scalar in its place",
+    page: "/v1/spec",
+    readable: one("#plain h3"),
+    presses: [one("html.mounted .show-api-client-button"), named("button", /Send get request/)],
+    answered: named("[role=dialog]", /200 OK/),
+  },
+  {
+    name: "Scalar",
+    page: "/scalar",
+    readable: one(".show-api-client-button"),
+    presses: [one(".show-api-client-button"), named("button", /Send get request/)],
+    answered: named("[role=dialog]", /200 OK/),
+    html: `<!DOCTYPE html><meta charset="utf-8"><div id="app"></div>
+      <script src="@scalar/api-reference/dist/browser/standalone.js"></script>
+      <script>Scalar.createApiReference("#app", { url: "spec.json" })</script>`,
+  },
+  {
+    name: "Swagger UI",
+    page: "/swagger-ui",
+    readable: one(".opblock-summary-path"),
+    presses: [
+      one(".opblock-summary-control"),
+      one(".try-out__btn"),
+      one(".execute.opblock-control__btn"),
+    ],
+    answered: one(".live-responses-table .response-col_status"),
+    html: `<!DOCTYPE html><meta charset="utf-8"><div id="app"></div>
+      <link rel="stylesheet" href="swagger-ui-dist/swagger-ui.css">
+      <script src="swagger-ui-dist/swagger-ui-bundle.js"></script>
+      <script>SwaggerUIBundle({ url: "spec.json", dom_id: "#app" })</script>`,
+  },
+  {
+    name: "RapiDoc",
+    page: "/rapidoc",
+    readable: `document.querySelector("rapi-doc")?.shadowRoot?.querySelector("api-request")`,
+    presses: [inRapiDoc("[part~=btn-try]")],
+    answered: inRapiDoc(".response-message.success"),
+    html: `<!DOCTYPE html><meta charset="utf-8">
+      <script type="module" src="rapidoc/dist/rapidoc-min.js"></script>
+      <rapi-doc spec-url="spec.json"></rapi-doc>`,
+  },
+  {
+    name: "Redoc",
+    page: "/redoc",
+    readable: named("h2", /Get the node's information/),
+    presses: [],
+    answered: "undefined",
+    html: `<!DOCTYPE html><meta charset="utf-8"><redoc spec-url="spec.json"></redoc>
+      <script src="redoc/bundles/redoc.standalone.js"></script>`,
+  },
+];

@@ -1,0 +1,105 @@
+/** Sends every read of a real node from the plain page. */
+import type { Page } from "playwright-core";
+import * as assert from "uvu/assert";
+import type { Json } from "../../src/json/values.ts";
+import { listOf, objectOf } from "../../src/json/values.ts";
+import { loadInterface } from "../../src/openapi/load-interface.ts";
+import { markedAs } from "../gateway/_ask-through.ts";
+import { startBeside } from "../gateway/_beside.ts";
+import { type AskedNode, formOf, isHarmless, paramsOf } from "../nodes/_interface.ts";
+import { launch } from "./_browser.ts";
+import { fillForm, openForm, operationAt, sendForm } from "./_try.ts";
+
+/** What became of the reads of a node. */
+export interface Reads {
+  readonly sent: number;
+  /** Those whose answer is not the node's. */
+  readonly wrong: readonly string[];
+}
+
+/**
+ * Sends every read of a node whose parameters have values, from a form that is filled in, and holds what the page
+ * shows against the answer of the node itself.
+ */
+export async function sendReads(node: AskedNode, kind: string): Promise<Reads> {
+  const { openrpc } = markedAs("read", await loadInterface(kind));
+  const beside = await startBeside(node, kind, "reads");
+  const browser = await launch();
+  const wrong: string[] = [];
+  let sent = 0;
+  try {
+    const page = await openPage(await browser.newPage(), beside.url);
+    for (const method of openrpc!.methods) {
+      const params = isHarmless(method, node) ? paramsOf(method, node.known) : undefined;
+      const described = beside.paths[`/v1/rpc/${method.name}`];
+      if (!params || !described) continue;
+      const operation = operationAt(page, method.name);
+      await fillForm(await openForm(operation), valuesFor(described, params));
+      const { status, text } = await sendForm(operation);
+      sent++;
+      const direct = await node.call!(method.name, formOf(method, params));
+      const code = "error" in direct ? direct.error.code : undefined;
+      // -32602 is what the parameters are to be blamed for, -32601 that there is no such method.
+      const expected = code === undefined
+        ? /^200 /
+        : code === -32602
+        ? /^400 /
+        : code === -32601
+        ? /^404 /
+        : /^(422|503) /;
+      if (!expected.test(status) || text === "") {
+        wrong.push(`${method.name}: ${status}, and of the node ${code}; ${text.slice(0, 300)}`);
+      }
+      await operation.locator("summary").first().click();
+    }
+  } finally {
+    await browser.close();
+    await beside.service.stop();
+  }
+  return { sent, wrong };
+}
+
+/** Sends a read with a parameter that is wrong: the field, and what is said beside it. */
+export async function sendWrong(
+  node: AskedNode,
+  kind: string,
+  method: string,
+  values: Record<string, string>,
+  field: string,
+): Promise<string> {
+  const beside = await startBeside(node, kind, "reads");
+  const browser = await launch();
+  try {
+    const page = await openPage(await browser.newPage(), beside.url);
+    const operation = operationAt(page, method);
+    const form = await openForm(operation);
+    await fillForm(form, values);
+    assert.match((await sendForm(operation)).status, /^400 /);
+    const marked = form.locator(`[name="${field}"][aria-invalid="true"]`);
+    await marked.waitFor();
+    return await marked.evaluate((input) =>
+      document.getElementById(input.getAttribute("aria-describedby")!)!.textContent ?? ""
+    );
+  } finally {
+    await browser.close();
+    await beside.service.stop();
+  }
+}
+
+async function openPage(page: Page, url: string): Promise<Page> {
+  page.setDefaultTimeout(30_000);
+  await page.route("**/standalone.esm.js", () => {});
+  await page.goto(`${url}/v1/spec`, { waitUntil: "commit" });
+  await page.locator("#plain article").first().waitFor();
+  return page;
+}
+
+/** The values as they are typed: each in its field, or all of them as the body. */
+function valuesFor(item: Json, params: Readonly<Record<string, unknown>>): Record<string, string> {
+  const { get } = objectOf(item);
+  if (get === undefined) return { body: JSON.stringify(params) };
+  const names = listOf(objectOf(get).parameters).map((parameter) => objectOf(parameter).name);
+  const given = Object.entries(params)
+    .filter(([name, value]) => names.includes(name) && value !== null);
+  return Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
+}

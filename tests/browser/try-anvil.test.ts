@@ -1,0 +1,33 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { testWhere, without } from "../_needs.ts";
+import { PROGRAMS } from "../nodes/_asked-nodes.ts";
+import { sendReads, sendWrong } from "./_try-node.ts";
+
+const { path, start } = PROGRAMS.ethereum!;
+
+const anvil = suite("the reads of anvil from the plain page");
+
+testWhere(anvil, without(path), "every one is answered as the node answers", async () => {
+  const node = await start();
+  try {
+    const { sent, wrong } = await sendReads(node, "ethereum");
+    assert.equal(wrong, []);
+    assert.ok(sent >= 30, `${sent} were sent`);
+  } finally {
+    await node.stop();
+  }
+});
+
+testWhere(anvil, without(path), "a parameter that is wrong is marked at its field", async () => {
+  const node = await start();
+  try {
+    const body = '{ "nonsense": 1 }';
+    const said = await sendWrong(node, "ethereum", "eth_call", { body }, "body");
+    assert.match(said, "nonsense is not known");
+  } finally {
+    await node.stop();
+  }
+});
+
+anvil.run();

@@ -1,0 +1,25 @@
+/** The reads of litecoind (`apt-get install litecoind`) from the plain page. */
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { testWhere, without } from "../_needs.ts";
+import { PROGRAMS } from "../nodes/_asked-nodes.ts";
+import { sendReads, sendWrong } from "./_try-node.ts";
+
+const { path, start } = PROGRAMS.bitcoin!;
+
+const litecoind = suite("the reads of litecoind from the plain page");
+
+testWhere(litecoind, without(path), "every one is answered as the node answers", async () => {
+  const node = await start();
+  try {
+    const { sent, wrong } = await sendReads(node, "bitcoin");
+    assert.equal(wrong, []);
+    assert.ok(sent >= 40, `${sent} were sent`);
+    const said = await sendWrong(node, "bitcoin", "getblockhash", { height: "one" }, "height");
+    assert.match(said, /^height must be/);
+  } finally {
+    await node.stop();
+  }
+});
+
+litecoind.run();

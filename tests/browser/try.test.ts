@@ -1,0 +1,377 @@
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { serve } from "../../src/adapters/node.ts";
+import { createNodeface } from "../../src/index.ts";
+import type { Json } from "../../src/json/values.ts";
+import { type Complaints, launch, QUIET, watch } from "./_browser.ts";
+import { NODE } from "./_page.ts";
+import { type Served, serveNode } from "./_serve.ts";
+import { fillForm, openForm, operationAt, sendForm } from "./_try.ts";
+
+const tries = suite("operations tried in the plain page");
+
+/** What the operations of the description below are answered with, and what they were asked. */
+const asked: { method: string; target: string; headers: Headers; body: string }[] = [];
+
+const DIGITS = "18446744073709551615";
+
+const ANSWERS: Readonly<Record<string, () => Response>> = {
+  "/numbers": () =>
+    new Response(`{"n":${DIGITS},"d":1.00000000,"e":1e-8,"list":[1,{"a":[]}],"o":{}}`, {
+      headers: { "content-type": "application/json", "retry-after": "7", "x-other": "no" },
+    }),
+  "/wrong": () =>
+    new Response(
+      JSON.stringify({
+        title: "Bad Request",
+        errors: [
+          { in: "query", name: "count", rule: "must be an integer" },
+          { in: "body", name: "colour", rule: "must be one of red, blue" },
+          { in: "query", name: "other", rule: "is not known" },
+        ],
+      }),
+      { status: 400, headers: { "content-type": "application/problem+json" } },
+    ),
+  "/large": () => new Response(`${"a line of text\n".repeat(20_000)}the needle\n`),
+  "/octets": () => new Response(new Uint8Array([0, 255, 1])),
+  "/nothing": () => new Response(null, { status: 204 }),
+};
+
+let browser: Browser;
+let own: Served;
+let described: Served;
+
+tries.before(async () => {
+  [browser, own] = await Promise.all([
+    launch(),
+    serve(createNodeface({ log: () => {} }), { hostname: "127.0.0.1", port: 0 }),
+  ]);
+  described = await serveNode({
+    info: () => NODE,
+    document: DOCUMENT,
+    answer: async (request) => {
+      const { pathname, search } = new URL(request.url);
+      if (!pathname.startsWith("/t/")) return undefined;
+      const { method, headers } = request;
+      asked.push({ method, target: pathname + search, headers, body: await request.text() });
+      return ANSWERS[pathname.slice(2)]?.() ?? new Response("{}");
+    },
+  });
+});
+tries.before.each(() => void (asked.length = 0));
+tries.after(async () => {
+  await browser?.close();
+  for (const server of [own, described]) await server?.close();
+});
+
+const query = (name: string, more: Json = {}) => ({ name, in: "query", ...more });
+const get = (operationId: string, parameters: Json[] = []) => ({
+  get: { operationId, parameters, responses: { 200: { description: "Done" } } },
+});
+
+const DOCUMENT = {
+  openapi: "3.1.1",
+  info: { title: "Things", version: "1" },
+  servers: [{ url: "./t" }],
+  paths: {
+    "/numbers": get("numbers"),
+    "/large": get("large"),
+    "/octets": get("octets"),
+    "/nothing": get("nothing"),
+    "/things/{id}/{path}": get("things", [
+      { name: "id", in: "path", required: true, schema: { type: "string" }, example: "a/b c" },
+      { name: "path", in: "path", required: true, schema: { type: "string" }, "x-spans": true },
+      query("kind", { schema: { enum: ["red", "blue"] }, example: "blue" }),
+      query("tags", { schema: { type: "array", items: { type: "string" } }, example: ["x", "y"] }),
+      query("ids", { schema: { type: "array" }, explode: false }),
+      query("limit", { schema: { type: "integer", default: 50 } }),
+      query("whole", { schema: { type: "boolean" } }),
+      { name: "X-Trace", in: "header", schema: { type: "string" }, example: "t" },
+    ]),
+    "/wrong": {
+      post: {
+        operationId: "wrong",
+        parameters: [query("count", { schema: { type: "integer" } })],
+        requestBody: {
+          required: true,
+          content: { "application/json": { example: { colour: "green", n: 12345678901234 } } },
+        },
+        responses: { 400: { description: "Wrong" } },
+      },
+    },
+    "/secret": {
+      post: {
+        operationId: "secret",
+        security: [{ key: [] }],
+        responses: { 200: { description: "Done" } },
+      },
+      get: { ...get("secretRead").get, security: [{ key: [] }] },
+    },
+    "/file": {
+      post: {
+        operationId: "file",
+        requestBody: { content: { "multipart/form-data": {} } },
+        responses: { 200: { description: "Done" } },
+      },
+    },
+    "/elsewhere": {
+      servers: [{ url: "https://elsewhere.example" }],
+      ...get("elsewhere", [query("a")]),
+    },
+  },
+  components: { securitySchemes: { key: { type: "http", scheme: "bearer" } } },
+};
+
+/** Works in a page that Scalar does not replace. */
+async function inPage(
+  work: (page: Page, complaints: Complaints) => Promise<void>,
+  { server = described, ...options }: BrowserContextOptions & { server?: Served } = {},
+) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  try {
+    const page = await context.newPage();
+    const complaints = await watch(page, new URL(server.url).origin);
+    await page.route("**/standalone.esm.js", () => {});
+    await page.goto(`${server.url}v1/spec`, { waitUntil: "commit" });
+    await work(page, complaints);
+  } finally {
+    await context.close();
+  }
+}
+
+tries(
+  "each of this service's own operations is answered, and nothing is said on the console",
+  () =>
+    inPage(async (page, complaints) => {
+      const { paths } = await (await fetch(`${own.url}spec.json`)).json();
+      const names = Object.values(paths as Record<string, Record<string, { operationId: string }>>)
+        .flatMap((item) => Object.values(item).map(({ operationId }) => operationId));
+      assert.ok(names.length >= 8, String(names));
+      for (const name of names) {
+        const operation = operationAt(page, name);
+        await openForm(operation);
+        const { status, line, text } = await sendForm(operation);
+        assert.is(status, "200 OK", name);
+        assert.match(line, /^200 OK · \d+(\.\d+)? m?s · \d+(\.\d+)? (bytes|kB)$/);
+        assert.ok(text.length > 10, name);
+      }
+      assert.equal(complaints, QUIET);
+    }, { server: own }),
+);
+
+tries("a health that is not well is an answer like any other", () =>
+  inPage(async (page) => {
+    const operation = operationAt(page, "getHealth");
+    const form = await openForm(operation);
+    await form.getByLabel("accept").fill("syncing");
+    const { status, text } = await sendForm(operation);
+    assert.match(status, "503");
+    assert.match(text, '"status": "ok"');
+  }, { server: own }));
+
+tries(
+  "what is filled in is what is sent, and what curl would send; what is empty is absent",
+  () =>
+    inPage(async (page) => {
+      const operation = operationAt(page, "things");
+      const form = await openForm(operation);
+      const curl = operation.locator("pre").first();
+      assert.is(await form.getByLabel("limit").inputValue(), "");
+      assert.is(await form.getByLabel("limit").getAttribute("placeholder"), "50");
+      assert.is(await form.getByLabel("kind").inputValue(), "blue");
+      await form.getByLabel("path").last().fill("c d/e");
+      await form.getByLabel("ids").fill("1, 2");
+      await sendForm(operation);
+      const target = "/t/things/a%2Fb%20c/c%20d/e?kind=blue&tags=x&tags=y&ids=1,2";
+      assert.is(asked[0]!.target, target);
+      assert.is(asked[0]!.headers.get("x-trace"), null);
+      assert.is(await curl.innerText(), `curl '${described.url.slice(0, -1)}${target}'`);
+
+      await fillForm(form, { id: "it's", path: "p", whole: "true", "X-Trace": "1 2" });
+      await sendForm(operation);
+      assert.is(asked[1]!.target, "/t/things/it's/p?whole=true");
+      assert.is(asked[1]!.headers.get("x-trace"), "1 2");
+      const written = `curl -H 'X-Trace: 1 2' '${described.url}t/things/it'\\''s/p?whole=true'`;
+      assert.is(await curl.innerText(), written);
+    }),
+);
+
+tries("what is required and missing is marked, and nothing is sent", () =>
+  inPage(async (page) => {
+    const operation = operationAt(page, "things");
+    const form = await openForm(operation);
+    await fillForm(form, { path: ".." });
+    await operation.getByRole("button", { name: "Send" }).click();
+    const id = form.getByLabel("id", { exact: false }).first();
+    assert.is(await id.getAttribute("aria-invalid"), "true");
+    assert.is(await errorOf(page, "id"), "id is required");
+    assert.is(await errorOf(page, "path"), "path cannot be ..");
+    assert.ok(await id.evaluate((field) => field === document.activeElement));
+    assert.equal(asked, []);
+    await id.fill("7");
+    assert.is(await id.getAttribute("aria-invalid"), null);
+  }));
+
+/** What is said beside a field, by what the field says describes it. */
+const errorOf = (page: Page, name: string) =>
+  page.locator(`.try[open] [name="${name}"]`).evaluate((field) =>
+    document.getElementById(field.getAttribute("aria-describedby")!)!.textContent
+  );
+
+tries(
+  "the fields that an answer of 400 names are marked, and what has no field is said",
+  () =>
+    inPage(async (page) => {
+      const operation = operationAt(page, "wrong");
+      const form = await openForm(operation);
+      const body = form.getByLabel("body");
+      assert.is(await body.inputValue(), '{\n  "colour": "green",\n  "n": 12345678901234\n}');
+      await body.fill(`{ "n": ${DIGITS} }`);
+      await form.getByLabel("count").fill("x");
+      const { line } = await sendForm(operation);
+      assert.is(asked[0]!.body, `{ "n": ${DIGITS} }`);
+      assert.is(asked[0]!.headers.get("content-type"), "application/json");
+      assert.is(await errorOf(page, "count"), "count must be an integer");
+      assert.is(await errorOf(page, "body"), "colour must be one of red, blue");
+      assert.match(line, /^400 .* · other is not known$/);
+      assert.match(
+        await operation.locator("pre").first().innerText(),
+        `-H 'Content-Type: application/json' --data-raw '{ "n": ${DIGITS} }'`,
+      );
+    }),
+);
+
+tries("numbers are shown as they came, with the headers that matter", () =>
+  inPage(async (page) => {
+    const operation = operationAt(page, "numbers");
+    await openForm(operation);
+    const { text } = await sendForm(operation);
+    assert.is(
+      text,
+      `{\n  "n": ${DIGITS},\n  "d": 1.00000000,\n  "e": 1e-8,\n  "list": [\n    1,\n    {\n` +
+        `      "a": []\n    }\n  ],\n  "o": {}\n}`,
+    );
+    const headers = await operation.locator(".answer dl").innerText();
+    assert.match(headers, /retry-after\s+7/);
+    assert.not.match(headers, "x-other");
+  }));
+
+tries(
+  "a large answer is cut, can be searched as a whole, and leads to the whole of it",
+  () =>
+    inPage(async (page) => {
+      const operation = operationAt(page, "large");
+      await openForm(operation);
+      const { text, line } = await sendForm(operation);
+      assert.match(line, "300.0 kB");
+      assert.ok(text.length < 110_000 && !text.includes("needle"));
+      await operation.getByRole("searchbox", { name: "Find in the answer" }).fill("NEEDLE");
+      await operation.getByText("Line 20001").waitFor();
+      const found = operation.locator(".answer mark");
+      assert.is(await found.innerText(), "needle");
+      assert.ok(await found.isVisible());
+      const [download] = await Promise.all([
+        page.waitForEvent("download"),
+        operation.getByRole("link", { name: /The whole answer/ }).click(),
+      ]);
+      assert.is(download.suggestedFilename(), "answer.txt");
+    }),
+);
+
+tries("what is no text, and nothing at all, are answers too", () =>
+  inPage(async (page) => {
+    await openForm(operationAt(page, "octets"));
+    await sendForm(operationAt(page, "octets"));
+    await operationAt(page, "octets").getByRole("link", { name: "The whole answer, 3 bytes" })
+      .waitFor();
+    await openForm(operationAt(page, "nothing"));
+    const { status, text } = await sendForm(operationAt(page, "nothing"));
+    assert.equal([status, text], ["204", ""]);
+  }));
+
+tries("an answer can be copied", () =>
+  inPage(async (page) => {
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    const operation = operationAt(page, "numbers");
+    await openForm(operation);
+    const { text } = await sendForm(operation);
+    await operation.getByRole("button", { name: "Copy" }).click();
+    await operation.getByRole("button", { name: "Copied" }).waitFor();
+    assert.is(await page.evaluate(() => navigator.clipboard.readText()), text);
+  }));
+
+tries(
+  "a token is typed in once, sent to this service alone, and is in no command",
+  () =>
+    inPage(async (page) => {
+      const form = await openForm(operationAt(page, "secret"));
+      await form.getByLabel("token").fill("abc.def");
+      await sendForm(operationAt(page, "secret"));
+      await openForm(operationAt(page, "secretRead"));
+      await sendForm(operationAt(page, "secretRead"));
+      await openForm(operationAt(page, "numbers"));
+      await sendForm(operationAt(page, "numbers"));
+      assert.equal(
+        asked.map(({ headers }) => headers.get("authorization")),
+        ["Bearer abc.def", "Bearer abc.def", null],
+      );
+      const curl = await operationAt(page, "secret").locator("pre").first().innerText();
+      assert.match(curl, 'curl -X POST -H "Authorization: Bearer $TOKEN"');
+      const kept = await page.evaluate(() =>
+        JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, history.state])
+      );
+      assert.not.match(kept, "abc.def");
+      assert.not.match(await page.content(), "abc.def");
+    }),
+);
+
+tries(
+  "a server elsewhere is told from one that cannot be reached, and an upload has no form",
+  () =>
+    inPage(async (page) => {
+      assert.is(await operationAt(page, "file").locator(".try").count(), 0);
+      const operation = operationAt(page, "elsewhere");
+      await openForm(operation);
+      const { line } = await sendForm(operation);
+      assert.match(line, "No answer: the server cannot be reached");
+    }),
+);
+
+tries("an answer that does not come can be stopped", () =>
+  inPage(async (page) => {
+    await page.route("**/t/numbers", () => {});
+    const operation = operationAt(page, "numbers");
+    await openForm(operation);
+    await operation.getByRole("button", { name: "Send" }).click();
+    await operation.getByRole("button", { name: "Stop" }).click();
+    await operation.getByText("No answer: it was stopped").waitFor();
+    await operation.getByRole("button", { name: "Send" }).waitFor();
+  }));
+
+tries(
+  "without a script a read is sent by its form where all of it is in the query",
+  () =>
+    inPage(async (page) => {
+      assert.is(await page.getByText("Try it", { exact: true }).first().isVisible(), false);
+      const operation = operationAt(page, "getHealth");
+      await operation.getByLabel("accept").fill("ok");
+      await operation.getByRole("button", { name: "Send" }).click();
+      await page.waitForURL(`${own.url}v1/health?accept=ok`);
+      assert.match(await page.locator("body").innerText(), /"status": ?"ok"/);
+    }, { server: own, javaScriptEnabled: false }),
+);
+
+tries(
+  "without a script what is not a read by its query alone shows its command",
+  () =>
+    inPage(async (page) => {
+      for (const name of ["things", "wrong", "secretRead", "elsewhere"]) {
+        assert.is(await operationAt(page, name).locator("form").count(), 0, name);
+        assert.match(await operationAt(page, name).locator("pre").innerText(), /^curl /);
+      }
+      assert.is(await operationAt(page, "numbers").locator("form").count(), 1);
+    }, { javaScriptEnabled: false }),
+);
+
+tries.run();
