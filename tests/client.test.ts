@@ -1,6 +1,9 @@
-/** The client that the node is called with: how it reads answers, byte by byte too. */
+/** The client that the node is called with: how it reads answers, byte by byte too, and when a connection is used again. */
+import type { Socket } from "node:net";
+import { Duplex } from "node:stream";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { createClient } from "../src/client/client.ts";
 import { type AnswerHead, createAnswerReader } from "../src/client/read-answer.ts";
 import { writeHead } from "../src/client/write-request.ts";
 
@@ -162,5 +165,52 @@ client("writes no header that would be two", () => {
     assert.throws(() => writeHead(request({ [name!]: value! })), /malformed/);
   }
 });
+
+/** A connection to a server that answers with its own number, and then with what nobody has asked for. */
+class Talkative extends Duplex {
+  readonly number: number;
+  #isUsed = false;
+
+  constructor(number: number) {
+    super();
+    this.number = number;
+  }
+
+  override _read() {}
+
+  override _write(_: unknown, __: unknown, done: () => void) {
+    this.push(`${OK}Content-Length: 1\r\n\r\n${this.number}`);
+    done();
+  }
+
+  /** What has come meanwhile is read from here on, as on Deno. */
+  ref() {
+    if (this.#isUsed) this.push(`${OK}Content-Length: 1\r\n\r\n0`);
+    this.#isUsed = true;
+  }
+
+  unref() {}
+  setNoDelay() {}
+  setTimeout() {}
+}
+
+for (const isOnce of [false, true]) {
+  const kind = isOnce ? "sent once" : "that may be sent again";
+  client(`takes no answer that nobody asked for as that to a request ${kind}`, async () => {
+    let connections = 0;
+    const open = () => new Talkative(++connections) as unknown as Socket;
+    const { send, sendOnce } = createClient(open);
+    const owner = {};
+    const ask = async () => {
+      const url = new URL("http://node.example/");
+      const { signal } = new AbortController();
+      const request = { method: "GET", url, headers: {}, body: undefined, signal };
+      const answer = await (isOnce ? sendOnce(request, owner) : send(request));
+      return new TextDecoder().decode(await answer.next());
+    };
+    assert.is(await ask(), "1");
+    assert.is(await ask(), "2");
+  });
+}
 
 client.run();

@@ -53,20 +53,22 @@ export function createClient(open: OpenSocket): Client {
     connection.exchange(request, () => idleAt(request.url).push(connection));
 
   return {
-    send(request) {
+    async send(request) {
       const kept = idleAt(request.url);
       let connection = kept.pop();
-      while (connection && !connection.isOpen) connection = kept.pop();
-      if (!connection) return openFor(request);
-      return sendOn(connection, request).catch((error) => {
+      while (connection && !(await connection.isFree())) connection = kept.pop();
+      if (!connection) return await openFor(request);
+      try {
+        return await sendOn(connection, request);
+      } catch (error) {
         if (!(error instanceof StaleError)) throw error;
-        return openFor(request);
-      });
+        return await openFor(request);
+      }
     },
     async sendOnce(request, owner) {
       const before = owned.get(owner);
       owned.delete(owner);
-      const connection = before?.isOpen
+      const connection = before && await before.isFree()
         ? before
         : createConnection(open(request.url), OWNED_TIMEOUT);
       try {

@@ -25,8 +25,13 @@ export interface ClientAnswer extends AnswerHead {
 
 /** A connection that is open, or being opened. */
 export interface Connection {
-  /** Whether it can carry a request. */
-  readonly isOpen: boolean;
+  /**
+   * Reads what the server has sent since the last answer, which nobody asked for. It must not be taken for the answer
+   * to the next request.
+   *
+   * @returns whether the connection can carry a request: nothing was there, and it is open
+   */
+  isFree(): Promise<boolean>;
   /**
    * Sends a request, once.
    *
@@ -83,7 +88,11 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
   socket.on("error", lose).on("close", () => lose());
 
   return {
-    get isOpen() {
+    async isFree() {
+      if (!isOpen) return false;
+      // Deno reads nothing of a socket that keeps no process alive.
+      socket.ref();
+      await new Promise((resolve) => setImmediate(resolve));
       return isOpen;
     },
     exchange: ({ method, url, headers, body, signal }, free) =>
