@@ -33,6 +33,7 @@ const BY_OTHERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     nginx: "gateway/proxies.slow.ts",
     caddyfile: "gateway/proxies.slow.ts",
   },
+  "docs/deployment.md": { nginx: "release/replicas.slow.ts" },
   "docs/embedding.md": { ts: "hosts/documents.test.ts" },
   "docs/kinds.md": { sh: "nodes/own-kind.slow.ts" },
 };
