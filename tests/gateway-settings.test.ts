@@ -1,0 +1,95 @@
+/** What is said of the settings of calls when the service starts, and by `nodeface check`. */
+import process from "node:process";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { judgeSettings } from "../src/gateway/judge-settings.ts";
+import type { Forward } from "../src/gateway/settings.ts";
+
+const settings = suite("the settings of calls");
+
+const NODE = "http://127.0.0.1:8545";
+
+/** What is said: sentences with their levels. */
+const said = async (
+  forward: Forward,
+  listening?: { host: string; port: number },
+  url: string | undefined = NODE,
+  hosts: readonly string[] | "*" = [],
+) =>
+  (await judgeSettings(forward, { hosts, url, listening })).map(({ level, message }) =>
+    `${level}: ${message}`
+  );
+
+const FAR = { host: "0.0.0.0", port: 8080 };
+const NEAR = { host: "127.0.0.1", port: 8080 };
+const OPEN = "warn: anybody who reaches 0.0.0.0 may call what forward.open names";
+const PLAIN =
+  "warn: the token crosses the network in plain http, unless a proxy with TLS stands before";
+const WRITES = { with_token: ["eth_sendRawTransaction"], token_env: "NODEFACE_TEST_TOKEN" };
+
+settings(
+  "that let others in are named where others can reach the service, and only there",
+  async () => {
+    const { NODEFACE_TEST_TOKEN: before } = process.env;
+    process.env.NODEFACE_TEST_TOKEN = "a-token-of-more-than-32-characters-0";
+    try {
+      assert.equal(await said("off", FAR), []);
+      assert.equal(await said("reads", FAR), [OPEN]);
+      assert.equal(await said("reads", NEAR), []);
+      assert.equal(await said("reads"), []);
+      assert.equal(await said(WRITES, FAR), [PLAIN]);
+      assert.equal(await said(WRITES, NEAR), []);
+      assert.equal(await said({ ...WRITES, open: ["reads"] }, FAR), [OPEN, PLAIN]);
+    } finally {
+      if (before === undefined) delete process.env.NODEFACE_TEST_TOKEN;
+      else process.env.NODEFACE_TEST_TOKEN = before;
+    }
+  },
+);
+
+settings("whose token is not there are said to lack it", async () => {
+  const [message = "", ...more] = await said({ ...WRITES, token_env: "NODEFACE_TEST_NO_TOKEN" });
+  assert.match(message, /^error: .*NODEFACE_TEST_NO_TOKEN/);
+  assert.equal(more, []);
+});
+
+for (
+  const [url, host, port, isSelf] of [
+    ["http://127.0.0.1:8080", "127.0.0.1", 8080, true],
+    ["http://localhost:8080", "127.0.0.1", 8080, true],
+    ["http://localhost:8080", "0.0.0.0", 8080, true],
+    ["http://[::1]:8080", "::", 8080, true],
+    ["http://[::1]:8080", "::1", 8080, true],
+    ["http://192.0.2.7:8080", "192.0.2.7", 8080, true],
+    ["http://127.0.0.1", "127.0.0.1", 80, true],
+    ["https://127.0.0.1", "127.0.0.1", 443, true],
+    ["http://127.0.0.1:8081", "127.0.0.1", 8080, false],
+    ["http://127.0.0.1", "127.0.0.1", 443, false],
+    ["http://192.0.2.7:8080", "127.0.0.1", 8080, false],
+    ["http://192.0.2.7:8080", "0.0.0.0", 8080, false],
+    ["http://127.0.0.1:8080", "192.0.2.7", 8080, false],
+  ] as const
+) {
+  const verb = isSelf ? "lead" : "do not lead";
+  settings(
+    `${verb} back to the service: ${url}, which listens on ${host}, port ${port}`,
+    async () => {
+      const found = (await said("reads", { host, port }, url)).filter((message) =>
+        message.startsWith("error")
+      );
+      const expected = `error: node.url ${url} is where this service listens itself`;
+      assert.equal(found, isSelf ? [expected] : []);
+    },
+  );
+}
+
+settings("that do not go together are said one by one", async () => {
+  assert.equal(await said({ open: ["reads"], origins: "*" }, undefined, undefined, "*"), [
+    'error: hosts cannot be "*" where calls are forwarded; name the hosts that are served',
+    'error: forward has origins: "*", which wants hosts to be named',
+  ]);
+  const named = ["node.example"];
+  assert.equal(await said({ open: ["reads"], origins: "*" }, undefined, NODE, named), []);
+});
+
+settings.run();
