@@ -150,6 +150,9 @@ const PATCHES: readonly Patch[] = [
   },
 ];
 
+/** The version with which each patch has been seen to be needed, and no setting to do the same. */
+const SEEN_WITH = "1.72.1";
+
 const ENTRY = "standalone.esm.js";
 
 const STATIC_IMPORT = /(?:^|[;}\n])(?:import|export)\b(?:[^;'"()]*?from)?\s*["'](\.[^"']+)["']/g;
@@ -159,9 +162,16 @@ const STATIC_IMPORT = /(?:^|[;}\n])(?:import|export)\b(?:[^;'"()]*?from)?\s*["']
  *
  * @param folder the folder of the package
  * @returns contents by path
- * @throws {Error} if a patch does not apply, as after an update of Scalar
+ * @throws {Error} if a patch does not apply, or Scalar is of another version than they were made for
  */
 export async function readScalar(folder: string): Promise<Map<string, Buffer>> {
+  const { version } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
+  if (version !== SEEN_WITH) {
+    throw new Error(
+      `src/build/patch-scalar.ts: Scalar is ${version}; see for each patch of ${SEEN_WITH} whether ` +
+        "it is still needed, and set SEEN_WITH",
+    );
+  }
   const browser = join(folder, "dist/browser");
   const chunks = (await readdir(join(browser, "chunks"))).filter((name) => name.endsWith(".js"));
   const paths = [ENTRY, ...chunks.sort().map((name) => `chunks/${name}`)];

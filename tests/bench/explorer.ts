@@ -177,9 +177,8 @@ const watch = ({ readable, presses, answered }: Explorer): string =>
 async function serveExplorers(own: string): Promise<Listening> {
   const files = new Map<string, Uint8Array>();
   const encode = promisify(brotliCompress);
-  for (const path of ["/spec.json", "/v1/info"]) {
-    files.set(path, await encode(await (await fetch(own + path)).text()));
-  }
+  const read = async (path: string) => await (await fetch(own + path)).text();
+  files.set("/v1/info", await encode(await read("/v1/info")));
   for (const { page, html = "" } of EXPLORERS) {
     if (!html) continue;
     files.set(page, await encode(html));
@@ -193,12 +192,19 @@ async function serveExplorers(own: string): Promise<Listening> {
     ".css": "text/css",
     ".json": "application/json",
   };
-  return await listen(({ url = "" }, response) => {
+  const served = await listen(({ url = "" }, response) => {
     const file = files.get(url);
     if (!file) return void response.writeHead(404).end();
     const type = url === "/v1/info" ? types[".json"] : types[extname(url)] ?? "text/html";
     response.writeHead(200, { "content-type": type, "content-encoding": "br" }).end(file);
   });
+  // Not all of them know a server that is relative.
+  const spec = JSON.parse(await read("/spec.json"));
+  files.set(
+    "/spec.json",
+    await encode(JSON.stringify({ ...spec, servers: [{ url: served.url }] })),
+  );
+  return served;
 }
 
 /** A server of this process. */

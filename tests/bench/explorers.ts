@@ -21,6 +21,10 @@ const named = (selector: string, name: RegExp) =>
   `[...document.querySelectorAll(${JSON.stringify(selector)})]` +
   `.find((element) => ${name}.test(element.ariaLabel + element.innerText))`;
 
+/** RapiDoc's first operation, in its navigation. */
+const FIRST_OF_RAPIDOC =
+  `document.querySelector("rapi-doc")?.shadowRoot?.querySelector("[data-content-id^=get-]")`;
+
 /** RapiDoc's elements, which are within two of its own. */
 const inRapiDoc = (selector: string) =>
   `document.querySelector("rapi-doc")?.shadowRoot.querySelector("api-request")?.shadowRoot` +
@@ -73,8 +77,8 @@ export const EXPLORERS: readonly Explorer[] = [
   {
     name: "RapiDoc",
     page: "/rapidoc",
-    readable: `document.querySelector("rapi-doc")?.shadowRoot?.querySelector("api-request")`,
-    presses: [inRapiDoc("[part~=btn-try]")],
+    readable: FIRST_OF_RAPIDOC,
+    presses: [FIRST_OF_RAPIDOC, inRapiDoc("[part~=btn-try]")],
     answered: inRapiDoc(".response-message.success"),
     html: `<!DOCTYPE html><meta charset="utf-8">
       <script type="module" src="rapidoc/dist/rapidoc-min.js"></script>

@@ -214,4 +214,21 @@ assets("a kind that is wrong stops it, and its place is said", async () => {
   });
 });
 
+for (
+  const [what, from, to, said] of [
+    ["no longer applies", "class:`endpoints`}", "class:`gone`}", "does not apply"],
+    ["is of another version", 'SEEN_WITH = "', 'SEEN_WITH = "0.', "whether it is still needed"],
+  ] as const
+) {
+  assets(`a patch of Scalar's that ${what} stops it`, async () => {
+    await inCopy(async (cwd) => {
+      const file = join(cwd, "src/build/patch-scalar.ts");
+      writeFileSync(file, readFileSync(file, "utf8").replace(from, to));
+      const { code, stderr } = await run(STEP, {}, { cwd });
+      assert.is(code, 1);
+      assert.match(stderr, said);
+    });
+  });
+}
+
 assets.run();
