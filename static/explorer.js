@@ -38,7 +38,7 @@ addEventListener("hashchange", () => {
   requestedHash = location.hash;
   showTarget();
 });
-for (const name of plain.querySelectorAll("var")) name.textContent = here;
+nameServers();
 document.querySelector(".skip").addEventListener("click", skip);
 plain.addEventListener("click", ({ target }) => {
   if (target.matches("button.scalar")) openInScalar(target);
@@ -49,6 +49,22 @@ showTarget();
 if (!isLineDear()) {
   await idle();
   if (!visitor.isTrying) replacing = replace().catch((error) => reportError(error));
+}
+
+/** Puts this service's address into the commands: at once, or of many into those that come near. */
+function nameServers() {
+  const names = plain.querySelectorAll("var");
+  const nameAll = () => names.forEach((name) => name.textContent = here);
+  if (!plain.querySelector(".many")) return nameAll();
+  const observer = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) {
+      if (!isIntersecting) continue;
+      for (const name of target.querySelectorAll("var")) name.textContent = here;
+      observer.unobserve(target);
+    }
+  }, { rootMargin: "100%" });
+  for (const article of plain.querySelectorAll("article")) observer.observe(article);
+  addEventListener("beforeprint", nameAll);
 }
 
 /** Whether the visitor's line is slow, or paid for by its bytes. */

@@ -72,6 +72,9 @@ const NAME_LENGTH_MAX = 200;
 
 const NAVIGATION_TAGS_MAX = 200;
 
+/** More operations than these take a slow phone a second to lay out. */
+const MANY = 300;
+
 /**
  * Renders the content of the page.
  *
@@ -100,7 +103,9 @@ async function fits(html: string): Promise<boolean> {
 
 /** Renders the first `shown` operations; stops when the HTML is too long. */
 function render(outline: Outline, detail: Detail, shown: number, total: number): string {
-  let html = `${renderNavigation(outline, detail)}<div id="content">${
+  // The style sheet has a browser lay out only what is near of many.
+  const many = shown > MANY ? ` class="many"` : "";
+  let html = `${renderNavigation(outline, detail)}<div id="content"${many}>${
     renderAbout(outline, detail)
   }`;
   let left = shown;

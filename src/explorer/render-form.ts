@@ -73,9 +73,8 @@ function attributeOf(value: unknown): string {
 /** A form for a script's absence: only a GET at this service whose parameters are all in the query. */
 function renderWithoutScript({ method, server, path }: Operation, form: Form): string {
   const { fields, body, token } = form;
-  const isQuery = fields.every((field) =>
-    field.in === "query" || (field.in === "header" && !field.isRequired)
-  );
+  const isQuery = !path.includes("{") &&
+    fields.every((field) => field.in === "query" || (field.in === "header" && !field.isRequired));
   if (method !== "GET" || ELSEWHERE.test(server) || !isQuery || body || token) return "";
   const action = escape(`..${server}${path}`);
   const inputs = fields.filter((field) => field.in === "query").map(renderInput).join("");

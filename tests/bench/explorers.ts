@@ -30,11 +30,17 @@ const inRapiDoc = (selector: string) =>
   `document.querySelector("rapi-doc")?.shadowRoot.querySelector("api-request")?.shadowRoot` +
   `.querySelector(${JSON.stringify(selector)})`;
 
+/** The button of the first form, once what it cannot do without is filled in. */
+const SEND = `((form) => {
+  for (const field of form?.querySelectorAll("[aria-required]") ?? []) field.value ||= "a";
+  return form?.querySelector(".send");
+})(document.querySelector("#plain .try form"))`;
+
 /** The plain page of Nodeface, whatever its description. */
 const PLAIN = {
   page: "/v1/spec",
   readable: one("#plain h3"),
-  presses: [one("#plain .try > summary"), one("#plain .try .send")],
+  presses: [one("#plain .try > summary"), SEND],
   answered: one("#plain .try .status .good"),
 };
 

@@ -1,0 +1,153 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { readOutline } from "../src/explorer/read-outline.ts";
+import { renderContent } from "../src/explorer/render-content.ts";
+import type { Json } from "../src/json/values.ts";
+
+const form = suite("the forms of the first HTML");
+
+const DONE = { responses: { 200: { description: "Done" } } };
+
+/** The page of a description with some paths. */
+const render = (paths: Json, more: Json = {}) =>
+  renderContent(readOutline({ openapi: "3.1.1", info: { title: "A" }, paths, ...more }));
+
+/** The data of the only form of a path with one operation. */
+async function dataOf(operation: Json, path = "/a", method = "get", more: Json = {}) {
+  const html = await render({ [path]: { [method]: { ...DONE, ...operation } } }, more);
+  const [, json] = /data-try='([^']*)'/.exec(html) ?? [];
+  return json === undefined ? undefined : JSON.parse(json);
+}
+
+form(
+  "says the method, the address and each parameter, without what is empty at the end",
+  async () => {
+    const parameters = [
+      { name: "id", in: "path", required: true, schema: { type: "integer" }, example: 7 },
+      { name: "kind", in: "query", schema: { type: "string", enum: ["a", "b"], default: "a" } },
+      {
+        name: "to",
+        in: "query",
+        schema: { type: "string", format: "date" },
+        example: "2026-01-31",
+      },
+      { name: "X-Trace", in: "header", schema: { type: "string" }, example: "t" },
+      { name: "session", in: "cookie", schema: { type: "string" } },
+    ];
+    assert.equal(
+      await dataOf({ parameters, "x-call": "open" }, "/a/{id}", "get", {
+        servers: [{ url: "./v1/node" }],
+      }),
+      [
+        "GET",
+        "/v1/node/a/{id}",
+        [
+          ["id", "path", "integer", 17, "7"],
+          ["kind", "query", "string", 0, "a", ["a", "b"]],
+          ["to", "query", "string, date", 16, "2026-01-31"],
+          ["X-Trace", "header", "string", 0, "t"],
+        ],
+      ],
+    );
+    assert.equal(await dataOf({}), ["GET", "/a"]);
+  },
+);
+
+form("an example of a body is its own, or is made of its schema, with all digits", async () => {
+  const body = async (media: Json, more: Json = {}) => {
+    const operation = { requestBody: { required: true, content: { "application/json": media } } };
+    return (await dataOf(operation, "/a", "post", more))?.[3];
+  };
+  const large = 18446744073709551615n;
+  assert.equal(await body({ example: { n: large } }), [
+    "application/json",
+    '{"n":18446744073709551615}',
+    1,
+  ]);
+  const schema = {
+    type: "object",
+    required: ["a"],
+    properties: {
+      a: { type: "string", examples: ["x"] },
+      b: { type: "array", items: { $ref: "#/components/schemas/B" } },
+      c: { readOnly: true, type: "string" },
+    },
+  };
+  const components = { schemas: { B: { oneOf: [{ enum: [2, 3] }] } } };
+  assert.is((await body({ schema }, { components }))[1], '{"a":"x","b":[2]}');
+});
+
+form("a schema that contains itself, or is too large, ends", async () => {
+  const properties = Object.fromEntries(
+    Array.from({ length: 30 }, (_, i) => [`p${i}`, { $ref: "#/components/schemas/S" }]),
+  );
+  const components = { schemas: { S: { type: "object", properties } } };
+  const content = { "application/json": { schema: { $ref: "#/components/schemas/S" } } };
+  assert.equal((await dataOf({ requestBody: { content } }, "/a", "put", { components }))[3], [
+    "application/json",
+    "{}",
+  ]);
+});
+
+form("what cannot be sent from a page has none", async () => {
+  const upload = { content: { "multipart/form-data": {} } };
+  assert.is(await dataOf({ requestBody: upload }, "/a", "post"), undefined);
+  assert.is(await dataOf({}, "/a", "trace"), undefined);
+  const cookie = [{ name: "s", in: "cookie", required: true }];
+  assert.is(await dataOf({ parameters: cookie }), undefined);
+});
+
+form("what is not forwarded has none, and what wants the token names its scheme", async () => {
+  const node = { servers: [{ url: "./v1/node" }] };
+  assert.is(await dataOf({ "x-call": "refused" }, "/a", "get", node), undefined);
+  // Without `forward` nothing is said of calls.
+  assert.is(await dataOf({}, "/a", "get", node), undefined);
+  const components = { securitySchemes: { Key: { type: "http", scheme: "Bearer" } } };
+  const security = [{ Key: [] }];
+  const data = await dataOf({ "x-call": "token", security }, "/a", "get", { ...node, components });
+  assert.is(data.at(-1), "Key");
+  // A secret is for this service alone.
+  const elsewhere = { servers: [{ url: "https://a.example" }], components };
+  assert.equal(await dataOf({ security }, "/a", "get", elsewhere), ["GET", "https://a.example/a"]);
+});
+
+form("without a script there is one where the query says everything, at this service", async () => {
+  const html = await render({
+    "/b": {
+      get: {
+        ...DONE,
+        parameters: [
+          { name: "q", in: "query", required: true, example: `"<x>"` },
+          { name: "c", in: "query", schema: { type: "boolean" } },
+        ],
+      },
+    },
+    "/c/{id}": { get: DONE },
+    "/d": { post: DONE },
+  });
+  assert.equal([...html.matchAll(/<form action="([^"]*)"/g)].map(([, to]) => to), ["../b"]);
+  assert.match(html, `<input name="q" value="&quot;&lt;x&gt;&quot;" required>`);
+  assert.match(html, `<select name="c"><option></option><option>true</option>`);
+});
+
+form("a description of many operations says so, and has a form for each", async () => {
+  const paths = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, i) => [`/p/${i}`, { get: DONE }]));
+  assert.not.match(await render(paths(200)), `class="many"`);
+  const html = await render(paths(1000));
+  assert.match(html, `class="many"`);
+  assert.is(html.match(/data-try='/g)?.length, 1000);
+});
+
+form("a short link has the name of a method or the operationId, once", async () => {
+  const named = (operationId: string) => ({ get: { ...DONE, operationId, tags: ["A", "B"] } });
+  const html = await render({
+    "/v1/rpc/get%5Fblock": { post: DONE },
+    "/a": named("getA"),
+    "/b": named("get b"),
+  });
+  const anchors = [...html.matchAll(/<article id="([^"]*)"/g)].map(([, id]) => id);
+  assert.equal(anchors.sort(), ["op/getA", "op/get_block"]);
+});
+
+form.run();
