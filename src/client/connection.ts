@@ -148,11 +148,15 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
         });
         current = { reader, fail };
         signal.addEventListener("abort", stop);
-        if (!body) return void socket.write(head, "latin1");
-        socket.cork();
-        socket.write(head, "latin1");
-        socket.write(body);
-        socket.uncork();
+        // Each write wakes the server, which may take the processor: those of one moment go out together.
+        setImmediate(() => {
+          if (failure) return;
+          if (!body) return void socket.write(head, "latin1");
+          socket.cork();
+          socket.write(head, "latin1");
+          socket.write(body);
+          socket.uncork();
+        });
       }),
   };
 }
