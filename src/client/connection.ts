@@ -5,7 +5,7 @@
  */
 import type { Socket } from "node:net";
 import type { Bytes } from "../bytes.ts";
-import { type AnswerHead, type AnswerReader, createAnswerReader } from "./read-answer.ts";
+import { type AnswerHead, AnswerReader } from "./read-answer.ts";
 import { type RequestLine, writeHead } from "./write-request.ts";
 
 /** A request with its content. */
@@ -126,7 +126,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
           }
         };
         const cancel = () => fail(closed());
-        const reader = createAnswerReader(method, {
+        const reader = new AnswerReader(method, {
           head: (head) => resolve({ ...head, next, cancel }),
           part(bytes) {
             waiting.push(bytes);
