@@ -4,7 +4,7 @@ import { Duplex } from "node:stream";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createClient } from "../src/client/client.ts";
-import { type AnswerHead, createAnswerReader } from "../src/client/read-answer.ts";
+import { type AnswerHead, AnswerReader } from "../src/client/read-answer.ts";
 import { writeHead } from "../src/client/write-request.ts";
 
 const client = suite("the client of the node");
@@ -21,7 +21,7 @@ interface Read {
 /** Reads an answer that comes in parts of some length, after which the server closes. */
 function read(answer: string, length = answer.length, method = "GET"): Read {
   const read: Read = { text: "" };
-  const reader = createAnswerReader(method, {
+  const reader = new AnswerReader(method, {
     head: (head) => Object.assign(read, head),
     part: (bytes) => read.text += String.fromCharCode(...bytes),
     end: (isKept) => read.isKept = isKept,

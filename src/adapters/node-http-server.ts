@@ -167,8 +167,10 @@ async function send(
 ): Promise<void> {
   try {
     const given = await answer;
-    if (isResponse(given)) await sendResponse(response, given, onError, endRecord);
-    else write(response, given);
+    if (isResponse(given)) return await sendResponse(response, given, onError, endRecord);
+    // Each write wakes its client, which may take the processor: those of one moment go out together.
+    await new Promise((resolve) => setImmediate(resolve));
+    write(response, given);
   } catch (error) {
     void notify(onError, error);
     if (response.headersSent) response.destroy();

@@ -14,9 +14,19 @@ import { createLineWriter, openOutput } from "./output.ts";
  * @returns the lines without a break after the last
  */
 export function formatMessage(message: string, level: string, time: Date): string {
-  const start = `${time.toISOString().slice(0, 19)}Z ${level.padEnd(5)}`;
+  const start = `${secondOf(time)} ${level.padEnd(5)}`;
+  if (!message.includes("\n")) return `${start} ${printable(message)}`;
   return message.split("\n").map((line) => `${start} ${printable(line)}`)
     .join("\n");
+}
+
+/** The second that was written last: many lines have the same. */
+let last = { second: NaN, text: "" };
+
+function secondOf(time: Date): string {
+  const second = Math.floor(time.getTime() / 1000);
+  if (second !== last.second) last = { second, text: `${time.toISOString().slice(0, 19)}Z` };
+  return last.text;
 }
 
 /** Writes a message. @default "warn" */

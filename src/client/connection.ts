@@ -5,7 +5,7 @@
  */
 import type { Socket } from "node:net";
 import type { Bytes } from "../bytes.ts";
-import { type AnswerHead, type AnswerReader, createAnswerReader } from "./read-answer.ts";
+import { type AnswerHead, AnswerReader } from "./read-answer.ts";
 import { type RequestLine, writeHead } from "./write-request.ts";
 
 /** A request with its content. */
@@ -135,7 +135,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
           }
         };
         const cancel = () => fail(closed());
-        const reader = createAnswerReader(method, {
+        const reader = new AnswerReader(method, {
           head: (head) => resolve({ ...head, next, cancel }),
           part(bytes) {
             waiting.push(bytes);
@@ -157,11 +157,15 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
         });
         current = { reader, fail };
         signal.addEventListener("abort", stop);
-        if (!body) return void socket.write(head, "latin1");
-        socket.cork();
-        socket.write(head, "latin1");
-        socket.write(body);
-        socket.uncork();
+        // Each write wakes the server, which may take the processor: those of one moment go out together.
+        setImmediate(() => {
+          if (failure) return;
+          if (!body) return void socket.write(head, "latin1");
+          socket.cork();
+          socket.write(head, "latin1");
+          socket.write(body);
+          socket.uncork();
+        });
       }),
   };
 }

@@ -21,20 +21,6 @@ export interface AnswerEvents {
   end(isKept: boolean): void;
 }
 
-/** Reads one answer. */
-export interface AnswerReader {
-  /** Whether a byte of it has come. */
-  readonly hasBegun: boolean;
-  /**
-   * Reads what has come.
-   *
-   * @throws {Error} with a code that begins with `HPE_`, as those of `node:http`, if it is no answer of HTTP/1.1
-   */
-  push(bytes: Bytes): void;
-  /** Says that no more will come; returns whether the answer is whole. */
-  close(): boolean;
-}
-
 /** How long a head may be, and a line of its chunks, in bytes. */
 const HEAD_MAX = 16_384;
 
@@ -50,120 +36,139 @@ type State =
   | "trailer"
   | "over";
 
-/**
- * Makes what reads the answer to one request.
- *
- * @param method of the request: the answer to a HEAD has no content
- */
-export function createAnswerReader(method: string, events: AnswerEvents): AnswerReader {
-  let state: State = "status";
-  let status = 0;
-  let isOld = false;
-  let fields: string[] = [];
+/** Reads the answer to one request. */
+export class AnswerReader {
+  /** Whether a byte of it has come. */
+  hasBegun = false;
+  readonly #method: string;
+  readonly #events: AnswerEvents;
+  #state: State = "status";
+  #status = 0;
+  #isOld = false;
+  #fields: string[] = [];
   /** What is left of a content or a chunk, in bytes. */
-  let left = 0;
-  let isKept = false;
+  #left = 0;
+  #isKept = false;
   /** The start of a line whose end has not come. */
-  let begun = "";
+  #begun = "";
   /** The length of the head, or of the lines around chunks. */
-  let headLength = 0;
-  let hasBegun = false;
+  #headLength = 0;
 
-  const end = () => {
-    state = "over";
-    events.end(isKept);
-  };
+  /** @param method of the request: the answer to a HEAD has no content */
+  constructor(method: string, events: AnswerEvents) {
+    this.#method = method;
+    this.#events = events;
+  }
 
-  const readLine = (line: string): void => {
-    if (state === "status") {
+  /**
+   * Reads what has come.
+   *
+   * @throws {Error} with a code that begins with `HPE_`, as those of `node:http`, if it is no answer of HTTP/1.1
+   */
+  push(bytes: Bytes): void {
+    this.hasBegun = true;
+    for (let at = 0; at < bytes.byteLength;) {
+      const state = this.#state;
+      // Nobody has asked for what comes behind an answer.
+      if (state === "over") refuse("end");
+      if (state === "length" || state === "chunk" || state === "close") {
+        at += this.#readContent(at === 0 ? bytes : bytes.subarray(at));
+        continue;
+      }
+      const stop = bytes.indexOf(LINE_FEED, at);
+      const until = stop < 0 ? bytes.byteLength : stop + 1;
+      this.#headLength += until - at;
+      if (this.#headLength > HEAD_MAX) refuse("length");
+      const text = this.#begun + latin1(bytes.subarray(at, until));
+      at = until;
+      if (stop < 0) {
+        this.#begun = text;
+        return;
+      }
+      this.#begun = "";
+      if (!text.endsWith("\r\n")) refuse("line");
+      if (state === "size") this.#headLength = 0;
+      this.#readLine(text.slice(0, -2));
+    }
+  }
+
+  /** Says that no more will come; returns whether the answer is whole. */
+  close(): boolean {
+    if (this.#state === "close") this.#end();
+    return this.#state === "over";
+  }
+
+  #readLine(line: string): void {
+    if (this.#state === "status") {
       const [, minor, digits] = /^HTTP\/1\.([01]) (\d{3})(?: [^\0\r]*)?$/.exec(line) ??
         refuse("status line");
-      [isOld, status, fields] = [minor === "0", Number(digits), []];
-      state = "field";
-    } else if (state === "field") {
-      if (line === "") return endHead();
+      this.#isOld = minor === "0";
+      this.#status = Number(digits);
+      this.#fields = [];
+      this.#state = "field";
+    } else if (this.#state === "field") {
+      if (line === "") return this.#endHead();
       const [, name = "", value = ""] = /^([\w!#$%&'*+.^`|~-]+):[\t ]*([^\0\r]*)$/.exec(line) ??
         refuse("header");
-      fields.push(name.toLowerCase(), value.trimEnd());
-    } else if (state === "size") {
+      this.#fields.push(name.toLowerCase(), value.trimEnd());
+    } else if (this.#state === "size") {
       const [, digits = ""] = /^([\da-f]{1,12})[\t ]*(?:;[^\0\r]*)?$/i.exec(line) ??
         refuse("chunk size");
-      left = parseInt(digits, 16);
-      state = left === 0 ? "trailer" : "chunk";
-    } else if (state === "break") {
+      this.#left = parseInt(digits, 16);
+      this.#state = this.#left === 0 ? "trailer" : "chunk";
+    } else if (this.#state === "break") {
       if (line !== "") refuse("chunk");
-      state = "size";
-    } else if (line === "") end();
-  };
+      this.#state = "size";
+    } else if (line === "") this.#end();
+  }
 
-  const endHead = () => {
-    headLength = 0;
+  #endHead(): void {
+    this.#headLength = 0;
+    const status = this.#status;
     if (status < 200) {
       // Early hints and the like go before the answer; nobody has asked for another protocol.
       if (status < 100 || status === 101) refuse("status");
-      state = "status";
+      this.#state = "status";
       return;
     }
     if (status > 599) refuse("status");
-    const headers = headersOf(fields);
+    const headers = headersOf(this.#fields);
     const coding = headers.get("transfer-encoding");
     const length = lengthOf(headers.get("content-length"));
-    if (coding !== null && (isOld || length !== undefined || coding.toLowerCase() !== "chunked")) {
-      refuse("framing");
-    }
+    const isTwofold = this.#isOld || length !== undefined || coding?.toLowerCase() !== "chunked";
+    if (coding !== null && isTwofold) refuse("framing");
     const connection = headers.get("connection") ?? "";
-    isKept = !isOld && !/(?:^|,)[\t ]*close[\t ]*(?:,|$)/i.test(connection);
-    const isEmpty = method === "HEAD" || status === 204 || status === 304 || length === 0;
-    left = length ?? 0;
-    state = isEmpty ? "over" : coding !== null ? "size" : length === undefined ? "close" : "length";
-    if (state === "close") isKept = false;
-    events.head({ status, headers });
-    if (state === "over") end();
-  };
+    this.#isKept = !this.#isOld && !/(?:^|,)[\t ]*close[\t ]*(?:,|$)/i.test(connection);
+    const isEmpty = this.#method === "HEAD" || status === 204 || status === 304 || length === 0;
+    this.#left = length ?? 0;
+    this.#state = isEmpty
+      ? "over"
+      : coding !== null
+      ? "size"
+      : length === undefined
+      ? "close"
+      : "length";
+    if (this.#state === "close") this.#isKept = false;
+    this.#events.head({ status, headers });
+    if (isEmpty) this.#end();
+  }
 
   /** Reads content; returns how many bytes were taken. */
-  const readContent = (bytes: Bytes): number => {
-    const part = state !== "close" && bytes.byteLength > left ? bytes.subarray(0, left) : bytes;
-    events.part(part);
-    if (state === "close") return part.byteLength;
-    left -= part.byteLength;
-    if (left === 0 && state === "chunk") state = "break";
-    else if (left === 0) end();
+  #readContent(bytes: Bytes): number {
+    const isPart = this.#state !== "close" && bytes.byteLength > this.#left;
+    const part = isPart ? bytes.subarray(0, this.#left) : bytes;
+    this.#events.part(part);
+    if (this.#state === "close") return part.byteLength;
+    this.#left -= part.byteLength;
+    if (this.#left === 0 && this.#state === "chunk") this.#state = "break";
+    else if (this.#left === 0) this.#end();
     return part.byteLength;
-  };
+  }
 
-  return {
-    get hasBegun() {
-      return hasBegun;
-    },
-    push(bytes) {
-      hasBegun = true;
-      for (let at = 0; at < bytes.byteLength;) {
-        // Nobody has asked for what comes behind an answer.
-        if (state === "over") refuse("end");
-        if (state === "length" || state === "chunk" || state === "close") {
-          at += readContent(at === 0 ? bytes : bytes.subarray(at));
-          continue;
-        }
-        const stop = bytes.indexOf(LINE_FEED, at);
-        const until = stop < 0 ? bytes.byteLength : stop + 1;
-        headLength += until - at;
-        if (headLength > HEAD_MAX) refuse("length");
-        begun += latin1(bytes.subarray(at, until));
-        at = until;
-        if (stop < 0) return;
-        if (!begun.endsWith("\r\n")) refuse("line");
-        const line = begun.slice(0, -2);
-        begun = "";
-        if (state === "size") headLength = 0;
-        readLine(line);
-      }
-    },
-    close() {
-      if (state === "close") end();
-      return state === "over";
-    },
-  };
+  #end(): void {
+    this.#state = "over";
+    this.#events.end(this.#isKept);
+  }
 }
 
 const LINE_FEED = 10;

@@ -378,8 +378,9 @@ function keyOf(
   right: Decision["right"],
   { method, url, headers, body }: UpstreamRequest,
 ): string {
-  const content = body ? new TextDecoder().decode(body) : "";
-  return JSON.stringify([right, name, method, url.href, headers, content]);
+  let key = `${right} ${name}\n${method} ${url.href}\n`;
+  for (const name in headers) key += `${name}: ${headers[name]}\n`;
+  return body ? `${key}\n${new TextDecoder().decode(body)}` : key;
 }
 
 /** Is aborted when the visitor of a call leaves. */

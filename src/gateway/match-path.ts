@@ -135,6 +135,9 @@ function faultOf(value: string, spans: boolean): string | undefined {
     : undefined;
 }
 
+/** Literals and names in braces, by turns. */
+const partsOf = memoize((template: string) => template.split(/(\{[^{}]*\})/));
+
 /**
  * A path built anew of a template and its parameters.
  *
@@ -145,7 +148,7 @@ export function buildPath(
   parameters: ReadonlyMap<string, string>,
   spans: ReadonlySet<string>,
 ): string {
-  return template.split(/(\{[^{}]*\})/).map((part) => {
+  return partsOf(template).map((part) => {
     const name = /^\{(.*)\}$/.exec(part)?.[1];
     if (name === undefined) return encodeURI(part).replaceAll("%25", "%");
     const value = parameters.get(name) ?? "";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { following, withSignal } from "../with-timeout.ts";
+import { following } from "../with-timeout.ts";
 
 /** What a call gives: shared where all of it is there. */
 export interface Shareable {
@@ -56,36 +56,40 @@ export function createSharing<T extends Shareable>(): Sharing<T> {
   };
 
   return {
-    async join(key, start, gone) {
-      gone.throwIfAborted();
-      const flight = flights.get(key) ?? begin(key, start);
-      flight.users++;
-      let isGone = false;
-      const leave = () => {
-        if (isGone) return;
-        isGone = true;
-        gone.removeEventListener("abort", leave);
-        if (--flight.users > 0) return;
-        // Who comes now would join what ends.
-        if (flights.get(key) === flight) flights.delete(key);
-        if (flight.landed) return flight.landed.end();
-        flight.controller.abort(gone.reason);
-        void flight.result.then((result) => result.end(), () => {});
-      };
-      gone.addEventListener("abort", leave);
-      let result: T;
-      try {
-        result = await withSignal(flight.result, gone);
-      } catch (error) {
-        leave();
-        throw error;
-      }
-      if (!result.isWhole && flight.isTaken) {
-        leave();
-        return await start(following(gone));
-      }
-      flight.isTaken = true;
-      return { ...result, end: leave };
-    },
+    join: (key, start, gone) =>
+      new Promise((resolve, reject) => {
+        if (gone.aborted) return reject(gone.reason);
+        const flight = flights.get(key) ?? begin(key, start);
+        flight.users++;
+        let isGone = false;
+        const leave = () => {
+          if (isGone) return;
+          isGone = true;
+          gone.removeEventListener("abort", go);
+          if (--flight.users > 0) return;
+          // Who comes now would join what ends.
+          if (flights.get(key) === flight) flights.delete(key);
+          if (flight.landed) return flight.landed.end();
+          flight.controller.abort(gone.reason);
+          void flight.result.then((result) => result.end(), () => {});
+        };
+        const go = () => {
+          leave();
+          reject(gone.reason);
+        };
+        gone.addEventListener("abort", go);
+        flight.result.then((result) => {
+          if (isGone) return;
+          if (result.isWhole || !flight.isTaken) {
+            flight.isTaken = true;
+            return resolve({ ...result, end: leave });
+          }
+          leave();
+          start(following(gone)).then(resolve, reject);
+        }, (error) => {
+          leave();
+          reject(error);
+        });
+      }),
   };
 }
