@@ -1,4 +1,4 @@
-/** Clients that leave, read slowly or wait for nothing, for twenty seconds, or for `NODEFACE_SOAK`. */
+/** Clients that leave, read slowly or wait for nothing, for eight seconds, or for `NODEFACE_SOAK`. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import process from "node:process";
 import { suite } from "uvu";
@@ -8,7 +8,7 @@ import { until } from "../nodes/_daemon.ts";
 import { type RawNode, startRawNode } from "./_raw-node.ts";
 import { ask, send, type Service, startService } from "./_services.ts";
 
-const SECONDS = Number(process.env.NODEFACE_SOAK ?? 20);
+const SECONDS = Number(process.env.NODEFACE_SOAK ?? 8);
 const MIB = 1024 * 1024;
 
 /** How many clients there are at a time. */
