@@ -491,6 +491,8 @@ config("what cannot be is refused, with its bound or the nearest right name", ()
   assert.match(of("info: { hide: [status, links, pears] }"), "info.hide[0] must be a key that can");
   assert.match(of("info: { hide: [status, links, pears] }"), "did you mean peers?");
   assert.match(of("info: { fields: { a: { from: [] } } }"), "it must not be empty");
+  const mixed = "info: { sources: { b: { get: /b } }, fields: { a: { from: [b#/c, 7] } } }";
+  assert.match(of(mixed), /^nodeface\.yaml:1:\d+: info\.fields\.a\.from\[1\] [^\n]*$/);
   assert.match(of("info: { fields: { a: { as: hex } } }"), "info.fields.a needs from");
   assert.match(of("info: { ttl: 25h }"), "at most 24h");
   assert.match(of("info: { stale: 99999999999h }"), "at most 24h");
