@@ -30,6 +30,23 @@ for (const file of FILES) {
 }
 
 node(
+  "the operations of this service are the last group, where tags are declared and where not",
+  async () => {
+    const tagsOf = async (tags: string) => {
+      const text = `openapi: 3.1.1
+info: { title: x, version: "1" }
+${tags}paths: { /height: { get: { tags: [chain], responses: {} } } }
+`;
+      const { json } = await load({ text });
+      return (JSON.parse(json) as { tags?: { name: string }[] }).tags?.map(({ name }) => name);
+    };
+    assert.equal(await tagsOf("tags: [{ name: chain }]\n"), ["chain", "About this service"]);
+    // The only one that is declared would be shown first.
+    assert.is(await tagsOf(""), undefined);
+  },
+);
+
+node(
   "the operations of this service have names that say so, which the node's have not taken",
   async () => {
     const text = `openapi: 3.1.1
