@@ -2,8 +2,9 @@
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { judgeSettings } from "../src/gateway/judge-settings.ts";
+import { judgeNames, judgeSettings } from "../src/gateway/judge-settings.ts";
 import type { Forward } from "../src/gateway/settings.ts";
+import type { NodeOperation } from "../src/openapi/node-operations.ts";
 
 const settings = suite("the settings of calls");
 
@@ -91,5 +92,32 @@ settings("that do not go together are said one by one", async () => {
   const named = ["node.example"];
   assert.equal(await said({ open: ["reads"], origins: "*" }, undefined, NODE, named), []);
 });
+
+/** Operations, of which the name and the mark count here. */
+const OPERATIONS = Object.entries({
+  getBlock: "read",
+  sendBlock: "write",
+  getKeys: "secret",
+  getOther: undefined,
+}).map(([name, access]) => ({ name, access })) as NodeOperation[];
+
+settings(
+  "name operations that are there, and open none that changes something or is private",
+  () => {
+    const named = (list: Partial<Record<"open" | "with_token", string[]>>) =>
+      judgeNames(OPERATIONS, list).map(({ level, message }) => `${level}: ${message}`);
+    assert.equal(named({ open: ["reads", "getBlock", "getOther"] }), []);
+    assert.equal(named({ with_token: ["getBlock", "sendBlock", "getKeys", "getOther"] }), []);
+    assert.equal(named({ open: ["sendBlock", "getKeys"] }), [
+      'error: forward.open names "sendBlock", which is marked write: it can stand under with_token alone',
+      'error: forward.open names "getKeys", which is marked secret: it can stand under with_token alone',
+    ]);
+    assert.equal(named({ open: ["getBlok"], with_token: ["nothing"] }), [
+      'error: forward.open names "getBlok", an operation that the description does not have; ' +
+      "did you mean getBlock?",
+      'error: forward.with_token names "nothing", an operation that the description does not have',
+    ]);
+  },
+);
 
 settings.run();
