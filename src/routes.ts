@@ -12,7 +12,7 @@ import { CALL_METHODS, type Forward, settingsOf } from "./gateway/settings.ts";
 import type { Cors } from "./http/cors.ts";
 import { createFinish, type Finish } from "./http/finish.ts";
 import type { Answer, Awaitable, RequestHead } from "./http/message.ts";
-import { namesContent } from "./http/names-content.ts";
+import { namesContent } from "./http/request-has-content.ts";
 import { parsePathTemplate } from "./http/path-template.ts";
 import type { Prefix, RequestedPath } from "./http/prefix.ts";
 import { problem } from "./http/problem-details.ts";

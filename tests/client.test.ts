@@ -3,9 +3,9 @@ import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { createClient } from "../src/client/client.ts";
-import { type AnswerHead, AnswerReader } from "../src/client/read-answer.ts";
-import { writeHead } from "../src/client/write-request.ts";
+import { createClient } from "../src/http1-client/client.ts";
+import { type AnswerHead, AnswerReader } from "../src/http1-client/read-answer.ts";
+import { writeHead } from "../src/http1-client/write-request.ts";
 
 const client = suite("the client of the node");
 

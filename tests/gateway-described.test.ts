@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { readOutline } from "../src/explorer/read-outline.ts";
 import { renderContent } from "../src/explorer/render-content.ts";
-import { describeCalls } from "../src/gateway/describe-calls.ts";
+import { describeCalls } from "../src/gateway/mark-operations.ts";
 import type { Forward } from "../src/gateway/settings.ts";
 import { type Json, objectOf } from "../src/json/values.ts";
 import { createNodeface } from "../src/index.ts";

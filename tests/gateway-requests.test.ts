@@ -4,7 +4,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { CallOut } from "../src/call-out.ts";
+import type { CallOut } from "../src/call-out-for-gateway.ts";
 import { createBudget } from "../src/gateway/bytes-under-way.ts";
 import { callNode } from "../src/gateway/upstream.ts";
 import { createAuth } from "../src/info/sources/give-credentials.ts";

@@ -22,7 +22,7 @@ import {
 } from "./shared.ts";
 import { checkServeOptions } from "./serve-options.ts";
 import { TIMEOUTS } from "./timeouts.ts";
-import { watchFailure } from "./watch-stream.ts";
+import { watchFailure } from "./watch-failure.ts";
 
 export type {
   AnswerRecord,

@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { RequestHead } from "../http/message.ts";
-import { namesContent } from "../http/names-content.ts";
+import { namesContent } from "../http/request-has-content.ts";
 import { whenAnswered } from "./when-answered.ts";
 
 /**

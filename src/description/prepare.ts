@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { type PageParts, renderParts } from "../explorer/page-parts.ts";
-import { describeCalls } from "../gateway/describe-calls.ts";
+import { type PageParts, renderParts } from "../explorer/render-description.ts";
+import { describeCalls } from "../gateway/mark-operations.ts";
 import type { Forward } from "../gateway/settings.ts";
 import { failureOf, type Finding } from "../openapi/diagnostics.ts";
 import { load, type Loaded, type LoadJob, nameOf } from "../openapi/load.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { CALL_MARK } from "../gateway/describe-calls.ts";
+import { CALL_MARK } from "../gateway/mark-operations.ts";
 import type { OperationMarks } from "../kinds/interface.ts";
 import { type Json, textOf } from "../json/values.ts";
 import { excerpt } from "../text.ts";

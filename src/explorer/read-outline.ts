@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { callNoteOf } from "../gateway/describe-calls.ts";
+import { callNoteOf } from "../gateway/mark-operations.ts";
 import { followReference } from "../openapi/follow-reference.ts";
 import { type LocatedOperation, operationsOf } from "../openapi/list-operations.ts";
 import { nameOfNodeOperation } from "../openapi/node-operations.ts";

@@ -8,7 +8,7 @@ import { parseJson } from "../json/lossless.ts";
 import { readParts } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
 import type { Answer } from "../http/message.ts";
-import { breakable } from "../call-out.ts";
+import { breakable } from "../call-out-for-gateway.ts";
 import { notFound } from "../http/no-route.ts";
 import { problem } from "../http/problem-details.ts";
 import type { Status } from "../http/status.ts";

@@ -26,7 +26,7 @@ import { createSharing } from "./share-reads.ts";
 import type { Forward } from "./settings.ts";
 import { hasToken, readToken, type TokenPlace } from "./token.ts";
 import { callNode, type UpstreamAnswer, UpstreamError, type UpstreamRequest } from "./upstream.ts";
-import { type CallOut, FORGETS_REQUESTS } from "../call-out.ts";
+import { type CallOut, FORGETS_REQUESTS } from "../call-out-for-gateway.ts";
 import { isResponse } from "../http/to-response.ts";
 import { following } from "../with-timeout.ts";
 

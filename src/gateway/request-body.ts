@@ -5,7 +5,7 @@
  */
 import { type Bytes, joinBytes } from "../bytes.ts";
 import type { Awaitable } from "../http/message.ts";
-import { namesContent } from "../http/names-content.ts";
+import { namesContent } from "../http/request-has-content.ts";
 import { withTimeout } from "../with-timeout.ts";
 import type { Call } from "./every-call.ts";
 

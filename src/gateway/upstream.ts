@@ -5,7 +5,7 @@
  */
 import { type Bytes, joinBytes } from "../bytes.ts";
 import type { Attempt, Auth } from "../info/sources/give-credentials.ts";
-import { type CallOut, type IncomingAnswer, SHOWS_BREAKS } from "../call-out.ts";
+import { type CallOut, type IncomingAnswer, SHOWS_BREAKS } from "../call-out-for-gateway.ts";
 import type { Budget } from "./bytes-under-way.ts";
 
 /** A call as the node gets it. */

@@ -4,7 +4,7 @@
  * @module
  */
 import { lazy } from "../lazy.ts";
-import { type CallOut, createCallOut } from "../call-out.ts";
+import { type CallOut, createCallOut } from "../call-out-for-gateway.ts";
 import { warnOfReaders } from "../file-access.ts";
 import { createFetch, PlatformError, readFile, type Tls } from "../platform.ts";
 import type { NodeSettings } from "./settings.ts";

@@ -19,7 +19,7 @@ import {
   type Target,
 } from "./resolve-files.ts";
 import { withoutLogin } from "./server-url.ts";
-import { NAMING } from "./specification.ts";
+import { NAMING } from "./structure-tables.ts";
 import { isReference, type Shape, shapeOfMember, siblingsOf } from "./structure.ts";
 import type { Fault } from "./validity.ts";
 

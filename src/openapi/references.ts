@@ -4,7 +4,7 @@
  * @module
  */
 import type { Path } from "../json/values.ts";
-import { NAMING } from "./specification.ts";
+import { NAMING } from "./structure-tables.ts";
 import { isReference, pathOf, type Place, type Shape, type Structure, walk } from "./structure.ts";
 
 /** A reference and where it stands. */

@@ -6,7 +6,7 @@
 import { LIMITS } from "./limits.ts";
 import { isObject, type Json, listOf, objectOf, setMember } from "../json/values.ts";
 import { weigh } from "../json/weigh.ts";
-import { COMMON_METHODS } from "./specification.ts";
+import { COMMON_METHODS } from "./structure-tables.ts";
 import { type Shape, shapeOfMember, structureOf } from "./structure.ts";
 
 /** How much more than the document what is made of it may be. */

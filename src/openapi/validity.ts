@@ -1,5 +1,5 @@
 /**
- * Finds what is not as OpenAPI wants it, by the tables of `specification.ts` and `validity-tables.ts`, and says what becomes of it:
+ * Finds what is not as OpenAPI wants it, by the tables of `structure-tables.ts` and `validity-tables.ts`, and says what becomes of it:
  * the smallest part is left out.
  *
  * @module
@@ -11,7 +11,7 @@ import { excerpt, quote, shorten } from "../text.ts";
 import { CHOICES, type Fill, FILLS, KEYS, NEEDED, OUSTED } from "./validity-tables.ts";
 import { withoutLoginOf } from "./server-logins.ts";
 import { withoutLogin } from "./server-url.ts";
-import { NAMING, OTHERS, VARIANTS } from "./specification.ts";
+import { NAMING, OTHERS, VARIANTS } from "./structure-tables.ts";
 import {
   isReference,
   nameOfShape,

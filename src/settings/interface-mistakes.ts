@@ -7,7 +7,7 @@
 import { parseFragment, valueAt } from "../json/pointer.ts";
 import { isObject, type Json, listOf, objectOf } from "../json/values.ts";
 import { pathOfReference, referencesOf } from "../openapi/references.ts";
-import { COMMON_METHODS } from "../openapi/specification.ts";
+import { COMMON_METHODS } from "../openapi/structure-tables.ts";
 import {
   nameOfShape,
   OPENRPC,

@@ -6,8 +6,8 @@
  * @module
  */
 import type { Bytes } from "./bytes.ts";
-import { type Client, createClient, type OpenSocket } from "./client/client.ts";
-import type { ClientAnswer, ClientRequest } from "./client/connection.ts";
+import { type Client, createClient, type OpenSocket } from "./http1-client/client.ts";
+import type { ClientAnswer, ClientRequest } from "./http1-client/connection.ts";
 import { lazy } from "./lazy.ts";
 import { createFetch, holdsCertificates, PlatformError, type Tls } from "./platform.ts";
 import { withSignal } from "./with-timeout.ts";
