@@ -7,6 +7,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { readdirSync, readFileSync } from "node:fs";
 import { parse } from "yaml";
+import { besideReference } from "../src/build/beside-documents.ts";
 import { kindJsonSchema, kindsReference } from "../src/build/kind-documents.ts";
 import { parseKind } from "../src/cli/kind-file.ts";
 import { ConfigError } from "../src/cli/configuration-error.ts";
@@ -416,12 +417,12 @@ testOnNode(kinds, "the schema tells editors what the command would say", () => {
 kinds(
   "the reference names every kind, what ok rests on, and those that cannot tell if they are in sync",
   async () => {
-    const text = await kindsReference();
+    const [text, beside] = await Promise.all([kindsReference(), besideReference()]);
     for (const [name, { title, url, health }] of Object.entries(KINDS)) {
       const [, part = ""] = text.split(`\n## ${name}\n`);
-      for (const fact of [title, url, health.ok]) {
-        assert.ok(part.includes(fact), `${name}: ${fact}`);
-      }
+      for (const fact of [title, health.ok]) assert.ok(part.includes(fact), `${name}: ${fact}`);
+      const [, start = ""] = beside.split(`\n## ${name}\n`);
+      assert.ok(start.includes(url), `${name}: ${url}`);
       for (const [network, { quiet = "" }] of Object.entries(health.networks ?? {})) {
         assert.match(part, `| ${network === "*" ? "any" : `\`${network}\``} | ${quiet} |`);
       }
