@@ -56,7 +56,7 @@ export async function runPairs(document: Document, tools: readonly Tool[]): Prom
   const server = await start([...command, ...description]);
   try {
     const [json, yaml] = ["spec.json", "spec.yaml"].map((path) => new URL(path, server.url).href);
-    await untilShown(json!);
+    await untilShown(server.url, document);
     const jsonFile = await keep(json!, join(folder, "served.json"));
     const yamlFile = await keep(yaml!, join(folder, "served.yaml"));
     const input = { json: json!, yaml: yaml!, jsonFile, yamlFile, entry };
@@ -101,13 +101,21 @@ function argumentsOf({ kind, software }: Document, folder: string): string[] {
   return ["--config", file];
 }
 
-/** Waits until a description is there: before, the service shows its own operations alone. */
-async function untilShown(url: string): Promise<void> {
+/**
+ * Waits until a description is shown. Before, the service shows its own operations alone: the page says so of a file,
+ * and what a kind offers has other paths than these.
+ */
+async function untilShown(url: string, { kind }: Document): Promise<void> {
   const since = performance.now();
   while (performance.now() - since < TIMEOUT) {
-    const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT) });
-    const { paths = {} } = await response.json() as { paths?: object };
-    if (Object.keys(paths).some((path) => !OWN_PATHS.includes(path))) return;
+    const path = kind === undefined ? "v1/spec" : "spec.json";
+    const response = await fetch(new URL(path, url), { signal: AbortSignal.timeout(TIMEOUT) });
+    if (kind === undefined) {
+      if (!(await response.text()).includes("is being read")) return;
+    } else {
+      const { paths = {} } = await response.json() as { paths?: object };
+      if (Object.keys(paths).some((path) => !OWN_PATHS.includes(path))) return;
+    }
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
