@@ -99,17 +99,14 @@ scalar("who has begun to try something keeps the page, and asks for it by a butt
     async (page) => void await page.clock.install(),
   ));
 
-scalar(
-  "who begins while it loads is not interrupted, and the place stays",
-  () =>
-    inPage(async (page) => {
-      let release = () => {};
-      const held = new Promise<void>((resolve) => release = resolve);
-      await page.route("**/arrange.js", async (route) => {
-        await held;
-        await route.continue();
-      });
-      await page.waitForRequest("**/standalone.esm.js");
+scalar("who begins while it loads is not interrupted, and the place stays", () => {
+  let release = () => {};
+  const held = new Promise<void>((resolve) => release = resolve);
+  let begin = () => {};
+  const loading = new Promise<void>((resolve) => begin = resolve);
+  return inPage(
+    async (page) => {
+      await loading;
       const operation = operationAt(page, "getHealth");
       await openForm(operation);
       const place = await operation.boundingBox();
@@ -120,8 +117,16 @@ scalar(
       assert.is(await page.locator("html.mounted").count(), 0);
       await page.getByRole("button", { name: "Open in Scalar" }).first().click();
       await mounted(page);
-    }),
-);
+    },
+    {},
+    async (page) =>
+      void await page.route("**/standalone.esm.js", async (route) => {
+        begin();
+        await held;
+        await route.continue();
+      }),
+  );
+});
 
 for (
   const [what, connection] of [
