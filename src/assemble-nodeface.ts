@@ -146,9 +146,8 @@ export function assembleNodeface(checked: CheckedOptions): AnsweringNodeface {
     const answer = answerMethod(head.method, routes.keys());
     if (!isPreflight(head)) return answer;
     // A method that is not there is answered as the others: to allow it would allow its headers for them too.
-    const [first] = routes.values();
-    const asked = (routes.get(head.headers.get("access-control-request-method") ?? "") ?? first)
-      ?.finish;
+    const method = head.headers.get("access-control-request-method") ?? "";
+    const asked = (routes.get(method) ?? firstOf(routes))?.finish;
     // Browsers remember all methods of the answer, so that each has to be open to the same origins.
     const open = [...routes].filter(([, { finish }]) => finish === asked).map(([method]) => method);
     if (!asked && open.length === routes.size) return answer;
@@ -218,7 +217,7 @@ function createCount({ answers }: Meters) {
     head: RequestHead,
     answered: Awaitable<Answer | Response>,
   ): Awaitable<Answer | Response> => {
-    const route = routes === NO_ROUTES ? undefined : routes.get(head.method) ?? firstOf(routes);
+    const route = routes.get(head.method) ?? firstOf(routes);
     const template = route?.template ?? OTHER;
     if (isReady(answered)) {
       answers.add(template, answered.status);
