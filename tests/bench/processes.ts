@@ -1,8 +1,18 @@
 /** Servers as processes: started on a port, stopped by their own id, and what they use. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { readFileSync } from "node:fs";
+import {
+  closeSync,
+  fstatSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+} from "node:fs";
 import { get } from "node:http";
 import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import process from "node:process";
 import { buffer } from "node:stream/consumers";
 import { ROOT } from "../_paths.ts";
@@ -22,21 +32,41 @@ const PATIENCE = 60_000;
 const children = new Set<ChildProcess>();
 process.on("exit", () => children.forEach((child) => child.kill("SIGKILL")));
 
-/** Starts a program, which is stopped at the latest when this process ends. */
+/** How much of the end of what a program printed is kept, in bytes. */
+const PRINTED_MAX = 10_000;
+
+/**
+ * Starts a program, which is stopped at the latest when this process ends. It prints to a file: a pipe would have this
+ * process read a line for each call that a server logs, on the processors that are measured.
+ */
 function launch([program, ...args]: readonly string[]) {
   const { HOST: _host, PORT: _port, NODE_OPTIONS: _options, ...env } = process.env;
-  const child = spawn(program!, args, { cwd: ROOT, env, stdio: ["ignore", "pipe", "pipe"] });
+  const folder = mkdtempSync(join(tmpdir(), "nodeface-bench-"));
+  const file = openSync(join(folder, "printed"), "a+");
+  rmSync(folder, { recursive: true });
+  const child = spawn(program!, args, {
+    cwd: ROOT,
+    env,
+    stdio: ["ignore", file, file],
+  });
   children.add(child);
-  let printed = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8").on("data", (text: string) => {
-      printed = (printed + text).slice(-10_000);
-    });
-  }
-  const ended = new Promise<{ code: number | null; printed: string }>((resolve, reject) => {
-    child.once("error", reject).once("close", (code) => resolve({ code, printed }));
-  }).finally(() => children.delete(child));
+  const ended = new Promise<{ code: number | null; printed: string }>(
+    (resolve, reject) => {
+      child.once("error", reject);
+      child.once("close", (code) => resolve({ code, printed: readEnd(file) }));
+    },
+  ).finally(() => {
+    closeSync(file);
+    children.delete(child);
+  });
   return { child, ended };
+}
+
+function readEnd(file: number): string {
+  const { size } = fstatSync(file);
+  const bytes = Buffer.alloc(Math.min(size, PRINTED_MAX));
+  readSync(file, bytes, { position: size - bytes.length });
+  return bytes.toString();
 }
 
 /**
@@ -47,7 +77,9 @@ function launch([program, ...args]: readonly string[]) {
  */
 export async function run(command: readonly string[]): Promise<string> {
   const { code, printed } = await launch(command).ended;
-  if (code !== 0) throw new Error(`"${command.join(" ")}" ended with ${code}: ${printed}`);
+  if (code !== 0) {
+    throw new Error(`"${command.join(" ")}" ended with ${code}: ${printed}`);
+  }
   return printed;
 }
 
@@ -56,7 +88,9 @@ export async function run(command: readonly string[]): Promise<string> {
  *
  * @throws {Error} where it ends, or does not answer within a minute
  */
-export async function start(command: (port: number) => readonly string[]): Promise<Running> {
+export async function start(
+  command: (port: number) => readonly string[],
+): Promise<Running> {
   const port = await freePort();
   const since = performance.now();
   const { child, ended } = launch(command(port));
@@ -65,8 +99,12 @@ export async function start(command: (port: number) => readonly string[]): Promi
     ({ code, printed }) => failure = `It ended with ${code}: ${printed}`,
     (error) => failure = String(error),
   );
-  while (await ask(port, "/v1/info").then(({ status }) => status !== 200, () => true)) {
-    if (performance.now() - since > PATIENCE) failure = `Nothing answers on port ${port}`;
+  while (
+    await ask(port, "/v1/info").then(({ status }) => status !== 200, () => true)
+  ) {
+    if (performance.now() - since > PATIENCE) {
+      failure = `Nothing answers on port ${port}`;
+    }
     if (failure !== undefined) throw new Error(failure);
     // Asking without pause would take the processor from the server.
     await new Promise((resolve) => setTimeout(resolve, 1));
@@ -81,10 +119,14 @@ export async function start(command: (port: number) => readonly string[]): Promi
 
 function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
-    const server = createServer().once("error", reject).listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
+    const server = createServer().once("error", reject).listen(
+      0,
+      "127.0.0.1",
+      () => {
+        const { port } = server.address() as { port: number };
+        server.close(() => resolve(port));
+      },
+    );
   });
 }
 
@@ -129,7 +171,8 @@ export function processorTime(pid: number): number {
 
 /** The resident memory of a process, or the most it has had, in MB; NaN without `/proc`. */
 export function memory(pid: number, which: "VmRSS" | "VmHWM"): number {
-  const [, kib] = new RegExp(`^${which}:\\s+(\\d+) kB$`, "m").exec(readProc(pid, "status")) ?? [];
+  const [, kib] = new RegExp(`^${which}:\\s+(\\d+) kB$`, "m").exec(readProc(pid, "status")) ??
+    [];
   return Number(kib) * 1024 / 1e6;
 }
 
