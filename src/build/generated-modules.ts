@@ -33,14 +33,10 @@ const KINDS = "spec/kinds";
 const SCALAR = "node_modules/@scalar/api-reference";
 
 /** The files of `static/` that the page loads. */
-const EXPLORER = [
-  "finding.js",
-  "explorer.js",
-  "try.js",
-  "header.js",
-  "arrange.js",
-  "explorer.css",
-];
+const EXPLORER = ["explorer.js", "try.js", "header.js", "arrange.js"];
+
+/** The files of `static/` that stand in the page. */
+const INLINE = ["explorer.css", "finding.js"];
 
 /** The folders with one module for each of some things. */
 const MODULE_FOLDERS = ["assets", "interfaces"];
@@ -204,13 +200,27 @@ function placeOfDot(yaml: string): number {
 }
 
 async function pageModule(files: PageFiles): Promise<Module> {
-  const read = (name: string) => readFile(join(ROOT, "static", name), "utf8");
-  const text = moduleText({
-    TEMPLATE: await read("explorer.html"),
-    FAVICON: await read("favicon.svg"),
-    FILES: files,
-  });
-  return { path: "page.js", inputs: [text], make: () => Promise.resolve(text) };
+  const parts = await readFiles(join(ROOT, "static"), ["explorer.html", "favicon.svg", ...INLINE]);
+  return {
+    path: "page.js",
+    inputs: [...[...parts].flat(), JSON.stringify(files)],
+    async make() {
+      const { transform } = await import("esbuild");
+      const inline: string[] = [];
+      for (const name of INLINE) {
+        const loader = extname(name) === ".css" ? "css" : "js";
+        const { code } = await transform(`${parts.get(name)}`, { loader, minify: true });
+        inline.push(code.trim());
+      }
+      const [style, finding] = inline as [string, string];
+      return moduleText({
+        TEMPLATE: `${parts.get("explorer.html")}`,
+        FAVICON: `${parts.get("favicon.svg")}`,
+        FILES: files,
+        INLINE: { style, finding, digest: createHash("sha256").update(finding).digest("base64") },
+      });
+    },
+  };
 }
 
 /** The program of the thread, as a text; bundlers of a host would not find a file of its own. */

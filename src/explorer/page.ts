@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { PageFiles } from "../generated/page.js";
+import type { PageFiles, PageInline } from "../generated/page.js";
 import { digest } from "../http/content-digest.ts";
 import { represent, type Representation } from "../http/representation.ts";
 import { iconNameOf, type Info, renderHeader, TABLES, titleOf } from "./render-header.ts";
@@ -13,14 +13,15 @@ import type { Icons } from "./icon.ts";
 import type { PageParts } from "./render-description.ts";
 
 /**
- * The content security policy (CSP level 3). The page runs only this service's scripts, and sends
+ * The content security policy (CSP level 3). The page runs only this service's scripts and the one line that stands in
+ * it, which is named by its digest, and sends
  * requests only to this service and the servers of the description; forms without a script to this service. Scalar shows images and sounds from
  * `blob:` URLs; `build/patch-scalar.ts` removes what the policy would block.
  */
-const contentSecurityPolicy = (origins: readonly string[]) =>
+const contentSecurityPolicy = (origins: readonly string[], digest: string) =>
   [
     "default-src 'none'",
-    "script-src 'self'",
+    `script-src 'self' 'sha256-${digest}'`,
     "style-src 'self' 'unsafe-inline'",
     ["connect-src 'self'", ...origins].join(" "),
     "img-src 'self' data: blob:",
@@ -58,17 +59,21 @@ export interface Page {
  * @param template HTML with names in braces for the values
  * @param parts what it shows of the description
  * @param files the paths of the page's files
+ * @param inline what stands in the page itself
  */
 export function createPage(
   template: string,
   { title: api, summary, content }: PageParts,
   files: PageFiles,
+  { style, finding, digest: scriptDigest }: PageInline,
   { origins, notice, title, icons }: PageOptions,
 ): Page {
   const naming = { title, api };
   const iconOf = (info: Info) => `../favicon.ico${icons.queryOf(iconNameOf(info, naming))}`;
   const constant = {
     explorer: files.explorer,
+    style,
+    finding,
     scalar: files.scalar,
     preload: files.preload.map(preload).join("\n    "),
     modules: files.modules.join(" "),
@@ -83,7 +88,7 @@ export function createPage(
   const render = async (info: Info, header: string): Promise<Representation> => {
     const title = escape(titleOf(info, naming));
     const html = fill(template, { ...constant, header, title, icon: escape(iconOf(info)) });
-    const policy = contentSecurityPolicy(origins);
+    const policy = contentSecurityPolicy(origins, scriptDigest);
     const representation = await represent(html, {
       type: "text/html; charset=utf-8",
       cache: "public, no-cache",
@@ -112,7 +117,7 @@ export function createPage(
   };
 }
 
-/** A low priority, since nothing is shown before the style sheet. */
+/** A low priority, since what is opened first needs none of them. */
 const preload = (path: string) =>
   `<link rel="modulepreload" href="../assets/${path}" fetchpriority="low">`;
 

@@ -23,3 +23,15 @@ export interface PageFiles {
 }
 
 export const FILES: PageFiles;
+
+/** What stands in the page, so that nothing has to come before it is seen. */
+export interface PageInline {
+  /** `static/explorer.css`. */
+  style: string;
+  /** `static/finding.js`, without its comment. */
+  finding: string;
+  /** Its SHA-256 in base64, by which the content security policy allows it. */
+  digest: string;
+}
+
+export const INLINE: PageInline;

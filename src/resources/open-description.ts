@@ -118,11 +118,12 @@ async function tellNames(
 
 function createMakePage(title: string | undefined, icons: Resource<Icons>) {
   return async ({ page, origins }: PageContent, notice?: string) => {
-    const [{ createPage }, { TEMPLATE, FILES }] = await Promise.all([
+    const [{ createPage }, { TEMPLATE, FILES, INLINE }] = await Promise.all([
       import("../explorer/page.ts"),
       import("../generated/page.js"),
     ]);
-    return createPage(TEMPLATE, page, FILES, { origins, notice, title, icons: await icons.get() });
+    const options = { origins, notice, title, icons: await icons.get() };
+    return createPage(TEMPLATE, page, FILES, INLINE, options);
   };
 }
 

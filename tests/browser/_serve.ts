@@ -3,7 +3,7 @@ import { serve } from "../../src/adapters/node.ts";
 import { createIcons } from "../../src/explorer/icon.ts";
 import { createPage } from "../../src/explorer/page.ts";
 import { renderParts } from "../../src/explorer/render-description.ts";
-import { FAVICON, FILES, TEMPLATE } from "../../src/generated/page.js";
+import { FAVICON, FILES, INLINE, TEMPLATE } from "../../src/generated/page.js";
 import { createFinish } from "../../src/http/finish.ts";
 import { represent, type Representation } from "../../src/http/representation.ts";
 import { respond } from "../../src/http/respond.ts";
@@ -64,7 +64,7 @@ async function pageOf(document: unknown) {
     new Request("http://localhost/spec.json"),
   )).json();
   const options = { origins: [], notice: undefined, title: undefined };
-  return createPage(TEMPLATE, await renderParts(described), FILES, { ...options, icons });
+  return createPage(TEMPLATE, await renderParts(described), FILES, INLINE, { ...options, icons });
 }
 
 const icons = createIcons(FAVICON);

@@ -23,9 +23,9 @@ weight(
   async () => {
     const context = await browser.newContext();
     const { page, asked } = await visit(context);
-    // All that is preloaded, and the two scripts that the page begins with.
+    // All that is preloaded, and the script that the page begins with.
     const preloaded = await page.locator("link[rel=modulepreload]").count();
-    assert.is(asked.filter(({ path }) => path.endsWith(".js")).length, preloaded + 2);
+    assert.is(asked.filter(({ path }) => path.endsWith(".js")).length, preloaded + 1);
     await send(page, "/v1/info");
     await page.getByText(NODE.chain_id).last().waitFor();
     assert.ok(asked.some(({ path }) => path.includes("/modal-")));

@@ -126,7 +126,7 @@ assets(
       appendFileSync(path(TAKEN), "// from the last run\n");
       rmSync(path(MISSING));
       writeFileSync(path("gone.js"), "");
-      appendFileSync(join(cwd, "static/explorer.css"), "/* changed */");
+      appendFileSync(join(cwd, "static/explorer.js"), "// changed\n");
 
       const { code, stderr } = await run(STEP, {}, { cwd });
       assert.is(code, 0, stderr);

@@ -19,10 +19,10 @@ async function sent(name: string): Promise<number> {
 const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
 
 /** The files that the page names, besides Scalar's. */
-const OWN = ["explorer.css", "finding.js", "explorer.js", "try.js", "arrange.js", "header.js"]
+const OWN = ["explorer.js", "try.js", "arrange.js", "header.js"]
   .map((name) => `${FILES.explorer}/${name}`);
 
-size("an operation can be tried after 26 kB, in seven requests", async () => {
+size("an operation can be tried after 26 kB, in five requests", async () => {
   const response = await ask("/v1/spec", { headers: { "accept-encoding": "br" } });
   assert.is(response.headers.get("content-encoding"), "br");
   const page = (await response.arrayBuffer()).byteLength;
