@@ -8,7 +8,7 @@
  *
  * @module
  */
-import type { Closeable } from "./disposable.ts";
+import type { Closeable } from "./closeable.ts";
 import { createFail } from "./answer-error.ts";
 import { isPreflight } from "./http/cors.ts";
 import { createFinish } from "./http/finish.ts";
@@ -80,7 +80,7 @@ export interface AnsweringNodeface extends Nodeface {
     context?: readonly unknown[],
   ): Awaitable<Answer | Response>;
   /** Asks the node, so that the first visitor need not wait for it. Never rejects. */
-  askNode(): Promise<void>;
+  warmUp(): Promise<void>;
   /** Tells the log of an error that an adapter has met, such as that of an operation's stream. */
   onError(error: unknown): void;
 }
@@ -197,7 +197,7 @@ export function assembleNodeface(checked: CheckedOptions): AnsweringNodeface {
     },
     matches,
     answer,
-    async askNode() {
+    async warmUp() {
       await resources.info.get().then(() => {}, options.onError);
     },
     onError: options.onError,

@@ -7,7 +7,7 @@ import { mistakesInOperations } from "./operations/check-operations.ts";
 import type { CheckedOptions, NodefaceOptions } from "./options.ts";
 import { OPTIONS, optionsWith } from "./options-schema.ts";
 import { describeMistake, type Mistake, readValue } from "./settings/check.ts";
-import { mistakesWithForward } from "./settings/forward.ts";
+import { mistakesWithForward } from "./settings/forward-schema.ts";
 import { hasKind, unknownSources } from "./settings/unknown-sources.ts";
 
 /**

@@ -6,7 +6,7 @@
 export { createNodeface } from "./create-nodeface.ts";
 export type { Nodeface } from "./assemble-nodeface.ts";
 export { defineOperation } from "./operations/operation.ts";
-export { problem } from "./operations/problem.ts";
+export { problem } from "./operations/problem-of-handler.ts";
 export type { DescriptionDocument, NodefaceOptions, NodeOptions, PageSettings } from "./options.ts";
 export type { Operation, PathName, PathParameters } from "./operations/operation.ts";
 export type {
@@ -27,8 +27,8 @@ export type {
   ServerObject,
   TagObject,
   Word,
-} from "./operations/openapi.ts";
-export type { Closeable } from "./disposable.ts";
+} from "./operations/openapi-types.ts";
+export type { Closeable } from "./closeable.ts";
 export type { Cors } from "./http/cors.ts";
 export type { Hosts } from "./http/host-guard.ts";
 export type { HostInfo } from "./info/query-plan.ts";

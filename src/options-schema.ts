@@ -8,7 +8,7 @@
 import * as v from "valibot";
 import { LOGO_TYPES, mistakeInLogo } from "./explorer/logo.ts";
 import { COMMAND, LOGS } from "./settings/flags-and-variables.ts";
-import { FORWARD, forward } from "./settings/forward.ts";
+import { FORWARD, forward } from "./settings/forward-schema.ts";
 import { infoSettings } from "./settings/info.ts";
 import { kindSchema } from "./settings/kind.ts";
 import { documentParts, operationObject } from "./settings/openapi.ts";

@@ -13,7 +13,7 @@ import type { HostInfo } from "./info/query-plan.ts";
 import { consoleLog, describeError, type Log } from "./log.ts";
 import type { Kind } from "./kinds/kind.ts";
 import { createMeters, type Meters } from "./metrics/meters.ts";
-import type { DocumentOptions } from "./operations/openapi.ts";
+import type { DocumentOptions } from "./operations/openapi-types.ts";
 import type { Operation } from "./operations/operation.ts";
 
 /** How a service is made. */

@@ -12,7 +12,7 @@ import { WRITTEN } from "../src/build/write-documents.ts";
 import { formatKinds, listKinds, printKind } from "../src/cli/kinds.ts";
 import { usage } from "../src/cli/usage.ts";
 import { readConfig } from "../src/cli/configuration.ts";
-import { parseFile } from "../src/cli/configuration-file.ts";
+import { parseFile } from "../src/cli/parse-configuration.ts";
 import { files } from "../src/cli/files.ts";
 import { ConfigError } from "../src/cli/configuration-error.ts";
 import { makePlan } from "../src/info/query-plan.ts";
@@ -128,6 +128,29 @@ info:
   assert.equal(parseFile(JSON.stringify({ log: "text" }), ""), { log: "text" });
   assert.equal(parseFile("", ""), {});
 });
+
+config(
+  "what a flag forwards is held against the file, and what the file forwards against flags",
+  async () => {
+    const flags = ["--config", "n.yaml", "--forward", "reads"];
+    const anyHost =
+      'n.yaml:1:8: hosts cannot be "*" where calls are forwarded; name the hosts that are served';
+    const noNode = "needs node.url: there is nothing to call";
+    const node = 'node: { url: "http://127.0.0.1:1" }';
+    assert.equal(await wrong(flags, {}, `hosts: "*"\n${node}`), [anyHost]);
+    assert.equal(await wrong(flags, {}, "{}"), [`--forward ${noNode}`]);
+    assert.equal(await wrong(["--forward", "reads"]), [`--forward ${noNode}`]);
+    assert.equal(await wrong([], { NODEFACE_FORWARD: "reads" }), [`NODEFACE_FORWARD ${noNode}`]);
+    assert.equal(await wrong(["--forward", "reads", "http://127.0.0.1:1"]), []);
+    const off = ["--config", "n.yaml", "--forward", "off"];
+    assert.equal(await wrong(off, {}, `hosts: "*"\nforward: reads\n${node}`), []);
+    const file = ["--config", "n.yaml"];
+    assert.equal(await wrong(file, {}, "forward: reads"), [`n.yaml: forward ${noNode}`]);
+    assert.equal(await wrong([...file, "http://127.0.0.1:1"], {}, "forward: reads"), []);
+    const halfRight = await wrong(file, {}, "forward: reads\nnode: { url: nope }");
+    assert.is(halfRight.length, 1, halfRight.join("\n"));
+  },
+);
 
 config("everything that is wrong is said at once, with its place and what would be right", () => {
   const text = `prot: 1

@@ -1,8 +1,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { readOutline } from "../src/explorer/read-outline.ts";
-import { renderContent } from "../src/explorer/render-content.ts";
-import { describeCalls } from "../src/gateway/mark-operations.ts";
+import { renderContent } from "../src/explorer/render-outline.ts";
+import { markCalls } from "../src/gateway/mark-operations.ts";
 import type { Forward } from "../src/gateway/settings.ts";
 import { type Json, objectOf } from "../src/json/values.ts";
 import { createNodeface } from "../src/index.ts";
@@ -67,7 +67,7 @@ const DOCUMENT: Json = {
 const TOKEN: Forward = { open: ["reads"], with_token: ["POST /write"], token_file: "token" };
 
 const say = (forward: Forward, document: Json = DOCUMENT) =>
-  describeCalls(structuredClone(document), forward).document;
+  markCalls(structuredClone(document), forward).document;
 
 /** An operation of a document. */
 const operation = (document: Json, path: string, method = "get"): Json =>
@@ -144,7 +144,7 @@ described("schemes that callbacks and webhooks ask for stay", () => {
 
 described("a description without operations at the node stays as it is", () => {
   const document = { ...DOCUMENT, servers: [{ url: "https://other.example" }], paths: {} };
-  assert.is(describeCalls(document, "reads").document, document);
+  assert.is(markCalls(document, "reads").document, document);
 });
 
 described("forwarded operations have one server, whatever else there is", async () => {

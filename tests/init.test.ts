@@ -6,7 +6,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { check } from "../src/cli/check.ts";
 import { type Config, readConfig } from "../src/cli/configuration.ts";
-import { parseFile } from "../src/cli/configuration-file.ts";
+import { parseFile } from "../src/cli/parse-configuration.ts";
 import { files } from "../src/cli/files.ts";
 import { init } from "../src/cli/init.ts";
 import { newConfiguration } from "../src/cli/new-configuration.ts";

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { parse } from "yaml";
 import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 import { formatFinding } from "../src/openapi/diagnostics.ts";
-import { deepen, markServers } from "../src/openapi/depths.ts";
+import { deepen, markServers } from "../src/openapi/relative-servers.ts";
 import { serverUrl } from "../src/openapi/server-url.ts";
 import { withServers } from "../src/openapi/servers.ts";
 import { writeJson, writeYaml } from "../src/openapi/write.ts";

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { serve as Serve, ServeOptions } from "../src/adapters/node.ts";
-import { checkServeOptions } from "../src/adapters/serve-options.ts";
+import { checkServeOptions } from "../src/adapters/check-serve-options.ts";
 import { createNodeface } from "../src/index.ts";
 
 const name = "Deno" in globalThis ? "deno" : "Bun" in globalThis ? "bun" : "node";

@@ -20,7 +20,7 @@ import {
   unanswered,
   urlAt,
 } from "./shared.ts";
-import { checkServeOptions } from "./serve-options.ts";
+import { checkServeOptions } from "./check-serve-options.ts";
 import { TIMEOUTS } from "./timeouts.ts";
 import { watchFailure } from "./watch-failure.ts";
 

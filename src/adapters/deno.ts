@@ -6,7 +6,7 @@
  */
 import type { Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
-import { type Address, checkServeOptions } from "./serve-options.ts";
+import { type Address, checkServeOptions } from "./check-serve-options.ts";
 import { type App, type Listening, listening, type ServeOptions } from "./shared.ts";
 import { createHttpServer, listen, urlOf } from "./node-http-server.ts";
 

@@ -13,7 +13,7 @@ import { beginRecord, type EndRecord } from "./answer-record.ts";
 import { hasBody, limitBody } from "./body-timeout.ts";
 import { createConnections } from "./connections.ts";
 import { TIMEOUTS } from "./timeouts.ts";
-import { type Address, checkServeOptions } from "./serve-options.ts";
+import { type Address, checkServeOptions } from "./check-serve-options.ts";
 import { whenAnswered } from "./when-answered.ts";
 import { MessageHead } from "./node-request-head.ts";
 import { withParsedBody } from "./parsed-body.ts";

@@ -5,11 +5,11 @@
  */
 import type { Answer, Awaitable, RequestHead } from "../http/message.ts";
 import { problem } from "../http/problem-details.ts";
-import type { Closeable } from "../disposable.ts";
+import type { Closeable } from "../closeable.ts";
 import type { AnswerRecord } from "./answer-record.ts";
 
 export type { AnswerRecord, Outcome } from "./answer-record.ts";
-export type { Closeable } from "../disposable.ts";
+export type { Closeable } from "../closeable.ts";
 
 /** The options of a server. Others are refused. */
 export interface ServeOptions extends Callbacks {

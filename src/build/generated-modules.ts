@@ -23,7 +23,7 @@ import type { PackedContent } from "../http/build-time-content.ts";
 import { formatJson } from "../json/lossless.ts";
 import type { KindInterface } from "../kinds/interface.ts";
 import type { Kind } from "../kinds/kind.ts";
-import { markServers } from "../openapi/depths.ts";
+import { markServers } from "../openapi/relative-servers.ts";
 import { writeJson } from "../openapi/write.ts";
 import { readScalar, staticImports } from "./patch-scalar.ts";
 
@@ -45,7 +45,7 @@ const MODULE_FOLDERS = ["assets", "interfaces"];
 const STEP = [
   "src/build/generated-modules.ts",
   "src/build/patch-scalar.ts",
-  "src/openapi/depths.ts",
+  "src/openapi/relative-servers.ts",
 ];
 
 const TYPES: Readonly<Record<string, string>> = {

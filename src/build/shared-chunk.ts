@@ -21,7 +21,7 @@ const SHARED = [
   "json/copy-as-json",
   "adapters/answer-record",
   "adapters/timeouts",
-  "adapters/serve-options",
+  "adapters/check-serve-options",
   "cli/configuration-error",
 ];
 

@@ -27,9 +27,9 @@ export async function describeCalls(
   operations: readonly NodeOperation[],
 ): Promise<Section[]> {
   if (forward === "off") return [];
-  const surroundings = { hosts, url: node.url, listening: { host, port } };
+  const facts = { hosts, url: node.url, listening: { host, port } };
   const judged = [
-    ...await judgeSettings(forward, surroundings),
+    ...await judgeSettings(forward, facts),
     ...judgeNames(operations, forward),
   ];
   const lines = judged.map(({ level, message }) => `${wordOf(level)} ${message}\n`);

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { findOpenSecrets, findUnreadable } from "../info/secret-and-ca-files.ts";
+import { findOpenSecrets, findUnreadable } from "../info/node-client.ts";
 import { formatJson } from "../json/lossless.ts";
 import { printableJson } from "../text.ts";
 import { describeCalls } from "./check-calls.ts";

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Forward } from "../gateway/settings.ts";
+import { clashesWith, type Forward } from "../gateway/settings.ts";
 import type { InfoSettings, NodeSettings } from "../info/settings.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { PageSettings } from "../options.ts";
@@ -18,7 +18,7 @@ import {
   unknownVariables,
 } from "./arguments-and-environment.ts";
 import { ConfigError } from "./configuration-error.ts";
-import type { FileConfig, LogoFile } from "./configuration-file.ts";
+import type { FileConfig, LogoFile } from "./parse-configuration.ts";
 
 /** What the command is to do. */
 export interface Config {
@@ -103,8 +103,16 @@ export async function readConfig(
   }
   if (wrong.length > 0) throw new ConfigError(wrong);
 
-  const description = values.spec ?? file.description;
+  const node = { ...file.node, ...nodeOf(values) };
   const forward = values.forward ?? file.forward;
+  const called = given.called.get("forward") ?? `${path}: forward`;
+  const others = { hosts: file.hosts ?? [], hasNode: node.url !== undefined };
+  // What else clashes has a place in the file, and was found there.
+  const clashes = forward ? [...clashesWith(forward, others)] : [];
+  if (clashes.length > 0) {
+    throw new ConfigError(clashes.map(({ message }) => `${called} ${message}`));
+  }
+  const description = values.spec ?? file.description;
   const metrics = values.metrics ?? file.metrics;
   return {
     command,
@@ -122,7 +130,7 @@ export async function readConfig(
     ...description === undefined ? {} : { description },
     ...page === undefined ? {} : { page },
     kinds,
-    node: { ...file.node, ...nodeOf(values) },
+    node,
     ...forward === undefined ? {} : { forward },
     info: file.info ?? {},
   };
@@ -159,10 +167,11 @@ async function readFiles(
   try {
     const text = await read(path);
     // It brings YAML and the kinds along, which take longer to load than all else.
-    const { kindFilesIn, logoIn, parseFile } = await import("./configuration-file.ts");
+    const { kindFilesIn, logoIn, parseFile } = await import("./parse-configuration.ts");
     await addKinds(kindFilesIn(text, path));
     const logo = await readLogo(logoIn(text, path), files);
-    const file = parseFile(text, path, kinds, nodeOf(values), logo);
+    const given = { ...nodeOf(values), ...values.forward && { forward: values.forward } };
+    const file = parseFile(text, path, kinds, given, logo);
     const page = file.page && {
       ...file.page,
       logo: logo && "bytes" in logo ? logo.bytes : undefined,

@@ -5,7 +5,7 @@
  */
 import { VERSION } from "../generated/build-info.js";
 import { KINDS } from "../generated/kinds.js";
-import { createServiceInfo, isAlone } from "../info/info-without-node.ts";
+import { createInfoWithoutNode, isAlone } from "../info/info-without-node.ts";
 import { createMonitor, type Inspection } from "../info/monitor.ts";
 import type { Config } from "./configuration.ts";
 
@@ -20,7 +20,7 @@ export async function inspectNode(
   { node, info, kinds: own }: Pick<Config, "node" | "info" | "kinds">,
 ): Promise<Inspected> {
   const service = { software: "nodeface", version: VERSION, started_at: new Date().toISOString() };
-  if (isAlone(node, info)) return await createServiceInfo(service, info).get();
+  if (isAlone(node, info)) return await createInfoWithoutNode(service, info).get();
   // What there is to say is said by the command.
   const quiet = { log: () => {}, onError: () => {} };
   const monitor = createMonitor({ service, node, info, kinds: { ...KINDS, ...own }, ...quiet });

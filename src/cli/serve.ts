@@ -19,7 +19,7 @@ import { createLineWriter, openOutput } from "./output.ts";
 import { handleSignals } from "./signals.ts";
 
 /** One configuration at work. */
-interface Service {
+interface RunningService {
   readonly config: Config;
   readonly nodeface: AnsweringNodeface;
   /** What has become of the node's description; nothing before it was read. */
@@ -77,7 +77,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   void tellCredentials(config, log);
   void tellForward(config, log);
   void tellSlow(current, log);
-  askNode(current);
+  warmUp(current);
   let stopWatching = watchDescription(current, queue, log);
 
   reload = async () => {
@@ -88,7 +88,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
       }
       const made = make(next);
       await made.nodeface.ready();
-      askNode(made);
+      warmUp(made);
       // What the node says of itself is not to be gone for a while.
       await made.nodeface.refresh();
       if (isWorse(made, current)) {
@@ -115,7 +115,12 @@ export async function runService(config: Config, read: () => Promise<Config>): P
 }
 
 /** Makes the service for a configuration. */
-function makeService(config: Config, startedAt: Date, meters: Meters, log: WriteLog): Service {
+function makeService(
+  config: Config,
+  startedAt: Date,
+  meters: Meters,
+  log: WriteLog,
+): RunningService {
   const { kinds, page, node, info, hosts, cors, description, forward, metrics } = config;
   let described = () => {};
   const whenDescribed = new Promise<void>((resolve) => described = resolve);
@@ -128,14 +133,14 @@ function makeService(config: Config, startedAt: Date, meters: Meters, log: Write
     },
     log: (message, { level }) => log(message, level),
   });
-  const service: Service = { config, nodeface, shown: undefined, described: whenDescribed };
+  const service: RunningService = { config, nodeface, shown: undefined, described: whenDescribed };
   return service;
 }
 
 /** Tells which credentials cannot be read, or can be by others. A node may write them when it starts, so the service goes on. */
 async function tellCredentials({ node }: Config, log: WriteLog): Promise<void> {
   if (!node.auth && !node.tls) return;
-  const { findOpenSecrets, findUnreadable } = await import("../info/secret-and-ca-files.ts");
+  const { findOpenSecrets, findUnreadable } = await import("../info/node-client.ts");
   for (const fault of await findUnreadable(node)) log(fault, "error");
   for (const warning of await findOpenSecrets(node)) log(warning, "warn");
 }
@@ -147,15 +152,15 @@ async function tellForward(
 ) {
   if (forward === "off") return;
   const { judgeSettings } = await import("../gateway/judge-settings.ts");
-  const surroundings = { hosts, url: node.url, listening: { host, port } };
-  for (const { level, message } of await judgeSettings(forward, surroundings)) log(message, level);
+  const facts = { hosts, url: node.url, listening: { host, port } };
+  for (const { level, message } of await judgeSettings(forward, facts)) log(message, level);
 }
 
 /** How long a description may take before it is said that it is read, in milliseconds. */
 const SLOW = 1000;
 
 /** Tells that a large description is being read, and when it was. */
-async function tellSlow({ config: { description }, described }: Service, log: WriteLog) {
+async function tellSlow({ config: { description }, described }: RunningService, log: WriteLog) {
   if (description === undefined || description === "none") return;
   const begun = performance.now();
   let isTold = false;
@@ -171,8 +176,8 @@ async function tellSlow({ config: { description }, described }: Service, log: Wr
 }
 
 /** Whether a service that is to take the place of another has lost the same node's description. */
-function isWorse(next: Service, now: Service): boolean {
-  const isShown = ({ shown }: Service) => shown === "current" || shown === "older";
+function isWorse(next: RunningService, now: RunningService): boolean {
+  const isShown = ({ shown }: RunningService) => shown === "current" || shown === "older";
   const isSame = next.config.description === now.config.description &&
     next.config.node.url === now.config.node.url;
   return isSame && isShown(now) && !isShown(next);
@@ -189,8 +194,8 @@ function createQueue(): Queue {
 }
 
 /** The first question to the node is the service's own: it says what kind of node it found. */
-function askNode({ config, nodeface }: Service): void {
-  if (!isAlone(config.node, config.info)) void nodeface.askNode();
+function warmUp({ config, nodeface }: RunningService): void {
+  if (!isAlone(config.node, config.info)) void nodeface.warmUp();
 }
 
 /**
@@ -200,7 +205,7 @@ function askNode({ config, nodeface }: Service): void {
  * @returns ends that
  */
 function watchDescription(
-  { config: { description, node }, nodeface }: Service,
+  { config: { description, node }, nodeface }: RunningService,
   queue: Queue,
   log: WriteLog,
 ): () => void {

@@ -3,13 +3,13 @@
  *
  * @module
  */
-import { type PageParts, renderParts } from "../explorer/render-description.ts";
-import { describeCalls } from "../gateway/mark-operations.ts";
+import { type PageParts, renderParts } from "../explorer/page-parts.ts";
+import { markCalls } from "../gateway/mark-operations.ts";
 import type { Forward } from "../gateway/settings.ts";
-import { failureOf, type Finding } from "../openapi/diagnostics.ts";
+import { type Finding, findingOf } from "../openapi/diagnostics.ts";
 import { load, type Loaded, type LoadJob, nameOf } from "../openapi/load.ts";
 import type { Reader } from "../openapi/read-file-or-url.ts";
-import { type Marked, markServers } from "../openapi/depths.ts";
+import { type Marked, markServers } from "../openapi/relative-servers.ts";
 import { encodeForm, type Form } from "../openapi/serve-description.ts";
 import type { NodeOperation } from "../openapi/node-operations.ts";
 import { originsOf } from "../openapi/server-origins.ts";
@@ -54,7 +54,7 @@ export const prepare: Prepare = async ({ forward = "off", ...job }, read) => {
   const { findings, stamps } = loaded;
   if (!loaded.document) return { content: undefined, findings, stamps };
   try {
-    const { document, operations } = describeCalls(loaded.document, forward);
+    const { document, operations } = markCalls(loaded.document, forward);
     const origins = originsOf(document);
     const page = await renderParts(document);
     const marked = markServers(document);
@@ -84,7 +84,7 @@ export function failed(
   stamps: Prepared["stamps"],
   error: unknown,
 ): Prepared {
-  return { content: undefined, findings: [failureOf(nameOf(entry), error)], stamps };
+  return { content: undefined, findings: [findingOf(nameOf(entry), error)], stamps };
 }
 
 /** What is said where a document cannot be written as YAML. */

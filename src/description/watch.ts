@@ -7,7 +7,7 @@
 import type { Representation } from "../http/representation.ts";
 import type { Json } from "../json/values.ts";
 import { lazy, type Resource, serialize } from "../lazy.ts";
-import { failureOf } from "../openapi/diagnostics.ts";
+import { findingOf } from "../openapi/diagnostics.ts";
 import type { DocumentOfHost } from "../openapi/document-of-host.ts";
 import type { DescribedOperation } from "../openapi/operations-of-host.ts";
 import type { LoadJob } from "../openapi/load.ts";
@@ -119,7 +119,7 @@ export function keepCurrent<T>(
       const shown = { ...await prepareForms({ json, yaml }), page, operations };
       return { shown, yaml: content.yaml, findings, stamps };
     } catch (error) {
-      return { findings: [failureOf(nameOf(options.place), error)], stamps };
+      return { findings: [findingOf(nameOf(options.place), error)], stamps };
     }
   }
 

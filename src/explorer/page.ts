@@ -10,7 +10,7 @@ import { represent, type Representation } from "../http/representation.ts";
 import { iconNameOf, type Info, renderHeader, TABLES, titleOf } from "./render-header.ts";
 import { escape } from "./escape-html.ts";
 import type { Icons } from "./icon.ts";
-import type { PageParts } from "./render-description.ts";
+import type { PageParts } from "./page-parts.ts";
 
 /**
  * The content security policy (CSP level 3). The page runs only this service's scripts and the one line that stands in

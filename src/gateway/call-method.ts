@@ -15,7 +15,7 @@ import { readQuery } from "./parameters.ts";
 import { decodeUtf8, readContent } from "./request-body.ts";
 import { isFault, type RawParams, readParams } from "./rpc-body.ts";
 import { checkParams, readRpcAnswer, type RpcAnswer, writeCall } from "./rpc-call.ts";
-import { statusOf } from "./rpc-errors.ts";
+import { statusOf } from "./rpc-error-codes.ts";
 
 /** Answers a call of a method. */
 export async function callMethod(core: Core, call: Call): Promise<Answer | Response> {

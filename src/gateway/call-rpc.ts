@@ -14,7 +14,7 @@ import { NoPlace } from "./call-slots.ts";
 import { decodeUtf8, readContent } from "./request-body.ts";
 import { isFault, type RawCall, readRpcBody, type RpcFault } from "./rpc-body.ts";
 import { checkParams, readRpcAnswer, writeCall } from "./rpc-call.ts";
-import { CODES } from "./rpc-errors.ts";
+import { CODES } from "./rpc-error-codes.ts";
 import type { UpstreamAnswer, UpstreamRequest } from "./upstream.ts";
 import { following } from "../with-timeout.ts";
 

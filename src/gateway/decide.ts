@@ -77,7 +77,7 @@ export interface NameMistake {
   readonly list: "open" | "with_token";
   readonly name: string;
   readonly problem: "unknown" | "closed";
-  /** The names that there are, for the nearest one. */
+  /** How the operation is marked that cannot be open. */
   readonly access?: NodeOperation["access"];
 }
 

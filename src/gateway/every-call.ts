@@ -6,7 +6,7 @@
 import type { Answer, Awaitable, RequestHead } from "../http/message.ts";
 import { problem } from "../http/problem-details.ts";
 import type { Auth } from "../info/sources/give-credentials.ts";
-import { failureOf } from "../info/sources/fetch-failure.ts";
+import { sourceErrorOf } from "../info/sources/fetch-failure.ts";
 import type { CallRecord } from "../log.ts";
 import type { NodeOperation } from "../openapi/node-operations.ts";
 import { isAllowedCaller } from "./browser-guard.ts";
@@ -414,7 +414,7 @@ export function describeFailure(
     const detail = `The node gives no whole answer within ${timeout / 1000} s${maybe}`;
     return { status: 504, detail };
   }
-  const { code, message } = failureOf(error);
+  const { code, message } = sourceErrorOf(error);
   const detail = `The node cannot be reached: it ${message}${BEFORE.has(code) ? "" : maybe}`;
   return { status: 502, detail };
 }

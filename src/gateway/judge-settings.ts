@@ -21,7 +21,7 @@ export interface Judgement {
 }
 
 /** What is known besides of the service. */
-export interface Service {
+export interface ServiceFacts {
   /** The host names that are answered for. */
   readonly hosts: readonly string[] | "*";
   /** Where the node answers. */
@@ -45,7 +45,7 @@ export function judgeNames(operations: readonly NodeOperation[], forward: Forwar
 /** What is wrong with the settings whatever the operations are. */
 export async function judgeSettings(
   forward: Forward,
-  { hosts, url, listening }: Service,
+  { hosts, url, listening }: ServiceFacts,
 ): Promise<Judgement[]> {
   const settings = settingsOf(forward);
   if (!settings) return [];

@@ -44,7 +44,7 @@ export interface DescribedCalls {
  *
  * @param document with its servers as they are served; left as it is
  */
-export function describeCalls(document: Json, forward: Forward): DescribedCalls {
+export function markCalls(document: Json, forward: Forward): DescribedCalls {
   const operations = forward === "off" ? [] : listNodeOperations(document);
   const decisions = new Map(
     decide(operations, forward).map(({ operation, decision }) => [operation.name, decision]),

@@ -6,7 +6,7 @@
  */
 import type { Answer } from "../http/message.ts";
 import { problem } from "../http/problem-details.ts";
-import { CODES } from "./rpc-errors.ts";
+import { CODES } from "./rpc-error-codes.ts";
 
 const MESSAGE = "This service shows what the node can do, and does not forward calls to it; " +
   'the setting "forward" says what is';

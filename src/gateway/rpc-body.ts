@@ -5,7 +5,7 @@
  */
 import { type Part, readParts, textOfPart } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
-import { CODES } from "./rpc-errors.ts";
+import { CODES } from "./rpc-error-codes.ts";
 
 /** How many levels a body may have. */
 export const DEPTH_MAX = 64;

@@ -21,7 +21,7 @@ export function isAlone(
 }
 
 /** Makes the info of a service alone. */
-export function createServiceInfo(service: Service, settings: InfoSettings = {}): Monitor {
+export function createInfoWithoutNode(service: Service, settings: InfoSettings = {}): Monitor {
   const { hide, static: values = {}, ttl = DEFAULTS.ttl } = settings;
   const status = { status: "ok" } as const;
   const { info } = makeInfo({ service, isBesideNode: false, values, status, hide });

@@ -12,7 +12,7 @@ import type { Resource } from "../lazy.ts";
 import { withTimeout } from "../with-timeout.ts";
 import type { Detection } from "./detect-kind.ts";
 import type { Info, Service } from "./info-form.ts";
-import { fetchForNode } from "./secret-and-ca-files.ts";
+import { fetchForNode } from "./node-client.ts";
 import { createObserver } from "./observe-node.ts";
 import type { HostInfo, Plan } from "./query-plan.ts";
 import type { Outcome } from "./query-sources.ts";
@@ -187,15 +187,15 @@ export function createMonitor(options: MonitorOptions): NodeMonitor {
     if (state.name === "querying") state.abort.abort();
     generation++;
     state = { name: "idle" };
-    observer.giveUp();
+    observer.takeForSilent();
     published = undefined;
   };
 
   const isUnderWay = (since: number) => state.name === "querying" && state.since === since;
 
   /** Says that the node has not answered in time, until it does. */
-  const giveUp = async () => {
-    observer.giveUp();
+  const sayItIsSilent = async () => {
+    observer.takeForSilent();
     await publish();
   };
 
@@ -227,7 +227,7 @@ export function createMonitor(options: MonitorOptions): NodeMonitor {
         const { since, done } = state;
         const left = since + (isFollowed ? PATIENCE : observer.timeout + GRACE) - time;
         if (left > 0) await withTimeout(done, left, () => {});
-        if (!isFollowed && published !== undefined && isUnderWay(since)) await giveUp();
+        if (!isFollowed && published !== undefined && isUnderWay(since)) await sayItIsSilent();
       }
       return valid() ?? await publish();
     },

@@ -85,7 +85,7 @@ export interface Observer {
    */
   observe(signal: AbortSignal): Promise<boolean>;
   /** Takes a node that is asked for something that was not answered in time for one that does not answer. */
-  giveUp(): void;
+  takeForSilent(): void;
   /** Says how the node is now. */
   report(): NodeReport;
   /** Resolves when nothing is under way. */
@@ -234,7 +234,7 @@ export function createObserver(options: ObserverOptions): Observer {
       const isKnown = !isDetected || detection?.kind !== undefined;
       return isKnown && !isSilent(plan, knowledge) && !gaveNothing(plan, knowledge);
     },
-    giveUp() {
+    takeForSilent() {
       knowledge = withoutAnswer(plan, knowledge);
     },
     report: reportNow,

@@ -131,7 +131,7 @@ export function lineStartsOf(text: string): number[] {
 }
 
 /** Something thrown while a description was prepared, as a finding. */
-export function failureOf(file: string, error: unknown): Finding {
+export function findingOf(file: string, error: unknown): Finding {
   const message = `cannot be shown: ${excerpt(String((error as Error).message))}`;
   return { file, line: 1, column: 1, message, isFatal: true, level: "error" };
 }

@@ -6,7 +6,7 @@
 import { bundle } from "./bundle.ts";
 import { check } from "./list-findings.ts";
 import { type Files, gather } from "./resolve-files.ts";
-import { failureOf, type Finding, summarize } from "./diagnostics.ts";
+import { type Finding, findingOf, summarize } from "./diagnostics.ts";
 import { mendOperations } from "./mend-operations.ts";
 import type { DocumentOfHost } from "./document-of-host.ts";
 import type { DescribedOperation } from "./operations-of-host.ts";
@@ -90,7 +90,7 @@ export async function load(
     const whole = withServiceOperations(own, document, operations, documentOfHost);
     return { document: whole, findings, stamps };
   } catch (error) {
-    return { document: undefined, findings: [failureOf(nameOf(entry), error)], stamps };
+    return { document: undefined, findings: [findingOf(nameOf(entry), error)], stamps };
   }
 }
 

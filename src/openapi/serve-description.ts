@@ -9,7 +9,7 @@ import { type DocumentOfHost, withDocumentOfHost } from "./document-of-host.ts";
 import { addOperations, type DescribedOperation, type Document } from "./operations-of-host.ts";
 import { lazy, type Resource } from "../lazy.ts";
 import type { Json } from "../json/values.ts";
-import { deepen, markServers, type Written } from "./depths.ts";
+import { deepen, markServers, type Written } from "./relative-servers.ts";
 
 /** A description may be kept, but is asked after at every use. */
 const REVALIDATE = "public, no-cache";
@@ -25,7 +25,7 @@ export interface Description {
 
 /** A description in one form, in every coding. */
 export interface Form extends KeptContent {
-  /** Where another dot makes what is served one folder deeper; see `depths.ts`. */
+  /** Where another dot makes what is served one folder deeper; see `relative-servers.ts`. */
   readonly dots: readonly number[];
 }
 

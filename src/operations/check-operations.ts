@@ -6,7 +6,7 @@
 import type { Mistake, Path } from "../settings/check.ts";
 import { show } from "../settings/show.ts";
 import { findParameter, namesOf } from "./describe-operation.ts";
-import type { ComponentsObject, ParameterObject } from "./openapi.ts";
+import type { ComponentsObject, ParameterObject } from "./openapi-types.ts";
 import type { Operation } from "./operation.ts";
 
 /** Paths that cannot be served, operations that OpenAPI takes for the same, and wrong parameters. */

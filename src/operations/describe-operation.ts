@@ -4,7 +4,7 @@
  * @module
  */
 import type { DescribedOperation } from "../openapi/operations-of-host.ts";
-import type { ComponentsObject, ParameterObject, ReferenceObject } from "./openapi.ts";
+import type { ComponentsObject, ParameterObject, ReferenceObject } from "./openapi-types.ts";
 import type { Operation } from "./operation.ts";
 
 const REFERENCE = "#/components/parameters/";

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Cors } from "../http/cors.ts";
-import type { Extended, OperationObject } from "./openapi.ts";
+import type { Extended, OperationObject } from "./openapi-types.ts";
 
 /** An operation of a host's own. */
 export interface Operation<Path extends string = string> {

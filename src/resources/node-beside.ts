@@ -5,7 +5,7 @@
  */
 import type { KnownNode } from "../description/known-interface.ts";
 import { VERSION } from "../generated/build-info.js";
-import { createServiceInfo, isAlone } from "../info/info-without-node.ts";
+import { createInfoWithoutNode, isAlone } from "../info/info-without-node.ts";
 import type { Monitor } from "../info/monitor.ts";
 import type { Snapshot } from "../info/snapshot.ts";
 import { parseJson } from "../json/lossless.ts";
@@ -40,7 +40,7 @@ export function createNodeBeside(options: ResolvedOptions): NodeBeside {
 
   const monitor = lazy(async (): Promise<Monitor> => {
     const service = { software: "nodeface", version: VERSION, started_at: startedAt.toISOString() };
-    if (isAlone(node, info)) return createServiceInfo(service, info);
+    if (isAlone(node, info)) return createInfoWithoutNode(service, info);
     const [{ createMonitor }, known] = await Promise.all([
       import("../info/monitor.ts"),
       node.url || node.kind ? kinds() : {},

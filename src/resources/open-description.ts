@@ -54,7 +54,7 @@ export async function openDescription(
   ]);
   const { document, ...forms } = await prepareOwn(own, operations, documentOfHost);
   const parts = lazy(async () => {
-    const { renderParts } = await import("../explorer/render-description.ts");
+    const { renderParts } = await import("../explorer/page-parts.ts");
     return await renderParts(document);
   });
   const alone = (notice?: string) => ({

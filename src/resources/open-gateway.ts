@@ -29,7 +29,7 @@ export async function openGateway(
   const [{ createGateway }, { callOutForNode }, { createAuth }] = await Promise.all(
     [
       import("../gateway/gateway.ts"),
-      import("../info/secret-and-ca-files.ts"),
+      import("../info/node-client.ts"),
       import("../info/sources/give-credentials.ts"),
     ],
   );

@@ -1,5 +1,5 @@
 /**
- * The commands, and the flags without a value. `--help` is made of them and of `flags.ts`.
+ * The commands, and the flags without a value. `--help` is made of them and of `flags-and-variables.ts`.
  *
  * @module
  */

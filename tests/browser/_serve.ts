@@ -2,7 +2,7 @@
 import { serve } from "../../src/adapters/node.ts";
 import { createIcons } from "../../src/explorer/icon.ts";
 import { createPage } from "../../src/explorer/page.ts";
-import { renderParts } from "../../src/explorer/render-description.ts";
+import { renderParts } from "../../src/explorer/page-parts.ts";
 import { FAVICON, FILES, INLINE, TEMPLATE } from "../../src/generated/page.js";
 import { createFinish } from "../../src/http/finish.ts";
 import { represent, type Representation } from "../../src/http/representation.ts";

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { testWhere, without } from "../_needs.ts";
-import { PROGRAMS } from "../nodes/_asked-nodes.ts";
+import { PROGRAMS } from "../nodes/_start-chains.ts";
 import { sendReads, sendWrong } from "./_try-node.ts";
 
 const { path, start } = PROGRAMS.ethereum!;

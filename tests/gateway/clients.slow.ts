@@ -9,7 +9,7 @@ import { objectOf } from "../../src/json/values.ts";
 import { testWhere, without } from "../_needs.ts";
 import { ROOT } from "../_paths.ts";
 import { run } from "../_server.ts";
-import { PROGRAMS } from "../nodes/_asked-nodes.ts";
+import { PROGRAMS } from "../nodes/_start-chains.ts";
 import { callsBy, resultOf } from "../nodes/_calls.ts";
 import { freePort, startDaemon, until } from "../nodes/_daemon.ts";
 import { startBeside } from "./_beside.ts";

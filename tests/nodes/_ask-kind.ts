@@ -2,7 +2,7 @@
 import type { KindInterface } from "../../src/kinds/interface.ts";
 import { loadInterface } from "../../src/openapi/load-interface.ts";
 import { askOperations } from "./_ask-operations.ts";
-import { PROGRAMS } from "./_asked-nodes.ts";
+import { PROGRAMS } from "./_start-chains.ts";
 import { type AskedNode, askMethods, type Outcome } from "./_interface.ts";
 
 /** What became of a kind. */

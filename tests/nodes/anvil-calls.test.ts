@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { type Beside, startBeside, TOKEN_FILE, WITH_TOKEN } from "../gateway/_beside.ts";
-import { PROGRAMS } from "./_asked-nodes.ts";
+import { PROGRAMS } from "./_start-chains.ts";
 import { resultOf } from "./_calls.ts";
 import { until } from "./_daemon.ts";
 import type { AskedNode } from "./_interface.ts";

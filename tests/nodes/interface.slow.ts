@@ -6,7 +6,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { testWhere, without } from "../_needs.ts";
 import { askKind } from "./_ask-kind.ts";
-import { PROGRAMS } from "./_asked-nodes.ts";
+import { PROGRAMS } from "./_start-chains.ts";
 import { type AskedNode, isHarmless, isThere, operationsOf, tally } from "./_interface.ts";
 import type { KindInterface } from "../../src/kinds/interface.ts";
 

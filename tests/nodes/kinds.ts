@@ -6,7 +6,7 @@ import { existsSync } from "node:fs";
 import process from "node:process";
 import { KINDS_WITH_INTERFACE, loadInterface } from "../../src/openapi/load-interface.ts";
 import { askKind } from "./_ask-kind.ts";
-import { PROGRAMS } from "./_asked-nodes.ts";
+import { PROGRAMS } from "./_start-chains.ts";
 import { type Tally, tally } from "./_interface.ts";
 
 const wanted = process.argv.slice(2);

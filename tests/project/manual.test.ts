@@ -5,12 +5,12 @@ import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { parseFile } from "../../src/cli/configuration-file.ts";
+import { parseFile } from "../../src/cli/parse-configuration.ts";
 import { parseKind } from "../../src/cli/kind-file.ts";
 import type { Listening } from "../../src/adapters/shared.ts";
 import type { Nodeface } from "../../src/index.ts";
 import { ROOT } from "../_paths.ts";
-import { PROGRAMS } from "../nodes/_asked-nodes.ts";
+import { PROGRAMS } from "../nodes/_start-chains.ts";
 import { type Daemon, freePort, startDaemon } from "../nodes/_daemon.ts";
 import { type Block, blocksOf, commandsOf, follow } from "./_manual.ts";
 

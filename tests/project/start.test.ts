@@ -13,7 +13,7 @@ const LATER: Readonly<Record<string, RegExp>> = {
   "what a node is asked with": /^src\/info\/(monitor|observe-node|query-|sources)/,
   "descriptions": /^src\/(description|openapi)\/(?!api-catalog\.ts$)/,
   "the explorer": /^src\/explorer\/(?!assets\.ts$)|^src\/generated\/(page|description|assets)\./,
-  "other commands": /^src\/cli\/(check|kinds|usage|configuration-file|kind-file)\.ts$/,
+  "other commands": /^src\/cli\/(check|kinds|usage|parse-configuration|kind-file)\.ts$/,
 };
 
 const read = importedBy(ROOT, "src/main.ts");

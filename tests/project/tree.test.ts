@@ -18,7 +18,7 @@ const LAYERS: readonly (readonly string[])[] = [
       "bytes.ts",
       "nearest.ts",
       "with-timeout.ts",
-      "disposable.ts",
+      "closeable.ts",
     ],
     "file-path.ts",
   ],

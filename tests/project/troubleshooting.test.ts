@@ -19,7 +19,7 @@ const SPEAKING = [
   "src/description",
   "src/resources",
   "src/settings/check.ts",
-  "src/settings/forward.ts",
+  "src/settings/forward-schema.ts",
   "src/settings/schema-builders.ts",
   "src/settings/text-rules.ts",
   "src/settings/unknown-sources.ts",

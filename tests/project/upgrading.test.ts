@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { serve } from "../../src/adapters/node.ts";
-import { parseFile } from "../../src/cli/configuration-file.ts";
+import { parseFile } from "../../src/cli/parse-configuration.ts";
 import { type Files, readConfig } from "../../src/cli/configuration.ts";
 import { createNodeface } from "../../src/index.ts";
 import { ROOT } from "../_paths.ts";

@@ -116,7 +116,7 @@ const MEANINGS: readonly Meaning[] = [
  *
  * @param error what `fetch` or a body threw; its own text may hold headers, and is not passed on
  */
-export function failureOf(error: unknown): SourceError {
+export function sourceErrorOf(error: unknown): SourceError {
   if (error instanceof SourceError) return error;
   const text = textOf(error);
   const meaning = MEANINGS.find(({ pattern }) => pattern.test(text));

@@ -7,7 +7,7 @@
 import { BOUNDS, TOO_LARGE } from "../bound-answer.ts";
 import { excerpt, startOf } from "../../text.ts";
 import type { Attempt, Auth } from "./give-credentials.ts";
-import { failureOf } from "./fetch-failure.ts";
+import { sourceErrorOf } from "./fetch-failure.ts";
 import { SourceError } from "./source-error.ts";
 import { withSignal } from "../../with-timeout.ts";
 
@@ -71,7 +71,7 @@ export async function requestText(
       );
     }
     if (signal.aborted) throw new SourceError("timeout", "is no longer asked");
-    throw withScheme(failureOf(error), request.url);
+    throw withScheme(sourceErrorOf(error), request.url);
   } finally {
     clearTimeout(timer);
   }
@@ -161,7 +161,7 @@ async function fetchOnceMore(
   try {
     return await fetch(url, init);
   } catch (error) {
-    if (failureOf(error).code !== "reset" || init.signal?.aborted) throw error;
+    if (sourceErrorOf(error).code !== "reset" || init.signal?.aborted) throw error;
     return await fetch(url, { ...init, keepalive: false });
   }
 }
@@ -179,7 +179,7 @@ async function readText({ body }: Response): Promise<string> {
       text += decoder.decode(chunk, { stream: true });
     }
   } catch (error) {
-    const failure = failureOf(error);
+    const failure = sourceErrorOf(error);
     throw failure.code === "reset" ? new SourceError("reset", "broke off its answer") : failure;
   }
   return text + decoder.decode();

@@ -103,7 +103,7 @@ function outcomeOf(
 ): CallOutcome {
   const { result, error } = objectOf(answer.value);
   if (error) {
-    const failure = failureOf(error);
+    const failure = sourceErrorOf(error);
     const isKept = keepErrors && !failure.isAbsent;
     return isKept ? { answer: { value: { error }, leftOut: answer.leftOut } } : { error: failure };
   }
@@ -124,7 +124,7 @@ const NO_METHOD = -32601;
 const NO_METHOD_WORDS =
   /\bmethod\b.{0,80}\b(?:not (?:found|supported|enabled|available|implemented)|does not exist|unknown)|\bunknown method/i;
 
-function failureOf(error: unknown): SourceError {
+function sourceErrorOf(error: unknown): SourceError {
   const { code, message } = objectOf(error);
   const said = startOf(textOf(message) ?? textOf(error) ?? "an error", 1024);
   const number = typeof code === "number" ? code : undefined;

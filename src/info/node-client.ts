@@ -1,5 +1,6 @@
 /**
- * The files that the settings of the node name, which the service reads: credentials and certificates.
+ * What calls a node as its settings say: it trusts the authority of `node.tls`. And what is wrong with the files that
+ * these settings name: credentials and certificates.
  *
  * @module
  */

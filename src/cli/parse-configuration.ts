@@ -13,7 +13,7 @@ import { objectOf } from "../json/values.ts";
 import { configuration } from "../options-schema.ts";
 import { type Mistake, readValue } from "../settings/check.ts";
 import type { LOGS } from "../settings/flags-and-variables.ts";
-import { mistakesWithForward } from "../settings/forward.ts";
+import { mistakesWithForward } from "../settings/forward-schema.ts";
 import { kindNameOf } from "../settings/kind-name.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import { show } from "../settings/show.ts";
@@ -48,7 +48,7 @@ export type LogoFile = { readonly bytes: Uint8Array } | { readonly mistake: stri
  * @param text what is in it
  * @param name its own path, which messages call it by and paths in it are relative to
  * @param own the operator's own kinds, by name, as far as their files are right
- * @param given what flags and variables say of the node, which goes before the file
+ * @param given what flags and variables say of the node and of `forward`, which goes before the file
  * @param logo what came of the file that {@linkcode logoIn} names
  * @throws {ConfigError} with everything that is wrong, each with line and column
  */
@@ -56,7 +56,7 @@ export function parseFile(
   text: string,
   name: string,
   own: Readonly<Record<string, Kind>> = {},
-  given: Pick<NodeSettings, "url" | "kind"> = {},
+  given: Pick<NodeSettings, "url" | "kind"> & { readonly forward?: Forward } = {},
   logo?: LogoFile,
 ): FileConfig {
   const { value, describe } = parseYaml(text, name, "a configuration");
@@ -64,16 +64,17 @@ export function parseFile(
   const schema = configuration((path) => locateBeside(path, name), names);
   const { value: read, mistakes } = readValue(value, schema);
   const config = withoutMistakes(read, mistakes) as FileConfig;
+  const { forward = config.forward, ...givenNode } = given;
   const kinds = { ...KINDS, ...own };
   const found = [
     ...mistakes,
     ...sameKinds(config),
     ...mistakesInLogo(config, logo),
-    ...mistakesWithForward(config.forward, config.hosts, undefined),
+    ...mistakesWithForward(forward, config.hosts, undefined),
   ];
   // What a kind brings along is not known where its file is wrong.
   if (names.every((name) => Object.hasOwn(own, name))) {
-    const node = { ...config.node, ...given };
+    const node = { ...config.node, ...givenNode };
     found.push(
       ...unknownSources(withRightFields(config.info), kindsOf(node, kinds)),
       ...unknownKeys(config, kinds),

@@ -5,7 +5,7 @@
  */
 import { shorten } from "../text.ts";
 import { readOutline } from "./read-outline.ts";
-import { renderContent } from "./render-content.ts";
+import { renderContent } from "./render-outline.ts";
 
 /** What the page shows of a description. */
 export interface PageParts {

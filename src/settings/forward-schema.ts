@@ -87,7 +87,7 @@ export const FORWARD: About = {
 /**
  * What is wrong between `forward` and other settings.
  *
- * @param hasNode whether it is said where the node answers; `undefined` where a flag may say it
+ * @param hasNode whether it is said where the node answers; `undefined` where that is not known
  */
 export function* mistakesWithForward(
   forward: Forward | undefined,

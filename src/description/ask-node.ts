@@ -7,7 +7,7 @@ import type { Kind, Listing, MethodCall } from "../kinds/kind.ts";
 import { formatJson, parseJson } from "../json/lossless.ts";
 import { objectOf, textOf } from "../json/values.ts";
 import { excerpt } from "../text.ts";
-import { fetchForNode } from "../info/secret-and-ca-files.ts";
+import { fetchForNode } from "../info/node-client.ts";
 import { type NodeSettings, timesOf } from "../info/settings.ts";
 import { createAuth } from "../info/sources/give-credentials.ts";
 import { requestText } from "../info/sources/http-request.ts";
