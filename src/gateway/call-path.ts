@@ -185,9 +185,11 @@ const passOn = ({ access, method, answerHeaders: named }: NodeOperation) =>
 
 /** What has been read of an answer, and the rest as it comes. What is cut looks cut. */
 function streamOf(answer: UpstreamAnswer, end: (bytes: number) => void): ReadableStream<Bytes> {
-  let sent = answer.start.byteLength;
+  let sent = answer.size;
   return new ReadableStream({
-    start: (controller) => controller.enqueue(answer.start),
+    start(controller) {
+      for (const part of answer.parts) controller.enqueue(part);
+    },
     async pull(controller) {
       try {
         const part = await answer.next();

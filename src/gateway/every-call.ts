@@ -11,6 +11,7 @@ import type { CallRecord } from "../log.ts";
 import type { NodeOperation } from "../openapi/node-operations.ts";
 import { isAllowedCaller } from "./browser-guard.ts";
 import { createBudget } from "./bytes-under-way.ts";
+import { createCallsUnderWay } from "./calls-under-way.ts";
 import {
   busy,
   hasTokenInQuery,
@@ -156,7 +157,7 @@ export function createCore(options: GatewayOptions): Core {
   const places = createPlaces(options.concurrency);
   const budget = createBudget();
   const sharing = createSharing<Sent>();
-  const underWay = new Set<AbortController>();
+  const underWay = createCallsUnderWay();
   /** When the calls of requests that may be forgotten should have ended. */
   const ends = new Map<() => void, number>();
   let closing: ReturnType<typeof setTimeout> | undefined;
@@ -217,14 +218,14 @@ export function createCore(options: GatewayOptions): Core {
       () => controller.abort(new DOMException("The call takes too long", "TimeoutError")),
       timeout,
     );
-    underWay.add(controller);
+    const takeAway = underWay.add(controller);
     let giveBack = () => {};
     const answers: UpstreamAnswer[] = [];
     const leave = () => {
       giveBack();
       clearTimeout(timer);
-      underWay.delete(controller);
-      if (underWay.size === 0) clearTimeout(closing);
+      takeAway();
+      if (underWay.count() === 0) clearTimeout(closing);
     };
     const end = () => {
       ends.delete(end);
@@ -245,7 +246,8 @@ export function createCore(options: GatewayOptions): Core {
     signal.addEventListener("abort", end);
     let left = limit;
     return {
-      ...{ leave, end },
+      leave,
+      end,
       async send(request, isRead, collect) {
         signal.throwIfAborted();
         const ready = options.auth();
@@ -358,12 +360,8 @@ export function createCore(options: GatewayOptions): Core {
     waiting: () => places.waiting,
     close() {
       places.close();
-      const breakOff = () => {
-        for (const controller of [...underWay]) {
-          controller.abort(new UpstreamError(503, "The service ends"));
-        }
-      };
-      if (underWay.size > 0) closing ??= setTimeout(breakOff, GRACE);
+      const breakOff = () => underWay.breakOff(new UpstreamError(503, "The service ends"));
+      if (underWay.count() > 0) closing ??= setTimeout(breakOff, GRACE);
     },
   };
 }

@@ -40,18 +40,19 @@ interface Flight<T> {
 
 /** Makes what lets calls share. */
 export function createSharing<T extends Shareable>(): Sharing<T> {
-  const flights = new Map<string, Flight<T>>();
+  // Not a `Map`, for the reason that `calls-under-way.ts` gives.
+  const flights: Record<string, Flight<T>> = Object.create(null);
 
   const begin = (key: string, start: Start<T>): Flight<T> => {
     const controller = new AbortController();
     const result = start(controller);
     const flight: Flight<T> = { result, controller, users: 0, isTaken: false };
     const land = (landed?: T) => {
-      if (flights.get(key) === flight) flights.delete(key);
+      if (flights[key] === flight) delete flights[key];
       if (landed) flight.landed = landed;
     };
     result.then(land, () => land());
-    flights.set(key, flight);
+    flights[key] = flight;
     return flight;
   };
 
@@ -59,7 +60,7 @@ export function createSharing<T extends Shareable>(): Sharing<T> {
     join: (key, start, gone) =>
       new Promise((resolve, reject) => {
         if (gone.aborted) return reject(gone.reason);
-        const flight = flights.get(key) ?? begin(key, start);
+        const flight = flights[key] ?? begin(key, start);
         flight.users++;
         let isGone = false;
         const leave = () => {
@@ -68,7 +69,7 @@ export function createSharing<T extends Shareable>(): Sharing<T> {
           gone.removeEventListener("abort", go);
           if (--flight.users > 0) return;
           // Who comes now would join what ends.
-          if (flights.get(key) === flight) flights.delete(key);
+          if (flights[key] === flight) delete flights[key];
           if (flight.landed) return flight.landed.end();
           flight.controller.abort(gone.reason);
           void flight.result.then((result) => result.end(), () => {});

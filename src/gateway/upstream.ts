@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Bytes, joinBytes } from "../bytes.ts";
+import type { Bytes } from "../bytes.ts";
 import type { Attempt, Auth } from "../info/sources/give-credentials.ts";
 import { type CallOut, type IncomingAnswer, SHOWS_BREAKS } from "../call-out-for-gateway.ts";
 import type { Budget } from "./bytes-under-way.ts";
@@ -21,13 +21,11 @@ export interface UpstreamRequest {
 export interface UpstreamAnswer {
   readonly status: number;
   readonly headers: Pick<Headers, "get">;
-  /** The first bytes, and whether these are all. */
-  readonly start: Bytes;
-  /** How many these are. */
-  readonly size: number;
-  /** The same as they came. */
+  /** The first bytes, as they came, and whether these are all. */
   readonly parts: readonly Bytes[];
   readonly isWhole: boolean;
+  /** How many these are. */
+  readonly size: number;
   /** The length of the whole answer, in bytes, where the node says it. */
   readonly length: number | undefined;
   /** Reads the next bytes; `undefined` at the end. Rejects where the answer breaks off or is too long. */
@@ -111,13 +109,7 @@ export async function callNode(
         parts.push(part);
       } else throw new UpstreamError(503, "Too many answers are under way");
     }
-    let start = parts.length === 1 ? parts[0] : undefined;
-    return {
-      ...{ status, headers, parts, isWhole, size: held, length: said, next, release },
-      get start() {
-        return start ??= joinBytes(parts);
-      },
-    };
+    return { status, headers, parts, isWhole, size: held, length: said, next, release };
   } catch (error) {
     release();
     throw error;
