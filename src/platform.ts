@@ -380,6 +380,11 @@ interface WebWorker {
   terminate(): void;
 }
 
+/** Gives back the memory of what is no longer used, where the runtime offers that: Bun waits until much more has gathered. */
+export function freeMemory(): void {
+  (globalThis as { Bun?: { gc(isSynchronous: boolean): void } }).Bun?.gc(true);
+}
+
 /**
  * Starts a thread.
  *

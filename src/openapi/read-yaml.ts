@@ -24,6 +24,10 @@ import { type Json, type Path, setMember } from "../json/values.ts";
 import { formatCount, formatSize, LIMITS } from "./limits.ts";
 import { failedReading, type Reading } from "./parse.ts";
 import { breathe, isDue } from "./yield-to-requests.ts";
+import { freeMemory } from "../platform.ts";
+
+/** The tokens and the nodes of a longer text are given back as soon as they have been used, in characters. */
+const LARGE = 1_000_000;
 
 /** Tokens between two looks at the clock. */
 const TURN = 1000;
@@ -51,9 +55,13 @@ class YamlError extends Error {
 export async function readYaml(text: string): Promise<Reading> {
   const problems: Problem[] = [];
   try {
+    const isLarge = text.length > LARGE;
     const document = await compose(text, problems);
+    if (isLarge) freeMemory();
     if (!problems.some(({ isFatal }) => isFatal)) {
       const { value, offsetsOf } = build(document, problems);
+      document.contents = null;
+      if (isLarge) freeMemory();
       return { value, problems, offsetsOf };
     }
   } catch (error) {

@@ -43,12 +43,6 @@ export const KNOWN_FAULTS: readonly KnownFault[] = [
     isEndless: true,
   },
   {
-    tool: "prism mock",
-    documents: ["Kubernetes 2.0"],
-    of: "tool",
-    why: "asks again over a connection that was closed while it computed (undici, after gzip)",
-  },
-  {
     tool: "hey-api",
     documents: ["Stripe 3.0"],
     of: "tool",

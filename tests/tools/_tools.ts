@@ -168,10 +168,20 @@ const OPERATIONS: Tool = {
 const PRISM: Tool = {
   name: "prism mock",
   missing,
-  async run({ json }, folder, timeout) {
+  // It loads a URL several times, and computes for so long between that its connection is closed by then.
+  async run({ jsonFile }, folder, timeout) {
     const port = await freePort();
     const program = inPackage("@stoplight/prism-cli/dist/index.js");
-    const command = [NODE_24, program, "mock", json, "--port", `${port}`, "--host", "127.0.0.1"];
+    const command = [
+      NODE_24,
+      program,
+      "mock",
+      jsonFile,
+      "--port",
+      `${port}`,
+      "--host",
+      "127.0.0.1",
+    ];
     let status: number | undefined;
     const { problem, output } = await run(command, folder, timeout, {
       until: {
