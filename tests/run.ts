@@ -61,14 +61,24 @@ const FAST: readonly (readonly Run[])[] = [
   ],
 ];
 
-/** One lane, since some of them measure. */
+const slow = files.filter((file) => file.endsWith(".slow.ts")).map((file) =>
+  onNode(
+    file.replace(/\.slow\.ts$/, ""),
+    `^${file.replaceAll(/[/.]/g, ".")}$`,
+  )
+);
+const slowOf = (...starts: string[]) =>
+  slow.filter(({ name }) => starts.some((start) => name.startsWith(start)));
+
+/** It measures, and has the machine for itself. */
+const ALONE = slowOf("release/start");
+/** What the one lane changes, such as the package, nothing in the other reads. */
+const BESIDE_OTHERS = slowOf("gateway/", "hosts/", "release/").filter((run) =>
+  !ALONE.includes(run)
+);
 const SLOW: readonly (readonly Run[])[] = [
-  files.filter((file) => file.endsWith(".slow.ts")).map((file) =>
-    onNode(
-      file.replace(/\.slow\.ts$/, ""),
-      `^${file.replaceAll(/[/.]/g, ".")}$`,
-    )
-  ),
+  BESIDE_OTHERS,
+  slow.filter((run) => !ALONE.includes(run) && !BESIDE_OTHERS.includes(run)),
 ];
 
 /** In milliseconds. A child of the run may keep the pipe open after the run's exit. */
@@ -80,7 +90,8 @@ const isWanted = ({ name }: Run) =>
   wanted.length === 0 ||
   wanted.some((folder) => name === folder || name.startsWith(`${folder}/`));
 
-const tiers = [words.includes("fast") ? FAST : [], words.includes("slow") ? SLOW : []];
+const isSlow = words.includes("slow");
+const tiers = [words.includes("fast") ? FAST : [], isSlow ? [ALONE] : [], isSlow ? SLOW : []];
 const results: Result[] = [];
 for (const lanes of tiers) results.push(...(await Promise.all(lanes.map(executeAll))).flat());
 const sum = (key: "passed" | "failed") => results.reduce((total, result) => total + result[key], 0);

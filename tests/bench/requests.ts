@@ -47,7 +47,7 @@ export async function requests(only: readonly string[], isQuick: boolean): Promi
   const missed: string[] = [];
   for (const runtime of chosen(only)) {
     const samples = await measureRuntime(runtime, mode);
-    for (const server of [runtime.nodeface, runtime.counting, runtime.bare, ...runtime.peers]) {
+    for (const server of [runtime.nodeface, ...runtime.counting, runtime.bare, ...runtime.peers]) {
       for (const each of CASES.filter((each) => isAsked(runtime, server, each))) {
         const name = `${server.name}, ${each.name}`;
         const values = (server: Server, connections: number, what: keyof Measured | "cpu") =>
@@ -68,7 +68,7 @@ export async function requests(only: readonly string[], isQuick: boolean): Promi
           `${failed.reduce((sum, count) => sum + count, 0)}`,
         );
         const short = mode.connections.filter((_, i) => rates[i]! < TARGET);
-        const isOurs = server === runtime.nodeface || server === runtime.counting;
+        const isOurs = server === runtime.nodeface || runtime.counting.includes(server);
         if (isOurs && short.length > 0) {
           missed.push(`${name}, at ${short.join(", ")}`);
         }
@@ -113,7 +113,9 @@ async function measureRuntime(
 async function startAll(runtime: Runtime): Promise<Map<Server, Running>> {
   const nodeface = await startNodeface(runtime);
   const running = new Map([[runtime.nodeface, nodeface]]);
-  running.set(runtime.counting, await start((port) => runtime.counting.command(port, "")));
+  for (const server of runtime.counting) {
+    running.set(server, await start((port) => server.command(port, "")));
+  }
   running.set(runtime.bare, await startBare(runtime, nodeface));
   for (const peer of runtime.peers) {
     running.set(peer, await start((port) => peer.command(port, answersOf(runtime))));
