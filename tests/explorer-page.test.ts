@@ -102,16 +102,38 @@ page("shows the operations of OpenAPI 3.2 as well: QUERY, and those of other met
   assert.not.match(html, "hidden");
 });
 
-page("the node's name is the heading and the title, and the API's stands below it", async () => {
-  const info = { name: "harbour-2", software: "litecoind", version: "0.21.4", network: "main" };
-  const html = await render({ info: { title: "Their <API>", version: "7" } }, info);
-  assert.equal(html.match(/<h1>.*?<\/h1>/g), [`<h1><a href="info">harbour-2</a></h1>`]);
-  assert.match(html, "<p>litecoind 0.21.4 · main</p>");
-  const title = "harbour-2 · litecoind 0.21.4 · main";
-  assert.match(html, `<title>${title}</title>`);
-  assert.match(html, `<meta property="og:title" content="${title}">`);
-  assert.match(html, "<h2>Their &lt;API&gt;</h2>");
-});
+page(
+  "webhooks are shown, with their tags or below a heading of their own, and not to be tried",
+  async () => {
+    const html = await render({
+      openapi: "3.1.1",
+      webhooks: {
+        newBlock: {
+          post: { summary: "A block has come", responses: { 200: { description: "Taken" } } },
+        },
+        "peer lost": { $ref: "#/components/pathItems/Lost" },
+        hidden: { post: { summary: "kept away", "x-internal": true } },
+      },
+      components: {
+        pathItems: { Lost: { put: { summary: "A peer has gone", tags: ["Peers"] } } },
+      },
+    });
+    for (
+      const text of [
+        `<h2 id="tag/webhooks">Webhooks</h2>`,
+        `<h3 id="webhook/POST/newBlock">A block has come</h3>`,
+        "<code>newBlock</code>",
+        "Sent by the API, to whoever wants to be told.",
+        "<dt><code>200</code></dt><dd>Taken",
+        `<h3 id="tag/peers/webhook/PUT/peer%20lost">A peer has gone</h3>`,
+      ]
+    ) assert.match(html, text);
+    assert.not.match(html, "kept away");
+    const [, webhooks] = /<h2 id="tag\/webhooks">(.*)<h2 id="tag\/about/s.exec(html)!;
+    assert.not.match(webhooks!, "curl");
+    assert.not.match(webhooks!, "try");
+  },
+);
 
 page("a time is absolute in the first HTML, which may be read at any time", async () => {
   const html = await render({}, { height: 7, head_at: "2026-01-31T08:14:41.5Z" });
@@ -521,8 +543,10 @@ async function show(
   return response;
 }
 
+/** The page without its style, which has words of its own. */
 async function render(description: Document, info = {}): Promise<string> {
-  return await (await show(description, info)).text();
+  const html = await (await show(description, info)).text();
+  return html.replace(/<style>.*?<\/style>/gs, "");
 }
 
 /** The page, which takes less than 75 kB in gzip. */

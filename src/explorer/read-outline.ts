@@ -63,6 +63,8 @@ export interface Operation {
   isCommon: boolean;
   /** Whether it can be posted as well, with its parameters as an object. */
   isPostedToo: boolean;
+  /** Whether the API sends it, to whoever wants to be told of something; its name stands for a path. */
+  isWebhook: boolean;
   parameters: Item[];
   answers: Item[];
   /** What is filled in to try it; `undefined` where it cannot be tried here. */
@@ -79,6 +81,8 @@ export interface Item {
 }
 
 const SCALAR_UNTAGGED = "default";
+
+const WEBHOOKS = "Webhooks";
 
 /** What the paths of methods of JSON-RPC begin with; see `openapi/openrpc.ts`. */
 const RPC = "/v1/rpc/";
@@ -142,7 +146,11 @@ function readSections(root: Json): Section[] {
     const isBoth = path.startsWith(RPC) && isSameByGet(located);
     for (const { method, operation } of located) {
       if (isHiddenByScalar(operation) || (isBoth && method === "POST")) continue;
-      const read = { ...readOperation(root, item, operation, method, path), isPostedToo: isBoth };
+      const read = {
+        ...readOperation(root, item, operation, method, path),
+        isPostedToo: isBoth,
+        isWebhook: false,
+      };
       const name = anchorNameOf(path, operation);
       const tags = listOf(operation.tags).map(text).filter(Boolean);
       for (const tag of new Set(tags.length > 0 ? tags : [SCALAR_UNTAGGED])) {
@@ -152,6 +160,28 @@ function readSections(root: Json): Section[] {
         const anchor = names.has(name) ? "" : name && `op/${name}`;
         if (anchor) names.add(name);
         operations.push({ ...read, id: unique(`${id}/${read.method}${path}`), anchor });
+      }
+    }
+  }
+  for (const [name, value] of Object.entries(objectOf(root.webhooks))) {
+    const item = readPathItem(root, value);
+    for (const { method, operation } of operationsOf(item)) {
+      if (isHiddenByScalar(operation)) continue;
+      const read = readOperation(root, item, operation, method, name);
+      const tags = listOf(operation.tags).map(text).filter(Boolean);
+      for (const tag of new Set(tags.length > 0 ? tags : [WEBHOOKS])) {
+        if (hidden.has(tag)) continue;
+        if (!sections.has(tag)) section(tag);
+        const { id, operations } = sections.get(tag)!;
+        const place = tags.length > 0 ? `${id}/` : "";
+        operations.push({
+          ...read,
+          id: unique(`${place}webhook/${method}/${name}`),
+          anchor: "",
+          isPostedToo: false,
+          isWebhook: true,
+          form: undefined,
+        });
       }
     }
   }
@@ -188,7 +218,7 @@ function readOperation(
   operation: Json,
   method: string,
   path: string,
-): Omit<Operation, "id" | "anchor" | "isPostedToo"> {
+): Omit<Operation, "id" | "anchor" | "isPostedToo" | "isWebhook"> {
   const summary = text(operation.summary);
   const note = callNoteOf(operation);
   const rpcName = path.startsWith(RPC) ? decodePercent(path.slice(RPC.length)) : "";

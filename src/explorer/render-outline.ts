@@ -64,6 +64,9 @@ const WITHOUT_SCRIPT =
 const SHOWN_ONLY =
   `<p id="calls">This page shows what the node can do; calls are not forwarded.</p>`;
 
+/** Said of a request that the API sends by itself. */
+const SENT_BY_API = `<p class="also">Sent by the API, to whoever wants to be told.</p>`;
+
 /** Said of a method that can be called in two ways. */
 const POSTED_TOO =
   `<p class="also">Also as <b class="post">POST</b>, with an object of the parameters.</p>`;
@@ -185,12 +188,16 @@ function renderOperation(operation: Operation, detail: Detail): string {
     (summary ? `<p>${escape(shorten(summary, detail.summary))}</p>` : "") +
     (callSentence ? `<p class="call">${escape(callSentence)}</p>` : "") +
     (operation.isPostedToo ? POSTED_TOO : "") +
+    (operation.isWebhook ? SENT_BY_API : "") +
     renderMarkdown(operation.description, detail.operation) +
     renderItems("Parameters", parameters, detail) +
     renderItems("Answers", answers, detail) +
-    `<pre><code>curl ${renderOptions(operation)}${renderAddress(operation)}</code></pre>` +
+    (operation.isWebhook ? "" : renderCommand(operation)) +
     `${renderForm(operation, detail)}</article>`;
 }
+
+const renderCommand = (operation: Operation) =>
+  `<pre><code>curl ${renderOptions(operation)}${renderAddress(operation)}</code></pre>`;
 
 const isCallable = ({ call }: Operation) => call === "open" || call === "token";
 
