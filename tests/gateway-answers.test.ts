@@ -392,6 +392,20 @@ answers("an answer beyond the limit is 502 where it is collected or says its len
   assert.is((await methods.ask("/v1/rpc/number")).status, 502);
 });
 
+answers("an answer that is exactly as long as the limit is passed on", async () => {
+  const { ask } = forwarding(node.url, REST, { open: ["reads"], limit: "100KiB" });
+  for (const says of [true, false]) {
+    node.answer = (_, response) => {
+      const body = "x".repeat(100 * 1024);
+      if (says) response.end(body);
+      else response.write(body, () => response.end());
+    };
+    const answer = await ask("/v1/node/status");
+    assert.is(answer.status, 200);
+    assert.is((await answer.arrayBuffer()).byteLength, 100 * 1024);
+  }
+});
+
 answers("the longest answer is for all calls of a batch", async () => {
   const { rpc } = forwarding(node.url, RPC, { open: ["reads"], limit: "100KiB" });
   node.answer = result(`"${"x".repeat(30 * 1024)}"`);
