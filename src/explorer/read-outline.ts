@@ -135,6 +135,15 @@ function readSections(root: Json): Section[] {
     const isService = name === SERVICE_TAG;
     sections.set(name, { id, name, description, operations: [], isService });
   };
+  /** The sections of an operation's tags, which are made where they are not declared. */
+  const sectionsOf = (operation: Json, untagged: string): Section[] => {
+    const tags = tagsOf(operation);
+    return [...new Set(tags.length > 0 ? tags : [untagged])].filter((tag) => !hidden.has(tag))
+      .map((tag) => {
+        if (!sections.has(tag)) section(tag);
+        return sections.get(tag)!;
+      });
+  };
   for (const tag of listOf(root.tags).map(objectOf)) {
     const name = text(tag.name);
     if (isHiddenByScalar(tag)) hidden.add(name);
@@ -152,11 +161,7 @@ function readSections(root: Json): Section[] {
         isWebhook: false,
       };
       const name = anchorNameOf(path, operation);
-      const tags = listOf(operation.tags).map(text).filter(Boolean);
-      for (const tag of new Set(tags.length > 0 ? tags : [SCALAR_UNTAGGED])) {
-        if (hidden.has(tag)) continue;
-        if (!sections.has(tag)) section(tag);
-        const { id, operations } = sections.get(tag)!;
+      for (const { id, operations } of sectionsOf(operation, SCALAR_UNTAGGED)) {
         const anchor = names.has(name) ? "" : name && `op/${name}`;
         if (anchor) names.add(name);
         operations.push({ ...read, id: unique(`${id}/${read.method}${path}`), anchor });
@@ -167,21 +172,14 @@ function readSections(root: Json): Section[] {
     const item = readPathItem(root, value);
     for (const { method, operation } of operationsOf(item)) {
       if (isHiddenByScalar(operation)) continue;
-      const read = readOperation(root, item, operation, method, name);
-      const tags = listOf(operation.tags).map(text).filter(Boolean);
-      for (const tag of new Set(tags.length > 0 ? tags : [WEBHOOKS])) {
-        if (hidden.has(tag)) continue;
-        if (!sections.has(tag)) section(tag);
-        const { id, operations } = sections.get(tag)!;
-        const place = tags.length > 0 ? `${id}/` : "";
-        operations.push({
-          ...read,
-          id: unique(`${place}webhook/${method}/${name}`),
-          anchor: "",
-          isPostedToo: false,
-          isWebhook: true,
-          form: undefined,
-        });
+      const read = {
+        ...readOperation(root, item, operation, method, name),
+        ...{ anchor: "", isPostedToo: false, isWebhook: true, form: undefined },
+      };
+      const isTagged = tagsOf(operation).length > 0;
+      for (const { id, operations } of sectionsOf(operation, WEBHOOKS)) {
+        const place = isTagged ? `${id}/` : "";
+        operations.push({ ...read, id: unique(`${place}webhook/${method}/${name}`) });
       }
     }
   }
@@ -192,6 +190,8 @@ function readSections(root: Json): Section[] {
   }
   return shown.sort((a, b) => Number(a.isService) - Number(b.isService));
 }
+
+const tagsOf = (operation: Json): string[] => listOf(operation.tags).map(text).filter(Boolean);
 
 /** What the short link to an operation calls it; empty where it has no name that is safe in one. */
 function anchorNameOf(path: string, operation: Json): string {
