@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { joinBytes } from "../bytes.ts";
 import type { Answer } from "../http/message.ts";
 import { notFound } from "../http/no-route.ts";
 import { problem } from "../http/problem-details.ts";
@@ -43,7 +42,7 @@ export async function callMethod(core: Core, call: Call): Promise<Answer | Respo
   }
   const request = await rpcRequest(writeCall(operation, 1, params));
   return await forward(call, decided, request, (answer, end) => {
-    const read = answer.isWhole ? readRpcAnswer(joinBytes(answer.parts)) : undefined;
+    const read = readRpcAnswer(answer);
     const made = read
       ? methodAnswer(read)
       : isBusy(answer)

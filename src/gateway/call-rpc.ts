@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { joinBytes } from "../bytes.ts";
 import type { Answer } from "../http/message.ts";
 import type { Status } from "../http/status.ts";
 import { looksLikeBrowser } from "./browser-guard.ts";
@@ -208,7 +207,7 @@ async function answerOne(
   try {
     const request = await core.rpcRequest(writeCall(operation, 1, params));
     const answer = await send(decided, request);
-    const read = answer.isWhole ? readRpcAnswer(joinBytes(answer.parts)) : undefined;
+    const read = readRpcAnswer(answer);
     bytes = answer.size;
     if (!read) return fail(502, isBusy(answer) ? busyNode(answer) : NONSENSE);
     return id === undefined ? undefined : writeAnswer(id, read, isOld);

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { joinBytes } from "../bytes.ts";
 import { parseJson } from "../json/lossless.ts";
 import { type Part, readParts, textOfPart } from "../json/parts.ts";
 import { objectOf, textOf } from "../json/values.ts";
@@ -13,6 +14,7 @@ import type { WrongParameter } from "./parameters.ts";
 import { decodeUtf8 } from "./request-body.ts";
 import type { RawParams } from "./rpc-body.ts";
 import { DEPTH_MAX } from "./rpc-body.ts";
+import type { UpstreamAnswer } from "./upstream.ts";
 
 /** How long what a node says of an error may be, in UTF-16 code units. */
 const MESSAGE_MAX = 1024, DATA_MAX = 16_384;
@@ -106,10 +108,12 @@ export type RpcAnswer =
 /**
  * Reads the answer to one call.
  *
- * @returns `undefined` where it is none, such as what is no UTF-8
+ * @returns `undefined` where it is none, such as what is not whole or no UTF-8
  */
-export function readRpcAnswer(bytes: Uint8Array): RpcAnswer | undefined {
-  const text = decodeUtf8(bytes);
+export function readRpcAnswer(
+  { isWhole, parts }: Pick<UpstreamAnswer, "isWhole" | "parts">,
+): RpcAnswer | undefined {
+  const text = isWhole ? decodeUtf8(parts.length === 1 ? parts[0]! : joinBytes(parts)) : undefined;
   if (text === undefined) return undefined;
   let root: Part;
   try {
