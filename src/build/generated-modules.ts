@@ -35,9 +35,6 @@ const SCALAR = "node_modules/@scalar/api-reference";
 /** The files of `static/` that the page loads. */
 const EXPLORER = ["explorer.js", "try.js", "header.js", "arrange.js"];
 
-/** The files of `static/` that stand in the page. */
-const INLINE = ["explorer.css", "finding.js"];
-
 /** The folders with one module for each of some things. */
 const MODULE_FOLDERS = ["assets", "interfaces"];
 
@@ -200,19 +197,17 @@ function placeOfDot(yaml: string): number {
 }
 
 async function pageModule(files: PageFiles): Promise<Module> {
-  const parts = await readFiles(join(ROOT, "static"), ["explorer.html", "favicon.svg", ...INLINE]);
+  const names = ["explorer.html", "favicon.svg", "explorer.css", "finding.js"];
+  const parts = await readFiles(join(ROOT, "static"), names);
   return {
     path: "page.js",
     inputs: [...[...parts].flat(), JSON.stringify(files)],
     async make() {
       const { transform } = await import("esbuild");
-      const inline: string[] = [];
-      for (const name of INLINE) {
-        const loader = extname(name) === ".css" ? "css" : "js";
-        const { code } = await transform(`${parts.get(name)}`, { loader, minify: true });
-        inline.push(code.trim());
-      }
-      const [style, finding] = inline as [string, string];
+      const minify = async (name: string, loader: "css" | "js") =>
+        (await transform(`${parts.get(name)}`, { loader, minify: true })).code.trim();
+      const style = await minify("explorer.css", "css");
+      const finding = await minify("finding.js", "js");
       return moduleText({
         TEMPLATE: `${parts.get("explorer.html")}`,
         FAVICON: `${parts.get("favicon.svg")}`,
