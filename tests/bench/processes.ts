@@ -44,18 +44,12 @@ function launch([program, ...args]: readonly string[]) {
   const folder = mkdtempSync(join(tmpdir(), "nodeface-bench-"));
   const file = openSync(join(folder, "printed"), "a+");
   rmSync(folder, { recursive: true });
-  const child = spawn(program!, args, {
-    cwd: ROOT,
-    env,
-    stdio: ["ignore", file, file],
-  });
+  const child = spawn(program!, args, { cwd: ROOT, env, stdio: ["ignore", file, file] });
   children.add(child);
-  const ended = new Promise<{ code: number | null; printed: string }>(
-    (resolve, reject) => {
-      child.once("error", reject);
-      child.once("close", (code) => resolve({ code, printed: readEnd(file) }));
-    },
-  ).finally(() => {
+  const ended = new Promise<{ code: number | null; printed: string }>((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code) => resolve({ code, printed: readEnd(file) }));
+  }).finally(() => {
     closeSync(file);
     children.delete(child);
   });
@@ -77,9 +71,7 @@ function readEnd(file: number): string {
  */
 export async function run(command: readonly string[]): Promise<string> {
   const { code, printed } = await launch(command).ended;
-  if (code !== 0) {
-    throw new Error(`"${command.join(" ")}" ended with ${code}: ${printed}`);
-  }
+  if (code !== 0) throw new Error(`"${command.join(" ")}" ended with ${code}: ${printed}`);
   return printed;
 }
 
@@ -88,9 +80,7 @@ export async function run(command: readonly string[]): Promise<string> {
  *
  * @throws {Error} where it ends, or does not answer within a minute
  */
-export async function start(
-  command: (port: number) => readonly string[],
-): Promise<Running> {
+export async function start(command: (port: number) => readonly string[]): Promise<Running> {
   const port = await freePort();
   const since = performance.now();
   const { child, ended } = launch(command(port));
@@ -99,12 +89,8 @@ export async function start(
     ({ code, printed }) => failure = `It ended with ${code}: ${printed}`,
     (error) => failure = String(error),
   );
-  while (
-    await ask(port, "/v1/info").then(({ status }) => status !== 200, () => true)
-  ) {
-    if (performance.now() - since > PATIENCE) {
-      failure = `Nothing answers on port ${port}`;
-    }
+  while (await ask(port, "/v1/info").then(({ status }) => status !== 200, () => true)) {
+    if (performance.now() - since > PATIENCE) failure = `Nothing answers on port ${port}`;
     if (failure !== undefined) throw new Error(failure);
     // Asking without pause would take the processor from the server.
     await new Promise((resolve) => setTimeout(resolve, 1));
@@ -119,14 +105,10 @@ export async function start(
 
 function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
-    const server = createServer().once("error", reject).listen(
-      0,
-      "127.0.0.1",
-      () => {
-        const { port } = server.address() as { port: number };
-        server.close(() => resolve(port));
-      },
-    );
+    const server = createServer().once("error", reject).listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
   });
 }
 
@@ -171,8 +153,7 @@ export function processorTime(pid: number): number {
 
 /** The resident memory of a process, or the most it has had, in MB; NaN without `/proc`. */
 export function memory(pid: number, which: "VmRSS" | "VmHWM"): number {
-  const [, kib] = new RegExp(`^${which}:\\s+(\\d+) kB$`, "m").exec(readProc(pid, "status")) ??
-    [];
+  const [, kib] = new RegExp(`^${which}:\\s+(\\d+) kB$`, "m").exec(readProc(pid, "status")) ?? [];
   return Number(kib) * 1024 / 1e6;
 }
 

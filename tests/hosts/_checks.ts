@@ -86,8 +86,10 @@ export const CHECKS: readonly Check[] = [
     name: "all that the page names is 200, in every coding",
     async check(served) {
       const page = await (await ask(served, "/v1/spec")).text();
-      const names = [...page.matchAll(/(?:href|src)="([^"#:]+)"/g)].map(([, name]) => name!);
-      assert.ok(names.filter((name) => name.includes("assets/")).length > 2, `${names}`);
+      const names = [...page.matchAll(/(?:href|src|data-scalar)="([^"#:]+)"/g)].map(([, name]) =>
+        name!
+      );
+      assert.ok(names.filter((name) => name.includes("assets/")).length > 3, `${names}`);
       for (const name of names) {
         const url = new URL(name, `${served.base}/v1/spec`);
         assert.ok(url.href.startsWith(`${served.base}/`), url.href);
