@@ -32,6 +32,20 @@ export async function mounted(page: Page): Promise<void> {
   await page.locator("#scalar h1").waitFor();
 }
 
+/** Keeps Scalar from starting until it is released. */
+export const holdScalar = (page: Page) => hold(page, "**/standalone.esm.js");
+
+/** Keeps requests waiting until they are released. */
+export async function hold(page: Page, pattern: string): Promise<() => void> {
+  let release = () => {};
+  const held = new Promise<void>((resolve) => release = resolve);
+  await page.route(pattern, async (route) => {
+    await held;
+    await route.continue();
+  });
+  return release;
+}
+
 /** Keeps a picture of what is seen. */
 export async function picture(page: Page, name: string): Promise<void> {
   mkdirSync(SCREENSHOTS, { recursive: true });

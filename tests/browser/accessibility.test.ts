@@ -3,7 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { serious } from "./_axe.ts";
 import { launch } from "./_browser.ts";
-import { mounted, NODE, send, visit } from "./_page.ts";
+import { holdScalar, mounted, NODE, send, visit } from "./_page.ts";
 import { type Served, serveNode } from "./_serve.ts";
 
 const accessibility = suite("the explorer for everyone");
@@ -81,12 +81,7 @@ accessibility(
   "the focus stays with what is read when Scalar takes its place",
   () =>
     inPage({ viewport: { width: 1280, height: 900 } }, async (page) => {
-      let release = () => {};
-      const held = new Promise<void>((resolve) => release = resolve);
-      await page.route("**/standalone.esm.js", async (route) => {
-        await held;
-        await route.continue();
-      });
+      const release = await holdScalar(page);
       await page.goto(`${server.url}v1/spec`, { waitUntil: "commit" });
       await page.locator("#plain").getByRole("link", { name: "Probe the node" }).click();
       release();

@@ -4,7 +4,7 @@ import * as assert from "uvu/assert";
 import { launch, QUIET, watch } from "./_browser.ts";
 import { describeStorage } from "./_documents.ts";
 import { compareWith, recordFrames } from "./_frames.ts";
-import { keepPicture, NODE } from "./_page.ts";
+import { holdScalar, keepPicture, NODE } from "./_page.ts";
 import { type Served, serveNode } from "./_serve.ts";
 
 const deepLinks = suite("links to an operation");
@@ -50,15 +50,17 @@ for (const viewport of VIEWPORTS) {
         inPage({ viewport }, async (page) => {
           await page.addInitScript(`{ const OPERATION = ${JSON.stringify(operation)}; ${NOTE} }`);
           const { pictures, stop } = await recordFrames(page);
+          const release = await holdScalar(page);
           await page.goto(`${server.url}v1/spec${fragment}`, { waitUntil: "commit" });
           await page.waitForFunction(() =>
             (globalThis as unknown as { noted?: Noted[] }).noted?.some(({ isOpen }) => isOpen)
           );
-          await page.screenshot();
+          const plain = (await page.screenshot()).toString("base64");
           const seen = pictures.length;
+          release();
           await page.locator("html.mounted").waitFor({ timeout: 30_000 });
           await page.waitForLoadState("networkidle");
-          await page.screenshot();
+          const scalar = (await page.screenshot()).toString("base64");
           await stop();
 
           const noted = await page.evaluate("noted") as Noted[];
@@ -71,8 +73,7 @@ for (const viewport of VIEWPORTS) {
           assert.ok(Math.max(...jumps) <= LINE, `it jumps by ${Math.max(...jumps)} px`);
           assert.ok(places[0]! >= 0 && places[0]! < viewport.height / 3, `${places[0]} px`);
 
-          const [plain, scalar] = [pictures[seen - 1]!, pictures.at(-1)!];
-          const later = pictures.slice(seen - 1);
+          const later = [...pictures.slice(seen), scalar];
           const [ofPlain, ofScalar] = [
             await compareWith(browser, later, plain),
             await compareWith(browser, later, scalar),

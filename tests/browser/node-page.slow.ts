@@ -5,7 +5,7 @@ import type { Json } from "../../src/json/values.ts";
 import { serious } from "./_axe.ts";
 import { launch, QUIET, watch } from "./_browser.ts";
 import { describeBroker, describeChain, describeStorage } from "./_documents.ts";
-import { mounted, NODE, picture, visit } from "./_page.ts";
+import { hold, holdScalar, mounted, NODE, picture, visit } from "./_page.ts";
 import { type Served, serveNode } from "./_serve.ts";
 
 const nodePage = suite("the page of a node");
@@ -205,20 +205,6 @@ async function inPage(
   } finally {
     await context.close();
   }
-}
-
-/** Keeps Scalar from starting until it is released. */
-const holdScalar = (page: Page) => hold(page, "**/standalone.esm.js");
-
-/** Keeps requests waiting until they are released. */
-async function hold(page: Page, pattern: string): Promise<() => void> {
-  let release = () => {};
-  const held = new Promise<void>((resolve) => release = resolve);
-  await page.route(pattern, async (route) => {
-    await held;
-    await route.continue();
-  });
-  return release;
 }
 
 /** Where elements are, and how large. */
