@@ -43,13 +43,13 @@ const files = readdirSync(`${ROOT}tests`, { recursive: true, encoding: "utf8" })
   .filter((file) => !file.includes("node_modules/"))
   .sort();
 
-/** Folders whose suites run beside all others: half of their time they wait. */
-const BESIDE = ["raw", "nodes", "browser"];
+/** Folders whose suites run beside all others, in lanes of their own: half of their time they wait. */
+const BESIDE = [["browser"], ["raw", "nodes"]];
 const inFolders = files.filter((file) => /\/.*\.test\.ts$/.test(file));
 const folders = [...new Set(inFolders.map((file) => file.split("/")[0]!))];
 
 const FAST: readonly (readonly Run[])[] = [
-  BESIDE.map(folder),
+  ...BESIDE.map((names) => names.map(folder)),
   [
     onNode("portable on Node", PORTABLE),
     {
@@ -57,7 +57,7 @@ const FAST: readonly (readonly Run[])[] = [
       command: [DENO, "run", "--allow-all", UVU, PORTABLE],
     },
     { name: "portable on Bun", command: [BUN, UVU, PORTABLE] },
-    ...folders.filter((name) => !BESIDE.includes(name)).map(folder),
+    ...folders.filter((name) => !BESIDE.flat().includes(name)).map(folder),
   ],
 ];
 
