@@ -26,7 +26,7 @@ interface Result {
   failed: number;
   skipped: number;
   seconds: number;
-  /** Why tests were skipped, or why the run counts as failed. */
+  /** Which tests failed, why others were skipped, or why the run counts as failed. */
   notes: readonly string[];
 }
 
@@ -43,22 +43,22 @@ const files = readdirSync(`${ROOT}tests`, { recursive: true, encoding: "utf8" })
   .filter((file) => !file.includes("node_modules/"))
   .sort();
 
-/** Folders whose suites run beside all others, in lanes of their own: half of their time they wait. */
-const BESIDE = [["browser"], ["raw", "nodes"]];
 const inFolders = files.filter((file) => /\/.*\.test\.ts$/.test(file));
 const folders = [...new Set(inFolders.map((file) => file.split("/")[0]!))];
 
+/** Folders whose suites share nothing with others. */
+const APART = ["browser", "raw", "nodes"];
+const onNodeAlone = folders.filter((name) => !APART.includes(name)).map(folder);
+
+/** Longest first. What stands in one row runs one after the other. */
 const FAST: readonly (readonly Run[])[] = [
-  ...BESIDE.map((names) => names.map(folder)),
-  [
-    onNode("portable on Node", PORTABLE),
-    {
-      name: "portable on Deno",
-      command: [DENO, "run", "--allow-all", UVU, PORTABLE],
-    },
-    { name: "portable on Bun", command: [BUN, UVU, PORTABLE] },
-    ...folders.filter((name) => !BESIDE.flat().includes(name)).map(folder),
-  ],
+  [folder("browser")],
+  [folder("raw")],
+  [onNode("portable on Node", PORTABLE)],
+  onNodeAlone,
+  [{ name: "portable on Deno", command: [DENO, "run", "--allow-all", UVU, PORTABLE] }],
+  [{ name: "portable on Bun", command: [BUN, UVU, PORTABLE] }],
+  [folder("nodes")],
 ];
 
 const slow = files.filter((file) => file.endsWith(".slow.ts")).map((file) =>
@@ -81,6 +81,9 @@ const SLOW: readonly (readonly Run[])[] = [
   slow.filter((run) => !ALONE.includes(run) && !BESIDE_OTHERS.includes(run)),
 ];
 
+/** How many rows run at a time: of two processors, suites that wait leave half. */
+const LANES = 3;
+
 /** In milliseconds. A child of the run may keep the pipe open after the run's exit. */
 const OUTPUT_TIMEOUT = 5000;
 
@@ -93,16 +96,23 @@ const isWanted = ({ name }: Run) =>
 const isSlow = words.includes("slow");
 const tiers = [words.includes("fast") ? FAST : [], isSlow ? [ALONE] : [], isSlow ? SLOW : []];
 const results: Result[] = [];
-for (const lanes of tiers) results.push(...(await Promise.all(lanes.map(executeAll))).flat());
+for (const rows of tiers) results.push(...await executeRows(rows));
 const sum = (key: "passed" | "failed") => results.reduce((total, result) => total + result[key], 0);
 console.log(`\n${tableOf(results)}\n`);
 console.log(`${sum("passed")} passed, ${sum("failed")} failed`);
 process.exit(results.length > 0 && sum("failed") === 0 ? 0 : 1);
 
-async function executeAll(lane: readonly Run[]): Promise<Result[]> {
-  const results: Result[] = [];
-  for (const run of lane.filter(isWanted)) results.push(await execute(run));
-  return results;
+/** Runs the next row as soon as a lane is free; gives the results in the rows' order. */
+async function executeRows(rows: readonly (readonly Run[])[]): Promise<Result[]> {
+  const results: Result[][] = rows.map(() => []);
+  const waiting = rows.entries();
+  const lane = async () => {
+    for (const [at, row] of waiting) {
+      for (const run of row.filter(isWanted)) results[at]!.push(await execute(run));
+    }
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  return results.flat();
 }
 
 /** Runs a process and prints its output when it has exited. */
@@ -149,8 +159,9 @@ function read(
       new RegExp(String.raw`^  ${word}: +(\d+)$`, "m").exec(output)?.[1] ?? NaN,
     )
   );
+  const failures = [...output.matchAll(/^ +FAIL +(.+)$/gm)].map(([, which]) => `✘ ${which}`);
   const reasons = [...output.matchAll(/^Skipped, (.+?): /gm)].map(([, why]) => why!);
-  const notes = [...new Set(reasons)];
+  const notes = [...failures, ...new Set(reasons)];
   const counts = {
     passed: passed || 0,
     failed: total - passed || 0,
