@@ -47,8 +47,8 @@ export function createCallOut(tls?: Tls): CallOut {
 
 function callOutOfSockets(tls: Tls | undefined): CallOut {
   const client = lazy(async () => createClient(await openerOf(tls)));
-  const send = ({ send, sendOnce }: Client, { once, ...request }: OutgoingCall) =>
-    once ? sendOnce(request, once) : send(request);
+  const send = ({ send, sendOnce }: Client, call: OutgoingCall) =>
+    call.once ? sendOnce(call, call.once) : send(call);
   return (call) => {
     const ready = client.peek();
     return ready ? send(ready, call) : client.get().then((made) => send(made, call));

@@ -155,8 +155,9 @@ function addCalls(table: RouteTable, { gateway }: Resources, forward: Forward): 
         if (isLeft) answer.headers.set("connection", "close");
         return answer;
       }
+      const { status, body, rest, sent } = answer;
       const headers = isLeft ? { ...answer.headers, connection: "close" } : answer.headers;
-      return { ...answer, headers, isFinished: true };
+      return { status, headers, body, rest, sent, isFinished: true };
     };
     for (const method of methods) table.push([method, pattern, [handle, finish], template]);
   };

@@ -3,7 +3,7 @@ import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createPlaces, NoPlace } from "../src/gateway/call-slots.ts";
-import { createSharing, type Shareable } from "../src/gateway/share-reads.ts";
+import { createSharing } from "../src/gateway/share-reads.ts";
 import {
   forwarding,
   type PlayedNode,
@@ -376,19 +376,19 @@ load("close lets what runs end, but not for long, and later calls are 503", asyn
 });
 
 load("sharing gives each its own end, and ends the call with the last", async () => {
-  const sharing = createSharing<Shareable & { readonly value: number }>();
+  const sharing = createSharing<number>();
   let ends = 0;
   let starts = 0;
   const start = () => {
     starts++;
-    return Promise.resolve({ isWhole: true, value: starts, end: () => void ends++ });
+    return Promise.resolve({ answer: starts, isWhole: true, end: () => void ends++ });
   };
   const { signal } = new AbortController();
   const [a, b] = await Promise.all([
     sharing.join("k", start, signal),
     sharing.join("k", start, signal),
   ]);
-  assert.equal([a.value, b.value, starts], [1, 1, 1]);
+  assert.equal([a.answer, b.answer, starts], [1, 1, 1]);
   a.end();
   a.end();
   await Promise.resolve();

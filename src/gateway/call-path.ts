@@ -173,13 +173,13 @@ const passOn = ({ access, method, answerHeaders: named }: NodeOperation) =>
   }
   end(size);
   const isEmpty = status === 204 || status === 205 || method === "HEAD";
-  const length = isEmpty ? {} : { "content-length": String(size) };
+  if (!isEmpty) headers["content-length"] = String(size);
   return {
     // A node may have one that this service never gives by itself.
     status: status as Status,
-    headers: { ...headers, ...length },
+    headers,
     body: isEmpty ? null : parts[0] ?? NOTHING,
-    ...!isEmpty && parts.length > 1 && { rest: parts.slice(1) },
+    rest: isEmpty || parts.length < 2 ? undefined : parts.slice(1),
   };
 };
 

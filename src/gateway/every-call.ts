@@ -23,7 +23,7 @@ import {
 import { decide, type Decided, type Decision } from "./decide.ts";
 import { createPathTable, type PathTable } from "./match-path.ts";
 import { createPlaces, NoPlace } from "./call-slots.ts";
-import { createSharing } from "./share-reads.ts";
+import { createSharing, type Shareable } from "./share-reads.ts";
 import type { Forward } from "./settings.ts";
 import { hasToken, readToken, type TokenPlace } from "./token.ts";
 import { callNode, type UpstreamAnswer, UpstreamError, type UpstreamRequest } from "./upstream.ts";
@@ -72,13 +72,8 @@ export interface Lookup {
   readonly methods: ReadonlyMap<string, Decided>;
 }
 
-/** An answer of the node that is under way. */
-export interface Sent {
-  readonly answer: UpstreamAnswer;
-  readonly isWhole: boolean;
-  /** Gives back the place, and lets go of the answer. May be called again. */
-  readonly end: () => void;
-}
+/** An answer of the node that is under way; its end gives back the place, and lets go of the answer. */
+export type Sent = Shareable<UpstreamAnswer>;
 
 /** A place at the node, for one call or for all of a batch: the time and the longest answer are for all of them. */
 export interface Turn {
@@ -156,7 +151,7 @@ export function createCore(options: GatewayOptions): Core {
   const { origins, token, callOut, limit, timeout } = options;
   const places = createPlaces(options.concurrency);
   const budget = createBudget();
-  const sharing = createSharing<Sent>();
+  const sharing = createSharing<UpstreamAnswer>();
   const underWay = createCallsUnderWay();
   /** When the calls of requests that may be forgotten should have ended. */
   const ends = new Map<() => void, number>();
@@ -341,7 +336,9 @@ export function createCore(options: GatewayOptions): Core {
       });
       status = made.status;
       tell();
-      return isResponse(made) ? made : { ...made, sent: sent.end };
+      if (isResponse(made)) return made;
+      const { headers, body, rest } = made;
+      return { status: made.status, headers, body, rest, sent: sent.end };
     } catch (error) {
       sent.end();
       throw error;

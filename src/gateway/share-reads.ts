@@ -6,7 +6,8 @@
 import { following } from "../with-timeout.ts";
 
 /** What a call gives: shared where all of it is there. */
-export interface Shareable {
+export interface Shareable<A> {
+  readonly answer: A;
   /** Whether it can be given to several. */
   readonly isWhole: boolean;
   /** To be called by each who has it. */
@@ -14,24 +15,24 @@ export interface Shareable {
 }
 
 /** Lets calls that are alike share one. */
-export interface Sharing<T extends Shareable> {
+export interface Sharing<A> {
   /**
    * Joins the call of this key that is under way, or starts it.
    *
    * @param start makes the call until its controller is aborted, which is when nobody waits any longer
    * @param gone ends the wait of this caller, and not that of the others
    */
-  join(key: string, start: Start<T>, gone: AbortSignal): Promise<T>;
+  join(key: string, start: Start<A>, gone: AbortSignal): Promise<Shareable<A>>;
 }
 
 /** Makes a call; it may abort the controller, too. */
-type Start<T> = (controller: AbortController) => Promise<T>;
+type Start<A> = (controller: AbortController) => Promise<Shareable<A>>;
 
-interface Flight<T> {
-  readonly result: Promise<T>;
+interface Flight<A> {
+  readonly result: Promise<Shareable<A>>;
   readonly controller: AbortController;
   /** What came of it. */
-  landed?: T;
+  landed: Shareable<A> | undefined;
   /** How many wait for it, or have it. */
   users: number;
   /** Whether somebody has what cannot be given to several. */
@@ -39,17 +40,17 @@ interface Flight<T> {
 }
 
 /** Makes what lets calls share. */
-export function createSharing<T extends Shareable>(): Sharing<T> {
+export function createSharing<A>(): Sharing<A> {
   // Not a `Map`, for the reason that `calls-under-way.ts` gives.
-  const flights: Record<string, Flight<T>> = Object.create(null);
+  const flights: Record<string, Flight<A>> = Object.create(null);
 
-  const begin = (key: string, start: Start<T>): Flight<T> => {
+  const begin = (key: string, start: Start<A>): Flight<A> => {
     const controller = new AbortController();
     const result = start(controller);
-    const flight: Flight<T> = { result, controller, users: 0, isTaken: false };
-    const land = (landed?: T) => {
+    const flight: Flight<A> = { result, controller, landed: undefined, users: 0, isTaken: false };
+    const land = (landed?: Shareable<A>) => {
       if (flights[key] === flight) delete flights[key];
-      if (landed) flight.landed = landed;
+      flight.landed = landed;
     };
     result.then(land, () => land());
     flights[key] = flight;
@@ -83,7 +84,7 @@ export function createSharing<T extends Shareable>(): Sharing<T> {
           if (isGone) return;
           if (result.isWhole || !flight.isTaken) {
             flight.isTaken = true;
-            return resolve({ ...result, end: leave });
+            return resolve({ answer: result.answer, isWhole: result.isWhole, end: leave });
           }
           leave();
           start(following(gone)).then(resolve, reject);

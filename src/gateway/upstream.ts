@@ -147,10 +147,8 @@ async function send(
   // With HTTP Digest, some nodes have a nonce for each connection.
   const once = isRead ? undefined : {};
   for (;;) {
-    const answer = await callOut({
-      ...{ method, url, body, signal, once },
-      headers: { "accept-encoding": "identity", ...headers, ...inLowerCase(attempt.headers) },
-    });
+    const all = { "accept-encoding": "identity", ...headers, ...inLowerCase(attempt.headers) };
+    const answer = await callOut({ method, url, headers: all, body, signal, once });
     const { status } = answer;
     if (status !== 401 && status !== 403) return answer;
     try {

@@ -47,14 +47,7 @@ export function createFinish(
   ): Answer => {
     const all: Answer["headers"] = { ...common, ...headers, ...shared };
     const vary = [headers.vary, shared.vary].filter(Boolean).join(", ");
-    return {
-      status,
-      headers: vary ? { ...all, vary } : all,
-      body,
-      ...rest && { rest },
-      ...load && { load },
-      ...sent && { sent },
-    };
+    return { status, headers: vary ? { ...all, vary } : all, body, rest, load, sent };
   };
 
   /** Keeps the headers that the host has set; appends to `Vary`. */

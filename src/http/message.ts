@@ -33,16 +33,16 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Bytes | null;
   /** What follows the body, part by part: a long answer of the node is not copied. */
-  readonly rest?: readonly Bytes[];
+  readonly rest?: readonly Bytes[] | undefined;
   /**
    * Is called when the body is needed no longer: it was sent, or nobody waits for it. May be called again, and is not
    * called where a server has no word of that.
    */
-  readonly sent?: () => void;
+  readonly sent?: (() => void) | undefined;
   /** Whether `finish` has been there. */
   readonly isFinished?: boolean;
   /** Gives the body where it is not kept. What leaves the service has its body. */
-  readonly load?: () => Promise<Bytes>;
+  readonly load?: (() => Promise<Bytes>) | undefined;
   /** `represent` makes it, `finish` fills it: the complete answers, by {@linkcode CorsHeaders.index}. */
   readonly completed?: Answer[];
   /** `toResponse` fills it: the second argument of `Response`. */

@@ -136,7 +136,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
         };
         const cancel = () => fail(closed());
         const reader = new AnswerReader(method, {
-          head: (head) => resolve({ ...head, next, cancel }),
+          head: (head) => resolve({ status: head.status, headers: head.headers, next, cancel }),
           part(bytes) {
             waiting.push(bytes);
             waitingBytes += bytes.byteLength;

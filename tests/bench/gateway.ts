@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../_paths.ts";
 import { FOLDER } from "./answers.ts";
-import { type Section, step, Table } from "./output.ts";
+import { rangeOf, type Section, step, Table } from "./output.ts";
 import { memory, processorTime, type Running, start } from "./processes.ts";
 import { chosen, PROGRAMS } from "./servers.ts";
 import { median, ratiosOf } from "./statistics.ts";
@@ -97,8 +97,9 @@ const nginx: Entrant = {
   },
 };
 
-/** How many rounds there are, and how long each is, in seconds. */
-const MODES = { full: { rounds: 4, seconds: 2 }, quick: { rounds: 2, seconds: 1 } };
+/** How many rounds there are, of a second each, after those that warm up. */
+const ROUNDS = { full: 10, quick: 2 };
+const WARM_UP = { full: 3, quick: 1 };
 
 interface Sample {
   rate: number;
@@ -109,7 +110,7 @@ interface Sample {
 
 /** Measures the runtimes that are named, or all. */
 export async function gateway(only: readonly string[], isQuick: boolean): Promise<Section> {
-  const { rounds, seconds } = MODES[isQuick ? "quick" : "full"];
+  const mode = isQuick ? "quick" : "full";
   const node = await start((port) => [
     PROGRAMS["Node 26"],
     ...[`${ROOT}tests/bench/bare/upstream.mjs`, `${port}`],
@@ -118,6 +119,7 @@ export async function gateway(only: readonly string[], isQuick: boolean): Promis
   const table = new Table([
     "beside http-proxy",
     "rate",
+    "of rounds",
     "CPU",
     "× nginx",
     "a second",
@@ -134,21 +136,23 @@ export async function gateway(only: readonly string[], isQuick: boolean): Promis
     }
     for (const { name, own, proxy } of cases) {
       const samples = new Map<string, Sample[]>(entrants.map(({ name }) => [name, []]));
-      for (let round = -1; round < rounds; round++) {
+      for (let round = -WARM_UP[mode]; round < ROUNDS[mode]; round++) {
         for (const [entrant, server] of round % 2 ? [...running].toReversed() : running) {
           step(`${entrant.name}, ${name}: ${round < 0 ? "warming up" : `round ${round + 1}`}`);
-          const sample = await measure(server, entrant.isProxy ? proxy : own, seconds);
+          const sample = await measure(server, entrant.isProxy ? proxy : own);
           if (round >= 0) samples.get(entrant.name)!.push(sample);
         }
       }
       for (const [entrant, { pid }] of running) {
         const values = (of: string, what: keyof Sample) =>
           (samples.get(of) ?? []).map((sample) => sample[what]);
-        const ratio = (of: string, what: keyof Sample) =>
-          median(ratiosOf(values(entrant.name, what), values(of, what)));
+        const ratios = (of: string, what: keyof Sample) =>
+          ratiosOf(values(entrant.name, what), values(of, what));
+        const rates = ratios(entrant.beside, "rate");
         table.add(
           `${entrant.name}, ${name}`,
-          ...[ratio(entrant.beside, "rate"), ratio(entrant.beside, "cpu"), ratio("nginx", "rate")],
+          ...[median(rates), rangeOf(rates)],
+          ...[median(ratios(entrant.beside, "cpu")), median(ratios("nginx", "rate"))],
           median(values(entrant.name, "rate")),
           `${values(entrant.name, "failed").reduce((sum, count) => sum + count, 0)}`,
           memory(pid, "VmRSS"),
@@ -167,15 +171,16 @@ where more is better, and the processor time of a request beside that of the sam
 the rate beside that of nginx (\`proxy_pass\` with kept connections, one process). All of them stand before the
 same node, which sends answers made beforehand: JSON of 111 bytes, and 1 MB. ${CONNECTIONS} connections ask at a
 time. A _method_ is one of JSON-RPC, asked for by \`GET\`, which proxies cannot do: it
-stands beside their small JSON. Nodeface on Node 22 is held
+stands beside their small JSON. They are measured in turn for a second each, to and fro, ten times after they are
+warmed up; _rounds_ has the lowest and the highest rate. Nodeface on Node 22 is held
 against the proxy on Node 22, all others against that on Node 26. Nodeface checks path, parameters and
 caller, keeps count of places and bytes, and logs each call, which the proxies do not. The last column is the resident
 memory after the case.`;
 
-async function measure({ port, pid }: Running, path: string, seconds: number): Promise<Sample> {
+async function measure({ port, pid }: Running, path: string): Promise<Sample> {
   const before = processorTime(pid);
   const url = `http://127.0.0.1:${port}${path}`;
-  const { requests, rate, failed } = await load(url, {}, CONNECTIONS, seconds);
+  const { requests, rate, failed } = await load(url, {}, CONNECTIONS, 1);
   return { rate, failed, cpu: (processorTime(pid) - before) / requests };
 }
 

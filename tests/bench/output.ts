@@ -48,6 +48,11 @@ export class Table {
   }
 }
 
+/** The lowest and the highest of some numbers, as a table shows them. */
+export function rangeOf(values: readonly number[]): string {
+  return `${format(Math.min(...values))}–${format(Math.max(...values))}`;
+}
+
 /** A number with three digits, or all of its whole ones: `0.97`, `12.3`, `45,678`. */
 export function format(value: number): string {
   if (!Number.isFinite(value)) return "–";

@@ -1,6 +1,6 @@
 /** Requests a second, beside a bare server of the same runtime. */
 import { answersOf, startBare, startNodeface } from "./answers.ts";
-import { format, type Section, step, Table } from "./output.ts";
+import { rangeOf, type Section, step, Table } from "./output.ts";
 import { ask, header, processorTime, type Running, start } from "./processes.ts";
 import { chosen, type Runtime, type Server } from "./servers.ts";
 import { median, ratiosOf } from "./statistics.ts";
@@ -57,9 +57,7 @@ export async function requests(only: readonly string[], isQuick: boolean): Promi
         const ratios = (connections: number, what: "rate" | "cpu") =>
           ratiosOf(values(server, connections, what), values(runtime.bare, connections, what));
         const rates = mode.connections.map((count) => median(ratios(count, "rate")));
-        const sorted = ratios(32, "rate").toSorted((a, b) => a - b);
-        const range = `${format(sorted[0]!)}–${format(sorted.at(-1)!)}`;
-        const beside = [...rates, range, median(ratios(32, "cpu"))];
+        const beside = [...rates, rangeOf(ratios(32, "rate")), median(ratios(32, "cpu"))];
         const failed = mode.connections.flatMap((count) => values(server, count, "failed"));
         table.add(
           name,
