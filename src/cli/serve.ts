@@ -72,11 +72,6 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   const adapter = await loading;
   const server = await Promise.race([listen(adapter.serve, app, options), stopped]);
   if (!server) return;
-  for (const { message, level } of config.remarks) log(message, level);
-  log(`nodeface ${VERSION} on ${addressOf(server.url)}`, "info");
-  void tellCredentials(config, log);
-  void tellForward(config, log);
-  void tellSlow(current, log);
   warmUp(current);
   let stopWatching = watchDescription(current, queue, log);
 
@@ -107,6 +102,13 @@ export async function runService(config: Config, read: () => Promise<Config>): P
       log(`${(error as Error).message}\nthe configuration stays as it was`, "error");
     }
   };
+  // Whoever has waited for the port is answered before anything is written.
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  for (const { message, level } of config.remarks) log(message, level);
+  log(`nodeface ${VERSION} on ${addressOf(server.url)}`, "info");
+  void tellCredentials(config, log);
+  void tellForward(config, log);
+  void tellSlow(current, log);
   await stopped;
   stopWatching();
   // Those who wait for the node are answered at once, so that the server is soon idle.
