@@ -72,7 +72,6 @@ export type {
   Test,
 } from "./kinds/kind.ts";
 export type {
-  Access,
   ContentDescriptor,
   JsonSchema,
   KindInterface,
@@ -81,10 +80,10 @@ export type {
   NamedValue,
   OpenApiPart,
   OpenRpcPart,
-  OperationMarks,
   ParamStructure,
   RestOperation,
 } from "./kinds/interface.ts";
+export type { Access, OperationMarks } from "./kinds/marks.ts";
 export type { Forward, ForwardSettings } from "./gateway/settings.ts";
 export type { Finding } from "./openapi/diagnostics.ts";
 export type { DescriptionPlace } from "./description/place.ts";

@@ -1,5 +1,5 @@
 /**
- * Lets operations of the plain page be tried: makes a form of what `src/explorer/render-form.ts` has put into the
+ * Lets operations of the plain page be tried: makes a form of what `src/explorer/render-form-data.ts` has put into the
  * page, sends what is filled in, and shows the answer. Nothing is stored, and a token is held in memory alone.
  */
 

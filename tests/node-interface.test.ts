@@ -6,7 +6,7 @@ import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 import type { Json } from "../src/json/values.ts";
 import type { KindInterface } from "../src/kinds/interface.ts";
 import { documentOfKind, offered } from "../src/openapi/kind-document.ts";
-import { withMarks, withOtherPart } from "../src/openapi/marks.ts";
+import { withMarks, withOtherPart } from "../src/openapi/marks-of-kind.ts";
 import { until } from "./nodes/_daemon.ts";
 import { RECORDINGS } from "./nodes/_recorded.ts";
 

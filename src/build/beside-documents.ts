@@ -6,7 +6,8 @@
 import { stringify } from "yaml";
 import { KINDS } from "../generated/kinds.js";
 import { KNOWN_KEYS } from "../info/known-keys.ts";
-import type { KindInterface, OperationMarks } from "../kinds/interface.ts";
+import type { KindInterface } from "../kinds/interface.ts";
+import type { OperationMarks } from "../kinds/marks.ts";
 import type { AuthFile, Kind } from "../kinds/kind.ts";
 import { operationsOf } from "../openapi/list-operations.ts";
 import { loadInterface } from "../openapi/load-interface.ts";

@@ -18,7 +18,7 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { isMap, isScalar, parse, parseDocument } from "yaml";
 import type { PageFiles } from "../generated/page.js";
-import { PACKET_SIZE } from "../http/content-coding.ts";
+import { PACKET_SIZE } from "../http/encode-content.ts";
 import type { PackedContent } from "../http/build-time-content.ts";
 import { formatJson } from "../json/lossless.ts";
 import type { KindInterface } from "../kinds/interface.ts";

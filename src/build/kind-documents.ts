@@ -6,7 +6,8 @@
  */
 import { readFileSync } from "node:fs";
 import { KINDS } from "../generated/kinds.js";
-import { type Access, type KindInterface, type Mark, MARKS } from "../kinds/interface.ts";
+import type { KindInterface } from "../kinds/interface.ts";
+import { type Access, type Mark, MARKS } from "../kinds/marks.ts";
 import type { Kind, NetworkRules, Source, Test } from "../kinds/kind.ts";
 import { operationsOf } from "../openapi/list-operations.ts";
 import { loadInterface } from "../openapi/load-interface.ts";

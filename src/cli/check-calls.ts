@@ -8,7 +8,7 @@ import {
   type Judgement,
   judgeNames,
   judgeSettings,
-} from "../gateway/judge-settings.ts";
+} from "../gateway/warn-of-settings.ts";
 import type { NodeOperation } from "../openapi/node-operations.ts";
 import type { Section } from "./check-section.ts";
 import type { Config } from "./configuration.ts";

@@ -9,7 +9,7 @@ import { readKind } from "../settings/kind.ts";
 import { kindNameOf } from "../settings/kind-name.ts";
 import { FILE } from "../settings/text-schemas.ts";
 import { ConfigError } from "./configuration-error.ts";
-import { locateBeside, parseYaml } from "./yaml-file.ts";
+import { locateBeside, parseYaml } from "./parse-yaml.ts";
 
 /**
  * Reads the file of a kind.

@@ -19,7 +19,7 @@ import { didYouMean, nearest } from "../nearest.ts";
 import { show } from "../settings/show.ts";
 import { hasKind, unknownSources } from "../settings/unknown-sources.ts";
 import { ConfigError } from "./configuration-error.ts";
-import { locateBeside, parseYaml } from "./yaml-file.ts";
+import { locateBeside, parseYaml } from "./parse-yaml.ts";
 
 /** What a configuration file may say. */
 export interface FileConfig {

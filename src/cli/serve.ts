@@ -153,7 +153,7 @@ async function tellForward(
   log: WriteLog,
 ) {
   if (forward === "off") return;
-  const { judgeSettings } = await import("../gateway/judge-settings.ts");
+  const { judgeSettings } = await import("../gateway/warn-of-settings.ts");
   const facts = { hosts, url: node.url, listening: { host, port } };
   for (const { level, message } of await judgeSettings(forward, facts)) log(message, level);
 }

@@ -12,7 +12,7 @@ import { TAG as SERVICE_TAG } from "../openapi/service-operations.ts";
 import { type Json, listOf, objectOf, textOf } from "../json/values.ts";
 import { decodePercent } from "../percent-decode.ts";
 import { shorten } from "../text.ts";
-import { wordsOf } from "./marks.ts";
+import { wordsOf } from "./words-of-marks.ts";
 import { type Form, readForm } from "./read-form.ts";
 import { parametersOf, typeOf } from "./parameters.ts";
 

@@ -7,7 +7,7 @@
  */
 import { excerpt } from "../text.ts";
 import { escape } from "./escape-html.ts";
-import { MARK_WORDS } from "./marks.ts";
+import { MARK_WORDS } from "./words-of-marks.ts";
 
 /** The keys that are shown, the most important first, their labels, and their form where it is special. */
 const FACTS = [

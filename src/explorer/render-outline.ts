@@ -6,9 +6,9 @@
  */
 import { shorten } from "../text.ts";
 import { escape } from "./escape-html.ts";
-import { renderForm } from "./render-form.ts";
+import { renderForm } from "./render-form-data.ts";
 import type { Item, Operation, Outline, Section } from "./read-outline.ts";
-import { MARK_WORDS } from "./marks.ts";
+import { MARK_WORDS } from "./words-of-marks.ts";
 import { renderInlineMarkdown, renderMarkdown } from "./markdown.ts";
 
 /** How much of a description is shown; lengths in characters. */

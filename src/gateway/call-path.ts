@@ -26,7 +26,7 @@ import {
   type WrongParameter,
 } from "./parameters.ts";
 import { type Content, decodeUtf8, readContent } from "./request-body.ts";
-import { DEPTH_MAX } from "./rpc-body.ts";
+import { DEPTH_MAX } from "./parse-rpc-body.ts";
 import { CALL_METHODS } from "./settings.ts";
 import type { UpstreamAnswer } from "./upstream.ts";
 

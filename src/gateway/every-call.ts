@@ -20,7 +20,7 @@ import {
   tokenUnknown,
   wantsToken,
 } from "./call-problem.ts";
-import { decide, type Decided, type Decision } from "./decide.ts";
+import { decide, type Decided, type Decision } from "./decide-calls.ts";
 import { createPathTable, type PathTable } from "./match-path.ts";
 import { createPlaces, NoPlace } from "./call-slots.ts";
 import { createSharing, type Shareable } from "./share-reads.ts";

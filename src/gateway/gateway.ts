@@ -4,9 +4,9 @@
  * @module
  */
 import type { Answer } from "../http/message.ts";
-import { callMethod } from "./call-method.ts";
+import { callMethod } from "./call-rpc-method.ts";
 import { callPath } from "./call-path.ts";
-import { callRpc } from "./call-rpc.ts";
+import { callRpc } from "./call-rpc-body.ts";
 import { type Call, createCore, type GatewayOptions } from "./every-call.ts";
 
 /** Answers calls. */

@@ -11,7 +11,7 @@ import {
   nameOfNodeOperation,
   type NodeOperation,
 } from "../openapi/node-operations.ts";
-import { decide, type Decision } from "./decide.ts";
+import { decide, type Decision } from "./decide-calls.ts";
 import type { Forward } from "./settings.ts";
 
 /** The member of an operation that says whether it can be called: `open`, `token` or `refused`. */

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type ContentCoding, type EncodedContent, gunzip } from "./content-coding.ts";
+import { type ContentCoding, type EncodedContent, gunzip } from "./encode-content.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 

@@ -11,7 +11,7 @@ import {
   type Encoded,
   identityOf,
   type KeptContent,
-} from "./content-coding.ts";
+} from "./encode-content.ts";
 import { digest } from "./content-digest.ts";
 import type { Answer } from "./message.ts";
 import type { Status } from "./status.ts";

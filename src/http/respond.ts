@@ -4,7 +4,7 @@
  * @module
  */
 import type { Answer, RequestHead } from "./message.ts";
-import { chooseVariant } from "./negotiation.ts";
+import { chooseVariant } from "./choose-coding.ts";
 import { evaluatePreconditions } from "./preconditions.ts";
 import { problem } from "./problem-details.ts";
 import type { Representation } from "./representation.ts";

@@ -8,8 +8,8 @@ import { check } from "./list-findings.ts";
 import { type Files, gather } from "./resolve-files.ts";
 import { type Finding, findingOf, summarize } from "./diagnostics.ts";
 import { mendOperations } from "./mend-operations.ts";
-import type { DocumentOfHost } from "./document-of-host.ts";
-import type { DescribedOperation } from "./operations-of-host.ts";
+import type { DocumentOfHost } from "./add-host-document.ts";
+import type { DescribedOperation } from "./add-host-operations.ts";
 import { withServiceOperations } from "./service-operations.ts";
 import type { Reader } from "./read-file-or-url.ts";
 import {
@@ -19,7 +19,7 @@ import {
   readInterface,
   readOffer,
 } from "./kind-document.ts";
-import { withMarks, withMarksOfMethods, withOtherPart } from "./marks.ts";
+import { withMarks, withMarksOfMethods, withOtherPart } from "./marks-of-kind.ts";
 import { upgradeOpenRpc } from "./openrpc.ts";
 import { parseJson } from "../json/lossless.ts";
 import { decodePercent } from "../percent-decode.ts";

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { identityOf, keep, type KeptContent } from "../http/content-coding.ts";
+import { identityOf, keep, type KeptContent } from "../http/encode-content.ts";
 import { represent, type Representation } from "../http/representation.ts";
-import { type DocumentOfHost, withDocumentOfHost } from "./document-of-host.ts";
-import { addOperations, type DescribedOperation, type Document } from "./operations-of-host.ts";
+import { type DocumentOfHost, withDocumentOfHost } from "./add-host-document.ts";
+import { addOperations, type DescribedOperation, type Document } from "./add-host-operations.ts";
 import { lazy, type Resource } from "../lazy.ts";
 import type { Json } from "../json/values.ts";
 import { deepen, markServers, type Written } from "./relative-servers.ts";

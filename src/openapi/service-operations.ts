@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { type DocumentOfHost, withDocumentOfHost } from "./document-of-host.ts";
-import { addOperations, type DescribedOperation, type Document } from "./operations-of-host.ts";
+import { type DocumentOfHost, withDocumentOfHost } from "./add-host-document.ts";
+import { addOperations, type DescribedOperation, type Document } from "./add-host-operations.ts";
 import { referencesOf } from "./references.ts";
 import { type Place, structureOf } from "./structure.ts";
 import { NODE, THIS_SERVICE } from "./server-url.ts";

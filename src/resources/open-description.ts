@@ -110,7 +110,7 @@ async function tellNames(
   { forward, log }: ResolvedOptions,
 ): Promise<void> {
   if (!operations || forward === "off") return;
-  const { judgeNames } = await import("../gateway/judge-settings.ts");
+  const { judgeNames } = await import("../gateway/warn-of-settings.ts");
   for (const { message } of judgeNames(operations, forward)) {
     log(message, { code: "description", level: "warn" });
   }

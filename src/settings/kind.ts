@@ -10,7 +10,7 @@ import { isPlainObject } from "../json/copy-as-json.ts";
 import type { Field, HealthRule, Kind, NetworkRules, Reference, Source } from "../kinds/kind.ts";
 import { type Mistake, type Path, readValue } from "./check.ts";
 import { field, source } from "./info.ts";
-import { interfaceSettings } from "./interface.ts";
+import { interfaceSettings } from "./kind-interface.ts";
 import { mistakesInInterface } from "./interface-mistakes.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import { authFiles } from "./node.ts";

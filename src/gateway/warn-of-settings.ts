@@ -8,7 +8,7 @@ import { isLoopback } from "../http/loopback.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import type { NodeOperation } from "../openapi/node-operations.ts";
 import { quote } from "../text.ts";
-import { decide, mistakesInNames } from "./decide.ts";
+import { decide, mistakesInNames } from "./decide-calls.ts";
 import { clashesWith, type Forward, settingsOf } from "./settings.ts";
 import { readToken } from "./token.ts";
 

@@ -1,12 +1,12 @@
 /**
  * The schema of what a kind of node offers to be called: `openrpc` and `openapi` of its file. The parts are
- * those of the standards, with the marks of `kinds/interface.ts`.
+ * those of the standards, with the marks of `kinds/marks.ts`.
  *
  * @module
  */
 import * as v from "valibot";
 import { isPlainObject } from "../json/copy-as-json.ts";
-import { type Mark, MARKS } from "../kinds/interface.ts";
+import { type Mark, MARKS } from "../kinds/marks.ts";
 import { COMMON_METHODS } from "../openapi/structure-tables.ts";
 import {
   filledList,

@@ -13,8 +13,8 @@ import type { Call, Core } from "./every-call.ts";
 import { isBusy, jsonAnswer, NONSENSE } from "./make-json-answer.ts";
 import { readQuery } from "./parameters.ts";
 import { decodeUtf8, readContent } from "./request-body.ts";
-import { isFault, type RawParams, readParams } from "./rpc-body.ts";
-import { checkParams, readRpcAnswer, type RpcAnswer, writeCall } from "./rpc-call.ts";
+import { isFault, type RawParams, readParams } from "./parse-rpc-body.ts";
+import { checkParams, readRpcAnswer, type RpcAnswer, writeCall } from "./rpc-calls-and-results.ts";
 import { statusOf } from "./rpc-error-codes.ts";
 
 /** Answers a call of a method. */

@@ -12,8 +12,8 @@ import { shorten } from "../text.ts";
 import { checkValue } from "./check-value.ts";
 import type { WrongParameter } from "./parameters.ts";
 import { decodeUtf8 } from "./request-body.ts";
-import type { RawParams } from "./rpc-body.ts";
-import { DEPTH_MAX } from "./rpc-body.ts";
+import type { RawParams } from "./parse-rpc-body.ts";
+import { DEPTH_MAX } from "./parse-rpc-body.ts";
 import type { UpstreamAnswer } from "./upstream.ts";
 
 /** How long what a node says of an error may be, in UTF-16 code units. */

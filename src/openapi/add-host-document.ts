@@ -5,7 +5,7 @@
  */
 import { type Json, listOf, objectOf } from "../json/values.ts";
 import { mergeComponents } from "./merge-components.ts";
-import type { DescribedOperation } from "./operations-of-host.ts";
+import type { DescribedOperation } from "./add-host-operations.ts";
 
 /** What a host says of the whole, as JSON values. */
 export interface DocumentOfHost {

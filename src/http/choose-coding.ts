@@ -4,7 +4,7 @@
  * @module
  */
 import Negotiator from "negotiator";
-import { CODINGS, type ContentCoding } from "./content-coding.ts";
+import { CODINGS, type ContentCoding } from "./encode-content.ts";
 import { memoize } from "./memoize.ts";
 import type { Representation, Variant } from "./representation.ts";
 

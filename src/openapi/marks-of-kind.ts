@@ -1,11 +1,11 @@
 /**
- * The marks of a node's operations, which say what may be done with them: `kinds/interface.ts`. Whoever serves a
+ * The marks of a node's operations, which say what may be done with them: `kinds/marks.ts`. Whoever serves a
  * description over the network is not asked for them.
  *
  * @module
  */
 import { type Json, listOf, objectOf, setMember, textOf } from "../json/values.ts";
-import { MARKS } from "../kinds/interface.ts";
+import { MARKS } from "../kinds/marks.ts";
 import { mapOperations, operationsOf } from "./list-operations.ts";
 import { mergeComponents } from "./merge-components.ts";
 import { pathOfMethod } from "./openrpc.ts";

@@ -1,0 +1,83 @@
+/**
+ * What is said of an operation of a node beyond the standards: what calling it may do, and how.
+ *
+ * @module
+ */
+
+/** What calling an operation may do. */
+export type Access = "read" | "write" | "secret";
+
+/** What is said of an operation beyond the standards. */
+export interface OperationMarks {
+  "x-access": Access;
+  "x-cost"?: "heavy";
+  "x-streaming"?: true;
+  "x-since"?: string;
+  "x-software"?: readonly string[];
+  "x-common"?: true;
+}
+
+/** One mark, for documents and messages. */
+export interface Mark {
+  /** What it stands at. */
+  readonly on: "operation" | "parameter";
+  /** What it may be, as it is written. */
+  readonly value: string;
+  /** What it says: sentences without a period at the end. */
+  readonly text: string;
+}
+
+/** What the marks are called. */
+export type MarkName = keyof OperationMarks | "x-spans" | "x-position";
+
+/** The marks, by name: `docs/kinds.md` and the schema of a kind have their texts from here. */
+export const MARKS: Readonly<Record<MarkName, Mark>> = {
+  "x-access": {
+    on: "operation",
+    value: "`read`, `write` or `secret`",
+    text:
+      "What calling it may do; every operation needs it, and nothing else decides, neither the " +
+      "verb nor the name. read changes nothing and shows what anybody may see. secret changes nothing " +
+      "and shows what is private: balances and keys of a wallet, addresses of peers, configuration, " +
+      "logs. write is all else, and what may do either by its parameters. A method that holds the " +
+      "node up for everybody is no read",
+  },
+  "x-cost": {
+    on: "operation",
+    value: "`heavy`",
+    text: "It may keep a node busy for seconds, or answer with megabytes: one at a time",
+  },
+  "x-streaming": {
+    on: "operation",
+    value: "`true`",
+    text: "Its answer does not end, or comes when something happens: shown, never forwarded",
+  },
+  "x-since": {
+    on: "operation",
+    value: 'a version, as in `"0.19"`',
+    text: "The first version of the node that has it; those without it had it before",
+  },
+  "x-software": {
+    on: "operation",
+    value: "names in lower case, as in `[mastodon]`",
+    text:
+      "The software that has it, where the nodes of a kind run different software; those without it " +
+      "are had by all. It is left out where the node does not say its software",
+  },
+  "x-common": {
+    on: "operation",
+    value: "`true`",
+    text: "What a client developer uses in the first hour: shown before the others",
+  },
+  "x-spans": {
+    on: "parameter",
+    value: "`true`",
+    text: "A parameter of the path that may hold slashes",
+  },
+  "x-position": {
+    on: "parameter",
+    value: "a whole number from 0",
+    text: "Where a parameter stands in a call by position. The service writes it; in a kind the " +
+      "order of `params` says it",
+  },
+};
