@@ -9,10 +9,10 @@ import * as v from "valibot";
 import { LOGO_TYPES, mistakeInLogo } from "./explorer/logo.ts";
 import { COMMAND, LOGS } from "./settings/flags-and-variables.ts";
 import { FORWARD, forward } from "./settings/forward-schema.ts";
-import { infoSettings } from "./settings/info.ts";
+import { infoSettings } from "./settings/info-schema.ts";
 import { kindSchema } from "./settings/kind.ts";
-import { documentParts, operationObject } from "./settings/openapi.ts";
-import { nodeSettings } from "./settings/node.ts";
+import { documentParts, operationObject } from "./settings/host-openapi.ts";
+import { nodeSettings } from "./settings/node-schema.ts";
 import {
   FILE,
   HOST_NAME,

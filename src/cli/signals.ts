@@ -17,7 +17,7 @@ let handlers: SignalHandlers | undefined;
 let isHungUp = false;
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  // Those of `src/build/early-signals.mjs`.
+  // Those of `src/build/signals-before-tsx.mjs`.
   process.removeAllListeners(signal);
   process.on(signal, () => handlers ? handlers.stop(signal) : process.exit(0));
 }

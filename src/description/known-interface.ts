@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type AskNode, createAsk } from "./ask-node.ts";
+import { type AskNode, createAsk } from "./ask-one-question.ts";
 import type { NodeSettings } from "../info/settings.ts";
 import { formatJson, parseJson } from "../json/lossless.ts";
 import { listOf, objectOf, textOf } from "../json/values.ts";

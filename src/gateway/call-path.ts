@@ -14,7 +14,7 @@ import { problem } from "../http/problem-details.ts";
 import type { Status } from "../http/status.ts";
 import type { NodeOperation, NodeParameter } from "../openapi/node-operations.ts";
 import { answerHeaders } from "./answer-headers.ts";
-import { foreignCaller, nodeBusy, wrongParameters } from "./call-problem.ts";
+import { foreignCaller, nodeBusy, wrongParameters } from "./call-refusals.ts";
 import { checkValue } from "./check-value.ts";
 import { type Call, type Core, spansOf } from "./every-call.ts";
 import { buildPath } from "./match-path.ts";

@@ -6,14 +6,14 @@
 import type { Answer } from "../http/message.ts";
 import type { Status } from "../http/status.ts";
 import { looksLikeBrowser } from "./browser-guard.ts";
-import { BUSY, busyNode, hasTokenInQuery, TOKEN_IN_QUERY, TOKEN_UNKNOWN } from "./call-problem.ts";
+import { BUSY, busyNode, hasTokenInQuery, TOKEN_IN_QUERY, TOKEN_UNKNOWN } from "./call-refusals.ts";
 import { type Call, type Core, describeFailure, goneOf, STATUS_GONE } from "./every-call.ts";
 import type { Decided } from "./decide-calls.ts";
 import { isBusy, jsonAnswer, NONSENSE } from "./make-json-answer.ts";
 import { NoPlace } from "./call-slots.ts";
 import { decodeUtf8, readContent } from "./request-body.ts";
 import { isFault, type RawCall, readRpcBody, type RpcFault } from "./parse-rpc-body.ts";
-import { checkParams, readRpcAnswer, writeCall } from "./rpc-calls-and-results.ts";
+import { checkParams, readRpcAnswer, writeCall } from "./one-rpc-call.ts";
 import { CODES } from "./rpc-error-codes.ts";
 import type { UpstreamAnswer, UpstreamRequest } from "./upstream.ts";
 import { following } from "../with-timeout.ts";

@@ -8,13 +8,13 @@ import { notFound } from "../http/no-route.ts";
 import { problem } from "../http/problem-details.ts";
 import type { NodeOperation } from "../openapi/node-operations.ts";
 import { parsePercent } from "../percent-decode.ts";
-import { foreignCaller, nodeBusy, problemWith, wrongParameters } from "./call-problem.ts";
+import { foreignCaller, nodeBusy, problemWith, wrongParameters } from "./call-refusals.ts";
 import type { Call, Core } from "./every-call.ts";
 import { isBusy, jsonAnswer, NONSENSE } from "./make-json-answer.ts";
 import { readQuery } from "./parameters.ts";
 import { decodeUtf8, readContent } from "./request-body.ts";
 import { isFault, type RawParams, readParams } from "./parse-rpc-body.ts";
-import { checkParams, readRpcAnswer, type RpcAnswer, writeCall } from "./rpc-calls-and-results.ts";
+import { checkParams, readRpcAnswer, type RpcAnswer, writeCall } from "./one-rpc-call.ts";
 import { statusOf } from "./rpc-error-codes.ts";
 
 /** Answers a call of a method. */

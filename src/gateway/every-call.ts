@@ -19,7 +19,7 @@ import {
   tokenInQuery,
   tokenUnknown,
   wantsToken,
-} from "./call-problem.ts";
+} from "./call-refusals.ts";
 import { decide, type Decided, type Decision } from "./decide-calls.ts";
 import { createPathTable, type PathTable } from "./match-path.ts";
 import { createPlaces, NoPlace } from "./call-slots.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Status } from "../http/status.ts";
-import type { RpcAnswer } from "./rpc-calls-and-results.ts";
+import type { RpcAnswer } from "./one-rpc-call.ts";
 
 /** The codes of JSON-RPC 2.0 (section 5.1); the first four are ours, of those that a server may choose. */
 export const CODES = {

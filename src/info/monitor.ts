@@ -17,7 +17,7 @@ import { createObserver } from "./observe-node.ts";
 import type { HostInfo, Plan } from "./query-plan.ts";
 import type { Outcome } from "./query-sources.ts";
 import { type InfoSettings, type NodeSettings, timesOf } from "./settings.ts";
-import { createSnapshots, type Snapshot } from "./prepare-info-and-health.ts";
+import { createSnapshots, type Snapshot } from "./info-snapshots.ts";
 import { createStateLog, type NodeLog } from "./state-log.ts";
 import type { NodeStatus } from "./status.ts";
 

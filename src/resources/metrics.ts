@@ -7,7 +7,7 @@ import type { Gateway } from "../gateway/gateway.ts";
 import { VERSION } from "../generated/build-info.js";
 import { represent, type Representation } from "../http/representation.ts";
 import { isAlone } from "../info/info-without-node.ts";
-import type { Snapshot } from "../info/prepare-info-and-health.ts";
+import type { Snapshot } from "../info/info-snapshots.ts";
 import type { Resource } from "../lazy.ts";
 import type { Meters } from "../metrics/meters.ts";
 import type { ResolvedOptions } from "../options.ts";

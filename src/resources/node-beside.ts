@@ -7,7 +7,7 @@ import type { KnownNode } from "../description/known-interface.ts";
 import { VERSION } from "../generated/build-info.js";
 import { createInfoWithoutNode, isAlone } from "../info/info-without-node.ts";
 import type { Monitor } from "../info/monitor.ts";
-import type { Snapshot } from "../info/prepare-info-and-health.ts";
+import type { Snapshot } from "../info/info-snapshots.ts";
 import { parseJson } from "../json/lossless.ts";
 import type { Kind } from "../kinds/kind.ts";
 import { lazy, type Resource } from "../lazy.ts";

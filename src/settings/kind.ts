@@ -9,11 +9,11 @@ import { parseReference } from "../info/source-reference.ts";
 import { isPlainObject } from "../json/copy-as-json.ts";
 import type { Field, HealthRule, Kind, NetworkRules, Reference, Source } from "../kinds/kind.ts";
 import { type Mistake, type Path, readValue } from "./check.ts";
-import { field, source } from "./info.ts";
+import { field, source } from "./info-schema.ts";
 import { interfaceSettings } from "./kind-interface.ts";
 import { mistakesInInterface } from "./interface-mistakes.ts";
 import { didYouMean, nearest } from "../nearest.ts";
-import { authFiles } from "./node.ts";
+import { authFiles } from "./node-schema.ts";
 import {
   AGE,
   EXPRESSION,

@@ -25,7 +25,6 @@ const LAYERS: readonly (readonly string[])[] = [
   ["platform.ts", "lazy.ts", "json", "kinds"],
   ["http1-client", "file-access.ts"],
   ["call-out-for-gateway.ts"],
-  ["refresh-on-demand.ts"],
   ["http"],
   ["generated"],
   ["openapi", "info"],

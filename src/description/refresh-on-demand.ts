@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { Resource } from "./lazy.ts";
-import { withTimeout } from "./with-timeout.ts";
+import type { Resource } from "../lazy.ts";
+import { withTimeout } from "../with-timeout.ts";
 
 /** A value that can look whether it is still current. */
 export interface Refreshable {
