@@ -82,7 +82,7 @@ const SLOW: readonly (readonly Run[])[] = [
 ];
 
 /** How many rows run at a time: of two processors, suites that wait leave half. */
-const LANES = 3;
+const LANES = 4;
 
 /** In milliseconds. A child of the run may keep the pipe open after the run's exit. */
 const OUTPUT_TIMEOUT = 5000;

@@ -13,7 +13,7 @@ import { lazy, pick, type Resource } from "../lazy.ts";
 import { prepareCatalog } from "../openapi/api-catalog.ts";
 import type { NodeOperation } from "../openapi/node-operations.ts";
 import type { ResolvedOptions } from "../options.ts";
-import { refreshOnDemand } from "../description/refresh-on-demand.ts";
+import { refreshOnDemand } from "./refresh-on-demand.ts";
 import { createMetrics } from "./metrics.ts";
 import { createNodeBeside } from "./node-beside.ts";
 import { lookInterval, type OpenDescription, openDescription } from "./open-description.ts";
