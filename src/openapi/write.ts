@@ -106,6 +106,7 @@ export function writeYaml(document: Json, most: number = PART_MAX): string {
         writePart();
         left = roomAfter(member, most);
       }
+      // A key that is too long for its line begins with a question mark; it is written with its value.
       const line = depth > 0 && left < 0 && isObject(member) ? write({ [key]: null }) : "?";
       if (line.startsWith("?")) {
         setMember(part, key, member);
