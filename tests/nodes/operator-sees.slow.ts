@@ -206,19 +206,25 @@ testWhere(
     const [port, other] = [await freePort(), await freePort()];
     const command = [NATS, "-a", "127.0.0.1", "-p", String(other), "-m", String(port)];
     const daemon = await bench.daemon(command, port);
-    const info = { stale: "2s" };
-    const config = await bench.config("c.yaml", { node: { url: daemon.url }, info });
-    const service = await bench.service(["--config", config]);
-    assert.is((await reaches(service, "ok")).header, "Answers");
-    const before = await infoOf(service);
+    // One that keeps the last known values while this is looked at, and one that soon drops them.
+    const keeps = await bench.service([daemon.url]);
+    const node = { url: daemon.url };
+    const config = await bench.config("c.yaml", { node, info: { stale: "1s" } });
+    const drops = await bench.service(["--config", config]);
+    for (const service of [keeps, drops]) {
+      assert.is((await reaches(service, "ok")).header, "Answers");
+    }
+    const before = await infoOf(keeps);
     await daemon.stop("SIGKILL");
-    await reaches(service, "stale", "connection_refused");
-    assert.is((await infoOf(service)).node_id, before.node_id);
-    await reaches(service, "unreachable", "connection_refused");
-    assert.is((await infoOf(service)).node_id, undefined);
+    await reaches(keeps, "stale", "connection_refused");
+    assert.is((await infoOf(keeps)).node_id, before.node_id);
+    await reaches(drops, "unreachable", "connection_refused");
+    assert.is((await infoOf(drops)).node_id, undefined);
     await bench.daemon(command, port);
-    await reaches(service, "ok");
-    assert.is.not((await infoOf(service)).node_id, before.node_id);
+    for (const service of [keeps, drops]) {
+      await reaches(service, "ok");
+      assert.is.not((await infoOf(service)).node_id, before.node_id);
+    }
   }),
 );
 

@@ -10,7 +10,12 @@ import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createNodeface, type NodefaceOptions, type NodeOptions } from "../../src/index.ts";
+import {
+  createNodeface,
+  type Nodeface,
+  type NodefaceOptions,
+  type NodeOptions,
+} from "../../src/index.ts";
 import { freePort, until } from "./_daemon.ts";
 import { serveFetch } from "./_played-server.ts";
 import { play, RECORDINGS } from "./_recorded.ts";
@@ -403,30 +408,33 @@ for (const [name, { node, seen }] of Object.entries(ROWS)) {
 
 sees("stopped, then back: the last known values, none, and all of them again", async () => {
   const server = await serveFetch(litecoin({}));
-  const nodeface = createNodeface({
-    node: { url: server.url },
-    info: { stale: "1s", ttl: "100ms" },
-    log: () => {},
-  });
-  const reaches = (status: string) =>
+  const nodefaceFor = (stale: "1h" | "1s") =>
+    createNodeface({ node: { url: server.url }, info: { stale, ttl: "100ms" }, log: () => {} });
+  // One that keeps the last known values while they are looked at, and one that soon drops them.
+  const keeps = nodefaceFor("1h");
+  const drops = nodefaceFor("1s");
+  const reaches = (nodeface: Nodeface, status: string) =>
     until(async () => (await see(nodeface)).status === status, 35_000);
-  const info = async () =>
+  const infoOf = async (nodeface: Nodeface) =>
     await (await nodeface.fetch(new Request("http://localhost/v1/info"))).json();
-  await reaches("ok");
-  const { height } = await info();
-  assert.is(height, 2_000_000);
+  for (const nodeface of [keeps, drops]) {
+    await reaches(nodeface, "ok");
+    assert.is((await infoOf(nodeface)).height, 2_000_000);
+  }
   await server.stop();
-  await reaches("stale");
-  const stale = await info();
+  await reaches(keeps, "stale");
+  const stale = await infoOf(keeps);
   assert.is(stale.height, 2_000_000);
   assert.ok(Date.parse(stale.updated_at) <= Date.now());
-  await reaches("unreachable");
-  const gone = await info();
+  await reaches(drops, "unreachable");
+  const gone = await infoOf(drops);
   assert.equal([gone.height, gone.updated_at, gone.chain_id], [undefined, undefined, undefined]);
   await server.start();
-  await reaches("ok");
-  assert.is((await info()).height, 2_000_000);
-  await nodeface.close();
+  for (const nodeface of [keeps, drops]) {
+    await reaches(nodeface, "ok");
+    assert.is((await infoOf(nodeface)).height, 2_000_000);
+    await nodeface.close();
+  }
   await server.stop();
 });
 
