@@ -7,6 +7,45 @@
 /** Bytes in a buffer of their own; before TypeScript 5.7, `Uint8Array` has no parameter to say so. */
 export type Bytes = ReturnType<TextEncoder["encode"]>;
 
+/**
+ * Bytes, all zero, that go back to the system when they are dropped: of a large file, and nothing that is
+ * answered with. A buffer that can be resized is mapped by the runtime; any other comes from `malloc`. When
+ * glibc's frees one of over 128 kB, it keeps up to twice as much free in each thread from then on
+ * (mallopt(3), `M_MMAP_THRESHOLD`): 20 MB after a description of 13 MB (Node 26.0).
+ *
+ * @param length in bytes
+ */
+export function mapBytes(length: number): Bytes {
+  return new Uint8Array(new ArrayBuffer(length, { maxByteLength: length }));
+}
+
+/**
+ * Gathers what comes in parts, as {@linkcode mapBytes} makes it; no part is kept.
+ *
+ * @param limit in bytes
+ * @returns `undefined`, and what comes is cancelled, beyond the limit
+ */
+export async function gatherBytes(
+  parts: AsyncIterable<Uint8Array>,
+  limit: number,
+): Promise<Bytes | undefined> {
+  let bytes = mapBytes(PART_LENGTH);
+  let length = 0;
+  for await (const part of parts) {
+    const needed = length + part.byteLength;
+    if (needed > limit) return undefined;
+    if (needed > bytes.byteLength) {
+      const larger = mapBytes(Math.max(needed, 2 * bytes.byteLength));
+      larger.set(bytes);
+      bytes = larger;
+    }
+    bytes.set(part, length);
+    length = needed;
+  }
+  bytes.buffer.resize(length);
+  return bytes;
+}
+
 /** Concatenates byte arrays. */
 export function joinBytes(parts: readonly Uint8Array[]): Bytes {
   const bytes = new Uint8Array(parts.reduce((size, { byteLength }) => size + byteLength, 0));
@@ -20,6 +59,11 @@ export function joinBytes(parts: readonly Uint8Array[]): Bytes {
 
 /** How long a part of a content is, in bytes or UTF-16 code units. */
 const PART_LENGTH = 65_536;
+
+/** The parts of a text. */
+export function* slicesOf(text: string): Generator<string> {
+  for (let at = 0; at < text.length; at += PART_LENGTH) yield text.slice(at, at + PART_LENGTH);
+}
 
 /**
  * The bytes of a content, part by part, a text in UTF-8. Each part is valid until the next is asked for. To
@@ -43,4 +87,15 @@ export function byteLengthOf(text: string): number {
   let length = 0;
   for (const { byteLength } of partsOf(text)) length += byteLength;
   return length;
+}
+
+/** A text in UTF-8, as {@linkcode mapBytes} makes it. */
+export function mapText(text: string): Bytes {
+  const bytes = mapBytes(byteLengthOf(text));
+  let at = 0;
+  for (const part of partsOf(text)) {
+    bytes.set(part, at);
+    at += part.byteLength;
+  }
+  return bytes;
 }

@@ -7,7 +7,7 @@
  */
 import type { Readable } from "node:stream";
 import type { ReadableStream as NodeStream } from "node:stream/web";
-import { joinBytes } from "./bytes.ts";
+import { joinBytes, mapBytes } from "./bytes.ts";
 import { CREDENTIALS_DIRECTORY, expandPath, isCredential } from "./file-path.ts";
 import { withTimeout } from "./with-timeout.ts";
 
@@ -150,15 +150,16 @@ async function read(place: string | URL, limit: number): Promise<Bytes> {
   const file = await open(path, "r");
   try {
     // Files of `/proc` have a size of 0.
-    const buffer = new Uint8Array(Math.min(Math.max(found.size, BUFFER_BYTES_MIN), limit) + 1);
+    const bytes = mapBytes(Math.min(Math.max(found.size, BUFFER_BYTES_MIN), limit) + 1);
     let length = 0;
-    while (length < buffer.length) {
-      const { bytesRead } = await file.read(buffer, length, buffer.length - length, null);
+    while (length < bytes.length) {
+      const { bytesRead } = await file.read(bytes, length, bytes.length - length, null);
       if (bytesRead === 0) break;
       length += bytesRead;
     }
     if (length > limit) throw new PlatformError(isLarger(limit));
-    return buffer.slice(0, length);
+    bytes.buffer.resize(length);
+    return bytes;
   } finally {
     await file.close();
   }

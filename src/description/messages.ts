@@ -21,13 +21,17 @@ export type ToThread =
   /** Why a file cannot be had; `isExpected` where that is a finding about it. */
   | { readonly url: string; readonly failure: string; readonly isExpected: boolean };
 
-/** What came of a description, without what is still to come. */
+/** What came of a description, without the YAML, which is still to come, and the page's HTML, which was sent. */
 export interface SentPrepared extends Omit<Prepared, "content"> {
   readonly content: Omit<Content, "yaml"> | undefined;
 }
 
-/** What the thread says: which file it needs, then what came of it, and where there is a content, its YAML. */
+/**
+ * What the thread says: which file it needs, then the page's HTML part by part and what else came of it, and
+ * where there is a content, its YAML.
+ */
 export type FromThread =
   | { readonly url: string }
+  | { readonly html: string }
   | { readonly prepared: SentPrepared }
   | { readonly yaml: WrittenYaml };

@@ -43,13 +43,18 @@ export async function prepareInThread(
     settle(failed(job, stamps, error));
     settleYaml(withoutYaml(job, error));
   };
+  let html = "";
   const timer = setTimeout(() => fail(`it takes more than ${time / 1000} s`), time);
   const thread = await start(PROGRAM, {
     onMessage(data) {
       const message = data as FromThread;
       if ("prepared" in message) {
         const { content, ...rest } = message.prepared;
-        settle({ ...rest, content: content && { ...content, yaml } });
+        if (!content) return settle({ ...rest, content });
+        const page = { ...content.page, content: html };
+        settle({ ...rest, content: { ...content, page, yaml } });
+      } else if ("html" in message) {
+        html += message.html;
       } else if ("yaml" in message) settleYaml(message.yaml);
       else void answer(message.url);
     },

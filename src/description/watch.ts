@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { mapText } from "../bytes.ts";
 import type { Representation } from "../http/representation.ts";
 import type { Json } from "../json/values.ts";
 import { lazy, type Resource, serialize } from "../lazy.ts";
@@ -171,9 +172,7 @@ async function openPlace(
     const read: Reader = (url, stamp) => {
       if (url.href !== entry.href) return readNothing(url);
       return Promise.resolve(
-        stamp === undefined
-          ? { url, bytes: new TextEncoder().encode(text), isJson, stamp: "text" }
-          : undefined,
+        stamp === undefined ? { url, bytes: mapText(text), isJson, stamp: "text" } : undefined,
       );
     };
     return { entry, read };

@@ -93,7 +93,7 @@ export function createPage(
       type: "text/html; charset=utf-8",
       cache: "public, no-cache",
       // After a 304 a browser keeps its old policy, so a new policy needs a new tag.
-      tag: await digest(new TextEncoder().encode(policy + html)),
+      tag: await digest(policy + html),
       headers: {
         "content-security-policy": policy,
         // Beyond loopback, plain http has nothing but the referrer to show that a call of ours is ours.

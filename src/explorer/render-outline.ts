@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { gzip } from "../http/encode-content.ts";
 import { shorten } from "../text.ts";
 import { escape } from "./escape-html.ts";
 import { renderForm } from "./render-form-data.ts";
@@ -100,8 +101,7 @@ export async function renderContent(outline: Outline): Promise<string> {
 
 async function fits(html: string): Promise<boolean> {
   if (html.length > HTML_LENGTH_MAX) return false;
-  const stream = new Blob([html]).stream().pipeThrough(new CompressionStream("gzip"));
-  return (await new Response(stream).arrayBuffer()).byteLength <= GZIP_BYTES_MAX;
+  return (await gzip(html)).byteLength <= GZIP_BYTES_MAX;
 }
 
 /** Renders the first `shown` operations; stops when the HTML is too long. */

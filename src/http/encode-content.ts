@@ -65,8 +65,10 @@ export async function gunzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** `CompressionStream` is asked last: Node does not say when it is done with a part. */
-async function gzip(content: string | Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+/** Encodes a content as gzip. `CompressionStream` is asked last: Node does not say when it is done with a part. */
+export async function gzip(
+  content: string | Uint8Array<ArrayBuffer>,
+): Promise<Uint8Array<ArrayBuffer>> {
   const encoded = await compress("gzip", partsOf(content));
   if (encoded) return encoded;
   const parts = partsOf(content);

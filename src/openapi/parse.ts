@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { type Bytes, partsOf } from "../bytes.ts";
 import { type Finding, findingsOf, lineStartsOf, type Problem } from "./diagnostics.ts";
 import { formatCount, formatSize, LIMITS } from "./limits.ts";
 import type { Path } from "../json/values.ts";
@@ -122,7 +123,7 @@ export function unreadable(name: string, message: string): Source {
 }
 
 /** Some bytes as text, without a byte order mark, or why they are none. */
-function decode(bytes: Uint8Array): string | { refusal: string } {
+function decode(bytes: Bytes): string | { refusal: string } {
   const [first, second] = bytes;
   const hasMark = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
   // What begins with a character of ASCII has a zero beside it.
@@ -131,7 +132,11 @@ function decode(bytes: Uint8Array): string | { refusal: string } {
   }
   if (bytes.includes(0)) return { refusal: "is binary, not text" };
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    const decoder = new TextDecoder("utf-8", { fatal: true });
+    let text = "";
+    // Copies, since a decoder of web standards takes nothing that can be resized.
+    for (const part of partsOf(bytes)) text += decoder.decode(part.slice(), { stream: true });
+    return text + decoder.decode();
   } catch {
     return { refusal: "is not text in UTF-8" };
   }

@@ -5,7 +5,7 @@
  */
 import { findFile, PlatformError, readFile } from "../platform.ts";
 import { decodePercent } from "../percent-decode.ts";
-import { joinBytes } from "../bytes.ts";
+import { type Bytes, gatherBytes } from "../bytes.ts";
 import { digest } from "../http/content-digest.ts";
 import { formatSize, LIMITS } from "./limits.ts";
 
@@ -13,7 +13,7 @@ import { formatSize, LIMITS } from "./limits.ts";
 export interface File {
   /** Where it is: its own URL, after links and redirects. */
   readonly url: URL;
-  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly bytes: Bytes;
   /** Whether it says of itself that it is JSON, by its name or its media type. */
   readonly isJson: boolean;
   /** Differs where the content does: of a file its time and size, of a URL its `ETag`. */
@@ -134,13 +134,9 @@ function loginOf({ username, password }: URL): Record<string, string> {
   return { authorization: `Basic ${btoa(String.fromCharCode(...bytes))}` };
 }
 
-async function readBounded(answer: Response): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of answer.body ?? []) {
-    size += chunk.byteLength;
-    if (size > SIZE_MAX) throw new ReadError(TOO_LARGE);
-    chunks.push(chunk);
-  }
-  return joinBytes(chunks);
+async function readBounded({ body }: Response): Promise<Bytes> {
+  if (!body) return new Uint8Array();
+  const bytes = await gatherBytes(body, SIZE_MAX);
+  if (!bytes) throw new ReadError(TOO_LARGE);
+  return bytes;
 }
