@@ -44,7 +44,7 @@ export type {
 } from "./info/state-log.ts";
 export type { FailureCode } from "./info/sources/source-error.ts";
 export type { Status, StatusCode } from "./info/status.ts";
-export type { AuthVariable, InfoSettings, NodeSettings } from "./info/settings.ts";
+export type { AuthVariable, InfoSettings, NodeSettings } from "./info/node-settings.ts";
 export type {
   AuthFile,
   CommandSource,
@@ -84,6 +84,6 @@ export type {
   RestOperation,
 } from "./kinds/interface.ts";
 export type { Access, OperationMarks } from "./kinds/marks.ts";
-export type { Forward, ForwardSettings } from "./gateway/settings.ts";
+export type { Forward, ForwardSettings } from "./gateway/forward-settings.ts";
 export type { Finding } from "./openapi/diagnostics.ts";
 export type { DescriptionPlace } from "./description/place.ts";

@@ -5,10 +5,10 @@
  */
 import type { DescriptionPlace } from "./description/place.ts";
 import type { DescriptionReport } from "./description/tell-report.ts";
-import type { Forward } from "./gateway/settings.ts";
+import type { Forward } from "./gateway/forward-settings.ts";
 import type { Cors } from "./http/cors.ts";
 import type { Hosts } from "./http/host-guard.ts";
-import type { InfoSettings, NodeSettings } from "./info/settings.ts";
+import type { InfoSettings, NodeSettings } from "./info/node-settings.ts";
 import type { HostInfo } from "./info/query-plan.ts";
 import { consoleLog, describeError, type Log } from "./log.ts";
 import type { Kind } from "./kinds/kind.ts";

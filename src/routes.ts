@@ -8,7 +8,7 @@ import type { Fail } from "./answer-error.ts";
 import type { Call } from "./gateway/every-call.ts";
 import type { Gateway } from "./gateway/gateway.ts";
 import { refuseCall, refuseRpc } from "./gateway/gateway-off.ts";
-import { CALL_METHODS, type Forward, settingsOf } from "./gateway/settings.ts";
+import { CALL_METHODS, type Forward, settingsOf } from "./gateway/forward-settings.ts";
 import type { Cors } from "./http/cors.ts";
 import { createFinish, type Finish } from "./http/finish.ts";
 import type { Answer, Awaitable, RequestHead } from "./http/message.ts";

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { readOutline } from "../src/explorer/read-outline.ts";
 import { renderContent } from "../src/explorer/render-outline.ts";
 import { markCalls } from "../src/gateway/mark-operations.ts";
-import type { Forward } from "../src/gateway/settings.ts";
+import type { Forward } from "../src/gateway/forward-settings.ts";
 import { type Json, objectOf } from "../src/json/values.ts";
 import { createNodeface } from "../src/index.ts";
 import { optionsFor, REST, until } from "./_gateway.ts";

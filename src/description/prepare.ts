@@ -5,7 +5,7 @@
  */
 import { type PageParts, renderParts } from "../explorer/page-parts.ts";
 import { markCalls } from "../gateway/mark-operations.ts";
-import type { Forward } from "../gateway/settings.ts";
+import type { Forward } from "../gateway/forward-settings.ts";
 import { type Finding, findingOf } from "../openapi/diagnostics.ts";
 import { load, type Loaded, type LoadJob, nameOf } from "../openapi/load.ts";
 import type { Reader } from "../openapi/read-file-or-url.ts";

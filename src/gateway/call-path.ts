@@ -27,7 +27,7 @@ import {
 } from "./parameters.ts";
 import { type Content, decodeUtf8, readContent } from "./request-body.ts";
 import { DEPTH_MAX } from "./parse-rpc-body.ts";
-import { CALL_METHODS } from "./settings.ts";
+import { CALL_METHODS } from "./forward-settings.ts";
 import type { UpstreamAnswer } from "./upstream.ts";
 
 /** Headers of the visitor that an operation may not name: of the connection, of the caller, and secrets. */

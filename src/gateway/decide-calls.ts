@@ -5,7 +5,13 @@
  * @module
  */
 import type { NodeOperation } from "../openapi/node-operations.ts";
-import { CALL_METHODS, type Forward, type ForwardSettings, READS, settingsOf } from "./settings.ts";
+import {
+  CALL_METHODS,
+  type Forward,
+  type ForwardSettings,
+  READS,
+  settingsOf,
+} from "./forward-settings.ts";
 
 /** Whether an operation is forwarded: to anybody, to those with the token, or to nobody; and why. */
 export interface Decision {

@@ -6,11 +6,11 @@
 import type { Answer, Awaitable, RequestHead } from "../http/message.ts";
 import { problem } from "../http/problem-details.ts";
 import type { Auth } from "../info/sources/give-credentials.ts";
-import { sourceErrorOf } from "../info/sources/fetch-failure.ts";
 import type { CallRecord } from "../log.ts";
 import type { NodeOperation } from "../openapi/node-operations.ts";
 import { isAllowedCaller } from "./browser-guard.ts";
 import { createBudget } from "./bytes-under-way.ts";
+import { describeFailure, STATUS_GONE } from "./call-failures.ts";
 import { createCallsUnderWay } from "./calls-under-way.ts";
 import {
   busy,
@@ -24,7 +24,7 @@ import { decide, type Decided, type Decision } from "./decide-calls.ts";
 import { createPathTable, type PathTable } from "./match-path.ts";
 import { createPlaces, NoPlace } from "./call-slots.ts";
 import { createSharing, type Shareable } from "./share-reads.ts";
-import type { Forward } from "./settings.ts";
+import type { Forward } from "./forward-settings.ts";
 import { hasToken, readToken, type TokenPlace } from "./token.ts";
 import { callNode, type UpstreamAnswer, UpstreamError, type UpstreamRequest } from "./upstream.ts";
 import { type CallOut, FORGETS_REQUESTS } from "../call-out-for-gateway.ts";
@@ -381,35 +381,3 @@ function keyOf(
 /** Is aborted when the visitor of a call leaves. */
 export const goneOf = async ({ head, makeRequest }: Call): Promise<AbortSignal> =>
   head.signal ?? (await makeRequest()).signal;
-
-/** What the log says where nobody waits for an answer any longer, as nginx does. */
-export const STATUS_GONE = 499;
-
-/** What fails before a call is sent. */
-const BEFORE: ReadonlySet<string> = new Set(["connection_refused", "dns", "tls", "not_tls"]);
-
-/**
- * Says why there is no answer of the node, and where nobody knows whether it has done what was asked for.
- *
- * @param timeout of the call, in milliseconds
- */
-export function describeFailure(
-  error: unknown,
-  isRead: boolean,
-  timeout: number,
-): { status: 502 | 503 | 504; detail: string } {
-  const maybe = isRead ? "" : "; it may have been carried out";
-  if (error instanceof UpstreamError) {
-    const { status, message, wasRefused } = error;
-    if (wasRefused) return { status, detail: message };
-    // 503 would say that it can be sent again.
-    return { status: isRead ? status : 502, detail: message + maybe };
-  }
-  if ((error as Error | undefined)?.name === "TimeoutError") {
-    const detail = `The node gives no whole answer within ${timeout / 1000} s${maybe}`;
-    return { status: 504, detail };
-  }
-  const { code, message } = sourceErrorOf(error);
-  const detail = `The node cannot be reached: it ${message}${BEFORE.has(code) ? "" : maybe}`;
-  return { status: 502, detail };
-}

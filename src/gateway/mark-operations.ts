@@ -12,7 +12,7 @@ import {
   type NodeOperation,
 } from "../openapi/node-operations.ts";
 import { decide, type Decision } from "./decide-calls.ts";
-import type { Forward } from "./settings.ts";
+import type { Forward } from "./forward-settings.ts";
 
 /** The member of an operation that says whether it can be called: `open`, `token` or `refused`. */
 export const CALL_MARK = "x-call";

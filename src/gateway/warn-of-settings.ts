@@ -9,7 +9,7 @@ import { didYouMean, nearest } from "../nearest.ts";
 import type { NodeOperation } from "../openapi/node-operations.ts";
 import { quote } from "../text.ts";
 import { decide, mistakesInNames } from "./decide-calls.ts";
-import { clashesWith, type Forward, settingsOf } from "./settings.ts";
+import { clashesWith, type Forward, settingsOf } from "./forward-settings.ts";
 import { readToken } from "./token.ts";
 
 /** Something to tell an operator. */

@@ -19,7 +19,7 @@ import {
 } from "./knowledge.ts";
 import type { Values } from "./map-fields.ts";
 import type { Plan } from "./query-plan.ts";
-import { milliseconds } from "./settings.ts";
+import { milliseconds } from "./node-settings.ts";
 import { SourceError } from "./sources/source-error.ts";
 import { type NodeStatus, NOT_ASKED, STATUS_OF } from "./status.ts";
 

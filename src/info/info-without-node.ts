@@ -8,7 +8,7 @@ import type { Service } from "./info-form.ts";
 import { makeInfo } from "./make-info.ts";
 import type { Monitor } from "./monitor.ts";
 import type { HostInfo } from "./query-plan.ts";
-import { DEFAULTS, type InfoSettings, milliseconds, type NodeSettings } from "./settings.ts";
+import { DEFAULTS, type InfoSettings, milliseconds, type NodeSettings } from "./node-settings.ts";
 import { createSnapshots } from "./info-snapshots.ts";
 
 /** Whether there is nothing to ask: no node, no source of the operator's, no function of a host's. */

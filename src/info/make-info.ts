@@ -9,7 +9,7 @@ import { isKnown } from "./conversions.ts";
 import { KNOWN_KEYS } from "./known-keys.ts";
 import type { Info, Service } from "./info-form.ts";
 import type { Values } from "./map-fields.ts";
-import { RESERVED_KEYS } from "./settings.ts";
+import { RESERVED_KEYS } from "./node-settings.ts";
 import type { NodeStatus } from "./status.ts";
 
 /** What an info object is made of. */

@@ -24,7 +24,7 @@ import { readFields, type Values } from "./map-fields.ts";
 import { HOST, type HostInfo, makePlan, type Plan, planOfHost } from "./query-plan.ts";
 import { createQuery, type Outcome, type Query, settle } from "./query-sources.ts";
 import { KNOWN_KEYS } from "./known-keys.ts";
-import { type InfoSettings, type NodeSettings, timesOf } from "./settings.ts";
+import { type InfoSettings, type NodeSettings, timesOf } from "./node-settings.ts";
 import { createAuth } from "./sources/give-credentials.ts";
 import { withTimeout } from "../with-timeout.ts";
 import type { NodeLog } from "./state-log.ts";

@@ -12,7 +12,7 @@ import { quote } from "../text.ts";
 import { withSignal, withTimeout } from "../with-timeout.ts";
 import { readAnswer, type SourceAnswer } from "./bound-answer.ts";
 import { type HostInfo, linkOf, type PlannedSource } from "./query-plan.ts";
-import { RESERVED_KEYS } from "./settings.ts";
+import { RESERVED_KEYS } from "./node-settings.ts";
 import { parseReference } from "./source-reference.ts";
 import { runCommandSource } from "./sources/command.ts";
 import type { Auth } from "./sources/give-credentials.ts";

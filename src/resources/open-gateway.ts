@@ -4,9 +4,9 @@
  * @module
  */
 import type { Gateway } from "../gateway/gateway.ts";
-import { bytesOf, FORWARD_DEFAULTS, settingsOf } from "../gateway/settings.ts";
+import { bytesOf, FORWARD_DEFAULTS, settingsOf } from "../gateway/forward-settings.ts";
 import type { Awaitable } from "../http/message.ts";
-import { milliseconds } from "../info/settings.ts";
+import { milliseconds } from "../info/node-settings.ts";
 import type { Duration } from "../kinds/kind.ts";
 import { lazy } from "../lazy.ts";
 import type { NodeOperation } from "../openapi/node-operations.ts";

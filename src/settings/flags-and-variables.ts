@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { FORWARDS } from "../gateway/settings.ts";
+import { FORWARDS } from "../gateway/forward-settings.ts";
 import { KIND_OR_FILE_RULE } from "./kind-name.ts";
 import type { About } from "./schema-builders.ts";
 import {

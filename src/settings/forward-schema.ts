@@ -4,7 +4,12 @@
  * @module
  */
 import * as v from "valibot";
-import { clashesWith, type Forward, FORWARD_DEFAULTS, FORWARDS } from "../gateway/settings.ts";
+import {
+  clashesWith,
+  type Forward,
+  FORWARD_DEFAULTS,
+  FORWARDS,
+} from "../gateway/forward-settings.ts";
 import type { Mistake } from "./check.ts";
 import { COMMAND } from "./flags-and-variables.ts";
 import { CALL_TIMEOUT, LINE, ORIGIN, SIZE } from "./text-schemas.ts";

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { bytesOf, SIZE_FORM } from "../gateway/settings.ts";
+import { bytesOf, SIZE_FORM } from "../gateway/forward-settings.ts";
 import * as v from "valibot";
 import { REFERENCE } from "../info/source-reference.ts";
-import { DURATION, milliseconds, RESERVED_KEYS } from "../info/settings.ts";
+import { DURATION, milliseconds, RESERVED_KEYS } from "../info/node-settings.ts";
 import type { Duration } from "../kinds/kind.ts";
 import { KIND_FILE_RULE } from "./kind-name.ts";
 import { type Schema, secret, text } from "./schema-builders.ts";
