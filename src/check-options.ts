@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { mistakesInOperations } from "./operations/check-operations.ts";
+import { mistakesInOperations } from "./host-operations/check-operations.ts";
 import type { CheckedOptions, NodefaceOptions } from "./options.ts";
 import { OPTIONS, optionsWith } from "./options-schema.ts";
 import { describeMistake, type Mistake, readValue } from "./settings/check.ts";

@@ -5,10 +5,10 @@
  */
 export { createNodeface } from "./create-nodeface.ts";
 export type { Nodeface } from "./assemble-nodeface.ts";
-export { defineOperation } from "./operations/operation.ts";
-export { problem } from "./operations/problem-of-handler.ts";
+export { defineOperation } from "./host-operations/operation.ts";
+export { problem } from "./host-operations/make-problem.ts";
 export type { DescriptionDocument, NodefaceOptions, NodeOptions, PageSettings } from "./options.ts";
-export type { Operation, PathName, PathParameters } from "./operations/operation.ts";
+export type { Operation, PathName, PathParameters } from "./host-operations/operation.ts";
 export type {
   ComponentsObject,
   DocumentOptions,
@@ -27,7 +27,7 @@ export type {
   ServerObject,
   TagObject,
   Word,
-} from "./operations/openapi-types.ts";
+} from "./host-operations/openapi-types.ts";
 export type { Closeable } from "./closeable.ts";
 export type { Cors } from "./http/cors.ts";
 export type { Hosts } from "./http/host-guard.ts";
@@ -44,7 +44,7 @@ export type {
 } from "./info/state-log.ts";
 export type { FailureCode } from "./info/sources/source-error.ts";
 export type { Status, StatusCode } from "./info/status.ts";
-export type { AuthVariable, InfoSettings, NodeSettings } from "./info/node-settings.ts";
+export type { AuthVariable, InfoSettings, NodeSettings } from "./info/node-and-info-settings.ts";
 export type {
   AuthFile,
   CommandSource,

@@ -1,5 +1,5 @@
 /**
- * Values that are made on demand, and work that runs once at a time.
+ * Values that are made on demand.
  *
  * @module
  */
@@ -40,22 +40,5 @@ export function pick<T, R>(resource: Resource<T>, pick: (value: T) => R): Resour
       return value === undefined ? undefined : pick(value);
     },
     get: async () => pick(await resource.get()),
-  };
-}
-
-/**
- * Wraps work so that it runs once at a time. Calls during a run share one more run after it, which sees
- * what the callers have changed.
- */
-export function serialize(work: () => Promise<void>): () => Promise<void> {
-  let running: Promise<void> | undefined;
-  let next: Promise<void> | undefined;
-  const run = (): Promise<void> => running = work().finally(() => running = undefined);
-  return () => {
-    if (!running) return run();
-    return next ??= running.catch(() => {}).then(() => {
-      next = undefined;
-      return run();
-    });
   };
 }

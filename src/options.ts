@@ -8,13 +8,13 @@ import type { DescriptionReport } from "./description/tell-report.ts";
 import type { Forward } from "./gateway/forward-settings.ts";
 import type { Cors } from "./http/cors.ts";
 import type { Hosts } from "./http/host-guard.ts";
-import type { InfoSettings, NodeSettings } from "./info/node-settings.ts";
+import type { InfoSettings, NodeSettings } from "./info/node-and-info-settings.ts";
 import type { HostInfo } from "./info/query-plan.ts";
 import { consoleLog, describeError, type Log } from "./log.ts";
 import type { Kind } from "./kinds/kind.ts";
 import { createMeters, type Meters } from "./metrics/meters.ts";
-import type { DocumentOptions } from "./operations/openapi-types.ts";
-import type { Operation } from "./operations/operation.ts";
+import type { DocumentOptions } from "./host-operations/openapi-types.ts";
+import type { Operation } from "./host-operations/operation.ts";
 
 /** How a service is made. */
 export interface NodefaceOptions<Paths extends readonly string[] = readonly string[]> {

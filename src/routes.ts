@@ -20,8 +20,8 @@ import type { Representation } from "./http/representation.ts";
 import { isResponse } from "./http/to-response.ts";
 import { STATUSES } from "./info/status.ts";
 import type { Resource } from "./lazy.ts";
-import { createCaller } from "./operations/call-operation.ts";
-import type { Operation } from "./operations/operation.ts";
+import { createCaller } from "./host-operations/call-operation.ts";
+import type { Operation } from "./host-operations/operation.ts";
 import type { ResolvedOptions } from "./options.ts";
 import type { Resources } from "./resources/resources.ts";
 

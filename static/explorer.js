@@ -137,7 +137,7 @@ async function load() {
     const [text, scalar, arrange] = await Promise.all([
       fetchDescription(),
       import(new URL(entry, location.href).href),
-      import("./arrange.js"),
+      import("./description-for-scalar.js"),
     ]);
     return { text, ...scalar, ...arrange };
   })();

@@ -5,7 +5,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createClient } from "../src/http1-client/client.ts";
 import { type AnswerHead, AnswerReader } from "../src/http1-client/read-answer.ts";
-import { writeHead } from "../src/http1-client/write-request.ts";
+import { writeHead } from "../src/http1-client/write-request-head.ts";
 
 const client = suite("the client of the node");
 

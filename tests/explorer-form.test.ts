@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { readOutline } from "../src/explorer/read-outline.ts";
-import { renderContent } from "../src/explorer/render-outline.ts";
+import { renderContent } from "../src/explorer/render-content.ts";
 import type { Json } from "../src/json/values.ts";
 
 const form = suite("the forms of the first HTML");

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { readOutline } from "../src/explorer/read-outline.ts";
-import { renderContent } from "../src/explorer/render-outline.ts";
+import { renderContent } from "../src/explorer/render-content.ts";
 import { markCalls } from "../src/gateway/mark-operations.ts";
 import type { Forward } from "../src/gateway/forward-settings.ts";
 import { type Json, objectOf } from "../src/json/values.ts";

@@ -1,7 +1,7 @@
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { decide } from "../src/gateway/decide-calls.ts";
+import { decide } from "../src/gateway/decide-operations.ts";
 import { forwarding, type Gateway, type PlayedNode, playNode, REST, TOKEN } from "./_gateway.ts";
 
 const paths = suite("paths of calls");

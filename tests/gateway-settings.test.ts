@@ -2,9 +2,9 @@
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { judgeNames, judgeSettings } from "../src/gateway/warn-of-settings.ts";
+import { judgeNames, judgeSettings } from "../src/gateway/judge-settings.ts";
 import type { Forward } from "../src/gateway/forward-settings.ts";
-import type { NodeOperation } from "../src/openapi/node-operations.ts";
+import type { NodeOperation } from "../src/openapi/callable-operations.ts";
 
 const settings = suite("the settings of calls");
 

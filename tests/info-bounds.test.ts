@@ -2,7 +2,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { KINDS } from "../src/generated/kinds.js";
-import { printable } from "../src/text.ts";
+import { printable } from "../src/untrusted-text.ts";
 import { sampleSize } from "./_runtime.ts";
 import { setScene } from "./_scene.ts";
 

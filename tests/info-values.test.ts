@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { convert, isKnown } from "../src/info/conversions.ts";
 import { formatJson } from "../src/json/lossless.ts";
-import { milliseconds } from "../src/info/node-settings.ts";
+import { milliseconds } from "../src/info/parse-duration.ts";
 import { readFields } from "../src/info/map-fields.ts";
 import type { Conversion, FieldOptions } from "../src/kinds/kind.ts";
 

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { formatFinding } from "../src/openapi/diagnostics.ts";
-import { withServiceOperations } from "../src/openapi/service-operations.ts";
+import { withServiceOperations } from "../src/openapi/add-service-operations.ts";
 import { withServers } from "../src/openapi/servers.ts";
 import { isEqual, type Json, objectOf } from "../src/json/values.ts";
 import { load, OWN, parseYaml } from "./description/_load.ts";

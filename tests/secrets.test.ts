@@ -8,7 +8,7 @@ import { check } from "../src/cli/check.ts";
 import { readConfig } from "../src/cli/configuration.ts";
 import { files } from "../src/cli/files.ts";
 import { warnOfReaders } from "../src/file-access.ts";
-import { judgeSettings } from "../src/gateway/warn-of-settings.ts";
+import { judgeSettings } from "../src/gateway/judge-settings.ts";
 import { readToken } from "../src/gateway/token.ts";
 import { checkCredentials } from "../src/info/sources/give-credentials.ts";
 import { NOT_ROOT, testWhere } from "./_needs.ts";

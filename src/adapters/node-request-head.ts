@@ -6,7 +6,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { RequestHead } from "../http/message.ts";
 import { namesContent } from "../http/request-has-content.ts";
-import { whenAnswered } from "./when-answered.ts";
+import { whenAnswered } from "./node-when-answered.ts";
 
 /**
  * The head of a request, read from `rawHeaders`. `message.headers` drops the second of two `Host` lines,

@@ -8,7 +8,7 @@ import process from "node:process";
 import type { App, Listening, ServeOptions } from "./shared.ts";
 import { serve as serveHttp } from "./node-http-server.ts";
 
-export { type Listener, listener } from "./node-http-server.ts";
+export { type Listener, listener } from "./node-listener.ts";
 export type {
   AnswerRecord,
   App,

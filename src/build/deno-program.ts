@@ -7,8 +7,8 @@
 import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { bundle } from "./bundle.ts";
-import { findProgram, runProgram } from "./run-program.ts";
+import { bundle } from "./bundle-for-runtime.ts";
+import { findProgram, runProgram } from "./runtime-programs.ts";
 
 const DIST = fileURLToPath(new URL("../../dist/", import.meta.url));
 const MODULE = "nodeface-deno.js";

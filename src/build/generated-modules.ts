@@ -33,7 +33,7 @@ const KINDS = "spec/kinds";
 const SCALAR = "node_modules/@scalar/api-reference";
 
 /** The files of `static/` that the page loads. */
-const EXPLORER = ["explorer.js", "try.js", "header.js", "arrange.js"];
+const EXPLORER = ["explorer.js", "try.js", "header.js", "description-for-scalar.js"];
 
 /** The folders with one module for each of some things. */
 const MODULE_FOLDERS = ["assets", "interfaces"];
@@ -80,7 +80,7 @@ async function main() {
   };
   const preload = ["try.js", "header.js"].map((name) => `${folders.explorer}/${name}`);
   const modules = [
-    `${folders.explorer}/arrange.js`,
+    `${folders.explorer}/description-for-scalar.js`,
     ...staticImports(scalar).map((path) => `${folders.scalar}/${path}`),
   ];
   const files: Files = new Map();
@@ -197,7 +197,7 @@ function placeOfDot(yaml: string): number {
 }
 
 async function pageModule(files: PageFiles): Promise<Module> {
-  const names = ["explorer.html", "favicon.svg", "explorer.css", "finding.js"];
+  const names = ["explorer.html", "favicon.svg", "explorer.css", "hide-until-found.js"];
   const parts = await readFiles(join(ROOT, "static"), names);
   return {
     path: "page.js",
@@ -207,7 +207,7 @@ async function pageModule(files: PageFiles): Promise<Module> {
       const minify = async (name: string, loader: "css" | "js") =>
         (await transform(`${parts.get(name)}`, { loader, minify: true })).code.trim();
       const style = await minify("explorer.css", "css");
-      const finding = await minify("finding.js", "js");
+      const finding = await minify("hide-until-found.js", "js");
       return moduleText({
         TEMPLATE: `${parts.get("explorer.html")}`,
         FAVICON: `${parts.get("favicon.svg")}`,
@@ -228,7 +228,7 @@ async function threadProgramModule(): Promise<Module> {
     path: "thread-program.js",
     inputs: [...sources].flat(),
     async make() {
-      const { bundleText } = await import("./bundle.ts");
+      const { bundleText } = await import("./bundle-for-runtime.ts");
       return moduleText({ PROGRAM: await bundleText(join(ROOT, entry)) });
     },
   };

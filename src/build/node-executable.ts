@@ -9,8 +9,9 @@ import type { Plugin } from "esbuild";
 import { basename, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { bundle } from "./bundle.ts";
-import { findProgram, makeStage, runProgram } from "./run-program.ts";
+import { bundle } from "./bundle-for-runtime.ts";
+import { findProgram, runProgram } from "./runtime-programs.ts";
+import { makeStage } from "./stage.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 

@@ -11,7 +11,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { besideWhatIsShared } from "./shared-chunk.ts";
 import { licenses } from "./licenses.ts";
-import { packagesOf, YAML } from "./bundle.ts";
+import { packagesOf, YAML } from "./bundle-for-runtime.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const DIST = join(ROOT, "dist");

@@ -5,7 +5,7 @@
  */
 import { readdir, readFile } from "node:fs/promises";
 import { join, posix } from "node:path";
-import { quote } from "../text.ts";
+import { quote } from "../untrusted-text.ts";
 
 interface Patch {
   /** The file's name without its hash. */

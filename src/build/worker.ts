@@ -4,7 +4,7 @@
  * @module
  */
 import { fileURLToPath } from "node:url";
-import { bundle } from "./bundle.ts";
+import { bundle } from "./bundle-for-runtime.ts";
 
 const outfile = fileURLToPath(new URL("../../dist/worker.js", import.meta.url));
 await bundle("worker", outfile);

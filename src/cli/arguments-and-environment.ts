@@ -8,7 +8,7 @@ import { type CommandName, COMMANDS, SWITCHES, type SwitchName } from "../settin
 import { COMMAND, type CommandSetting, type Values } from "../settings/flags-and-variables.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import { mistakeInText, readText, type TextRule } from "../settings/text-rules.ts";
-import { quote } from "../text.ts";
+import { quote } from "../untrusted-text.ts";
 
 /** What the command may be told to do. */
 export type Command = "serve" | CommandName | "version" | "help";

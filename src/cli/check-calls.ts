@@ -3,14 +3,10 @@
  *
  * @module
  */
-import {
-  decisionRows,
-  type Judgement,
-  judgeNames,
-  judgeSettings,
-} from "../gateway/warn-of-settings.ts";
-import type { NodeOperation } from "../openapi/node-operations.ts";
-import type { Section } from "./check-section.ts";
+import { decisionRows } from "../gateway/decision-rows.ts";
+import { type Judgement, judgeNames, judgeSettings } from "../gateway/judge-settings.ts";
+import type { NodeOperation } from "../openapi/callable-operations.ts";
+import type { Section } from "./check-report-types.ts";
 import type { Config } from "./configuration.ts";
 import { formatTable } from "./table.ts";
 

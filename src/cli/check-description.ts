@@ -14,11 +14,11 @@ import type { KindInterface } from "../kinds/interface.ts";
 import { errorsFirst, formatFinding } from "../openapi/diagnostics.ts";
 import { type Offer, offered, readInterface } from "../openapi/kind-document.ts";
 import { KIND_FILES } from "../openapi/load.ts";
-import type { NodeOperation } from "../openapi/node-operations.ts";
+import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { documentOf } from "../openapi/serve-description.ts";
 import { ownDescription } from "../resources/own-description.ts";
-import { excerpt, printable } from "../text.ts";
-import type { Section } from "./check-section.ts";
+import { excerpt, printable } from "../untrusted-text.ts";
+import type { Section } from "./check-report-types.ts";
 import type { Config } from "./configuration.ts";
 
 /**

@@ -3,12 +3,12 @@
  *
  * @module
  */
-import type { Inspection } from "../info/monitor.ts";
+import type { Inspection } from "../info/info-monitor.ts";
 import type { PlannedSource } from "../info/query-plan.ts";
 import type { Outcome } from "../info/query-sources.ts";
 import { formatJson } from "../json/lossless.ts";
-import { excerpt } from "../text.ts";
-import type { Section } from "./check-section.ts";
+import { excerpt } from "../untrusted-text.ts";
+import type { Section } from "./check-report-types.ts";
 import type { Config } from "./configuration.ts";
 import { formatTable } from "./table.ts";
 

@@ -6,11 +6,11 @@
  */
 import { findOpenSecrets, findUnreadable } from "../info/node-client.ts";
 import { formatJson } from "../json/lossless.ts";
-import { printableJson } from "../text.ts";
+import { printableJson } from "../untrusted-text.ts";
 import { describeCalls } from "./check-calls.ts";
 import { describeDescription } from "./check-description.ts";
 import { describeKind, describeSources, troublesOfStatus } from "./check-node.ts";
-import type { Section } from "./check-section.ts";
+import type { Section } from "./check-report-types.ts";
 import type { Config } from "./configuration.ts";
 import { ConfigError } from "./configuration-error.ts";
 import { inspectNode } from "./inspect-node.ts";

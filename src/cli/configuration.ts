@@ -5,7 +5,7 @@
  * @module
  */
 import { clashesWith, type Forward } from "../gateway/forward-settings.ts";
-import type { InfoSettings, NodeSettings } from "../info/node-settings.ts";
+import type { InfoSettings, NodeSettings } from "../info/node-and-info-settings.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { PageSettings } from "../options.ts";
 import { COMMAND, type CommandSetting, type Values } from "../settings/flags-and-variables.ts";

@@ -12,7 +12,7 @@ import { checkPlace } from "../info/sources/give-credentials.ts";
 import { NO_ANSWER } from "../info/sources/source-error.ts";
 import type { Kind } from "../kinds/kind.ts";
 import { isKindFile } from "../settings/kind-name.ts";
-import { excerpt } from "../text.ts";
+import { excerpt } from "../untrusted-text.ts";
 import type { Config, Files } from "./configuration.ts";
 import { type Inspected, inspectNode } from "./inspect-node.ts";
 import { inFlow, newConfiguration } from "./new-configuration.ts";

@@ -6,7 +6,7 @@
 import { VERSION } from "../generated/build-info.js";
 import { KINDS } from "../generated/kinds.js";
 import { createInfoWithoutNode, isAlone } from "../info/info-without-node.ts";
-import { createMonitor, type Inspection } from "../info/monitor.ts";
+import { createMonitor, type Inspection } from "../info/info-monitor.ts";
 import type { Config } from "./configuration.ts";
 
 /** What was found out; nothing but the info where there is nothing to ask. */

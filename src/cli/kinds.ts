@@ -9,7 +9,7 @@ import { KINDS } from "../generated/kinds.js";
 import type { Kind } from "../kinds/kind.ts";
 import { didYouMean } from "../nearest.ts";
 import { meantWord } from "../settings/text-rules.ts";
-import { quote } from "../text.ts";
+import { quote } from "../untrusted-text.ts";
 import { ConfigError } from "./configuration-error.ts";
 import { formatTable } from "./table.ts";
 

@@ -6,7 +6,7 @@
  */
 import { KINDS } from "../generated/kinds.js";
 import type { Forward } from "../gateway/forward-settings.ts";
-import type { InfoSettings, NodeSettings } from "../info/node-settings.ts";
+import type { InfoSettings, NodeSettings } from "../info/node-and-info-settings.ts";
 import type { Field, Kind } from "../kinds/kind.ts";
 import { mistakeInLogo } from "../explorer/logo.ts";
 import { objectOf } from "../json/values.ts";

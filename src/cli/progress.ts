@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { excerpt } from "../text.ts";
+import { excerpt } from "../untrusted-text.ts";
 
 /** What takes long. */
 export interface Progress {

@@ -14,7 +14,7 @@ import { describeError } from "../log.ts";
 import { formatAccess } from "./access-log.ts";
 import type { Config } from "./configuration.ts";
 import { addressOf, listen, loadAdapter } from "./listen.ts";
-import { openLog, type WriteLog } from "./log-lines.ts";
+import { openLog, type WriteLog } from "./open-log.ts";
 import { createLineWriter, openOutput } from "./output.ts";
 import { handleSignals } from "./signals.ts";
 
@@ -153,7 +153,7 @@ async function tellForward(
   log: WriteLog,
 ) {
   if (forward === "off") return;
-  const { judgeSettings } = await import("../gateway/warn-of-settings.ts");
+  const { judgeSettings } = await import("../gateway/judge-settings.ts");
   const facts = { hosts, url: node.url, listening: { host, port } };
   for (const { level, message } of await judgeSettings(forward, facts)) log(message, level);
 }

@@ -11,10 +11,10 @@ import { load, type Loaded, type LoadJob, nameOf } from "../openapi/load.ts";
 import type { Reader } from "../openapi/read-file-or-url.ts";
 import { type Marked, markServers } from "../openapi/relative-servers.ts";
 import { encodeForm, type Form } from "../openapi/serve-description.ts";
-import type { NodeOperation } from "../openapi/node-operations.ts";
+import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { originsOf } from "../openapi/server-origins.ts";
 import { writeJson, writeYaml } from "../openapi/write.ts";
-import { excerpt } from "../text.ts";
+import { excerpt } from "../untrusted-text.ts";
 import { breathe } from "../openapi/yield-to-requests.ts";
 
 /** What is shown of a description: plain data, but for what is still to come. */

@@ -5,7 +5,7 @@
  */
 import type { Log } from "../log.ts";
 import { type Finding, forLog, formatFinding } from "../openapi/diagnostics.ts";
-import type { NodeOperation } from "../openapi/node-operations.ts";
+import type { NodeOperation } from "../openapi/callable-operations.ts";
 
 /** What has become of a description that was read. */
 export interface DescriptionReport {

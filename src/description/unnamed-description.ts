@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { serialize } from "../lazy.ts";
+import { runOneAtATime } from "../run-one-at-a-time.ts";
 import { digest } from "../http/content-digest.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { Finding } from "../openapi/diagnostics.ts";
@@ -188,7 +188,7 @@ export function keepFound<T>(
       return found?.ofNode?.current ?? found?.ofKind?.current ?? alone;
     },
     ready: Promise.resolve(),
-    refresh: serialize(look),
+    refresh: runOneAtATime(look),
   };
 }
 

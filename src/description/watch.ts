@@ -7,16 +7,17 @@
 import { mapText } from "../bytes.ts";
 import type { Representation } from "../http/representation.ts";
 import type { Json } from "../json/values.ts";
-import { lazy, type Resource, serialize } from "../lazy.ts";
+import { lazy, type Resource } from "../lazy.ts";
 import { findingOf } from "../openapi/diagnostics.ts";
 import type { DocumentOfHost } from "../openapi/add-host-document.ts";
 import type { DescribedOperation } from "../openapi/add-host-operations.ts";
 import type { LoadJob } from "../openapi/load.ts";
-import type { NodeOperation } from "../openapi/node-operations.ts";
+import type { NodeOperation } from "../openapi/callable-operations.ts";
 import type { Reader } from "../openapi/read-file-or-url.ts";
 import { prepareForms } from "../openapi/serve-description.ts";
 import type { Whereabouts } from "../openapi/servers.ts";
 import { fileUrl } from "../platform.ts";
+import { runOneAtATime } from "../run-one-at-a-time.ts";
 import type { DescriptionPlace } from "./place.ts";
 import type { DescriptionReport } from "./tell-report.ts";
 import type { Content, Prepare, Prepared, PrepareJob, WrittenYaml } from "./prepare.ts";
@@ -90,7 +91,7 @@ export function keepCurrent<T>(
   const live: Live<T> & { current: Shown<T> } = {
     current: alone(NOTICE_BEFORE),
     ready: readAgain(),
-    refresh: serialize(look),
+    refresh: runOneAtATime(look),
   };
 
   async function readAgain() {

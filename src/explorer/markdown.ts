@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { shorten, startOf } from "../text.ts";
+import { shorten, startOf } from "../untrusted-text.ts";
 import { escape } from "./escape-html.ts";
 
 const ITEM = /^ {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+/;

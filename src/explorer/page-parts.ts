@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { shorten } from "../text.ts";
+import { shorten } from "../untrusted-text.ts";
 import { readOutline } from "./read-outline.ts";
-import { renderContent } from "./render-outline.ts";
+import { renderContent } from "./render-content.ts";
 
 /** What the page shows of a description. */
 export interface PageParts {

@@ -7,11 +7,11 @@
 import { callNoteOf } from "../gateway/mark-operations.ts";
 import { followReference } from "../openapi/follow-reference.ts";
 import { type LocatedOperation, operationsOf } from "../openapi/list-operations.ts";
-import { nameOfNodeOperation } from "../openapi/node-operations.ts";
-import { TAG as SERVICE_TAG } from "../openapi/service-operations.ts";
+import { nameOfNodeOperation } from "../openapi/callable-operations.ts";
+import { TAG as SERVICE_TAG } from "../openapi/add-service-operations.ts";
 import { type Json, listOf, objectOf, textOf } from "../json/values.ts";
 import { decodePercent } from "../percent-decode.ts";
-import { shorten } from "../text.ts";
+import { shorten } from "../untrusted-text.ts";
 import { wordsOf } from "./words-of-marks.ts";
 import { type Form, readForm } from "./read-form.ts";
 import { parametersOf, typeOf } from "./parameters.ts";

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { excerpt } from "../text.ts";
+import { excerpt } from "../untrusted-text.ts";
 import { escape } from "./escape-html.ts";
 import { MARK_WORDS } from "./words-of-marks.ts";
 

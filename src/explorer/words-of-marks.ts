@@ -6,7 +6,7 @@
 import { CALL_MARK } from "../gateway/mark-operations.ts";
 import type { OperationMarks } from "../kinds/marks.ts";
 import { type Json, textOf } from "../json/values.ts";
-import { excerpt } from "../text.ts";
+import { excerpt } from "../untrusted-text.ts";
 
 /** The marks that are shown: the name, its value, the word for it, and what that says. */
 export const MARK_WORDS: readonly (readonly [

@@ -12,7 +12,7 @@ import { breakable } from "../call-out-for-gateway.ts";
 import { notFound } from "../http/no-route.ts";
 import { problem } from "../http/problem-details.ts";
 import type { Status } from "../http/status.ts";
-import type { NodeOperation, NodeParameter } from "../openapi/node-operations.ts";
+import type { NodeOperation, NodeParameter } from "../openapi/callable-operations.ts";
 import { answerHeaders } from "./answer-headers.ts";
 import { foreignCaller, nodeBusy, wrongParameters } from "./call-refusals.ts";
 import { checkValue } from "./check-value.ts";

@@ -9,7 +9,7 @@ import { looksLikeBrowser } from "./browser-guard.ts";
 import { BUSY, busyNode, hasTokenInQuery, TOKEN_IN_QUERY, TOKEN_UNKNOWN } from "./call-refusals.ts";
 import { describeFailure, STATUS_GONE } from "./call-failures.ts";
 import { type Call, type Core, goneOf } from "./every-call.ts";
-import type { Decided } from "./decide-calls.ts";
+import type { Decided } from "./decide-operations.ts";
 import { isBusy, jsonAnswer, NONSENSE } from "./make-json-answer.ts";
 import { NoPlace } from "./call-slots.ts";
 import { decodeUtf8, readContent } from "./request-body.ts";

@@ -6,7 +6,7 @@
 import type { Answer } from "../http/message.ts";
 import { notFound } from "../http/no-route.ts";
 import { problem } from "../http/problem-details.ts";
-import type { NodeOperation } from "../openapi/node-operations.ts";
+import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { parsePercent } from "../percent-decode.ts";
 import { foreignCaller, nodeBusy, problemWith, wrongParameters } from "./call-refusals.ts";
 import type { Call, Core } from "./every-call.ts";

@@ -6,7 +6,7 @@
  */
 import { formatJson } from "../json/lossless.ts";
 import { isEqual, isObject } from "../json/values.ts";
-import type { ValueRule } from "../openapi/node-operations.ts";
+import type { ValueRule } from "../openapi/callable-operations.ts";
 
 /** What is wrong, as a clause, and at which member. */
 export interface WrongValue {

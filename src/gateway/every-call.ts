@@ -1,5 +1,5 @@
 /**
- * What all calls of the node go through: who may call what, the place at the node, the call itself, and the log.
+ * What all calls of the node go through: the lookup, the rights, the place at the node, the call itself, and the log.
  *
  * @module
  */
@@ -7,25 +7,18 @@ import type { Answer, Awaitable, RequestHead } from "../http/message.ts";
 import { problem } from "../http/problem-details.ts";
 import type { Auth } from "../info/sources/give-credentials.ts";
 import type { CallRecord } from "../log.ts";
-import type { NodeOperation } from "../openapi/node-operations.ts";
-import { isAllowedCaller } from "./browser-guard.ts";
+import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { createBudget } from "./bytes-under-way.ts";
 import { describeFailure, STATUS_GONE } from "./call-failures.ts";
 import { createCallsUnderWay } from "./calls-under-way.ts";
-import {
-  busy,
-  hasTokenInQuery,
-  notAllowed,
-  tokenInQuery,
-  tokenUnknown,
-  wantsToken,
-} from "./call-refusals.ts";
-import { decide, type Decided, type Decision } from "./decide-calls.ts";
+import { busy } from "./call-refusals.ts";
+import { type CallerRights, createCallerRights } from "./caller-rights.ts";
+import { decide, type Decided, type Decision } from "./decide-operations.ts";
 import { createPathTable, type PathTable } from "./match-path.ts";
 import { createPlaces, NoPlace } from "./call-slots.ts";
 import { createSharing, type Shareable } from "./share-reads.ts";
 import type { Forward } from "./forward-settings.ts";
-import { hasToken, readToken, type TokenPlace } from "./token.ts";
+import type { TokenPlace } from "./token.ts";
 import { callNode, type UpstreamAnswer, UpstreamError, type UpstreamRequest } from "./upstream.ts";
 import { type CallOut, FORGETS_REQUESTS } from "../call-out-for-gateway.ts";
 import { isResponse } from "../http/to-response.ts";
@@ -93,14 +86,8 @@ export interface Turn {
 }
 
 /** What calls go through. */
-export interface Core {
+export interface Core extends CallerRights {
   readonly lookUp: () => Awaitable<Lookup>;
-  /** Whether the caller is no page of another origin. */
-  mayCall(call: Call, right: Decision["right"]): boolean;
-  /** Why a caller is refused; `undefined` where he is not. */
-  refuse(call: Call, decided: Decided): Awaitable<Answer | undefined>;
-  /** What the caller may do: what is open, or what the token opens; `unknown` where it cannot be read. */
-  rightOf(head: RequestHead, decision: Decision): Promise<"open" | "token" | "refused" | "unknown">;
   /**
    * Takes a place at the node.
    *
@@ -148,7 +135,7 @@ const GRACE = 5000;
 
 /** Makes what calls go through. */
 export function createCore(options: GatewayOptions): Core {
-  const { origins, token, callOut, limit, timeout } = options;
+  const { callOut, limit, timeout } = options;
   const places = createPlaces(options.concurrency);
   const budget = createBudget();
   const sharing = createSharing<UpstreamAnswer>();
@@ -180,32 +167,6 @@ export function createCore(options: GatewayOptions): Core {
       .map((value) => [value.operation.path, value] as const);
     return { paths: createPathTable(templates), methods: new Map(methods) };
   };
-
-  const refuse: Core["refuse"] = (call, decided) => {
-    const { operation, decision } = decided;
-    if (decision.right === "refused") return notAllowed(operation.name, decision.reason);
-    return decision.right === "open" ? undefined : refuseWithoutToken(call, decided);
-  };
-
-  const refuseWithoutToken = async (
-    { head, query }: Call,
-    { operation, decision }: Decided,
-  ): Promise<Answer | undefined> => {
-    if (hasTokenInQuery(query)) return tokenInQuery();
-    const right = await rightOf(head, decision);
-    if (right === "unknown") return tokenUnknown();
-    return right === "token" ? undefined : wantsToken(operation.name);
-  };
-
-  const rightOf = async (head: RequestHead, decision: Decision) => {
-    if (decision.right !== "token") return decision.right;
-    const known = await readToken(token);
-    if ("reason" in known) return "unknown";
-    return await hasToken(known.token, head.headers.get("authorization")) ? "token" : "refused";
-  };
-
-  const mayCall = ({ head }: Call, right: Decision["right"]) =>
-    isAllowedCaller(head, origins === "*" && right !== "open" ? [] : origins);
 
   const begin: Core["begin"] = async (right, isHeavy, controller) => {
     const { signal } = controller;
@@ -353,7 +314,8 @@ export function createCore(options: GatewayOptions): Core {
   });
 
   return {
-    ...{ lookUp, mayCall, refuse, rightOf, begin, send, forward, rpcRequest, base, options },
+    ...createCallerRights(options),
+    ...{ lookUp, begin, send, forward, rpcRequest, base, options },
     waiting: () => places.waiting,
     close() {
       places.close();

@@ -10,8 +10,8 @@ import {
   listNodeOperations,
   nameOfNodeOperation,
   type NodeOperation,
-} from "../openapi/node-operations.ts";
-import { decide, type Decision } from "./decide-calls.ts";
+} from "../openapi/callable-operations.ts";
+import { decide, type Decision } from "./decide-operations.ts";
 import type { Forward } from "./forward-settings.ts";
 
 /** The member of an operation that says whether it can be called: `open`, `token` or `refused`. */

@@ -5,7 +5,7 @@
  * @module
  */
 import { parseJson } from "../json/lossless.ts";
-import type { NodeParameter, ValueRule } from "../openapi/node-operations.ts";
+import type { NodeParameter, ValueRule } from "../openapi/callable-operations.ts";
 import { parsePercent } from "../percent-decode.ts";
 import { checkValue } from "./check-value.ts";
 

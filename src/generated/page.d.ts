@@ -28,7 +28,7 @@ export const FILES: PageFiles;
 export interface PageInline {
   /** `static/explorer.css`. */
   style: string;
-  /** `static/finding.js`, without its comment. */
+  /** `static/hide-until-found.js`, without its comment. */
   finding: string;
   /** Its SHA-256 in base64, by which the content security policy allows it. */
   digest: string;

@@ -47,7 +47,7 @@ export interface Answer {
   readonly completed?: Answer[];
   /** `toResponse` fills it: the second argument of `Response`. */
   init?: ResponseInit;
-  /** `node-http-server.ts` fills it: the body as Latin-1. */
+  /** `node-listener.ts` fills it: the body as Latin-1. */
   text?: string;
 }
 

@@ -6,7 +6,7 @@
 import type { Socket } from "node:net";
 import type { Bytes } from "../bytes.ts";
 import { type AnswerHead, AnswerReader } from "./read-answer.ts";
-import { type RequestLine, writeHead } from "./write-request.ts";
+import { type RequestLine, writeHead } from "./write-request-head.ts";
 
 /** A request with its content. */
 export interface ClientRequest extends Omit<RequestLine, "length"> {

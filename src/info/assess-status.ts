@@ -5,7 +5,7 @@
  */
 import type { HealthRule, KindHealth, Reference, Test } from "../kinds/kind.ts";
 import { textOf } from "../json/values.ts";
-import { excerpt } from "../text.ts";
+import { excerpt } from "../untrusted-text.ts";
 import { convert, isKnown, match, numberFrom } from "./conversions.ts";
 import { formatDuration } from "./format-duration.ts";
 import {
@@ -19,7 +19,7 @@ import {
 } from "./knowledge.ts";
 import type { Values } from "./map-fields.ts";
 import type { Plan } from "./query-plan.ts";
-import { milliseconds } from "./node-settings.ts";
+import { milliseconds } from "./parse-duration.ts";
 import { SourceError } from "./sources/source-error.ts";
 import { type NodeStatus, NOT_ASKED, STATUS_OF } from "./status.ts";
 

@@ -9,7 +9,7 @@ import { formatPointer } from "../json/pointer.ts";
 import { JsonScanner, JsonSyntaxError } from "../json/scan.ts";
 import { type Json, setMember } from "../json/values.ts";
 import { SourceError } from "./sources/source-error.ts";
-import { excerpt, printable, quote, shorten, startOf } from "../text.ts";
+import { excerpt, printable, quote, shorten, startOf } from "../untrusted-text.ts";
 
 /** What is read of an answer. */
 export const BOUNDS: Readonly<Record<"bytes" | "depth" | "string" | "digits", number>> = {

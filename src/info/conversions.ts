@@ -7,7 +7,7 @@ import type { Conversion } from "../kinds/kind.ts";
 import { exact } from "../json/lossless.ts";
 import { resolvePointer } from "../json/pointer.ts";
 import { textOf } from "../json/values.ts";
-import { startOf } from "../text.ts";
+import { startOf } from "../untrusted-text.ts";
 
 /** What a conversion may need beside the value. */
 export interface ConversionContext {

@@ -5,7 +5,7 @@
  */
 import { formatJson } from "../json/lossless.ts";
 import type { Kind, Reference } from "../kinds/kind.ts";
-import { excerpt } from "../text.ts";
+import { excerpt } from "../untrusted-text.ts";
 import { statusOfError, statusOfSilence, worst } from "./assess-status.ts";
 import { match } from "./conversions.ts";
 import type { PlannedSource } from "./query-plan.ts";

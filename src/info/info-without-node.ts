@@ -6,9 +6,10 @@
 import { lazy } from "../lazy.ts";
 import type { Service } from "./info-form.ts";
 import { makeInfo } from "./make-info.ts";
-import type { Monitor } from "./monitor.ts";
+import type { Monitor } from "./info-monitor.ts";
 import type { HostInfo } from "./query-plan.ts";
-import { DEFAULTS, type InfoSettings, milliseconds, type NodeSettings } from "./node-settings.ts";
+import { DEFAULTS, type InfoSettings, type NodeSettings } from "./node-and-info-settings.ts";
+import { milliseconds } from "./parse-duration.ts";
 import { createSnapshots } from "./info-snapshots.ts";
 
 /** Whether there is nothing to ask: no node, no source of the operator's, no function of a host's. */

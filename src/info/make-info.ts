@@ -4,12 +4,12 @@
  * @module
  */
 import { formatJson } from "../json/lossless.ts";
-import { quote } from "../text.ts";
+import { quote } from "../untrusted-text.ts";
 import { isKnown } from "./conversions.ts";
 import { KNOWN_KEYS } from "./known-keys.ts";
 import type { Info, Service } from "./info-form.ts";
 import type { Values } from "./map-fields.ts";
-import { RESERVED_KEYS } from "./node-settings.ts";
+import { RESERVED_KEYS } from "./node-and-info-settings.ts";
 import type { NodeStatus } from "./status.ts";
 
 /** What an info object is made of. */

@@ -1,5 +1,5 @@
 /**
- * Asks a node, remembers what it said, and says how it is. When that is done is up to `monitor.ts`:
+ * Asks a node, remembers what it said, and says how it is. When that is done is up to `info-monitor.ts`:
  * `observe` finds the kind and asks the sources, `report` makes the info of what is known.
  *
  * @module
@@ -24,7 +24,7 @@ import { readFields, type Values } from "./map-fields.ts";
 import { HOST, type HostInfo, makePlan, type Plan, planOfHost } from "./query-plan.ts";
 import { createQuery, type Outcome, type Query, settle } from "./query-sources.ts";
 import { KNOWN_KEYS } from "./known-keys.ts";
-import { type InfoSettings, type NodeSettings, timesOf } from "./node-settings.ts";
+import { type InfoSettings, type NodeSettings, timesOf } from "./node-and-info-settings.ts";
 import { createAuth } from "./sources/give-credentials.ts";
 import { withTimeout } from "../with-timeout.ts";
 import type { NodeLog } from "./state-log.ts";

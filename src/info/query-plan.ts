@@ -5,7 +5,8 @@
  */
 import type { Field, FieldOptions, Kind, KindHealth, Reference, Source } from "../kinds/kind.ts";
 import { isJudged } from "./known-keys.ts";
-import { type InfoSettings, milliseconds } from "./node-settings.ts";
+import { type InfoSettings } from "./node-and-info-settings.ts";
+import { milliseconds } from "./parse-duration.ts";
 import { parseReference } from "./source-reference.ts";
 
 /** A function of a host's own that says what its node is: an object with any keys, of JSON values. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { excerpt } from "../text.ts";
+import { excerpt } from "../untrusted-text.ts";
 import { formatDuration } from "./format-duration.ts";
 import type { NodeStatus, Status, StatusCode } from "./status.ts";
 

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { quote } from "../text.ts";
+import { quote } from "../untrusted-text.ts";
 
 /** How many levels of objects and lists are read; RFC 8259, section 9, allows a limit. */
 export const DEPTH_MAX = 512;

@@ -5,7 +5,7 @@
  * @module
  */
 import { BOUNDS, type Observed } from "./histogram.ts";
-import { labelOf } from "./label.ts";
+import { labelOf } from "./clean-label.ts";
 import { type Metric, type MetricName, METRICS } from "./table.ts";
 
 /** The type of the text. */

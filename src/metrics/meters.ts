@@ -7,7 +7,7 @@ import type { Outcome } from "../info/query-sources.ts";
 import type { CallRecord } from "../log.ts";
 import { type Counter, createCounter } from "./counter.ts";
 import { createHistogram, type Histogram } from "./histogram.ts";
-import { labelOf } from "./label.ts";
+import { labelOf } from "./clean-label.ts";
 
 /** What is counted. */
 export interface Meters {

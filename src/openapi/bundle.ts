@@ -19,8 +19,8 @@ import {
   type Target,
 } from "./resolve-files.ts";
 import { withoutLogin } from "./server-url.ts";
-import { NAMING } from "./structure-tables.ts";
-import { isReference, type Shape, shapeOfMember, siblingsOf } from "./structure.ts";
+import { NAMING } from "./shape-tables.ts";
+import { isReference, type Shape, shapeOfMember, siblingsOf } from "./walk-shapes.ts";
 import type { Fault } from "./validity.ts";
 
 /** How deep copies may be nested in copies. */

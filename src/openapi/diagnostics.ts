@@ -5,7 +5,7 @@
  */
 
 import { formatCount, LIMITS } from "./limits.ts";
-import { excerpt, printable } from "../text.ts";
+import { excerpt, printable } from "../untrusted-text.ts";
 
 /** What is said of a key that stands twice in its object. */
 export const DUPLICATE_KEY = "the same key stands here a second time; the last one counts";

@@ -4,7 +4,7 @@
  * @module
  */
 import { isObject, type Json, objectOf, type Path, setMember } from "../json/values.ts";
-import { METHODS } from "./structure-tables.ts";
+import { METHODS } from "./shape-tables.ts";
 
 /** The form of all registered methods; it is safe in HTML and in a shell. */
 const OTHER_METHOD = /^[A-Za-z][A-Za-z-]{0,40}$/;

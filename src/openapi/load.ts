@@ -4,13 +4,13 @@
  * @module
  */
 import { bundle } from "./bundle.ts";
-import { check } from "./list-findings.ts";
+import { check } from "./gather-findings.ts";
 import { type Files, gather } from "./resolve-files.ts";
 import { type Finding, findingOf, summarize } from "./diagnostics.ts";
 import { mendOperations } from "./mend-operations.ts";
 import type { DocumentOfHost } from "./add-host-document.ts";
 import type { DescribedOperation } from "./add-host-operations.ts";
-import { withServiceOperations } from "./service-operations.ts";
+import { withServiceOperations } from "./add-service-operations.ts";
 import type { Reader } from "./read-file-or-url.ts";
 import {
   type AboutKind,

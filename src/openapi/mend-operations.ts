@@ -9,7 +9,7 @@ import { followReference } from "./follow-reference.ts";
 import { LIMITS } from "./limits.ts";
 import { mapOperations } from "./list-operations.ts";
 import { isObject, type Json, listOf, objectOf, type Path, setMember } from "../json/values.ts";
-import { quote, shorten } from "../text.ts";
+import { quote, shorten } from "../untrusted-text.ts";
 
 /** Where something is, and what it is in. */
 interface Context {

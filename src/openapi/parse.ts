@@ -10,7 +10,7 @@ import type { Path } from "../json/values.ts";
 import { readJson } from "./read-json.ts";
 import { readYaml } from "./read-yaml.ts";
 import type { File } from "./read-file-or-url.ts";
-import { excerpt } from "../text.ts";
+import { excerpt } from "../untrusted-text.ts";
 
 /** What a text says. */
 export interface Reading {

@@ -4,8 +4,15 @@
  * @module
  */
 import type { Path } from "../json/values.ts";
-import { NAMING } from "./structure-tables.ts";
-import { isReference, pathOf, type Place, type Shape, type Structure, walk } from "./structure.ts";
+import { NAMING } from "./shape-tables.ts";
+import {
+  isReference,
+  pathOf,
+  type Place,
+  type Shape,
+  type Structure,
+  walk,
+} from "./walk-shapes.ts";
 
 /** A reference and where it stands. */
 export interface Reference {

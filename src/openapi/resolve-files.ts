@@ -5,7 +5,7 @@
  */
 import { type Json, objectOf, type Path } from "../json/values.ts";
 import { formatCount, LIMITS } from "./limits.ts";
-import { quote, shorten } from "../text.ts";
+import { quote, shorten } from "../untrusted-text.ts";
 import { breathe, isDue } from "./yield-to-requests.ts";
 import type { Reader } from "./read-file-or-url.ts";
 import { createLoader, type Loader, type Member } from "./load-files.ts";
@@ -22,7 +22,7 @@ import {
   type Structure,
   structureOf,
   walk,
-} from "./structure.ts";
+} from "./walk-shapes.ts";
 import { withoutLogin } from "./server-url.ts";
 import { type Faults, faultsOf, NONE, refuse } from "./validity.ts";
 

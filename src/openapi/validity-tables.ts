@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { OTHERS } from "./structure-tables.ts";
+import { OTHERS } from "./shape-tables.ts";
 
 /** Texts of which there are a few. */
 export const CHOICES: Readonly<Record<string, readonly string[]>> = {

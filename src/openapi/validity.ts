@@ -1,5 +1,5 @@
 /**
- * Finds what is not as OpenAPI wants it, by the tables of `structure-tables.ts` and `validity-tables.ts`, and says what becomes of it:
+ * Finds what is not as OpenAPI wants it, by the tables of `shape-tables.ts` and `validity-tables.ts`, and says what becomes of it:
  * the smallest part is left out.
  *
  * @module
@@ -7,11 +7,11 @@
 import { formatJson } from "../json/lossless.ts";
 import { isEqual, isObject, type Json } from "../json/values.ts";
 import { didYouMean, nearest } from "../nearest.ts";
-import { excerpt, quote, shorten } from "../text.ts";
+import { excerpt, quote, shorten } from "../untrusted-text.ts";
 import { CHOICES, type Fill, FILLS, KEYS, NEEDED, OUSTED } from "./validity-tables.ts";
 import { withoutLoginOf } from "./server-logins.ts";
 import { withoutLogin } from "./server-url.ts";
-import { NAMING, OTHERS, VARIANTS } from "./structure-tables.ts";
+import { NAMING, OTHERS, VARIANTS } from "./shape-tables.ts";
 import {
   isReference,
   nameOfShape,
@@ -20,7 +20,7 @@ import {
   type Shape,
   siblingsOf,
   type Structure,
-} from "./structure.ts";
+} from "./walk-shapes.ts";
 
 /** What is wrong with a member of an object, a map or a list. */
 export interface Fault {

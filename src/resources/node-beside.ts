@@ -6,7 +6,7 @@
 import type { KnownNode } from "../description/known-interface.ts";
 import { VERSION } from "../generated/build-info.js";
 import { createInfoWithoutNode, isAlone } from "../info/info-without-node.ts";
-import type { Monitor } from "../info/monitor.ts";
+import type { Monitor } from "../info/info-monitor.ts";
 import type { Snapshot } from "../info/info-snapshots.ts";
 import { parseJson } from "../json/lossless.ts";
 import type { Kind } from "../kinds/kind.ts";
@@ -42,7 +42,7 @@ export function createNodeBeside(options: ResolvedOptions): NodeBeside {
     const service = { software: "nodeface", version: VERSION, started_at: startedAt.toISOString() };
     if (isAlone(node, info)) return createInfoWithoutNode(service, info);
     const [{ createMonitor }, known] = await Promise.all([
-      import("../info/monitor.ts"),
+      import("../info/info-monitor.ts"),
       node.url || node.kind ? kinds() : {},
     ]);
     return createMonitor({

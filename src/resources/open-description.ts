@@ -11,7 +11,7 @@ import type { Icons } from "../explorer/icon.ts";
 import type { Page } from "../explorer/page.ts";
 import { VERSION } from "../generated/build-info.js";
 import { lazy, type Resource } from "../lazy.ts";
-import { describeOperation } from "../operations/describe-operation.ts";
+import { describeOperation } from "../host-operations/describe-operation.ts";
 import type { ResolvedOptions } from "../options.ts";
 import { withTimeout } from "../with-timeout.ts";
 import type { NodeBeside } from "./node-beside.ts";
@@ -110,7 +110,7 @@ async function tellNames(
   { forward, log }: ResolvedOptions,
 ): Promise<void> {
   if (!operations || forward === "off") return;
-  const { judgeNames } = await import("../gateway/warn-of-settings.ts");
+  const { judgeNames } = await import("../gateway/judge-settings.ts");
   for (const { message } of judgeNames(operations, forward)) {
     log(message, { code: "description", level: "warn" });
   }

@@ -6,10 +6,10 @@
 import type { Gateway } from "../gateway/gateway.ts";
 import { bytesOf, FORWARD_DEFAULTS, settingsOf } from "../gateway/forward-settings.ts";
 import type { Awaitable } from "../http/message.ts";
-import { milliseconds } from "../info/node-settings.ts";
+import { milliseconds } from "../info/parse-duration.ts";
 import type { Duration } from "../kinds/kind.ts";
 import { lazy } from "../lazy.ts";
-import type { NodeOperation } from "../openapi/node-operations.ts";
+import type { NodeOperation } from "../openapi/callable-operations.ts";
 import type { ResolvedOptions } from "../options.ts";
 import type { NodeBeside } from "./node-beside.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 import * as v from "valibot";
-import { DEFAULTS } from "../info/node-settings.ts";
+import { DEFAULTS } from "../info/node-and-info-settings.ts";
 import {
   AGE,
   EXPRESSION,

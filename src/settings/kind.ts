@@ -11,7 +11,7 @@ import type { Field, HealthRule, Kind, NetworkRules, Reference, Source } from ".
 import { type Mistake, type Path, readValue } from "./check.ts";
 import { field, source } from "./info-schema.ts";
 import { interfaceSettings } from "./kind-interface.ts";
-import { mistakesInInterface } from "./interface-mistakes.ts";
+import { mistakesInInterface } from "./kind-interface-mistakes.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import { authFiles } from "./node-schema.ts";
 import {

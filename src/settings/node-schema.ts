@@ -4,7 +4,7 @@
  * @module
  */
 import { KIND_NAMES } from "../generated/kind-names.js";
-import { DEFAULTS } from "../info/node-settings.ts";
+import { DEFAULTS } from "../info/node-and-info-settings.ts";
 import { COMMAND } from "./flags-and-variables.ts";
 import { kindNameRule } from "./kind-name.ts";
 import { EXPRESSION, HEADER, LINE, NODE_URL, TIMEOUT } from "./text-schemas.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { quote, shorten } from "../text.ts";
+import { quote, shorten } from "../untrusted-text.ts";
 
 /** Texts are shown as far as this. */
 const SHOWN_MAX = 60;

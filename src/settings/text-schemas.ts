@@ -6,7 +6,8 @@
 import { bytesOf, SIZE_FORM } from "../gateway/forward-settings.ts";
 import * as v from "valibot";
 import { REFERENCE } from "../info/source-reference.ts";
-import { DURATION, milliseconds, RESERVED_KEYS } from "../info/node-settings.ts";
+import { RESERVED_KEYS } from "../info/node-and-info-settings.ts";
+import { DURATION, milliseconds } from "../info/parse-duration.ts";
 import type { Duration } from "../kinds/kind.ts";
 import { KIND_FILE_RULE } from "./kind-name.ts";
 import { type Schema, secret, text } from "./schema-builders.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import { referencesOf } from "../info/query-plan.ts";
-import type { InfoSettings, NodeSettings } from "../info/node-settings.ts";
+import type { InfoSettings, NodeSettings } from "../info/node-and-info-settings.ts";
 import { parseReference } from "../info/source-reference.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { Mistake } from "./check.ts";

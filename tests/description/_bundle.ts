@@ -1,11 +1,11 @@
 /** Bundles descriptions whose files are in memory. */
 import { bundle } from "../../src/openapi/bundle.ts";
 import { formatFinding } from "../../src/openapi/diagnostics.ts";
-import { check } from "../../src/openapi/list-findings.ts";
+import { check } from "../../src/openapi/gather-findings.ts";
 import { ReadError } from "../../src/openapi/read-file-or-url.ts";
 import { referencesOf } from "../../src/openapi/references.ts";
 import { gather } from "../../src/openapi/resolve-files.ts";
-import { structureOf } from "../../src/openapi/structure.ts";
+import { structureOf } from "../../src/openapi/walk-shapes.ts";
 import { upgradeSwagger } from "../../src/openapi/upgrade-swagger.ts";
 import type { Json } from "../../src/json/values.ts";
 

@@ -6,7 +6,7 @@
  * Read what it prints before it is kept: a node may tell of the machine it runs on.
  */
 import process from "node:process";
-import { createMonitor } from "../../src/info/monitor.ts";
+import { createMonitor } from "../../src/info/info-monitor.ts";
 import { formatJson, parseJson } from "../../src/json/lossless.ts";
 import { KINDS } from "../../src/generated/kinds.js";
 

@@ -19,7 +19,7 @@ async function sent(name: string): Promise<number> {
 const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
 
 /** The files that the page names, besides Scalar's. */
-const OWN = ["explorer.js", "try.js", "arrange.js", "header.js"]
+const OWN = ["explorer.js", "try.js", "description-for-scalar.js", "header.js"]
   .map((name) => `${FILES.explorer}/${name}`);
 
 size("an operation can be tried after 26 kB, in five requests", async () => {

@@ -13,7 +13,7 @@ const tree = suite("the source tree");
 const LAYERS: readonly (readonly string[])[] = [
   [
     ...[
-      "text.ts",
+      "untrusted-text.ts",
       "percent-decode.ts",
       "bytes.ts",
       "nearest.ts",
@@ -22,7 +22,7 @@ const LAYERS: readonly (readonly string[])[] = [
     ],
     "file-path.ts",
   ],
-  ["platform.ts", "lazy.ts", "json", "kinds"],
+  ["platform.ts", "lazy.ts", "run-one-at-a-time.ts", "json", "kinds"],
   ["http1-client", "file-access.ts"],
   ["call-out-for-gateway.ts"],
   ["http"],
@@ -34,7 +34,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["description"],
   ["settings"],
   ["answer-error.ts"],
-  ["operations"],
+  ["host-operations"],
   ["options-schema.ts", "options.ts"],
   ["resources", "check-options.ts"],
   ["routes.ts"],

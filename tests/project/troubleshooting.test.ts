@@ -23,7 +23,7 @@ const SPEAKING = [
   "src/settings/schema-builders.ts",
   "src/settings/text-rules.ts",
   "src/settings/unknown-sources.ts",
-  "src/gateway/warn-of-settings.ts",
+  "src/gateway/judge-settings.ts",
   "src/gateway/token.ts",
   "src/explorer/logo.ts",
   "src/openapi/read-file-or-url.ts",

@@ -6,7 +6,7 @@ import type { AnswerRecord } from "../../src/adapters/answer-record.ts";
 import type { AnsweringApp } from "../../src/adapters/shared.ts";
 import type { Answer } from "../../src/http/message.ts";
 import { assembleNodeface } from "../../src/assemble-nodeface.ts";
-import type { Operation } from "../../src/operations/operation.ts";
+import type { Operation } from "../../src/host-operations/operation.ts";
 import { serveHere } from "./_serve.ts";
 
 const records: AnswerRecord[] = [];

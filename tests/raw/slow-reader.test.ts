@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { createConnections } from "../../src/adapters/connections.ts";
+import { createConnections } from "../../src/adapters/node-connections.ts";
 import { until } from "../nodes/_daemon.ts";
 import { dial } from "./_socket.ts";
 

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { excerpt } from "../../text.ts";
+import { excerpt } from "../../untrusted-text.ts";
 import { type FailureCode, SourceError } from "./source-error.ts";
 
 interface Meaning {

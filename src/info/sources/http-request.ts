@@ -5,7 +5,7 @@
  * @module
  */
 import { BOUNDS, TOO_LARGE } from "../bound-answer.ts";
-import { excerpt, startOf } from "../../text.ts";
+import { excerpt, startOf } from "../../untrusted-text.ts";
 import type { Attempt, Auth } from "./give-credentials.ts";
 import { sourceErrorOf } from "./fetch-failure.ts";
 import { SourceError } from "./source-error.ts";

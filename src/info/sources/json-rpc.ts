@@ -7,7 +7,7 @@ import type { JsonRpcSource } from "../../kinds/kind.ts";
 import { readAnswer, type SourceAnswer } from "../bound-answer.ts";
 import { formatJson } from "../../json/lossless.ts";
 import { isObject, objectOf, textOf } from "../../json/values.ts";
-import { excerpt, startOf } from "../../text.ts";
+import { excerpt, startOf } from "../../untrusted-text.ts";
 import { type HttpContext, type RequestLimits, requestText } from "./http-request.ts";
 import { failureOfStatus, SourceError } from "./source-error.ts";
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { excerpt, quote } from "../../text.ts";
+import { excerpt, quote } from "../../untrusted-text.ts";
 import { SourceError } from "./source-error.ts";
 
 /**

@@ -4,7 +4,7 @@
  * @module
  */
 import type { AuthFile, Kind } from "../../kinds/kind.ts";
-import { startOf } from "../../text.ts";
+import { startOf } from "../../untrusted-text.ts";
 import { parseChallenges } from "./challenge.ts";
 import { type Place, settingOf } from "./secret.ts";
 import { SourceError } from "./source-error.ts";

@@ -5,12 +5,8 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { RequestHead } from "../http/message.ts";
+import { namesContent } from "../http/request-has-content.ts";
 import { TIMEOUTS } from "./timeouts.ts";
-
-/** Whether a request has content (RFC 9112, section 6). */
-export function hasBody({ headers }: RequestHead): boolean {
-  return headers.has("content-length") || headers.has("transfer-encoding");
-}
 
 /**
  * Closes the connection if the content takes too long. `requestTimeout` of `node:http` no longer applies
@@ -21,7 +17,7 @@ export function limitBody(
   response: ServerResponse,
   head: RequestHead,
 ): void {
-  if (!hasBody(head)) return;
+  if (!namesContent(head)) return;
   const timer = setTimeout(() => message.socket.destroy(), TIMEOUTS.content);
   timer.unref();
   const clear = () => clearTimeout(timer);

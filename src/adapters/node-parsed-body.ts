@@ -6,7 +6,7 @@
 import { Buffer } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import type { RequestHead } from "../http/message.ts";
-import { hasBody } from "./body-timeout.ts";
+import { namesContent } from "../http/request-has-content.ts";
 
 /** What a handler is told that reads a content which is gone. */
 const GONE =
@@ -26,7 +26,7 @@ export function withParsedBody(
 ): Request {
   const { method } = head;
   const { body, rawBody } = message as { body?: unknown; rawBody?: unknown };
-  const isRead = hasBody(head) && (message.readableDidRead || message.readableEnded);
+  const isRead = namesContent(head) && (message.readableDidRead || message.readableEnded);
   if (!isRead || Buffer.isBuffer(rawBody) || method === "GET" || method === "HEAD") return request;
   const content = contentOf(body, head.headers.get("content-type") ?? "");
   const headers = new Headers(request.headers);

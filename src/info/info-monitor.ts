@@ -16,7 +16,7 @@ import { fetchForNode } from "./node-client.ts";
 import { createObserver } from "./observe-node.ts";
 import type { HostInfo, Plan } from "./query-plan.ts";
 import type { Outcome } from "./query-sources.ts";
-import { type InfoSettings, type NodeSettings, timesOf } from "./node-settings.ts";
+import { type InfoSettings, type NodeSettings, timesOf } from "./node-and-info-settings.ts";
 import { createSnapshots, type Snapshot } from "./info-snapshots.ts";
 import { createStateLog, type NodeLog } from "./state-log.ts";
 import type { NodeStatus } from "./status.ts";

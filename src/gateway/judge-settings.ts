@@ -6,9 +6,9 @@
 import { warnOfReaders } from "../file-access.ts";
 import { isLoopback } from "../http/loopback.ts";
 import { didYouMean, nearest } from "../nearest.ts";
-import type { NodeOperation } from "../openapi/node-operations.ts";
-import { quote } from "../text.ts";
-import { decide, mistakesInNames } from "./decide-calls.ts";
+import type { NodeOperation } from "../openapi/callable-operations.ts";
+import { quote } from "../untrusted-text.ts";
+import { mistakesInNames } from "./decide-operations.ts";
 import { clashesWith, type Forward, settingsOf } from "./forward-settings.ts";
 import { readToken } from "./token.ts";
 
@@ -85,18 +85,4 @@ function isSelf(url: string, { host, port }: { host: string; port: number }): bo
   const isAny = ["0.0.0.0", "::", "[::]"].includes(host);
   return hostname === host || hostname === `[${host}]` ||
     (isLoopback(hostname) && (isAny || isLoopback(host)));
-}
-
-/** A row of the table of decisions: the operation, its mark, what becomes of a call, and why. */
-export function decisionRows(
-  operations: readonly NodeOperation[],
-  forward: Forward,
-): [operation: string, mark: string, call: string, why: string][] {
-  const words = { open: "allowed", token: "needs the token", refused: "refused" } as const;
-  return decide(operations, forward).map(({ operation, decision }) => [
-    operation.name,
-    operation.access ?? "-",
-    words[decision.right],
-    decision.reason,
-  ]);
 }

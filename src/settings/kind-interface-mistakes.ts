@@ -7,7 +7,7 @@
 import { parseFragment, valueAt } from "../json/pointer.ts";
 import { isObject, type Json, listOf, objectOf } from "../json/values.ts";
 import { pathOfReference, referencesOf } from "../openapi/references.ts";
-import { COMMON_METHODS } from "../openapi/structure-tables.ts";
+import { COMMON_METHODS } from "../openapi/shape-tables.ts";
 import {
   nameOfShape,
   OPENRPC,
@@ -16,7 +16,7 @@ import {
   type Structure,
   structureOf,
   walk,
-} from "../openapi/structure.ts";
+} from "../openapi/walk-shapes.ts";
 import { faultsOf } from "../openapi/validity.ts";
 import type { Mistake, Path } from "./check.ts";
 import { didYouMean, nearest } from "../nearest.ts";

@@ -5,7 +5,7 @@
  */
 import type { Files } from "./resolve-files.ts";
 import { formatJson } from "../json/lossless.ts";
-import { excerpt } from "../text.ts";
+import { excerpt } from "../untrusted-text.ts";
 import { type Finding, untold } from "./diagnostics.ts";
 import { complain, type Complaint } from "./parse.ts";
 import { isObject, textOf } from "../json/values.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { printable, startOf } from "../text.ts";
+import { printable, startOf } from "../untrusted-text.ts";
 
 /** The longest value of a label, in UTF-16 code units. */
 const LENGTH_MAX = 128;

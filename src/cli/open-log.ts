@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { printable } from "../text.ts";
+import { printable } from "../untrusted-text.ts";
 import { createLineWriter, openOutput } from "./output.ts";
 
 /**

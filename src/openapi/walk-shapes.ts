@@ -14,7 +14,7 @@ import {
   OTHERS,
   type Rows,
   SWAGGER,
-} from "./structure-tables.ts";
+} from "./shape-tables.ts";
 
 /**
  * What a value is: a kind such as `schema`, a list of them (`schema[]`), or a map by names of the author's

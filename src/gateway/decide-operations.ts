@@ -1,10 +1,10 @@
 /**
- * Decides of each operation whether it is forwarded: once, when the description or the settings change. All that
+ * Decides of each operation whether its calls are forwarded: once, when the description or the settings change. All that
  * calls, shows or lists operations looks it up.
  *
  * @module
  */
-import type { NodeOperation } from "../openapi/node-operations.ts";
+import type { NodeOperation } from "../openapi/callable-operations.ts";
 import {
   CALL_METHODS,
   type Forward,

@@ -5,8 +5,6 @@
  */
 import { execFile, spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp } from "node:fs/promises";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
@@ -33,11 +31,4 @@ export function findProgram(name: string, pinned: string): string {
  */
 export async function runProgram(program: string, args: string[], cwd: string): Promise<void> {
   await promisify(execFile)(program, args, { cwd, maxBuffer: 1e8 });
-}
-
-/** Makes an empty folder in `dist/`, where a program finds what it puts into an executable. */
-export async function makeStage(): Promise<string> {
-  const dist = fileURLToPath(new URL("../../dist/", import.meta.url));
-  await mkdir(dist, { recursive: true });
-  return await mkdtemp(join(dist, "stage-"));
 }

@@ -6,7 +6,7 @@
 import { type DocumentOfHost, withDocumentOfHost } from "./add-host-document.ts";
 import { addOperations, type DescribedOperation, type Document } from "./add-host-operations.ts";
 import { referencesOf } from "./references.ts";
-import { type Place, structureOf } from "./structure.ts";
+import { type Place, structureOf } from "./walk-shapes.ts";
 import { NODE, THIS_SERVICE } from "./server-url.ts";
 import { basePathsOf } from "./servers.ts";
 import { operationsOf } from "./list-operations.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 import { gzip } from "../http/encode-content.ts";
-import { shorten } from "../text.ts";
+import { shorten } from "../untrusted-text.ts";
 import { escape } from "./escape-html.ts";
 import { renderForm } from "./render-form-data.ts";
 import type { Item, Operation, Outline, Section } from "./read-outline.ts";

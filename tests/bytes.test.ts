@@ -1,0 +1,81 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { byteLengthOf, gatherBytes, joinBytes, mapText, partsOf, slicesOf } from "../src/bytes.ts";
+import { digest } from "../src/http/content-digest.ts";
+import { readSource } from "../src/openapi/parse.ts";
+
+const bytes = suite("bytes in parts");
+
+/** Where one part ends and the next begins, in bytes or UTF-16 code units. */
+const JOINT = 65_536;
+
+const [PAIR, HALF] = ["\u{1f600}", "\ud83d"];
+
+/** Texts in which a part ends at, before and within some characters. */
+const textsAround = (...characters: string[]) =>
+  characters.flatMap((around) =>
+    Array.from({ length: 5 }, (_, i) => "a".repeat(JOINT - i) + around + "b".repeat(JOINT))
+  );
+const TEXTS = textsAround(PAIR + PAIR, "ééé", "€€");
+const HALVES = textsAround(HALF + PAIR, HALF + HALF);
+
+const isSame = (one: Uint8Array, other: Uint8Array) =>
+  one.byteLength === other.byteLength && one.every((byte, i) => byte === other[i]);
+
+bytes("a text has the same part by part as in one piece", () => {
+  for (const text of [...TEXTS, ...HALVES]) {
+    const whole = new TextEncoder().encode(text);
+    assert.ok(isSame(joinBytes(Array.from(partsOf(text), (part) => part.slice())), whole));
+    assert.ok(isSame(mapText(text), whole));
+    assert.ok(isSame(joinBytes([...partsOf(whole)]), whole));
+    assert.is(byteLengthOf(text), whole.byteLength);
+    assert.is([...slicesOf(text)].join(""), text);
+  }
+  assert.is(mapText("").byteLength, 0);
+});
+
+bytes("a text is read the same, wherever a part of its bytes ends", async () => {
+  for (const text of TEXTS) {
+    const json = JSON.stringify({ text });
+    const { value, findings } = await readSource("x", { bytes: mapText(json), isJson: true });
+    assert.equal(findings, []);
+    assert.ok((value as { text: string }).text === text);
+  }
+  const broken = joinBytes([mapText(`"${"a".repeat(JOINT)}`), new Uint8Array([0xf0, 0x9f, 0x98])]);
+  const { findings } = await readSource("x", { bytes: broken, isJson: true });
+  assert.match(findings[0]!.message, /not text in UTF-8/);
+});
+
+bytes("what comes in parts is gathered up to a limit, and cancelled beyond it", async () => {
+  const sizes = [1, 65_535, 2, 300_000, 0, 7];
+  const parts = sizes.map((size, i) => new Uint8Array(size).fill(i + 1));
+  const whole = joinBytes(parts);
+  let cancelled = 0;
+  async function* come() {
+    try {
+      yield* parts;
+    } finally {
+      cancelled++;
+    }
+  }
+  assert.ok(isSame((await gatherBytes(come(), whole.byteLength))!, whole));
+  assert.is(await gatherBytes(come(), whole.byteLength - 1), undefined);
+  assert.is((await gatherBytes((async function* () {})(), 0))!.byteLength, 0);
+  assert.is(cancelled, 2);
+});
+
+bytes("each content has a digest of its own, a change in any part another one", async () => {
+  const text = "a".repeat(3 * JOINT);
+  const contents = [
+    "",
+    "a",
+    text,
+    ...[0, JOINT, text.length - 1].map((at) => `${text.slice(0, at)}b${text.slice(at + 1)}`),
+  ];
+  const digests = await Promise.all(contents.map(digest));
+  assert.is(new Set(digests).size, contents.length);
+  for (const each of digests) assert.match(each, /^[\w-]{22}$/);
+  assert.equal(await Promise.all(contents.map((content) => digest(mapText(content)))), digests);
+});
+
+bytes.run();
