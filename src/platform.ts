@@ -8,7 +8,7 @@
 import type { Readable } from "node:stream";
 import type { ReadableStream as NodeStream } from "node:stream/web";
 import { joinBytes, mapBytes } from "./bytes.ts";
-import { CREDENTIALS_DIRECTORY, expandPath, isCredential } from "./file-path.ts";
+import { CREDENTIALS_DIRECTORY, expandPath, isCredential } from "./expand-path.ts";
 import { withTimeout } from "./with-timeout.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;

@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { listOf } from "../src/json/values.ts";
 import type { Access, OperationMarks } from "../src/kinds/marks.ts";
-import { operationsOf } from "../src/openapi/list-operations.ts";
+import { operationsOf } from "../src/openapi/operations-of-path-item.ts";
 import { loadInterface } from "../src/openapi/load-interface.ts";
 
 const access = suite("who may call what a kind offers");

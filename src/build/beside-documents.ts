@@ -9,7 +9,7 @@ import { KNOWN_KEYS } from "../info/known-keys.ts";
 import type { KindInterface } from "../kinds/interface.ts";
 import type { OperationMarks } from "../kinds/marks.ts";
 import type { AuthFile, Kind } from "../kinds/kind.ts";
-import { operationsOf } from "../openapi/list-operations.ts";
+import { operationsOf } from "../openapi/operations-of-path-item.ts";
 import { loadInterface } from "../openapi/load-interface.ts";
 import { code } from "./configuration-documents.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 import { dirname, isAbsolute, relative } from "node:path";
-import { isAnchored } from "../file-path.ts";
+import { isAnchored } from "../expand-path.ts";
 import { VERSION } from "../generated/build-info.js";
 import { KINDS } from "../generated/kinds.js";
 import type { NodeStatus } from "../info/status.ts";

@@ -14,7 +14,7 @@ import {
   parseDocument,
   type YAMLError,
 } from "yaml";
-import { isAnchored } from "../file-path.ts";
+import { isAnchored } from "../expand-path.ts";
 import { describeMistake, type Mistake, type Path } from "../settings/check.ts";
 import { ConfigError } from "./configuration-error.ts";
 

@@ -6,7 +6,7 @@
  */
 import { callNoteOf } from "../gateway/mark-operations.ts";
 import { followReference } from "../openapi/follow-reference.ts";
-import { type LocatedOperation, operationsOf } from "../openapi/list-operations.ts";
+import { type LocatedOperation, operationsOf } from "../openapi/operations-of-path-item.ts";
 import { nameOfNodeOperation } from "../openapi/callable-operations.ts";
 import { TAG as SERVICE_TAG } from "../openapi/add-service-operations.ts";
 import { type Json, listOf, objectOf, textOf } from "../json/values.ts";

@@ -6,10 +6,10 @@
 import { type DocumentOfHost, withDocumentOfHost } from "./add-host-document.ts";
 import { addOperations, type DescribedOperation, type Document } from "./add-host-operations.ts";
 import { referencesOf } from "./references.ts";
-import { type Place, structureOf } from "./walk-shapes.ts";
+import { type Place, structureOf } from "./document-structure.ts";
 import { NODE, THIS_SERVICE } from "./server-url.ts";
 import { basePathsOf } from "./servers.ts";
-import { operationsOf } from "./list-operations.ts";
+import { operationsOf } from "./operations-of-path-item.ts";
 import { type Json, listOf, objectOf, setMember } from "../json/values.ts";
 import { mergeComponents } from "./merge-components.ts";
 

@@ -9,7 +9,7 @@ import { LIMITS } from "./limits.ts";
 import { formatPointer } from "../json/pointer.ts";
 import { isObject, type Json, objectOf, setMember } from "../json/values.ts";
 import { weigh } from "../json/weigh.ts";
-import { mapOperations } from "./list-operations.ts";
+import { mapOperations } from "./operations-of-path-item.ts";
 import {
   complain,
   type Files,
@@ -20,7 +20,7 @@ import {
 } from "./resolve-files.ts";
 import { withoutLogin } from "./server-url.ts";
 import { NAMING } from "./shape-tables.ts";
-import { isReference, type Shape, shapeOfMember, siblingsOf } from "./walk-shapes.ts";
+import { isReference, type Shape, shapeOfMember, siblingsOf } from "./document-structure.ts";
 import type { Fault } from "./validity.ts";
 
 /** How deep copies may be nested in copies. */

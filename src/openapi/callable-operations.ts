@@ -6,7 +6,7 @@
 import { type Json, listOf, objectOf, textOf } from "../json/values.ts";
 import { parsePercent } from "../percent-decode.ts";
 import { followReference } from "./follow-reference.ts";
-import { type LocatedOperation, operationsOf } from "./list-operations.ts";
+import { type LocatedOperation, operationsOf } from "./operations-of-path-item.ts";
 import { pathOfMethod } from "./openrpc.ts";
 import { NODE, THIS_SERVICE } from "./server-url.ts";
 

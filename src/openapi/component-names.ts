@@ -6,7 +6,7 @@
 import { type Json, objectOf, type Path } from "../json/values.ts";
 import { decodePercent } from "../percent-decode.ts";
 import type { Target } from "./resolve-files.ts";
-import { KEYWORDS, NAMED_MEMBERS } from "./walk-shapes.ts";
+import { KEYWORDS, NAMED_MEMBERS } from "./document-structure.ts";
 
 /** The longest name that is made and that is kept, in characters: each reference repeats it. */
 const LENGTH_MAX = 120, KEPT_LENGTH_MAX = 400;

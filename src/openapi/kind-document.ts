@@ -5,7 +5,7 @@
  */
 import { isObject, type Json, listOf, objectOf, setMember, textOf } from "../json/values.ts";
 import type { KindInterface, Method, OpenApiPart, OpenRpcPart } from "../kinds/interface.ts";
-import { mapOperations, operationsOf } from "./list-operations.ts";
+import { mapOperations, operationsOf } from "./operations-of-path-item.ts";
 import { mergeComponents } from "./merge-components.ts";
 import { openApiOfMethods } from "./openrpc.ts";
 import { NODE, THIS_SERVICE } from "./server-url.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import { isObject, type Json, objectOf, type Path, setMember } from "../json/values.ts";
-import { operationsOf } from "./list-operations.ts";
+import { operationsOf } from "./operations-of-path-item.ts";
 
 /** A list of servers and where it stands: below the document, a path or an operation. */
 export interface Servers {

@@ -6,7 +6,7 @@
  */
 import { type Json, listOf, objectOf, setMember, textOf } from "../json/values.ts";
 import { MARKS } from "../kinds/marks.ts";
-import { mapOperations, operationsOf } from "./list-operations.ts";
+import { mapOperations, operationsOf } from "./operations-of-path-item.ts";
 import { mergeComponents } from "./merge-components.ts";
 import { pathOfMethod } from "./openrpc.ts";
 

@@ -7,7 +7,7 @@
 import type { Complaints } from "./gather-complaints.ts";
 import { followReference } from "./follow-reference.ts";
 import { LIMITS } from "./limits.ts";
-import { mapOperations } from "./list-operations.ts";
+import { mapOperations } from "./operations-of-path-item.ts";
 import { isObject, type Json, listOf, objectOf, type Path, setMember } from "../json/values.ts";
 import { quote, shorten } from "../untrusted-text.ts";
 

@@ -12,7 +12,7 @@ import {
   type Shape,
   type Structure,
   walk,
-} from "./walk-shapes.ts";
+} from "./document-structure.ts";
 
 /** A reference and where it stands. */
 export interface Reference {

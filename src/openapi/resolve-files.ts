@@ -22,7 +22,7 @@ import {
   type Structure,
   structureOf,
   walk,
-} from "./walk-shapes.ts";
+} from "./document-structure.ts";
 import { withoutLogin } from "./server-url.ts";
 import { type Faults, faultsOf, NONE, refuse } from "./validity.ts";
 

@@ -6,7 +6,14 @@
 import { parseFragment } from "../json/pointer.ts";
 import { isObject, type Path } from "../json/values.ts";
 import type { Source } from "./parse.ts";
-import { pathOf, type Place, type Shape, shapeAt, structureOf, walk } from "./walk-shapes.ts";
+import {
+  pathOf,
+  type Place,
+  type Shape,
+  shapeAt,
+  structureOf,
+  walk,
+} from "./document-structure.ts";
 
 /** What relative references and fragments are relative to: a file, or a schema with an `$id`. */
 export interface Base {

@@ -4,7 +4,7 @@
  * @module
  */
 import { isEqual, isObject, type Json, listOf, objectOf, textOf } from "../json/values.ts";
-import { operationsOf } from "./list-operations.ts";
+import { operationsOf } from "./operations-of-path-item.ts";
 import { mapServers, serversOf } from "./list-servers.ts";
 import {
   absolute,

@@ -7,7 +7,7 @@ import { LIMITS } from "./limits.ts";
 import { isObject, type Json, listOf, objectOf, setMember } from "../json/values.ts";
 import { weigh } from "../json/weigh.ts";
 import { COMMON_METHODS } from "./shape-tables.ts";
-import { type Shape, shapeOfMember, structureOf } from "./walk-shapes.ts";
+import { type Shape, shapeOfMember, structureOf } from "./document-structure.ts";
 
 /** How much more than the document what is made of it may be. */
 const GROWTH_MAX = LIMITS.nodes;

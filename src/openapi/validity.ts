@@ -20,7 +20,7 @@ import {
   type Shape,
   siblingsOf,
   type Structure,
-} from "./walk-shapes.ts";
+} from "./document-structure.ts";
 
 /** What is wrong with a member of an object, a map or a list. */
 export interface Fault {

@@ -16,7 +16,7 @@ import {
   type Structure,
   structureOf,
   walk,
-} from "../openapi/walk-shapes.ts";
+} from "../openapi/document-structure.ts";
 import { faultsOf } from "../openapi/validity.ts";
 import type { Mistake, Path } from "./check.ts";
 import { didYouMean, nearest } from "../nearest.ts";

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { CREDENTIALS_DIRECTORY, isAnchored } from "../file-path.ts";
+import { CREDENTIALS_DIRECTORY, isAnchored } from "../expand-path.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import { show } from "./show.ts";
 

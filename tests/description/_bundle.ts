@@ -5,7 +5,7 @@ import { check } from "../../src/openapi/gather-findings.ts";
 import { ReadError } from "../../src/openapi/read-file-or-url.ts";
 import { referencesOf } from "../../src/openapi/references.ts";
 import { gather } from "../../src/openapi/resolve-files.ts";
-import { structureOf } from "../../src/openapi/walk-shapes.ts";
+import { structureOf } from "../../src/openapi/document-structure.ts";
 import { upgradeSwagger } from "../../src/openapi/upgrade-swagger.ts";
 import type { Json } from "../../src/json/values.ts";
 

@@ -20,7 +20,7 @@ const LAYERS: readonly (readonly string[])[] = [
       "with-timeout.ts",
       "closeable.ts",
     ],
-    "file-path.ts",
+    "expand-path.ts",
   ],
   ["platform.ts", "lazy.ts", "run-one-at-a-time.ts", "json", "kinds"],
   ["http1-client", "file-access.ts"],
