@@ -1,5 +1,5 @@
 /**
- * Answers requests of `node:http`, in a server of ours or of a host.
+ * Answers requests of `node:http`: of our own server, whose callback is in `node-http-server.ts`, or of a host.
  *
  * @module
  */
