@@ -159,6 +159,8 @@ for (
 scalar("where it cannot be loaded, the page stays and says so", () =>
   inPage(
     async (page) => {
+      // Before its script is there, a button does nothing.
+      await page.waitForLoadState("load");
       await page.getByRole("button", { name: "Open in Scalar" }).first().click();
       await page.getByRole("button", { name: "Scalar cannot be opened" }).waitFor();
       const operation = operationAt(page, "getHealth");

@@ -149,6 +149,7 @@ testWhere(
       );
     };
 
+    await until(async () => (await fetch(`${url}/-/ready`)).ok, PATIENCE);
     // All are scraped. What is well has no alert, what was wrong from the start has its own.
     await until(async () => [...(await values("up")).values()].join("") === "111111", PATIENCE);
     await fires("NodeUnauthorized", refused!);
