@@ -11,7 +11,7 @@ export type Bytes = ReturnType<TextEncoder["encode"]>;
  * Bytes, all zero, that go back to the system when they are dropped: of a large file, and nothing that is
  * answered with. A buffer that can be resized is mapped by the runtime; any other comes from `malloc`. When
  * glibc's frees one of over 128 kB, it keeps up to twice as much free in each thread from then on
- * (mallopt(3), `M_MMAP_THRESHOLD`): 20 MB after a description of 13 MB (Node 26.0).
+ * (mallopt(3), `M_MMAP_THRESHOLD`): 20 MB after a description of 13 MB (Node 26.10).
  *
  * @param length in bytes
  */
@@ -48,7 +48,12 @@ export async function gatherBytes(
 
 /** Concatenates byte arrays. */
 export function joinBytes(parts: readonly Uint8Array[]): Bytes {
-  const bytes = new Uint8Array(parts.reduce((size, { byteLength }) => size + byteLength, 0));
+  const length = parts.reduce((size, { byteLength }) => size + byteLength, 0);
+  return fill(new Uint8Array(length), parts);
+}
+
+/** Copies parts into bytes, one behind the other; each is done with when the next is asked for. */
+function fill(bytes: Bytes, parts: Iterable<Uint8Array>): Bytes {
   let at = 0;
   for (const part of parts) {
     bytes.set(part, at);
@@ -91,11 +96,5 @@ export function byteLengthOf(text: string): number {
 
 /** A text in UTF-8, as {@linkcode mapBytes} makes it. */
 export function mapText(text: string): Bytes {
-  const bytes = mapBytes(byteLengthOf(text));
-  let at = 0;
-  for (const part of partsOf(text)) {
-    bytes.set(part, at);
-    at += part.byteLength;
-  }
-  return bytes;
+  return fill(mapBytes(byteLengthOf(text)), partsOf(text));
 }

@@ -7,11 +7,9 @@
  */
 import type { Readable } from "node:stream";
 import type { ReadableStream as NodeStream } from "node:stream/web";
-import { joinBytes, mapBytes } from "./bytes.ts";
+import { type Bytes, joinBytes, mapBytes } from "./bytes.ts";
 import { CREDENTIALS_DIRECTORY, expandPath, isCredential } from "./expand-path.ts";
 import { withTimeout } from "./with-timeout.ts";
-
-type Bytes = Uint8Array<ArrayBuffer>;
 
 /** Why a file cannot be read or a program cannot be run; the message completes a sentence about it. */
 export class PlatformError extends Error {

@@ -1,6 +1,6 @@
 /**
- * Decides of each operation whether its calls are forwarded: once, when the description or the settings change. All that
- * calls, shows or lists operations looks it up.
+ * Decides of each operation whether its calls are forwarded: once, when the description or the settings
+ * change. All that calls, shows or lists operations looks it up.
  *
  * @module
  */

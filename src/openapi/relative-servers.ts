@@ -5,11 +5,9 @@
  *
  * @module
  */
-import { byteLengthOf, joinBytes } from "../bytes.ts";
+import { byteLengthOf, type Bytes, joinBytes } from "../bytes.ts";
 import type { Json } from "../json/values.ts";
 import { mapServers } from "./list-servers.ts";
-
-type Bytes = Uint8Array<ArrayBuffer>;
 
 /** A document as it is served at `/spec.json` or `/spec.yaml`. */
 export interface Written {
