@@ -14,20 +14,15 @@ const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.u
 export const YAML: string = path("../../node_modules/yaml/browser/index.js");
 
 /** The runtime that a bundle is for. */
-export type Runtime = "node" | "deno" | "bun" | "worker";
+export type Runtime = "deno" | "bun" | "worker";
 
 /**
  * Bundles the command, or the worker.
  *
  * @param outfile the path of the module; for Bun, other modules are written to the same folder
- * @param plugins additional plugins of esbuild
  * @returns the folders of the bundled packages, such as `node_modules/yaml`
  */
-export async function bundle(
-  runtime: Runtime,
-  outfile: string,
-  plugins: readonly Plugin[] = [],
-): Promise<string[]> {
+export async function bundle(runtime: Runtime, outfile: string): Promise<string[]> {
   const isWorker = runtime === "worker";
   // An executable of Bun may have several modules, and loads those of `import()` on demand.
   const isSplit = runtime === "bun";
@@ -46,7 +41,6 @@ export async function bundle(
     metafile: true,
     ignoreAnnotations: isSplit,
     plugins: [
-      ...plugins,
       ...isWorker ? [] : [onlyAdapter(runtime)],
       ...isSplit ? [besideWhatIsShared(["main"])] : [],
     ],

@@ -18,7 +18,6 @@ const STEPS = [
   "node tests/setup.mjs",
   "npm run ok",
   "npm run build:exe -- --all",
-  "npm run build:sea",
   "npm run build:deno",
   "npm run build:worker",
   "npm run test:slow -- release",

@@ -7,7 +7,6 @@ import { run, start } from "../_server.ts";
 import { runtimeSuite } from "../runtimes/_suite.ts";
 import { NOWHERE } from "./_executable.ts";
 
-const NODE = [`${ROOT}dist/nodeface-node`];
 const ONE_MODULE = [
   DENO,
   "run",
@@ -17,31 +16,23 @@ const ONE_MODULE = [
   `${ROOT}dist/nodeface-deno.js`,
 ];
 
-runtimeSuite("the executable that Node makes", () => start(NODE, {}, NOWHERE));
 runtimeSuite("the one module that Deno compiles", () => start(ONE_MODULE, {}, NOWHERE));
 
 const others = suite("other forms");
 
-others("each says its version and commit", async () => {
-  for (const [command, runtime] of [[NODE, "Node"], [ONE_MODULE, "Deno"]] as const) {
-    const { stdout } = await run([...command, "--version"], {}, NOWHERE);
-    assert.match(
-      stdout,
-      new RegExp(String.raw`^nodeface \S+ on ${runtime} \S+, built from [0-9a-f]{7,}\n$`),
-    );
-  }
+others("the module for Deno says its version and commit", async () => {
+  const { stdout } = await run([...ONE_MODULE, "--version"], {}, NOWHERE);
+  assert.match(stdout, /^nodeface \S+ on Deno \S+, built from [0-9a-f]{7,}\n$/);
 });
 
-others("each shows a node's own description", async () => {
-  // The one module reads nothing but what it is allowed to.
+others("the module for Deno shows a node's own description", async () => {
+  // It reads nothing but what it is allowed to.
   const [deno, ...rest] = ONE_MODULE;
-  const module = [deno!, rest[0]!, "--allow-read", ...rest.slice(1)];
-  for (const command of [NODE, module]) {
-    const spec = `${ROOT}tests/description/three/openapi.yaml`;
-    const { stdout, stderr, code } = await run([...command, "check", "--spec", spec], {}, NOWHERE);
-    assert.match(stdout, "The description can be shown", stderr);
-    assert.is(code, 0);
-  }
+  const command = [deno!, rest[0]!, "--allow-read", ...rest.slice(1)];
+  const spec = `${ROOT}tests/description/three/openapi.yaml`;
+  const { stdout, stderr, code } = await run([...command, "check", "--spec", spec], {}, NOWHERE);
+  assert.match(stdout, "The description can be shown", stderr);
+  assert.is(code, 0);
 });
 
 others("the worker with its files is under 3 MiB gzipped", () => {

@@ -15,7 +15,6 @@ const reproducible = suite("two builds of one commit");
 /** What is built, by the script that builds it; a package is called by its version. */
 const BUILT: Readonly<Record<string, readonly string[]>> = {
   "npm run build:exe": ["nodeface", "nodeface.exe"],
-  "npm run build:sea": ["nodeface-node", "nodeface-node.exe"],
   "npm run build:deno": ["nodeface-deno.js"],
   "npm run build:worker": ["worker.js"],
   "npm pack --silent --pack-destination dist": [],
