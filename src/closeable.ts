@@ -1,15 +1,9 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 /**
- * What `await using` disposes of, with types for TypeScript before 5.2 and for hosts whose `lib` lacks them.
+ * What `await using` disposes of, for hosts whose `lib` lacks it too.
  *
  * @module
  */
-declare global {
-  interface SymbolConstructor {
-    /** What `await using` calls. */
-    readonly asyncDispose: unique symbol;
-  }
-}
-
 /** What can be closed, also by `await using`. */
 export interface Closeable {
   close(): Promise<void>;

@@ -2,12 +2,12 @@
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import process from "node:process";
-import { BUN, DENO, ROOT } from "./_paths.ts";
+import { BUN, DENO_RUN, ROOT } from "./_paths.ts";
 
 /** The command on each runtime. */
 export const COMMANDS: Readonly<Record<"Node" | "Deno" | "Bun", readonly string[]>> = {
   Node: [process.execPath, "--import", "tsx", "src/main.ts"],
-  Deno: [DENO, ...denoArguments()],
+  Deno: [...DENO_RUN, ...denoFlags()],
   Bun: [BUN, "src/main.ts"],
 };
 
@@ -119,8 +119,8 @@ function launch(
   return { child, ended, ready, printed };
 }
 
-/** The arguments of `deno task start`, with its permissions. */
-function denoArguments(): string[] {
+/** The flags and the module of `deno task start`, with its permissions. */
+function denoFlags(): string[] {
   const { tasks } = JSON.parse(readFileSync(`${ROOT}deno.json`, "utf8"));
-  return tasks.start.command.split(" ").slice(1);
+  return tasks.start.command.split(" ").slice(2);
 }

@@ -12,7 +12,7 @@
 import { spawn } from "node:child_process";
 import { readdirSync } from "node:fs";
 import process from "node:process";
-import { BUN, DENO, ROOT } from "./_paths.ts";
+import { BUN, DENO_RUN, ROOT } from "./_paths.ts";
 
 /** A process that runs suites. */
 interface Run {
@@ -56,7 +56,7 @@ const FAST: readonly (readonly Run[])[] = [
   [folder("raw")],
   [onNode("portable on Node", PORTABLE)],
   onNodeAlone,
-  [{ name: "portable on Deno", command: [DENO, "run", "--allow-all", UVU, PORTABLE] }],
+  [{ name: "portable on Deno", command: [...DENO_RUN, "--allow-all", UVU, PORTABLE] }],
   [{ name: "portable on Bun", command: [BUN, UVU, PORTABLE] }],
   [folder("nodes")],
 ];

@@ -6,12 +6,13 @@
 import { build, type Metafile, type Plugin } from "esbuild";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
+import { packageFolder } from "./packages.ts";
 import { besideWhatIsShared } from "./shared-chunk.ts";
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 
 /** The yaml to bundle. Its entry for Node is CommonJS and calls `require`, which an ES module does not have. */
-export const YAML: string = path("../../node_modules/yaml/browser/index.js");
+export const YAML: string = `${packageFolder("yaml")}browser/index.js`;
 
 /** The runtime that a bundle is for. */
 export type Runtime = "deno" | "bun" | "worker";
@@ -63,7 +64,8 @@ export async function bundleText(entry: string): Promise<string> {
     platform: "neutral",
     mainFields: ["module", "main"],
     external: ["node:*"],
-    alias: { yaml: YAML },
+    // Deno has no `node_modules` in which esbuild would find it.
+    alias: { yaml: YAML, "fastest-levenshtein": packageFolder("fastest-levenshtein") },
     target: "es2023",
     minify: true,
     charset: "ascii",

@@ -11,7 +11,7 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
-import { basename, extname, join } from "node:path";
+import { basename, dirname, extname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -25,12 +25,13 @@ import type { KindInterface } from "../kinds/interface.ts";
 import type { Kind } from "../kinds/kind.ts";
 import { markServers } from "../openapi/relative-servers.ts";
 import { writeJson } from "../openapi/write.ts";
+import { packageFolder } from "./packages.ts";
 import { readScalar, staticImports } from "./patch-scalar.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const TARGET = join(ROOT, "src/generated");
 const KINDS = "spec/kinds";
-const SCALAR = "node_modules/@scalar/api-reference";
+const SCALAR = packageFolder("@scalar/api-reference");
 
 /** The files of `static/` that the page loads. */
 const EXPLORER = ["explorer.js", "try.js", "header.js", "description-for-scalar.js"];
@@ -70,10 +71,10 @@ async function main() {
   // What checks the kinds imports their names.
   await writeChangedModules([kindNamesModule(kinds)]);
   const { kindsModule, interfaces } = await checkedKinds(kinds);
-  const { version } = await packageJson(".");
+  const { version } = await packageJson(ROOT);
   const scalarVersion = (await packageJson(SCALAR)).version;
   const explorer = await readFiles(join(ROOT, "static"), EXPLORER);
-  const scalar = await readScalar(join(ROOT, SCALAR));
+  const scalar = await readScalar(SCALAR);
   const folders = {
     explorer: `explorer-${hash([...explorer].flat()).slice(0, 8)}`,
     scalar: `scalar-${scalarVersion}-${hash([...scalar].flat()).slice(0, 8)}`,
@@ -223,7 +224,10 @@ async function threadProgramModule(): Promise<Module> {
   const entry = "src/description/thread-program.ts";
   const names = await readdir(join(ROOT, "src"), { recursive: true });
   const paths = names.filter((name) => name.endsWith(".ts")).map((name) => join("src", name));
-  const sources = await readFiles(ROOT, [...paths, "node_modules/yaml/package.json"]);
+  const sources = [
+    ...await readFiles(ROOT, paths),
+    ...await readFiles(packageFolder("yaml"), ["package.json"]),
+  ];
   return {
     path: "thread-program.js",
     inputs: [...sources].flat(),
@@ -361,7 +365,9 @@ async function writeChangedModules(modules: readonly Module[]): Promise<void> {
   if (changed.length > 0) console.error(`Writing ${changed.length} modules of src/generated/`);
   await Promise.all(changed.map(async ({ file, head, make }) => {
     const part = `${file}.${process.pid}.new`;
-    await writeFile(part, head + await make());
+    // Deno finds declarations by this line alone.
+    const types = `// @ts-self-types="./${basename(file, ".js")}.d.ts"\n`;
+    await writeFile(part, head + (dirname(file) === TARGET ? types : "") + await make());
     await rename(part, file);
   }));
 }
@@ -400,7 +406,7 @@ async function isOlder(path: string, time: number): Promise<boolean> {
 }
 
 async function packageJson(folder: string): Promise<{ version: string }> {
-  return JSON.parse(await readFile(join(ROOT, folder, "package.json"), "utf8"));
+  return JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
 }
 
 async function readFiles(folder: string, paths: string[]): Promise<Files> {

@@ -71,6 +71,7 @@ const { metafile } = await build({
 });
 await removeUnreachableTypes();
 await removeMapsOfData();
+await declareDisposal();
 await writeFile(join(DIST, "LICENSES.txt"), await licenses(packagesOf(metafile)));
 await setModes([...files, "package.json", "README.md", "LICENSE"]);
 
@@ -88,6 +89,20 @@ async function removeUnreachableTypes(): Promise<void> {
     const file = join(DIST, name);
     if (/\.d\.ts(\.map)?$/.test(name) && !kept.has(file.replace(/\.map$/, ""))) await rm(file);
   }
+}
+
+/**
+ * Declares the symbol that `await using` calls, for TypeScript before 5.2, which has no such library. JSR takes no
+ * declarations of globals, so that the source has none.
+ */
+async function declareDisposal(): Promise<void> {
+  const file = join(DIST, "closeable.d.ts");
+  const declaration =
+    "declare global { interface SymbolConstructor { readonly asyncDispose: unique symbol } }";
+  const text = await readFile(file, "utf8");
+  const declared = text.replace(/^\/\/\/ <reference lib=.*$/m, declaration);
+  if (declared === text) throw new Error("closeable.d.ts has no reference to a library");
+  await writeFile(file, declared);
 }
 
 /**

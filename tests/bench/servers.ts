@@ -40,7 +40,10 @@ export const BUILD_BARE: readonly string[] = [
 
 const { tasks } = JSON.parse(readFileSync(`${ROOT}deno.json`, "utf8"));
 /** The permissions of `deno task start`. */
-const DENO_START: readonly string[] = tasks.start.command.split(" ").slice(1, -1);
+const DENO_START: readonly string[] = [
+  ...["run", "--node-modules-dir=manual"],
+  ...tasks.start.command.split(" ").slice(2, -1),
+];
 const DENO_RUN = ["run", "--no-prompt", "--allow-net", "--allow-read"];
 
 const peer = (name: string, file: string): Server => ({

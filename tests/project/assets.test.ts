@@ -20,7 +20,7 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { ASSETS } from "../../src/generated/assets.js";
 import { FILES } from "../../src/generated/page.js";
 import { KINDS_WITH_INTERFACE } from "../../src/openapi/load-interface.ts";
-import { DENO, ROOT } from "../_paths.ts";
+import { DENO_RUN, ROOT } from "../_paths.ts";
 import { run } from "../_server.ts";
 
 const assets = suite("the assets step");
@@ -172,9 +172,9 @@ assets("Deno runs it with the permissions of its task", async () => {
   await inCopy(async (cwd) => {
     for (const name of ["description.js", "assets.js"]) rmSync(join(cwd, "src/generated", name));
     const { tasks } = JSON.parse(readFileSync(`${ROOT}deno.json`, "utf8"));
-    const [, ...flags] = tasks.assets.split(" ");
+    const flags = tasks.assets.split(" ").slice(2);
     cpSync(`${ROOT}deno.json`, join(cwd, "deno.json"));
-    const { code, stderr } = await run([DENO, ...flags], {}, { cwd });
+    const { code, stderr } = await run([...DENO_RUN, ...flags], {}, { cwd });
     assert.is(code, 0, stderr);
     assert.equal([...modulesIn(cwd).keys()], [...modulesIn(ROOT).keys()]);
   });

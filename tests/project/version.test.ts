@@ -14,4 +14,15 @@ version("package.json says it; the info and the changelog follow", async () => {
   assert.is(latest, version);
 });
 
+version("deno.json names this version, and the packages in the versions of package.json", () => {
+  const [npm, deno] = ["package.json", "deno.json"].map((file) =>
+    JSON.parse(readFileSync(`${ROOT}${file}`, "utf8"))
+  );
+  assert.is(deno.version, npm.version);
+  const versions = { ...npm.devDependencies, ...npm.dependencies };
+  for (const [name, specifier] of Object.entries(deno.imports)) {
+    assert.is(specifier, `npm:${name}@${versions[name]}`);
+  }
+});
+
 version.run();

@@ -1,0 +1,66 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, symlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
+import process from "node:process";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { BUN, DENO, ROOT } from "../_paths.ts";
+import { run, start } from "../_server.ts";
+import { makeFolder } from "./_folder.ts";
+
+const clone = suite("a fresh clone");
+
+/** A clone of this commit, and a `PATH` with one runtime and what a shell has. */
+function prepare(runtime: string, program: string) {
+  const folder = makeFolder();
+  const [cwd, bin] = [join(folder, "clone"), join(folder, "bin")];
+  execFileSync("git", ["clone", "--quiet", ROOT, cwd]);
+  mkdirSync(bin);
+  symlinkSync(program, join(bin, runtime));
+  for (const name of ["sh", "env", "git", "uname"]) {
+    symlinkSync(execFileSync("which", [name], { encoding: "utf8" }).trim(), join(bin, name));
+  }
+  const env = { PATH: bin, HOME: process.env["HOME"] ?? dirname(cwd) };
+  return { env, surroundings: { cwd, bare: true } };
+}
+
+async function assertServes(url: string): Promise<void> {
+  for (const path of ["v1/info", "v1/spec", "spec.json", "spec.yaml"]) {
+    const response = await fetch(new URL(path, url));
+    assert.is(response.status, 200, path);
+    await response.arrayBuffer();
+  }
+}
+
+clone("`deno task start` alone serves, without Node and npm", async () => {
+  const { env, surroundings } = prepare("deno", DENO);
+  const service = await start(["deno", "task", "start"], env, surroundings);
+  try {
+    await assertServes(service.url);
+  } finally {
+    await service.stop();
+  }
+});
+
+clone("`bun src/main.ts` serves after `bun install`, without Node and npm", async () => {
+  const { env, surroundings } = prepare("bun", BUN);
+  const { code, stderr } = await run(["bun", "install"], env, surroundings);
+  assert.is(code, 0, stderr);
+  const service = await start(["bun", "src/main.ts"], env, surroundings);
+  try {
+    await assertServes(service.url);
+  } finally {
+    await service.stop();
+  }
+});
+
+clone("what Deno would publish is checked without a complaint", async () => {
+  const { code, stdout, stderr } = await run(
+    [DENO, "publish", "--dry-run", "--allow-dirty"],
+    {},
+    { cwd: ROOT },
+  );
+  assert.is(code, 0, stdout + stderr);
+});
+
+clone.run();
