@@ -3,8 +3,8 @@ import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createPlaces, NoPlace } from "../src/gateway/call-slots.ts";
-import { createSharing } from "../src/gateway/share-reads.ts";
 import {
+  type Come,
   forwarding,
   type PlayedNode,
   playNode,
@@ -147,7 +147,6 @@ load("who waits is sent away when it closes, and who comes then", async () => {
 load("a full queue is 503 with Retry-After, and /v1/info answers beside it", async () => {
   hold();
   const { ask, rpc, app } = forwarding(node.url, RPC, { open: ["reads"], concurrency: 2 });
-  // Each is another call, so that none are shared.
   const waiting = Array.from({ length: 66 }, (_, at) => ask(`/v1/rpc/block?hash=${at}`));
   await until(() => held.length === 2);
   for (
@@ -217,118 +216,27 @@ load("what a visitor waits for is cancelled when he leaves", async () => {
   assert.is((await ask("/v1/rpc/block?hash=b")).status, 200);
 });
 
-load("reads that are alike share one call while it is under way", async () => {
-  hold();
-  const { ask, rpc, calls } = forwarding(node.url, RPC);
-  const asked = [
-    ...Array.from({ length: 5 }, () => ask("/v1/rpc/block?hash=a&verbosity=1")),
-    ask("/v1/rpc/block", {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: '{"verbosity":1,"hash":"a"}',
-    }),
-  ];
-  const wrapped = [1, 2].map((id) =>
-    rpc({ jsonrpc: "2.0", id, method: "block", params: ["a", 1] })
-  );
-  await until(() => held.length === 1);
-  assert.is((await ask("/v1/info")).status, 200);
-  release();
-  for (const answer of await Promise.all(asked)) assert.is(await answer.text(), "1");
-  for (const [at, answer] of (await Promise.all(wrapped)).entries()) {
-    assert.equal(await answer.json(), { jsonrpc: "2.0", result: 1, id: at + 1 });
-  }
-  assert.is(node.come.length, 1);
-  assert.is(calls.length, 8);
-  // The next one is a new call.
-  node.answer = result("2");
-  assert.is(await (await ask("/v1/rpc/block?hash=a&verbosity=1")).text(), "2");
-  assert.is(node.come.length, 2);
-});
-
-load("what differs is not shared: parameters, headers, right, or what is no read", async () => {
-  process.env.GATEWAY_TOKEN = TOKEN;
-  hold();
-  const settings = {
-    open: ["reads"],
-    with_token: ["send", "POST /send", "unmarked"],
-    token_env: "GATEWAY_TOKEN",
-  };
-  const headers = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
-  const [paths, methods] = [
-    forwarding(node.url, REST, settings),
-    forwarding(node.url, RPC, settings),
-  ];
-  const send = () => methods.ask("/v1/rpc/send", { method: "POST", headers, body: '{"tx":"a"}' });
-  const unmarked = () => methods.ask("/v1/rpc/unmarked", { method: "POST", headers });
-  const asked = [
-    paths.ask("/v1/node/status"),
-    paths.ask("/v1/node/status", { headers: { accept: "application/cbor" } }),
-    paths.ask("/v1/node/peers/a"),
-    paths.ask("/v1/node/peers/b"),
-    ...[send(), send(), unmarked(), unmarked()],
-  ];
-  await until(() => held.length === 8);
-  release();
-  for (const answer of await Promise.all(asked)) assert.is(answer.status, 200);
-});
-
-load("one that leaves does not end what others wait for, and the last one does", async () => {
-  let closed = 0;
-  node.answer = (_, response) => {
-    held.push(response);
-    response.on("close", () => closed++);
-  };
-  const { ask } = forwarding(node.url, REST);
-  const visitors = [new AbortController(), new AbortController(), new AbortController()];
-  const asked = visitors.map(({ signal }) => ask("/v1/node/status", { signal }));
-  await until(() => held.length === 1);
-  visitors[0]!.abort();
-  await asked[0]!.catch(() => {});
-  release();
-  for (const answer of await Promise.all(asked.slice(1))) {
-    assert.is(answer.status, 200);
-    await answer.text();
-  }
-  assert.is(node.come.length, 1);
-  closed = 0;
-  const last = [new AbortController(), new AbortController()];
-  const left = last.map(({ signal }) => ask("/v1/node/status", { signal }).catch(() => {}));
-  await until(() => held.length === 1);
-  for (const visitor of last) visitor.abort();
-  await Promise.all(left);
-  await until(() => closed === 1);
-  // Who comes then does not join what has ended.
-  node.answer = result("3");
-  assert.is((await ask("/v1/node/status")).status, 200);
-});
-
-load("a failure is shared as well, and is not kept", async () => {
-  hold();
-  const { ask } = forwarding(node.url, REST);
-  const asked = [1, 2, 3].map(() => ask("/v1/node/status"));
-  await until(() => held.length === 1);
-  held.pop()!.writeHead(500).end();
-  for (const answer of await Promise.all(asked)) assert.is(answer.status, 502);
-  assert.is(node.come.length, 1);
-  node.answer = result("1");
-  assert.is((await ask("/v1/node/status")).status, 200);
-});
-
-load("a long answer is not shared: each gets all of it", async () => {
-  const size = 3 * 1024 * 1024;
-  hold();
-  const { ask } = forwarding(node.url, REST);
-  const asked = [1, 2, 3].map(() => ask("/v1/node/status"));
-  await until(() => held.length === 1);
-  node.answer = (_, response) => response.end(new Uint8Array(size));
-  held.pop()!.end(new Uint8Array(size));
-  const lengths = await Promise.all(
-    asked.map(async (answer) => (await (await answer).arrayBuffer()).byteLength),
-  );
-  assert.equal(lengths, [size, size, size]);
-  assert.is(node.come.length, 3);
-});
+load(
+  "each caller gets the response to what they sent, however alike the requests are",
+  async () => {
+    node.answer = (come, response) => void held.push(Object.assign(response, { come }));
+    const { ask } = forwarding(node.url, REST);
+    const bodies = [[0x80], [0x81], [0xef, 0xbb, 0xbf, 0x7a], [0x7a], [0x7a]];
+    const asked = bodies.map((bytes) =>
+      ask("/v1/node/raw", {
+        method: "POST",
+        headers: { "content-type": "application/octet-stream" },
+        body: Uint8Array.from(bytes),
+      })
+    );
+    await until(() => held.length === bodies.length);
+    for (const response of held as (ServerResponse & { come: Come })[]) {
+      response.end(response.come.body);
+    }
+    const got = await Promise.all(asked.map(async (answer) => (await answer).arrayBuffer()));
+    assert.equal(got.map((bytes) => [...new Uint8Array(bytes)]), bodies);
+  },
+);
 
 load("a batch has one place for all of its calls", async () => {
   hold();
@@ -373,30 +281,6 @@ load("close lets what runs end, but not for long, and later calls are 503", asyn
   assert.is(first!.status, 200);
   assert.is(second!.status, 503);
   assert.match((await second!.json()).detail, "The service ends");
-});
-
-load("sharing gives each its own end, and ends the call with the last", async () => {
-  const sharing = createSharing<number>();
-  let ends = 0;
-  let starts = 0;
-  const start = () => {
-    starts++;
-    return Promise.resolve({ answer: starts, isWhole: true, end: () => void ends++ });
-  };
-  const { signal } = new AbortController();
-  const [a, b] = await Promise.all([
-    sharing.join("k", start, signal),
-    sharing.join("k", start, signal),
-  ]);
-  assert.equal([a.answer, b.answer, starts], [1, 1, 1]);
-  a.end();
-  a.end();
-  await Promise.resolve();
-  assert.is(ends, 0);
-  b.end();
-  await Promise.resolve();
-  await Promise.resolve();
-  assert.is(ends, 1);
 });
 
 load.run();

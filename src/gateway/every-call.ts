@@ -16,7 +16,6 @@ import { type CallerRights, createCallerRights } from "./caller-rights.ts";
 import { decide, type Decided, type Decision } from "./decide-operations.ts";
 import { createPathTable, type PathTable } from "./match-path.ts";
 import { createPlaces, NoPlace } from "./call-slots.ts";
-import { createSharing, type Shareable } from "./share-reads.ts";
 import type { Forward } from "./forward-settings.ts";
 import type { TokenPlace } from "./token.ts";
 import { callNode, type UpstreamAnswer, UpstreamError, type UpstreamRequest } from "./upstream.ts";
@@ -65,8 +64,12 @@ export interface Lookup {
   readonly methods: ReadonlyMap<string, Decided>;
 }
 
-/** An answer of the node that is under way; its end gives back the place, and lets go of the answer. */
-export type Sent = Shareable<UpstreamAnswer>;
+/** An answer of the node that is under way. */
+export interface Sent {
+  readonly answer: UpstreamAnswer;
+  /** Gives back the place, and lets go of the answer. May be called again. */
+  readonly end: () => void;
+}
 
 /** A place at the node, for one call or for all of a batch: the time and the longest answer are for all of them. */
 export interface Turn {
@@ -96,7 +99,7 @@ export interface Core extends CallerRights {
    */
   begin(right: Decision["right"], isHeavy: boolean, controller: AbortController): Promise<Turn>;
   /**
-   * Sends a call where there is a place for it, within the time. Reads that are alike share one call.
+   * Sends a call where there is a place for it, within the time.
    *
    * @param collect how much of the answer is read before this resolves, in bytes
    * @param gone is aborted when the visitor leaves
@@ -138,7 +141,6 @@ export function createCore(options: GatewayOptions): Core {
   const { callOut, limit, timeout } = options;
   const places = createPlaces(options.concurrency);
   const budget = createBudget();
-  const sharing = createSharing<UpstreamAnswer>();
   const underWay = createCallsUnderWay();
   /** When the calls of requests that may be forgotten should have ended. */
   const ends = new Map<() => void, number>();
@@ -220,27 +222,17 @@ export function createCore(options: GatewayOptions): Core {
     };
   };
 
-  const send: Core["send"] = (
-    { operation, decision: { right } },
-    request,
-    collect,
-    gone,
-  ) => {
-    const isRead = operation.access === "read";
-    const alone = async (controller: AbortController): Promise<Sent> => {
-      const turn = await begin(right, operation.isHeavy, controller);
-      try {
-        const answer = await turn.send(request, isRead, collect);
-        // A node that has said all is free for the next call.
-        if (answer.isWhole) turn.leave();
-        return { answer, isWhole: answer.isWhole, end: turn.end };
-      } catch (error) {
-        turn.end();
-        throw error;
-      }
-    };
-    if (!isRead || FORGETS_REQUESTS) return alone(following(gone));
-    return sharing.join(keyOf(operation, right, request), alone, gone);
+  const send: Core["send"] = async ({ operation, decision: { right } }, request, collect, gone) => {
+    const turn = await begin(right, operation.isHeavy, following(gone));
+    try {
+      const answer = await turn.send(request, operation.access === "read", collect);
+      // A node that has said all is free for the next call.
+      if (answer.isWhole) turn.leave();
+      return { answer, end: turn.end };
+    } catch (error) {
+      turn.end();
+      throw error;
+    }
   };
 
   /** Ends the calls of requests that were forgotten. */
@@ -291,7 +283,7 @@ export function createCore(options: GatewayOptions): Core {
     try {
       // What is collected ends before the answer is made; its bytes count until they are sent.
       const made = answerOf(sent.answer, (length) => {
-        if (!sent.isWhole) sent.end();
+        if (!sent.answer.isWhole) sent.end();
         bytes = length;
         tell();
       });
@@ -328,17 +320,6 @@ export function createCore(options: GatewayOptions): Core {
 /** The parameters of a path that may hold slashes. */
 export const spansOf = ({ parameters = [] }: NodeOperation): ReadonlySet<string> =>
   new Set(parameters.filter(({ spans }) => spans).map(({ name }) => name));
-
-/** Tells reads apart: what is called, by whom, and all that the node gets. */
-function keyOf(
-  { name }: NodeOperation,
-  right: Decision["right"],
-  { method, url, headers, body }: UpstreamRequest,
-): string {
-  let key = `${right} ${name}\n${method} ${url.href}\n`;
-  for (const name in headers) key += `${name}: ${headers[name]}\n`;
-  return body ? `${key}\n${new TextDecoder().decode(body)}` : key;
-}
 
 /** Is aborted when the visitor of a call leaves. */
 export const goneOf = async ({ head, makeRequest }: Call): Promise<AbortSignal> =>
