@@ -75,11 +75,17 @@ async function callByFetch(
   const response = await withSignal(fetch(url, init), signal);
   const reader = response.body?.getReader();
   const cancel = () => void reader?.cancel().catch(() => {});
+  let received = 0;
   return {
     status: response.status,
     headers: response.headers,
-    next: async () =>
-      reader && (await withSignal(reader.read(), signal)).value as Bytes | undefined,
+    async next() {
+      const { value } = reader ? await withSignal(reader.read(), signal) : {};
+      received += value?.byteLength ?? 0;
+      return value as Bytes | undefined;
+    },
+    // Nobody tells what stands around chunks.
+    received: () => received,
     cancel,
   };
 }

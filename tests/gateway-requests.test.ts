@@ -5,7 +5,6 @@ import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { CallOut } from "../src/call-out-for-gateway.ts";
-import { createBudget } from "../src/gateway/bytes-under-way.ts";
 import { callNode } from "../src/gateway/upstream.ts";
 import { createAuth } from "../src/info/sources/give-credentials.ts";
 import {
@@ -115,9 +114,10 @@ requests("the node's secret takes the place of a header in another letter case",
     return Promise.reject(new Error("not sent"));
   };
   const request = { method: "GET", url: new URL(node.url), headers: { "x-key": "visitors" } };
-  const upstream = { callOut, auth, limit: 1, budget: createBudget() };
+  const upstream = { callOut, auth, limit: { all: 1, left: 1 }, grow: () => true };
   const { signal } = new AbortController();
-  await callNode(upstream, { ...request, body: undefined }, true, 1, signal).catch(() => {});
+  const signals = { client: signal, node: signal };
+  await callNode(upstream, { ...request, body: undefined }, true, 1, signals).catch(() => {});
   assert.equal(sent, { "accept-encoding": "identity", "x-key": "nodes" });
 });
 

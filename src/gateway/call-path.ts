@@ -14,6 +14,7 @@ import { problem } from "../http/problem-details.ts";
 import type { Status } from "../http/status.ts";
 import type { NodeOperation, NodeParameter } from "../openapi/callable-operations.ts";
 import { answerHeaders } from "./answer-headers.ts";
+import type { Room } from "./bytes-under-way.ts";
 import { foreignCaller, nodeBusy, wrongParameters } from "./call-refusals.ts";
 import { checkValue } from "./check-value.ts";
 import { type Call, type Core, spansOf } from "./every-call.ts";
@@ -37,7 +38,7 @@ const DENIED_HEADERS =
 const NO_RULES = {};
 
 /** Answers a call of a path. */
-export async function callPath(core: Core, call: Call): Promise<Answer | Response> {
+export async function callPath(core: Core, call: Call, room: Room): Promise<Answer | Response> {
   const { base, mayCall, refuse, forward } = core;
   const { secretHeader = "" } = core.options;
   const { head, query } = call;
@@ -58,8 +59,10 @@ export async function callPath(core: Core, call: Call): Promise<Answer | Respons
   const refusal = refused && await refused;
   if (refusal) return refusal;
   if (head.headers.has("upgrade")) return problem(400, "Connections are not upgraded here");
-  const content = await readContent(call, Object.keys(operation.body?.rules ?? NO_RULES));
-  if ("status" in content) return problem(content.status, content.detail);
+  const types = Object.keys(operation.body?.rules ?? NO_RULES);
+  const purpose = decision.right === "token" ? "token" : "body";
+  const content = await readContent(call, types, (bytes) => room.set(bytes, purpose));
+  if ("status" in content) return problem(content.status, content.detail, content.headers);
   if (fault) return wrongParameters([{ in: "path", ...fault }]);
   const list = operation.parameters ?? [];
   const isTaken = ({ name, in: place }: NodeParameter) =>

@@ -8,20 +8,18 @@ import { problem } from "../http/problem-details.ts";
 import type { Auth } from "../info/sources/give-credentials.ts";
 import type { CallRecord } from "../log.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
-import { createBudget } from "./bytes-under-way.ts";
+import { createLeases, type Leases } from "./call-lease.ts";
 import { describeFailure, STATUS_GONE } from "./call-failures.ts";
-import { createCallsUnderWay } from "./calls-under-way.ts";
 import { busy } from "./call-refusals.ts";
 import { type CallerRights, createCallerRights } from "./caller-rights.ts";
-import { decide, type Decided, type Decision } from "./decide-operations.ts";
+import { decide, type Decided } from "./decide-operations.ts";
 import { createPathTable, type PathTable } from "./match-path.ts";
-import { createPlaces, NoPlace } from "./call-slots.ts";
+import { NoPlace } from "./call-slots.ts";
 import type { Forward } from "./forward-settings.ts";
 import type { TokenPlace } from "./token.ts";
-import { callNode, type UpstreamAnswer, UpstreamError, type UpstreamRequest } from "./upstream.ts";
-import { type CallOut, FORGETS_REQUESTS } from "../call-out-for-gateway.ts";
+import type { UpstreamAnswer, UpstreamRequest } from "./upstream.ts";
+import type { CallOut } from "../call-out-for-gateway.ts";
 import { isResponse } from "../http/to-response.ts";
-import { following } from "../with-timeout.ts";
 
 /** A call that has come. */
 export interface Call {
@@ -71,33 +69,10 @@ export interface Sent {
   readonly end: () => void;
 }
 
-/** A place at the node, for one call or for all of a batch: the time and the longest answer are for all of them. */
-export interface Turn {
-  /**
-   * Sends a call.
-   *
-   * @param isRead whether it may be sent again, as for {@linkcode callNode}
-   * @param collect how much of the answer is read before this resolves, in bytes
-   * @throws {UpstreamError} if there is no answer that can be passed on
-   * @throws {DOMException} `TimeoutError` if the time is over
-   */
-  send(request: UpstreamRequest, isRead: boolean, collect: number): Promise<UpstreamAnswer>;
-  /** Gives back the place; the bytes of the answers still count. May be called again. */
-  readonly leave: () => void;
-  /** Gives back the place, and lets go of the answers. May be called again. */
-  readonly end: () => void;
-}
-
 /** What calls go through. */
 export interface Core extends CallerRights {
   readonly lookUp: () => Awaitable<Lookup>;
-  /**
-   * Takes a place at the node.
-   *
-   * @param controller is aborted when the visitor leaves, and by this when the time is over or the service ends
-   * @throws {NoPlace} if there is none
-   */
-  begin(right: Decision["right"], isHeavy: boolean, controller: AbortController): Promise<Turn>;
+  readonly leases: Leases;
   /**
    * Sends a call where there is a place for it, within the time.
    *
@@ -122,29 +97,15 @@ export interface Core extends CallerRights {
   /** The node's URL as parsers write it, without a slash at its end. */
   readonly base: string;
   readonly options: GatewayOptions;
-  /** How many calls wait for a place at the node. */
-  waiting(): number;
-  close(): void;
 }
 
 /** How much of an answer of REST is read before its status is sent, in bytes. */
 const COLLECTED_MAX = 1024 * 1024;
 
-/** How often a call that waits for a place looks for those that were forgotten, in milliseconds. */
-const SWEEP_INTERVAL = 200;
-
-/** How long what is under way may take when the service ends, in milliseconds. */
-const GRACE = 5000;
-
 /** Makes what calls go through. */
 export function createCore(options: GatewayOptions): Core {
-  const { callOut, limit, timeout } = options;
-  const places = createPlaces(options.concurrency);
-  const budget = createBudget();
-  const underWay = createCallsUnderWay();
-  /** When the calls of requests that may be forgotten should have ended. */
-  const ends = new Map<() => void, number>();
-  let closing: ReturnType<typeof setTimeout> | undefined;
+  const { limit, timeout } = options;
+  const leases = createLeases(options);
   const base = new URL(options.url).href.replace(/\/+$/, "");
   let made: { readonly of: readonly NodeOperation[]; readonly lookup: Lookup } | undefined;
 
@@ -170,81 +131,16 @@ export function createCore(options: GatewayOptions): Core {
     return { paths: createPathTable(templates), methods: new Map(methods) };
   };
 
-  const begin: Core["begin"] = async (right, isHeavy, controller) => {
-    const { signal } = controller;
-    const timer = setTimeout(
-      () => controller.abort(new DOMException("The call takes too long", "TimeoutError")),
-      timeout,
-    );
-    const takeAway = underWay.add(controller);
-    let giveBack = () => {};
-    const answers: UpstreamAnswer[] = [];
-    const leave = () => {
-      giveBack();
-      clearTimeout(timer);
-      takeAway();
-      if (underWay.count() === 0) clearTimeout(closing);
-    };
-    const end = () => {
-      ends.delete(end);
-      leave();
-      for (const answer of answers.splice(0)) answer.release();
-    };
-    const sweep = FORGETS_REQUESTS ? setInterval(endForgotten, SWEEP_INTERVAL) : undefined;
-    if (FORGETS_REQUESTS) ends.set(end, performance.now() + timeout);
-    try {
-      giveBack = await places.take(right === "token" ? "token" : "open", isHeavy, signal);
-    } catch (error) {
-      end();
-      throw error;
-    } finally {
-      clearInterval(sweep);
-    }
-    // Nobody may be reading what is left of an answer.
-    signal.addEventListener("abort", end);
-    let left = limit;
-    return {
-      leave,
-      end,
-      async send(request, isRead, collect) {
-        signal.throwIfAborted();
-        const ready = options.auth();
-        const auth = "first" in ready ? ready : await ready;
-        const upstream = { callOut, auth, limit: left, budget };
-        const most = Math.min(collect, left);
-        const answer = await callNode(upstream, request, isRead, most, signal);
-        if (signal.aborted) answer.release();
-        signal.throwIfAborted();
-        answers.push(answer);
-        left -= answer.size;
-        return answer;
-      },
-    };
-  };
-
   const send: Core["send"] = async ({ operation, decision: { right } }, request, collect, gone) => {
-    const turn = await begin(right, operation.isHeavy, following(gone));
+    const lease = await leases.begin(right === "token" ? "token" : "open", operation.isHeavy, gone);
     try {
-      const answer = await turn.send(request, operation.access === "read", collect);
+      const answer = await lease.send(request, operation.access === "read", collect);
       // A node that has said all is free for the next call.
-      if (answer.isWhole) turn.leave();
-      return { answer, end: turn.end };
+      lease.free();
+      return { answer, end: lease.end };
     } catch (error) {
-      turn.end();
+      lease.end();
       throw error;
-    }
-  };
-
-  /** Ends the calls of requests that were forgotten. */
-  const endForgotten = () => {
-    const now = performance.now();
-    for (const [end, deadline] of ends) {
-      if (now <= deadline) continue;
-      try {
-        end();
-      } catch {
-        // What belongs to another request cannot be cancelled; place and bytes were given back before.
-      }
     }
   };
 
@@ -307,13 +203,7 @@ export function createCore(options: GatewayOptions): Core {
 
   return {
     ...createCallerRights(options),
-    ...{ lookUp, begin, send, forward, rpcRequest, base, options },
-    waiting: () => places.waiting,
-    close() {
-      places.close();
-      const breakOff = () => underWay.breakOff(new UpstreamError(503, "The service ends"));
-      if (underWay.count() > 0) closing ??= setTimeout(breakOff, GRACE);
-    },
+    ...{ lookUp, leases, send, forward, rpcRequest, base, options },
   };
 }
 
