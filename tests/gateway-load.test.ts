@@ -55,28 +55,25 @@ load(
   },
 );
 
-load(
-  "those with the token have a place more, and do not wait behind the others",
-  async () => {
-    const places = createPlaces(1);
-    const { signal } = new AbortController();
-    const open = await places.take("open", false, signal);
-    const waiting = places.take("open", false, signal);
-    const token = await places.take("token", false, signal);
-    const order: string[] = [];
-    const later = places.take("token", false, signal).then((giveBack) => {
-      order.push("token");
-      return giveBack;
-    });
-    void waiting.then(() => order.push("open"));
-    token();
-    (await later)();
-    assert.equal(order, ["token"]);
-    open();
-    (await waiting)();
-    assert.equal(order, ["token", "open"]);
-  },
-);
+load("those with the token have a place more, and do not wait behind the others", async () => {
+  const places = createPlaces(1);
+  const { signal } = new AbortController();
+  const open = await places.take("open", false, signal);
+  const waiting = places.take("open", false, signal);
+  const token = await places.take("token", false, signal);
+  const order: string[] = [];
+  const later = places.take("token", false, signal).then((giveBack) => {
+    order.push("token");
+    return giveBack;
+  });
+  void waiting.then(() => order.push("open"));
+  token();
+  (await later)();
+  assert.equal(order, ["token"]);
+  open();
+  (await waiting)();
+  assert.equal(order, ["token", "open"]);
+});
 
 load("heavy ones are one at a time, and hold up no light ones", async () => {
   const places = createPlaces(3);
@@ -130,9 +127,7 @@ load("who leaves makes room, and gets no place", async () => {
   assert.is(places.waiting, 1);
   giveBack();
   (await waiting)();
-  const error = await places.take("open", false, leaving.signal).catch((
-    error,
-  ) => error);
+  const error = await places.take("open", false, leaving.signal).catch((error) => error);
   assert.instance(error, NoPlace);
 });
 
@@ -140,82 +135,50 @@ load("who waits is sent away when it closes, and who comes then", async () => {
   const places = createPlaces(1);
   const { signal } = new AbortController();
   const giveBack = await places.take("open", false, signal);
-  const waiting = [
-    places.take("open", false, signal),
-    places.take("token", true, signal),
-  ];
+  const waiting = [places.take("open", false, signal), places.take("token", true, signal)];
   (await waiting[1]!)();
   const left = waiting[0]!.catch((error) => error);
   places.close();
   assert.instance(await left, NoPlace);
   giveBack();
-  assert.instance(
-    await places.take("open", false, signal).catch((error) => error),
-    NoPlace,
-  );
+  assert.instance(await places.take("open", false, signal).catch((error) => error), NoPlace);
 });
 
-load(
-  "a full queue is 503 with Retry-After, and /v1/info answers beside it",
-  async () => {
-    hold();
-    const { ask, rpc, app } = forwarding(node.url, RPC, {
-      open: ["reads"],
-      concurrency: 2,
-    });
-    const waiting = Array.from(
-      { length: 66 },
-      (_, at) => ask(`/v1/rpc/block?hash=${at}`),
-    );
-    await until(() => held.length === 2);
-    for (
-      const answer of [
-        await ask("/v1/rpc/block?hash=more"),
-        await rpc({ id: 1, method: "block", params: ["more"] }),
-        await rpc([{ id: 1, method: "block", params: ["more"] }]),
-      ]
-    ) {
-      assert.is(answer.status, 503);
-      assert.match(answer.headers.get("retry-after")!, /^\d+$/);
-      const { id = null } = await answer.json();
-      assert.is(id, null);
-    }
-    assert.is(node.come.length, 2);
-    assert.is((await ask("/v1/info")).status, 200);
-    await app.close();
-    release();
-    const statuses = (await Promise.all(waiting)).map(({ status }) => status);
-    assert.is(statuses.filter((status) => status === 503).length, 64);
-    assert.is(statuses.filter((status) => status === 200).length, 2);
-  },
-);
+load("a full queue is 503 with Retry-After, and /v1/info answers beside it", async () => {
+  hold();
+  const { ask, rpc, app } = forwarding(node.url, RPC, { open: ["reads"], concurrency: 2 });
+  const waiting = Array.from({ length: 66 }, (_, at) => ask(`/v1/rpc/block?hash=${at}`));
+  await until(() => held.length === 2);
+  for (
+    const answer of [
+      await ask("/v1/rpc/block?hash=more"),
+      await rpc({ id: 1, method: "block", params: ["more"] }),
+      await rpc([{ id: 1, method: "block", params: ["more"] }]),
+    ]
+  ) {
+    assert.is(answer.status, 503);
+    assert.match(answer.headers.get("retry-after")!, /^\d+$/);
+    const { id = null } = await answer.json();
+    assert.is(id, null);
+  }
+  assert.is(node.come.length, 2);
+  assert.is((await ask("/v1/info")).status, 200);
+  await app.close();
+  release();
+  const statuses = (await Promise.all(waiting)).map(({ status }) => status);
+  assert.is(statuses.filter((status) => status === 503).length, 64);
+  assert.is(statuses.filter((status) => status === 200).length, 2);
+});
 
 load("those with the token are served beside a full queue", async () => {
   process.env.GATEWAY_TOKEN = TOKEN;
   hold();
-  const settings = {
-    open: ["reads"],
-    with_token: ["send"],
-    token_env: "GATEWAY_TOKEN",
-  };
-  const { ask, app } = forwarding(node.url, RPC, {
-    ...settings,
-    concurrency: 1,
-  });
-  const waiting = Array.from(
-    { length: 10 },
-    (_, at) => ask(`/v1/rpc/block?hash=${at}`),
-  );
+  const settings = { open: ["reads"], with_token: ["send"], token_env: "GATEWAY_TOKEN" };
+  const { ask, app } = forwarding(node.url, RPC, { ...settings, concurrency: 1 });
+  const waiting = Array.from({ length: 10 }, (_, at) => ask(`/v1/rpc/block?hash=${at}`));
   await until(() => held.length === 1);
-  const headers = {
-    authorization: `Bearer ${TOKEN}`,
-    "content-type": "application/json",
-  };
-  const write = ask("/v1/rpc/send", {
-    method: "POST",
-    headers,
-    body: '{"tx":"a"}',
-  });
+  const headers = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
+  const write = ask("/v1/rpc/send", { method: "POST", headers, body: '{"tx":"a"}' });
   await until(() => held.length === 2);
   result("2")(node.come[1]!, held.pop()!);
   assert.is(await (await write).text(), "2");
@@ -233,11 +196,7 @@ load("heavy reads are at the node one at a time", async () => {
     assert.is(node.come.length, count);
     release();
   }
-  assert.equal((await Promise.all(waiting)).map(({ status }) => status), [
-    200,
-    200,
-    200,
-  ]);
+  assert.equal((await Promise.all(waiting)).map(({ status }) => status), [200, 200, 200]);
 });
 
 /** Holds responses, and counts those whose connection was closed before their end. */
@@ -245,10 +204,7 @@ const holdAndCount = () => {
   const count = { closed: 0 };
   node.answer = (_, response) => {
     held.push(response);
-    response.on(
-      "close",
-      () => count.closed += response.writableFinished ? 0 : 1,
-    );
+    response.on("close", () => count.closed += response.writableFinished ? 0 : 1);
   };
   return count;
 };
@@ -263,29 +219,23 @@ const abandon = async (asking: (init: RequestInit) => Promise<Response>) => {
   await left;
 };
 
-load(
-  "who leaves frees no slot: the next call goes to the node when it has answered",
-  async () => {
-    const count = holdAndCount();
-    const { ask, calls } = forwarding(node.url, RPC, {
-      open: ["reads"],
-      concurrency: 1,
-    });
-    await abandon((init) => ask("/v1/rpc/block?hash=a", init));
-    await until(() => calls.length === 1);
-    assert.is(calls[0]!.status, 499);
-    const next = ask("/v1/rpc/block?hash=b");
-    assert.is((await ask("/v1/info")).status, 200);
-    assert.is(node.come.length, 1);
-    const { socket } = held[0]!;
-    release();
-    await until(() => held.length === 1);
-    assert.ok(held[0]!.socket === socket, "the connection is used again");
-    release();
-    assert.is((await next).status, 200);
-    assert.is(count.closed, 0);
-  },
-);
+load("who leaves frees no slot: the next call goes to the node when it has answered", async () => {
+  const count = holdAndCount();
+  const { ask, calls } = forwarding(node.url, RPC, { open: ["reads"], concurrency: 1 });
+  await abandon((init) => ask("/v1/rpc/block?hash=a", init));
+  await until(() => calls.length === 1);
+  assert.is(calls[0]!.status, 499);
+  const next = ask("/v1/rpc/block?hash=b");
+  assert.is((await ask("/v1/info")).status, 200);
+  assert.is(node.come.length, 1);
+  const { socket } = held[0]!;
+  release();
+  await until(() => held.length === 1);
+  assert.ok(held[0]!.socket === socket, "the connection is used again");
+  release();
+  assert.is((await next).status, 200);
+  assert.is(count.closed, 0);
+});
 
 load(
   "a slot that was left is free at the end of the time, if the node has said nothing",
@@ -304,10 +254,7 @@ load(
   "a heavy call that takes too long holds its slot on, until the node has answered",
   async () => {
     const count = holdAndCount();
-    const { ask } = forwarding(node.url, RPC, {
-      open: ["reads"],
-      timeout: "1s",
-    });
+    const { ask } = forwarding(node.url, RPC, { open: ["reads"], timeout: "1s" });
     assert.is((await ask("/v1/rpc/heavy?n=1")).status, 504);
     const next = ask("/v1/rpc/heavy?n=2");
     assert.is((await ask("/v1/info")).status, 200);
@@ -327,10 +274,7 @@ load("what is left of a response is read to its end and dropped", async () => {
   // More than the system's own buffers hold.
   const size = 30 * 1024 * 1024;
   holdAndCount();
-  const { ask } = forwarding(node.url, REST, {
-    open: ["reads"],
-    concurrency: 1,
-  });
+  const { ask } = forwarding(node.url, REST, { open: ["reads"], concurrency: 1 });
   const asked = ask("/v1/node/status");
   await until(() => held.length === 1);
   const [response] = held.splice(0);
@@ -342,54 +286,41 @@ load("what is left of a response is read to its end and dropped", async () => {
   assert.ok(response!.writableFinished);
 });
 
-load(
-  "what nobody waits for is broken off at once when the service ends",
-  async () => {
-    const count = holdAndCount();
-    const { ask, app } = forwarding(node.url, RPC);
-    await abandon((init) => ask("/v1/rpc/heavy?n=1", init));
-    const waiting = ask("/v1/rpc/block?hash=a");
-    await until(() => held.length === 2);
-    await app.close();
-    await until(() => count.closed === 1);
-    result("1")(node.come[1]!, held[1]!);
-    assert.is((await waiting).status, 200);
-  },
-);
+load("what nobody waits for is broken off at once when the service ends", async () => {
+  const count = holdAndCount();
+  const { ask, app } = forwarding(node.url, RPC);
+  await abandon((init) => ask("/v1/rpc/heavy?n=1", init));
+  const waiting = ask("/v1/rpc/block?hash=a");
+  await until(() => held.length === 2);
+  await app.close();
+  await until(() => count.closed === 1);
+  result("1")(node.come[1]!, held[1]!);
+  assert.is((await waiting).status, 200);
+});
 
-load(
-  "each caller gets the response to what they sent, however alike the requests are",
-  async () => {
-    node.answer = (come, response) => void held.push(Object.assign(response, { come }));
-    const { ask } = forwarding(node.url, REST);
-    const bodies = [[0x80], [0x81], [0xef, 0xbb, 0xbf, 0x7a], [0x7a], [0x7a]];
-    const asked = bodies.map((bytes) =>
-      ask("/v1/node/raw", {
-        method: "POST",
-        headers: { "content-type": "application/octet-stream" },
-        body: Uint8Array.from(bytes),
-      })
-    );
-    await until(() => held.length === bodies.length);
-    for (const response of held as (ServerResponse & { come: Come })[]) {
-      response.end(response.come.body);
-    }
-    const got = await Promise.all(
-      asked.map(async (answer) => (await answer).arrayBuffer()),
-    );
-    assert.equal(got.map((bytes) => [...new Uint8Array(bytes)]), bodies);
-  },
-);
+load("each caller gets the response to what they sent, however alike that is", async () => {
+  node.answer = (come, response) => void held.push(Object.assign(response, { come }));
+  const { ask } = forwarding(node.url, REST);
+  const bodies = [[0x80], [0x81], [0xef, 0xbb, 0xbf, 0x7a], [0x7a], [0x7a]];
+  const asked = bodies.map((bytes) =>
+    ask("/v1/node/raw", {
+      method: "POST",
+      headers: { "content-type": "application/octet-stream" },
+      body: Uint8Array.from(bytes),
+    })
+  );
+  await until(() => held.length === bodies.length);
+  for (const response of held as (ServerResponse & { come: Come })[]) {
+    response.end(response.come.body);
+  }
+  const got = await Promise.all(asked.map(async (answer) => (await answer).arrayBuffer()));
+  assert.equal(got.map((bytes) => [...new Uint8Array(bytes)]), bodies);
+});
 
 load("a batch has one place for all of its calls", async () => {
   hold();
-  const { ask, rpc } = forwarding(node.url, RPC, {
-    open: ["reads"],
-    concurrency: 1,
-  });
-  const batch = rpc(
-    [1, 2, 3].map((id) => ({ id, method: "block", params: [`${id}`] })),
-  );
+  const { ask, rpc } = forwarding(node.url, RPC, { open: ["reads"], concurrency: 1 });
+  const batch = rpc([1, 2, 3].map((id) => ({ id, method: "block", params: [`${id}`] })));
   await until(() => held.length === 1);
   const other = ask("/v1/rpc/block?hash=other");
   for (const count of [1, 2, 3]) {
@@ -407,15 +338,8 @@ load(
   "of a batch whose client has left, the call at the node ends and no other is sent",
   async () => {
     const count = holdAndCount();
-    const { rpc, ask } = forwarding(node.url, RPC, {
-      open: ["reads"],
-      concurrency: 1,
-    });
-    const calls = [1, 2, 3].map((id) => ({
-      id,
-      method: "block",
-      params: [`${id}`],
-    }));
+    const { rpc, ask } = forwarding(node.url, RPC, { open: ["reads"], concurrency: 1 });
+    const calls = [1, 2, 3].map((id) => ({ id, method: "block", params: [`${id}`] }));
     await abandon((init) => rpc(calls, init));
     const next = ask("/v1/rpc/block?hash=b");
     assert.is((await ask("/v1/info")).status, 200);
@@ -427,21 +351,18 @@ load(
   },
 );
 
-load(
-  "close lets what runs end, but not for long, and later calls are 503",
-  async () => {
-    hold();
-    const { ask, app } = forwarding(node.url, REST);
-    const running = [ask("/v1/node/status"), ask("/v1/node/peers/a")];
-    await until(() => held.length === 2);
-    await app.close();
-    assert.is((await ask("/v1/node/peers/b")).status, 503);
-    held.pop()!.end("{}");
-    const [first, second] = (await Promise.all(running)).sort((a, b) => a.status - b.status);
-    assert.is(first!.status, 200);
-    assert.is(second!.status, 503);
-    assert.match((await second!.json()).detail, "The service ends");
-  },
-);
+load("close lets what runs end, but not for long, and later calls are 503", async () => {
+  hold();
+  const { ask, app } = forwarding(node.url, REST);
+  const running = [ask("/v1/node/status"), ask("/v1/node/peers/a")];
+  await until(() => held.length === 2);
+  await app.close();
+  assert.is((await ask("/v1/node/peers/b")).status, 503);
+  held.pop()!.end("{}");
+  const [first, second] = (await Promise.all(running)).sort((a, b) => a.status - b.status);
+  assert.is(first!.status, 200);
+  assert.is(second!.status, 503);
+  assert.match((await second!.json()).detail, "The service ends");
+});
 
 load.run();

@@ -13,6 +13,7 @@ import { notFound } from "../http/no-route.ts";
 import { problem } from "../http/problem-details.ts";
 import type { Status } from "../http/status.ts";
 import type { NodeOperation, NodeParameter } from "../openapi/callable-operations.ts";
+import { acceptFor } from "./accepted-types.ts";
 import { answerHeaders } from "./answer-headers.ts";
 import type { Room } from "./bytes-under-way.ts";
 import { foreignCaller, nodeBusy, wrongParameters } from "./call-refusals.ts";
@@ -83,7 +84,7 @@ export async function callPath(core: Core, call: Call, room: Room): Promise<Answ
   if (url === undefined) return notFound();
   const headers = {
     ...headersOf(read.headers),
-    accept: head.headers.get("accept") ?? "*/*",
+    accept: acceptFor(head.headers.get("accept"), operation.answerTypes),
     ...content.type !== undefined && { "content-type": typeOf(content.type, head) },
   };
   const request = { method: operation.method, url, headers, body: content.bytes };
@@ -170,12 +171,12 @@ const passOn = ({ access, method, answerHeaders: named }: NodeOperation) =>
     );
   }
   const headers = answerHeaders(answer.headers, named);
-  if (!answer.isWhole) {
+  const isEmpty = status === 204 || status === 205 || method === "HEAD";
+  if (!answer.isWhole && !isEmpty) {
     const body = breakable(streamOf(answer, end), answer.length);
     return new Response(body, { status, headers });
   }
-  end(size);
-  const isEmpty = status === 204 || status === 205 || method === "HEAD";
+  end(isEmpty ? 0 : size);
   if (!isEmpty) headers["content-length"] = String(size);
   return {
     // A node may have one that this service never gives by itself.
