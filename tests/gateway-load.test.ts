@@ -317,6 +317,43 @@ load("each caller gets the response to what they sent, however alike that is", a
   assert.equal(got.map((bytes) => [...new Uint8Array(bytes)]), bodies);
 });
 
+load("with HTTP Digest each slot has a connection with a nonce of its own", async () => {
+  process.env.GATEWAY_LOGIN = "op:secret";
+  process.env.GATEWAY_TOKEN = TOKEN;
+  const nonces = new WeakMap<object, string>();
+  let refused = 0;
+  node.answer = ({ headers }, response) => {
+    const socket = response.socket!;
+    const nonce = nonces.get(socket) ?? crypto.randomUUID();
+    nonces.set(socket, nonce);
+    if (headers.authorization?.includes(nonce)) return held.push(response);
+    refused++;
+    const challenge = `Digest realm="r", nonce="${nonce}", qop="auth"`;
+    response.writeHead(401, { "www-authenticate": challenge }).end();
+  };
+  const settings = { open: ["reads"], with_token: ["send"], token_env: "GATEWAY_TOKEN" };
+  const auth = { digest_env: "GATEWAY_LOGIN" };
+  const { ask } = forwarding(node.url, RPC, settings, {
+    node: { url: node.url, kind: "none", auth },
+    log() {},
+  });
+  const headers = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
+  const asked = [
+    ask("/v1/rpc/block?hash=a"),
+    ask("/v1/rpc/block?hash=b"),
+    ask("/v1/rpc/send", { method: "POST", headers, body: '{"tx":"a"}' }),
+  ];
+  await until(() => held.length === 3);
+  release();
+  for (const answer of await Promise.all(asked)) assert.is(answer.status, 200);
+  assert.is(refused, 3);
+  const again = ask("/v1/rpc/block?hash=c");
+  await until(() => held.length === 1);
+  release();
+  assert.is((await again).status, 200);
+  assert.is(refused, 3, "a nonce is used again on its connection");
+});
+
 load("a batch has one place for all of its calls", async () => {
   hold();
   const { ask, rpc } = forwarding(node.url, RPC, { open: ["reads"], concurrency: 1 });

@@ -5,7 +5,12 @@
  */
 import { type Bytes, createCollector } from "../bytes.ts";
 import type { Attempt, Auth } from "../info/sources/give-credentials.ts";
-import { type CallOut, type IncomingAnswer, SHOWS_BREAKS } from "../call-out-for-gateway.ts";
+import {
+  type CallOut,
+  type IncomingAnswer,
+  type SendOptions,
+  SHOWS_BREAKS,
+} from "../call-out-for-gateway.ts";
 import { SMALL } from "./bytes-under-way.ts";
 import { sizeText } from "./forward-settings.ts";
 
@@ -83,7 +88,9 @@ export async function callNode(
   collect: number,
   { client, node }: CallSignals,
 ): Promise<UpstreamAnswer> {
-  const answer = await auth.exchange(() => send(callOut, auth, request, isRead, node), node);
+  const begin = (owner?: object) => send(callOut, auth, request, { isOnce: !isRead, owner }, node);
+  // What must not arrive twice has a fresh connection, which it keeps where the node asks for a secret.
+  const answer = await (isRead ? auth.exchange(begin) : begin({}));
   const { status, headers } = answer;
   const said = lengthOf(answer);
   let size = 0;
@@ -155,16 +162,14 @@ async function send(
   callOut: CallOut,
   auth: Auth,
   { method, url, headers, body }: UpstreamRequest,
-  isRead: boolean,
+  options: SendOptions,
   signal: AbortSignal,
 ): Promise<IncomingAnswer> {
-  const first = auth.first({ url: url.href, method });
+  const first = auth.first({ url: url.href, method, owner: options.owner });
   let attempt = "next" in first ? first : await first;
-  // With HTTP Digest, some nodes have a nonce for each connection.
-  const once = isRead ? undefined : {};
   for (;;) {
     const all = { "accept-encoding": "identity", ...headers, ...inLowerCase(attempt.headers) };
-    const answer = await callOut({ method, url, headers: all, body, signal, once });
+    const answer = await callOut({ method, url, headers: all, body, signal, ...options });
     const { status } = answer;
     if (status !== 401 && status !== 403) return answer;
     try {
