@@ -52,6 +52,49 @@ export function joinBytes(parts: readonly Uint8Array[]): Bytes {
   return fill(new Uint8Array(length), parts);
 }
 
+/** Collects bytes that come in parts of any length: short ones are copied together, so that each costs its size alone. */
+export interface Collector {
+  push(part: Bytes): void;
+  /** Gives what has come since the last time. */
+  take(): Bytes[];
+}
+
+/** Shorter parts are copied, into blocks of this length, in bytes. */
+const SHORT = 4096, BLOCK = 16_384;
+
+/** Makes what collects bytes. */
+export function createCollector(): Collector {
+  const parts: Bytes[] = [];
+  let block: Bytes = new Uint8Array();
+  /** The bytes of the block that are in no part yet. */
+  let start = 0, end = 0;
+  const seal = () => {
+    if (end > start) parts.push(block.subarray(start, end));
+    start = end;
+  };
+  return {
+    push(part) {
+      // Most contents have one part.
+      if (part.byteLength >= SHORT || (parts.length === 0 && start === end)) {
+        seal();
+        parts.push(part);
+        return;
+      }
+      if (end + part.byteLength > block.byteLength) {
+        seal();
+        block = new Uint8Array(BLOCK);
+        start = end = 0;
+      }
+      block.set(part, end);
+      end += part.byteLength;
+    },
+    take() {
+      seal();
+      return parts.splice(0);
+    },
+  };
+}
+
 /** Copies parts into bytes, one behind the other; each is done with when the next is asked for. */
 function fill(bytes: Bytes, parts: Iterable<Uint8Array>): Bytes {
   let at = 0;

@@ -6,20 +6,16 @@
  * @module
  */
 import type { Bytes } from "./bytes.ts";
-import { type Client, createClient, type OpenSocket } from "./http1-client/client.ts";
+import { createClient, type OpenSocket, type SendOptions } from "./http1-client/client.ts";
 import type { ClientAnswer, ClientRequest } from "./http1-client/connection.ts";
 import { lazy } from "./lazy.ts";
 import { createFetch, holdsCertificates, PlatformError, type Tls } from "./platform.ts";
 import { withSignal } from "./with-timeout.ts";
 
 /** A call of another server. */
-export interface OutgoingCall extends ClientRequest {
-  /**
-   * For a call that must not arrive twice: it gets a fresh connection, which it shares with others that have the same
-   * object. Without one it is sent once more where a kept connection turns out to be closed.
-   */
-  readonly once?: object | undefined;
-}
+export interface OutgoingCall extends ClientRequest, SendOptions {}
+
+export type { SendOptions } from "./http1-client/client.ts";
 
 /** The answer to a call, of which no more is read than is asked for. */
 export type IncomingAnswer = ClientAnswer;
@@ -47,11 +43,9 @@ export function createCallOut(tls?: Tls): CallOut {
 
 function callOutOfSockets(tls: Tls | undefined): CallOut {
   const client = lazy(async () => createClient(await openerOf(tls)));
-  const send = ({ send, sendOnce }: Client, call: OutgoingCall) =>
-    call.once ? sendOnce(call, call.once) : send(call);
   return (call) => {
-    const ready = client.peek();
-    return ready ? send(ready, call) : client.get().then((made) => send(made, call));
+    const send = client.peek();
+    return send ? send(call, call) : client.get().then((send) => send(call, call));
   };
 }
 
@@ -67,6 +61,26 @@ async function openerOf(authority: Tls | undefined): Promise<OpenSocket> {
   };
 }
 
+/** The same as a `fetch` of which no more is used than here: each request is on connections of its owner. */
+export function fetchOf(callOut: CallOut): typeof globalThis.fetch {
+  return async (input, init: RequestInit & { owner?: object } = {}) => {
+    const { method = "GET", headers, body, signal, owner } = init;
+    const { status, headers: answered, next, cancel } = await callOut({
+      ...{ method, owner, isOnce: false, url: new URL(String(input)) },
+      headers: Object.fromEntries(new Headers(headers)),
+      body: typeof body === "string" ? new TextEncoder().encode(body) : undefined,
+      signal: signal ?? new AbortController().signal,
+    });
+    const pull = async (controller: ReadableStreamDefaultController<Bytes>) => {
+      const part = await next();
+      if (part) controller.enqueue(part);
+      else controller.close();
+    };
+    const content = new ReadableStream({ pull, cancel }, { highWaterMark: 0 });
+    return { status, headers: answered, body: content } as Response;
+  };
+}
+
 async function callByFetch(
   fetch: typeof globalThis.fetch,
   { method, url, headers, body, signal }: OutgoingCall,
@@ -75,11 +89,17 @@ async function callByFetch(
   const response = await withSignal(fetch(url, init), signal);
   const reader = response.body?.getReader();
   const cancel = () => void reader?.cancel().catch(() => {});
+  let received = 0;
   return {
     status: response.status,
     headers: response.headers,
-    next: async () =>
-      reader && (await withSignal(reader.read(), signal)).value as Bytes | undefined,
+    async next() {
+      const { value } = reader ? await withSignal(reader.read(), signal) : {};
+      received += value?.byteLength ?? 0;
+      return value as Bytes | undefined;
+    },
+    // Nobody tells what stands around chunks.
+    received: () => received,
     cancel,
   };
 }

@@ -150,6 +150,10 @@ export const REST = {
             .concat("If-None-Match", "Origin", "Node-Secret", "Content-Type", "Connection")
             .map((name) => ({ name, in: "header", required: true, schema: text })),
         ],
+        responses: {
+          200: { description: "", content: { "application/cbor": {}, "Application/JSON": {} } },
+          400: { description: "", content: { "text/plain; charset=utf-8": {} } },
+        },
       },
     },
     "/heavy/{n}": { get: { ...read, "x-cost": "heavy", parameters: [inPath("n")] } },

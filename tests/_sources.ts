@@ -10,7 +10,7 @@ import {
 } from "../src/info/sources/http-request.ts";
 import type { SourceError } from "../src/info/sources/source-error.ts";
 import type { Kind, KindAuth } from "../src/kinds/kind.ts";
-import { createFetch } from "../src/platform.ts";
+import { fetchForNode } from "../src/info/node-client.ts";
 
 /** Limits that no test reaches unless it means to. */
 export const within = (
@@ -52,8 +52,11 @@ export const authFor = (
 /** How sources ask this URL. */
 export const contextFor = (
   url: string,
-  { fetch = createFetch(), ...options }: Partial<AuthOptions & HttpContext> = {},
-): HttpContext => ({ fetch, auth: authFor(url, options) });
+  { fetch, ...options }: Partial<AuthOptions & HttpContext> = {},
+): HttpContext => ({
+  fetch: fetch ?? fetchForNode({ auth: options.configured }),
+  auth: authFor(url, options),
+});
 
 /** Requests a URL; rejects as a source does. */
 export const get = (

@@ -1,6 +1,14 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { byteLengthOf, gatherBytes, joinBytes, mapText, partsOf, slicesOf } from "../src/bytes.ts";
+import {
+  byteLengthOf,
+  createCollector,
+  gatherBytes,
+  joinBytes,
+  mapText,
+  partsOf,
+  slicesOf,
+} from "../src/bytes.ts";
 import { digest } from "../src/http/content-digest.ts";
 import { readSource } from "../src/openapi/parse.ts";
 
@@ -32,6 +40,27 @@ bytes("a text has the same part by part as in one piece", () => {
     assert.is([...slicesOf(text)].join(""), text);
   }
   assert.is(mapText("").byteLength, 0);
+});
+
+bytes("what comes in short parts is collected in few, in its order", () => {
+  const content = crypto.getRandomValues(new Uint8Array(60_000));
+  for (const lengths of [[1], [5000], [1, 5000, 3], [4095, 4096], [17, 1, 16_000, 2, 2]]) {
+    const collector = createCollector();
+    const taken: Uint8Array[] = [];
+    for (let at = 0, count = 1; at < content.length; count++) {
+      const end = at + lengths[count % lengths.length]!;
+      collector.push(content.slice(at, end));
+      at = end;
+      if (count % 1000 === 0) taken.push(...collector.take());
+    }
+    taken.push(...collector.take());
+    assert.ok(isSame(joinBytes(taken), content), lengths.join());
+    const held = new Set(taken.map(({ buffer }) => buffer));
+    const size = [...held].reduce((sum, { byteLength }) => sum + byteLength, 0);
+    assert.ok(size < 1.5 * content.length + 32_768, `${lengths.join()}: ${size}`);
+    if (lengths.length === 1) assert.ok(taken.length < 150, `${taken.length} parts`);
+    assert.equal(collector.take(), []);
+  }
 });
 
 bytes("a text is read the same, wherever a part of its bytes ends", async () => {

@@ -199,13 +199,13 @@ for (const isOnce of [false, true]) {
   client(`takes no answer that nobody asked for as that to a request ${kind}`, async () => {
     let connections = 0;
     const open = () => new Talkative(++connections) as unknown as Socket;
-    const { send, sendOnce } = createClient(open);
+    const send = createClient(open);
     const owner = {};
     const ask = async () => {
       const url = new URL("http://node.example/");
       const { signal } = new AbortController();
       const request = { method: "GET", url, headers: {}, body: undefined, signal };
-      const answer = await (isOnce ? sendOnce(request, owner) : send(request));
+      const answer = await send(request, { isOnce, owner: isOnce ? owner : undefined });
       return new TextDecoder().decode(await answer.next());
     };
     assert.is(await ask(), "1");

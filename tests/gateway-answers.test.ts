@@ -197,6 +197,31 @@ for (const status of [204, 205]) {
   });
 }
 
+answers("a 205 has no content, though the node sends a long one", async () => {
+  const content = " ".repeat(2 * 1024 * 1024);
+  const start = `HTTP/1.1 205 Reset Content\r\nContent-Length: ${content.length}\r\n\r\n`;
+  await raw((socket) => socket.write(start + content), async (url) => {
+    const answer = await forwarding(url, REST).ask("/v1/node/status");
+    assert.equal([answer.status, await answer.text()], [205, ""]);
+  });
+});
+
+for (const [size, status] of [[15_000, 200], [60_000, 502]] as const) {
+  answers(`${size} chunks of one byte are ${status} where the limit is 100 KiB`, async () => {
+    const content = `"${"x".repeat(size - 2)}"`;
+    const chunks = [...content].map((byte) => `1\r\n${byte}\r\n`).join("");
+    await raw((socket) => {
+      socket.write(`${head("Transfer-Encoding: chunked")}${chunks}0\r\n\r\n`);
+    }, async (url) => {
+      const { ask } = forwarding(url, REST, { open: ["reads"], limit: "100KiB" });
+      const answer = await ask("/v1/node/status");
+      assert.is(answer.status, status);
+      if (status === 200) return assert.is(await answer.text(), content);
+      assert.match((await answer.json()).detail, 'longer than 100 KiB; "forward.limit" sets');
+    });
+  });
+}
+
 for (const coding of ["gzip", "br", "deflate", "GZIP", "x-odd", "identity, gzip"]) {
   answers(`an answer that is encoded as ${coding} is 502, unread`, async () => {
     const bomb = gzipSync(new Uint8Array(5_000_000));

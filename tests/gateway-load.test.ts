@@ -3,8 +3,8 @@ import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createPlaces, NoPlace } from "../src/gateway/call-slots.ts";
-import { createSharing } from "../src/gateway/share-reads.ts";
 import {
+  type Come,
   forwarding,
   type PlayedNode,
   playNode,
@@ -147,7 +147,6 @@ load("who waits is sent away when it closes, and who comes then", async () => {
 load("a full queue is 503 with Retry-After, and /v1/info answers beside it", async () => {
   hold();
   const { ask, rpc, app } = forwarding(node.url, RPC, { open: ["reads"], concurrency: 2 });
-  // Each is another call, so that none are shared.
   const waiting = Array.from({ length: 66 }, (_, at) => ask(`/v1/rpc/block?hash=${at}`));
   await until(() => held.length === 2);
   for (
@@ -200,134 +199,159 @@ load("heavy reads are at the node one at a time", async () => {
   assert.equal((await Promise.all(waiting)).map(({ status }) => status), [200, 200, 200]);
 });
 
-load("what a visitor waits for is cancelled when he leaves", async () => {
-  let closed = 0;
+/** Holds responses, and counts those whose connection was closed before their end. */
+const holdAndCount = () => {
+  const count = { closed: 0 };
   node.answer = (_, response) => {
     held.push(response);
-    response.on("close", () => closed++);
+    response.on("close", () => count.closed += response.writableFinished ? 0 : 1);
   };
-  const { ask } = forwarding(node.url, RPC, { open: ["reads"], concurrency: 1 });
+  return count;
+};
+
+/** Makes a call whose client leaves when it is at the node. */
+const abandon = async (asking: (init: RequestInit) => Promise<Response>) => {
   const leaving = new AbortController();
-  const left = ask("/v1/rpc/block?hash=a", { signal: leaving.signal });
-  await until(() => held.length === 1);
+  const before = node.come.length;
+  const left = asking({ signal: leaving.signal }).catch(() => {});
+  await until(() => node.come.length > before);
   leaving.abort();
-  await left.catch(() => {});
-  await until(() => closed === 1);
-  node.answer = result("1");
-  assert.is((await ask("/v1/rpc/block?hash=b")).status, 200);
-});
+  await left;
+};
 
-load("reads that are alike share one call while it is under way", async () => {
-  hold();
-  const { ask, rpc, calls } = forwarding(node.url, RPC);
-  const asked = [
-    ...Array.from({ length: 5 }, () => ask("/v1/rpc/block?hash=a&verbosity=1")),
-    ask("/v1/rpc/block", {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: '{"verbosity":1,"hash":"a"}',
-    }),
-  ];
-  const wrapped = [1, 2].map((id) =>
-    rpc({ jsonrpc: "2.0", id, method: "block", params: ["a", 1] })
-  );
-  await until(() => held.length === 1);
+load("who leaves frees no slot: the next call goes to the node when it has answered", async () => {
+  const count = holdAndCount();
+  const { ask, calls } = forwarding(node.url, RPC, { open: ["reads"], concurrency: 1 });
+  await abandon((init) => ask("/v1/rpc/block?hash=a", init));
+  await until(() => calls.length === 1);
+  assert.is(calls[0]!.status, 499);
+  const next = ask("/v1/rpc/block?hash=b");
   assert.is((await ask("/v1/info")).status, 200);
-  release();
-  for (const answer of await Promise.all(asked)) assert.is(await answer.text(), "1");
-  for (const [at, answer] of (await Promise.all(wrapped)).entries()) {
-    assert.equal(await answer.json(), { jsonrpc: "2.0", result: 1, id: at + 1 });
-  }
   assert.is(node.come.length, 1);
-  assert.is(calls.length, 8);
-  // The next one is a new call.
-  node.answer = result("2");
-  assert.is(await (await ask("/v1/rpc/block?hash=a&verbosity=1")).text(), "2");
-  assert.is(node.come.length, 2);
+  const { socket } = held[0]!;
+  release();
+  await until(() => held.length === 1);
+  assert.ok(held[0]!.socket === socket, "the connection is used again");
+  release();
+  assert.is((await next).status, 200);
+  assert.is(count.closed, 0);
 });
 
-load("what differs is not shared: parameters, headers, right, or what is no read", async () => {
+load(
+  "a slot that was left is free at the end of the time, if the node has said nothing",
+  async () => {
+    const count = holdAndCount();
+    const settings = { open: ["reads"], concurrency: 1, timeout: "200ms" };
+    const { ask } = forwarding(node.url, RPC, settings);
+    await abandon((init) => ask("/v1/rpc/block?hash=a", init));
+    await until(() => count.closed === 1);
+    node.answer = result("1");
+    assert.is((await ask("/v1/rpc/block?hash=b")).status, 200);
+  },
+);
+
+load(
+  "a heavy call that takes too long holds its slot on, until the node has answered",
+  async () => {
+    const count = holdAndCount();
+    const { ask } = forwarding(node.url, RPC, { open: ["reads"], timeout: "1s" });
+    assert.is((await ask("/v1/rpc/heavy?n=1")).status, 504);
+    const next = ask("/v1/rpc/heavy?n=2");
+    assert.is((await ask("/v1/info")).status, 200);
+    assert.equal([node.come.length, count.closed], [1, 0]);
+    release();
+    await until(() => node.come.length === 2);
+    release();
+    assert.is((await next).status, 200);
+    // A node that says nothing is not waited for longer than that.
+    assert.is((await ask("/v1/rpc/heavy?n=3")).status, 504);
+    assert.is(count.closed, 0);
+    await until(() => count.closed === 1);
+  },
+);
+
+load("what is left of a response is read to its end and dropped", async () => {
+  // More than the system's own buffers hold.
+  const size = 30 * 1024 * 1024;
+  holdAndCount();
+  const { ask } = forwarding(node.url, REST, { open: ["reads"], concurrency: 1 });
+  const asked = ask("/v1/node/status");
+  await until(() => held.length === 1);
+  const [response] = held.splice(0);
+  response!.write(new Uint8Array(size / 2));
+  await (await asked).body!.cancel();
+  response!.end(new Uint8Array(size / 2));
+  node.answer = result("1");
+  assert.is((await ask("/v1/node/status")).status, 200);
+  assert.ok(response!.writableFinished);
+});
+
+load("what nobody waits for is broken off at once when the service ends", async () => {
+  const count = holdAndCount();
+  const { ask, app } = forwarding(node.url, RPC);
+  await abandon((init) => ask("/v1/rpc/heavy?n=1", init));
+  const waiting = ask("/v1/rpc/block?hash=a");
+  await until(() => held.length === 2);
+  await app.close();
+  await until(() => count.closed === 1);
+  result("1")(node.come[1]!, held[1]!);
+  assert.is((await waiting).status, 200);
+});
+
+load("each caller gets the response to what they sent, however alike that is", async () => {
+  node.answer = (come, response) => void held.push(Object.assign(response, { come }));
+  const { ask } = forwarding(node.url, REST);
+  const bodies = [[0x80], [0x81], [0xef, 0xbb, 0xbf, 0x7a], [0x7a], [0x7a]];
+  const asked = bodies.map((bytes) =>
+    ask("/v1/node/raw", {
+      method: "POST",
+      headers: { "content-type": "application/octet-stream" },
+      body: Uint8Array.from(bytes),
+    })
+  );
+  await until(() => held.length === bodies.length);
+  for (const response of held as (ServerResponse & { come: Come })[]) {
+    response.end(response.come.body);
+  }
+  const got = await Promise.all(asked.map(async (answer) => (await answer).arrayBuffer()));
+  assert.equal(got.map((bytes) => [...new Uint8Array(bytes)]), bodies);
+});
+
+load("with HTTP Digest each slot has a connection with a nonce of its own", async () => {
+  process.env.GATEWAY_LOGIN = "op:secret";
   process.env.GATEWAY_TOKEN = TOKEN;
-  hold();
-  const settings = {
-    open: ["reads"],
-    with_token: ["send", "POST /send", "unmarked"],
-    token_env: "GATEWAY_TOKEN",
+  const nonces = new WeakMap<object, string>();
+  let refused = 0;
+  node.answer = ({ headers }, response) => {
+    const socket = response.socket!;
+    const nonce = nonces.get(socket) ?? crypto.randomUUID();
+    nonces.set(socket, nonce);
+    if (headers.authorization?.includes(nonce)) return held.push(response);
+    refused++;
+    const challenge = `Digest realm="r", nonce="${nonce}", qop="auth"`;
+    response.writeHead(401, { "www-authenticate": challenge }).end();
   };
+  const settings = { open: ["reads"], with_token: ["send"], token_env: "GATEWAY_TOKEN" };
+  const auth = { digest_env: "GATEWAY_LOGIN" };
+  const { ask } = forwarding(node.url, RPC, settings, {
+    node: { url: node.url, kind: "none", auth },
+    log() {},
+  });
   const headers = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
-  const [paths, methods] = [
-    forwarding(node.url, REST, settings),
-    forwarding(node.url, RPC, settings),
-  ];
-  const send = () => methods.ask("/v1/rpc/send", { method: "POST", headers, body: '{"tx":"a"}' });
-  const unmarked = () => methods.ask("/v1/rpc/unmarked", { method: "POST", headers });
   const asked = [
-    paths.ask("/v1/node/status"),
-    paths.ask("/v1/node/status", { headers: { accept: "application/cbor" } }),
-    paths.ask("/v1/node/peers/a"),
-    paths.ask("/v1/node/peers/b"),
-    ...[send(), send(), unmarked(), unmarked()],
+    ask("/v1/rpc/block?hash=a"),
+    ask("/v1/rpc/block?hash=b"),
+    ask("/v1/rpc/send", { method: "POST", headers, body: '{"tx":"a"}' }),
   ];
-  await until(() => held.length === 8);
+  await until(() => held.length === 3);
   release();
   for (const answer of await Promise.all(asked)) assert.is(answer.status, 200);
-});
-
-load("one that leaves does not end what others wait for, and the last one does", async () => {
-  let closed = 0;
-  node.answer = (_, response) => {
-    held.push(response);
-    response.on("close", () => closed++);
-  };
-  const { ask } = forwarding(node.url, REST);
-  const visitors = [new AbortController(), new AbortController(), new AbortController()];
-  const asked = visitors.map(({ signal }) => ask("/v1/node/status", { signal }));
+  assert.is(refused, 3);
+  const again = ask("/v1/rpc/block?hash=c");
   await until(() => held.length === 1);
-  visitors[0]!.abort();
-  await asked[0]!.catch(() => {});
   release();
-  for (const answer of await Promise.all(asked.slice(1))) {
-    assert.is(answer.status, 200);
-    await answer.text();
-  }
-  assert.is(node.come.length, 1);
-  closed = 0;
-  const last = [new AbortController(), new AbortController()];
-  const left = last.map(({ signal }) => ask("/v1/node/status", { signal }).catch(() => {}));
-  await until(() => held.length === 1);
-  for (const visitor of last) visitor.abort();
-  await Promise.all(left);
-  await until(() => closed === 1);
-  // Who comes then does not join what has ended.
-  node.answer = result("3");
-  assert.is((await ask("/v1/node/status")).status, 200);
-});
-
-load("a failure is shared as well, and is not kept", async () => {
-  hold();
-  const { ask } = forwarding(node.url, REST);
-  const asked = [1, 2, 3].map(() => ask("/v1/node/status"));
-  await until(() => held.length === 1);
-  held.pop()!.writeHead(500).end();
-  for (const answer of await Promise.all(asked)) assert.is(answer.status, 502);
-  assert.is(node.come.length, 1);
-  node.answer = result("1");
-  assert.is((await ask("/v1/node/status")).status, 200);
-});
-
-load("a long answer is not shared: each gets all of it", async () => {
-  const size = 3 * 1024 * 1024;
-  hold();
-  const { ask } = forwarding(node.url, REST);
-  const asked = [1, 2, 3].map(() => ask("/v1/node/status"));
-  await until(() => held.length === 1);
-  node.answer = (_, response) => response.end(new Uint8Array(size));
-  held.pop()!.end(new Uint8Array(size));
-  const lengths = await Promise.all(
-    asked.map(async (answer) => (await (await answer).arrayBuffer()).byteLength),
-  );
-  assert.equal(lengths, [size, size, size]);
-  assert.is(node.come.length, 3);
+  assert.is((await again).status, 200);
+  assert.is(refused, 3, "a nonce is used again on its connection");
 });
 
 load("a batch has one place for all of its calls", async () => {
@@ -347,19 +371,22 @@ load("a batch has one place for all of its calls", async () => {
   assert.is((await other).status, 200);
 });
 
-load("a batch ends when its visitor leaves", async () => {
-  hold();
-  const { rpc, ask } = forwarding(node.url, RPC, { open: ["reads"], concurrency: 1 });
-  const leaving = new AbortController();
-  const calls = [1, 2, 3].map((id) => ({ id, method: "block", params: [`${id}`] }));
-  const left = rpc(calls, { signal: leaving.signal }).catch(() => {});
-  await until(() => held.length === 1);
-  leaving.abort();
-  await left;
-  node.answer = result("1");
-  assert.is((await ask("/v1/rpc/block?hash=b")).status, 200);
-  assert.is(node.come.length, 2);
-});
+load(
+  "of a batch whose client has left, the call at the node ends and no other is sent",
+  async () => {
+    const count = holdAndCount();
+    const { rpc, ask } = forwarding(node.url, RPC, { open: ["reads"], concurrency: 1 });
+    const calls = [1, 2, 3].map((id) => ({ id, method: "block", params: [`${id}`] }));
+    await abandon((init) => rpc(calls, init));
+    const next = ask("/v1/rpc/block?hash=b");
+    assert.is((await ask("/v1/info")).status, 200);
+    assert.is(node.come.length, 1);
+    node.answer = result("1");
+    release();
+    assert.is((await next).status, 200);
+    assert.equal([node.come.length, count.closed], [2, 0]);
+  },
+);
 
 load("close lets what runs end, but not for long, and later calls are 503", async () => {
   hold();
@@ -373,30 +400,6 @@ load("close lets what runs end, but not for long, and later calls are 503", asyn
   assert.is(first!.status, 200);
   assert.is(second!.status, 503);
   assert.match((await second!.json()).detail, "The service ends");
-});
-
-load("sharing gives each its own end, and ends the call with the last", async () => {
-  const sharing = createSharing<number>();
-  let ends = 0;
-  let starts = 0;
-  const start = () => {
-    starts++;
-    return Promise.resolve({ answer: starts, isWhole: true, end: () => void ends++ });
-  };
-  const { signal } = new AbortController();
-  const [a, b] = await Promise.all([
-    sharing.join("k", start, signal),
-    sharing.join("k", start, signal),
-  ]);
-  assert.equal([a.answer, b.answer, starts], [1, 1, 1]);
-  a.end();
-  a.end();
-  await Promise.resolve();
-  assert.is(ends, 0);
-  b.end();
-  await Promise.resolve();
-  await Promise.resolve();
-  assert.is(ends, 1);
 });
 
 load.run();

@@ -215,7 +215,8 @@ paths("what is never sent is not said to be open either", () => {
   const operations = ["TRACE", "OPTIONS", "GET"].map((method) => ({
     ...{ name: `${method} /a`, operationId: undefined, isMethod: false, method, path: "/a" },
     ...{ access: "read" as const, isHeavy: false, isStreaming: false, parameters: [] },
-    ...{ isByPosition: false, isGettable: false, body: undefined, answerHeaders: [] },
+    ...{ isByPosition: false, isGettable: false, body: undefined },
+    ...{ answerHeaders: [], answerTypes: [] },
   }));
   const rights = decide(operations, { open: ["*"] }).map(({ decision }) => decision.right);
   assert.equal(rights, ["refused", "refused", "open"]);

@@ -5,7 +5,6 @@ import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { CallOut } from "../src/call-out-for-gateway.ts";
-import { createBudget } from "../src/gateway/bytes-under-way.ts";
 import { callNode } from "../src/gateway/upstream.ts";
 import { createAuth } from "../src/info/sources/give-credentials.ts";
 import {
@@ -102,6 +101,28 @@ requests("nothing of the visitor's: only what the operation names, and no secret
   assert.not.match(JSON.stringify(rawHeaders), "visitors");
 });
 
+const ACCEPTED: readonly (readonly [client: string, node: string])[] = [
+  ["*/*", "*/*"],
+  ["application/cbor", "application/cbor"],
+  ["APPLICATION/Json ; charset=utf-8", "application/json"],
+  ["text/event-stream", "*/*"],
+  ["text/event-stream, */*;q=0.1", "*/*;q=0.1"],
+  ["application/x-ndjson, application/json;q=0.5", "application/json;q=0.5"],
+  ["application/*;q=0.8, text/plain", "application/cbor;q=0.8, application/json;q=0.8, text/plain"],
+  ["application/json;q=0, text/html, nonsense, */, ,", "*/*"],
+];
+
+for (const [client, accepted] of ACCEPTED) {
+  requests(`of Accept: ${client} the node gets ${accepted}`, async () => {
+    const headers = { "x-size": "5", accept: client };
+    assert.is((await rest.ask("/v1/node/sized", { headers })).status, 200);
+    assert.is(node.come[0]!.headers.accept, accepted);
+    // An operation that names no type asks for none.
+    await rest.ask("/v1/node/peers/a", { headers });
+    assert.match(node.come[1]!.headers.accept!, /^\*\/\*(;q=0\.1)?$/);
+  });
+}
+
 requests("the node's secret takes the place of a header in another letter case", async () => {
   process.env.GATEWAY_NODE_SECRET = "nodes";
   const auth = createAuth({
@@ -115,9 +136,10 @@ requests("the node's secret takes the place of a header in another letter case",
     return Promise.reject(new Error("not sent"));
   };
   const request = { method: "GET", url: new URL(node.url), headers: { "x-key": "visitors" } };
-  const upstream = { callOut, auth, limit: 1, budget: createBudget() };
+  const upstream = { callOut, auth, limit: { all: 1, left: 1 }, grow: () => true };
   const { signal } = new AbortController();
-  await callNode(upstream, { ...request, body: undefined }, true, 1, signal).catch(() => {});
+  const signals = { client: signal, node: signal };
+  await callNode(upstream, { ...request, body: undefined }, true, 1, signals).catch(() => {});
   assert.equal(sent, { "accept-encoding": "identity", "x-key": "nodes" });
 });
 
@@ -227,6 +249,72 @@ requests("a content whose length nobody says is counted as it comes", async () =
   const headers = { "content-type": "application/json" };
   assert.is((await rest.ask("/v1/node/any", { ...init, headers })).status, 413);
   assert.ok(sent < 4 * 1024 * 1024);
+});
+
+/** A content in parts. */
+const inParts = (path: string, type: string, pull: UnderlyingDefaultSource["pull"]) =>
+  rest.ask(path, {
+    method: "POST",
+    headers: { "content-type": type },
+    body: new ReadableStream({ pull: pull! }),
+    duplex: "half",
+  } as RequestInit);
+
+requests("a content in parts of one byte is refused after some thousand", async () => {
+  let sent = 0;
+  const answer = await inParts("/v1/node/any", "application/json", (controller) => {
+    sent++;
+    controller.enqueue(Uint8Array.of(0x20));
+  });
+  assert.is(answer.status, 400);
+  assert.ok(sent < 5000, `${sent} were read`);
+});
+
+requests("a content in short parts, but no absurd ones, is sent byte for byte", async () => {
+  const part = `${" ".repeat(99)}1`;
+  let left = 10_000;
+  const answer = await inParts("/v1/node/raw", "application/octet-stream", (controller) => {
+    if (left-- === 0) controller.close();
+    else controller.enqueue(new TextEncoder().encode(part));
+  });
+  assert.is(answer.status, 200);
+  assert.is(textOf(node.come[0]!), part.repeat(10_000));
+});
+
+requests("contents that do not end leave room for short ones and for the token's", async () => {
+  process.env.GATEWAY_TOKEN = TOKEN;
+  const { ask } = forwarding(node.url, REST, {
+    open: ["reads"],
+    with_token: ["POST /send"],
+    token_env: "GATEWAY_TOKEN",
+  });
+  const most = new Uint8Array(1024 * 1024 - 1).fill(0x20);
+  const ends: (() => void)[] = [];
+  const send = (path: string, body: BodyInit, more = {}) =>
+    ask(path, {
+      method: "POST",
+      body,
+      headers: { "content-type": "application/octet-stream", ...more },
+      duplex: "half",
+    } as RequestInit);
+  const endless = () =>
+    new ReadableStream({
+      start(controller) {
+        controller.enqueue(most);
+        ends.push(() => controller.close());
+      },
+      cancel: () => void ends.pop(),
+    });
+  const first = await Promise.race(
+    Array.from({ length: 60 }, () => send("/v1/node/raw", endless())),
+  );
+  assert.is(first.status, 503);
+  assert.match(first.headers.get("retry-after")!, /^\d+$/);
+  assert.is((await send("/v1/node/raw", most)).status, 503);
+  assert.is((await send("/v1/node/raw", most.subarray(0, 10_000))).status, 200);
+  const token = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
+  const long = `1${" ".repeat(1024 * 1024 - 1)}`;
+  assert.is((await send("/v1/node/send", long, token)).status, 200);
 });
 
 const post = (path: string, body: BodyInit, headers: Record<string, string> = {}) =>

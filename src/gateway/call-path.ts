@@ -13,7 +13,9 @@ import { notFound } from "../http/no-route.ts";
 import { problem } from "../http/problem-details.ts";
 import type { Status } from "../http/status.ts";
 import type { NodeOperation, NodeParameter } from "../openapi/callable-operations.ts";
+import { acceptFor } from "./accepted-types.ts";
 import { answerHeaders } from "./answer-headers.ts";
+import type { Room } from "./bytes-under-way.ts";
 import { foreignCaller, nodeBusy, wrongParameters } from "./call-refusals.ts";
 import { checkValue } from "./check-value.ts";
 import { type Call, type Core, spansOf } from "./every-call.ts";
@@ -37,7 +39,7 @@ const DENIED_HEADERS =
 const NO_RULES = {};
 
 /** Answers a call of a path. */
-export async function callPath(core: Core, call: Call): Promise<Answer | Response> {
+export async function callPath(core: Core, call: Call, room: Room): Promise<Answer | Response> {
   const { base, mayCall, refuse, forward } = core;
   const { secretHeader = "" } = core.options;
   const { head, query } = call;
@@ -58,8 +60,10 @@ export async function callPath(core: Core, call: Call): Promise<Answer | Respons
   const refusal = refused && await refused;
   if (refusal) return refusal;
   if (head.headers.has("upgrade")) return problem(400, "Connections are not upgraded here");
-  const content = await readContent(call, Object.keys(operation.body?.rules ?? NO_RULES));
-  if ("status" in content) return problem(content.status, content.detail);
+  const types = Object.keys(operation.body?.rules ?? NO_RULES);
+  const purpose = decision.right === "token" ? "token" : "body";
+  const content = await readContent(call, types, (bytes) => room.set(bytes, purpose));
+  if ("status" in content) return problem(content.status, content.detail, content.headers);
   if (fault) return wrongParameters([{ in: "path", ...fault }]);
   const list = operation.parameters ?? [];
   const isTaken = ({ name, in: place }: NodeParameter) =>
@@ -80,7 +84,7 @@ export async function callPath(core: Core, call: Call): Promise<Answer | Respons
   if (url === undefined) return notFound();
   const headers = {
     ...headersOf(read.headers),
-    accept: head.headers.get("accept") ?? "*/*",
+    accept: acceptFor(head.headers.get("accept"), operation.answerTypes),
     ...content.type !== undefined && { "content-type": typeOf(content.type, head) },
   };
   const request = { method: operation.method, url, headers, body: content.bytes };
@@ -167,12 +171,12 @@ const passOn = ({ access, method, answerHeaders: named }: NodeOperation) =>
     );
   }
   const headers = answerHeaders(answer.headers, named);
-  if (!answer.isWhole) {
+  const isEmpty = status === 204 || status === 205 || method === "HEAD";
+  if (!answer.isWhole && !isEmpty) {
     const body = breakable(streamOf(answer, end), answer.length);
     return new Response(body, { status, headers });
   }
-  end(size);
-  const isEmpty = status === 204 || status === 205 || method === "HEAD";
+  end(isEmpty ? 0 : size);
   if (!isEmpty) headers["content-length"] = String(size);
   return {
     // A node may have one that this service never gives by itself.

@@ -7,6 +7,7 @@ import type { Answer } from "../http/message.ts";
 import type { Status } from "../http/status.ts";
 import { looksLikeBrowser } from "./browser-guard.ts";
 import { BUSY, busyNode, hasTokenInQuery, TOKEN_IN_QUERY, TOKEN_UNKNOWN } from "./call-refusals.ts";
+import type { Room } from "./bytes-under-way.ts";
 import { describeFailure, STATUS_GONE } from "./call-failures.ts";
 import { type Call, type Core, goneOf } from "./every-call.ts";
 import type { Decided } from "./decide-operations.ts";
@@ -17,7 +18,6 @@ import { isFault, type RawCall, readRpcBody, type RpcFault } from "./parse-rpc-b
 import { checkParams, readRpcAnswer, writeCall } from "./one-rpc-call.ts";
 import { CODES } from "./rpc-error-codes.ts";
 import type { UpstreamAnswer, UpstreamRequest } from "./upstream.ts";
-import { following } from "../with-timeout.ts";
 
 /** The types of a body, of which no form of a page is one. */
 const TYPES = ["application/json", "application/json-rpc", "application/jsonrequest"];
@@ -32,12 +32,12 @@ interface Sending {
   readonly gone: AbortSignal;
   readonly send: (decided: Decided, request: UpstreamRequest) => Promise<UpstreamAnswer>;
   /** Gives back the place. */
-  readonly leave: () => void;
+  readonly free: () => void;
   readonly end: () => void;
 }
 
 /** Answers a body. */
-export async function callRpc(core: Core, call: Call): Promise<Answer | Response> {
+export async function callRpc(core: Core, call: Call, room: Room): Promise<Answer | Response> {
   const { head, query } = call;
   if (!core.mayCall(call, "open")) {
     return rpcRefusal(403, CODES.notAllowed, "Pages of other origins may not call the node");
@@ -48,13 +48,15 @@ export async function callRpc(core: Core, call: Call): Promise<Answer | Response
   }
   // bitcoin-core of npm names no type; pages can do so as well.
   const types = looksLikeBrowser(head.headers) ? TYPES : [...TYPES, ""];
-  const content = await readContent(call, types);
+  const purpose = await core.hasToken(head) ? "token" : "body";
+  const content = await readContent(call, types, (bytes) => room.set(bytes, purpose));
   if ("status" in content) {
-    const { status, detail } = content;
+    const { status, detail, headers } = content;
     return rpcRefusal(
       status,
-      CODES.invalidCall,
+      status === 503 ? CODES.notReached : CODES.invalidCall,
       status === 415 ? "A call is application/json" : detail,
+      headers,
     );
   }
   if (!content.bytes) {
@@ -146,7 +148,7 @@ async function answerAll(
     for (const one of judged) {
       texts.push(typeof one === "object" ? await answerOne(core, one, sending) : one);
     }
-    sending.leave();
+    sending.free();
     return { texts, end: sending.end };
   } catch (error) {
     sending.end();
@@ -164,24 +166,24 @@ function sendAlone({ options, send }: Core, gone: AbortSignal): Sending {
       return sent.answer;
     },
     // The place of one call is given back with its answer.
-    leave() {},
+    free() {},
     end: () => end(),
   };
 }
 
 /** @throws {NoPlace} if there is no place */
 async function sendTogether(
-  { options, begin }: Core,
+  { options, leases }: Core,
   ready: readonly Ready[],
   gone: AbortSignal,
 ): Promise<Sending> {
   const isWithToken = ready.some(({ decided }) => decided.decision.right === "token");
   const isHeavy = ready.some(({ decided }) => decided.operation.isHeavy);
-  const turn = await begin(isWithToken ? "token" : "open", isHeavy, following(gone));
+  const lease = await leases.begin(isWithToken ? "token" : "open", isHeavy, gone);
   return {
-    ...{ gone, leave: turn.leave, end: turn.end },
+    ...{ gone, free: lease.free, end: lease.end },
     send: ({ operation }, request) =>
-      turn.send(request, operation.access === "read", options.limit),
+      lease.send(request, operation.access === "read", options.limit),
   };
 }
 

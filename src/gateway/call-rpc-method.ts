@@ -8,6 +8,7 @@ import { notFound } from "../http/no-route.ts";
 import { problem } from "../http/problem-details.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { parsePercent } from "../percent-decode.ts";
+import type { Room } from "./bytes-under-way.ts";
 import { foreignCaller, nodeBusy, problemWith, wrongParameters } from "./call-refusals.ts";
 import type { Call, Core } from "./every-call.ts";
 import { isBusy, jsonAnswer, NONSENSE } from "./make-json-answer.ts";
@@ -18,7 +19,7 @@ import { checkParams, readRpcAnswer, type RpcAnswer, writeCall } from "./one-rpc
 import { statusOf } from "./rpc-error-codes.ts";
 
 /** Answers a call of a method. */
-export async function callMethod(core: Core, call: Call): Promise<Answer | Response> {
+export async function callMethod(core: Core, call: Call, room: Room): Promise<Answer | Response> {
   const { mayCall, refuse, forward, rpcRequest } = core;
   const { head } = call;
   const decided = (await core.lookUp()).methods.get(parsePercent(call.path) ?? "");
@@ -33,7 +34,8 @@ export async function callMethod(core: Core, call: Call): Promise<Answer | Respo
   const refusal = await refuse(call, decided);
   if (refusal) return refusal;
   if (head.headers.has("upgrade")) return problem(400, "Connections are not upgraded here");
-  const params = await paramsOf(operation, call);
+  const purpose = decision.right === "token" ? "token" : "body";
+  const params = await paramsOf(operation, call, (bytes) => room.set(bytes, purpose));
   if ("status" in params) return params;
   const wrong = checkParams(operation, params);
   if (wrong.length > 0) {
@@ -54,10 +56,14 @@ export async function callMethod(core: Core, call: Call): Promise<Answer | Respo
 }
 
 /** The parameters of a method, each as JSON: in the query of a GET, in the content of a POST. */
-async function paramsOf(operation: NodeOperation, call: Call): Promise<RawParams | Answer> {
+async function paramsOf(
+  operation: NodeOperation,
+  call: Call,
+  grow: (bytes: number) => boolean,
+): Promise<RawParams | Answer> {
   const isGet = call.head.method === "GET";
-  const content = await readContent(call, isGet ? [] : [TYPE]);
-  if ("status" in content) return problem(content.status, content.detail);
+  const content = await readContent(call, isGet ? [] : [TYPE], grow);
+  if ("status" in content) return problem(content.status, content.detail, content.headers);
   const { given, wrong } = readQuery(
     isGet ? operation.parameters ?? [] : [],
     call.query,

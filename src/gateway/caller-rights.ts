@@ -29,7 +29,12 @@ export interface CallerRights {
   /** Why a caller is refused; `undefined` where he is not. */
   refuse(caller: Caller, decided: Decided): Awaitable<Answer | undefined>;
   /** What the caller may do: what is open, or what the token opens; `unknown` where it cannot be read. */
-  rightOf(head: RequestHead, decision: Decision): Promise<"open" | "token" | "refused" | "unknown">;
+  rightOf(
+    head: RequestHead,
+    decision: Pick<Decision, "right">,
+  ): Promise<"open" | "token" | "refused" | "unknown">;
+  /** Whether the caller shows the token. */
+  hasToken(head: RequestHead): Promise<boolean>;
 }
 
 /**
@@ -58,6 +63,9 @@ export function createCallerRights(
   };
   return {
     rightOf,
+    hasToken: async (head) =>
+      head.headers.has("authorization") &&
+      await rightOf(head, { right: "token" }) === "token",
     mayCall: ({ head }, right) =>
       isAllowedCaller(head, origins === "*" && right !== "open" ? [] : origins),
     refuse(caller, decided) {

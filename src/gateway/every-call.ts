@@ -8,21 +8,18 @@ import { problem } from "../http/problem-details.ts";
 import type { Auth } from "../info/sources/give-credentials.ts";
 import type { CallRecord } from "../log.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
-import { createBudget } from "./bytes-under-way.ts";
+import { createLeases, type Leases } from "./call-lease.ts";
 import { describeFailure, STATUS_GONE } from "./call-failures.ts";
-import { createCallsUnderWay } from "./calls-under-way.ts";
 import { busy } from "./call-refusals.ts";
 import { type CallerRights, createCallerRights } from "./caller-rights.ts";
-import { decide, type Decided, type Decision } from "./decide-operations.ts";
+import { decide, type Decided } from "./decide-operations.ts";
 import { createPathTable, type PathTable } from "./match-path.ts";
-import { createPlaces, NoPlace } from "./call-slots.ts";
-import { createSharing, type Shareable } from "./share-reads.ts";
+import { NoPlace } from "./call-slots.ts";
 import type { Forward } from "./forward-settings.ts";
 import type { TokenPlace } from "./token.ts";
-import { callNode, type UpstreamAnswer, UpstreamError, type UpstreamRequest } from "./upstream.ts";
-import { type CallOut, FORGETS_REQUESTS } from "../call-out-for-gateway.ts";
+import type { UpstreamAnswer, UpstreamRequest } from "./upstream.ts";
+import type { CallOut } from "../call-out-for-gateway.ts";
 import { isResponse } from "../http/to-response.ts";
-import { following } from "../with-timeout.ts";
 
 /** A call that has come. */
 export interface Call {
@@ -65,38 +62,19 @@ export interface Lookup {
   readonly methods: ReadonlyMap<string, Decided>;
 }
 
-/** An answer of the node that is under way; its end gives back the place, and lets go of the answer. */
-export type Sent = Shareable<UpstreamAnswer>;
-
-/** A place at the node, for one call or for all of a batch: the time and the longest answer are for all of them. */
-export interface Turn {
-  /**
-   * Sends a call.
-   *
-   * @param isRead whether it may be sent again, as for {@linkcode callNode}
-   * @param collect how much of the answer is read before this resolves, in bytes
-   * @throws {UpstreamError} if there is no answer that can be passed on
-   * @throws {DOMException} `TimeoutError` if the time is over
-   */
-  send(request: UpstreamRequest, isRead: boolean, collect: number): Promise<UpstreamAnswer>;
-  /** Gives back the place; the bytes of the answers still count. May be called again. */
-  readonly leave: () => void;
-  /** Gives back the place, and lets go of the answers. May be called again. */
+/** An answer of the node that is under way. */
+export interface Sent {
+  readonly answer: UpstreamAnswer;
+  /** Gives back the place, and lets go of the answer. May be called again. */
   readonly end: () => void;
 }
 
 /** What calls go through. */
 export interface Core extends CallerRights {
   readonly lookUp: () => Awaitable<Lookup>;
+  readonly leases: Leases;
   /**
-   * Takes a place at the node.
-   *
-   * @param controller is aborted when the visitor leaves, and by this when the time is over or the service ends
-   * @throws {NoPlace} if there is none
-   */
-  begin(right: Decision["right"], isHeavy: boolean, controller: AbortController): Promise<Turn>;
-  /**
-   * Sends a call where there is a place for it, within the time. Reads that are alike share one call.
+   * Sends a call where there is a place for it, within the time.
    *
    * @param collect how much of the answer is read before this resolves, in bytes
    * @param gone is aborted when the visitor leaves
@@ -119,30 +97,15 @@ export interface Core extends CallerRights {
   /** The node's URL as parsers write it, without a slash at its end. */
   readonly base: string;
   readonly options: GatewayOptions;
-  /** How many calls wait for a place at the node. */
-  waiting(): number;
-  close(): void;
 }
 
 /** How much of an answer of REST is read before its status is sent, in bytes. */
 const COLLECTED_MAX = 1024 * 1024;
 
-/** How often a call that waits for a place looks for those that were forgotten, in milliseconds. */
-const SWEEP_INTERVAL = 200;
-
-/** How long what is under way may take when the service ends, in milliseconds. */
-const GRACE = 5000;
-
 /** Makes what calls go through. */
 export function createCore(options: GatewayOptions): Core {
-  const { callOut, limit, timeout } = options;
-  const places = createPlaces(options.concurrency);
-  const budget = createBudget();
-  const sharing = createSharing<UpstreamAnswer>();
-  const underWay = createCallsUnderWay();
-  /** When the calls of requests that may be forgotten should have ended. */
-  const ends = new Map<() => void, number>();
-  let closing: ReturnType<typeof setTimeout> | undefined;
+  const { limit, timeout } = options;
+  const leases = createLeases(options);
   const base = new URL(options.url).href.replace(/\/+$/, "");
   let made: { readonly of: readonly NodeOperation[]; readonly lookup: Lookup } | undefined;
 
@@ -168,91 +131,16 @@ export function createCore(options: GatewayOptions): Core {
     return { paths: createPathTable(templates), methods: new Map(methods) };
   };
 
-  const begin: Core["begin"] = async (right, isHeavy, controller) => {
-    const { signal } = controller;
-    const timer = setTimeout(
-      () => controller.abort(new DOMException("The call takes too long", "TimeoutError")),
-      timeout,
-    );
-    const takeAway = underWay.add(controller);
-    let giveBack = () => {};
-    const answers: UpstreamAnswer[] = [];
-    const leave = () => {
-      giveBack();
-      clearTimeout(timer);
-      takeAway();
-      if (underWay.count() === 0) clearTimeout(closing);
-    };
-    const end = () => {
-      ends.delete(end);
-      leave();
-      for (const answer of answers.splice(0)) answer.release();
-    };
-    const sweep = FORGETS_REQUESTS ? setInterval(endForgotten, SWEEP_INTERVAL) : undefined;
-    if (FORGETS_REQUESTS) ends.set(end, performance.now() + timeout);
+  const send: Core["send"] = async ({ operation, decision: { right } }, request, collect, gone) => {
+    const lease = await leases.begin(right === "token" ? "token" : "open", operation.isHeavy, gone);
     try {
-      giveBack = await places.take(right === "token" ? "token" : "open", isHeavy, signal);
+      const answer = await lease.send(request, operation.access === "read", collect);
+      // A node that has said all is free for the next call.
+      lease.free();
+      return { answer, end: lease.end };
     } catch (error) {
-      end();
+      lease.end();
       throw error;
-    } finally {
-      clearInterval(sweep);
-    }
-    // Nobody may be reading what is left of an answer.
-    signal.addEventListener("abort", end);
-    let left = limit;
-    return {
-      leave,
-      end,
-      async send(request, isRead, collect) {
-        signal.throwIfAborted();
-        const ready = options.auth();
-        const auth = "first" in ready ? ready : await ready;
-        const upstream = { callOut, auth, limit: left, budget };
-        const most = Math.min(collect, left);
-        const answer = await callNode(upstream, request, isRead, most, signal);
-        if (signal.aborted) answer.release();
-        signal.throwIfAborted();
-        answers.push(answer);
-        left -= answer.size;
-        return answer;
-      },
-    };
-  };
-
-  const send: Core["send"] = (
-    { operation, decision: { right } },
-    request,
-    collect,
-    gone,
-  ) => {
-    const isRead = operation.access === "read";
-    const alone = async (controller: AbortController): Promise<Sent> => {
-      const turn = await begin(right, operation.isHeavy, controller);
-      try {
-        const answer = await turn.send(request, isRead, collect);
-        // A node that has said all is free for the next call.
-        if (answer.isWhole) turn.leave();
-        return { answer, isWhole: answer.isWhole, end: turn.end };
-      } catch (error) {
-        turn.end();
-        throw error;
-      }
-    };
-    if (!isRead || FORGETS_REQUESTS) return alone(following(gone));
-    return sharing.join(keyOf(operation, right, request), alone, gone);
-  };
-
-  /** Ends the calls of requests that were forgotten. */
-  const endForgotten = () => {
-    const now = performance.now();
-    for (const [end, deadline] of ends) {
-      if (now <= deadline) continue;
-      try {
-        end();
-      } catch {
-        // What belongs to another request cannot be cancelled; place and bytes were given back before.
-      }
     }
   };
 
@@ -291,7 +179,7 @@ export function createCore(options: GatewayOptions): Core {
     try {
       // What is collected ends before the answer is made; its bytes count until they are sent.
       const made = answerOf(sent.answer, (length) => {
-        if (!sent.isWhole) sent.end();
+        if (!sent.answer.isWhole) sent.end();
         bytes = length;
         tell();
       });
@@ -315,30 +203,13 @@ export function createCore(options: GatewayOptions): Core {
 
   return {
     ...createCallerRights(options),
-    ...{ lookUp, begin, send, forward, rpcRequest, base, options },
-    waiting: () => places.waiting,
-    close() {
-      places.close();
-      const breakOff = () => underWay.breakOff(new UpstreamError(503, "The service ends"));
-      if (underWay.count() > 0) closing ??= setTimeout(breakOff, GRACE);
-    },
+    ...{ lookUp, leases, send, forward, rpcRequest, base, options },
   };
 }
 
 /** The parameters of a path that may hold slashes. */
 export const spansOf = ({ parameters = [] }: NodeOperation): ReadonlySet<string> =>
   new Set(parameters.filter(({ spans }) => spans).map(({ name }) => name));
-
-/** Tells reads apart: what is called, by whom, and all that the node gets. */
-function keyOf(
-  { name }: NodeOperation,
-  right: Decision["right"],
-  { method, url, headers, body }: UpstreamRequest,
-): string {
-  let key = `${right} ${name}\n${method} ${url.href}\n`;
-  for (const name in headers) key += `${name}: ${headers[name]}\n`;
-  return body ? `${key}\n${new TextDecoder().decode(body)}` : key;
-}
 
 /** Is aborted when the visitor of a call leaves. */
 export const goneOf = async ({ head, makeRequest }: Call): Promise<AbortSignal> =>

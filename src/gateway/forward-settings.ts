@@ -85,5 +85,13 @@ export function bytesOf(size: string): number {
   return Math.round(Number(number) * UNITS[unit]!);
 }
 
+/** A size in bytes as people read it: `32 MiB`. */
+export function sizeText(bytes: number): string {
+  const unit = ["GiB", "MiB", "KiB"].find((unit) =>
+    bytes >= UNITS[unit]! && bytes % UNITS[unit]! === 0
+  );
+  return unit === undefined ? `${bytes} bytes` : `${bytes / UNITS[unit]!} ${unit}`;
+}
+
 /** The methods of HTTP that are forwarded, where the node has them. OPTIONS is this service's own. */
 export const CALL_METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];

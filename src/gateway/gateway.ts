@@ -26,13 +26,22 @@ export interface Gateway {
 /** Makes a gateway. */
 export function createGateway(options: GatewayOptions): Gateway {
   const core = createCore(options);
+  /** The room of a body is given back when its call is answered. */
+  const answering = (answer: typeof callPath): Gateway["callPath"] => async (call) => {
+    const room = core.leases.room();
+    try {
+      return await answer(core, call, room);
+    } finally {
+      room.end();
+    }
+  };
   return {
-    callPath: (call) => callPath(core, call),
-    callMethod: (call) => callMethod(core, call),
-    callRpc: (call) => callRpc(core, call),
+    callPath: answering(callPath),
+    callMethod: answering(callMethod),
+    callRpc: answering(callRpc),
     get waiting() {
-      return core.waiting();
+      return core.leases.waiting;
     },
-    close: core.close,
+    close: core.leases.close,
   };
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Bytes, joinBytes } from "../bytes.ts";
+import { type Bytes, createCollector, joinBytes } from "../bytes.ts";
 import type { Awaitable } from "../http/message.ts";
 import { namesContent } from "../http/request-has-content.ts";
 import { withTimeout } from "../with-timeout.ts";
@@ -15,10 +15,14 @@ export const BODY_MAX: number = 1024 * 1024;
 /** How long a body may take, in milliseconds. */
 const TIMEOUT = 10_000;
 
+/** Takes room for so many bytes; `false` where there is none. */
+type Grow = (bytes: number) => boolean;
+
 /** Why a body cannot be had: the status of the answer and its sentence. */
 export interface BodyRefusal {
-  readonly status: 400 | 408 | 413 | 415;
+  readonly status: 400 | 408 | 413 | 415 | 503;
   readonly detail: string;
+  readonly headers?: Record<string, string>;
 }
 
 /** The content of a call; both are `undefined` where there is none. */
@@ -36,6 +40,7 @@ export interface Content {
 export function readContent(
   call: Pick<Call, "head" | "makeRequest" | "content">,
   types: readonly string[],
+  grow: Grow,
 ): Awaitable<Content | BodyRefusal> {
   const { head } = call;
   const { headers } = head;
@@ -54,7 +59,7 @@ export function readContent(
   const isTaken = types.includes(type);
   if (!isTaken && namesContent(head)) return wrongType;
   if (head.hasContent === false) return NO_CONTENT;
-  return readTyped(call, isTaken ? type : undefined, wrongType);
+  return readTyped(call, isTaken ? type : undefined, wrongType, grow);
 }
 
 /** @param type `undefined` where the operation takes no content of this type */
@@ -62,14 +67,17 @@ async function readTyped(
   { makeRequest, content }: Pick<Call, "makeRequest" | "content">,
   type: string | undefined,
   wrongType: BodyRefusal,
+  grow: Grow,
 ): Promise<Content | BodyRefusal> {
   const request = await makeRequest();
   if (!request.body) {
     content.isRead = true;
     return NO_CONTENT;
   }
+  const said = Number(request.headers.get("content-length") ?? 0);
   // HTTP/2 and a host's own requests need no length: nothing is of any type.
-  const bytes = await readBody(request, type === undefined ? 0 : BODY_MAX);
+  const most = type === undefined ? 0 : BODY_MAX;
+  const bytes = said > most ? TOO_LARGE : await readBody(request.body, most, grow);
   if ("status" in bytes) {
     return type === undefined && bytes.status === 413 ? wrongType : bytes;
   }
@@ -84,29 +92,50 @@ const TOO_LARGE: BodyRefusal = {
   detail: `The content of a call has at most ${BODY_MAX / 1024} KiB`,
 };
 
-async function readBody(request: Request, most: number): Promise<Bytes | BodyRefusal> {
-  if (Number(request.headers.get("content-length") ?? 0) > most) return TOO_LARGE;
-  const reader = request.body?.getReader();
-  if (!reader) return new Uint8Array();
-  const parts: Uint8Array[] = [];
+const LATE: BodyRefusal = {
+  status: 408,
+  detail: "The content of the call does not arrive in time",
+};
+
+const FULL: BodyRefusal = {
+  status: 503,
+  detail: "Too many bytes are under way",
+  headers: { "retry-after": "5" },
+};
+
+/** More parts than that are refused where they are shorter than that on average, in bytes. */
+const PARTS_MAX = 4096, PART_MIN = 64;
+
+async function readBody(
+  body: ReadableStream<Uint8Array>,
+  most: number,
+  grow: Grow,
+): Promise<Bytes | BodyRefusal> {
+  const reader = body.getReader() as ReadableStreamDefaultReader<Bytes>;
+  const bytes = await withTimeout(gather(reader, most, grow), TIMEOUT, () => LATE);
+  if ("status" in bytes) void reader.cancel().catch(() => {});
+  return bytes;
+}
+
+async function gather(
+  reader: ReadableStreamDefaultReader<Bytes>,
+  most: number,
+  grow: Grow,
+): Promise<Bytes | BodyRefusal> {
+  const come = createCollector();
   let length = 0;
-  const until = performance.now() + TIMEOUT;
+  let parts = 0;
   try {
     for (;;) {
-      const late = { done: true, value: undefined, isLate: true } as const;
-      const left = Math.max(0, until - performance.now());
-      const read = await withTimeout(reader.read(), left, () => late);
-      if ("isLate" in read) {
-        void reader.cancel().catch(() => {});
-        return { status: 408, detail: "The content of the call does not arrive in time" };
+      const { done, value } = await reader.read();
+      if (done) return joinBytes(come.take());
+      length += value.byteLength;
+      if (length > most) return TOO_LARGE;
+      if (++parts > PARTS_MAX && length < parts * PART_MIN) {
+        return { status: 400, detail: "The content of the call comes in too many parts" };
       }
-      if (read.done) return joinBytes(parts);
-      length += read.value.byteLength;
-      if (length > most) {
-        void reader.cancel().catch(() => {});
-        return TOO_LARGE;
-      }
-      parts.push(read.value);
+      if (!grow(length)) return FULL;
+      come.push(value);
     }
   } catch {
     return { status: 400, detail: "The content of the call breaks off" };

@@ -3,10 +3,16 @@
  *
  * @module
  */
-import type { Bytes } from "../bytes.ts";
+import { type Bytes, createCollector } from "../bytes.ts";
 import type { Attempt, Auth } from "../info/sources/give-credentials.ts";
-import { type CallOut, type IncomingAnswer, SHOWS_BREAKS } from "../call-out-for-gateway.ts";
-import type { Budget } from "./bytes-under-way.ts";
+import {
+  type CallOut,
+  type IncomingAnswer,
+  type SendOptions,
+  SHOWS_BREAKS,
+} from "../call-out-for-gateway.ts";
+import { SMALL } from "./bytes-under-way.ts";
+import { sizeText } from "./forward-settings.ts";
 
 /** A call as the node gets it. */
 export interface UpstreamRequest {
@@ -24,14 +30,15 @@ export interface UpstreamAnswer {
   /** The first bytes, as they came, and whether these are all. */
   readonly parts: readonly Bytes[];
   readonly isWhole: boolean;
-  /** How many these are. */
+  /** How many these are, and how many have come on the wire for them. */
   readonly size: number;
+  readonly received: number;
   /** The length of the whole answer, in bytes, where the node says it. */
   readonly length: number | undefined;
   /** Reads the next bytes; `undefined` at the end. Rejects where the answer breaks off or is too long. */
   next(): Promise<Bytes | undefined>;
-  /** Lets go of what was read, and of the rest. May be called again. */
-  release(): void;
+  /** Reads the rest, up to the limit, and keeps nothing of it; resolves when the node has said all. */
+  drain(): Promise<void>;
 }
 
 /** Why there is no answer of the node. */
@@ -52,9 +59,18 @@ export class UpstreamError extends Error {
 export interface Upstream {
   readonly callOut: CallOut;
   readonly auth: Auth;
-  /** The longest answer, in bytes. */
-  readonly limit: number;
-  readonly budget: Budget;
+  /** The longest response in bytes: as it is set, and what other responses have left of it. */
+  readonly limit: { readonly all: number; readonly left: number };
+  /** Takes room for what has come, in bytes; `false` if there is none. */
+  readonly grow: (received: number) => boolean;
+}
+
+/** What ends a call. */
+export interface CallSignals {
+  /** That nobody waits for the response: what comes is not kept. */
+  readonly client: AbortSignal;
+  /** That the node is not waited for any longer: its connection is closed. */
+  readonly node: AbortSignal;
 }
 
 /**
@@ -63,70 +79,77 @@ export interface Upstream {
  * @param isRead whether it may also be sent again where a kept connection turns out to be closed
  * @param collect how many bytes are read before this resolves; all of them where a client could not see that the rest
  * breaks off
- * @param signal ends it
  * @throws {UpstreamError} if there is no answer that can be passed on
  */
 export async function callNode(
-  { callOut, auth, limit, budget }: Upstream,
+  { callOut, auth, limit, grow }: Upstream,
   request: UpstreamRequest,
   isRead: boolean,
   collect: number,
-  signal: AbortSignal,
+  { client, node }: CallSignals,
 ): Promise<UpstreamAnswer> {
-  const answer = await auth.exchange(
-    () => send(callOut, auth, request, isRead, signal),
-    signal,
-  );
+  const begin = (owner?: object) => send(callOut, auth, request, { isOnce: !isRead, owner }, node);
+  // What must not arrive twice has a fresh connection, which it keeps where the node asks for a secret.
+  const answer = await (isRead ? auth.exchange(begin) : begin({}));
   const { status, headers } = answer;
   const said = lengthOf(answer);
-  let read = 0;
-  let held = 0;
+  let size = 0;
   let isWhole = false;
-  const release = () => {
-    budget.giveBack(held);
-    held = 0;
-    if (!isWhole) answer.cancel();
-  };
   const next = async () => {
     const part = await answer.next();
-    read += part?.byteLength ?? 0;
-    if (read > limit) {
+    size += part?.byteLength ?? 0;
+    // What stands around chunks counts where there is more of it than of any that are worth it.
+    if (size > limit.left || answer.received() > limit.left * 1.125 + SMALL) {
       answer.cancel();
-      throw new UpstreamError(502, TOO_LONG);
+      throw new UpstreamError(502, tooLong(limit.all));
     }
     return part;
+  };
+  const drain = async () => {
+    try {
+      while (await next());
+    } catch {
+      // It has ended as well.
+    }
   };
   try {
     const refusal = refusalOf(answer, limit);
     if (refusal !== undefined) throw new UpstreamError(502, refusal);
-    const most = said === undefined && !SHOWS_BREAKS ? limit : collect;
-    const parts: Bytes[] = [];
-    while (!isWhole && read <= most) {
+    const most = said === undefined && !SHOWS_BREAKS ? limit.left : collect;
+    const come = createCollector();
+    while (!isWhole && size <= most) {
       const part = await next();
+      if (client.aborted) break;
       if (!part) isWhole = true;
-      else if (budget.take(part.byteLength)) {
-        held += part.byteLength;
-        parts.push(part);
-      } else throw new UpstreamError(503, "Too many answers are under way");
+      else if (grow(answer.received())) come.push(part);
+      else throw new UpstreamError(503, "Too many bytes are under way");
     }
-    return { status, headers, parts, isWhole, size: held, length: said, next, release };
+    const received = answer.received();
+    const parts = client.aborted ? [] : come.take();
+    return { status, headers, parts, isWhole, size, received, length: said, next, drain };
   } catch (error) {
-    release();
+    answer.cancel();
     throw error;
   }
 }
 
-const TOO_LONG = "The answer of the node is longer than is passed on";
+const tooLong = (limit: number) =>
+  `The response of the node is longer than ${
+    sizeText(limit)
+  }; "forward.limit" sets how long it may be`;
 
 /** Why an answer is not read; `undefined` where it is. */
-function refusalOf({ status, headers }: IncomingAnswer, limit: number): string | undefined {
+function refusalOf(
+  { status, headers }: IncomingAnswer,
+  { all, left }: Upstream["limit"],
+): string | undefined {
   // The `fetch` of browsers says 0.
   if (status === 0 || (status >= 300 && status < 400)) {
     return "The node redirects, which is not followed";
   }
   const coding = headers.get("content-encoding")?.toLowerCase() ?? "identity";
   if (coding !== "identity") return "The node encodes its answer, though nobody asked for that";
-  return (lengthOf({ headers }) ?? 0) > limit ? TOO_LONG : undefined;
+  return (lengthOf({ headers }) ?? 0) > left ? tooLong(all) : undefined;
 }
 
 function lengthOf({ headers }: Pick<IncomingAnswer, "headers">): number | undefined {
@@ -139,16 +162,14 @@ async function send(
   callOut: CallOut,
   auth: Auth,
   { method, url, headers, body }: UpstreamRequest,
-  isRead: boolean,
+  options: SendOptions,
   signal: AbortSignal,
 ): Promise<IncomingAnswer> {
-  const first = auth.first({ url: url.href, method });
+  const first = auth.first({ url: url.href, method, owner: options.owner });
   let attempt = "next" in first ? first : await first;
-  // With HTTP Digest, some nodes have a nonce for each connection.
-  const once = isRead ? undefined : {};
   for (;;) {
     const all = { "accept-encoding": "identity", ...headers, ...inLowerCase(attempt.headers) };
-    const answer = await callOut({ method, url, headers: all, body, signal, once });
+    const answer = await callOut({ method, url, headers: all, body, signal, ...options });
     const { status } = answer;
     if (status !== 401 && status !== 403) return answer;
     try {

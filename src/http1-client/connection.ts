@@ -4,7 +4,7 @@
  * @module
  */
 import type { Socket } from "node:net";
-import type { Bytes } from "../bytes.ts";
+import { type Bytes, createCollector } from "../bytes.ts";
 import { type AnswerHead, AnswerReader } from "./read-answer.ts";
 import { type RequestLine, writeHead } from "./write-request-head.ts";
 
@@ -19,6 +19,8 @@ export interface ClientRequest extends Omit<RequestLine, "length"> {
 export interface ClientAnswer extends AnswerHead {
   /** Reads the next bytes; `undefined` at the end. Rejects where the answer breaks off. */
   next(): Promise<Bytes | undefined>;
+  /** How many bytes have come on the wire, with the head and what stands around chunks. */
+  received(): number;
   /** Lets go of the rest; the connection is closed, unless the answer has ended. */
   cancel(): void;
 }
@@ -52,6 +54,7 @@ const WAITING_MAX = 65_536;
 /** One request and its answer. */
 interface Exchange {
   readonly reader: AnswerReader;
+  received: number;
   fail(reason: unknown): void;
 }
 
@@ -75,8 +78,9 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
   socket.setTimeout(idleTimeout, () => current || lose());
   socket.on("data", (bytes: Bytes) => {
     try {
-      if (current) current.reader.push(bytes);
-      else lose();
+      if (!current) return lose();
+      current.received += bytes.byteLength;
+      current.reader.push(bytes);
     } catch (error) {
       lose(error);
     }
@@ -102,7 +106,8 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
         const mayBeStale = isReused;
         isReused = true;
         socket.ref();
-        const waiting: Bytes[] = [];
+        const come = createCollector();
+        let waiting: Bytes[] = [];
         let waitingBytes = 0;
         let failure: { readonly reason: unknown } | undefined;
         let hasEnded = false;
@@ -124,10 +129,12 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
         const next = async (): Promise<Bytes | undefined> => {
           for (;;) {
             if (failure) throw failure.reason;
+            if (waiting.length === 0) waiting = come.take();
             const part = waiting.shift();
             if (part) {
               waitingBytes -= part.byteLength;
-              if (waiting.length === 0 && socket.isPaused()) socket.resume();
+              // Behind its end the socket is another's.
+              if (waitingBytes === 0 && !hasEnded && socket.isPaused()) socket.resume();
               return part;
             }
             if (hasEnded) return undefined;
@@ -136,9 +143,9 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
         };
         const cancel = () => fail(closed());
         const reader = new AnswerReader(method, {
-          head: (head) => resolve({ status: head.status, headers: head.headers, next, cancel }),
+          head: ({ status, headers }) => resolve({ status, headers, next, received, cancel }),
           part(bytes) {
-            waiting.push(bytes);
+            come.push(bytes);
             waitingBytes += bytes.byteLength;
             if (waitingBytes > WAITING_MAX) socket.pause();
             wake();
@@ -155,7 +162,9 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
             wake();
           },
         });
-        current = { reader, fail };
+        const exchange: Exchange = { reader, received: 0, fail };
+        const received = () => exchange.received;
+        current = exchange;
         signal.addEventListener("abort", stop);
         // Each write wakes the server, which may take the processor: those of one moment go out together.
         setImmediate(() => {

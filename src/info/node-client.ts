@@ -5,7 +5,7 @@
  * @module
  */
 import { lazy } from "../lazy.ts";
-import { type CallOut, createCallOut } from "../call-out-for-gateway.ts";
+import { type CallOut, createCallOut, fetchOf } from "../call-out-for-gateway.ts";
 import { warnOfReaders } from "../file-access.ts";
 import { createFetch, PlatformError, readFile, type Tls } from "../platform.ts";
 import type { NodeSettings } from "./node-and-info-settings.ts";
@@ -16,14 +16,16 @@ import { SourceError } from "./sources/source-error.ts";
 const BOUNDS = { limit: 1024 * 1024, timeout: 2000 } as const;
 
 /** What calls the node, and trusts whom the operator trusts. */
-export function fetchForNode({ tls }: NodeSettings): typeof fetch {
+export function fetchForNode({ tls, auth }: Pick<NodeSettings, "tls" | "auth">): typeof fetch {
+  // Some nodes give a nonce to each connection, and a `fetch` does not say which one it takes.
+  if (auth && settingOf(auth).scheme === "digest") return fetchOf(callOutForNode({ tls }));
   if (!tls) return createFetch();
   const trusting = lazy(() => trustFile(createFetch, tls.ca_file));
   return async (input, init) => await (trusting.peek() ?? await trusting.get())(input, init);
 }
 
 /** The same for calls that are forwarded. */
-export function callOutForNode({ tls }: NodeSettings): CallOut {
+export function callOutForNode({ tls }: Pick<NodeSettings, "tls">): CallOut {
   if (!tls) return createCallOut();
   const trusting = lazy(() => trustFile(createCallOut, tls.ca_file));
   return async (call) => await (trusting.peek() ?? await trusting.get())(call);

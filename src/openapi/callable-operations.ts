@@ -76,6 +76,8 @@ export interface NodeOperation {
   readonly body: NodeBody | undefined;
   /** The headers of its answers that are passed on, in lower case. */
   readonly answerHeaders: readonly string[];
+  /** The media types of its responses, in lower case and without parameters. */
+  readonly answerTypes: readonly string[];
 }
 
 /** How deep rules are read. */
@@ -193,18 +195,17 @@ function createReader(document: Json) {
 
   const common = (operation: Json) => {
     const access = operation["x-access"];
+    const answers = Object.values(objectOf(operation.responses)).map(follow);
+    const distinct = (names: readonly string[]) => [...new Set(names.map((n) => n.toLowerCase()))];
     return {
       operationId: textOf(operation.operationId),
       access: access === "read" || access === "write" || access === "secret" ? access : undefined,
       isHeavy: operation["x-cost"] === "heavy",
       isStreaming: operation["x-streaming"] === true,
-      answerHeaders: [
-        ...new Set(
-          Object.values(objectOf(operation.responses))
-            .flatMap((answer) => Object.keys(objectOf(follow(answer).headers)))
-            .map((name) => name.toLowerCase()),
-        ),
-      ],
+      answerHeaders: distinct(answers.flatMap(({ headers }) => Object.keys(objectOf(headers)))),
+      answerTypes: distinct(
+        answers.flatMap(({ content }) => Object.keys(objectOf(content)).map(withoutParameters)),
+      ),
     } as const;
   };
 
@@ -212,7 +213,7 @@ function createReader(document: Json) {
     if (operation.requestBody === undefined) return undefined;
     const body = follow(operation.requestBody);
     const rules = Object.entries(objectOf(body.content)).map(([type, media]) => [
-      type.toLowerCase().split(";")[0]!.trim(),
+      withoutParameters(type.toLowerCase()),
       ruleOf(follow(media).schema),
     ]);
     return { isRequired: body.required === true, rules: Object.fromEntries(rules) };
@@ -264,6 +265,8 @@ function createReader(document: Json) {
     },
   };
 }
+
+const withoutParameters = (type: string): string => type.split(";")[0]!.trim();
 
 const isPlace = (place: unknown): place is "path" | "query" | "header" =>
   place === "path" || place === "query" || place === "header";

@@ -11,7 +11,7 @@ import { load } from "./wrk.ts";
 
 const NGINX = "/usr/sbin/nginx";
 
-/** Each request has a number of its own: calls that are alike would share one. */
+/** Each request has a number, as most calls have parameters. */
 const NUMBER = { name: "n", schema: { type: "integer" } };
 const READ = {
   "x-access": "read",

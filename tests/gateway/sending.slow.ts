@@ -49,14 +49,14 @@ for (const [runtime, start] of SERVICES) {
     }
   });
 
-  sending("use a connection again, and close one on which a visitor has left", async () => {
-    // workerd has its own connections, and does not say that a visitor leaves.
+  sending("use a connection again, and close one that is left at the end of the time", async () => {
+    // workerd has its own connections.
     if (runtime === "workerd") return;
     await isIdle();
     const before = node.total.kept;
-    for (let i = 0; i < 5; i++) await ask(service.url, `/v1/node/ok?id=${i}`);
+    for (let i = 0; i < 5; i++) await ask(quick.url, `/v1/node/ok?id=${i}`);
     assert.is(node.total.kept, before + 4);
-    const socket = send(service.url, "/v1/node/hang-later");
+    const socket = send(quick.url, "/v1/node/hang-later");
     await new Promise((resolve) => socket.once("data", resolve));
     assert.is(node.total.kept, before + 5);
     assert.is(node.open, 1);
@@ -76,11 +76,9 @@ for (const [runtime, start] of SERVICES) {
   }
 
   for (const name of ["hang", "hang-later"]) {
-    // workerd does not say that he has; there the time ends it.
-    const left = () => runtime === "workerd" ? quick : service;
-    sending(`end when the visitor leaves (${name})`, async () => {
+    sending(`end in time when the client has left (${name})`, async () => {
       await isIdle();
-      const socket = send(left().url, `/v1/node/${name}`);
+      const socket = send(quick.url, `/v1/node/${name}`);
       await until(() => Promise.resolve(node.open === 1), 10_000);
       if (name === "hang-later") await new Promise((resolve) => socket.once("data", resolve));
       socket.destroy();

@@ -11,6 +11,8 @@ import { type Place, type Scheme, settingOf } from "./secret.ts";
 export interface AuthRequest {
   readonly url: string;
   readonly method: string;
+  /** What its connection is known by, as for `CallOut`. */
+  readonly owner?: object | undefined;
 }
 
 /** Writes headers from a secret; where an attempt was refused, from what the refusal says. */
@@ -36,9 +38,13 @@ interface DigestSession {
 
 /** Makes what writes headers. */
 export function createAuthorize(): Authorize {
-  let session: DigestSession | undefined;
+  /** By connection: monerod has a nonce for each. */
+  const sessions = new WeakMap<object, DigestSession>();
+  const anyConnection = {};
 
-  const digest: Authorize = async (_, secret, { url, method }, refused) => {
+  const digest: Authorize = async (_, secret, request, refused) => {
+    const { url, method, owner = anyConnection } = request;
+    let session = sessions.get(owner);
     if (!refused && !session) return {};
     // On demand: few nodes want it, and it brings two hashes along.
     const { findDigestChallenge, writeDigestAnswer } = await import(
@@ -58,6 +64,7 @@ export function createAuthorize(): Authorize {
         cnonce: crypto.randomUUID().replaceAll("-", ""),
         count: 0,
       };
+      sessions.set(owner, session);
     }
     if (!session) return {};
     const colon = secret.indexOf(":");

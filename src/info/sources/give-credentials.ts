@@ -9,7 +9,6 @@ import type { AuthFile, Kind } from "../../kinds/kind.ts";
 import { type AuthHeaders, type AuthRequest, createAuthorize } from "./authorize.ts";
 import { type Failure, looksLike, type Refusal, refused, unreadable, wanted } from "./refusal.ts";
 import { type Place, readSecret, settingOf } from "./secret.ts";
-import { withSignal } from "../../with-timeout.ts";
 
 export type { Place } from "./secret.ts";
 
@@ -28,8 +27,8 @@ export interface Attempt {
 export interface Auth {
   /** Ready where no secret has to be read. */
   first(request: AuthRequest): Attempt | Promise<Attempt>;
-  /** Runs the exchange of one request: with HTTP Digest when those before it have ended. */
-  exchange<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T>;
+  /** Runs the exchange of one request: with HTTP Digest on a connection of an owner that no other has meanwhile. */
+  exchange<T>(work: (owner: object | undefined) => Promise<T>): Promise<T>;
 }
 
 /** Whose credentials to give. */
@@ -70,7 +69,15 @@ export function createAuth(options: AuthOptions): Auth {
   const authorize = createAuthorize();
   // monerod has a nonce for each connection: requests side by side would take each other's.
   const isDigest = configured && settingOf(configured).scheme === "digest";
-  const exchange: Auth["exchange"] = isDigest ? createQueue() : (work) => work();
+  const owners: object[] = [];
+  const exchange: Auth["exchange"] = !isDigest ? (work) => work(undefined) : async (work) => {
+    const owner = owners.pop() ?? {};
+    try {
+      return await work(owner);
+    } finally {
+      owners.push(owner);
+    }
+  };
   /** The usual place that was tried last. */
   let usual: AuthFile | undefined;
 
@@ -152,19 +159,6 @@ export function createAuth(options: AuthOptions): Auth {
       if (configured) return withConfigured(configured, request);
       return usual ? again(usual, request) : bare(request);
     },
-  };
-}
-
-/** Makes what runs one work after the other; a work that is aborted waits no longer. */
-function createQueue(): Auth["exchange"] {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work, signal) => {
-    const turn = last.then(() => {
-      signal.throwIfAborted();
-      return work();
-    });
-    last = turn.catch(() => {});
-    return withSignal(turn, signal);
   };
 }
 

@@ -58,7 +58,7 @@ export async function requestText(
     stop();
   }, timeout);
   try {
-    const exchanged = context.auth.exchange(() => exchange(request, context, ended), ended);
+    const exchanged = context.auth.exchange((owner) => exchange(request, context, owner, ended));
     // Whatever a `fetch` makes of the signal.
     return await withSignal(exchanged, ended);
   } catch (error) {
@@ -90,9 +90,10 @@ function withScheme(failure: SourceError, url: string): SourceError {
 async function exchange(
   request: HttpRequest,
   context: HttpContext,
+  owner: object | undefined,
   signal: AbortSignal,
 ): Promise<HttpAnswer> {
-  const response = await send(request, context, signal);
+  const response = await send(request, context, owner, signal);
   const { status } = response;
   if (response.type === "opaqueredirect" || (status >= 300 && status < 400 && status !== 304)) {
     throw new SourceError(
@@ -128,9 +129,10 @@ const PACKED = { decompress: false };
 async function send(
   { url, method, headers, body = null }: HttpRequest,
   { fetch, auth }: HttpContext,
+  owner: object | undefined,
   signal: AbortSignal,
 ): Promise<Response> {
-  let attempt: Attempt = await auth.first({ url, method });
+  let attempt: Attempt = await auth.first({ url, method, owner });
   for (;;) {
     const response = await fetchOnceMore(fetch, url, {
       method,
@@ -142,7 +144,7 @@ async function send(
       body,
       redirect: "manual",
       signal,
-      ...PACKED,
+      ...{ ...PACKED, owner },
     });
     const { status } = response;
     if (status !== 401 && status !== 403) return response;

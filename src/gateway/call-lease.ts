@@ -1,0 +1,194 @@
+/**
+ * What a call has while it is under way: a slot at the node, its time, its bytes, and the node's response. The slot is
+ * free when the node is: a client who leaves takes nothing of the node's work away, since most nodes do not notice.
+ *
+ * @module
+ */
+import { type CallOut, FORGETS_REQUESTS } from "../call-out-for-gateway.ts";
+import type { Awaitable } from "../http/message.ts";
+import type { Auth } from "../info/sources/give-credentials.ts";
+import { following, withSignal } from "../with-timeout.ts";
+import { createBudget, type Room, SMALL } from "./bytes-under-way.ts";
+import { createPlaces, type Lane } from "./call-slots.ts";
+import { callNode, type UpstreamAnswer, UpstreamError, type UpstreamRequest } from "./upstream.ts";
+
+/** A slot at the node, for one call or for all of a batch: the time and the longest response are for all of them. */
+export interface Lease {
+  /**
+   * Sends a call.
+   *
+   * @param isRead whether it may be sent again, as for {@linkcode callNode}
+   * @param collect how much of the response is read before this resolves, in bytes
+   * @throws {UpstreamError} if there is no response that can be passed on
+   * @throws {DOMException} `TimeoutError` if the time is over
+   */
+  send(request: UpstreamRequest, isRead: boolean, collect: number): Promise<UpstreamAnswer>;
+  /** Gives back the slot if the node has said all; the bytes of the responses still count. May be called again. */
+  readonly free: () => void;
+  /** Lets go of the responses, and gives back the slot when the node has said all. May be called again. */
+  readonly end: () => void;
+}
+
+/** Gives leases. */
+export interface Leases {
+  /**
+   * Waits for a slot at the node.
+   *
+   * @param gone is aborted when the client leaves
+   * @throws `NoPlace` if there is none
+   */
+  begin(lane: Lane, isHeavy: boolean, gone: AbortSignal): Promise<Lease>;
+  /** Room for the body of a call. */
+  room(): Room;
+  /** How many calls wait for a slot. */
+  readonly waiting: number;
+  /** Sends away who waits, and breaks off what still runs after some seconds; at once where nobody waits for it. */
+  close(): void;
+}
+
+/** What leases are made of. */
+export interface LeaseOptions {
+  readonly callOut: CallOut;
+  readonly auth: () => Awaitable<Auth>;
+  /** Times and sizes, in milliseconds and bytes. */
+  readonly timeout: number;
+  readonly limit: number;
+  readonly concurrency: number;
+}
+
+/** How often a call that waits for a slot looks for those that were forgotten, in milliseconds. */
+const SWEEP_INTERVAL = 200;
+
+/** How long what is under way may take when the service ends, in milliseconds. */
+const GRACE = 5000;
+
+/** Makes what gives leases. */
+export function createLeases({ callOut, auth, timeout, limit, concurrency }: LeaseOptions): Leases {
+  const slots = createPlaces(concurrency);
+  const budget = createBudget();
+  /** Breaks off what is under way at the node; where nobody waits for it, or all. */
+  const underWay = new Set<(isAll: boolean) => void>();
+  /** When the calls of requests that may be forgotten should have ended. */
+  const ends = new Map<() => void, number>();
+  let closing: ReturnType<typeof setTimeout> | undefined;
+
+  const begin: Leases["begin"] = async (lane, isHeavy, gone) => {
+    /** Is aborted when nobody waits any longer. */
+    const client = following(gone);
+    /** Is aborted when the node's response is not waited for either. */
+    const node = new AbortController();
+    const room = budget.room();
+    let giveBack = () => {};
+    /** The response that the node has not ended. */
+    let called: Promise<UpstreamAnswer> | undefined;
+    /** What is left of the longest response, and what earlier responses of a batch hold. */
+    let left = limit;
+    let held = 0;
+    let hasEnded = false;
+
+    const late = () => {
+      const reason = new DOMException("The call takes too long", "TimeoutError");
+      // What is heavy goes on at most nodes, whoever has left.
+      if (isHeavy) timer = setTimeout(() => node.abort(reason), timeout);
+      client.abort(reason);
+      if (!isHeavy) node.abort(reason);
+    };
+    let timer = setTimeout(late, timeout);
+    const breakOff = (isAll: boolean) => {
+      if (!isAll && !client.signal.aborted) return;
+      const reason = new UpstreamError(503, "The service ends");
+      client.abort(reason);
+      node.abort(reason);
+    };
+    underWay.add(breakOff);
+    const free = () => {
+      giveBack();
+      clearTimeout(timer);
+      underWay.delete(breakOff);
+      ends.delete(forget);
+      if (underWay.size === 0) clearTimeout(closing);
+    };
+    const end = () => {
+      if (hasEnded) return;
+      hasEnded = true;
+      const drop = (answer?: UpstreamAnswer) => {
+        room.end();
+        return answer?.drain();
+      };
+      if (called) return void called.then(drop, () => drop()).then(free);
+      room.end();
+      free();
+    };
+    const forget = () => {
+      room.end();
+      free();
+      node.abort();
+    };
+    const sweep = FORGETS_REQUESTS ? setInterval(endForgotten, SWEEP_INTERVAL) : undefined;
+    if (FORGETS_REQUESTS) ends.set(forget, performance.now() + timeout);
+    try {
+      giveBack = await slots.take(lane, isHeavy, client.signal);
+    } catch (error) {
+      end();
+      throw error;
+    } finally {
+      clearInterval(sweep);
+    }
+    client.signal.addEventListener("abort", end);
+    return {
+      free: () => called ?? free(),
+      end,
+      async send(request, isRead, collect) {
+        const ready = auth();
+        const given = "first" in ready ? ready : await ready;
+        client.signal.throwIfAborted();
+        const purpose = lane === "token" ? (isRead ? "token" : "write") : "response";
+        const grow = (received: number) => room.set(held + Math.max(received, SMALL), purpose);
+        if (!room.set(held + SMALL, lane === "token" ? "token" : "response")) {
+          throw new UpstreamError(503, "Too many bytes are under way", true);
+        }
+        const own = { callOut, auth: given, limit: { all: limit, left }, grow };
+        const signals = { client: client.signal, node: node.signal };
+        called = callNode(own, request, isRead, Math.min(collect, left), signals);
+        let answer: UpstreamAnswer | undefined;
+        try {
+          answer = await withSignal(called, client.signal);
+        } finally {
+          if (answer?.isWhole ?? !client.signal.aborted) called = undefined;
+        }
+        left -= answer.size;
+        if (answer.isWhole) room.set(held += answer.received, purpose);
+        return { ...answer, next: () => withSignal(answer.next(), client.signal) };
+      },
+    };
+  };
+
+  /** Ends the calls of requests that were forgotten. */
+  const endForgotten = () => {
+    const now = performance.now();
+    for (const [forget, deadline] of ends) {
+      if (now <= deadline) continue;
+      try {
+        forget();
+      } catch {
+        // What belongs to another request cannot be cancelled; slot and bytes were given back before.
+      }
+    }
+  };
+
+  return {
+    begin,
+    room: budget.room,
+    get waiting() {
+      return slots.waiting;
+    },
+    close() {
+      slots.close();
+      const breakOff = (isAll: boolean) => {
+        for (const one of [...underWay]) one(isAll);
+      };
+      breakOff(false);
+      if (underWay.size > 0) closing ??= setTimeout(() => breakOff(true), GRACE);
+    },
+  };
+}
