@@ -61,7 +61,7 @@ export interface GatewayOptions {
 
 /** What is looked up: made once for a description. */
 export interface Lookup {
-  readonly paths: PathTable<Decided>;
+  readonly paths: PathTable;
   readonly methods: ReadonlyMap<string, Decided>;
 }
 
@@ -158,14 +158,9 @@ export function createCore(options: GatewayOptions): Core {
 
   const createLookup = (operations: readonly NodeOperation[]): Lookup => {
     const decided = decide(operations, options.forward);
-    const templates = decided.filter(({ operation }) => !operation.isMethod).map((value) => ({
-      path: value.operation.path,
-      spans: spansOf(value.operation),
-      value,
-    }));
     const methods = decided.filter(({ operation }) => operation.isMethod)
       .map((value) => [value.operation.path, value] as const);
-    return { paths: createPathTable(templates), methods: new Map(methods) };
+    return { paths: createPathTable(decided), methods: new Map(methods) };
   };
 
   const begin: Core["begin"] = async (right, isHeavy, controller) => {
@@ -324,10 +319,6 @@ export function createCore(options: GatewayOptions): Core {
     },
   };
 }
-
-/** The parameters of a path that may hold slashes. */
-export const spansOf = ({ parameters = [] }: NodeOperation): ReadonlySet<string> =>
-  new Set(parameters.filter(({ spans }) => spans).map(({ name }) => name));
 
 /** Tells reads apart: what is called, by whom, and all that the node gets. */
 function keyOf(
