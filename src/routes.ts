@@ -13,7 +13,7 @@ import type { Cors } from "./http/cors.ts";
 import { createFinish, type Finish } from "./http/finish.ts";
 import type { Answer, Awaitable, RequestHead } from "./http/message.ts";
 import { namesContent } from "./http/request-has-content.ts";
-import { parsePathTemplate } from "./http/path-template.ts";
+import { normalizePath, parsePathTemplate } from "./http/path-template.ts";
 import type { Prefix, RequestedPath } from "./http/prefix.ts";
 import { problem } from "./http/problem-details.ts";
 import type { Representation } from "./http/representation.ts";
@@ -32,7 +32,7 @@ export type Found = Representation | Answer | Response | undefined;
 interface RoutedRequest {
   path: RequestedPath;
   url: string;
-  match: RegExpExecArray;
+  match: readonly string[];
   head: RequestHead;
   makeRequest: () => Awaitable<Request>;
   context: readonly unknown[];
@@ -43,7 +43,7 @@ export interface Route {
   readonly handle: Handler;
   /** Operations and calls have one of their own. */
   readonly finish: Finish | undefined;
-  readonly match: RegExpExecArray;
+  readonly match: readonly string[];
   /** The path with the names in place of what stands there. */
   readonly template: string;
 }
@@ -56,7 +56,7 @@ type Handler = (request: RoutedRequest) => Awaitable<Found>;
 /** The table of itty-router with the handlers that are put there. */
 type RouteTable = [
   method: string,
-  pattern: RegExp,
+  pattern: { readonly source: string; exec(path: string): readonly string[] | null },
   handlers: [handle: Handler, finish?: Finish],
   template: string,
 ][];
@@ -126,7 +126,7 @@ function serviceRoutes(resources: Resources, prefix: Prefix): RouteTable {
   for (const path of ["/assets/:folder/:file", "/assets/:folder/chunks/:file"]) {
     get(
       path,
-      async ({ match }) => (await resources.assets.get())(match[0].slice("/assets/".length)),
+      async ({ match }) => (await resources.assets.get())(match[0]!.slice("/assets/".length)),
     );
   }
   for (const row of table) row[3] = row[3].replaceAll(/:(\w+)/g, "{$1}") || "/";
@@ -195,14 +195,18 @@ function addOperations(
   const ownRoutes = table.length;
   for (const operation of operations.toSorted(bySpecificity)) {
     const { method, path, cors = named } = operation;
-    const { pattern, names } = parsePathTemplate(path);
+    const { names, source, match } = parsePathTemplate(path);
     const isTaken = table.some(([other, taken], i) =>
-      other === method && (i < ownRoutes ? taken.test(path) : taken.source === pattern.source)
+      other === method && (i < ownRoutes ? taken.exec(path) : taken.source === source)
     );
     if (isTaken) throw new TypeError(`${method} ${path} is served already`);
     const finish = createFinish(cors);
     const handle: Handler = createCaller(operation, names, cors, finish, fail);
-    table.push([method, pattern, [handle, finish], path]);
+    const exec = (path: string) => {
+      const texts = match(normalizePath(path));
+      return texts ? [path, ...texts] : null;
+    };
+    table.push([method, { source, exec }, [handle, finish], path]);
   }
 }
 

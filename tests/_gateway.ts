@@ -75,6 +75,7 @@ const inPath = (name: string, more = {}) => ({
 const inQuery = (name: string, schema: object, more = {}) => ({
   ...{ name, in: "query", schema, ...more },
 });
+const inVirtualHost = inPath("host", { "x-multi-segment": "encoded" });
 const body = (schema: object, type = "application/json", required = true) => ({
   requestBody: { required, content: { [type]: { schema } } },
 });
@@ -120,8 +121,16 @@ export const REST = {
     "/peers/connect": { get: { "x-access": "write", ...ok } },
     "/Wallet/Lock": { get: { "x-access": "write", ...ok } },
     "/{any}/{thing}": { get: { ...read, parameters: [inPath("any"), inPath("thing")] } },
-    "/files/{path}": { get: { ...read, parameters: [inPath("path", { "x-spans": true })] } },
+    "/files/{path}": {
+      get: { ...read, parameters: [inPath("path", { "x-multi-segment": true })] },
+    },
     "/files/all/secret": { get: { "x-access": "secret", ...ok } },
+    "/queues/{host}": { get: { ...read, parameters: [inVirtualHost] } },
+    "/queues/{host}/{name}": {
+      get: { ...read, parameters: [inVirtualHost, inPath("name")] },
+      put: { "x-access": "write", parameters: [inVirtualHost, inPath("name")], ...ok },
+    },
+    "/queues/all/secret": { get: { "x-access": "secret", ...ok } },
     "/same/{a}": { get: { ...read, parameters: [inPath("a")] } },
     "/same/{b}": { post: { "x-access": "write", parameters: [inPath("b")], ...ok } },
     "/find": {

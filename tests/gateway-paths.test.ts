@@ -15,30 +15,34 @@ paths.before(async () => {
 paths.after(() => node?.close());
 paths.before.each(() => node.forget());
 
-/** A path below `/v1/node`, its status, and what the node gets; nothing where it gets none. */
-const SENT: readonly (readonly [path: string, url: string])[] = [
-  ["/status", "/status"],
-  ["/blocks/7", "/blocks/7"],
-  ["/blocks/%37", "/blocks/7"],
-  ["/peers/abc", "/peers/abc"],
-  ["/peers/a%2520b", "/peers/a%2520b"],
-  ["/peers/a%252fb", "/peers/a%252fb"],
-  ["/peers/a%252Fconnect", "/peers/a%252Fconnect"],
-  ["/peers/%252e%252e", "/peers/%252e%252e"],
-  ["/peers/a%3Bb", "/peers/a%3Bb"],
-  ["/peers/a%3Fb%23c", "/peers/a%3Fb%23c"],
-  ["/peers/it's", "/peers/it's"],
-  ["/peers/a:b@c,d=e+f", "/peers/a%3Ab%40c%2Cd%3De%2Bf"],
-  ["/peers/%E2%82%AC", "/peers/%E2%82%AC"],
-  ["/peers/...", "/peers/..."],
-  ["/files/a/b/c.txt", "/files/a/b/c.txt"],
-  ["/files/a%2Fb", "/files/a/b"],
+/** A path below `/v1/node` and what the node gets: a path goes on byte for byte, a query is written anew. */
+const SENT: readonly (readonly [path: string, url?: string])[] = [
+  ["/status"],
+  ["/blocks/7"],
+  ["/blocks/%37"],
+  ["/peers/abc"],
+  ["/peers/a%2520b"],
+  ["/peers/a%252fb"],
+  ["/peers/a%252Fconnect"],
+  ["/peers/%252e%252e"],
+  ["/peers/a%3Bb"],
+  ["/peers/a%3Fb%23c"],
+  ["/peers/it's"],
+  ["/peers/a:b@c,d=e+f"],
+  ["/peers/%E2%82%AC"],
+  ["/peers/%e2%82%ac"],
+  ["/peers/..."],
+  ["/files/a/b/c.txt"],
+  ["/files/a%2Fb"],
+  ["/files/a/b%2fc"],
+  ["/queues/%2F"],
+  ["/queues/a%2fb/q"],
   ["/find?key=it's%20%22a%22", "/find?key=it%27s%20%22a%22"],
   ["/find?key=a%2Bb+c", "/find?key=a%2Bb%20c"],
   ["/find?key=%0D%0AX:y%00", "/find?key=%0D%0AX%3Ay%00"],
 ];
 
-for (const [path, url] of SENT) {
+for (const [path, url = path] of SENT) {
   paths(`${path} is sent as ${url}`, async () => {
     assert.is((await gateway.ask(`/v1/node${path}`)).status, 200);
     assert.equal(node.come.map(({ url }) => url), [url]);
@@ -60,6 +64,8 @@ const REFUSED: readonly (readonly [path: string, status: number])[] = [
   ["/peers/a;b", 404],
   ["/peers/..;/status", 404],
   ["/peers/%2e%2e", 404],
+  ["/peers/..%3Bx", 400],
+  ["/peers/..%20", 400],
   ["/peers/x/../connect", 403],
   ["/peers/x/%2E%2E/connect", 403],
   ["/peers/.%2e/balance", 403],
@@ -110,7 +116,22 @@ const REFUSED: readonly (readonly [path: string, status: number])[] = [
   ["/wallet/loc%6b", 404],
   ["/Wallet/Lock", 403],
   ["/files/all/secret", 403],
+  ["/peers/connect%3Bx", 404],
+  ["/peers/connect%20", 404],
+  ["/peers/%20connect", 404],
+  ["/peers/connect+", 404],
+  ["/peers/%EF%BD%83onnect", 404],
+  ["/peers/c%E2%93%9Ennect", 404],
+  ["/peers/%3Bconnect", 200],
+  ["/Wallet/Loc%E2%84%AA", 404],
   ["/files/all%2Fsecret", 404],
+  ["/files/all%20/secret", 404],
+  ["/files/all%3Bx/secret", 404],
+  ["/queues/..%2Fx", 400],
+  ["/queues/a%5Cb", 400],
+  // The mark of an encoded slash opens nothing that is closed.
+  ["/queues/all%2Fsecret", 404],
+  ["/queues/ALL%2fsecret%2F", 404],
   ["/files/ALL/secret", 404],
   ["/files/all/secret%2F", 400],
   // Queries have the names that the operation has.

@@ -208,7 +208,7 @@ interfaces(
         parameters:
           - { name: hsh, in: path, required: true, schema: {} }
           - { name: id, in: path, schema: {} }
-          - { name: q, in: query, schema: {}, x-spans: true }
+          - { name: q, in: query, schema: {}, x-multi-segment: encoded }
           - { name: c, in: cookie, schema: {} }
         responses: { 20: { description: B } }
         x-access: read
@@ -233,7 +233,7 @@ interfaces(
         ["12:5", "is the same path as /blocks/{hash}"],
         ["13:7", 'has "id" in its path, so it must be required: true'],
         ["13:7", 'has the parameter "hsh", which is not in its path'],
-        ["13:7", 'has x-spans at "q", which is not in its path'],
+        ["13:7", 'has x-multi-segment at "q", which is not in its path'],
         ["14:22", 'operationId is "a" a second time'],
         ["20:28", "must be one of path, query, header"],
         [

@@ -7,6 +7,7 @@ import { formatJson } from "../json/lossless.ts";
 import { isObject, type Json, listOf, objectOf, textOf } from "../json/values.ts";
 import { exampleOf, makeExample } from "./example-value.ts";
 import { parametersOf, typeOf } from "./parameters.ts";
+import { multiSegmentOf } from "../kinds/marks.ts";
 import { followReference } from "../openapi/follow-reference.ts";
 
 /** What is filled in to try an operation. */
@@ -116,7 +117,7 @@ function readField(root: Json, parameter: Json, place: Place): Field {
     example: example.length > EXAMPLE_LENGTH_MAX ? "" : example,
     values: values.length > VALUES_MAX ? [] : values,
     list: !isList ? undefined : style === "form" && parameter.explode !== false ? "again" : "comma",
-    spans: parameter["x-spans"] === true,
+    spans: multiSegmentOf(parameter) === true,
   };
 }
 

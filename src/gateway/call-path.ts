@@ -18,8 +18,7 @@ import { answerHeaders } from "./answer-headers.ts";
 import type { Room } from "./bytes-under-way.ts";
 import { foreignCaller, nodeBusy, wrongParameters } from "./call-refusals.ts";
 import { checkValue } from "./check-value.ts";
-import { type Call, type Core, spansOf } from "./every-call.ts";
-import { buildPath } from "./match-path.ts";
+import type { Call, Core } from "./every-call.ts";
 import {
   readHeaders,
   type ReadParameters,
@@ -44,16 +43,14 @@ export async function callPath(core: Core, call: Call, room: Room): Promise<Answ
   const { secretHeader = "" } = core.options;
   const { head, query } = call;
   const { paths } = await core.lookUp();
-  const found = paths.match(call.path);
-  if (found.length === 0) return notFound();
-  const match = found.find(({ value }) => value.operation.method === head.method);
-  if (!match) {
-    const methods = found.map(({ value }) => value.operation.method)
-      .filter((method) => CALL_METHODS.includes(method));
+  const match = paths.match(call.path, head.method);
+  if (!match) return notFound();
+  if ("methods" in match) {
+    const methods = match.methods.filter((method) => CALL_METHODS.includes(method));
     const allow = [...methods, "OPTIONS"].join(", ");
     return problem(405, `This path answers ${allow}`, { allow });
   }
-  const { value: decided, parameters, fault } = match;
+  const { decided, parameters, fault } = match;
   const { operation, decision } = decided;
   if (!mayCall(call, decision.right)) return foreignCaller();
   const refused = refuse(call, decided);
@@ -77,10 +74,8 @@ export async function callPath(core: Core, call: Call, room: Room): Promise<Answ
   const wrong = [read.path, read.query, read.headers].flatMap(({ wrong }) => wrong);
   wrong.push(...wrongInContent(content, operation));
   if (wrong.length > 0) return wrongParameters(wrong);
-  const path = buildPath(operation.path, parameters, spansOf(operation));
   // The node may read a parameter as a path of its own: `/peers/{address}` as `/peers/connect`.
-  const isOwn = paths.similar(path).some(({ operation: { path } }) => path === operation.path);
-  const url = isOwn ? join(base, path, queryOf(read.query)) : undefined;
+  const url = match.isTakenByOther() ? undefined : join(base, call.path, queryOf(read.query));
   if (url === undefined) return notFound();
   const headers = {
     ...headersOf(read.headers),

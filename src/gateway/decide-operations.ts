@@ -43,6 +43,7 @@ function decideOne(operation: NodeOperation, settings: ForwardSettings | undefin
     return refused(`${operation.method} is never forwarded`);
   }
   if (operation.isStreaming) return refused("its answer does not end, or waits");
+  if (operation.obstacle !== undefined) return refused(operation.obstacle);
   const { open = [], with_token: withToken = [] } = settings;
   const isNamed = (names: readonly string[]) =>
     names.some((name) => name !== READS && isMatch(name, operation));

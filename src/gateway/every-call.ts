@@ -58,7 +58,7 @@ export interface GatewayOptions {
 
 /** What is looked up: made once for a description. */
 export interface Lookup {
-  readonly paths: PathTable<Decided>;
+  readonly paths: PathTable;
   readonly methods: ReadonlyMap<string, Decided>;
 }
 
@@ -121,14 +121,9 @@ export function createCore(options: GatewayOptions): Core {
 
   const createLookup = (operations: readonly NodeOperation[]): Lookup => {
     const decided = decide(operations, options.forward);
-    const templates = decided.filter(({ operation }) => !operation.isMethod).map((value) => ({
-      path: value.operation.path,
-      spans: spansOf(value.operation),
-      value,
-    }));
     const methods = decided.filter(({ operation }) => operation.isMethod)
       .map((value) => [value.operation.path, value] as const);
-    return { paths: createPathTable(templates), methods: new Map(methods) };
+    return { paths: createPathTable(decided), methods: new Map(methods) };
   };
 
   const send: Core["send"] = async ({ operation, decision: { right } }, request, collect, gone) => {
@@ -206,10 +201,6 @@ export function createCore(options: GatewayOptions): Core {
     ...{ lookUp, leases, send, forward, rpcRequest, base, options },
   };
 }
-
-/** The parameters of a path that may hold slashes. */
-export const spansOf = ({ parameters = [] }: NodeOperation): ReadonlySet<string> =>
-  new Set(parameters.filter(({ spans }) => spans).map(({ name }) => name));
 
 /** Is aborted when the visitor of a call leaves. */
 export const goneOf = async ({ head, makeRequest }: Call): Promise<AbortSignal> =>

@@ -1,79 +1,97 @@
 /**
  * Finds the operation of a path of the node. A path is matched against templates; its parameters are decoded once,
- * and checked.
+ * and checked. What is found goes on to the node byte for byte as it came.
  *
  * @module
  */
-import { memoize } from "../http/memoize.ts";
-import { literalPattern } from "../http/path-template.ts";
-import { parsePercent } from "../percent-decode.ts";
+import { normalizePath, parsePathTemplate } from "../http/path-template.ts";
+import type { MultiSegment } from "../kinds/marks.ts";
+import { decodePercent, parsePercent } from "../percent-decode.ts";
+import type { Decided } from "./decide-operations.ts";
 
-/** A template, such as `/blocks/{height}`, and what it stands for. */
-export interface Template<T> {
-  readonly path: string;
-  /** The names of its parameters that may hold slashes. */
-  readonly spans: ReadonlySet<string>;
-  readonly value: T;
-}
-
-/** What a path is. */
-export interface PathMatch<T> {
-  readonly value: T;
+/** The operation that a path stands for. */
+export interface PathMatch {
+  readonly decided: Decided;
   /** The decoded parameters, by name. */
   readonly parameters: ReadonlyMap<string, string>;
   /** The parameter that holds what none may hold, and the rule. */
   readonly fault?: { readonly name: string; readonly rule: string } | undefined;
+  /** Tells whether a lenient server may take the path for one of another operation. */
+  isTakenByOther(): boolean;
 }
 
 /** Matches paths. */
-export interface PathTable<T> {
+export interface PathTable {
   /**
-   * Finds what a path stands for: several methods may have one template.
+   * Finds the operation of a path, or the methods that the path has in place of this one.
    *
    * @param path as it came, percent-encoded
    * @returns nothing where no template fits
    */
-  match(path: string): readonly PathMatch<T>[];
-  /** All that a path stands for, without regard to case and to a slash at its end. */
-  similar(path: string): readonly T[];
+  match(path: string, method: string): PathMatch | { readonly methods: string[] } | undefined;
 }
 
-/** The longest parameter that does not span, in characters. */
+/** The longest parameter that does not span segments, in characters. */
 const LENGTH_MAX = 256;
 
 /** What parsers change or take for a separator, what stands for bytes that were no UTF-8, and control characters. */
 const FORBIDDEN =
   /[\\\p{Cc}\u2024\u2025\u2044\u2215\u2216\u29f5\u29f8\u29f9\ufe52\ufe68\uff0e\uff0f\uff3c\ufffd]/u;
 
-interface Compiled<T> extends Template<T> {
-  readonly pattern: RegExp;
-  readonly anyCase: RegExp;
+/** Stands for an encoded slash that the node tells from a plain one; no parameter may hold it. */
+const OPAQUE_SLASH = "\0";
+
+interface Compiled {
+  readonly decided: Decided;
   readonly names: readonly string[];
-  /**
-   * The most specific one comes first: literals before names, names before what spans. Case and a slash at the
-   * end make no difference.
-   */
+  readonly multiSegment: ReadonlyMap<string, MultiSegment | undefined>;
   readonly rank: string;
+  match(path: string): readonly string[] | undefined;
+  /** Matches a path as {@linkcode foldPath} returns it. */
+  matchFolded(path: string): readonly string[] | undefined;
 }
 
-/** Makes a table of templates. */
-export function createPathTable<T>(templates: readonly Template<T>[]): PathTable<T> {
-  const compiled = templates.map(compile).sort((a, b) => a.rank < b.rank ? -1 : 1);
-  const fits = memoize((path: string) => compiled.filter(({ pattern }) => pattern.test(path)));
-  const similar = memoize((bare: string) => {
-    const [first] = compiled.filter(({ anyCase }) => anyCase.test(bare));
-    return compiled.filter(({ rank }) => rank === first?.rank).map(({ value }) => value);
-  });
+/** Makes the table of operations that have paths. */
+export function createPathTable(decided: readonly Decided[]): PathTable {
+  const compiled = decided.filter(({ operation }) => !operation.isMethod).map(compile)
+    .sort((a, b) => a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0);
+  const isTaken = (own: Compiled, path: string, isSure: boolean) => {
+    const folded = foldPath(path);
+    return takersOf(own, compiled.filter((one) => one.matchFolded(folded)), isSure).length > 0;
+  };
   return {
-    match(path) {
-      if (!isPlain(path)) return [];
-      const [first] = fits(path);
-      return fits(path).filter(({ rank }) => rank === first?.rank)
-        .map((template) => ({ value: template.value, ...readParameters(template, path) }));
+    match(path, method) {
+      if (!isPlain(path)) return undefined;
+      const normal = normalizePath(path);
+      const fits = compiled.filter((one) => one.match(normal));
+      if (fits.length === 0) return undefined;
+      const own = fits.find((one) => methodOf(one) === method);
+      const takers = own ? takersOf(own, fits, true) : fits;
+      if (!own || takers.length > 0) return { methods: [...new Set(takers.map(methodOf))] };
+      const { decided, names, multiSegment } = own;
+      const texts = own.match(normal)!;
+      return {
+        decided,
+        ...readParameters(own, texts),
+        isTakenByOther() {
+          const isOpaque = (text: string, at: number) =>
+            multiSegment.get(names[at]!) === "encoded" && text.includes("%2F");
+          const readBy = (slash: string) =>
+            decided.operation.path.split(NAME).map((literal, at) => {
+              const text = texts[at] ?? "";
+              const value = isOpaque(text, at) ? text.replaceAll("%2F", slash) : text;
+              return decodePercent(literal) + decodePercent(value);
+            }).join("");
+          // The mark may be wrong, or of somebody else: nothing that is closed is reached by it.
+          return isTaken(own, readBy(OPAQUE_SLASH), true) ||
+            (texts.some(isOpaque) && isTaken(own, readBy("/"), false));
+        },
+      };
     },
-    similar: (path) => similar(path.replace(/\/+$/, "")),
   };
 }
+
+const NAME = /\{[^{}]*\}/;
 
 /** Whether a path has nothing that is read in two ways: dot segments, empty ones, backslashes, `;`. */
 function isPlain(path: string): boolean {
@@ -82,78 +100,89 @@ function isPlain(path: string): boolean {
   return !path.split("/").some((part) => /^(?:\.|%2e){1,2}$/i.test(part));
 }
 
-function compile<T>({ path, spans, value }: Template<T>): Compiled<T> {
-  const names: string[] = [];
-  let source = "";
-  let rank = "";
-  for (const part of path.split(/(\{[^{}]*\})/)) {
-    const name = /^\{(.*)\}$/.exec(part)?.[1];
-    if (name === undefined) {
-      source += literalPattern(part);
-      rank += part.toLowerCase();
-    } else {
-      names.push(name);
-      const isSpanning = spans.has(name);
-      source += isSpanning ? "(.+)" : "([^/]+?)";
-      rank += isSpanning ? "\uffff" : "\ufffe";
-    }
-  }
-  const bare = source.replace(/\/$/, "");
-  return {
-    ...{ path, spans, value, names, rank: rank.replace(/\/$/, "") },
-    pattern: new RegExp(`^${source}$`),
-    anyCase: new RegExp(`^${bare}$`, "i"),
-  };
+function compile(decided: Decided): Compiled {
+  const { path, parameters = [] } = decided.operation;
+  const inPath = parameters.filter((parameter) => parameter.in === "path");
+  const multiSegment = new Map(inPath.map(({ name, multiSegment }) => [name, multiSegment]));
+  const spans = (name: string) => multiSegment.get(name) === true;
+  const { names, rank, match } = parsePathTemplate(path, spans);
+  const folded = parsePathTemplate(
+    path.replace(/\/$/, ""),
+    spans,
+    (literal) => fold(decodePercent(literal)),
+  );
+  return { decided, names, multiSegment, rank, match, matchFolded: folded.match };
 }
 
-function readParameters<T>(
-  { pattern, names, spans }: Compiled<T>,
-  path: string,
-): Pick<PathMatch<T>, "parameters" | "fault"> {
-  const found = pattern.exec(path)!;
+const methodOf = ({ decided }: Compiled): string => decided.operation.method;
+
+const CLOSED = { open: 0, token: 1, refused: 2 } as const;
+
+/**
+ * Finds the operations to which a path belongs rather than to one that fits as well: those of more specific templates
+ * that have the same method, or another one and are more closed. A node may look at the path alone.
+ *
+ * @param fits what the path fits, the most specific first
+ * @param isSure whether the node reads the path in this way; if not, what is as open as this one may have it
+ */
+function takersOf(own: Compiled, fits: readonly Compiled[], isSure: boolean): Compiled[] {
+  const at = fits.findIndex(({ rank }) => rank === own.rank);
+  const before = at < 0 ? fits : fits.slice(0, at);
+  const hasMethod = (one: Compiled) => methodOf(one) === methodOf(own);
+  return before.filter((one) => {
+    const isMoreClosed = CLOSED[one.decided.decision.right] > CLOSED[own.decided.decision.right];
+    if (hasMethod(one)) return isSure || isMoreClosed;
+    return isMoreClosed && !before.some((other) => other.rank === one.rank && hasMethod(other));
+  });
+}
+
+/** Decodes the parameters, and says which one holds what none may hold. */
+function readParameters(
+  { names, multiSegment }: Compiled,
+  texts: readonly string[],
+): Pick<PathMatch, "parameters" | "fault"> {
   const parameters = new Map<string, string>();
   for (const [at, name] of names.entries()) {
-    const value = parsePercent(found[at + 1]!);
-    const rule = value === undefined ? "must be encoded as UTF-8" : faultOf(value, spans.has(name));
+    const value = parsePercent(texts[at]!);
+    const rule = value === undefined
+      ? "must be encoded as UTF-8"
+      : faultOf(value, multiSegment.get(name));
     if (rule !== undefined) return { parameters, fault: { name, rule } };
     parameters.set(name, value!);
   }
   return { parameters };
 }
 
-function faultOf(value: string, spans: boolean): string | undefined {
-  if (!spans && value.length > LENGTH_MAX) return `must have at most ${LENGTH_MAX} characters`;
+function faultOf(value: string, multiSegment: MultiSegment | undefined): string | undefined {
+  if (multiSegment !== true && value.length > LENGTH_MAX) {
+    return `must have at most ${LENGTH_MAX} characters`;
+  }
   // Some nodes and disks take compatible characters for one another: full-width dots, a/c in one character.
   const plain = value.normalize("NFKC");
   const parts = plain.split("/");
-  if (parts.some((part) => part === "." || part === ".." || (spans && part === ""))) {
+  if (parts.map(readSegment).some((part) => part === "." || part === "..")) {
     return "must not be . or ..";
   }
-  const hasSlash = parts.length > (spans ? value.split("/").length : 1);
-  return hasSlash || FORBIDDEN.test(value) || plain.includes("\\")
+  if (multiSegment === true && parts.includes("")) return "must not have empty segments";
+  if (!multiSegment && value.includes("/")) {
+    return "must not hold slashes; x-multi-segment in the description allows them";
+  }
+  return FORBIDDEN.test(value) || plain.includes("\\") ||
+      parts.length > value.split("/").length
     ? "must not hold slashes, backslashes or control characters"
     : undefined;
 }
 
-/** Literals and names in braces, by turns. */
-const partsOf = memoize((template: string) => template.split(/(\{[^{}]*\})/));
-
 /**
- * A path built anew of a template and its parameters.
- *
- * @returns percent-encoded
+ * Reads a decoded path as the most lenient server does: without parameters after `;`, spaces around segments and
+ * empty segments; compatible characters and letters of either case are the same.
  */
-export function buildPath(
-  template: string,
-  parameters: ReadonlyMap<string, string>,
-  spans: ReadonlySet<string>,
-): string {
-  return partsOf(template).map((part) => {
-    const name = /^\{(.*)\}$/.exec(part)?.[1];
-    if (name === undefined) return encodeURI(part).replaceAll("%25", "%");
-    const value = parameters.get(name) ?? "";
-    return spans.has(name)
-      ? value.split("/").map(encodeURIComponent).join("/")
-      : encodeURIComponent(value);
-  }).join("");
-}
+const foldPath = (path: string): string =>
+  fold(path).split("/").map(readSegment).filter((segment) => segment !== "")
+    .map((segment) => `/${segment}`).join("");
+
+const readSegment = (segment: string): string => segment.split(";", 1)[0]!.trim();
+
+/** By way of capitals, as there are letters, such as ı, whose small form is another letter's. */
+const fold = (text: string): string =>
+  text.normalize("NFKC").replaceAll("+", " ").toUpperCase().toLowerCase();

@@ -17,8 +17,8 @@ import type { Operation } from "./operation.ts";
 /** A request for an operation. */
 export interface Call {
   readonly head: RequestHead;
-  /** The match of the path's pattern. */
-  readonly match: RegExpExecArray;
+  /** The path and the texts of its names, percent-encoded. */
+  readonly match: readonly string[];
   makeRequest(): Awaitable<Request>;
   /** What the host gave besides the request. */
   readonly context: readonly unknown[];
@@ -27,7 +27,7 @@ export interface Call {
 /**
  * Makes the function that calls an operation. It never rejects.
  *
- * @param names the names in the path, one for each group of its pattern
+ * @param names the names in the path
  * @param cors the origins whose pages may call it
  */
 export function createCaller(

@@ -28,7 +28,7 @@ export interface Mark {
 }
 
 /** What the marks are called. */
-export type MarkName = keyof OperationMarks | "x-spans" | "x-position";
+export type MarkName = keyof OperationMarks | "x-multi-segment" | "x-position";
 
 /** The marks, by name: `docs/kinds.md` and the schema of a kind have their texts from here. */
 export const MARKS: Readonly<Record<MarkName, Mark>> = {
@@ -69,10 +69,12 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     value: "`true`",
     text: "What a client developer uses in the first hour: shown before the others",
   },
-  "x-spans": {
+  "x-multi-segment": {
     on: "parameter",
-    value: "`true`",
-    text: "A parameter of the path that may hold slashes",
+    value: "`true` or `encoded`",
+    text:
+      "A parameter of the path that may hold slashes. true: it spans several segments. encoded: it is " +
+      "one segment, whose slashes are sent as %2F and stay so. x-spans: true, its name in 0.2, means true",
   },
   "x-position": {
     on: "parameter",
@@ -81,3 +83,14 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
       "order of `params` says it",
   },
 };
+
+/** How a parameter of a path holds slashes: over several segments, or encoded in one. */
+export type MultiSegment = true | "encoded";
+
+/** Reads how a parameter holds slashes; `undefined` if it may hold none. */
+export function multiSegmentOf(
+  parameter: Readonly<Record<string, unknown>>,
+): MultiSegment | undefined {
+  const mark = parameter["x-multi-segment"] ?? parameter["x-spans"];
+  return mark === true || mark === "encoded" ? mark : undefined;
+}

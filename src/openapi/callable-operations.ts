@@ -4,10 +4,12 @@
  * @module
  */
 import { type Json, listOf, objectOf, textOf } from "../json/values.ts";
+import { type MultiSegment, multiSegmentOf } from "../kinds/marks.ts";
 import { parsePercent } from "../percent-decode.ts";
 import { followReference } from "./follow-reference.ts";
 import { type LocatedOperation, operationsOf } from "./operations-of-path-item.ts";
 import { pathOfMethod } from "./openrpc.ts";
+import { findObstacles } from "./unreachable-paths.ts";
 import { NODE, THIS_SERVICE } from "./server-url.ts";
 
 /** What a value has to be, as far as it is checked: a part of a JSON Schema without its patterns. */
@@ -42,8 +44,8 @@ export interface NodeParameter {
   readonly rule: ValueRule;
   /** Whether a list is given by the name again for each item, or else by commas. */
   readonly isExploded: boolean;
-  /** Whether it may hold slashes. */
-  readonly spans: boolean;
+  /** How it holds slashes, if it may hold any. */
+  readonly multiSegment?: MultiSegment | undefined;
 }
 
 /** The body that an operation takes. */
@@ -78,6 +80,8 @@ export interface NodeOperation {
   readonly answerHeaders: readonly string[];
   /** The media types of its responses, in lower case and without parameters. */
   readonly answerTypes: readonly string[];
+  /** Why it cannot be called by its path, as a clause. */
+  readonly obstacle?: string | undefined;
 }
 
 /** How deep rules are read. */
@@ -90,7 +94,7 @@ const DEPTH_MAX = 3;
  */
 export function listNodeOperations(document: Json): NodeOperation[] {
   const read = createReader(document);
-  return Object.entries(objectOf(document.paths)).flatMap(([path, value]) => {
+  const operations = Object.entries(objectOf(document.paths)).flatMap(([path, value]) => {
     const item = objectOf(value);
     const located = operationsOf(item);
     const method = methodOf(path);
@@ -104,6 +108,11 @@ export function listNodeOperations(document: Json): NodeOperation[] {
       const below = pathAtNode(path, serverOf([operation, item, document]));
       return below === undefined ? [] : [read.operation(method, below, operation, item)];
     });
+  });
+  const obstacles = findObstacles(operations);
+  return operations.map((operation) => {
+    const obstacle = obstacles.get(operation);
+    return obstacle === undefined ? operation : { ...operation, obstacle };
   });
 }
 
@@ -187,7 +196,7 @@ function createReader(document: Json) {
         isRequired: parameter.required === true || place === "path",
         rule: ruleOf(parameter.schema ?? content.schema),
         isExploded: place === "query" && isForm && parameter.explode !== false,
-        spans: parameter["x-spans"] === true,
+        multiSegment: multiSegmentOf(parameter),
       });
     }
     return [...all.values()];
@@ -255,7 +264,6 @@ function createReader(document: Json) {
             isRequired: required.includes(name),
             rule: ruleOf(value),
             isExploded: false,
-            spans: false,
           }))
           : undefined,
         isByPosition,

@@ -156,8 +156,9 @@ function* mistakesInPath(
     yield mistake(path, `has the parameter ${show(name)}, which is not in its path${meant}`, true);
   }
   for (const parameter of parameters) {
-    if (!parameter["x-spans"] || parameter.in === "path") continue;
-    yield mistake(path, `has x-spans at ${show(parameter.name)}, which is not in its path`, true);
+    const mark = ["x-multi-segment", "x-spans"].find((mark) => parameter[mark] !== undefined);
+    if (mark === undefined || parameter.in === "path") continue;
+    yield mistake(path, `has ${mark} at ${show(parameter.name)}, which is not in its path`, true);
   }
 }
 

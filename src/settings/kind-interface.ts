@@ -9,6 +9,7 @@ import { isPlainObject } from "../json/copy-as-json.ts";
 import { type Mark, MARKS } from "../kinds/marks.ts";
 import { COMMON_METHODS } from "../openapi/shape-tables.ts";
 import {
+  either,
   filledList,
   filledMap,
   json,
@@ -36,6 +37,7 @@ const JSON_SCHEMA = v.pipe(
   v.check((value) => isPlainObject(value) || typeof value === "boolean", "a JSON Schema"),
 );
 const TRUE = v.literal(true, "true; leave it out where it does not hold") as Schema;
+const MULTI_SEGMENT = either("true or encoded", TRUE, word(["encoded"]));
 const BOOLEAN = v.boolean("true or false");
 
 const VERSION = text({
@@ -202,7 +204,14 @@ const parameter = () =>
       style: setting(word(["simple", "form"]), { text: "How a list is written" }),
       explode: setting(BOOLEAN, { text: "Whether each item of a list stands for itself" }),
       example: setting(json, { text: "A value that was recorded from a real node" }),
-      "x-spans": setting(TRUE, about(MARKS["x-spans"], "true")),
+      "x-multi-segment": setting(
+        MULTI_SEGMENT,
+        about(MARKS["x-multi-segment"], "encoded"),
+      ),
+      "x-spans": setting(TRUE, {
+        text: "The name of x-multi-segment in 0.2",
+        example: "true",
+      }),
     },
   });
 

@@ -1,6 +1,7 @@
 /** Asks real nodes the operations of REST that their kinds offer. */
 import { formatPointer, resolveFragment } from "../../src/json/pointer.ts";
 import { parseJson } from "../../src/json/lossless.ts";
+import { multiSegmentOf } from "../../src/kinds/marks.ts";
 import { type Json, listOf, objectOf } from "../../src/json/values.ts";
 import type { OpenApiPart, RestOperation } from "../../src/kinds/interface.ts";
 import { type AskedNode, checkAt, isHarmless, type Outcome } from "./_interface.ts";
@@ -78,7 +79,7 @@ export function requestOf(
     params[name] = value;
     const text = String(value);
     if (parameter.in === "path") {
-      const safe = parameter["x-spans"] ? encodeURI(text) : encodeURIComponent(text);
+      const safe = multiSegmentOf(parameter) === true ? encodeURI(text) : encodeURIComponent(text);
       path = path.replace(`{${name}}`, () => safe);
     } else if (parameter.in === "header") headers[name] = text;
     else query.append(name, text);

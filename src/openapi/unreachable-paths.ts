@@ -1,0 +1,77 @@
+/**
+ * Tells which operations no path can reach, or only paths that can be read in two ways. They are shown and cannot be
+ * called.
+ *
+ * @module
+ */
+import { parsePathTemplate, type PathTemplate } from "../http/path-template.ts";
+import type { NodeOperation } from "./callable-operations.ts";
+
+interface Templated {
+  readonly operation: NodeOperation;
+  readonly template: PathTemplate;
+  readonly spans: (name: string) => boolean;
+}
+
+/** Stands for what a name may take: a character that no encoded literal has. */
+const ANY = "\uf8ff";
+
+/** How many segments a name that spans takes in samples: who takes all of these takes any number. */
+const SPANNED = [1, 2, 50];
+
+/** Finds why operations cannot be called by their paths: clauses for people. */
+export function findObstacles(operations: readonly NodeOperation[]): Map<NodeOperation, string> {
+  const obstacles = new Map<NodeOperation, string>();
+  const byMethod = new Map<string, Templated[]>();
+  for (const operation of operations.filter(({ isMethod }) => !isMethod)) {
+    const { parameters = [], path, method } = operation;
+    const spanning = new Set(
+      parameters.filter((one) => one.in === "path" && one.multiSegment === true)
+        .map(({ name }) => name),
+    );
+    const spans = (name: string) => spanning.has(name);
+    const template = parsePathTemplate(path, spans);
+    const obstacle = ambiguityOf(path, template.names, spans);
+    if (obstacle !== undefined) obstacles.set(operation, obstacle);
+    else {
+      if (!byMethod.has(method)) byMethod.set(method, []);
+      byMethod.get(method)!.push({ operation, template, spans });
+    }
+  }
+  for (const all of byMethod.values()) {
+    const rankOf = ({ template: { rank } }: Templated) => rank;
+    all.sort((a, b) => rankOf(a) < rankOf(b) ? -1 : rankOf(a) > rankOf(b) ? 1 : 0);
+    for (const [at, own] of all.entries()) {
+      // A literal takes only some of what a name takes: who has no name that spans loses to nobody but a twin.
+      const isTwin = at > 0 && own.template.source === all[at - 1]!.template.source;
+      const others = own.template.names.some(own.spans) ? all.slice(0, at) : [];
+      const taker = isTwin ? all[at - 1] : others.find((other) => takesAll(other, own));
+      if (taker) obstacles.set(own.operation, `${taker.operation.name} takes all of its paths`);
+    }
+  }
+  return obstacles;
+}
+
+/** Why the paths of a template can be read in two ways; `undefined` if they cannot. */
+function ambiguityOf(
+  path: string,
+  names: readonly string[],
+  spans: (name: string) => boolean,
+): string | undefined {
+  if (path.includes("}{")) return "two names stand side by side in its path";
+  if (new Set(names).size < names.length) return "its path has a name twice";
+  if (names.filter(spans).length > 1) return "two names of its path span segments";
+  return undefined;
+}
+
+function takesAll({ template }: Templated, own: Templated): boolean {
+  const { names, source } = own.template;
+  return SPANNED.every((count) => {
+    let at = 0;
+    const sample = source.replaceAll(
+      "{}",
+      () => own.spans(names[at++]!) ? Array(count).fill(ANY).join("/") : ANY,
+    );
+    return template.match(sample) !== undefined;
+  });
+}

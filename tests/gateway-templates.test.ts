@@ -1,0 +1,457 @@
+/** Path templates of any description, and paths of any form. */
+import process from "node:process";
+import fc from "fast-check";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { decisionRows } from "../src/gateway/decision-rows.ts";
+import { normalizePath, parsePathTemplate } from "../src/http/path-template.ts";
+import { listNodeOperations } from "../src/openapi/callable-operations.ts";
+import { forwarding, type PlayedNode, playNode, REST, TOKEN } from "./_gateway.ts";
+import { sampleSize } from "./_runtime.ts";
+
+const templates = suite("path templates");
+
+let node: PlayedNode;
+templates.before(async () => {
+  node = await playNode();
+  process.env.GATEWAY_TOKEN = TOKEN;
+});
+templates.after(() => node?.close());
+templates.before.each(() => node.forget());
+
+/** How the parameters of an operation hold slashes, by name. */
+type Slashes = Readonly<Record<string, true | "encoded">>;
+
+/** Makes a description of operations such as `["GET /a/{b}", "read", { b: true }]`. */
+function describe(
+  ...operations: (readonly [name: string, access?: string, slashes?: Slashes])[]
+): typeof REST {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const [name, access = "read", slashes = {}] of operations) {
+    const [method, path] = name.split(" ") as [string, string];
+    const names = new Set(
+      [...path.matchAll(/\{([^{}]*)\}/g)].map(([, name]) => name!),
+    );
+    (paths[path] ??= {})[method.toLowerCase()] = {
+      "x-access": access,
+      parameters: [...names].map((name) => ({
+        ...{ name, in: "path", required: true, schema: { type: "string" } },
+        ...slashes[name] !== undefined && { "x-multi-segment": slashes[name] },
+      })),
+      responses: { 200: { description: "" } },
+    };
+  }
+  return {
+    openapi: "3.1.1",
+    info: { title: "A node", version: "1" },
+    paths,
+  } as typeof REST;
+}
+
+/** What `check` says of the operations of a description. */
+const rowsOf = (description: typeof REST) =>
+  decisionRows(
+    listNodeOperations({ ...description, servers: [{ url: "./v1/node" }] }),
+    "reads",
+  ).map(([name, , call, why]) => [name, call, why]);
+
+const headers = { authorization: `Bearer ${TOKEN}` };
+const withToken = {
+  open: ["reads"],
+  with_token: ["PUT /queues/{host}/{name}", "DELETE /blocks/{id}"],
+  token_env: "GATEWAY_TOKEN",
+};
+
+for (
+  const [template, path, slashes = {}] of [
+    ["/{a}-{b}", "/x-y-z"],
+    ["/{name}.json", "/a.json.json"],
+    ["/blocks({n})", "/blocks(7)"],
+    ["/{a}.{b}.{c}", "/1.2.3.4"],
+    ["/café/{a}", "/caf%c3%a9/x"],
+    ["/v{a}/{b}:verify", "/v1/x:verify"],
+    ["/f/{path}/meta", "/f/a/b%2Fc/meta", { path: true }],
+    ["/f/{a}/{path}/{b}.txt", "/f/1/2/3/4.txt", { path: true }],
+    ["/p/{name}", "/p/@a%2Fb", { name: "encoded" }],
+    ["/p/{name}/{version}", "/p/%2F/1", { name: "encoded" }],
+  ] as const satisfies readonly (readonly [string, string, Slashes?])[]
+) {
+  templates(
+    `${path} is a path of ${template}, and goes on as it came`,
+    async () => {
+      const { ask } = forwarding(
+        node.url,
+        describe([`GET ${template}`, "read", slashes]),
+      );
+      assert.is((await ask(`/v1/node${path}`)).status, 200);
+      assert.equal(node.come.map(({ url }) => url), [path]);
+    },
+  );
+}
+
+for (
+  const [template, path, slashes = {}] of [
+    ["/{a}-{b}", "/x-"],
+    ["/{a}-{b}", "/x/y-z"],
+    ["/{name}.json", "/.json"],
+    ["/blocks({n})", "/blocks()"],
+    ["/f/{path}/meta", "/f/meta", { path: true }],
+    ["/f/{path}/{b}.txt", "/f/1/2/.txt", { path: true }],
+  ] as const satisfies readonly (readonly [string, string, Slashes?])[]
+) {
+  templates(`${path} is no path of ${template}`, async () => {
+    const { ask } = forwarding(
+      node.url,
+      describe([`GET ${template}`, "read", slashes]),
+    );
+    assert.is((await ask(`/v1/node${path}`)).status, 404);
+    assert.equal(node.come, []);
+  });
+}
+
+templates("a refused slash names the mark that allows it", async () => {
+  const { ask } = forwarding(node.url, describe(["GET /queues/{host}"]));
+  const answer = await ask("/v1/node/queues/%2F");
+  assert.is(answer.status, 400);
+  assert.match((await answer.json()).detail, "x-multi-segment");
+});
+
+templates("x-spans of 0.2 means x-multi-segment: true", async () => {
+  const description = JSON.parse(
+    JSON.stringify(describe(["GET /f/{path}", "read", { path: true }]))
+      .replace('"x-multi-segment"', '"x-spans"'),
+  );
+  const { ask } = forwarding(node.url, description);
+  assert.is((await ask("/v1/node/f/a/b%2Fc")).status, 200);
+  assert.equal(node.come.map(({ url }) => url), ["/f/a/b%2Fc"]);
+});
+
+templates(
+  "a path that spans leaves its neighbours their calls, whatever their methods",
+  async () => {
+    const { ask } = forwarding(
+      node.url,
+      describe(
+        ["GET /queues/{host}", "read", { host: true }],
+        ["PUT /queues/{host}/{name}", "write", { host: true }],
+        ["DELETE /blocks/{id}", "write"],
+        ["GET /blocks/latest", "read"],
+      ),
+      withToken,
+    );
+    assert.is(
+      (await ask("/v1/node/queues/a/q", { method: "PUT", headers })).status,
+      200,
+    );
+    assert.is((await ask("/v1/node/queues/a")).status, 200);
+    assert.is(
+      (await ask("/v1/node/blocks/latest", { method: "DELETE", headers }))
+        .status,
+      200,
+    );
+    // A node that looks at the path alone takes it for the one that needs the token.
+    const answer = await ask("/v1/node/queues/a/q");
+    assert.equal([answer.status, answer.headers.get("allow")], [
+      405,
+      "PUT, OPTIONS",
+    ]);
+    assert.equal(node.come.map(({ method, url }) => `${method} ${url}`), [
+      "PUT /queues/a/q",
+      "GET /queues/a",
+      "DELETE /blocks/latest",
+    ]);
+  },
+);
+
+templates(
+  "a template with more after a name comes before one that ends there",
+  async () => {
+    const { ask } = forwarding(
+      node.url,
+      describe(["GET /keys/{id}"], ["GET /keys/{id}.secret", "secret"]),
+    );
+    assert.is((await ask("/v1/node/keys/a.secret")).status, 403);
+    assert.is((await ask("/v1/node/keys/a.other")).status, 200);
+  },
+);
+
+templates(
+  "what cannot be called by its path is shown, and check says why",
+  async () => {
+    const description = describe(
+      ["GET /a/{b}{c}"],
+      ["GET /b/{c}/{c}"],
+      ["GET /c/{d}/x/{e}", "read", { d: true, e: true }],
+      ["GET /f/{bucket}/{key}", "read", { key: true }],
+      ["GET /f/{path}/meta", "read", { path: true }],
+      ["GET /same/{a}"],
+      ["GET /same/{b}"],
+      ["GET /z/{a}", "read", { a: true }],
+      ["GET /z/z", "read"],
+    );
+    assert.equal(rowsOf(description), [
+      ["GET /a/{b}{c}", "refused", "two names stand side by side in its path"],
+      ["GET /b/{c}/{c}", "refused", "its path has a name twice"],
+      ["GET /c/{d}/x/{e}", "refused", "two names of its path span segments"],
+      ["GET /f/{bucket}/{key}", "allowed", "it is a read"],
+      [
+        "GET /f/{path}/meta",
+        "refused",
+        "GET /f/{bucket}/{key} takes all of its paths",
+      ],
+      ["GET /same/{a}", "allowed", "it is a read"],
+      ["GET /same/{b}", "refused", "GET /same/{a} takes all of its paths"],
+      ["GET /z/{a}", "allowed", "it is a read"],
+      ["GET /z/z", "allowed", "it is a read"],
+    ]);
+    const { ask } = forwarding(node.url, describe(["GET /a/{b}{c}"]));
+    const answer = await ask("/v1/node/a/xy");
+    assert.is(answer.status, 403);
+    assert.match((await answer.json()).detail, "side by side");
+    const { paths } = await (await ask("/spec.json")).json();
+    const { description: shown } = paths["/a/{b}{c}"].get;
+    assert.match(shown, "two names stand side by side");
+  },
+);
+
+templates(
+  "a description with half of a surrogate pair in a path is served",
+  async () => {
+    const { ask } = forwarding(
+      node.url,
+      describe(["GET /\ud800/{a}"], ["GET /b"]),
+    );
+    assert.is((await ask("/v1/node/b")).status, 200);
+  },
+);
+
+templates("a path takes time in proportion to its length", async () => {
+  const names = Array.from({ length: 12 }, (_, at) => `{p${at}}`);
+  const { ask } = forwarding(
+    node.url,
+    describe([`GET /${names.join("")}/x`], [`GET /${names.join("-")}/x`], [
+      `GET /${names[0]}`,
+    ]),
+  );
+  // By backtracking each of these takes minutes at least.
+  assert.is((await ask(`/v1/node/${"a".repeat(200)}`)).status, 200);
+  assert.is((await ask(`/v1/node/${"-".repeat(5000)}`)).status, 400);
+  assert.is((await ask(`/v1/node/${"a-".repeat(2500)}/y`)).status, 404);
+});
+
+/** A template as a regular expression, which is slow and plainly right. */
+function patternOf(template: string, spans: string | undefined): RegExp {
+  const source = template.split(/(\{[^{}]*\})/).map((part) =>
+    !part.startsWith("{")
+      ? part.replace(/[.()]/g, "\\$&")
+      : part === `{${spans}}`
+      ? "(.+)"
+      : "([^/]+?)"
+  );
+  // What stands after a name that spans takes as little as it can, as what stands before it.
+  return new RegExp(`^${source.join("")}$`);
+}
+
+const piece = fc.constantFrom("a", "b", "-", ".", "/", "/a", "ab", "-b", "/b/");
+
+templates("a template fits as its regular expression does", () => {
+  const text = fc.array(fc.oneof(piece, fc.constant("{}")), {
+    minLength: 1,
+    maxLength: 8,
+  });
+  const path = fc.array(piece, { maxLength: 10 }).map((parts) => `/${parts.join("")}`);
+  const spanning = fc.option(fc.nat({ max: 3 }), { nil: undefined });
+  fc.assert(
+    fc.property(text, path, spanning, (parts, path, spanning) => {
+      let count = 0;
+      const template = `/${parts.map((part) => part === "{}" ? `{n${count++}}` : part).join("")}`;
+      const spans = spanning === undefined ? undefined : `n${spanning}`;
+      const { match } = parsePathTemplate(template, (name) => name === spans);
+      const found = patternOf(template, spans).exec(path);
+      const texts = match(normalizePath(path));
+      assert.is(texts !== undefined, found !== null, `${template} ${path}`);
+      if (spanning === undefined || spanning >= count) {
+        assert.equal(texts, found?.slice(1), `${template} ${path}`);
+      } else if (texts) {
+        let at = 0;
+        assert.is(template.replaceAll(/\{[^{}]*\}/g, () => texts[at++]!), path);
+      }
+    }),
+    { numRuns: sampleSize(2000) },
+  );
+});
+
+const segment = fc.oneof(
+  fc.constantFrom(
+    "a",
+    "b",
+    "ab",
+    "a-b",
+    "a.json",
+    "%61",
+    "%2F",
+    "a%2Fb",
+    "%2f",
+    "..",
+    "%2e%2E",
+  ),
+  fc.constantFrom(
+    "",
+    ".",
+    "%20",
+    "a%20",
+    "a;x",
+    "a%3Bx",
+    "%5C",
+    "%EF%BC%8F",
+    "%zz",
+    "%FF",
+    "A",
+  ),
+  fc.constantFrom(
+    "%E2%91%90",
+    "é",
+    "%C3%A9",
+    "a+",
+    "'",
+    "...",
+    "..%3Bx",
+    "%252e",
+    "|",
+    "x{y}",
+  ),
+  fc.string({ unit: "grapheme-ascii", maxLength: 5 }),
+);
+const anyPath = fc.array(segment, { minLength: 1, maxLength: 4 })
+  .map((segments) => `/${segments.join("/")}`);
+
+const part = fc.constantFrom(
+  "a",
+  "b",
+  "{n}",
+  "{n}-{m}",
+  "{n}.json",
+  "a{n}",
+  "{n}{m}",
+  "(é)",
+  "A",
+);
+const operation = fc.record({
+  method: fc.constantFrom("GET", "GET", "POST"),
+  access: fc.constantFrom("read", "read", "write"),
+  parts: fc.array(part, { minLength: 1, maxLength: 3 }),
+  slashes: fc.constantFrom({}, {}, { n: true as const }, {
+    n: "encoded" as const,
+  }),
+});
+
+templates(
+  "what reaches a node is what was sent, or it is refused",
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(operation, { minLength: 1, maxLength: 6 }),
+        fc.array(anyPath, { minLength: 8, maxLength: 8 }),
+        async (operations, paths) => {
+          const described = operations.map((
+            { method, access, parts, slashes },
+          ) => [`${method} /${parts.join("/")}`, access, slashes] as const);
+          const { app } = forwarding(node.url, describe(...described));
+          for (const path of paths) {
+            // Dot segments are taken out by whoever makes a `Request`; sockets are tried elsewhere.
+            const request = new Request(`http://localhost/v1/node${path}`);
+            const { pathname } = new URL(request.url);
+            if (!pathname.startsWith("/v1/node/")) continue;
+            node.come = [];
+            const { status } = await app.fetch(request);
+            const sent = status === 200 ? [pathname.slice("/v1/node".length)] : [];
+            assert.ok(
+              [200, 400, 403, 404, 405].includes(status),
+              `${path}: ${status}`,
+            );
+            assert.equal(node.come.map(({ url }) => url), sent, path);
+          }
+        },
+      ),
+      { numRuns: sampleSize(80) },
+    );
+  },
+);
+
+/** Ways in which lenient servers take one text for another. */
+const DISGUISES: readonly ((text: string) => string)[] = [
+  (text) => text,
+  (text) => text.toUpperCase(),
+  (text) => `${text};x=1`,
+  (text) => ` ${text}`,
+  (text) => `${text} `,
+  (text) =>
+    text.replaceAll(
+      /[a-z]/g,
+      (x) => String.fromCodePoint(x.charCodeAt(0) + 0xfee0),
+    ),
+  (text) =>
+    text.replaceAll(
+      /[a-z]/g,
+      (x) => String.fromCodePoint(x.charCodeAt(0) + 0x246f),
+    ),
+  (text) => text.replaceAll("s", "ſ"),
+];
+
+templates(
+  "no disguise of a closed path is taken for the value of an open one",
+  async () => {
+    const closed = describe(
+      ["GET /peers/{address}"],
+      ["GET /peers/{address}/{what}"],
+      ["POST /peers/connect", "write"],
+      ["GET /peers/all/secrets", "secret"],
+      ["GET /files/{path}", "read", { path: true }],
+      ["GET /files/all/secrets", "secret"],
+      ["GET /peers"],
+      ["GET /names/{name}", "read", { name: "encoded" }],
+      ["GET /names/all/secrets", "secret"],
+    );
+    const { ask } = forwarding(node.url, closed);
+    const disguise = fc.constantFrom(...DISGUISES);
+    /** Encodes all, or what has to be. */
+    const encoding = fc.boolean();
+    const write = (text: string, isAll: boolean) =>
+      isAll
+        ? [...new TextEncoder().encode(text)].map((byte) =>
+          `%${byte.toString(16).padStart(2, "0")}`
+        )
+          .join("")
+        : encodeURIComponent(text);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(
+          "/peers/connect",
+          "/peers/all/secrets",
+          "/files/all/secrets",
+          "/names/all/secrets",
+        ),
+        disguise,
+        disguise,
+        encoding,
+        fc.constantFrom("/", "%2F", "%2f"),
+        async (path, first, second, isAll, slash) => {
+          const [, start, ...rest] = path.split("/");
+          const texts = rest.map((text) => write(second(first(text)), isAll));
+          const { status } = await ask(
+            `/v1/node/${start}/${texts.join(slash)}`,
+          );
+          assert.ok(
+            status === 403 || status === 404 || status === 405 ||
+              status === 400,
+            `${status}`,
+          );
+        },
+      ),
+      { numRuns: sampleSize(200) },
+    );
+    assert.equal(node.come, []);
+  },
+);
+
+templates.run();
