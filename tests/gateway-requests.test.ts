@@ -293,7 +293,7 @@ for (
 requests("an operation that takes no content gets none", async () => {
   process.env.GATEWAY_TOKEN = TOKEN;
   const { ask } = forwarding(node.url, REST, {
-    with_token: ["*"],
+    with_token: ["POST /same/{b}"],
     token_env: "GATEWAY_TOKEN",
   });
   const headers = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };

@@ -2,6 +2,7 @@
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { decide } from "../src/gateway/decide-operations.ts";
 import { judgeNames, judgeSettings } from "../src/gateway/judge-settings.ts";
 import type { Forward } from "../src/gateway/forward-settings.ts";
 import type { NodeOperation } from "../src/openapi/callable-operations.ts";
@@ -119,5 +120,57 @@ settings(
     ]);
   },
 );
+
+/** Operations that the network describes, or a description on disk. */
+const operations = (isForeign: boolean): NodeOperation[] =>
+  ([
+    ["GET", "/status", "getStatus", undefined],
+    ["GET", "/blocks/{height}", "getBlock", "read"],
+    ["POST", "/send", "send", "write"],
+    ["GET", "/keys", "getKeys", "secret"],
+  ] as const).map(([method, path, operationId, access]) => ({
+    ...{ name: `${method} ${path}`, method, path, operationId, access, isForeign },
+    ...{ isMethod: false, isHeavy: false, isStreaming: false, isByPosition: false },
+    ...{ parameters: [], isGettable: method === "GET", body: undefined, answerHeaders: [] },
+  }));
+
+const OPENS: readonly [names: Forward, own: string, foreign: string][] = [
+  // Of GET /status, GET /blocks/{height}, POST /send and GET /keys: o is open, t wants the token.
+  [{ open: ["GET /status"] }, "o---", "o---"],
+  [{ open: ["getStatus"] }, "o---", "----"],
+  [{ open: ["*"] }, "oo--", "----"],
+  [{ open: ["GET /*"] }, "oo--", "----"],
+  [{ open: ["reads", "*"] }, "oo--", "-o--"],
+  [{ open: ["GET /*s"] }, "o---", "----"],
+  [{ open: ["GET /st*at*us"] }, "o---", "----"],
+  [{ open: ["GET /sta*atus"] }, "----", "----"],
+  [{ open: ["send", "POST /send", "getKeys"] }, "----", "----"],
+  [{ with_token: ["GET /status", "send", "GET /keys"] }, "t-tt", "t-tt"],
+  [{ with_token: ["*"] }, "tt--", "----"],
+  [{ with_token: ["*", "send", "GET /keys"] }, "tttt", "--tt"],
+  // What is to need the token is not open for want of it.
+  [{ open: ["reads"], with_token: ["*"] }, "tt--", "----"],
+];
+
+for (const [forward, own, foreign] of OPENS) {
+  settings(`open what ${JSON.stringify(forward)} says, as far as a name cannot move`, () => {
+    const letters = { open: "o", token: "t", refused: "-" } as const;
+    const opened = (isForeign: boolean) =>
+      decide(operations(isForeign), forward).map(({ decision }) => letters[decision.right]);
+    assert.is(opened(false).join(""), own);
+    assert.is(opened(true).join(""), foreign, "described by the network");
+  });
+}
+
+settings("say of a * what it leaves out, which is named one by one", () => {
+  const named = (forward: Forward) =>
+    judgeNames(operations(false), forward).map(({ level, message }) => `${level}: ${message}`);
+  assert.equal(named({ open: ["GET /*"], with_token: ["*"] }), [
+    'warn: forward.open names "GET /*", and * covers nothing marked write or secret: not "GET /keys"',
+    'warn: forward.with_token names "*", and * covers nothing marked write or secret: not ' +
+    '"POST /send", "GET /keys"',
+  ]);
+  assert.equal(named({ open: ["reads", "GET /b*"] }), []);
+});
 
 settings.run();

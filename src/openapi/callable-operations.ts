@@ -65,6 +65,8 @@ export interface NodeOperation {
   /** The template below the node's URL, with the base path; of JSON-RPC the name of the method. */
   readonly path: string;
   readonly access: "read" | "write" | "secret" | undefined;
+  /** Whether the network describes it: whoever serves that gives operationIds and makes paths as he likes. */
+  readonly isForeign: boolean;
   readonly isHeavy: boolean;
   readonly isStreaming: boolean;
   /** Of JSON-RPC in the order of their positions; `undefined` where nobody knows them. */
@@ -78,6 +80,19 @@ export interface NodeOperation {
   readonly answerHeaders: readonly string[];
 }
 
+/** Who describes a node: its operator, on disk or in a text; its kind; or whoever serves it over the network. */
+export type DescribedBy = "operator" | "kind" | "network";
+
+/**
+ * Says who describes a node.
+ *
+ * @param entry the URL of the root of its description
+ */
+export function describedBy(entry: string): DescribedBy {
+  if (entry.startsWith("file:")) return "operator";
+  return entry.startsWith("kind:") ? "kind" : "network";
+}
+
 /** How deep rules are read. */
 const DEPTH_MAX = 3;
 
@@ -85,9 +100,10 @@ const DEPTH_MAX = 3;
  * Lists the operations that are called at the node, by their servers.
  *
  * @param document as it is served at `/spec.json`
+ * @param by who describes the node
  */
-export function listNodeOperations(document: Json): NodeOperation[] {
-  const read = createReader(document);
+export function listNodeOperations(document: Json, by: DescribedBy): NodeOperation[] {
+  const read = createReader(document, by);
   return Object.entries(objectOf(document.paths)).flatMap(([path, value]) => {
     const item = objectOf(value);
     const located = operationsOf(item);
@@ -141,7 +157,7 @@ function serverOf(holders: readonly Json[]): string | undefined {
   return servers?.length === 1 ? textOf(objectOf(servers[0]).url) : undefined;
 }
 
-function createReader(document: Json) {
+function createReader(document: Json, by: DescribedBy) {
   const follow = (value: unknown) => followReference(document, value);
 
   const ruleOf = (value: unknown, depth = 0): ValueRule => {
@@ -192,10 +208,13 @@ function createReader(document: Json) {
   };
 
   const common = (operation: Json) => {
-    const access = operation["x-access"];
+    const mark = operation["x-access"];
+    const access = mark === "read" || mark === "write" || mark === "secret" ? mark : undefined;
     return {
       operationId: textOf(operation.operationId),
-      access: access === "read" || access === "write" || access === "secret" ? access : undefined,
+      access,
+      // What a node lists and its kind does not know has no mark.
+      isForeign: by === "network" || (by === "kind" && access === undefined),
       isHeavy: operation["x-cost"] === "heavy",
       isStreaming: operation["x-streaming"] === true,
       answerHeaders: [
