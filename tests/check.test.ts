@@ -158,4 +158,41 @@ check("the JSON object says of each finding where it is, and of trouble what it 
   }
 });
 
+check(
+  "names that a description on the network can move are trouble, with the line to write",
+  async () => {
+    const get = { operationId: "getStatus", responses: { 200: { description: "" } } };
+    await using node = await serveFetch(async () =>
+      Response.json({
+        openapi: "3.1.1",
+        info: { title: "a", version: "1" },
+        paths: { "/a": { get } },
+      })
+    );
+    const { json, isWell } = await checked({
+      node: { url: node.url, kind: "none" },
+      description: new URL("openapi.json", node.url).href,
+      forward: { open: ["getStatus", "GET /*"] },
+    });
+    const { troubles, calls } = JSON.parse(json);
+    assert.is(isWell, false);
+    assert.match(troubles[0], /"getStatus", an operationId, which .*; write "GET \/a"$/);
+    assert.match(troubles[1], /"GET \/\*", and \* opens nothing that .*; write "GET \/a"$/);
+    assert.equal([calls[0].operation, calls[0].call], ["GET /a", "refused"]);
+  },
+);
+
+check("reads that go without the node's secret are said to, where there is one", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
+  const auth = { bearer_file: join(folder, "secret") };
+  writeFileSync(auth.bearer_file, "a-secret");
+  for (
+    const [kind, isSaid] of [["activitypub", true], ["nostr", false]] as const
+  ) {
+    const { json } = await checked({ node: { url: NOWHERE, kind, auth }, forward: "reads" });
+    assert.is(JSON.parse(json).notes.join().includes("called without node.auth"), isSaid, kind);
+  }
+  rmSync(folder, { recursive: true });
+});
+
 check.run();

@@ -216,7 +216,7 @@ paths("what is never sent is not said to be open either", () => {
     ...{ name: `${method} /a`, operationId: undefined, isMethod: false, method, path: "/a" },
     ...{ access: "read" as const, isHeavy: false, isStreaming: false, parameters: [] },
     ...{ isByPosition: false, isGettable: false, body: undefined, answerHeaders: [] },
-    isForeign: false,
+    ...{ isForeign: false, isAnonymous: false },
   }));
   const rights = decide(operations, { open: ["*"] }).map(({ decision }) => decision.right);
   assert.equal(rights, ["refused", "refused", "open"]);

@@ -130,7 +130,13 @@ const operations = (isForeign: boolean): NodeOperation[] =>
     ["GET", "/keys", "getKeys", "secret"],
   ] as const).map(([method, path, operationId, access]) => ({
     ...{ name: `${method} ${path}`, method, path, operationId, access, isForeign },
-    ...{ isMethod: false, isHeavy: false, isStreaming: false, isByPosition: false },
+    ...{
+      isMethod: false,
+      isHeavy: false,
+      isStreaming: false,
+      isByPosition: false,
+      isAnonymous: false,
+    },
     ...{ parameters: [], isGettable: method === "GET", body: undefined, answerHeaders: [] },
   }));
 

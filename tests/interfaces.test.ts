@@ -313,7 +313,7 @@ interfaces(
   "the reference has all marks, and an example of each form that is right",
   async () => {
     const text = await kindsReference();
-    assert.is(Object.keys(MARKS).length, 8);
+    assert.is(Object.keys(MARKS).length, 9);
     for (const [name, mark] of Object.entries(MARKS)) {
       assert.ok(
         text.includes(

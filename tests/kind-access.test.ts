@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { KINDS } from "../src/generated/kinds.js";
 import { listOf } from "../src/json/values.ts";
 import type { Access, OperationMarks } from "../src/kinds/marks.ts";
 import { operationsOf } from "../src/openapi/operations-of-path-item.ts";
@@ -66,6 +67,11 @@ for (const [mark, table] of TABLES) {
     });
   }
 }
+
+access("where people have accounts, reads go without the secret of one of them", () => {
+  const bare = Object.entries(KINDS).filter(([, { auth }]) => auth?.reads === "none");
+  assert.equal(bare.map(([name]) => name), ["activitypub"]);
+});
 
 access("kubo: what reads content by its CID does not fetch it", async () => {
   const { openapi } = await loadInterface("kubo");

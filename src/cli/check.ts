@@ -4,8 +4,10 @@
  *
  * @module
  */
+import { KINDS } from "../generated/kinds.js";
 import { findOpenSecrets, findUnreadable } from "../info/node-client.ts";
 import { formatJson } from "../json/lossless.ts";
+import type { Kind } from "../kinds/kind.ts";
 import { printableJson } from "../untrusted-text.ts";
 import { describeCalls } from "./check-calls.ts";
 import { describeDescription } from "./check-description.ts";
@@ -52,7 +54,7 @@ export async function check(
     ...describeKind(config, inspection),
     ...describeSources(inspection),
     ...described.sections,
-    ...await describeCalls(config, described.operations),
+    ...await describeCalls(config, described.operations, kindOf(config, kind)),
   ];
   const troubles = [
     ...troublesOfStatus(inspection),
@@ -63,6 +65,11 @@ export async function check(
     json: jsonOf(config, sections, troubles, info),
     isWell: troubles.length === 0,
   };
+}
+
+function kindOf({ kinds }: Config, name: string | undefined): Kind | undefined {
+  const all = { ...KINDS, ...kinds };
+  return name !== undefined && Object.hasOwn(all, name) ? all[name] : undefined;
 }
 
 function describeSecrets(notes: readonly string[]): Section[] {

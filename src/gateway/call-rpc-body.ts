@@ -180,8 +180,7 @@ async function sendTogether(
   const turn = await begin(isWithToken ? "token" : "open", isHeavy, following(gone));
   return {
     ...{ gone, leave: turn.leave, end: turn.end },
-    send: ({ operation }, request) =>
-      turn.send(request, operation.access === "read", options.limit),
+    send: ({ operation }, request) => turn.send(request, operation, options.limit),
   };
 }
 

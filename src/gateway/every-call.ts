@@ -50,7 +50,8 @@ export interface GatewayOptions {
   /** Where its methods are posted to, below that. */
   readonly rpcPath: () => Awaitable<string>;
   readonly callOut: CallOut;
-  readonly auth: () => Awaitable<Auth>;
+  /** Gives the node's secret to calls of an operation, or none. */
+  readonly auth: (operation: NodeOperation) => Awaitable<Auth>;
   /** The header of the node's secret, where the operator names it; no visitor sets it. */
   readonly secretHeader?: string | undefined;
   /** The operations of the description that is served now. */
@@ -73,12 +74,16 @@ export interface Turn {
   /**
    * Sends a call.
    *
-   * @param isRead whether it may be sent again, as for {@linkcode callNode}
+   * @param operation whose secret it gets; a read may be sent again, as for {@linkcode callNode}
    * @param collect how much of the answer is read before this resolves, in bytes
    * @throws {UpstreamError} if there is no answer that can be passed on
    * @throws {DOMException} `TimeoutError` if the time is over
    */
-  send(request: UpstreamRequest, isRead: boolean, collect: number): Promise<UpstreamAnswer>;
+  send(
+    request: UpstreamRequest,
+    operation: NodeOperation,
+    collect: number,
+  ): Promise<UpstreamAnswer>;
   /** Gives back the place; the bytes of the answers still count. May be called again. */
   readonly leave: () => void;
   /** Gives back the place, and lets go of the answers. May be called again. */
@@ -204,12 +209,13 @@ export function createCore(options: GatewayOptions): Core {
     return {
       leave,
       end,
-      async send(request, isRead, collect) {
+      async send(request, operation, collect) {
         signal.throwIfAborted();
-        const ready = options.auth();
+        const ready = options.auth(operation);
         const auth = "first" in ready ? ready : await ready;
         const upstream = { callOut, auth, limit: left, budget };
         const most = Math.min(collect, left);
+        const isRead = operation.access === "read";
         const answer = await callNode(upstream, request, isRead, most, signal);
         if (signal.aborted) answer.release();
         signal.throwIfAborted();
@@ -226,11 +232,10 @@ export function createCore(options: GatewayOptions): Core {
     collect,
     gone,
   ) => {
-    const isRead = operation.access === "read";
     const alone = async (controller: AbortController): Promise<Sent> => {
       const turn = await begin(right, operation.isHeavy, controller);
       try {
-        const answer = await turn.send(request, isRead, collect);
+        const answer = await turn.send(request, operation, collect);
         // A node that has said all is free for the next call.
         if (answer.isWhole) turn.leave();
         return { answer, isWhole: answer.isWhole, end: turn.end };
@@ -239,7 +244,7 @@ export function createCore(options: GatewayOptions): Core {
         throw error;
       }
     };
-    if (!isRead || FORGETS_REQUESTS) return alone(following(gone));
+    if (operation.access !== "read" || FORGETS_REQUESTS) return alone(following(gone));
     return sharing.join(keyOf(operation, right, request), alone, gone);
   };
 

@@ -15,6 +15,7 @@ export interface OperationMarks {
   "x-since"?: string;
   "x-software"?: readonly string[];
   "x-common"?: true;
+  "x-auth"?: "none";
 }
 
 /** One mark, for documents and messages. */
@@ -68,6 +69,11 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     on: "operation",
     value: "`true`",
     text: "What a client developer uses in the first hour: shown before the others",
+  },
+  "x-auth": {
+    on: "operation",
+    value: "`none`",
+    text: "It is called without the node's secret, where that would show more than anybody may see",
   },
   "x-spans": {
     on: "parameter",

@@ -69,6 +69,8 @@ export interface NodeOperation {
   readonly isForeign: boolean;
   readonly isHeavy: boolean;
   readonly isStreaming: boolean;
+  /** Whether it is called without the node's secret. */
+  readonly isAnonymous: boolean;
   /** Of JSON-RPC in the order of their positions; `undefined` where nobody knows them. */
   readonly parameters: readonly NodeParameter[] | undefined;
   /** Whether a method takes its parameters by position alone. */
@@ -217,6 +219,7 @@ function createReader(document: Json, by: DescribedBy) {
       isForeign: by === "network" || (by === "kind" && access === undefined),
       isHeavy: operation["x-cost"] === "heavy",
       isStreaming: operation["x-streaming"] === true,
+      isAnonymous: operation["x-auth"] === "none",
       answerHeaders: [
         ...new Set(
           Object.values(objectOf(operation.responses))
