@@ -136,6 +136,23 @@ check("the JSON object has what the report has: kind, sources, findings, calls, 
   assert.is(found.info.status, "ok");
 });
 
+check("what is printed has no key of a URL, so that it can be pasted elsewhere", async () => {
+  await using node = await serveFetch(() => Promise.resolve(new Response("no", { status: 500 })));
+  const get = new URL("x?api_key=geheim&b=geheim", node.url).href;
+  const config = {
+    node: {},
+    info: {
+      sources: { far: { get }, near: { command: ["echo", get] } },
+      fields: { a: "far#/a" },
+    } as const,
+    description: new URL("openapi.json?key=geheim", node.url).href,
+  };
+  const { report: found, json } = await checked(config);
+  assert.not.match(found + json, "geheim");
+  assert.match(found, "/x?api_key=***&b=***");
+  assert.is(JSON.parse(json).sources[0].asks, `GET ${get.replaceAll("geheim", "***")}`);
+});
+
 check("the JSON object says of each finding where it is, and of trouble what it is", async () => {
   const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
   try {
