@@ -179,12 +179,12 @@ check(
   "names that a description on the network can move are trouble, with the line to write",
   async () => {
     const get = { operationId: "getStatus", responses: { 200: { description: "" } } };
-    await using node = await serveFetch(async () =>
-      Response.json({
+    await using node = await serveFetch(() =>
+      Promise.resolve(Response.json({
         openapi: "3.1.1",
         info: { title: "a", version: "1" },
         paths: { "/a": { get } },
-      })
+      }))
     );
     const { json, isWell } = await checked({
       node: { url: node.url, kind: "none" },

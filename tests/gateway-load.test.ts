@@ -200,6 +200,30 @@ load("heavy reads are at the node one at a time", async () => {
   assert.equal((await Promise.all(waiting)).map(({ status }) => status), [200, 200, 200]);
 });
 
+load(
+  "a call that a parameter makes heavy is alone as well, and the others of its method are not",
+  async () => {
+    hold();
+    const { ask, rpc } = forwarding(node.url, RPC);
+    const heavy = [
+      ask("/v1/rpc/block?hash=a&verbosity=3"),
+      rpc({ jsonrpc: "2.0", id: 1, method: "block", params: ["b", 3] }),
+      rpc([{ jsonrpc: "2.0", id: 1, method: "block", params: { hash: "c", verbosity: 3 } }]),
+    ];
+    await until(() => held.length === 1);
+    const light = ask("/v1/rpc/block?hash=d&verbosity=2");
+    await until(() => held.length === 2);
+    assert.is(node.come.length, 2);
+    for (const count of [3, 4]) {
+      release();
+      await until(() => node.come.length === count);
+      await until(() => held.length === 1);
+    }
+    release();
+    await Promise.all([...heavy, light]);
+  },
+);
+
 load("what a visitor waits for is cancelled when he leaves", async () => {
   let closed = 0;
   node.answer = (_, response) => {

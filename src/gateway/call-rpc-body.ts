@@ -14,7 +14,7 @@ import { isBusy, jsonAnswer, NONSENSE } from "./make-json-answer.ts";
 import { NoPlace } from "./call-slots.ts";
 import { decodeUtf8, readContent } from "./request-body.ts";
 import { isFault, type RawCall, readRpcBody, type RpcFault } from "./parse-rpc-body.ts";
-import { checkParams, readRpcAnswer, writeCall } from "./one-rpc-call.ts";
+import { checkParams, readRpcAnswer, withCost, writeCall } from "./one-rpc-call.ts";
 import { CODES } from "./rpc-error-codes.ts";
 import type { UpstreamAnswer, UpstreamRequest } from "./upstream.ts";
 import { following } from "../with-timeout.ts";
@@ -116,7 +116,7 @@ async function judge(
   if (wrong) {
     return fail(CODES.wrongParams, `${wrong.name} ${wrong.rule}`, { errors });
   }
-  return { id, params, isOld, decided };
+  return { id, params, isOld, decided: withCost(decided, params) };
 }
 
 /** The answers to calls as JSON, in their order; their bytes count until `end`. */

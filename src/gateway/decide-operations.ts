@@ -12,6 +12,7 @@ import {
   READS,
   settingsOf,
 } from "./forward-settings.ts";
+import { fits } from "./wildcards.ts";
 
 /** Whether an operation is forwarded: to anybody, to those with the token, or to nobody; and why. */
 export interface Decision {
@@ -96,19 +97,6 @@ export function matchOf(
   if (names.includes(name)) return "name";
   if (name === operationId) return "operationId";
   const isFitting = name.includes("*") &&
-    [...names, operationId ?? own].some((text) => fits(name.split("*"), text));
+    [...names, operationId ?? own].some((text) => fits(name, text));
   return isFitting ? "pattern" : undefined;
-}
-
-/** Whether a text has some parts one after the other, the first at its start and the last at its end. */
-function fits(parts: readonly string[], text: string): boolean {
-  const [first, last] = [parts[0]!, parts.at(-1)!];
-  if (!text.startsWith(first) || !text.endsWith(last)) return false;
-  let at = first.length;
-  for (const part of parts.slice(1, -1)) {
-    const found = text.indexOf(part, at);
-    if (found < 0) return false;
-    at = found + part.length;
-  }
-  return at <= text.length - last.length;
 }

@@ -21,7 +21,7 @@ export interface OperationMarks {
 /** One mark, for documents and messages. */
 export interface Mark {
   /** What it stands at. */
-  readonly on: "operation" | "parameter";
+  readonly on: "operation" | "parameter" | "schema of a parameter";
   /** What it may be, as it is written. */
   readonly value: string;
   /** What it says: sentences without a period at the end. */
@@ -29,7 +29,12 @@ export interface Mark {
 }
 
 /** What the marks are called. */
-export type MarkName = keyof OperationMarks | "x-spans" | "x-position";
+export type MarkName =
+  | keyof OperationMarks
+  | "x-spans"
+  | "x-excludes"
+  | "x-heavy-from"
+  | "x-position";
 
 /** The marks, by name: `docs/kinds.md` and the schema of a kind have their texts from here. */
 export const MARKS: Readonly<Record<MarkName, Mark>> = {
@@ -79,6 +84,18 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     on: "parameter",
     value: "`true`",
     text: "A parameter of the path that may hold slashes",
+  },
+  "x-excludes": {
+    on: "schema of a parameter",
+    value: "a list, as in `[ipns/*.*]`",
+    text:
+      "What a text must not hold: parts of a path, one after the other; `*` stands for any characters " +
+      "within a part, and letter case does not matter",
+  },
+  "x-heavy-from": {
+    on: "schema of a parameter",
+    value: "a number",
+    text: "A call of the method with this number or a higher one is heavy, as if it had `x-cost`",
   },
   "x-position": {
     on: "parameter",

@@ -22,6 +22,10 @@ export interface ValueRule {
   readonly below?: number | bigint | undefined;
   readonly minLength?: number | undefined;
   readonly maxLength?: number | undefined;
+  /** What a text must not hold, as patterns of parts of a path. */
+  readonly excludes?: readonly string[] | undefined;
+  /** From which number on a call of a method is heavy. */
+  readonly heavyFrom?: number | undefined;
   readonly minItems?: number | undefined;
   readonly maxItems?: number | undefined;
   readonly items?: ValueRule | undefined;
@@ -176,6 +180,8 @@ function createReader(document: Json, by: DescribedBy) {
         ? Array.isArray(schema.enum) ? schema.enum : undefined
         : [schema.const],
       ...boundsOf(schema),
+      excludes: Array.isArray(schema["x-excludes"]) ? schema["x-excludes"].map(String) : undefined,
+      heavyFrom: typeof schema["x-heavy-from"] === "number" ? schema["x-heavy-from"] : undefined,
       items: items === undefined ? undefined : inner(items),
       anyOf: options.length > 0 ? options.map(inner) : undefined,
       properties: properties === undefined ? undefined : Object.fromEntries(
