@@ -13,6 +13,7 @@ import { files } from "./cli/files.ts";
 import { openOutput, print } from "./cli/output.ts";
 import { runService } from "./cli/serve.ts";
 import { COMMIT, VERSION } from "./generated/build-info.js";
+import { withoutKeys } from "./untrusted-text.ts";
 
 /** Exit codes, for the scripts that start the service. */
 const STOPPED = 0, COULD_NOT_RUN = 1, WRONG_USE = 2;
@@ -25,7 +26,7 @@ async function main(): Promise<number> {
     return await run(await read());
   } catch (error) {
     const code = error instanceof ConfigError ? WRONG_USE : COULD_NOT_RUN;
-    const message = error instanceof Error ? error.message : String(error);
+    const message = withoutKeys(error instanceof Error ? error.message : String(error));
     if (wantsJson(process.argv.slice(2))) {
       const { jsonOfFailure } = await import("./cli/check.ts");
       await print(jsonOfFailure(message.split("\n")));

@@ -11,6 +11,7 @@ import type { Hosts } from "./http/host-guard.ts";
 import type { InfoSettings, NodeSettings } from "./info/node-and-info-settings.ts";
 import type { HostInfo } from "./info/query-plan.ts";
 import { consoleLog, describeError, type Log } from "./log.ts";
+import { withoutKeys } from "./untrusted-text.ts";
 import type { Kind } from "./kinds/kind.ts";
 import { createMeters, type Meters } from "./metrics/meters.ts";
 import type { DocumentOptions } from "./host-operations/openapi-types.ts";
@@ -169,7 +170,8 @@ export interface CheckedOptions extends Omit<NodefaceOptions, "node" | "descript
 
 /** Gives the defaults of the options that were left out, and makes the callbacks safe to call. */
 export function withDefaults(options: CheckedOptions): ResolvedOptions {
-  const log = harmless(options.log ?? consoleLog);
+  const tell = options.log ?? consoleLog;
+  const log = harmless<Parameters<Log>>((message, event) => tell(withoutKeys(message), event));
   return {
     hosts: options.hosts ?? [],
     cors: options.cors ?? "*",

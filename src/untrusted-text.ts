@@ -41,6 +41,15 @@ export function printable(line: string): string {
   return line.replaceAll(UNPRINTABLE, "\ufffd");
 }
 
+/** Replaces what may be a secret in the URLs of a text: the values of a query, and a user with a password. */
+export function withoutKeys(text: string): string {
+  if (!/[?@]/.test(text)) return text;
+  return text
+    .replaceAll(/(:\/\/)[^\s/?#"'`<>\\]*@/g, "$1***@")
+    .replaceAll(/([?&][\w.~%+[\]-]+=)[^\s&#"'`<>\\]+/g, "$1***")
+    .replaceAll(/(:\/\/[^\s?"'`<>\\]*\?)[^\s=&#"'`<>\\]+(?![^\s&#"'`<>\\])/g, "$1***");
+}
+
 /** Escapes the characters of a JSON text that are not safe in a terminal; its line breaks stay. */
 export function printableJson(text: string): string {
   return text.replaceAll(

@@ -188,7 +188,10 @@ export const RPC = {
     method(
       "block",
       "read",
-      [param("hash", text, true), param("verbosity", { type: "integer", maximum: 3 })],
+      [
+        param("hash", text, true),
+        param("verbosity", { type: "integer", maximum: 3, "x-heavy-from": 3 }),
+      ],
       { paramStructure: "by-position" },
     ),
     method("named", "read", [param("a", { type: "integer" }), param("b", { type: "object" })]),

@@ -136,6 +136,23 @@ check("the JSON object has what the report has: kind, sources, findings, calls, 
   assert.is(found.info.status, "ok");
 });
 
+check("what is printed has no key of a URL, so that it can be pasted elsewhere", async () => {
+  await using node = await serveFetch(() => Promise.resolve(new Response("no", { status: 500 })));
+  const get = new URL("x?api_key=geheim&b=geheim", node.url).href;
+  const config = {
+    node: {},
+    info: {
+      sources: { far: { get }, near: { command: ["echo", get] } },
+      fields: { a: "far#/a" },
+    } as const,
+    description: new URL("openapi.json?key=geheim", node.url).href,
+  };
+  const { report: found, json } = await checked(config);
+  assert.not.match(found + json, "geheim");
+  assert.match(found, "/x?api_key=***&b=***");
+  assert.is(JSON.parse(json).sources[0].asks, `GET ${get.replaceAll("geheim", "***")}`);
+});
+
 check("the JSON object says of each finding where it is, and of trouble what it is", async () => {
   const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
   try {
@@ -156,6 +173,43 @@ check("the JSON object says of each finding where it is, and of trouble what it 
   } finally {
     rmSync(folder, { recursive: true });
   }
+});
+
+check(
+  "names that a description on the network can move are trouble, with the line to write",
+  async () => {
+    const get = { operationId: "getStatus", responses: { 200: { description: "" } } };
+    await using node = await serveFetch(() =>
+      Promise.resolve(Response.json({
+        openapi: "3.1.1",
+        info: { title: "a", version: "1" },
+        paths: { "/a": { get } },
+      }))
+    );
+    const { json, isWell } = await checked({
+      node: { url: node.url, kind: "none" },
+      description: new URL("openapi.json", node.url).href,
+      forward: { open: ["getStatus", "GET /*"] },
+    });
+    const { troubles, calls } = JSON.parse(json);
+    assert.is(isWell, false);
+    assert.match(troubles[0], /"getStatus", an operationId, which .*; write "GET \/a"$/);
+    assert.match(troubles[1], /"GET \/\*", and \* opens nothing that .*; write "GET \/a"$/);
+    assert.equal([calls[0].operation, calls[0].call], ["GET /a", "refused"]);
+  },
+);
+
+check("reads that go without the node's secret are said to, where there is one", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
+  const auth = { bearer_file: join(folder, "secret") };
+  writeFileSync(auth.bearer_file, "a-secret");
+  for (
+    const [kind, isSaid] of [["activitypub", true], ["nostr", false]] as const
+  ) {
+    const { json } = await checked({ node: { url: NOWHERE, kind, auth }, forward: "reads" });
+    assert.is(JSON.parse(json).notes.join().includes("called without node.auth"), isSaid, kind);
+  }
+  rmSync(folder, { recursive: true });
 });
 
 check.run();

@@ -288,7 +288,7 @@ for (const [why, answer] of BROKEN) {
   answers(`an answer that is ${why} is 502, and a write is sent once`, async () => {
     await raw(answer, async (url, count) => {
       process.env.GATEWAY_TOKEN = TOKEN;
-      const settings = { open: ["reads"], with_token: ["*end"], token_env: "GATEWAY_TOKEN" };
+      const settings = { open: ["reads"], with_token: ["send"], token_env: "GATEWAY_TOKEN" };
       const { ask } = forwarding(url, REST, { ...settings, with_token: ["send"] });
       const read = await ask("/v1/node/status");
       const text = await read.text();

@@ -6,7 +6,7 @@ import { markCalls } from "../src/gateway/mark-operations.ts";
 import type { Forward } from "../src/gateway/forward-settings.ts";
 import { type Json, objectOf } from "../src/json/values.ts";
 import { createNodeface } from "../src/index.ts";
-import { optionsFor, REST, until } from "./_gateway.ts";
+import { json, optionsFor, playNode, REST, until } from "./_gateway.ts";
 import { load } from "./description/_load.ts";
 
 const described = suite("what a description says of calls");
@@ -67,7 +67,7 @@ const DOCUMENT: Json = {
 const TOKEN: Forward = { open: ["reads"], with_token: ["POST /write"], token_file: "token" };
 
 const say = (forward: Forward, document: Json = DOCUMENT) =>
-  markCalls(structuredClone(document), forward).document;
+  markCalls(structuredClone(document), forward, "operator").document;
 
 /** An operation of a document. */
 const operation = (document: Json, path: string, method = "get"): Json =>
@@ -144,7 +144,7 @@ described("schemes that callbacks and webhooks ask for stay", () => {
 
 described("a description without operations at the node stays as it is", () => {
   const document = { ...DOCUMENT, servers: [{ url: "https://other.example" }], paths: {} };
-  assert.is(markCalls(document, "reads").document, document);
+  assert.is(markCalls(document, "reads", "operator").document, document);
 });
 
 described("forwarded operations have one server, whatever else there is", async () => {
@@ -211,12 +211,79 @@ described("the log names what is allowed and not described, when that has been r
   await nodeface.ready();
   await until(() => told.filter(says).length === 2);
   assert.equal(told.filter(says), [
-    'warn forward.open names "GET /block/{height}", an operation that the description does not ' +
+    'error forward.open names "GET /block/{height}", an operation that the description does not ' +
     "have; did you mean GET /blocks/{height}?",
-    'warn forward.open names "send", which is marked write: it can stand under with_token alone',
+    'error forward.open names "send", which is marked write: it can stand under with_token alone',
   ]);
   await nodeface.close();
 });
+
+described(
+  "a name opens what it meant, though a description on the network gives it to another",
+  async () => {
+    const node = await playNode();
+    const elsewhere = await playNode();
+    const get = { operationId: "getStatus", responses: { 200: { description: "" } } };
+    const url = `http://127.0.0.1:${node.port}`;
+    const give = (paths: Json) =>
+      elsewhere.answer = json({ openapi: "3.1.1", info: DOCUMENT.info, servers: [{ url }], paths });
+    give({ "/status": { get }, "/next": { get: {} }, "/mine": { post: { operationId: "mine" } } });
+    const told: string[] = [];
+    const nodeface = createNodeface({
+      node: { url, kind: "none" },
+      description: `http://127.0.0.1:${elsewhere.port}/openapi.json`,
+      forward: {
+        open: ["getStatus", "GET /next", "GET /n*"],
+        with_token: ["mine"],
+        token_env: "NODEFACE_TEST_TOKEN",
+      },
+      log: (message, { level }) => message.includes("forward.") && told.push(`${level} ${message}`),
+    });
+    const status = async (path: string, method = "GET") =>
+      (await nodeface.fetch(new Request(`http://localhost/v1/node${path}`, { method }))).status;
+    const what =
+      "an operationId, which whoever serves the description can give to another operation";
+    const star = 'forward.open names "GET /n*", and * opens nothing that the network describes';
+    await nodeface.ready();
+    await until(() => told.length === 3);
+    assert.equal(told.splice(0), [
+      `error forward.open names "getStatus", ${what}; write "GET /status"`,
+      `error ${star}; write "GET /next"`,
+      `warn forward.with_token names "mine", ${what}; write "POST /mine"`,
+    ]);
+    assert.is(await status("/status"), 403);
+    assert.is(await status("/next"), 200);
+    assert.is(await status("/mine", "POST"), 503, "the token opens it, and there is none");
+
+    give({ "/wallet/send": { post: get }, "/next": { get: {} }, "/nothing": { get: {} } });
+    await nodeface.refresh();
+    await until(() => told.length === 5);
+    assert.equal(told.splice(0), [
+      `error forward.open names "getStatus", ${what}; write "POST /wallet/send"`,
+      `error ${star}; write "GET /next", "GET /nothing"`,
+      'error forward.with_token names "mine", an operation that the description does not have',
+      'warn forward.open names "getStatus", which now means "POST /wallet/send"; before, it meant ' +
+      '"GET /status"',
+      'warn forward.open names "GET /n*", which now means "GET /next", "GET /nothing"; before, it ' +
+      'meant "GET /next"',
+    ]);
+    assert.is(await status("/wallet/send", "POST"), 403);
+    assert.is(await status("/nothing"), 403);
+    assert.equal(node.come.map(({ method, url }) => `${method} ${url}`), ["GET /next"]);
+
+    give({
+      "/wallet/send": { post: get },
+      "/next": { get: {} },
+      "/nothing": { get: {} },
+      "/a": {},
+    });
+    await nodeface.refresh();
+    assert.equal(told, [], "what was said is not said again");
+    await nodeface.close();
+    await node.close();
+    await elsewhere.close();
+  },
+);
 
 described("a page without a node says nothing of calls", async () => {
   const paths = { "/v1/info": { get: { servers: [{ url: "." }] } } };

@@ -11,6 +11,7 @@ import {
   REST,
   result,
   RPC,
+  textOf,
   TOKEN,
   until,
 } from "./_gateway.ts";
@@ -198,6 +199,35 @@ load("heavy reads are at the node one at a time", async () => {
   }
   assert.equal((await Promise.all(waiting)).map(({ status }) => status), [200, 200, 200]);
 });
+
+load(
+  "a call that a parameter makes heavy waits for the others, and no light one for it",
+  async () => {
+    const heldBy: Record<"heavy" | "light", ServerResponse[]> = { heavy: [], light: [] };
+    node.answer = (come, response) => {
+      heldBy[textOf(come).includes("3]") ? "heavy" : "light"].push(response);
+    };
+    const done = (response: ServerResponse) => result("1")(node.come[0]!, response);
+    const { ask, rpc } = forwarding(node.url, RPC);
+    const heavy = [
+      ask("/v1/rpc/block?hash=a&verbosity=3"),
+      rpc({ jsonrpc: "2.0", id: 1, method: "block", params: ["b", 3] }),
+      rpc([{ jsonrpc: "2.0", id: 1, method: "block", params: { hash: "c", verbosity: 3 } }]),
+    ];
+    await until(() => heldBy.heavy.length > 0);
+    // Asked later, it arrives later than what would go beside the first.
+    const light = ask("/v1/rpc/block?hash=d&verbosity=2");
+    await until(() => heldBy.light.length === 1);
+    for (const _ of heavy) {
+      await until(() => heldBy.heavy.length > 0);
+      const [first, ...others] = heldBy.heavy.splice(0);
+      assert.equal(others, []);
+      done(first!);
+    }
+    heldBy.light.forEach(done);
+    for (const answer of await Promise.all([...heavy, light])) assert.is(answer.status, 200);
+  },
+);
 
 /** Holds responses, and counts those whose connection was closed before their end. */
 const holdAndCount = () => {

@@ -181,7 +181,7 @@ paths("what is wrong is told by place, name and rule, and never by its value", a
 
 paths("each operation of one template has the parameters by its own names", async () => {
   const open = forwarding(node.url, REST, {
-    with_token: ["*"],
+    with_token: ["GET /same/{a}", "POST /same/{b}"],
     token_env: "GATEWAY_TOKEN",
   });
   process.env.GATEWAY_TOKEN = TOKEN;
@@ -237,7 +237,7 @@ paths("what is never sent is not said to be open either", () => {
     ...{ name: `${method} /a`, operationId: undefined, isMethod: false, method, path: "/a" },
     ...{ access: "read" as const, isHeavy: false, isStreaming: false, parameters: [] },
     ...{ isByPosition: false, isGettable: false, body: undefined },
-    ...{ answerHeaders: [], answerTypes: [] },
+    ...{ answerHeaders: [], answerTypes: [], isForeign: false, isAnonymous: false },
   }));
   const rights = decide(operations, { open: ["*"] }).map(({ decision }) => decision.right);
   assert.equal(rights, ["refused", "refused", "open"]);

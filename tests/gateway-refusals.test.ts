@@ -88,9 +88,9 @@ const RIGHTS: readonly (readonly [
     ["GET /status", "GET /balance"],
   ],
   [
-    () => settings({ with_token: ["*"], open: [] }),
+    () => settings({ with_token: ["*", "send"], open: [] }),
     [],
-    ["GET /status", "POST /find", "GET /open", "POST /send", "GET /balance"],
+    ["GET /status", "POST /find", "GET /open", "POST /send"],
   ],
 ];
 

@@ -7,6 +7,7 @@ import * as assert from "uvu/assert";
 import type { CallOut } from "../src/call-out-for-gateway.ts";
 import { callNode } from "../src/gateway/upstream.ts";
 import { createAuth } from "../src/info/sources/give-credentials.ts";
+import type { Kind } from "../src/kinds/kind.ts";
 import {
   forwarding,
   type Gateway,
@@ -381,7 +382,7 @@ for (
 requests("an operation that takes no content gets none", async () => {
   process.env.GATEWAY_TOKEN = TOKEN;
   const { ask } = forwarding(node.url, REST, {
-    with_token: ["*"],
+    with_token: ["POST /same/{b}"],
     token_env: "GATEWAY_TOKEN",
   });
   const headers = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
@@ -390,6 +391,42 @@ requests("an operation that takes no content gets none", async () => {
   assert.is((await ask("/v1/node/same/x", { method: "POST", headers })).status, 200);
   assert.is(node.come[0]!.body.length, 0);
 });
+
+/** A kind of people's accounts; what a node of it offers is in a description on disk. */
+const ACCOUNTS: Kind = {
+  ...{ title: "Accounts", url: "http://127.0.0.1:1", health: { ok: "it answers" } },
+  ...{ detect: { "it#/it": "^it$" }, sources: { it: { get: "/it" } }, fields: {} },
+  auth: { reads: "none" },
+};
+
+for (
+  const [what, kind, path, isSecret] of [
+    ["a read of a kind that says so", "accounts", "/status", false],
+    ["what is no read of that kind", "accounts", "/open", true],
+    ["an operation that says so itself", "none", "/bare", false],
+    ["a read of another kind", "none", "/status", true],
+  ] as const
+) {
+  requests(`${what} is called ${isSecret ? "with" : "without"} the node's secret`, async () => {
+    const file = join(folder, "secret");
+    writeFileSync(file, "user:secret");
+    const responses = { 200: { description: "" } };
+    const bare = { get: { "x-access": "read", "x-auth": "none", responses } };
+    const document = { ...REST, paths: { ...REST.paths, "/bare": bare } };
+    const forward = { open: ["reads", "GET /open"] };
+    const { ask } = forwarding(node.url, document, forward, {
+      node: { url: node.url, kind, auth: { basic_file: file } },
+      kinds: { accounts: ACCOUNTS },
+    });
+    await ask(`/v1/node${path}`);
+    assert.is(node.come.at(-1)!.url, path);
+    assert.is(node.come.at(-1)!.headers.authorization !== undefined, isSecret);
+    // Nor where the node wants one.
+    node.answer = json({}, 401);
+    assert.is((await ask(`/v1/node${path}`)).status, 502);
+    assert.is(node.come.at(-1)!.headers.authorization !== undefined, isSecret);
+  });
+}
 
 requests("a connection is not upgraded", async () => {
   const headers = { upgrade: "websocket" };

@@ -2,6 +2,7 @@
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { decide } from "../src/gateway/decide-operations.ts";
 import { judgeNames, judgeSettings } from "../src/gateway/judge-settings.ts";
 import type { Forward } from "../src/gateway/forward-settings.ts";
 import type { NodeOperation } from "../src/openapi/callable-operations.ts";
@@ -17,16 +18,20 @@ const said = async (
   url: string | undefined = NODE,
   hosts: readonly string[] | "*" = [],
 ) =>
-  (await judgeSettings(forward, { hosts, url, listening })).map(({ level, message }) =>
-    `${level}: ${message}`
-  );
+  (await judgeSettings(forward, { hosts, url, listening })).map((
+    { level, message },
+  ) => `${level}: ${message}`);
 
 const FAR = { host: "0.0.0.0", port: 8080 };
 const NEAR = { host: "127.0.0.1", port: 8080 };
-const OPEN = "warn: anybody who reaches 0.0.0.0 may call what forward.open names";
+const OPEN =
+  "warn: anybody who reaches 0.0.0.0 may call what forward.open names";
 const PLAIN =
   "warn: the token crosses the network in plain http, unless a proxy with TLS stands before";
-const WRITES = { with_token: ["eth_sendRawTransaction"], token_env: "NODEFACE_TEST_TOKEN" };
+const WRITES = {
+  with_token: ["eth_sendRawTransaction"],
+  token_env: "NODEFACE_TEST_TOKEN",
+};
 
 settings(
   "that let others in are named where others can reach the service, and only there",
@@ -40,7 +45,10 @@ settings(
       assert.equal(await said("reads"), []);
       assert.equal(await said(WRITES, FAR), [PLAIN]);
       assert.equal(await said(WRITES, NEAR), []);
-      assert.equal(await said({ ...WRITES, open: ["reads"] }, FAR), [OPEN, PLAIN]);
+      assert.equal(await said({ ...WRITES, open: ["reads"] }, FAR), [
+        OPEN,
+        PLAIN,
+      ]);
     } finally {
       if (before === undefined) delete process.env.NODEFACE_TEST_TOKEN;
       else process.env.NODEFACE_TEST_TOKEN = before;
@@ -49,7 +57,10 @@ settings(
 );
 
 settings("whose token is not there are said to lack it", async () => {
-  const [message = "", ...more] = await said({ ...WRITES, token_env: "NODEFACE_TEST_NO_TOKEN" });
+  const [message = "", ...more] = await said({
+    ...WRITES,
+    token_env: "NODEFACE_TEST_NO_TOKEN",
+  });
   assert.match(message, /^error: .*NODEFACE_TEST_NO_TOKEN/);
   assert.equal(more, []);
 });
@@ -75,22 +86,29 @@ for (
   settings(
     `${verb} back to the service: ${url}, which listens on ${host}, port ${port}`,
     async () => {
-      const found = (await said("reads", { host, port }, url)).filter((message) =>
-        message.startsWith("error")
-      );
-      const expected = `error: node.url ${url} is where this service listens itself`;
+      const found = (await said("reads", { host, port }, url)).filter((
+        message,
+      ) => message.startsWith("error"));
+      const expected =
+        `error: node.url ${url} is where this service listens itself`;
       assert.equal(found, isSelf ? [expected] : []);
     },
   );
 }
 
 settings("that do not go together are said one by one", async () => {
-  assert.equal(await said({ open: ["reads"], origins: "*" }, undefined, undefined, "*"), [
-    'error: hosts cannot be "*" where calls are forwarded; name the hosts that are served',
-    'error: forward has origins: "*", which wants hosts to be named',
-  ]);
+  assert.equal(
+    await said({ open: ["reads"], origins: "*" }, undefined, undefined, "*"),
+    [
+      'error: hosts cannot be "*" where calls are forwarded; name the hosts that are served',
+      'error: forward has origins: "*", which wants hosts to be named',
+    ],
+  );
   const named = ["node.example"];
-  assert.equal(await said({ open: ["reads"], origins: "*" }, undefined, NODE, named), []);
+  assert.equal(
+    await said({ open: ["reads"], origins: "*" }, undefined, NODE, named),
+    [],
+  );
 });
 
 /** Operations, of which the name and the mark count here. */
@@ -105,9 +123,14 @@ settings(
   "name operations that are there, and open none that changes something or is private",
   () => {
     const named = (list: Partial<Record<"open" | "with_token", string[]>>) =>
-      judgeNames(OPERATIONS, list).map(({ level, message }) => `${level}: ${message}`);
+      judgeNames(OPERATIONS, list).map(({ level, message }) =>
+        `${level}: ${message}`
+      );
     assert.equal(named({ open: ["reads", "getBlock", "getOther"] }), []);
-    assert.equal(named({ with_token: ["getBlock", "sendBlock", "getKeys", "getOther"] }), []);
+    assert.equal(
+      named({ with_token: ["getBlock", "sendBlock", "getKeys", "getOther"] }),
+      [],
+    );
     assert.equal(named({ open: ["sendBlock", "getKeys"] }), [
       'error: forward.open names "sendBlock", which is marked write: it can stand under with_token alone',
       'error: forward.open names "getKeys", which is marked secret: it can stand under with_token alone',
@@ -119,5 +142,83 @@ settings(
     ]);
   },
 );
+
+/** Operations that the network describes, or a description on disk. */
+const operations = (isForeign: boolean): NodeOperation[] =>
+  ([
+    ["GET", "/status", "getStatus", undefined],
+    ["GET", "/blocks/{height}", "getBlock", "read"],
+    ["POST", "/send", "send", "write"],
+    ["GET", "/keys", "getKeys", "secret"],
+  ] as const).map(([method, path, operationId, access]) => ({
+    ...{
+      name: `${method} ${path}`,
+      method,
+      path,
+      operationId,
+      access,
+      isForeign,
+    },
+    ...{
+      isMethod: false,
+      isHeavy: false,
+      isStreaming: false,
+      isByPosition: false,
+      isAnonymous: false,
+    },
+    ...{
+      parameters: [],
+      isGettable: method === "GET",
+      body: undefined,
+      answerHeaders: [],
+      answerTypes: [],
+    },
+  }));
+
+const OPENS: readonly [names: Forward, own: string, foreign: string][] = [
+  // Of GET /status, GET /blocks/{height}, POST /send and GET /keys: o is open, t wants the token.
+  [{ open: ["GET /status"] }, "o---", "o---"],
+  [{ open: ["getStatus"] }, "o---", "----"],
+  [{ open: ["*"] }, "oo--", "----"],
+  [{ open: ["GET /*"] }, "oo--", "----"],
+  [{ open: ["reads", "*"] }, "oo--", "-o--"],
+  [{ open: ["GET /*s"] }, "o---", "----"],
+  [{ open: ["GET /st*at*us"] }, "o---", "----"],
+  [{ open: ["GET /sta*atus"] }, "----", "----"],
+  [{ open: ["send", "POST /send", "getKeys"] }, "----", "----"],
+  [{ with_token: ["GET /status", "send", "GET /keys"] }, "t-tt", "t-tt"],
+  [{ with_token: ["*"] }, "tt--", "----"],
+  [{ with_token: ["*", "send", "GET /keys"] }, "tttt", "--tt"],
+  // What is to need the token is not open for want of it.
+  [{ open: ["reads"], with_token: ["*"] }, "tt--", "----"],
+];
+
+for (const [forward, own, foreign] of OPENS) {
+  settings(
+    `open what ${JSON.stringify(forward)} says, as far as a name cannot move`,
+    () => {
+      const letters = { open: "o", token: "t", refused: "-" } as const;
+      const opened = (isForeign: boolean) =>
+        decide(operations(isForeign), forward).map(({ decision }) =>
+          letters[decision.right]
+        );
+      assert.is(opened(false).join(""), own);
+      assert.is(opened(true).join(""), foreign, "described by the network");
+    },
+  );
+}
+
+settings("say of a * what it leaves out, which is named one by one", () => {
+  const named = (forward: Forward) =>
+    judgeNames(operations(false), forward).map(({ level, message }) =>
+      `${level}: ${message}`
+    );
+  assert.equal(named({ open: ["GET /*"], with_token: ["*"] }), [
+    'warn: forward.open names "GET /*", and * covers nothing marked write or secret: not "GET /keys"',
+    'warn: forward.with_token names "*", and * covers nothing marked write or secret: not ' +
+    '"POST /send", "GET /keys"',
+  ]);
+  assert.equal(named({ open: ["reads", "GET /b*"] }), []);
+});
 
 settings.run();

@@ -51,7 +51,7 @@ function describe(
 /** What `check` says of the operations of a description. */
 const rowsOf = (description: typeof REST) =>
   decisionRows(
-    listNodeOperations({ ...description, servers: [{ url: "./v1/node" }] }),
+    listNodeOperations({ ...description, servers: [{ url: "./v1/node" }] }, "operator"),
     "reads",
   ).map(([name, , call, why]) => [name, call, why]);
 

@@ -1,7 +1,11 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { KINDS } from "../src/generated/kinds.js";
+import { checkValue } from "../src/gateway/check-value.ts";
 import { listOf } from "../src/json/values.ts";
 import type { Access, OperationMarks } from "../src/kinds/marks.ts";
+import { listNodeOperations } from "../src/openapi/callable-operations.ts";
+import { documentOfKind } from "../src/openapi/kind-document.ts";
 import { operationsOf } from "../src/openapi/operations-of-path-item.ts";
 import { loadInterface } from "../src/openapi/load-interface.ts";
 
@@ -24,6 +28,8 @@ async function marksOf(kind: string): Promise<Map<string, OperationMarks>> {
 
 /** What acts, by kind. */
 const WRITES: Readonly<Record<string, string>> = {
+  // Descriptors may hold private keys.
+  bitcoin: "deriveaddresses getdescriptorinfo utxoupdatepsbt",
   solana: "requestAirdrop sendTransaction",
   near: "send_tx broadcast_tx_async broadcast_tx_commit",
   cosmos: "broadcast_tx_sync broadcast_tx_async broadcast_tx_commit broadcast_evidence check_tx " +
@@ -39,6 +45,8 @@ const WRITES: Readonly<Record<string, string>> = {
 
 /** What shows what is private, by kind. */
 const SECRETS: Readonly<Record<string, string>> = {
+  // Unless it is restricted, the node shows what it has not sent on yet.
+  monero: "readPool readPoolHashes readPoolStats get_info",
   solana: "getClusterNodes getIdentity",
   near: "status network_info client_config EXPERIMENTAL_client_config readStatus readNetworkInfo",
   cosmos: "status net_info dump_consensus_state",
@@ -67,6 +75,35 @@ for (const [mark, table] of TABLES) {
   }
 }
 
+/** What may take a node seconds, by kind. */
+const HEAVY: Readonly<Record<string, string>> = {
+  beacon: "getStateFork getStateFinalityCheckpoints getStateRandao getEpochSyncCommittees " +
+    "getStateValidator getProposerLookahead",
+  bitcoin: "gettxoutsetinfo getblockstats getrawmempool",
+  ergo: "checkTransaction checkTransactionAsBytes",
+  solana: "getMultipleAccounts getProgramAccounts",
+  substrate: "grandpa_proveFinality state_call",
+};
+
+for (const [kind, names] of Object.entries(HEAVY)) {
+  access(`${kind}: what may take seconds is marked heavy`, async () => {
+    const marks = await marksOf(kind);
+    for (const name of names.split(" ")) assert.is(marks.get(name)?.["x-cost"], "heavy", name);
+  });
+}
+
+access("bitcoin: a block is heavy with the outputs that it spends, and light without", async () => {
+  const { openrpc } = await loadInterface("bitcoin");
+  const getblock = openrpc!.methods.find(({ name }) => name === "getblock")!;
+  assert.is(getblock["x-cost"], undefined);
+  assert.is(getblock.params[1]!.schema["x-heavy-from"], 3);
+});
+
+access("where people have accounts, reads go without the secret of one of them", () => {
+  const bare = Object.entries(KINDS).filter(([, { auth }]) => auth?.reads === "none");
+  assert.equal(bare.map(([name]) => name), ["activitypub"]);
+});
+
 access("kubo: what reads content by its CID does not fetch it", async () => {
   const { openapi } = await loadInterface("kubo");
   for (
@@ -93,6 +130,41 @@ access("kubo: what reads content by its CID does not fetch it", async () => {
       schema: { type: "boolean", const: true },
     },
   });
+});
+
+access("kubo: a read asks the DNS for no name of a visitor's", async () => {
+  const { openrpc: _, ...parts } = await loadInterface("kubo");
+  const document = documentOfKind(parts, { title: "kubo", version: "1" });
+  const operations = listNodeOperations(document, "kind");
+  const reads = operations.filter(({ access, isStreaming, path }) =>
+    access === "read" && !isStreaming && !path.includes("/cid/")
+  );
+  const names: string[] = [];
+  for (const { name, parameters } of reads) {
+    const arg = parameters!.find(({ name }) => name === "arg");
+    if (!arg) continue;
+    names.push(name);
+    const rule = arg.rule.items ?? arg.rule;
+    const ruleFor = (path: string) => checkValue(rule, path)?.rule;
+    for (
+      const path of [
+        ...[
+          "/ipns/evil.example",
+          "/ipns/evil.example/a",
+          "ipns://evil.example",
+          "/IPNS/evil.example",
+        ],
+        ...["//ipns//evil.example", "/ipns/./evil.example", "/ipfs/bafy/../../ipns/evil.example"],
+        "/ipns/k51/../evil.example",
+      ]
+    ) {
+      assert.match(ruleFor(path) ?? "", /^must not hold /, `${name} ${path}`);
+    }
+    for (const path of ["bafy", "/ipfs/bafy/ipns.txt", "/ipns/k51/index.html", "bafy/a.b/c"]) {
+      assert.is(ruleFor(path), undefined, `${name} ${path}`);
+    }
+  }
+  assert.is(names.length, 10);
 });
 
 access.run();

@@ -7,10 +7,12 @@ import process from "node:process";
 import { check } from "../src/cli/check.ts";
 import { readConfig } from "../src/cli/configuration.ts";
 import { files } from "../src/cli/files.ts";
+import { formatMessage } from "../src/cli/open-log.ts";
 import { warnOfReaders } from "../src/file-access.ts";
 import { judgeSettings } from "../src/gateway/judge-settings.ts";
 import { readToken } from "../src/gateway/token.ts";
 import { checkCredentials } from "../src/info/sources/give-credentials.ts";
+import { withDefaults } from "../src/options.ts";
 import { NOT_ROOT, testWhere } from "./_needs.ts";
 import { contextFor, get } from "./_sources.ts";
 
@@ -115,6 +117,16 @@ testWhere(secrets, NO_WINDOWS, "a token that others may read is said as well", a
   const judged = await judgeSettings(forward, { hosts: [], url: "http://127.0.0.1:2" });
   assert.equal(judged.map(({ level }) => level), ["warn"]);
   assert.match(judged[0]!.message, `forward.token_file ${token_file} can be read by every user`);
+});
+
+secrets("the log has no key of a URL, neither a host's nor the command's", () => {
+  const told: string[] = [];
+  const message = "a source at https://a.example/?api_key=geheim answers 500";
+  const { log } = withDefaults({ log: (message) => told.push(message) });
+  log(message, { code: "error", level: "error", error: undefined });
+  told.push(formatMessage(message, "warn", new Date()));
+  assert.is(told.length, 2);
+  for (const line of told) assert.match(line, /\?api_key=\*\*\* answers 500$/);
 });
 
 secrets(

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { excerpt, quote, shorten, startOf } from "../src/untrusted-text.ts";
+import { excerpt, quote, shorten, startOf, withoutKeys } from "../src/untrusted-text.ts";
 
 const text = suite("text that others wrote");
 
@@ -34,6 +34,23 @@ text("is one line in a log, and changes neither its lines nor its direction", ()
   assert.is(excerpt(hostile), "a b c d e f [31m 1m");
   assert.is(excerpt("word ".repeat(100)).length <= 120, true);
   assert.is(excerpt("a b c", 3), "a…");
+});
+
+text("has no key of a URL when it is printed", () => {
+  for (
+    const [printed, ...written] of [
+      [
+        "GET https://a.example/x?api_key=***&b=***#c",
+        "GET https://a.example/x?api_key=k.1:2,3&b=2#c",
+      ],
+      ["http://***@a.example/", "http://user:pass@a.example/", "http://u:p@ss@a.example/"],
+      ['"https://a.example/?***"', '"https://a.example/?secret"'],
+      ["/path?token=***", "/path?token=k"],
+      ["is it? a=b, ^(?:x)?(?=y)$, me@a.example, GET /blocks/{height}"],
+    ] as const
+  ) {
+    for (const text of [printed, ...written]) assert.is(withoutKeys(text), printed);
+  }
 });
 
 text("is quoted on one line, with escapes for what cannot be seen", () => {

@@ -181,6 +181,7 @@ function partOf(name: string, kind: Kind, accesses: readonly unknown[]): string 
         : "",
     ],
     ["operations", operationsText(kind, accesses)],
+    ["reads", auth?.reads === "none" ? "called without `node.auth`" : ""],
     ["written from", listOf(kind.written_from ?? [])],
   ].filter(([, value]) => value !== "");
   const rows = lines.map(([key, value]) => `| ${key} | ${value} |\n`).join("");

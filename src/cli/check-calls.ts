@@ -5,6 +5,7 @@
  */
 import { decisionRows } from "../gateway/decision-rows.ts";
 import { type Judgement, judgeNames, judgeSettings } from "../gateway/judge-settings.ts";
+import type { Kind } from "../kinds/kind.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import type { Section } from "./check-report-types.ts";
 import type { Config } from "./configuration.ts";
@@ -17,16 +18,19 @@ const NAMES_MAX = 20;
  * Describes what may be called.
  *
  * @param operations those of the description that is shown
+ * @param kind that of the node, where it is known
  */
 export async function describeCalls(
   { forward = "off", hosts = [], node, host, port }: Config,
   operations: readonly NodeOperation[],
+  kind: Kind | undefined,
 ): Promise<Section[]> {
   if (forward === "off") return [];
   const facts = { hosts, url: node.url, listening: { host, port } };
   const judged = [
     ...await judgeSettings(forward, facts),
     ...judgeNames(operations, forward),
+    ...node.auth && kind?.auth?.reads === "none" ? [READS_WITHOUT_AUTH] : [],
   ];
   const lines = judged.map(({ level, message }) => `${wordOf(level)} ${message}\n`);
   const rows = decisionRows(operations, forward);
@@ -45,6 +49,12 @@ export async function describeCalls(
     },
   }];
 }
+
+const READS_WITHOUT_AUTH: Judgement = {
+  level: "warn",
+  message:
+    "what reads is called without node.auth: the node would show what its owner alone may see",
+};
 
 const wordOf = (level: Judgement["level"]) => level === "error" ? "error" : "note ";
 

@@ -7,7 +7,7 @@ import type { Inspection } from "../info/info-monitor.ts";
 import type { PlannedSource } from "../info/query-plan.ts";
 import type { Outcome } from "../info/query-sources.ts";
 import { formatJson } from "../json/lossless.ts";
-import { excerpt } from "../untrusted-text.ts";
+import { excerpt, withoutKeys } from "../untrusted-text.ts";
 import type { Section } from "./check-report-types.ts";
 import type { Config } from "./configuration.ts";
 import { formatTable } from "./table.ts";
@@ -69,9 +69,9 @@ export function describeSources(inspection: Inspection | undefined): Section[] {
 function question({ source }: PlannedSource): string {
   if ("call" in source) return "the host";
   if ("jsonrpc" in source) return source.jsonrpc;
-  if ("get" in source) return `GET ${source.get}`;
-  if ("post" in source) return `POST ${source.post}`;
-  return "file" in source ? source.file : source.command.join(" ");
+  if ("get" in source) return withoutKeys(`GET ${source.get}`);
+  if ("post" in source) return withoutKeys(`POST ${source.post}`);
+  return withoutKeys("file" in source ? source.file : source.command.join(" "));
 }
 
 function answer(outcome: Outcome): string {

@@ -4,9 +4,12 @@
  *
  * @module
  */
+import { KINDS } from "../generated/kinds.js";
 import { findOpenSecrets, findUnreadable } from "../info/node-client.ts";
 import { formatJson } from "../json/lossless.ts";
-import { printableJson } from "../untrusted-text.ts";
+import { isObject } from "../json/values.ts";
+import type { Kind } from "../kinds/kind.ts";
+import { printableJson, withoutKeys } from "../untrusted-text.ts";
 import { describeCalls } from "./check-calls.ts";
 import { describeDescription } from "./check-description.ts";
 import { describeKind, describeSources, troublesOfStatus } from "./check-node.ts";
@@ -47,15 +50,15 @@ export async function check(
     "reading the description",
     describeDescription(config, kind, info),
   );
-  const sections = [
+  const sections = withoutKeysIn([
     ...describeSecrets(await findOpenSecrets(config.node)),
     ...describeKind(config, inspection),
     ...describeSources(inspection),
     ...described.sections,
-    ...await describeCalls(config, described.operations),
-  ];
+    ...await describeCalls(config, described.operations, kindOf(config, kind)),
+  ]);
   const troubles = [
-    ...troublesOfStatus(inspection),
+    ...withoutKeysIn(troublesOfStatus(inspection)),
     ...sections.flatMap((section) => section.troubles),
   ];
   return {
@@ -65,10 +68,25 @@ export async function check(
   };
 }
 
+function kindOf({ kinds }: Config, name: string | undefined): Kind | undefined {
+  const all = { ...KINDS, ...kinds };
+  return name !== undefined && Object.hasOwn(all, name) ? all[name] : undefined;
+}
+
 function describeSecrets(notes: readonly string[]): Section[] {
   if (notes.length === 0) return [];
   const text = notes.map((note) => `note  ${note}\n`).join("");
   return [{ title: "Secrets", text, troubles: [], notes }];
+}
+
+/** A value without the keys in the URLs of its texts: what is printed here is pasted elsewhere. */
+function withoutKeysIn<T>(value: T): T {
+  if (typeof value === "string") return withoutKeys(value) as T;
+  if (Array.isArray(value)) return value.map(withoutKeysIn) as T;
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, value]) => [key, withoutKeysIn(value)]),
+  ) as T;
 }
 
 function reportOf(sections: readonly Section[], troubles: readonly string[], info: unknown) {
@@ -88,7 +106,7 @@ function jsonOf(
   info: unknown,
 ) {
   const notes = [
-    ...remarks.map(({ message }) => message),
+    ...remarks.map(({ message }) => withoutKeys(message)),
     ...sections.flatMap(({ notes = [] }) => notes),
   ];
   return formatObject({

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { printable } from "../untrusted-text.ts";
+import { printable, withoutKeys } from "../untrusted-text.ts";
 import { createLineWriter, openOutput } from "./output.ts";
 
 /**
@@ -15,8 +15,9 @@ import { createLineWriter, openOutput } from "./output.ts";
  */
 export function formatMessage(message: string, level: string, time: Date): string {
   const start = `${secondOf(time)} ${level.padEnd(5)}`;
-  if (!message.includes("\n")) return `${start} ${printable(message)}`;
-  return message.split("\n").map((line) => `${start} ${printable(line)}`)
+  const text = withoutKeys(message);
+  if (!text.includes("\n")) return `${start} ${printable(text)}`;
+  return text.split("\n").map((line) => `${start} ${printable(line)}`)
     .join("\n");
 }
 

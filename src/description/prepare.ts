@@ -11,7 +11,7 @@ import { load, type Loaded, type LoadJob, nameOf } from "../openapi/load.ts";
 import type { Reader } from "../openapi/read-file-or-url.ts";
 import { type Marked, markServers } from "../openapi/relative-servers.ts";
 import { encodeForm, type Form } from "../openapi/serve-description.ts";
-import type { NodeOperation } from "../openapi/callable-operations.ts";
+import { describedBy, type NodeOperation } from "../openapi/callable-operations.ts";
 import { originsOf } from "../openapi/server-origins.ts";
 import { writeJson, writeYaml } from "../openapi/write.ts";
 import { excerpt } from "../untrusted-text.ts";
@@ -54,7 +54,8 @@ export const prepare: Prepare = async ({ forward = "off", ...job }, read) => {
   const { findings, stamps } = loaded;
   if (!loaded.document) return { content: undefined, findings, stamps };
   try {
-    const { document, operations } = markCalls(loaded.document, forward);
+    const by = describedBy(job.entry);
+    const { document, operations } = markCalls(loaded.document, forward, by);
     const origins = originsOf(document);
     const page = await renderParts(document);
     const marked = markServers(document);

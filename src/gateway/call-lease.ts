@@ -7,6 +7,7 @@
 import { type CallOut, FORGETS_REQUESTS } from "../call-out-for-gateway.ts";
 import type { Awaitable } from "../http/message.ts";
 import type { Auth } from "../info/sources/give-credentials.ts";
+import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { following, withSignal } from "../with-timeout.ts";
 import { createBudget, type Room, SMALL } from "./bytes-under-way.ts";
 import { createPlaces, type Lane } from "./call-slots.ts";
@@ -17,12 +18,16 @@ export interface Lease {
   /**
    * Sends a call.
    *
-   * @param isRead whether it may be sent again, as for {@linkcode callNode}
+   * @param operation whose secret it gets; a read may be sent again, as for {@linkcode callNode}
    * @param collect how much of the response is read before this resolves, in bytes
    * @throws {UpstreamError} if there is no response that can be passed on
    * @throws {DOMException} `TimeoutError` if the time is over
    */
-  send(request: UpstreamRequest, isRead: boolean, collect: number): Promise<UpstreamAnswer>;
+  send(
+    request: UpstreamRequest,
+    operation: NodeOperation,
+    collect: number,
+  ): Promise<UpstreamAnswer>;
   /** Gives back the slot if the node has said all; the bytes of the responses still count. May be called again. */
   readonly free: () => void;
   /** Lets go of the responses, and gives back the slot when the node has said all. May be called again. */
@@ -49,7 +54,8 @@ export interface Leases {
 /** What leases are made of. */
 export interface LeaseOptions {
   readonly callOut: CallOut;
-  readonly auth: () => Awaitable<Auth>;
+  /** Gives the node's secret to calls of an operation, or none. */
+  readonly auth: (operation: NodeOperation) => Awaitable<Auth>;
   /** Times and sizes, in milliseconds and bytes. */
   readonly timeout: number;
   readonly limit: number;
@@ -138,8 +144,9 @@ export function createLeases({ callOut, auth, timeout, limit, concurrency }: Lea
     return {
       free: () => called ?? free(),
       end,
-      async send(request, isRead, collect) {
-        const ready = auth();
+      async send(request, operation, collect) {
+        const isRead = operation.access === "read";
+        const ready = auth(operation);
         const given = "first" in ready ? ready : await ready;
         client.signal.throwIfAborted();
         const purpose = lane === "token" ? (isRead ? "token" : "write") : "response";

@@ -15,7 +15,7 @@ import { isBusy, jsonAnswer, NONSENSE } from "./make-json-answer.ts";
 import { NoPlace } from "./call-slots.ts";
 import { decodeUtf8, readContent } from "./request-body.ts";
 import { isFault, type RawCall, readRpcBody, type RpcFault } from "./parse-rpc-body.ts";
-import { checkParams, readRpcAnswer, writeCall } from "./one-rpc-call.ts";
+import { checkParams, readRpcAnswer, withCost, writeCall } from "./one-rpc-call.ts";
 import { CODES } from "./rpc-error-codes.ts";
 import type { UpstreamAnswer, UpstreamRequest } from "./upstream.ts";
 
@@ -118,7 +118,7 @@ async function judge(
   if (wrong) {
     return fail(CODES.wrongParams, `${wrong.name} ${wrong.rule}`, { errors });
   }
-  return { id, params, isOld, decided };
+  return { id, params, isOld, decided: withCost(decided, params) };
 }
 
 /** The answers to calls as JSON, in their order; their bytes count until `end`. */
@@ -182,8 +182,7 @@ async function sendTogether(
   const lease = await leases.begin(isWithToken ? "token" : "open", isHeavy, gone);
   return {
     ...{ gone, free: lease.free, end: lease.end },
-    send: ({ operation }, request) =>
-      lease.send(request, operation.access === "read", options.limit),
+    send: ({ operation }, request) => lease.send(request, operation, options.limit),
   };
 }
 

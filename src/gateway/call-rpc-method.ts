@@ -15,7 +15,7 @@ import { isBusy, jsonAnswer, NONSENSE } from "./make-json-answer.ts";
 import { readQuery } from "./parameters.ts";
 import { decodeUtf8, readContent } from "./request-body.ts";
 import { isFault, type RawParams, readParams } from "./parse-rpc-body.ts";
-import { checkParams, readRpcAnswer, type RpcAnswer, writeCall } from "./one-rpc-call.ts";
+import { checkParams, readRpcAnswer, type RpcAnswer, withCost, writeCall } from "./one-rpc-call.ts";
 import { statusOf } from "./rpc-error-codes.ts";
 
 /** Answers a call of a method. */
@@ -43,7 +43,7 @@ export async function callMethod(core: Core, call: Call, room: Room): Promise<An
     return wrongParameters(wrong.map((one) => ({ ...one, in: place })));
   }
   const request = await rpcRequest(writeCall(operation, 1, params));
-  return await forward(call, decided, request, (answer, end) => {
+  return await forward(call, withCost(decided, params), request, (answer, end) => {
     const read = readRpcAnswer(answer);
     const made = read
       ? methodAnswer(read)

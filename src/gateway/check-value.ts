@@ -7,6 +7,7 @@
 import { formatJson } from "../json/lossless.ts";
 import { isEqual, isObject } from "../json/values.ts";
 import type { ValueRule } from "../openapi/callable-operations.ts";
+import { holdsParts } from "./wildcards.ts";
 
 /** What is wrong, as a clause, and at which member. */
 export interface WrongValue {
@@ -33,6 +34,9 @@ export function checkValue(rule: ValueRule, value: unknown): WrongValue | undefi
   }
   const bound = outOfBounds(rule, value);
   if (bound) return wrong(bound);
+  const excluded = typeof value === "string" &&
+    rule.excludes?.find((pattern) => holdsParts(value, pattern));
+  if (excluded) return wrong(`must not hold ${excluded}`);
   if (anyOf && anyOf.every((one) => checkValue(one, value) !== undefined)) {
     const [only] = anyOf;
     return anyOf.length === 1 ? checkValue(only!, value) : wrong("must be one of its forms");

@@ -12,6 +12,7 @@ import {
   READS,
   settingsOf,
 } from "./forward-settings.ts";
+import { fits } from "./wildcards.ts";
 
 /** Whether an operation is forwarded: to anybody, to those with the token, or to nobody; and why. */
 export interface Decision {
@@ -45,18 +46,29 @@ function decideOne(operation: NodeOperation, settings: ForwardSettings | undefin
   if (operation.isStreaming) return refused("its answer does not end, or waits");
   if (operation.obstacle !== undefined) return refused(operation.obstacle);
   const { open = [], with_token: withToken = [] } = settings;
-  const isNamed = (names: readonly string[]) =>
-    names.some((name) => name !== READS && isMatch(name, operation));
+  const { access, isForeign } = operation;
+  const isRead = access === "read";
+  const isClosed = access === "write" || access === "secret";
+  const byToken = matchesOf(withToken, operation);
   // What needs the token in one place and none in another needs it.
-  const isRead = operation.access === "read";
-  if (isNamed(withToken) || (isRead && withToken.includes(READS) && !open.includes(READS))) {
+  if (
+    byToken.some((match) => match !== "pattern" || !(isClosed || isForeign)) ||
+    (isRead && withToken.includes(READS) && !open.includes(READS))
+  ) {
     return { right: "token", reason: "with_token names it" };
   }
-  const { access } = operation;
-  if (isNamed(open)) {
-    if (access === "write" || access === "secret") {
-      return refused(`it is marked ${access}, which with_token alone can allow`);
-    }
+  if (byToken.length > 0) {
+    return refused(
+      isForeign
+        ? "with_token covers it with a *, which opens nothing that the network describes"
+        : `it is marked ${access}, which with_token has to name without a *`,
+    );
+  }
+  const byOpen = matchesOf(open, operation);
+  if (isClosed && byOpen.length > 0) {
+    return refused(`it is marked ${access}, which with_token alone can allow`);
+  }
+  if (byOpen.some((match) => match === "name" || !isForeign)) {
     return { right: "open", reason: "open names it" };
   }
   if (isRead && open.includes(READS)) return { right: "open", reason: "it is a read" };
@@ -66,44 +78,26 @@ function decideOne(operation: NodeOperation, settings: ForwardSettings | undefin
   return refused("nobody says that it only reads; open or with_token can allow it by name");
 }
 
-/** Whether a name of the settings means an operation. */
-export function isMatch(
+/**
+ * Which part of an operation a name of the settings means. Whoever serves a description gives operationIds and makes
+ * paths that fit a pattern; a method's name, or a method of HTTP with a path, is what the node is asked for.
+ */
+export type NameMatch = "name" | "operationId" | "pattern";
+
+/** How names of the settings mean an operation; empty where none does. */
+function matchesOf(names: readonly string[], operation: NodeOperation): NameMatch[] {
+  return names.flatMap((name) => name === READS ? [] : matchOf(name, operation) ?? []);
+}
+
+/** How a name of the settings means an operation; `undefined` where it means another one. */
+export function matchOf(
   name: string,
   { name: own, operationId, method, path }: NodeOperation,
-): boolean {
-  const pattern = new RegExp(
-    `^${name.split("*").map((part) => part.replace(/[\\^$.|?+()[\]{}]/g, "\\$&")).join(".*")}$`,
-  );
-  return [own, operationId, `${method} ${path}`].some((name) =>
-    name !== undefined && pattern.test(name)
-  );
-}
-
-/** A name of the settings that is wrong, and why. */
-export interface NameMistake {
-  readonly list: "open" | "with_token";
-  readonly name: string;
-  readonly problem: "unknown" | "closed";
-  /** How the operation is marked that cannot be open. */
-  readonly access?: NodeOperation["access"];
-}
-
-/** The names in the settings that no operation has, and those of writes and secrets that are to be open. */
-export function mistakesInNames(
-  operations: readonly NodeOperation[],
-  forward: Forward,
-): NameMistake[] {
-  const { open = [], with_token: withToken = [] } = settingsOf(forward) ?? {};
-  const mistakes: NameMistake[] = [];
-  for (const [list, names] of [["open", open], ["with_token", withToken]] as const) {
-    for (const name of names) {
-      if (name === READS) continue;
-      const meant = operations.filter((operation) => isMatch(name, operation));
-      if (meant.length === 0) mistakes.push({ list, name, problem: "unknown" });
-      if (list === "with_token" || name.includes("*")) continue;
-      const closed = meant.find(({ access }) => access === "write" || access === "secret");
-      if (closed) mistakes.push({ list, name, problem: "closed", access: closed.access });
-    }
-  }
-  return mistakes;
+): NameMatch | undefined {
+  const names = [own, `${method} ${path}`];
+  if (names.includes(name)) return "name";
+  if (name === operationId) return "operationId";
+  const isFitting = name.includes("*") &&
+    [...names, operationId ?? own].some((text) => fits(name, text));
+  return isFitting ? "pattern" : undefined;
 }

@@ -47,7 +47,8 @@ export interface GatewayOptions {
   /** Where its methods are posted to, below that. */
   readonly rpcPath: () => Awaitable<string>;
   readonly callOut: CallOut;
-  readonly auth: () => Awaitable<Auth>;
+  /** Gives the node's secret to calls of an operation, or none. */
+  readonly auth: (operation: NodeOperation) => Awaitable<Auth>;
   /** The header of the node's secret, where the operator names it; no visitor sets it. */
   readonly secretHeader?: string | undefined;
   /** The operations of the description that is served now. */
@@ -129,7 +130,7 @@ export function createCore(options: GatewayOptions): Core {
   const send: Core["send"] = async ({ operation, decision: { right } }, request, collect, gone) => {
     const lease = await leases.begin(right === "token" ? "token" : "open", operation.isHeavy, gone);
     try {
-      const answer = await lease.send(request, operation.access === "read", collect);
+      const answer = await lease.send(request, operation, collect);
       // A node that has said all is free for the next call.
       lease.free();
       return { answer, end: lease.end };

@@ -10,8 +10,10 @@ export const FORWARDS = ["off", "reads"] as const;
 /** How calls of the node are forwarded, in the form of the configuration file. */
 export interface ForwardSettings {
   /**
-   * What may be called without a token: `reads`, or operations by name, in which `*` stands for any part. A name is
-   * that of a method, an `operationId`, or a method of HTTP with a template of a path, as in `GET /blocks/*`.
+   * What may be called without a token: `reads`, or operations by name, in which `*` stands for any part, but not for
+   * what is marked `write` or `secret`. A name is that of a method, an `operationId`, or a method of HTTP with a
+   * template of a path, as in `GET /blocks/*`. Where the description is read by HTTP there is neither `*` nor an
+   * `operationId`, since whoever serves it decides what these mean.
    */
   open?: readonly string[] | undefined;
   /** What may be called with the token, in the same form. */

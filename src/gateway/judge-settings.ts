@@ -5,11 +5,12 @@
  */
 import { warnOfReaders } from "../file-access.ts";
 import { isLoopback } from "../http/loopback.ts";
+import { isEqual } from "../json/values.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
-import { quote } from "../untrusted-text.ts";
-import { mistakesInNames } from "./decide-operations.ts";
-import { clashesWith, type Forward, settingsOf } from "./forward-settings.ts";
+import { quote, shorten } from "../untrusted-text.ts";
+import { matchOf, type NameMatch } from "./decide-operations.ts";
+import { clashesWith, type Forward, READS, settingsOf } from "./forward-settings.ts";
 import { readToken } from "./token.ts";
 
 /** Something to tell an operator. */
@@ -30,16 +31,103 @@ export interface ServiceFacts {
   readonly listening?: { readonly host: string; readonly port: number } | undefined;
 }
 
-/** What is wrong with the names in the settings, by the operations that there are. */
+/** Judges the names in the settings by the operations that there are. */
 export function judgeNames(operations: readonly NodeOperation[], forward: Forward): Judgement[] {
-  const names = operations.flatMap(({ name, operationId }) => [name, operationId ?? name]);
-  return mistakesInNames(operations, forward).map(({ list, name, problem, access }) => {
-    const at = `forward.${list} names ${quote(name)}`;
-    const message = problem === "unknown"
-      ? `${at}, an operation that the description does not have${didYouMean(nearest(name, names))}`
-      : `${at}, which is marked ${access}: it can stand under with_token alone`;
-    return { level: "error", message };
+  return namesIn(forward).flatMap(({ list, name }) => {
+    const judged = judgeName(operations, list, name);
+    return judged.map(([level, what]) => ({
+      level,
+      message: `forward.${list} names ${quote(name)}, ${what}`,
+    }));
   });
+}
+
+function judgeName(
+  operations: readonly NodeOperation[],
+  list: "open" | "with_token",
+  name: string,
+): [Judgement["level"], string][] {
+  const meant = { name: [], operationId: [], pattern: [] } as Record<NameMatch, NodeOperation[]>;
+  for (const operation of operations) {
+    const match = matchOf(name, operation);
+    if (match) meant[match].push(operation);
+  }
+  const isOpen = list === "open";
+  const foreign = (of: NameMatch) => meant[of].filter(({ isForeign }) => isForeign);
+  const closed = (of: readonly NodeOperation[]) =>
+    of.filter(({ access }) => access === "write" || access === "secret");
+  const named = [...meant.name, ...meant.operationId];
+  if (named.length === 0 && meant.pattern.length === 0) {
+    const names = operations.flatMap(({ name, operationId, isForeign }) =>
+      isForeign ? [name] : [name, operationId ?? name]
+    );
+    const right = didYouMean(nearest(name, names));
+    return [["error", `an operation that the description does not have${right}`]];
+  }
+  const covered = foreign("pattern");
+  if (covered.length > 0) {
+    return [["error", `and * opens nothing that the network describes; write ${lines(covered)}`]];
+  }
+  const judged: [Judgement["level"], string][] = [];
+  const moved = foreign("operationId");
+  if (moved.length > 0 && !(isOpen && meant.name.length > 0)) {
+    const what =
+      "an operationId, which whoever serves the description can give to another operation";
+    judged.push([isOpen ? "error" : "warn", `${what}; write ${lines(moved)}`]);
+  }
+  const [marked] = isOpen ? closed(named) : [];
+  if (marked) {
+    judged.push(["error", `which is marked ${marked.access}: it can stand under with_token alone`]);
+  }
+  const omitted = closed(meant.pattern);
+  if (omitted.length > 0) {
+    judged.push(["warn", `and * covers nothing marked write or secret: not ${lines(omitted)}`]);
+  }
+  return judged;
+}
+
+/** The names in the settings, each with the list that it stands in. */
+function namesIn(forward: Forward): { list: "open" | "with_token"; name: string }[] {
+  const settings = settingsOf(forward) ?? {};
+  return (["open", "with_token"] as const).flatMap((list) =>
+    (settings[list] ?? []).filter((name) => name !== READS).map((name) => ({ list, name }))
+  );
+}
+
+/** How many operations a message names. */
+const OPERATIONS_MAX = 10;
+
+/** Operations as they are written in the settings. */
+function lines(operations: readonly NodeOperation[]): string {
+  const names = operations.slice(0, OPERATIONS_MAX).map(({ name }) => quote(shorten(name, 200)));
+  const more = operations.length - names.length;
+  return `${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+/**
+ * Makes what judges names each time that a description was read: it tells what it has not told of the one before,
+ * and which names have come to mean another operation.
+ */
+export function createNameWatch(
+  forward: Forward,
+): (operations: readonly NodeOperation[]) => Judgement[] {
+  let told = new Set<string>();
+  const before = new Map<string, readonly NodeOperation[]>();
+  return (operations) => {
+    const judged = judgeNames(operations, forward);
+    const news = judged.filter(({ message }) => !told.has(message));
+    told = new Set(judged.map(({ message }) => message));
+    for (const { list, name } of namesIn(forward)) {
+      const now = operations.filter((operation) => matchOf(name, operation));
+      const was = before.get(name) ?? now;
+      if (now.length === 0) continue;
+      before.set(name, now);
+      if (isEqual(now.map(({ name }) => name), was.map(({ name }) => name))) continue;
+      const change = `which now means ${lines(now)}; before, it meant ${lines(was)}`;
+      news.push({ level: "warn", message: `forward.${list} names ${quote(name)}, ${change}` });
+    }
+    return news;
+  };
 }
 
 /** What is wrong with the settings whatever the operations are. */

@@ -7,6 +7,7 @@
 import { isEqual, type Json, listOf, objectOf, setMember, textOf } from "../json/values.ts";
 import { mapOperations, operationsOf } from "../openapi/operations-of-path-item.ts";
 import {
+  type DescribedBy,
   listNodeOperations,
   nameOfNodeOperation,
   type NodeOperation,
@@ -43,9 +44,10 @@ export interface DescribedCalls {
  * is added.
  *
  * @param document with its servers as they are served; left as it is
+ * @param by who describes the node
  */
-export function markCalls(document: Json, forward: Forward): DescribedCalls {
-  const operations = forward === "off" ? [] : listNodeOperations(document);
+export function markCalls(document: Json, forward: Forward, by: DescribedBy): DescribedCalls {
+  const operations = forward === "off" ? [] : listNodeOperations(document, by);
   const decisions = new Map(
     decide(operations, forward).map(({ operation, decision }) => [operation.name, decision]),
   );

@@ -10,6 +10,7 @@ import { objectOf, textOf } from "../json/values.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { shorten } from "../untrusted-text.ts";
 import { checkValue } from "./check-value.ts";
+import type { Decided } from "./decide-operations.ts";
 import type { WrongParameter } from "./parameters.ts";
 import { decodeUtf8 } from "./request-body.ts";
 import type { RawParams } from "./parse-rpc-body.ts";
@@ -52,6 +53,15 @@ export function checkParams({ parameters }: NodeOperation, params: RawParams): W
     if (fault) refuse([name, ...fault.path].join("."), fault.rule);
   }
   return wrong;
+}
+
+/** What was decided of a call: its operation is heavy where a parameter makes it so. */
+export function withCost(decided: Decided, params: RawParams): Decided {
+  const { operation } = decided;
+  const isHeavy = operation.parameters?.some(({ name, rule: { heavyFrom = Infinity } }, at) =>
+    Number(isNamed(params) ? params.get(name) : params[at]) >= heavyFrom
+  );
+  return isHeavy ? { ...decided, operation: { ...operation, isHeavy } } : decided;
 }
 
 /** Whether parameters are given by name. */

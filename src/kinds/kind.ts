@@ -135,6 +135,11 @@ export interface KindAuth {
   refusal?: { readonly header: string; readonly pattern: string } | undefined;
   /** Where such a node leaves its secret on this machine. */
   files?: readonly AuthFile[] | undefined;
+  /**
+   * Whether reads are called with the secret: `none` where people have accounts at a node, since it shows whoever
+   * has logged in what it shows nobody else.
+   */
+  reads?: "none" | undefined;
   /** The setting that helps where there are no such files, as in a configuration. */
   example?: AuthFile | undefined;
 }

@@ -15,12 +15,13 @@ export interface OperationMarks {
   "x-since"?: string;
   "x-software"?: readonly string[];
   "x-common"?: true;
+  "x-auth"?: "none";
 }
 
 /** One mark, for documents and messages. */
 export interface Mark {
   /** What it stands at. */
-  readonly on: "operation" | "parameter";
+  readonly on: "operation" | "parameter" | "schema of a parameter";
   /** What it may be, as it is written. */
   readonly value: string;
   /** What it says: sentences without a period at the end. */
@@ -28,7 +29,12 @@ export interface Mark {
 }
 
 /** What the marks are called. */
-export type MarkName = keyof OperationMarks | "x-multi-segment" | "x-position";
+export type MarkName =
+  | keyof OperationMarks
+  | "x-multi-segment"
+  | "x-excludes"
+  | "x-heavy-from"
+  | "x-position";
 
 /** The marks, by name: `docs/kinds.md` and the schema of a kind have their texts from here. */
 export const MARKS: Readonly<Record<MarkName, Mark>> = {
@@ -69,12 +75,29 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
     value: "`true`",
     text: "What a client developer uses in the first hour: shown before the others",
   },
+  "x-auth": {
+    on: "operation",
+    value: "`none`",
+    text: "It is called without the node's secret, where that would show more than anybody may see",
+  },
   "x-multi-segment": {
     on: "parameter",
     value: "`true` or `encoded`",
     text:
       "A parameter of the path that may hold slashes. true: it spans several segments. encoded: it is " +
       "one segment, whose slashes are sent as %2F and stay so. x-spans: true, its name in 0.2, means true",
+  },
+  "x-excludes": {
+    on: "schema of a parameter",
+    value: "a list, as in `[ipns/*.*]`",
+    text:
+      "What a text must not hold: parts of a path, one after the other; `*` stands for any characters " +
+      "within a part, and letter case does not matter",
+  },
+  "x-heavy-from": {
+    on: "schema of a parameter",
+    value: "a number",
+    text: "A call of the method with this number or a higher one is heavy, as if it had `x-cost`",
   },
   "x-position": {
     on: "parameter",

@@ -24,6 +24,10 @@ export interface ValueRule {
   readonly below?: number | bigint | undefined;
   readonly minLength?: number | undefined;
   readonly maxLength?: number | undefined;
+  /** What a text must not hold, as patterns of parts of a path. */
+  readonly excludes?: readonly string[] | undefined;
+  /** From which number on a call of a method is heavy. */
+  readonly heavyFrom?: number | undefined;
   readonly minItems?: number | undefined;
   readonly maxItems?: number | undefined;
   readonly items?: ValueRule | undefined;
@@ -67,8 +71,12 @@ export interface NodeOperation {
   /** The template below the node's URL, with the base path; of JSON-RPC the name of the method. */
   readonly path: string;
   readonly access: "read" | "write" | "secret" | undefined;
+  /** Whether the network describes it: whoever serves that gives operationIds and makes paths as he likes. */
+  readonly isForeign: boolean;
   readonly isHeavy: boolean;
   readonly isStreaming: boolean;
+  /** Whether it is called without the node's secret. */
+  readonly isAnonymous: boolean;
   /** Of JSON-RPC in the order of their positions; `undefined` where nobody knows them. */
   readonly parameters: readonly NodeParameter[] | undefined;
   /** Whether a method takes its parameters by position alone. */
@@ -84,6 +92,19 @@ export interface NodeOperation {
   readonly obstacle?: string | undefined;
 }
 
+/** Who describes a node: its operator, on disk or in a text; its kind; or whoever serves it over the network. */
+export type DescribedBy = "operator" | "kind" | "network";
+
+/**
+ * Says who describes a node.
+ *
+ * @param entry the URL of the root of its description
+ */
+export function describedBy(entry: string): DescribedBy {
+  if (entry.startsWith("file:")) return "operator";
+  return entry.startsWith("kind:") ? "kind" : "network";
+}
+
 /** How deep rules are read. */
 const DEPTH_MAX = 3;
 
@@ -91,9 +112,10 @@ const DEPTH_MAX = 3;
  * Lists the operations that are called at the node, by their servers.
  *
  * @param document as it is served at `/spec.json`
+ * @param by who describes the node
  */
-export function listNodeOperations(document: Json): NodeOperation[] {
-  const read = createReader(document);
+export function listNodeOperations(document: Json, by: DescribedBy): NodeOperation[] {
+  const read = createReader(document, by);
   const operations = Object.entries(objectOf(document.paths)).flatMap(([path, value]) => {
     const item = objectOf(value);
     const located = operationsOf(item);
@@ -152,7 +174,7 @@ function serverOf(holders: readonly Json[]): string | undefined {
   return servers?.length === 1 ? textOf(objectOf(servers[0]).url) : undefined;
 }
 
-function createReader(document: Json) {
+function createReader(document: Json, by: DescribedBy) {
   const follow = (value: unknown) => followReference(document, value);
 
   const ruleOf = (value: unknown, depth = 0): ValueRule => {
@@ -169,6 +191,8 @@ function createReader(document: Json) {
         ? Array.isArray(schema.enum) ? schema.enum : undefined
         : [schema.const],
       ...boundsOf(schema),
+      excludes: Array.isArray(schema["x-excludes"]) ? schema["x-excludes"].map(String) : undefined,
+      heavyFrom: typeof schema["x-heavy-from"] === "number" ? schema["x-heavy-from"] : undefined,
       items: items === undefined ? undefined : inner(items),
       anyOf: options.length > 0 ? options.map(inner) : undefined,
       properties: properties === undefined ? undefined : Object.fromEntries(
@@ -203,14 +227,18 @@ function createReader(document: Json) {
   };
 
   const common = (operation: Json) => {
-    const access = operation["x-access"];
+    const mark = operation["x-access"];
+    const access = mark === "read" || mark === "write" || mark === "secret" ? mark : undefined;
     const answers = Object.values(objectOf(operation.responses)).map(follow);
     const distinct = (names: readonly string[]) => [...new Set(names.map((n) => n.toLowerCase()))];
     return {
       operationId: textOf(operation.operationId),
-      access: access === "read" || access === "write" || access === "secret" ? access : undefined,
+      access,
+      // What a node lists and its kind does not know has no mark.
+      isForeign: by === "network" || (by === "kind" && access === undefined),
       isHeavy: operation["x-cost"] === "heavy",
       isStreaming: operation["x-streaming"] === true,
+      isAnonymous: operation["x-auth"] === "none",
       answerHeaders: distinct(answers.flatMap(({ headers }) => Object.keys(objectOf(headers)))),
       answerTypes: distinct(
         answers.flatMap(({ content }) => Object.keys(objectOf(content)).map(withoutParameters)),

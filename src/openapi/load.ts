@@ -11,6 +11,7 @@ import { mendOperations } from "./mend-operations.ts";
 import type { DocumentOfHost } from "./add-host-document.ts";
 import type { DescribedOperation } from "./add-host-operations.ts";
 import { withServiceOperations } from "./add-service-operations.ts";
+import { describedBy } from "./callable-operations.ts";
 import type { Reader } from "./read-file-or-url.ts";
 import {
   type AboutKind,
@@ -123,7 +124,7 @@ async function loadFiles(
   // What cannot be bundled is a finding as well.
   const found = check(files);
   // Whoever serves a description could mark what he likes as a read.
-  const isTrusted = entry.startsWith("file:");
+  const isTrusted = describedBy(entry) === "operator";
   if (bundled.openapi === undefined && bundled.swagger === undefined) {
     const methods = isTrusted ? bundled : withMarksOfMethods(bundled, known);
     const document = upgradeOpenRpc(methods);

@@ -70,6 +70,7 @@ export async function openDescription(
     import("../description/prepare-here-or-in-thread.ts"),
     import("../description/tell-report.ts"),
   ]);
+  const tellNames = createTellNames(options);
   const common = {
     prepare: createPrepare((message) => log(message, { code: "description", level: "warn" })),
     makePage: async (content: PageContent) => {
@@ -82,7 +83,7 @@ export async function openDescription(
     documentOfHost,
     report: (report: DescriptionReport) => {
       tellReport(report, log);
-      void tellNames(report, options).catch(onError);
+      void tellNames(report).catch(onError);
       options.onDescription(report);
     },
     base: url,
@@ -104,16 +105,18 @@ export async function openDescription(
   return live;
 }
 
-/** Tells which names in `forward` the description does not have. */
-async function tellNames(
-  { operations }: DescriptionReport,
-  { forward, log }: ResolvedOptions,
-): Promise<void> {
-  if (!operations || forward === "off") return;
-  const { judgeNames } = await import("../gateway/judge-settings.ts");
-  for (const { message } of judgeNames(operations, forward)) {
-    log(message, { code: "description", level: "warn" });
-  }
+/** Makes what tells of the names in `forward`, each time that the description was read. */
+function createTellNames({ forward, log }: ResolvedOptions) {
+  const watch = lazy(async () => {
+    const { createNameWatch } = await import("../gateway/judge-settings.ts");
+    return createNameWatch(forward);
+  });
+  return async ({ operations }: DescriptionReport): Promise<void> => {
+    if (!operations || forward === "off") return;
+    for (const { level, message } of (await watch.get())(operations)) {
+      log(message, { code: "description", level });
+    }
+  };
 }
 
 function createMakePage(title: string | undefined, icons: Resource<Icons>) {

@@ -6,6 +6,7 @@
 import type { Gateway } from "../gateway/gateway.ts";
 import { bytesOf, FORWARD_DEFAULTS, settingsOf } from "../gateway/forward-settings.ts";
 import type { Awaitable } from "../http/message.ts";
+import type { Auth } from "../info/sources/give-credentials.ts";
 import { milliseconds } from "../info/parse-duration.ts";
 import type { Duration } from "../kinds/kind.ts";
 import { lazy } from "../lazy.ts";
@@ -38,6 +39,23 @@ export async function openGateway(
     const [kind, kinds] = await Promise.all([beside.kind(), beside.kinds()]);
     return createAuth({ nodeUrl: url, configured: node.auth, kind, kinds });
   });
+  const anonymous = createAuth({
+    ...{ nodeUrl: url, configured: undefined, kind: undefined, kinds: {}, triesUsual: false },
+  });
+  /** Whether the kind of the node has reads called without the secret; `undefined` while it is not known. */
+  let isReadBare = node.auth ? undefined : false;
+  const askKind = async () => {
+    const name = (await beside.find())?.kind ?? node.kind;
+    if (name === undefined) return false;
+    const kinds = await beside.kinds();
+    return isReadBare = Object.hasOwn(kinds, name) && kinds[name]!.auth?.reads === "none";
+  };
+  const authOf = (operation: NodeOperation): Awaitable<Auth> => {
+    const isBare = operation.isAnonymous ||
+      (operation.access === "read" && (isReadBare ?? askKind()));
+    const choose = (isBare: boolean) => isBare ? anonymous : auth.peek() ?? auth.get();
+    return typeof isBare === "boolean" ? choose(isBare) : isBare.then(choose);
+  };
   return createGateway({
     ...{ forward, url, token: settings },
     secretHeader: node.auth && "header" in node.auth ? node.auth.header : undefined,
@@ -47,7 +65,7 @@ export async function openGateway(
     origins: settings.origins ?? [],
     rpcPath: () => beside.rpcPath.peek() ?? beside.rpcPath.get(),
     callOut: callOutForNode(node),
-    auth: () => auth.peek() ?? auth.get(),
+    auth: authOf,
     operations,
     log(call) {
       meters?.countCall(call);

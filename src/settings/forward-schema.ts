@@ -36,7 +36,9 @@ export function forward(path: Schema<string>): Schema {
     open: setting(names(), {
       text:
         "What may be called without a token: reads, or operations by name. A name is that of a " +
-        "method, an operationId, or a method of HTTP with the template of a path; * stands for any part",
+        "method, an operationId, or a method of HTTP with the template of a path; * stands for any part, " +
+        "but not for what is marked write or secret. Where the description is read by HTTP there is " +
+        "neither * nor an operationId",
       default: "[]",
       example: '[reads, "GET /blocks/*"]',
     }),

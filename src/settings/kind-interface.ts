@@ -90,6 +90,7 @@ const marks = (): Settings => ({
     about(MARKS["x-software"], "[mastodon]"),
   ),
   "x-common": setting(TRUE, about(MARKS["x-common"], "true")),
+  "x-auth": setting(word(["none"], "none"), about(MARKS["x-auth"], "none")),
 });
 
 /** What an operation says of itself, in either form. */

@@ -205,6 +205,11 @@ export function kindSchema(path: Schema<string> = FILE): Schema {
     files: setting(list(oneOf(authFiles(path)), "a list of files"), {
       text: "Where such a node leaves its secret on this machine, in the form of node.auth",
     }),
+    reads: setting(word(["none"]), {
+      text:
+        "none: what reads is called without the secret, since the node shows whoever has logged in " +
+        "what it shows nobody else",
+    }),
     example: setting(oneOf(authFiles(path)), {
       text: "The setting that helps where there are no such files",
       example: "{ basic_file: ~/.node/secret }",

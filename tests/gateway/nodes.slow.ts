@@ -6,6 +6,7 @@ import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parseJson } from "../../src/json/lossless.ts";
+import { objectOf } from "../../src/json/values.ts";
 import { loadInterface } from "../../src/openapi/load-interface.ts";
 import { testWhere, without } from "../_needs.ts";
 import { startMonerod } from "../nodes/_start-monerod.ts";
@@ -83,7 +84,11 @@ async function tryReads(node: AskedNode, kind: string, name: string): Promise<vo
 async function tryToken(node: AskedNode, kind: string, name: string): Promise<void> {
   const secrets = markedAs("secret", await loadInterface(kind));
   const writes = WRITES[kind];
-  const forward = { with_token: ["*"], token_file: TOKEN_FILE };
+  const names = operationsOf(secrets).map(([name, operation]) =>
+    String(objectOf(operation).operationId ?? name)
+  );
+  if (writes) names.push(writes.name);
+  const forward = { with_token: names, token_file: TOKEN_FILE };
   const beside = await startBeside(node, kind, forward);
   try {
     const { ask } = beside;
