@@ -52,7 +52,7 @@ export async function check(
     ...describeKind(config, inspection),
     ...describeSources(inspection),
     ...described.sections,
-    ...await describeCalls(config, described.operations),
+    ...await describeCalls(config, described),
   ];
   const troubles = [
     ...troublesOfStatus(inspection),

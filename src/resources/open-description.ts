@@ -88,6 +88,7 @@ export async function openDescription(
     base: url,
     node: url,
     publicUrl: node.public_url,
+    servers: options.servers,
     forward: options.forward,
   };
   if (place !== undefined) {
