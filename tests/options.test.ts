@@ -32,6 +32,10 @@ const OPERATIONS: readonly [operation: unknown, complaint: string][] = [
   [{ parameters: [{ in: "query" }] }, ".parameters[0] needs name, a text"],
   [{ parameters: [{ name: "a", in: "body" }] }, ".parameters[0].in must be one of path, query"],
   [
+    { parameters: [{ name: "a", in: "querystring" }] },
+    '.parameters[0].in must be one of path, query, header, cookie, not "querystring"',
+  ],
+  [
     { parameters: [{ name: "ids", in: "path", required: true }] },
     '.parameters[0].name is not in the path: "ids"; there are id',
   ],
