@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { createFetchDescription } from "../description/fetch-description.ts";
 import { createNodeReader, placeBelow, reasonIn } from "../description/unnamed-description.ts";
 import { askOffer, type KnownNode, knowNode } from "../description/known-interface.ts";
 import { createPrepare } from "../description/prepare-here-or-in-thread.ts";
@@ -48,7 +49,8 @@ export async function describeDescription(
     const { url, public_url: publicUrl } = node;
     const prepare = createPrepare(() => {});
     const where = { base: url, node: url, publicUrl, servers };
-    return await inspectDescription({ own, prepare, forward, ...where, ...options });
+    const fetch = createFetchDescription(node, () => Promise.resolve({ ...KINDS, ...kinds }));
+    return await inspectDescription({ own, prepare, forward, fetch, ...where, ...options });
   };
   if (description === "none") return { sections: [] };
   if (description !== undefined) {

@@ -92,7 +92,7 @@ async function exchange(
   context: HttpContext,
   signal: AbortSignal,
 ): Promise<HttpAnswer> {
-  const response = await send(request, context, signal);
+  const { response } = await sendWithAuth(request, context, signal);
   const { status } = response;
   if (response.type === "opaqueredirect" || (status >= 300 && status < 400 && status !== 304)) {
     throw new SourceError(
@@ -124,12 +124,17 @@ const WANTS_TLS =
 /** Keeps Bun from unpacking a whole answer before anybody can say that it is too large. */
 const PACKED = { decompress: false };
 
-/** Tries one secret after the other while the node refuses them. */
-async function send(
-  { url, method, headers, body = null }: HttpRequest,
+/**
+ * Sends a request, and tries one secret after the other while the node refuses them.
+ *
+ * @returns the head of the answer, and whether a secret was sent with the last request
+ * @throws {SourceError} if the node wants credentials that nobody has
+ */
+export async function sendWithAuth(
+  { url, method, headers, body = null }: Omit<HttpRequest, keyof RequestLimits>,
   { fetch, auth }: HttpContext,
   signal: AbortSignal,
-): Promise<Response> {
+): Promise<{ readonly response: Response; readonly isSecret: boolean }> {
   let attempt: Attempt = await auth.first({ url, method });
   for (;;) {
     const response = await fetchOnceMore(fetch, url, {
@@ -145,7 +150,9 @@ async function send(
       ...PACKED,
     });
     const { status } = response;
-    if (status !== 401 && status !== 403) return response;
+    if (status !== 401 && status !== 403) {
+      return { response, isSecret: Object.keys(attempt.headers).length > 0 };
+    }
     attempt = await attempt.next({ status, headers: response.headers });
     // What is short is read, so that its connection can be used again.
     await readText(response);
