@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { DescriptionPlace } from "./description/place.ts";
 import { mistakesInOperations } from "./host-operations/check-operations.ts";
 import type { CheckedOptions, NodefaceOptions } from "./options.ts";
 import { OPTIONS, optionsWith } from "./options-schema.ts";
@@ -24,7 +25,20 @@ export function checkOptions(options: NodefaceOptions): CheckedOptions {
     const lines = found.map((mistake) => describeMistake(mistake));
     throw new TypeError(lines.length === 1 ? lines[0] : ["wrong options:", ...lines].join("\n  "));
   }
-  return value as CheckedOptions;
+  return withPlace(value as Read);
+}
+
+type Read = Omit<CheckedOptions, "description"> & {
+  readonly description?: DescriptionPlace | { from: DescriptionPlace; servers?: string };
+};
+
+/** Options with the place of the description, and what becomes of its servers beside it. */
+function withPlace({ description, ...others }: Read): CheckedOptions {
+  if (typeof description !== "object" || !("from" in description)) {
+    return { ...others, description };
+  }
+  const { from, servers } = description;
+  return { ...others, description: from, servers };
 }
 
 /** What is wrong with options that are right one by one. */

@@ -7,7 +7,13 @@ export { createNodeface } from "./create-nodeface.ts";
 export type { Nodeface } from "./assemble-nodeface.ts";
 export { defineOperation } from "./host-operations/operation.ts";
 export { problem } from "./host-operations/make-problem.ts";
-export type { DescriptionDocument, NodefaceOptions, NodeOptions, PageSettings } from "./options.ts";
+export type {
+  DescriptionDocument,
+  DescriptionWithServers,
+  NodefaceOptions,
+  NodeOptions,
+  PageSettings,
+} from "./options.ts";
 export type { Operation, PathName, PathParameters } from "./host-operations/operation.ts";
 export type {
   ComponentsObject,

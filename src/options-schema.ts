@@ -24,6 +24,7 @@ import {
   ORIGIN,
   PLACE,
   PREFIX,
+  SERVERS,
   TITLE,
 } from "./settings/text-schemas.ts";
 import {
@@ -74,6 +75,18 @@ const metrics = () =>
   );
 
 const description = (place: Schema) => setting(place, COMMAND.spec);
+
+/** Where a description is, with what becomes of its servers. */
+const placeWithServers = (place: Schema) =>
+  object({
+    from: needed(place, { ...COMMAND.spec, text: "Where it is, as above" }),
+    servers: setting(SERVERS, {
+      text: "What becomes of the servers at its top: keep leaves them as they are, and a path is " +
+        "the one before every path of the node",
+      default: "with node.url they stand for the node: a path is taken of them, and no origin",
+      example: "keep",
+    }),
+  });
 
 /** The settings of the page; a file has the logo by its path, a host by its bytes. */
 const page = (logo: Schema, what: string) => ({
@@ -129,7 +142,13 @@ export function configuration(
     hosts: hosts(),
     cors: cors(),
     description: reworded(
-      description(place),
+      description(
+        either<unknown>(
+          "the path of a file, a URL, none, or an object with from and servers",
+          place,
+          placeWithServers(place),
+        ),
+      ),
       "The node's own OpenAPI description: a file or a URL, read again when it changes, or none",
     ),
     forward: setting(forward(path), FORWARD),
@@ -164,8 +183,18 @@ function nodeOptions(own: readonly string[]): Schema {
   return either<unknown>("the URL of the node, or an object with url", alone, whole);
 }
 
-/** A document says so by its first key. Its copy is read as text is, so that both are checked alike. */
-function documentOrText(): Schema {
+const DOCUMENT = "the path of a file, a URL, none, an OpenAPI document, or an object with text";
+
+/** Where a host has a description. */
+const documentPlace = (right: string, forms: () => Schema) =>
+  either<unknown>(right, PLACE, v.instance(URL), v.lazy(() => forms()));
+
+/**
+ * A document says so by its first key. Its copy is read as text is, so that both are checked alike.
+ *
+ * @param others further forms of an object, by their keys
+ */
+function documentOrText(...others: Parameters<typeof byKey>[0]): Schema {
   const text = object({
     text: needed(v.string("the description as text"), { text: "The description itself" }),
     name: setting(LINE, { text: "What it is called; .json for JSON" }),
@@ -176,8 +205,12 @@ function documentOrText(): Schema {
     v.looseObject({ openapi: version, swagger: version }),
     v.transform((value) => ({ text: formatJson(value, 2), name: "description.json" })),
   );
-  return byKey([[["openapi", "swagger"], document], [["text"], text]]);
+  return byKey([[["openapi", "swagger"], document], [["text"], text], ...others]);
 }
+
+/** The same, or an object that says what becomes of its servers. */
+const documentWithServers = () =>
+  documentOrText([["from"], placeWithServers(documentPlace(DOCUMENT, () => documentOrText()))]);
 
 function infoOptions(): Schema {
   const right = "an object with what is shown, or a function that tells it";
@@ -213,12 +246,7 @@ export const optionsWith = (own: readonly string[]): Schema =>
       default: '""',
     }),
     description: description(
-      either<unknown>(
-        "the path of a file, a URL, none, an OpenAPI document, or an object with text",
-        PLACE,
-        v.instance(URL),
-        v.lazy(documentOrText),
-      ),
+      documentPlace(`${DOCUMENT} or from`, documentWithServers),
     ),
     kinds: setting(map(KIND_NAME, v.lazy(() => kindSchema())), {
       text:

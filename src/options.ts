@@ -44,12 +44,12 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
   /**
    * The node's own OpenAPI description, to which this service's operations are added: the path or
    * the URL of a file, its text, or the document itself, of which a copy is taken; `"none"` for this
-   * service's operations alone. `node.url` is what its servers are relative to, `node.public_url` takes
-   * their place.
+   * service's operations alone. The servers at its top stand for `node.url`; `{ from, servers: "keep" }`
+   * leaves them as they are. `node.public_url` takes their place.
    *
    * @default where nodes of its kind describe themselves
    */
-  description?: DescriptionPlace | DescriptionDocument | undefined;
+  description?: DescriptionPlace | DescriptionDocument | DescriptionWithServers | undefined;
   /**
    * Further operations, which the description and the explorer show as well.
    *
@@ -126,6 +126,17 @@ export interface PageSettings {
 /** An OpenAPI document as a value; only what JSON has a form for. */
 export type DescriptionDocument = { readonly openapi: string } | { readonly swagger: string };
 
+/** A description, with what becomes of the servers at its top. */
+export interface DescriptionWithServers {
+  readonly from: DescriptionPlace | DescriptionDocument;
+  /**
+   * `"keep"` leaves them as they are; a path, such as `/v1`, is the one before every path of the node.
+   *
+   * @default they stand for the node, where its URL is known: a path is taken of them, and no origin
+   */
+  readonly servers?: string | undefined;
+}
+
 /** The node, whose URLs may be objects as well. */
 export interface NodeOptions extends Omit<NodeSettings, "url" | "public_url"> {
   /** Where it answers, `http:` or `https:`. */
@@ -140,6 +151,8 @@ export interface ResolvedOptions {
   readonly cors: Cors;
   readonly prefix: string;
   readonly description: DescriptionPlace | undefined;
+  /** What becomes of the servers at its top. */
+  readonly servers: string | undefined;
   /** Is told what has become of the description, each time that it was read and the log was told. */
   readonly onDescription: (report: DescriptionReport) => void;
   readonly operations: readonly Operation[];
@@ -162,6 +175,8 @@ export interface ResolvedOptions {
 export interface CheckedOptions extends Omit<NodefaceOptions, "node" | "description"> {
   readonly node?: NodeSettings | undefined;
   readonly description?: DescriptionPlace | undefined;
+  /** What becomes of the servers at its top. */
+  readonly servers?: string | undefined;
   /** Is told what has become of the description, each time that it was read and the log was told. */
   readonly onDescription?: ((report: DescriptionReport) => void) | undefined;
   /** What has counted for the service before this one. */
@@ -177,6 +192,7 @@ export function withDefaults(options: CheckedOptions): ResolvedOptions {
     cors: options.cors ?? "*",
     prefix: options.prefix ?? "",
     description: options.description,
+    servers: options.servers,
     operations: options.operations ?? [],
     document: options.document ?? {},
     kinds: options.kinds ?? {},

@@ -218,6 +218,8 @@ config(
     assert.is(await of([], "description: ~/openapi.yaml"), "~/openapi.yaml");
     assert.is(await of([], "description: http://a.example/x"), "http://a.example/x");
     assert.is(await of(["--spec", "my.yaml"], "description: api.yaml"), "my.yaml");
+    assert.is(await of([], "description: { from: api.yaml }"), "etc/api.yaml");
+    assert.is(await of(["--spec", "my.yaml"], "description: { from: api.yaml }"), "my.yaml");
     assert.is(await of([], ""), undefined);
     assert.match(
       problems("description: 'http://['")[0]!,

@@ -185,42 +185,50 @@ page("marks are words, each with what it says once, and what is common comes fir
   assert.not.match(await render({ paths: { "/plain": operation({}) } }), "legend");
 });
 
-page("a method is called by its name, and is shown once with its parameters", async () => {
-  const method = (summary: string, more: Document = {}) => ({ tags: ["T"], summary, ...more });
-  const content = { "application/json": { schema: { $ref: "#/components/schemas/Params" } } };
-  const html = await render({
-    paths: {
-      "/v1/rpc/getblock": { get: method("Get a block"), post: method("Get a block") },
-      "/v1/rpc/a%2Fb": { post: method("Do it", { requestBody: { content } }) },
-      "/other": { get: method("Same"), post: method("Same") },
-    },
-    components: {
-      schemas: {
-        Params: {
-          required: ["hash"],
-          properties: {
-            hash: { type: "string", description: "Of the block" },
-            n: { type: "integer" },
+page(
+  "a method is called by its name, and is shown once with its parameters; two operations stay two",
+  async () => {
+    const method = (summary: string, more: Document = {}) => ({ tags: ["T"], summary, ...more });
+    const content = { "application/json": { schema: { $ref: "#/components/schemas/Params" } } };
+    const html = await render({
+      paths: {
+        "/v1/rpc/getblock": {
+          ...{ "x-one-method": true, get: method("Get a block"), post: method("Get a block") },
+        },
+        "/v1/rpc/own": { get: method("Its own"), post: method("Its own") },
+        "/v1/rpc/a%2Fb": { post: method("Do it", { requestBody: { content } }) },
+        "/other": { get: method("Same"), post: method("Same") },
+      },
+      components: {
+        schemas: {
+          Params: {
+            required: ["hash"],
+            properties: {
+              hash: { type: "string", description: "Of the block" },
+              n: { type: "integer" },
+            },
           },
         },
       },
-    },
-  });
-  for (
-    const text of [
-      `<h3 id="tag/t/GET/v1/rpc/getblock">getblock</h3>`,
-      "<p>Get a block</p>",
-      `Also as <b class="post">POST</b>`,
-      `<h3 id="tag/t/POST/v1/rpc/a%2Fb">a/b</h3>`,
-      "<dt><code>hash</code></dt><dd><i>body, string, required</i> Of the block</dd>",
-      "<dt><code>n</code></dt><dd><i>body, integer</i> </dd>",
-      `<h3 id="tag/t/GET/other">Same</h3>`,
-      `<h3 id="tag/t/POST/other">Same</h3>`,
-    ]
-  ) assert.match(html, text);
-  assert.is(html.split("Also as").length, 2);
-  assert.not.match(html, "POST/v1/rpc/getblock");
-});
+    });
+    for (
+      const text of [
+        `<h3 id="tag/t/GET/v1/rpc/getblock">getblock</h3>`,
+        "<p>Get a block</p>",
+        `Also as <b class="post">POST</b>`,
+        `<h3 id="tag/t/POST/v1/rpc/a%2Fb">a/b</h3>`,
+        "<dt><code>hash</code></dt><dd><i>body, string, required</i> Of the block</dd>",
+        "<dt><code>n</code></dt><dd><i>body, integer</i> </dd>",
+        `<h3 id="tag/t/GET/v1/rpc/own">own</h3>`,
+        `<h3 id="tag/t/POST/v1/rpc/own">own</h3>`,
+        `<h3 id="tag/t/GET/other">Same</h3>`,
+        `<h3 id="tag/t/POST/other">Same</h3>`,
+      ]
+    ) assert.match(html, text);
+    assert.is(html.split("Also as").length, 2);
+    assert.not.match(html, "POST/v1/rpc/getblock");
+  },
+);
 
 page("200 operations are all named, whatever is said of them", async () => {
   for (const words of [20, 2000]) {

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
+import { createNodeface } from "../src/index.ts";
 import { createFetch } from "../src/platform.ts";
 import { testWhere, without } from "./_needs.ts";
 import { contextFor, failure, get, listen, type Played, within } from "./_sources.ts";
@@ -152,6 +153,27 @@ testWhere(
     await close();
   },
 );
+
+testWhere(tls, MISSING, "the node's own description is read with node.tls as well", async () => {
+  const body = JSON.stringify({
+    openapi: "3.1.1",
+    info: { title: "Own", version: "1" },
+    paths: {},
+  });
+  const { url, close } = await playTls("good", {}, body);
+  for (
+    const [node, title] of [[{ tls: { ca_file: join(folder, "ca.pem") } }, "Own"], [
+      {},
+      "Nodeface",
+    ]] as const
+  ) {
+    const options = { description: `${url}/openapi.json`, log() {} };
+    const app = createNodeface({ node: { url, kind: "none", ...node }, ...options });
+    const answer = await app.fetch(new Request("http://localhost/spec.json"));
+    assert.is((await answer.json()).info.title, title);
+  }
+  await close();
+});
 
 testWhere(
   tls,

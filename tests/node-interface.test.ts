@@ -238,8 +238,8 @@ for (
     ["a relative one", "/api", "", "./v1/node/api"],
     ["the node's own address", "NODE/api/", "", "./v1/node/api"],
     ["another name of this machine, with its port", "LOCAL/x", "", "./v1/node/x"],
-    ["another port of this machine", "http://localhost:1/x", "", "http://localhost:1/x"],
-    ["another host", "https://api.example/v1", "", "https://api.example/v1"],
+    ["another port of this machine", "http://localhost:1/x", "", "./v1/node/x"],
+    ["another host", "https://api.example/v1", "", "./v1/node/v1"],
     ["a relative one below the node's path", "/deep/api", "/deep", "./v1/node/api"],
     ["a relative one beside the node's path", "/api", "/deep", "./v1/node/api"],
   ] as const

@@ -1,5 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { weigh } from "../src/json/weigh.ts";
 import { resolveFragment } from "../src/json/pointer.ts";
 import type { Json } from "../src/json/values.ts";
 import { bundleFiles, describe, describeSchema, schemaOf } from "./description/_bundle.ts";
@@ -94,7 +95,7 @@ references("each kind of part leads to its own section", async () => {
     h: { schema: { type: "string" } },
     l: { operationId: "one" },
     c: { "{$url}": { post: { responses: { 200: { $ref: "#/r" } } } } },
-    e: { value: { $ref: "data" } },
+    e: { value: { $ref: "data", more: 1 } },
   };
   const content = { "text/plain": { examples: { e: { $ref: "parts.json#/e" } } } };
   const { document, findings, references } = await bundleFiles({
@@ -120,10 +121,97 @@ references("each kind of part leads to its own section", async () => {
   assert.equal(document.components.examples, { e: parts.e });
 });
 
+/** A document with an example in each place that may have one, all of them the same. */
+const describeExamples = (example: unknown) =>
+  describe({
+    parameters: [{ name: "p", in: "query", schema: { type: "string", example }, example }],
+    responses: {
+      200: {
+        description: "",
+        headers: { H: { schema: {}, example } },
+        content: {
+          "application/json": {
+            schema: { $ref: "parts.json#/s" },
+            examples: { e: { value: example } },
+          },
+          "text/plain": { example },
+        },
+      },
+    },
+  });
+
+references(
+  "that are all of an example are taken in where they name a file of the folder",
+  async () => {
+    const $ref = "./examples/block.json#/a~1b";
+    const block = { $ref: "#/no/reference", height: 1 };
+    const { document, findings, asked } = await bundleFiles({
+      "root.json": describeExamples({ $ref }),
+      "parts.json": { s: { type: "object", example: { $ref } } },
+      "examples/block.json": { "a/b": block },
+    });
+    assert.equal([findings, asked], [[], ["root.json", "examples/block.json", "parts.json"]]);
+    const { parameters: [parameter], responses } = document.paths["/a"].get;
+    const { headers, content } = responses[200];
+    assert.equal(
+      [
+        ...[parameter.example, parameter.schema.example, headers.H.example],
+        ...[content["application/json"].examples.e.value, content["text/plain"].example],
+        document.components.schemas.s.example,
+      ],
+      Array(6).fill(block),
+    );
+  },
+);
+
+for (
+  const [$ref, reason] of [
+    ["#/components/examples/a", "names no file of the description's folder"],
+    ["../secret.json", "names no file of the description's folder"],
+    ["/secret.json", "names no file of the description's folder"],
+    ["..%2fsecret.json", "names no file of the description's folder"],
+    ["//other.example/a.json", "names no file of the description's folder"],
+    ["http://node.example/api/there.json", "names no file of the description's folder"],
+    ["moved.json", "names no file of the description's folder"],
+    ["none.json", "cannot be read: there is no such file"],
+    ["there.json#/none", "leads nowhere"],
+  ] as const
+) {
+  references(`that are all of an example stay, with a note: ${$ref}`, async () => {
+    const root = describeExamples({ $ref });
+    const { document, findings } = await bundleFiles({
+      "root.json": root,
+      "parts.json": { s: {} },
+      "there.json": { a: 1 },
+      "../secret.json": 1,
+    }, { "moved.json": "../secret.json" });
+    const note =
+      `"${$ref}" stands in an example, which is data; it stays as it is, since it ${reason}`;
+    assert.equal(findings, [`root.json:1:163 ${note} (and 4 more)`]);
+    assert.equal(document.paths["/a"].get.parameters[0].example, { $ref });
+  });
+}
+
+references("that are all of many examples are taken in until that is too much", async () => {
+  const example = { $ref: "large.json" };
+  const items = Array.from({ length: 60 }, () => ({ example }));
+  const { document, findings } = await bundleFiles({
+    "root.json": describeSchema({ allOf: items }),
+    "large.json": Array(20_000).fill(0),
+  });
+  const all = document.paths["/a"].get.responses[200].content["application/json"].schema.allOf;
+  const taken = all.filter((item: { example: unknown }) => Array.isArray(item.example)).length;
+  assert.is(taken, Math.floor(1_000_000 / weigh(Array(20_000).fill(0))));
+  assert.match(
+    findings.join("\n"),
+    "since it names more than can be put in its place (and 16 more)",
+  );
+});
+
 references("data and extensions are left alone, and no file is read for them", async () => {
   const data = { $ref: "none.json" };
   const schema = {
-    example: data,
+    example: { ...data, more: 1 },
     examples: [data],
     default: data,
     enum: [data],

@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { keepFound } from "../src/description/unnamed-description.ts";
@@ -13,6 +16,7 @@ import {
 } from "../src/index.ts";
 import { lazy } from "../src/lazy.ts";
 import { until } from "./nodes/_daemon.ts";
+import { serveFetch } from "./nodes/_played-server.ts";
 import { RECORDINGS } from "./nodes/_recorded.ts";
 
 const found = suite("a node that describes itself");
@@ -188,5 +192,89 @@ found("it is taken up when it is there, and looked at again later", async () => 
   assert.is(await look(), "Next");
   assert.is(logged.length, 1);
 });
+
+const SECRET = "a-secret-of-the-node";
+
+/** A node that lets in who has the secret, and what came to it and to a server elsewhere. */
+async function playLogin(start: (ours: URL) => Response) {
+  const came: string[] = [];
+  const answer =
+    (at: string, make: (url: URL) => Response): typeof fetch => async (input, init) => {
+      const asked = new URL(String(input));
+      const secret = new Headers(init?.headers).get("x-algo-api-token");
+      came.push(`${at} ${asked.pathname} ${secret ?? "nothing"}`);
+      if (at === "node" && secret !== SECRET) {
+        return await Promise.resolve(new Response("", { status: 401 }));
+      }
+      return make(asked);
+    };
+  const node = await serveFetch(answer("node", start));
+  const elsewhere = await serveFetch(answer("elsewhere", () => Response.json(DESCRIPTION)));
+  return { node, elsewhere, came };
+}
+
+const withSecret = async (work: (auth: NodeOptions["auth"]) => Promise<void>) => {
+  const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
+  try {
+    const path = join(folder, "token");
+    writeFileSync(path, `${SECRET}\n`, { mode: 0o600 });
+    await work({ header_file: path, header: "x-algo-api-token" });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+};
+
+found(
+  "the description of a node with a login is read with the node's secret, refreshed too",
+  () =>
+    withSecret(async (auth) => {
+      const { node, elsewhere, came } = await playLogin(() => Response.json(DESCRIPTION));
+      for (const description of [undefined, `${node.url}/swagger.json`]) {
+        came.length = 0;
+        const app = await create({ url: node.url, kind: "algorand", auth }, { description });
+        await app.refresh();
+        assert.is((await read(app)).info.title, "Algod");
+        assert.ok(came.includes(`node /swagger.json ${SECRET}`), came.join("\n"));
+        assert.not.match(JSON.stringify([findings, logged, await read(app)]), SECRET);
+      }
+      const app = await create({ url: node.url, kind: "none", auth }, {
+        description: `${elsewhere.url}/swagger.json`,
+      });
+      assert.is((await read(app)).info.title, "Algod");
+      assert.equal(came.filter((line) => line.startsWith("elsewhere")), [
+        "elsewhere /swagger.json nothing",
+      ]);
+      await Promise.all([node.stop(), elsewhere.stop()]);
+    }),
+);
+
+found(
+  "the node's secret follows no redirect, and why there is no description is said",
+  () =>
+    withSecret(async (auth) => {
+      for (const to of ["/other.json", "ELSEWHERE/swagger.json"]) {
+        const { node, elsewhere, came } = await playLogin(({ pathname }) =>
+          pathname === "/swagger.json"
+            ? new Response("", {
+              status: 302,
+              headers: { location: to.replace("ELSEWHERE", elsewhere.url) },
+            })
+            : Response.json(DESCRIPTION)
+        );
+        findings = [];
+        const app = await create({ url: node.url, kind: "none", auth }, {
+          description: `${node.url}/swagger.json`,
+        });
+        await read(app);
+        assert.equal(came, [`node /swagger.json ${SECRET}`]);
+        assert.match(findings.join(), "the node redirects, which is not followed with its secret");
+        await Promise.all([node.stop(), elsewhere.stop()]);
+      }
+      const { node, elsewhere } = await playLogin(() => Response.json(DESCRIPTION));
+      await create({ url: node.url, kind: "none" }, { description: `${node.url}/swagger.json` });
+      assert.match(findings.join(), "cannot be read: the node wants credentials (401)");
+      await Promise.all([node.stop(), elsewhere.stop()]);
+    }),
+);
 
 found.run();

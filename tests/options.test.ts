@@ -32,6 +32,10 @@ const OPERATIONS: readonly [operation: unknown, complaint: string][] = [
   [{ parameters: [{ in: "query" }] }, ".parameters[0] needs name, a text"],
   [{ parameters: [{ name: "a", in: "body" }] }, ".parameters[0].in must be one of path, query"],
   [
+    { parameters: [{ name: "a", in: "querystring" }] },
+    '.parameters[0].in must be one of path, query, header, cookie, not "querystring"',
+  ],
+  [
     { parameters: [{ name: "ids", in: "path", required: true }] },
     '.parameters[0].name is not in the path: "ids"; there are id',
   ],
@@ -86,14 +90,18 @@ const WRONG: readonly [wrong: unknown, complaint: string][] = [
   ],
   [
     { description: 5 },
-    "description must be the path of a file, a URL, none, an OpenAPI document, or an object with text, not 5",
+    "description must be the path of a file, a URL, none, an OpenAPI document, or an object with text or from, not 5",
   ],
   [
     { description: "http://" },
     "description must be the path of a file, or a URL that can be parsed",
   ],
-  [{ description: {} }, "description must have one of openapi, swagger, text"],
-  [{ description: { paths: {} } }, "description must have one of openapi, swagger, text"],
+  [{ description: {} }, "description must have one of openapi, swagger, text, from"],
+  [{ description: { paths: {} } }, "description must have one of openapi, swagger, text, from"],
+  [
+    { description: { from: "openapi.yaml", servers: "v1" } },
+    'description.servers must be keep, or a path such as /v1, not "v1"',
+  ],
   [{ description: { openapi: 3 } }, 'description.openapi must be a version such as "3.1.1", not 3'],
   [
     { description: { openapi: "3.1.1", paths: { "/a": { get: handle } } } },

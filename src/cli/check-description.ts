@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { createFetchDescription } from "../description/fetch-description.ts";
 import { createNodeReader, placeBelow, reasonIn } from "../description/unnamed-description.ts";
 import { askOffer, type KnownNode, knowNode } from "../description/known-interface.ts";
 import { createPrepare } from "../description/prepare-here-or-in-thread.ts";
@@ -14,12 +15,18 @@ import type { KindInterface } from "../kinds/interface.ts";
 import { errorsFirst, formatFinding } from "../openapi/diagnostics.ts";
 import { type Offer, offered, readInterface } from "../openapi/kind-document.ts";
 import { KIND_FILES } from "../openapi/load.ts";
-import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { documentOf } from "../openapi/serve-description.ts";
 import { ownDescription } from "../resources/own-description.ts";
 import { excerpt, printable } from "../untrusted-text.ts";
 import type { Section } from "./check-report-types.ts";
 import type { Config } from "./configuration.ts";
+
+/** The description that is shown, as far as it matters to what can be called. */
+export interface Described extends Partial<Pick<Prepared, "content" | "basePaths">> {
+  readonly sections: Section[];
+  /** Where it is; `undefined` where the kind of the node has it, or where there is none. */
+  readonly from?: string | undefined;
+}
 
 /**
  * Describes the description, where there is one.
@@ -28,30 +35,31 @@ import type { Config } from "./configuration.ts";
  * @param info what the node says of its software
  */
 export async function describeDescription(
-  { description, node, kinds, forward = "off" }: Config,
+  { description, servers, node, kinds, forward = "off" }: Config,
   kind: string | undefined,
   info: Readonly<Record<string, unknown>>,
-): Promise<{ sections: Section[]; operations: readonly NodeOperation[] }> {
+): Promise<Described> {
   const title = "Description";
-  const of = (sections: Section[], content?: Prepared["content"]) => ({
-    sections,
-    operations: content?.operations ?? [],
+  const of = (verdict: Omit<Section, "title">, prepared: Prepared, from?: string) => ({
+    ...{ sections: [{ title, ...verdict }], from },
+    ...{ content: prepared.content, basePaths: prepared.basePaths },
   });
   const inspect = async (options: Partial<PlaceOptions> & Pick<PlaceOptions, "place">) => {
     const own = await documentOf(await ownDescription(false).get());
     const { url, public_url: publicUrl } = node;
     const prepare = createPrepare(() => {});
-    const where = { base: url, node: url, publicUrl };
-    return await inspectDescription({ own, prepare, forward, ...where, ...options });
+    const where = { base: url, node: url, publicUrl, servers };
+    const fetch = createFetchDescription(node, () => Promise.resolve({ ...KINDS, ...kinds }));
+    return await inspectDescription({ own, prepare, forward, fetch, ...where, ...options });
   };
-  if (description === "none") return of([]);
+  if (description === "none") return { sections: [] };
   if (description !== undefined) {
     const inspected = await inspect({ place: description });
     const verdict = verdictOn(inspected, "Shown is what is configured");
-    return of([{ title, ...verdict }], inspected.content);
+    return of(verdict, inspected, description);
   }
   const known = kind === undefined ? undefined : knowNode(node, kind, KINDS, kinds, info);
-  if (!known) return of([]);
+  if (!known) return { sections: [] };
   const asked = await askOffer(known).catch((error: Error) => error);
   const { software, version } = known;
   const offer = asked instanceof Error ? { software, version } : asked;
@@ -63,12 +71,14 @@ export async function describeDescription(
     const inspected = await inspect({ place, ...about, itself: node.url });
     if (inspected.content) {
       const verdict = verdictOn(inspected, `Shown is what the node serves itself at ${name}`);
-      return of([{ title, ...verdict }], inspected.content);
+      return of(verdict, inspected, name);
     }
     const reason = printable(reasonIn(inspected.findings));
     before = `There is no description of the node at ${name}: ${reason}\n`;
   }
-  if (!known.hasInterface) return of(before === "" ? [] : [{ title, text: before, troubles: [] }]);
+  if (!known.hasInterface) {
+    return { sections: before === "" ? [] : [{ title, text: before, troubles: [] }] };
+  }
   const inspected = await inspect({ place: new URL(KIND_FILES.interface), ...about });
   const why = `Shown is what nodes of the kind ${known.kind} offer${
     lackingOf(
@@ -78,7 +88,7 @@ export async function describeDescription(
     )
   }`;
   const { text, ...verdict } = verdictOn(inspected, why);
-  return of([{ title, text: before + text, ...verdict }], inspected.content);
+  return of({ text: before + text, ...verdict }, inspected);
 }
 
 /** What is said of how much of a kind's interface a node has. */

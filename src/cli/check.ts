@@ -55,7 +55,7 @@ export async function check(
     ...describeKind(config, inspection),
     ...describeSources(inspection),
     ...described.sections,
-    ...await describeCalls(config, described.operations, kindOf(config, kind)),
+    ...await describeCalls(config, described, kindOf(config, kind)),
   ]);
   const troubles = [
     ...withoutKeysIn(troublesOfStatus(inspection)),

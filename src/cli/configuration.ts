@@ -45,6 +45,8 @@ export interface Config {
   cors?: readonly string[] | "*";
   /** Where the node's own description is: a path as the process sees it, a URL, or `none`. */
   description?: string;
+  /** What becomes of the servers at its top: `keep`, or the path before every path of the node. */
+  servers?: string;
   /** The operator's own kinds, by name, which are laid over the known ones. */
   kinds: Readonly<Record<string, Kind>>;
   /** What the page is called, and its logo. */
@@ -112,7 +114,7 @@ export async function readConfig(
   if (clashes.length > 0) {
     throw new ConfigError(clashes.map(({ message }) => `${called} ${message}`));
   }
-  const description = values.spec ?? file.description;
+  const { from: description, servers } = placeOf(values.spec ?? file.description);
   const metrics = values.metrics ?? file.metrics;
   return {
     command,
@@ -128,6 +130,7 @@ export async function readConfig(
     ...file.hosts === undefined ? {} : { hosts: file.hosts },
     ...file.cors === undefined ? {} : { cors: file.cors },
     ...description === undefined ? {} : { description },
+    ...servers === undefined ? {} : { servers },
     ...page === undefined ? {} : { page },
     kinds,
     node,
@@ -211,6 +214,10 @@ function remarksOn(isUsual: boolean, env: Environment, { node }: FileConfig): Re
     remarks.push({ level: "warn", message });
   }
   return remarks;
+}
+
+function placeOf(description: FileConfig["description"]): { from?: string; servers?: string } {
+  return typeof description === "string" ? { from: description } : description ?? {};
 }
 
 /** What holds where nobody says otherwise. */

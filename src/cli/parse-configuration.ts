@@ -27,8 +27,8 @@ export interface FileConfig {
   log?: (typeof LOGS)[number];
   hosts?: readonly string[] | "*";
   cors?: readonly string[] | "*";
-  /** A path as the process sees it, a URL, or `none`. */
-  description?: string;
+  /** A path as the process sees it, a URL, or `none`; with what becomes of its servers. */
+  description?: string | { from: string; servers?: string };
   /** The files of the operator's own kinds, as the process sees them. */
   kinds?: readonly string[];
   /** The logo is a file, as the process sees it. */

@@ -123,12 +123,13 @@ function makeService(
   meters: Meters,
   log: WriteLog,
 ): RunningService {
-  const { kinds, page, node, info, hosts, cors, description, forward, metrics } = config;
+  const { kinds, page, node, info, hosts, cors, description, servers, forward, metrics } = config;
   let described = () => {};
   const whenDescribed = new Promise<void>((resolve) => described = resolve);
   // The configuration was checked when it was read.
   const nodeface = assembleNodeface({
-    ...{ kinds, page, node, info, hosts, cors, description, forward, metrics, meters, startedAt },
+    ...{ kinds, page, node, info, hosts, cors, description, servers, forward, metrics },
+    ...{ meters, startedAt },
     onDescription: ({ shown }) => {
       service.shown = shown;
       described();

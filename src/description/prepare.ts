@@ -11,7 +11,11 @@ import { load, type Loaded, type LoadJob, nameOf } from "../openapi/load.ts";
 import type { Reader } from "../openapi/read-file-or-url.ts";
 import { type Marked, markServers } from "../openapi/relative-servers.ts";
 import { encodeForm, type Form } from "../openapi/serve-description.ts";
-import { describedBy, type NodeOperation } from "../openapi/callable-operations.ts";
+import {
+  describedBy,
+  listServersElsewhere,
+  type NodeOperation,
+} from "../openapi/callable-operations.ts";
 import { originsOf } from "../openapi/server-origins.ts";
 import { writeJson, writeYaml } from "../openapi/write.ts";
 import { excerpt } from "../untrusted-text.ts";
@@ -28,6 +32,8 @@ export interface Content {
   readonly origins: readonly string[];
   /** What is called at the node, where calls are forwarded. */
   readonly operations: readonly NodeOperation[];
+  /** The servers of what is called neither there nor at this service. */
+  readonly elsewhere: readonly string[];
 }
 
 /** A document as YAML, or why there is none: then its JSON, which is YAML as well, takes its place. */
@@ -51,19 +57,19 @@ export type Prepare = (job: PrepareJob, read: Reader) => Promise<Prepared>;
 /** Prepares a description in this thread. Never rejects: what is thrown on the way is a finding. */
 export const prepare: Prepare = async ({ forward = "off", ...job }, read) => {
   const loaded = await load({ ...job, isForwarding: forward !== "off" }, read);
-  const { findings, stamps } = loaded;
-  if (!loaded.document) return { content: undefined, findings, stamps };
+  const { document: whole, ...others } = loaded;
+  if (!whole) return { content: undefined, ...others };
   try {
-    const by = describedBy(job.entry);
-    const { document, operations } = markCalls(loaded.document, forward, by);
+    const { document, operations } = markCalls(whole, forward, describedBy(job.entry));
     const origins = originsOf(document);
     const page = await renderParts(document);
     const marked = markServers(document);
     const json = await encodeForm(marked.read(writeJson(marked.document)));
     const yaml = prepareYaml(job, marked);
-    return { content: { json, yaml, page, origins, operations }, findings, stamps };
+    const elsewhere = listServersElsewhere(document);
+    return { content: { json, yaml, page, origins, operations, elsewhere }, ...others };
   } catch (error) {
-    return failed(job, stamps, error);
+    return failed(job, loaded.stamps, error);
   }
 };
 

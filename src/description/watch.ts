@@ -13,7 +13,7 @@ import type { DocumentOfHost } from "../openapi/add-host-document.ts";
 import type { DescribedOperation } from "../openapi/add-host-operations.ts";
 import type { LoadJob } from "../openapi/load.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
-import type { Reader } from "../openapi/read-file-or-url.ts";
+import type { FetchUrl, Reader } from "../openapi/read-file-or-url.ts";
 import { prepareForms } from "../openapi/serve-description.ts";
 import type { Whereabouts } from "../openapi/servers.ts";
 import { fileUrl } from "../platform.ts";
@@ -35,6 +35,8 @@ export interface PlaceOptions extends Whereabouts {
   readonly kind?: LoadJob["kind"];
   /** What may be called at the node. @default "off" */
   readonly forward?: PrepareJob["forward"];
+  /** Asks for what is at a URL of HTTP. @default the runtime's own `fetch` */
+  readonly fetch?: FetchUrl | undefined;
   /** Reads what is neither a file nor at a URL of HTTP. */
   readonly readOther?: Reader | undefined;
 }
@@ -144,12 +146,12 @@ export async function inspectDescription(
 
 /** What prepares a description, and reads its files one by one. */
 async function open(
-  { place, own, operations = [], documentOfHost, kind, forward, prepare, readOther, ...where }:
-    & PlaceOptions
-    & { prepare: Prepare },
+  options: PlaceOptions & { prepare: Prepare },
 ): Promise<{ prepare: () => Promise<Prepared>; read: Reader }> {
+  const { place, own, operations = [], documentOfHost, kind, forward, prepare, ...more } = options;
+  const { fetch: fetchUrl = (url, init) => fetch(url, init), readOther, ...where } = more;
   const { createReader } = await import("../openapi/read-file-or-url.ts");
-  const { entry, read: readPlace } = await openPlace(place, createReader);
+  const { entry, read: readPlace } = await openPlace(place, createReader, fetchUrl);
   const read: Reader = (url, stamp) =>
     readOther && !/^(?:https?|file):$/.test(url.protocol)
       ? readOther(url, stamp)
@@ -164,12 +166,13 @@ async function open(
 async function openPlace(
   place: DescriptionPlace,
   createReader: typeof import("../openapi/read-file-or-url.ts").createReader,
+  fetchUrl: FetchUrl,
 ): Promise<{ entry: URL; read: Reader }> {
   if (typeof place === "object" && "text" in place) {
     const entry = new URL(encodeURI(place.name ?? "openapi.yaml"), "file:///description/");
     const isJson = entry.pathname.endsWith(".json");
     const { text } = place;
-    const readNothing = createReader(fetch, { files: false });
+    const readNothing = createReader(fetchUrl, { files: false });
     const read: Reader = (url, stamp) => {
       if (url.href !== entry.href) return readNothing(url);
       return Promise.resolve(
@@ -178,7 +181,7 @@ async function openPlace(
     };
     return { entry, read };
   }
-  const read = createReader((input, init) => fetch(input, init));
+  const read = createReader(fetchUrl);
   if (place instanceof URL) return { entry: place, read };
   if (/^(?:https?|file):\/\//i.test(place)) return { entry: new URL(place), read };
   return { entry: await fileUrl(place), read };

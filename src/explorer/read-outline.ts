@@ -6,7 +6,8 @@
  */
 import { callNoteOf } from "../gateway/mark-operations.ts";
 import { followReference } from "../openapi/follow-reference.ts";
-import { type LocatedOperation, operationsOf } from "../openapi/operations-of-path-item.ts";
+import { ONE_METHOD } from "../openapi/openrpc.ts";
+import { operationsOf } from "../openapi/operations-of-path-item.ts";
 import { nameOfNodeOperation } from "../openapi/callable-operations.ts";
 import { TAG as SERVICE_TAG } from "../openapi/add-service-operations.ts";
 import { type Json, listOf, objectOf, textOf } from "../json/values.ts";
@@ -152,7 +153,7 @@ function readSections(root: Json): Section[] {
   for (const [path, value] of Object.entries(objectOf(root.paths))) {
     const item = readPathItem(root, value);
     const located = operationsOf(item);
-    const isBoth = path.startsWith(RPC) && isSameByGet(located);
+    const isBoth = path.startsWith(RPC) && item[ONE_METHOD] === true;
     for (const { method, operation } of located) {
       if (isHiddenByScalar(operation) || (isBoth && method === "POST")) continue;
       const read = {
@@ -197,13 +198,6 @@ const tagsOf = (operation: Json): string[] => listOf(operation.tags).map(text).f
 function anchorNameOf(path: string, operation: Json): string {
   const name = path.startsWith(RPC) ? decodePercent(path.slice(RPC.length)) : operation.operationId;
   return ANCHOR_NAME.exec(text(name))?.[0] ?? "";
-}
-
-/** Whether the GET and the POST of a path are one method, called in two ways. */
-function isSameByGet(located: readonly LocatedOperation[]): boolean {
-  const summaryOf = (wanted: string) =>
-    text(located.find(({ method }) => method === wanted)?.operation.summary);
-  return summaryOf("GET") !== "" && summaryOf("GET") === summaryOf("POST");
 }
 
 /** The members of a path item override those of the item it refers to. */

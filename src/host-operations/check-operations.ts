@@ -57,7 +57,8 @@ function mistakeInPath(path: string): string | undefined {
   return undefined;
 }
 
-const PLACES = ["path", "query", "header", "cookie", "querystring"];
+/** Those that {@linkcode ParameterObject} offers: the document of a host is OpenAPI 3.1. */
+const PLACES = ["path", "query", "header", "cookie"];
 
 /** Parameters that OpenAPI does not allow, or that are not in the path though they say so. */
 function* mistakesInParameters(

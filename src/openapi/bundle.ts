@@ -18,6 +18,7 @@ import {
   nameOfComponent,
   type Target,
 } from "./resolve-files.ts";
+import { exampleReferenceIn } from "./example-files.ts";
 import { withoutLogin } from "./server-url.ts";
 import { NAMING } from "./shape-tables.ts";
 import { isReference, type Shape, shapeOfMember, siblingsOf } from "./document-structure.ts";
@@ -239,7 +240,7 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     if (fault) return [renamed?.get(key) ?? key, fault.value];
     if (shape === "schema" && leftOut.has(key)) return [key, undefined];
     const inner = shapeOfMember(structure, shape, key);
-    if (!inner) return [renamed?.get(key) ?? key, member];
+    if (!inner) return [renamed?.get(key) ?? key, copyExample(value, shape, key)];
     if (!Object.hasOwn(NAMING, inner)) {
       return [renamed?.get(key) ?? key, copy(member, inner, renamed !== undefined, depth + 1)];
     }
@@ -256,6 +257,17 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
       false,
     );
     return [key, undefined];
+  }
+
+  /** Data as it is; of an example that names a file, what that holds. */
+  function copyExample(value: Json, shape: Shape, key: string): unknown {
+    const found = exampleReferenceIn(shape, value);
+    const file = found?.key === key ? files.examples.get(found.example) : undefined;
+    if (!file) return value[key];
+    copies += weigh(file.value, weights);
+    if (copies <= COPIES_MAX) return file.value;
+    file.refuse("names more than can be put in its place");
+    return value[key];
   }
 
   /** What names a schema or a file without being a reference. */

@@ -138,6 +138,27 @@ export function listNodeOperations(document: Json, by: DescribedBy): NodeOperati
   });
 }
 
+/** How many servers are told. */
+const ELSEWHERE_MAX = 20;
+
+/**
+ * The servers of the operations that are called neither at the node nor here.
+ *
+ * @param document as it is served at `/spec.json`
+ */
+export function listServersElsewhere(document: Json): string[] {
+  const urls = new Set<string>();
+  for (const item of Object.values(objectOf(document.paths)).map(objectOf)) {
+    for (const { operation } of operationsOf(item)) {
+      for (const { url } of serversOf([operation, item, document]).map(objectOf)) {
+        if (urls.size === ELSEWHERE_MAX) return [...urls];
+        if (typeof url === "string" && !url.startsWith(THIS_SERVICE)) urls.add(url);
+      }
+    }
+  }
+  return [...urls];
+}
+
 /**
  * What settings and the log call an operation of a description; `undefined` where it is not called at the node.
  *
@@ -170,8 +191,12 @@ function methodOf(path: string): string | undefined {
 
 /** The one server of the first holder that has any. */
 function serverOf(holders: readonly Json[]): string | undefined {
-  const servers = holders.map(({ servers }) => listOf(servers)).find(({ length }) => length > 0);
-  return servers?.length === 1 ? textOf(objectOf(servers[0]).url) : undefined;
+  const servers = serversOf(holders);
+  return servers.length === 1 ? textOf(objectOf(servers[0]).url) : undefined;
+}
+
+function serversOf(holders: readonly Json[]): readonly unknown[] {
+  return holders.map(({ servers }) => listOf(servers)).find(({ length }) => length > 0) ?? [];
 }
 
 function createReader(document: Json, by: DescribedBy) {

@@ -25,11 +25,13 @@ import { upgradeOpenRpc } from "./openrpc.ts";
 import { parseJson } from "../json/lossless.ts";
 import { decodePercent } from "../percent-decode.ts";
 import { hasManyOrigins, openServers } from "./server-origins.ts";
-import { isAstray, type Whereabouts, withServers } from "./servers.ts";
+import { basePathsAtNode, isAstray, type Whereabouts, withServers } from "./servers.ts";
+import { withoutLogin } from "./server-url.ts";
 import { LIMITS } from "./limits.ts";
-import { complain } from "./parse.ts";
+import { complain, type Complaint } from "./parse.ts";
 import { upgradeSwagger } from "./upgrade-swagger.ts";
-import type { Json } from "../json/values.ts";
+import { isObject, type Json, listOf, textOf } from "../json/values.ts";
+import { excerpt } from "../untrusted-text.ts";
 
 /** Where a description is, and what goes into it: plain data, which another thread can be sent. */
 export interface LoadJob {
@@ -60,6 +62,8 @@ export interface Loaded {
   /** JSON values; a whole number too large for `number` is a `bigint`. `undefined` where a finding is fatal. */
   readonly document: Json | undefined;
   readonly findings: readonly Finding[];
+  /** The paths that may be the one before every path of the node, where its servers do not say which. */
+  readonly basePaths?: readonly string[] | undefined;
   /** The stamp of each file by its URL, to see whether it has changed. */
   readonly stamps: ReadonlyMap<string, string>;
 }
@@ -84,12 +88,12 @@ export async function load(
   };
   try {
     const known = kind && await loadKind(kind, reader);
-    const { document, findings } = known && entry === KIND_FILES.interface
+    const { document, ...others } = known && entry === KIND_FILES.interface
       ? { document: known, findings: [] }
       : await loadFiles({ entry, where, isForwarding }, known, reader, stamps);
-    if (!document) return { document, findings, stamps };
+    if (!document) return { document, ...others, stamps };
     const whole = withServiceOperations(own, document, operations, documentOfHost);
-    return { document: whole, findings, stamps };
+    return { document: whole, ...others, stamps };
   } catch (error) {
     return { document: undefined, findings: [findingOf(nameOf(entry), error)], stamps };
   }
@@ -113,7 +117,7 @@ async function loadFiles(
   known: Json | undefined,
   read: Reader,
   stamps: Map<string, string>,
-): Promise<Pick<Loaded, "document" | "findings">> {
+): Promise<Omit<Loaded, "stamps">> {
   const files = await gather(new URL(entry), read);
   for (const [url, stamp] of files.stamps) stamps.set(url, stamp);
   const before = check(files);
@@ -136,10 +140,15 @@ async function loadFiles(
   const near = nearOf(files.root.url, where);
   const single = bundled.swagger === undefined ? bundled : upgradeSwagger(bundled);
   const placed = withServers(single, near, isForwarding);
-  const findings = summarize([...found, ...checkServers(files, placed, near)]);
-  if (isTrusted) return { document: placed, findings };
+  const basePaths = undecidedPaths(single, near);
+  const findings = summarize([
+    ...found,
+    ...checkServers(files, placed, near),
+    ...basePaths ? complain(files.root.source, [undecided(single, basePaths, entry)]) : [],
+  ]);
+  if (isTrusted) return { document: placed, findings, basePaths };
   const marked = withMarks(placed, known);
-  return { document: known ? withOtherPart(marked, known) : marked, findings };
+  return { document: known ? withOtherPart(marked, known) : marked, findings, basePaths };
 }
 
 /** What a description is called in a finding about the whole of it. */
@@ -165,9 +174,43 @@ function checkServers({ root: { source } }: Files, document: Json, near: Whereab
   ];
 }
 
-/** Where servers are when a document comes from a URL: they are relative to that. */
+/** How many servers are named, and how many paths to choose from. */
+const SERVERS_TOLD = 5;
+
+/** The paths to choose from; `undefined` where nobody has to. */
+function undecidedPaths(document: Json, near: Whereabouts): string[] | undefined {
+  if (near.node === undefined || near.servers === "keep") return undefined;
+  const paths = basePathsAtNode(document, near);
+  if (paths.length === 1) return undefined;
+  return (paths.length > 0 ? paths : [""]).slice(0, SERVERS_TOLD).map((path) => path || "/");
+}
+
+/** What is said of servers that do not say which path of theirs is the node's. */
+function undecided({ servers }: Json, [path]: readonly string[], entry: string): Complaint {
+  const urls = listOf(servers).filter(isObject)
+    .map(({ url }) => excerpt(withoutLogin(textOf(url) ?? ""), 100));
+  const told = urls.slice(0, SERVERS_TOLD).join(", ");
+  const more = urls.length > SERVERS_TOLD ? ` and ${urls.length - SERVERS_TOLD} more` : "";
+  const from = /^http/.test(entry) ? withoutLogin(entry) : nameOf(entry);
+  const line = lineWithServers(from, path!);
+  return {
+    path: ["servers"],
+    message:
+      `it is not known which path is the node's: ${told}${more}; write ${line}, or another path`,
+  };
+}
+
+/** The line of a configuration that says which path is the node's. */
+export function lineWithServers(from: string, path: string): string {
+  const plain = (text: string) => /^[\w./:~-]+$/.test(text) ? text : JSON.stringify(text);
+  return `description: { from: ${plain(from)}, servers: ${plain(path)} }`;
+}
+
+/** Where servers are when a document comes from a URL: they are relative to that, unless they stand for the node. */
 function nearOf(url: string, where: Whereabouts): Whereabouts {
-  if (!/^http/.test(url)) return where;
+  const { node, servers } = where;
+  const isElsewhere = node !== undefined && new URL(node).origin !== new URL(url).origin;
+  if (!/^http/.test(url) || (isElsewhere && servers !== "keep")) return where;
   const { itself: home = new URL("/", url).href } = where;
   return { ...where, base: new URL(".", url).href, home };
 }

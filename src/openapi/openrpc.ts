@@ -12,6 +12,9 @@ import { THIS_SERVICE } from "./server-url.ts";
 /** Where a method is called at this service. */
 export const pathOfMethod = (name: string): string => `/v1/rpc/${encodeURIComponent(name)}`;
 
+/** Says of a path item that its `GET` and its `POST` are one method, which is called in two ways. */
+export const ONE_METHOD = "x-one-method";
+
 /** The types of JSON Schema of which a query can say a value. */
 const SCALARS: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean"]);
 
@@ -96,7 +99,7 @@ export function openApiOfMethods(openrpc: unknown): OpenApiOfMethods {
     own.forEach((tag) => tags.add(tag));
     const parts = { document, method, params: placed(method, params), tags: own };
     setMember(paths, pathOfMethod(name), {
-      ...isGettable && { get: operationOf(parts, name, byQuery(parts)) },
+      ...isGettable && { [ONE_METHOD]: true, get: operationOf(parts, name, byQuery(parts)) },
       post: operationOf(parts, isGettable ? freeId(`${name}_post`, ids) : name, byBody(parts)),
     });
   }

@@ -23,6 +23,12 @@ export interface File {
 /** Reads a file; `undefined` where it is still the one with that stamp. */
 export type Reader = (url: URL, stamp?: string) => Promise<File | undefined>;
 
+/** Asks for a URL of HTTP; what it throws as a {@linkcode ReadError} is said as it is. */
+export type FetchUrl = (
+  url: URL,
+  init: { headers: Record<string, string>; redirect: "manual"; signal: AbortSignal },
+) => Promise<Response>;
+
 /** Why a file cannot be had, as the end of a sentence about it. */
 export class ReadError extends Error {
   override name = "ReadError";
@@ -49,7 +55,7 @@ const TOO_LARGE = `is larger than ${formatSize(SIZE_MAX)}`;
  * @param options whether `file:` URLs are read
  */
 export function createReader(
-  fetch: typeof globalThis.fetch,
+  fetch: FetchUrl,
   { files = true }: { files?: boolean } = {},
 ): Reader {
   return async (url, stamp) => {
@@ -73,7 +79,7 @@ async function readFromDisk(path: URL, stamp?: string) {
 }
 
 async function readUrl(
-  fetch: typeof globalThis.fetch,
+  fetch: FetchUrl,
   asked: URL,
   stamp?: string,
 ): Promise<File | undefined> {

@@ -25,6 +25,9 @@ export interface Reference {
   readonly isPlain: boolean;
 }
 
+/** How much of a reference is told, in characters. */
+export const REF_MAX = 400;
+
 /** The reference that stands at a place. */
 export function referenceAt(place: Place): Reference | undefined {
   const { shape, value } = place;

@@ -9,7 +9,14 @@ import { quote, shorten } from "../untrusted-text.ts";
 import { breathe, isDue } from "./yield-to-requests.ts";
 import type { Reader } from "./read-file-or-url.ts";
 import { createLoader, type Loader, type Member } from "./load-files.ts";
-import { pathOfReference, type Reference, referenceAt, splitReference } from "./references.ts";
+import { type ExampleFile, takeExample } from "./example-files.ts";
+import {
+  pathOfReference,
+  REF_MAX,
+  type Reference,
+  referenceAt,
+  splitReference,
+} from "./references.ts";
 import { baseAt, findFragment, knownShape, type Located } from "./resolve-reference.ts";
 import {
   isReference,
@@ -52,6 +59,8 @@ export interface Files extends Pick<Loader, "members" | "stamps"> {
   readonly structure: Structure;
   /** In the order in which they were found. */
   readonly links: readonly Link[];
+  /** The files that examples name, by the example. */
+  readonly examples: ReadonlyMap<unknown, ExampleFile>;
   /** What is wrong with the members of a value. */
   faultsOf(value: unknown, shape: Shape): Faults;
   /** The link of a reference by its value, or by the object and the key that it is a member of. */
@@ -75,8 +84,9 @@ export async function gather(entry: URL, read: Reader): Promise<Files> {
   const held = new Map<unknown, Map<string, Link>>();
   const linkOf: Files["linkOf"] = (holder, shape, key = "") => held.get(holder)?.get(shape + key);
   const wrong = new Map<unknown, Map<Shape, Faults>>();
+  const examples = new Map<unknown, ExampleFile>();
   const files: Files = {
-    ...{ root, structure, members, stamps, links, linkOf },
+    ...{ root, structure, members, stamps, links, linkOf, examples },
     faultsOf: (value, shape) => wrong.get(value)?.get(shape) ?? NONE,
   };
   /** The schemas that have an `$id`, by that. */
@@ -140,6 +150,7 @@ export async function gather(entry: URL, read: Reader): Promise<Files> {
           ]);
         }
       }
+      await takeExample(place, start, loader, examples);
       const reference = referenceAt(place);
       if (!reference) continue;
       if (links.length === LIMITS.references) {
@@ -259,9 +270,6 @@ function fail(
   const reason = refusal.startsWith("needs") ? `: it ${refusal}` : "";
   return `leads to something that is no ${nameOfShape(expected)}${reason}`;
 }
-
-/** How much of a reference is told, in characters. */
-const REF_MAX = 400;
 
 /** Adds what is wrong with a reference to the findings of its file. */
 export function complain(

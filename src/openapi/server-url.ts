@@ -77,4 +77,5 @@ export function trim(url: string): string {
 }
 
 /** The braces of variables, which a URL has encoded. */
-const withBraces = (url: string): string => url.replaceAll("%7B", "{").replaceAll("%7D", "}");
+export const withBraces = (url: string): string =>
+  url.replaceAll("%7B", "{").replaceAll("%7D", "}");

@@ -15,9 +15,10 @@ import {
   NODE,
   THIS_SERVICE,
   trim,
+  withBraces,
   withoutLogin,
 } from "./server-url.ts";
-import { expand } from "./server-variables.ts";
+import { expand, usualUrl, variablesOf } from "./server-variables.ts";
 
 /** What the operator knows of where the node is. */
 export interface Whereabouts {
@@ -31,6 +32,13 @@ export interface Whereabouts {
   readonly itself?: string | undefined;
   /** Where the node answers, if it is reached through this service and not by its own address. */
   readonly node?: string | undefined;
+  /**
+   * What becomes of the servers at the top: `keep` leaves them as they are, and a path is the one before every
+   * path of the node.
+   *
+   * @default they stand for the node, whose address is known: a path is taken of them, and no origin
+   */
+  readonly servers?: string | undefined;
 }
 
 /**
@@ -51,7 +59,9 @@ export function withServers(
   const { base, home = base, publicUrl } = where;
   const placed = mapServers(document, (servers) => nearServers(servers, where));
   const isNone = listOf(document.servers).filter(isObject).length === 0;
-  const url = publicUrl ?? (isNone ? trim(home ?? THIS_SERVICE) : undefined);
+  const [path, ...others] = basePathsAtNode(document, where);
+  const atNode = path === undefined || others.length > 0 ? undefined : NODE + path;
+  const url = publicUrl ?? atNode ?? (isNone ? trim(home ?? THIS_SERVICE) : undefined);
   const whole = url === undefined ? placed : { ...placed, servers: [{ url }] };
   const through = publicUrl ? whole : throughThisService(whole, where, isForwarding);
   return withCommonServers(through);
@@ -76,6 +86,37 @@ function throughThisService(
   });
 }
 
+/**
+ * The paths that the servers at the top may put before every path of the node; several where nobody knows which
+ * of them does, and none where servers do not stand for a node.
+ */
+export function basePathsAtNode(
+  document: Json,
+  { base, node, servers: given }: Whereabouts,
+): string[] {
+  if (node === undefined || given === "keep") return [];
+  const servers = listOf(document.servers).filter(isObject);
+  const urls = given !== undefined
+    ? [given]
+    : servers.length === 0
+    ? [node]
+    : servers.map(usualUrl).filter((url) => url !== undefined);
+  const near = urls.find((url) => isNear(url, node));
+  const paths = (near === undefined ? urls : [near])
+    .map((url) => absolute(url, base ?? node))
+    .filter((url) => /^https?:/i.test(url) && URL.canParse(url))
+    .map((url) => belowNode(trim(withBraces(new URL(url).pathname)), node))
+    .filter((path) => variablesOf(path).size === 0);
+  return [...new Set(paths)];
+}
+
+/** Whether a URL names no other machine than this one and the node's. */
+function isNear(url: string, node: string): boolean {
+  if (isRelative(url)) return !/^[\\/]{2}/.test(url);
+  const isOfNode = URL.canParse(url) && new URL(url).origin === new URL(node).origin;
+  return isOfNode || loopbackOriginOf(url) !== undefined;
+}
+
 /** The path below a node that a URL leads to; `undefined` if it leads elsewhere. */
 function pathAtNode(url: string, node: string, isItself: boolean): string | undefined {
   const host = hostOf(url);
@@ -84,8 +125,14 @@ function pathAtNode(url: string, node: string, isItself: boolean): string | unde
   const isLocal = loopbackOriginOf(url) !== undefined &&
     (isItself || (loopbackOriginOf(node) !== undefined && there.port === at.port));
   if (there.origin !== at.origin && !isLocal) return undefined;
-  const [path, base] = [url.slice(host.length), trim(at.pathname)];
-  return trim(path === base || path.startsWith(`${base}/`) ? path.slice(base.length) : path);
+  return belowNode(trim(url.slice(host.length)), node);
+}
+
+/** A path less what the node's own URL has of it, at its start or as a whole. */
+function belowNode(path: string, node: string): string {
+  const base = trim(new URL(node).pathname);
+  if (base.endsWith(path)) return "";
+  return path.startsWith(`${base}/`) ? path.slice(base.length) : path;
 }
 
 /** Servers of which all lead to the node. */

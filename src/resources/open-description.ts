@@ -66,8 +66,9 @@ export async function openDescription(
   if (place === "none" || isNowhere) {
     return { current: alone(), ready: Promise.resolve(), refresh: () => Promise.resolve() };
   }
-  const [{ createPrepare }, { tellReport }] = await Promise.all([
+  const [{ createPrepare }, { createFetchDescription }, { tellReport }] = await Promise.all([
     import("../description/prepare-here-or-in-thread.ts"),
+    import("../description/fetch-description.ts"),
     import("../description/tell-report.ts"),
   ]);
   const tellNames = createTellNames(options);
@@ -89,6 +90,8 @@ export async function openDescription(
     base: url,
     node: url,
     publicUrl: node.public_url,
+    servers: options.servers,
+    fetch: createFetchDescription(node, beside.kinds),
     forward: options.forward,
   };
   if (place !== undefined) {

@@ -132,6 +132,13 @@ export const PLACE_RULE: TextRule = {
   why: mistakeInPlace,
 };
 
+/** What becomes of the servers at the top of a description. */
+export const SERVERS_RULE: TextRule = {
+  right: "keep, or a path such as /v1",
+  pattern: /^(?:keep|\/[^\s?#{}\\]*)$/,
+  isRight: (text) => !text.startsWith("//"),
+};
+
 /** What a URL of a node looks like. */
 export const URL_EXAMPLE = "a URL such as http://127.0.0.1:8545";
 

@@ -18,6 +18,7 @@ import {
   NO_USER,
   NODE_URL_RULE,
   PLACE_RULE,
+  SERVERS_RULE,
 } from "./text-rules.ts";
 
 /** A line of text. */
@@ -40,6 +41,9 @@ export const LISTEN: Schema<{ host: string; port: number }> = text(LISTEN_RULE);
 
 /** Where a description is: the path of a file, a URL, or `none`. */
 export const PLACE: Schema<string> = text(PLACE_RULE);
+
+/** What becomes of the servers at the top of a description. */
+export const SERVERS: Schema<string> = text(SERVERS_RULE);
 
 /** The URL of a node. */
 export const NODE_URL: Schema<string> = secret(text(NODE_URL_RULE));

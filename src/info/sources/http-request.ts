@@ -93,7 +93,7 @@ async function exchange(
   owner: object | undefined,
   signal: AbortSignal,
 ): Promise<HttpAnswer> {
-  const response = await send(request, context, owner, signal);
+  const { response } = await sendWithAuth(request, context, owner, signal);
   const { status } = response;
   if (response.type === "opaqueredirect" || (status >= 300 && status < 400 && status !== 304)) {
     throw new SourceError(
@@ -125,13 +125,18 @@ const WANTS_TLS =
 /** Keeps Bun from unpacking a whole answer before anybody can say that it is too large. */
 const PACKED = { decompress: false };
 
-/** Tries one secret after the other while the node refuses them. */
-async function send(
-  { url, method, headers, body = null }: HttpRequest,
+/**
+ * Sends a request, and tries one secret after the other while the node refuses them.
+ *
+ * @returns the head of the answer, and whether a secret was sent with the last request
+ * @throws {SourceError} if the node wants credentials that nobody has
+ */
+export async function sendWithAuth(
+  { url, method, headers, body = null }: Omit<HttpRequest, keyof RequestLimits>,
   { fetch, auth }: HttpContext,
   owner: object | undefined,
   signal: AbortSignal,
-): Promise<Response> {
+): Promise<{ readonly response: Response; readonly isSecret: boolean }> {
   let attempt: Attempt = await auth.first({ url, method, owner });
   for (;;) {
     const response = await fetchOnceMore(fetch, url, {
@@ -147,7 +152,9 @@ async function send(
       ...{ ...PACKED, owner },
     });
     const { status } = response;
-    if (status !== 401 && status !== 403) return response;
+    if (status !== 401 && status !== 403) {
+      return { response, isSecret: Object.keys(attempt.headers).length > 0 };
+    }
     attempt = await attempt.next({ status, headers: response.headers });
     // What is short is read, so that its connection can be used again.
     await readText(response);

@@ -1,0 +1,329 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { check as checkConfig } from "../src/cli/check.ts";
+import { createNodeface } from "../src/index.ts";
+import type { DescriptionWithServers } from "../src/options.ts";
+import { type PlayedNode, playNode } from "./_gateway.ts";
+import { serveFetch } from "./nodes/_played-server.ts";
+
+const servers = suite("the servers of a node's description");
+
+let node: PlayedNode;
+servers.before(async () => {
+  node = await playNode();
+});
+servers.after(() => node?.close());
+servers.before.each(() => node.forget());
+
+const responses = { 200: { description: "" } };
+const info = { title: "A node", version: "1" };
+const GET = { "x-access": "read", responses };
+
+/** A description with servers at its top, and with others at one of its paths. */
+const describe = (servers?: readonly unknown[], more: object = {}) => ({
+  ...{ openapi: "3.0.3", info, ...more, ...servers && { servers } },
+  paths: {
+    "/a": { get: GET },
+    "/elsewhere": {
+      get: { ...GET, servers: [{ url: "https://other.example" }] },
+    },
+    "/near": { get: { ...GET, servers: [{ url: "/near/v1" }] } },
+  },
+});
+
+/** What the node gets of a call of `/v1/node` and a path; nothing where there is no such operation. */
+async function arrives(
+  path: string,
+  from: object,
+  { at = "", servers }: { at?: string; servers?: string } = {},
+): Promise<string | undefined> {
+  const app = createNodeface({
+    node: { url: node.url + at, kind: "none" },
+    forward: "reads",
+    description: { from, servers } as DescriptionWithServers,
+    log() {},
+  });
+  const { status } = await app.fetch(
+    new Request(`http://localhost/v1/node${path}`),
+  );
+  assert.is(status, node.come.length > 0 ? 200 : 404);
+  return node.come[0]?.url;
+}
+
+const PUBLIC = { url: "https://rpc.example/hub" };
+const LOCAL = { url: "http://localhost:26657" };
+const SWAGGER = { swagger: "2.0", info, paths: { "/a": { get: GET } } };
+const TEMPLATE = {
+  url: "https://{net}.example/{version}/",
+  variables: {
+    net: { default: "main", enum: ["main", "test"] },
+    version: { default: "v2" },
+  },
+};
+
+/** What the description says, below which path the node is, which path is called, and what arrives there. */
+const CALLED: readonly (readonly [
+  name: string,
+  from: object,
+  at: string,
+  called: string,
+  url: string,
+])[] = [
+  [
+    "one server with another origin",
+    describe([PUBLIC]),
+    "",
+    "/hub/a",
+    "/hub/a",
+  ],
+  ["none", describe(), "", "/a", "/a"],
+  [
+    "one of this machine, with another port, after one elsewhere",
+    describe([PUBLIC, LOCAL]),
+    "",
+    "/a",
+    "/a",
+  ],
+  [
+    "one that is relative, after one elsewhere",
+    describe([PUBLIC, { url: "/v1" }]),
+    "",
+    "/v1/a",
+    "/v1/a",
+  ],
+  [
+    "one of another host without a scheme",
+    describe([{ url: "//rpc.example/v1/" }]),
+    "",
+    "/v1/a",
+    "/v1/a",
+  ],
+  [
+    "several with one path",
+    describe([{ url: "https://a.example/v1/" }, {
+      url: "http://b.example/v1",
+    }]),
+    ...["", "/v1/a", "/v1/a"] as const,
+  ],
+  [
+    "variables, of which the defaults are taken",
+    describe([TEMPLATE]),
+    "",
+    "/v2/a",
+    "/v2/a",
+  ],
+  [
+    "a path, and the node one before it",
+    describe([{ url: "/v1" }]),
+    "/eth",
+    "/v1/a",
+    "/eth/v1/a",
+  ],
+  [
+    "a path that the node's URL ends with",
+    describe([{ url: "https://a.example/v1" }]),
+    "/eth/v1",
+    "/a",
+    "/eth/v1/a",
+  ],
+  [
+    "a path that begins as the node's URL does",
+    describe([{ url: "/eth/v1" }]),
+    "/eth",
+    "/v1/a",
+    "/eth/v1/a",
+  ],
+  [
+    "a relative one without a slash",
+    describe([{ url: "v1" }]),
+    "/eth/",
+    "/v1/a",
+    "/eth/v1/a",
+  ],
+  [
+    "WebSockets besides",
+    describe([{ url: "wss://a.example/ws" }, PUBLIC]),
+    "",
+    "/hub/a",
+    "/hub/a",
+  ],
+  [
+    "a host and a base path of Swagger",
+    { ...SWAGGER, host: "api.example", basePath: "/v1", schemes: ["https"] },
+    ...["", "/v1/a", "/v1/a"] as const,
+  ],
+];
+
+for (const [name, from, at, called, url] of CALLED) {
+  servers(`that name ${name} stand for the node`, async () => {
+    assert.is(await arrives(called, from, { at }), url);
+  });
+}
+
+servers(
+  "with node.public_url stay with that, where nothing is forwarded",
+  async () => {
+    const app = createNodeface({
+      node: {
+        url: node.url,
+        public_url: "https://node.example/x",
+        kind: "none",
+      },
+      description: describe([PUBLIC]),
+      log() {},
+    });
+    const answer = await app.fetch(new Request("http://localhost/spec.json"));
+    assert.equal((await answer.json()).servers, [{
+      url: "https://node.example/x",
+    }]);
+  },
+);
+
+servers(
+  "of a path or an operation with another origin stay elsewhere, and relative ones do not",
+  async () => {
+    const from = describe([PUBLIC]);
+    assert.is(await arrives("/elsewhere", from), undefined);
+    assert.is(await arrives("/hub/elsewhere", from), undefined);
+    assert.is(await arrives("/near/v1/near", from), "/near/v1/near");
+  },
+);
+
+servers("stay as they are with keep", async () => {
+  for (const path of ["/a", "/hub/a"]) {
+    assert.is(
+      await arrives(path, describe([PUBLIC]), { servers: "keep" }),
+      undefined,
+    );
+  }
+});
+
+servers(
+  "may say two paths: then none is called, until the operator says which",
+  async () => {
+    const from = describe([PUBLIC, { url: "https://b.example/v1" }]);
+    assert.is(await arrives("/hub/a", from), undefined);
+    assert.is(await arrives("/v1/a", from), undefined);
+    assert.is(await arrives("/v1/a", from, { servers: "/v1" }), "/v1/a");
+  },
+);
+
+servers(
+  "of a description at another origin are the node's too, relative ones included",
+  async () => {
+    await using other = await serveFetch(() =>
+      Promise.resolve(Response.json(describe([{ url: "v1" }])))
+    );
+    const app = createNodeface({
+      node: { url: node.url, kind: "none" },
+      forward: { open: ["GET /v1/a"] },
+      description: `${other.url}/docs/openapi.json`,
+      log() {},
+    });
+    assert.is(
+      (await app.fetch(new Request("http://localhost/v1/node/v1/a"))).status,
+      200,
+    );
+    assert.is(node.come[0]?.url, "/v1/a");
+  },
+);
+
+/** What `check` says of calls where none is possible, by the description and the configuration. */
+const NOTHING: readonly (readonly [
+  from: object | undefined,
+  config: object,
+  said: string,
+])[] = [
+  [
+    {
+      ...describe([PUBLIC, { url: "https://b.example/v1" }]),
+      paths: {
+        "/a": { get: GET },
+        "/b": { servers: [{ url: "https://other.example" }], get: GET },
+      },
+    },
+    {},
+    `the servers of the description lead elsewhere:
+  https://rpc.example/hub
+  https://b.example/v1
+  https://other.example
+Write which path is the node's:
+  description: { from: FILE, servers: /hub }
+  description: { from: FILE, servers: /v1 }
+`,
+  ],
+  [
+    { ...describe([PUBLIC]), paths: { "/a": { get: GET } } },
+    { servers: "keep" },
+    `the servers of the description lead elsewhere:
+  https://rpc.example/hub
+Without "servers: keep" they stand for the node:
+  description: FILE
+`,
+  ],
+  [
+    { ...describe(), paths: { "/a": { servers: [PUBLIC], get: GET } } },
+    {},
+    `the servers of the description lead elsewhere:
+  https://rpc.example/hub
+They stand at its paths or operations. Take them out there, or write in their place:
+  servers: [{ url: / }]
+`,
+  ],
+  [{ ...describe(), paths: {} }, {}, "the description has no operations\n"],
+  [{ openapi: 5 }, {}, "the description cannot be shown; see above\n"],
+  [
+    undefined,
+    { description: "none" },
+    'description is "none"; leave it out, or name one\n',
+  ],
+  [
+    undefined,
+    {},
+    "nobody describes the node; write what kind it is (node.kind), or where its description is (description)\n",
+  ],
+];
+
+for (const [from, config, said] of NOTHING) {
+  servers(
+    `check says why nothing can be called, and what to write: ${said.split("\n").at(-2)}`,
+    async () => {
+      const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
+      try {
+        const description = join(folder, "openapi.json");
+        if (from) writeFileSync(description, JSON.stringify(from));
+        const { report } = await checkConfig({
+          ...{
+            command: "check",
+            remarks: [],
+            host: "127.0.0.1",
+            port: 0,
+            log: "off",
+          },
+          ...{
+            node: { url: node.url, kind: "none" },
+            kinds: {},
+            info: {},
+            forward: "reads",
+          },
+          ...from && { description },
+          ...config,
+        });
+        const [, calls = ""] = /# Calls\n(?:note .*\n)*([^]*?)\n# Verdict/.exec(
+          report,
+        )!;
+        assert.is(
+          calls.replaceAll(description, "FILE"),
+          `There is nothing to be called: ${said}`,
+        );
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    },
+  );
+}
+
+servers.run();
