@@ -7,6 +7,7 @@
  */
 import * as v from "valibot";
 import { LOGO_TYPES, mistakeInLogo } from "./explorer/logo.ts";
+import { LOG_CALLS } from "./log.ts";
 import { COMMAND, LOGS } from "./settings/flags-and-variables.ts";
 import { FORWARD, forward } from "./settings/forward-schema.ts";
 import { infoSettings } from "./settings/info-schema.ts";
@@ -73,6 +74,8 @@ const metrics = () =>
     "Whether /v1/metrics is answered, for Prometheus",
   );
 
+const logCalls = () => setting(word(LOG_CALLS), COMMAND.logCalls);
+
 const description = (place: Schema) => setting(place, COMMAND.spec);
 
 /** The settings of the page; a file has the logo by its path, a host by its bytes. */
@@ -125,6 +128,10 @@ export function configuration(
     log: reworded(
       setting(word(LOGS), COMMAND.log),
       "What is written of each request to standard output: text, json or off",
+    ),
+    log_calls: reworded(
+      logCalls(),
+      "Which calls of the node are a line of the log: failed, all or off",
     ),
     hosts: hosts(),
     cors: cors(),
@@ -240,6 +247,7 @@ export const optionsWith = (own: readonly string[]): Schema =>
     log: setting(callback(), {
       text: "Is told what an operator should know: of the node, its description, and errors",
     }),
+    logCalls: logCalls(),
   });
 
 /** The same for a host without kinds of its own. */

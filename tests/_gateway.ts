@@ -217,6 +217,7 @@ export function forwarding(
   const app = createNodeface({
     ...optionsFor(url, description),
     forward,
+    logCalls: "all",
     log(message, event) {
       if ("call" in event) calls.push(event.call);
       else if (event.level === "error") throw new Error(message);

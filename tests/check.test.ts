@@ -23,6 +23,7 @@ const checked = (config: Partial<Config>) =>
     host: "127.0.0.1",
     port: 0,
     log: "off",
+    logCalls: "failed",
     node: {},
     kinds: {},
     info: {},

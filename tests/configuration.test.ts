@@ -174,7 +174,7 @@ info:
     const [place, what] of [
       [
         "1:1",
-        "prot is no key here; there are listen, log, hosts, cors, description, forward, metrics, kinds, page, node, info",
+        "prot is no key here; there are listen, log, log_calls, hosts, cors, description, forward, metrics, kinds, page, node, info",
       ],
       ["2:1", "nod is no key here; did you mean node?"],
       ["3:9", "listen must be an address and a port, as in 127.0.0.1:8080"],
@@ -296,6 +296,7 @@ config("flags win over the environment, that over the file, that over the defaul
     host: "h",
     port: 3,
     log: "text",
+    logCalls: "failed",
     node: { url: "http://a", kind: "nats" },
     kinds: {},
     info: {},
@@ -682,5 +683,21 @@ config("--metrics needs no value; a variable and the file say true or false", as
   ]);
   assert.match(usage(), "  --metrics  ");
 });
+
+config(
+  "which calls are logged is said by a flag, a variable or the file: the failed ones without",
+  async () => {
+    const of = async (...given: Parameters<typeof read>) => (await read(...given)).logCalls;
+    const file = ["--config", "a.yaml"];
+    const variable = { NODEFACE_LOG_CALLS: "off" };
+    assert.is(await of([]), "failed");
+    assert.is(await of(file, {}, "log_calls: all\n"), "all");
+    assert.is(await of(file, variable, "log_calls: all\n"), "off");
+    assert.is(await of(["--log-calls", "failed", ...file], variable, "log_calls: all\n"), "failed");
+    assert.equal(await wrong(file, {}, "log_calls: al\n"), [
+      'a.yaml:1:12: log_calls must be one of failed, all, off, not "al"; did you mean all?',
+    ]);
+  },
+);
 
 config.run();

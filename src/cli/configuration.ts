@@ -7,6 +7,7 @@
 import { clashesWith, type Forward } from "../gateway/forward-settings.ts";
 import type { InfoSettings, NodeSettings } from "../info/node-and-info-settings.ts";
 import type { Kind } from "../kinds/kind.ts";
+import type { LogCalls } from "../log.ts";
 import type { PageSettings } from "../options.ts";
 import { COMMAND, type CommandSetting, type Values } from "../settings/flags-and-variables.ts";
 import { isKindFile, kindNameOf, kindNameRule } from "../settings/kind-name.ts";
@@ -39,6 +40,8 @@ export interface Config {
   port: number;
   /** What is written about requests. */
   log: "text" | "json" | "off";
+  /** Which calls of the node are logged. */
+  logCalls: LogCalls;
   /** The host names answered for besides loopback names and IP literals; `"*"` for any. */
   hosts?: readonly string[] | "*";
   /** The origins whose pages may read the answers; `"*"` for any. */
@@ -124,6 +127,7 @@ export async function readConfig(
     host: values.host ?? file.listen?.host ?? defaultOf(COMMAND.host),
     port: values.port ?? file.listen?.port ?? defaultOf(COMMAND.port),
     log: values.log ?? file.log ?? defaultOf(COMMAND.log),
+    logCalls: values.logCalls ?? file.log_calls ?? defaultOf(COMMAND.logCalls),
     ...metrics === undefined ? {} : { metrics },
     ...file.hosts === undefined ? {} : { hosts: file.hosts },
     ...file.cors === undefined ? {} : { cors: file.cors },

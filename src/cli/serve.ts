@@ -128,7 +128,8 @@ function makeService(
   const whenDescribed = new Promise<void>((resolve) => described = resolve);
   // The configuration was checked when it was read.
   const nodeface = assembleNodeface({
-    ...{ kinds, page, node, info, hosts, cors, description, forward, metrics, meters, startedAt },
+    ...{ kinds, page, node, info, hosts, cors, description, forward, metrics },
+    ...{ meters, startedAt, logCalls: config.logCalls },
     onDescription: ({ shown }) => {
       service.shown = shown;
       described();
