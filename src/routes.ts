@@ -7,7 +7,7 @@ import { type IRequestStrict, Router } from "itty-router";
 import type { Fail } from "./answer-error.ts";
 import type { Call } from "./gateway/every-call.ts";
 import type { Gateway } from "./gateway/gateway.ts";
-import { refuseCall, refuseRpc } from "./gateway/gateway-off.ts";
+import { refuseCall, refuseRpc, type WhyNot } from "./gateway/gateway-off.ts";
 import { CALL_METHODS, type Forward, settingsOf } from "./gateway/forward-settings.ts";
 import type { Cors } from "./http/cors.ts";
 import { createFinish, type Finish } from "./http/finish.ts";
@@ -134,13 +134,17 @@ function serviceRoutes(resources: Resources, prefix: Prefix): RouteTable {
 }
 
 /** Adds the calls of the node. They have a rule of their own for pages of other origins. */
-function addCalls(table: RouteTable, { gateway }: Resources, forward: Forward): void {
+function addCalls(
+  table: RouteTable,
+  { gateway, isDescribed }: Resources,
+  forward: Forward,
+): void {
   const finish = createFinish(settingsOf(forward)?.origins ?? [], "same-origin");
   const add = (
     methods: readonly string[],
     template: string,
     pattern: RegExp,
-    refuse: () => Answer,
+    refuse: (why: WhyNot) => Answer,
     answerOf: (gateway: Gateway, call: Call) => Promise<Answer | Response>,
   ) => {
     const handle: Handler = async ({ head, url, match, makeRequest }) => {
@@ -148,7 +152,8 @@ function addCalls(table: RouteTable, { gateway }: Resources, forward: Forward): 
       const at = url.indexOf("?");
       const query = at < 0 ? "" : url.slice(at + 1).replace(/#.*$/, "");
       const call = { head, query, makeRequest, path: match[1] ?? "", content: { isRead: false } };
-      const answer = finish(opened ? await answerOf(opened, call) : refuse(), head);
+      const whyNot = opened ? (await isDescribed() ? undefined : "unknown") : "off";
+      const answer = finish(whyNot ? refuse(whyNot) : await answerOf(opened!, call), head);
       // The rest of the content is not waited for (RFC 9112, section 9.3).
       const isLeft = !call.content.isRead && (head.hasContent ?? namesContent(head));
       if (isResponse(answer)) {
