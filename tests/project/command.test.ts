@@ -5,12 +5,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { spawn } from "node:child_process";
+import process from "node:process";
 import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
 import { COMMAND, type CommandSetting } from "../../src/settings/flags-and-variables.ts";
 import { ROOT } from "../_paths.ts";
 import { COMMANDS, run, serving, start } from "../_server.ts";
-import { until } from "../nodes/_daemon.ts";
+import { infoOf, until } from "../nodes/_daemon.ts";
 
 /** Arguments and environment that are wrong, and what is said of them. */
 const WRONG: [
@@ -188,6 +189,21 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
       assert.is(stderr.trim().split("\n").length, 1, stderr);
     },
   );
+
+  suiteOf("a reader of its log that goes away does not end it", async () => {
+    const config = join(folder, `${runtime}.yaml`);
+    const write = (name: string) => writeFileSync(config, `info: { static: { name: ${name} } }`);
+    write("first");
+    const server = await start([...command, "--config", config]);
+    server.leave("stderr");
+    // The line of each has been written when the next one is taken.
+    for (const name of ["second", "third", "fourth"]) {
+      write(name);
+      process.kill(server.pid, "SIGHUP");
+      await until(async () => (await infoOf(server.url)).info.name === name, 10_000);
+    }
+    assert.is((await server.stop()).code, 0);
+  });
 
   suiteOf(
     "it prints its address and the explorer's when it is ready",
