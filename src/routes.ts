@@ -41,7 +41,7 @@ interface RoutedRequest {
 /** A route that fits a path. */
 export interface Route {
   readonly handle: Handler;
-  /** Operations and calls have one of their own. */
+  /** Operations, calls and metrics have one of their own. */
   readonly finish: Finish | undefined;
   readonly match: RegExpExecArray;
   /** The path with the names in place of what stands there. */
@@ -113,7 +113,11 @@ function serviceRoutes(resources: Resources, prefix: Prefix): RouteTable {
     return resource.peek() ?? resource.get();
   });
   serve("/v1/ready", resources.ready);
-  if (resources.metrics) serve("/v1/metrics", resources.metrics);
+  if (resources.metrics) {
+    serve("/v1/metrics", resources.metrics);
+    // A page that reads them sees which operations of the node are called, and when.
+    table.at(-1)![2].push(createFinish([]));
+  }
   for (const form of ["json", "yaml"] as const) {
     serve(`/spec.${form}`, resources[form]);
     serve(`/v1/spec.${form}`, resources.versioned[form]);
