@@ -27,7 +27,7 @@ command(
       "etcd",
     );
     assert.is(code, 1);
-    assert.match(stdout, /^version +GET \/version +\d+ ms +trouble: /m);
+    assert.match(stdout, /^version +GET \/version +\d+ ms +failed: /m);
     assert.match(stdout, '"status": "unreachable"');
   },
 );
