@@ -122,6 +122,7 @@ export function configuration(
   return section({
     listen: setting(LISTEN, {
       text: "The address and the port to listen on. [::1] is written with its brackets",
+      also: ["host", "port"],
       default: "127.0.0.1:8080",
       example: "127.0.0.1:8080",
     }),

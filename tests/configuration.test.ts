@@ -43,6 +43,7 @@ const read = (args: string[], env = {}, file = "", place?: string, logo?: Uint8A
     read: () => Promise.resolve(file),
     readBytes: (path) =>
       logo ? Promise.resolve(logo) : Promise.reject(new Error(`${path}: there is no such file`)),
+    find: () => Promise.resolve(),
     isThere: (path) => Promise.resolve(path === place),
   });
 
@@ -656,6 +657,74 @@ config("what is wrong with a URL is said, and nothing that may be a secret", asy
     );
   }
   assert.is((await read(["HTTP://127.0.0.1:1/@a"])).node.url, "http://127.0.0.1:1/@a");
+});
+
+/** Flags that are none, by what is said of them behind the first clause. */
+const NO_FLAGS: Readonly<Record<string, string>> = {
+  "--cors": "; it is a key of the configuration: cors",
+  "--hosts": "; it is a key of the configuration: hosts",
+  "--token-file": "; it is a key of the configuration: forward.token_file",
+  "--timeout": "; it is a key of the configuration: forward.timeout, node.timeout",
+  "--description": "; did you mean --spec?",
+  "--listen": "; did you mean --host and --port?",
+  "--url": "; the URL of the node needs none, as in nodeface http://127.0.0.1:8545",
+  "--node": "; the URL of the node needs none, as in nodeface http://127.0.0.1:8545",
+  "--prot": "; did you mean --port?",
+  "--jsno": "; did you mean --json?",
+  "-v": "; did you mean -V?",
+  "-H": "; did you mean -h?",
+  "-x": "; see nodeface --help",
+};
+
+config("a flag that is none is answered with the flag or the key that is meant", async () => {
+  for (const [flag, hint] of Object.entries(NO_FLAGS)) {
+    const [message = ""] = await wrong([flag]);
+    assert.ok(message.startsWith(`unknown option "${flag}"${hint}`), message);
+  }
+  for (const key of Object.keys(partsOf(configuration()).entries!)) {
+    const [message = ""] = await wrong([`--x-${key}`.replace("x-", "")]);
+    const flags = Object.values<CommandSetting>(COMMAND).map(({ flag }) => flag);
+    if (!flags.includes(key)) assert.match(message, /did you mean --|key of the configuration|URL/);
+  }
+});
+
+config("a key at another place is answered with its own", () => {
+  for (
+    const [text, complaint] of [
+      ["url: http://127.0.0.1:1", "url is no key here; did you mean node.url?"],
+      ["kind: etcd", "kind is no key here; did you mean node.kind?"],
+      ["port: 80", "port is no key here; did you mean listen?"],
+      ["host: a", "host is no key here; did you mean listen?"],
+      ["spec: a.yaml", "spec is no key here; did you mean description?"],
+      ["token_file: a", "token_file is no key here; did you mean forward.token_file?"],
+      ["fields: {}", "fields is no key here; did you mean info.fields?"],
+      ["node: { basic_file: a }", "node.basic_file is no key here; did you mean auth.basic_file?"],
+      [
+        "forward: true",
+        'forward must be off, reads, or an object with what is open, not "true"; did you mean reads?',
+      ],
+      ["forward: false", 'not "false"; did you mean off?'],
+      ["forward: red", 'not "red"; did you mean reads?'],
+    ] as const
+  ) assert.match(problems(text)[0]!, complaint, text);
+});
+
+config("a description that is not there is refused, one at a URL may come later", async () => {
+  const of = (args: string[], text = "") =>
+    readConfig(args, {}, { ...files, read: () => Promise.resolve(text) }).then(
+      ({ description }) => description,
+      ({ message }) => message,
+    );
+  const here = fileURLToPath(import.meta.url);
+  assert.is(await of(["--spec", here]), here);
+  assert.is(await of(["--spec", `${here}x`]), `--spec names ${here}x: there is no such file`);
+  assert.is(
+    await of(["--config", "/etc/n.yaml"], "description: none.yaml"),
+    "/etc/n.yaml: description names /etc/none.yaml: there is no such file",
+  );
+  for (const place of ["http://127.0.0.1:9/x.yaml", "none"]) {
+    assert.is(await of(["--spec", place]), place);
+  }
 });
 
 config("-h and -V are --help and --version", async () => {

@@ -72,6 +72,8 @@ export interface Files {
   read(path: string): Promise<string>;
   /** Reads a file of at most so many bytes; rejects with a message for the operator. */
   readBytes(path: string, limit: number): Promise<Uint8Array>;
+  /** Looks for a file, whatever its size; rejects with a message for the operator. */
+  find(path: string): Promise<void>;
   /** Whether there is such a file. */
   isThere(path: string): Promise<boolean>;
 }
@@ -99,7 +101,7 @@ export async function readConfig(
     await files.isThere(USUAL_FILE);
   const path = isUsual ? USUAL_FILE : values.config ?? (isNew ? USUAL_FILE : undefined);
   const { file, kinds, page, problems } = await readFiles(isNew ? undefined : path, values, files);
-  const wrong = [...given.problems, ...problems];
+  const wrong = [...await describeFlags(given.unknownFlags), ...given.problems, ...problems];
   if (values.kind !== undefined && !isKindFile(values.kind)) {
     const mistake = mistakeInText(values.kind, kindNameRule(Object.keys(kinds)));
     if (mistake) wrong.push(`${given.called.get("kind")} ${mistake}`);
@@ -116,6 +118,12 @@ export async function readConfig(
     throw new ConfigError(clashes.map(({ message }) => `${called} ${message}`));
   }
   const description = values.spec ?? file.description;
+  if (!isNew && isFile(description)) {
+    const called = given.called.get("spec") ?? `${path}: description`;
+    await files.find(description).catch(({ message }) => {
+      throw new ConfigError([`${called} names ${message}`]);
+    });
+  }
   const metrics = values.metrics ?? file.metrics;
   return {
     command,
@@ -139,6 +147,16 @@ export async function readConfig(
     info: file.info ?? {},
   };
 }
+
+async function describeFlags(flags: readonly string[]): Promise<string[]> {
+  if (flags.length === 0) return [];
+  const { describeUnknownFlag } = await import("./unknown-flag.ts");
+  return flags.map(describeUnknownFlag);
+}
+
+/** Whether a description is at a path: at a URL it may be there later. */
+const isFile = (place: string | undefined): place is string =>
+  place !== undefined && place !== "none" && !/^(?:https?|file):/i.test(place);
 
 /**
  * Reads the configuration file and the files of kinds.

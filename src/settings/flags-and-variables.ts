@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { FORWARDS } from "../gateway/forward-settings.ts";
+import { FORWARD_ALIASES, FORWARDS } from "../gateway/forward-settings.ts";
 import { LOG_CALLS, type LogCalls } from "../log.ts";
 import { KIND_OR_FILE_RULE } from "./kind-name.ts";
 import type { About } from "./schema-builders.ts";
@@ -66,6 +66,7 @@ export const COMMAND: {
   },
   spec: {
     key: "description",
+    also: ["spec"],
     rule: PLACE_RULE,
     text:
       "the node's own OpenAPI description, a file or a URL, read again when it changes, or none",
@@ -103,7 +104,7 @@ export const COMMAND: {
   },
   forward: {
     key: "forward",
-    rule: oneWordOf(FORWARDS),
+    rule: oneWordOf(FORWARDS, undefined, FORWARD_ALIASES),
     text: "what may be called at the node through this service: off, or reads",
     default: "off",
     example: "reads",

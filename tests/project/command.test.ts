@@ -22,6 +22,15 @@ const WRONG: [
   [["--bogus"], {}, 'unknown option "--bogus"; see nodeface --help'],
   [["--prot", "80"], {}, 'unknown option "--prot"; did you mean --port?'],
   [["-p", "80"], {}, 'unknown option "-p"; see nodeface --help'],
+  [["-v"], {}, 'unknown option "-v"; did you mean -V?'],
+  [
+    ["--cors", "*"],
+    {},
+    'unknown option "--cors"; it is a key of the configuration: cors',
+  ],
+  [["check"], {}, "no node is named, as in nodeface check http://127.0.0.1:8545"],
+  [["--spec", "/none.yaml"], {}, "--spec names /none.yaml: there is no such file"],
+  [["check", "--spec", "/none.yaml"], {}, "--spec names /none.yaml: there is no such file"],
   [
     ["--port", "http"],
     {},
@@ -54,6 +63,16 @@ const WRONG: [
     ["a.b"],
     {},
     "NODE_URL must begin with http:// or https://; did you mean http://a.b?",
+  ],
+  [
+    ["http:/127.0.0.1:8545"],
+    {},
+    "NODE_URL must begin with http:// or https://; did you mean http://127.0.0.1:8545?",
+  ],
+  [
+    ["serve", "http://a"],
+    {},
+    'unknown command "serve"; nodeface serves without one, as in nodeface http://127.0.0.1:8545',
   ],
   [["chek", "http://a"], {}, 'unknown command "chek"; did you mean check?'],
   [["kinds", "xyz"], {}, '"xyz" is no kind known; see nodeface kinds'],
@@ -270,7 +289,10 @@ for (
 }
 
 json("prints one object and ends with 0 where all is well", async () => {
-  const ended = await run([...COMMANDS.Bun, "check", "--json"], { NODEFACE_PROT: "1" });
+  const spec = join(folder, "well.json");
+  writeFileSync(spec, JSON.stringify({ openapi: "3.1.0", info, paths: {} }));
+  const args = ["check", "--json", "--spec", spec];
+  const ended = await run([...COMMANDS.Bun, ...args], { NODEFACE_PROT: "1" });
   const { ok, troubles, notes } = JSON.parse(ended.stdout);
   assert.equal([ok, troubles, ended.code, ended.stderr], [true, [], 0, ""]);
   assert.match(notes[0], "nothing reads the variable NODEFACE_PROT");
