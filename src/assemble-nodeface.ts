@@ -11,7 +11,7 @@
 import type { Closeable } from "./closeable.ts";
 import { createFail } from "./answer-error.ts";
 import { isPreflight } from "./http/cors.ts";
-import { createFinish } from "./http/finish.ts";
+import { createFinish, type Finish } from "./http/finish.ts";
 import { createHostGuard } from "./http/host-guard.ts";
 import { memoize } from "./http/memoize.ts";
 import type { Answer, Awaitable, RequestHead } from "./http/message.ts";
@@ -117,11 +117,11 @@ export function assembleNodeface(checked: CheckedOptions): AnsweringNodeface {
         ? find(routes, pathname, head, makeRequest, context)
         : pathname;
       if (isReady(found)) {
-        const completed = complete(found, head);
-        answered = isReady(completed) ? completed : orError(completed, head);
-      } else answered = completeLater(found, head);
+        const completed = complete(found, head, routes);
+        answered = isReady(completed) ? completed : orError(completed, head, routes);
+      } else answered = completeLater(found, head, routes);
     } catch (error) {
-      answered = answerError(error, head);
+      answered = answerError(error, head, routes);
     }
     return count ? count(routes, head, answered) : answered;
   };
@@ -154,33 +154,44 @@ export function assembleNodeface(checked: CheckedOptions): AnsweringNodeface {
     return toResponse((asked ?? finish)(answer, head, open));
   };
 
-  const complete = (found: Found, head: RequestHead): Awaitable<Answer | Response> => {
+  /** What comes from an operation, from the node or from the meters has a rule of its own for pages of other origins. */
+  const finishOf = (routes: Routes, { method }: RequestHead): Finish =>
+    (routes.get(method) ?? firstOf(routes))?.finish ?? finish;
+
+  const complete = (
+    found: Found,
+    head: RequestHead,
+    routes: Routes,
+  ): Awaitable<Answer | Response> => {
     const answer = !found ? notFound() : "variants" in found ? respond(found, head.headers) : found;
-    // What comes from an operation or from the node has a rule of its own for pages of other origins.
     if (isResponse(answer) || answer.isFinished) return answer;
-    const finished = finish(answer, head) as Answer;
+    const finished = finishOf(routes, head)(answer, head) as Answer;
     return finished.load && head.method !== "HEAD" ? withBody(finished, finished.load) : finished;
   };
 
-  const completeLater = async (found: Promise<Found>, head: RequestHead) => {
+  const completeLater = async (found: Promise<Found>, head: RequestHead, routes: Routes) => {
     try {
-      return await complete(await found, head);
+      return await complete(await found, head, routes);
     } catch (error) {
-      return answerError(error, head);
+      return answerError(error, head, routes);
     }
   };
 
-  const orError = async (answered: Promise<Answer | Response>, head: RequestHead) => {
+  const orError = async (
+    answered: Promise<Answer | Response>,
+    head: RequestHead,
+    routes: Routes,
+  ) => {
     try {
       return await answered;
     } catch (error) {
-      return answerError(error, head);
+      return answerError(error, head, routes);
     }
   };
 
   // JavaScript hosts may hand over anything.
-  const answerError = (error: unknown, head: RequestHead) =>
-    isHead(head) ? finish(fail(error, head), head) : fail(error, undefined);
+  const answerError = (error: unknown, head: RequestHead, routes: Routes) =>
+    isHead(head) ? finishOf(routes, head)(fail(error, head), head) : fail(error, undefined);
 
   const matches: Nodeface["matches"] = ({ url, originalUrl = url }) => {
     const target = parseTarget(url);

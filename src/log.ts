@@ -29,7 +29,19 @@ export interface CallRecord {
   readonly bytes: number;
 }
 
-/** A call was forwarded to the node. */
+/** Which calls of the node are logged: those that failed, all, or none. */
+export const LOG_CALLS = ["failed", "all", "off"] as const;
+export type LogCalls = (typeof LOG_CALLS)[number];
+
+/**
+ * Whether a call is logged. One has failed that got no response of the node, or a status of 5xx: the node was not
+ * reached, too slow, busy or not understood, or the client left (499). An error in JSON-RPC is a response.
+ */
+export function isLogged({ status }: Pick<CallRecord, "status">, calls: LogCalls): boolean {
+  return calls === "all" || (calls === "failed" && status >= 499);
+}
+
+/** A call was forwarded to the node, and is one of those that {@linkcode LogCalls} names. */
 export interface CallEvent {
   readonly code: "call";
   readonly level: "info";

@@ -7,6 +7,7 @@
  */
 import * as v from "valibot";
 import { LOGO_TYPES, mistakeInLogo } from "./explorer/logo.ts";
+import { LOG_CALLS } from "./log.ts";
 import { COMMAND, LOGS } from "./settings/flags-and-variables.ts";
 import { FORWARD, forward } from "./settings/forward-schema.ts";
 import { infoSettings } from "./settings/info-schema.ts";
@@ -74,6 +75,8 @@ const metrics = () =>
     "Whether /v1/metrics is answered, for Prometheus",
   );
 
+const logCalls = () => setting(word(LOG_CALLS), COMMAND.logCalls);
+
 const description = (place: Schema) => setting(place, COMMAND.spec);
 
 /** Where a description is, with what becomes of its servers. */
@@ -132,12 +135,17 @@ export function configuration(
   return section({
     listen: setting(LISTEN, {
       text: "The address and the port to listen on. [::1] is written with its brackets",
+      also: ["host", "port"],
       default: "127.0.0.1:8080",
       example: "127.0.0.1:8080",
     }),
     log: reworded(
       setting(word(LOGS), COMMAND.log),
       "What is written of each request to standard output: text, json or off",
+    ),
+    log_calls: reworded(
+      logCalls(),
+      "Which calls of the node are a line of the log: failed, all or off",
     ),
     hosts: hosts(),
     cors: cors(),
@@ -268,6 +276,7 @@ export const optionsWith = (own: readonly string[]): Schema =>
     log: setting(callback(), {
       text: "Is told what an operator should know: of the node, its description, and errors",
     }),
+    logCalls: logCalls(),
   });
 
 /** The same for a host without kinds of its own. */

@@ -10,7 +10,7 @@ import type { Cors } from "./http/cors.ts";
 import type { Hosts } from "./http/host-guard.ts";
 import type { InfoSettings, NodeSettings } from "./info/node-and-info-settings.ts";
 import type { HostInfo } from "./info/query-plan.ts";
-import { consoleLog, describeError, type Log } from "./log.ts";
+import { consoleLog, describeError, type Log, type LogCalls } from "./log.ts";
 import { withoutKeys } from "./untrusted-text.ts";
 import type { Kind } from "./kinds/kind.ts";
 import { createMeters, type Meters } from "./metrics/meters.ts";
@@ -108,6 +108,12 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
    * @default each message to console.error
    */
   log?: Log | undefined;
+  /**
+   * Which calls of the node `log` is told of: those that failed, all, or none.
+   *
+   * @default "failed"
+   */
+  logCalls?: LogCalls | undefined;
   /** When the service started. @default now */
   startedAt?: Date | undefined;
 }
@@ -168,6 +174,7 @@ export interface ResolvedOptions {
   readonly meters: Meters | undefined;
   readonly info: InfoSettings | HostInfo;
   readonly log: Log;
+  readonly logCalls: LogCalls;
   readonly startedAt: Date;
 }
 
@@ -203,6 +210,7 @@ export function withDefaults(options: CheckedOptions): ResolvedOptions {
     info: options.info ?? {},
     startedAt: options.startedAt ?? new Date(),
     log,
+    logCalls: options.logCalls ?? "failed",
     onError: (error) => log(describeError(error), { code: "error", level: "error", error }),
     onDescription: harmless(options.onDescription ?? (() => {})),
   };

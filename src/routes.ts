@@ -7,7 +7,7 @@ import { type IRequestStrict, Router } from "itty-router";
 import type { Fail } from "./answer-error.ts";
 import type { Call } from "./gateway/every-call.ts";
 import type { Gateway } from "./gateway/gateway.ts";
-import { refuseCall, refuseRpc } from "./gateway/gateway-off.ts";
+import { refuseCall, refuseRpc, type WhyNot } from "./gateway/gateway-off.ts";
 import { CALL_METHODS, type Forward, settingsOf } from "./gateway/forward-settings.ts";
 import type { Cors } from "./http/cors.ts";
 import { createFinish, type Finish } from "./http/finish.ts";
@@ -41,7 +41,7 @@ interface RoutedRequest {
 /** A route that fits a path. */
 export interface Route {
   readonly handle: Handler;
-  /** Operations and calls have one of their own. */
+  /** Operations, calls and metrics have one of their own. */
   readonly finish: Finish | undefined;
   readonly match: readonly string[];
   /** The path with the names in place of what stands there. */
@@ -113,7 +113,11 @@ function serviceRoutes(resources: Resources, prefix: Prefix): RouteTable {
     return resource.peek() ?? resource.get();
   });
   serve("/v1/ready", resources.ready);
-  if (resources.metrics) serve("/v1/metrics", resources.metrics);
+  if (resources.metrics) {
+    serve("/v1/metrics", resources.metrics);
+    // A page that reads them sees which operations of the node are called, and when.
+    table.at(-1)![2].push(createFinish([]));
+  }
   for (const form of ["json", "yaml"] as const) {
     serve(`/spec.${form}`, resources[form]);
     serve(`/v1/spec.${form}`, resources.versioned[form]);
@@ -134,13 +138,17 @@ function serviceRoutes(resources: Resources, prefix: Prefix): RouteTable {
 }
 
 /** Adds the calls of the node. They have a rule of their own for pages of other origins. */
-function addCalls(table: RouteTable, { gateway }: Resources, forward: Forward): void {
+function addCalls(
+  table: RouteTable,
+  { gateway, isDescribed }: Resources,
+  forward: Forward,
+): void {
   const finish = createFinish(settingsOf(forward)?.origins ?? [], "same-origin");
   const add = (
     methods: readonly string[],
     template: string,
     pattern: RegExp,
-    refuse: () => Answer,
+    refuse: (why: WhyNot) => Answer,
     answerOf: (gateway: Gateway, call: Call) => Promise<Answer | Response>,
   ) => {
     const handle: Handler = async ({ head, url, match, makeRequest }) => {
@@ -148,7 +156,8 @@ function addCalls(table: RouteTable, { gateway }: Resources, forward: Forward): 
       const at = url.indexOf("?");
       const query = at < 0 ? "" : url.slice(at + 1).replace(/#.*$/, "");
       const call = { head, query, makeRequest, path: match[1] ?? "", content: { isRead: false } };
-      const answer = finish(opened ? await answerOf(opened, call) : refuse(), head);
+      const whyNot = opened ? (await isDescribed() ? undefined : "unknown") : "off";
+      const answer = finish(whyNot ? refuse(whyNot) : await answerOf(opened!, call), head);
       // The rest of the content is not waited for (RFC 9112, section 9.3).
       const isLeft = !call.content.isRead && (head.hasContent ?? namesContent(head));
       if (isResponse(answer)) {

@@ -233,6 +233,7 @@ export function forwarding(
   const app = createNodeface({
     ...optionsFor(url, description),
     forward,
+    logCalls: "all",
     log(message, event) {
       if ("call" in event) calls.push(event.call);
       else if (event.level === "error") throw new Error(message);
@@ -257,7 +258,7 @@ export const TOKEN = "a-token-of-32-or-more-characters.";
 /** Waits until something holds. */
 export async function until(holds: () => unknown, what = String(holds)): Promise<void> {
   const late = performance.now() + 10_000;
-  while (!holds()) {
+  while (!await holds()) {
     if (performance.now() > late) throw new Error(`never: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 2));
   }

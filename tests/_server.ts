@@ -32,8 +32,8 @@ export interface Running {
   stderr(): string;
   /** Resolves when it has exited. */
   ended: Promise<Ended>;
-  /** Closes the pipe of its standard output, as `head` does. */
-  leave(): void;
+  /** Closes the pipe of its standard output, as `head` does, or of its standard error. @default "stdout" */
+  leave(output?: "stdout" | "stderr"): void;
   /** Sends it a signal and waits for its exit. @default SIGTERM */
   stop(signal?: NodeJS.Signals): Promise<Ended>;
 }
@@ -83,7 +83,7 @@ export async function start(
     pid: child.pid!,
     stderr: () => printed.stderr,
     ended,
-    leave: () => void child.stdout.destroy(),
+    leave: (output = "stdout") => void child[output].destroy(),
     stop(signal = "SIGTERM") {
       child.kill(signal);
       return ended;

@@ -23,6 +23,7 @@ const checked = (config: Partial<Config>) =>
     host: "127.0.0.1",
     port: 0,
     log: "off",
+    logCalls: "failed",
     node: {},
     kinds: {},
     info: {},
@@ -49,13 +50,38 @@ check("has nothing on descriptions where there is none to read", async () => {
     health: { ok: "it answers" },
   };
   const nodes = [
-    { node: {} },
+    { node: {}, file: "nodeface.yaml" },
     { node: { url: NOWHERE, kind: "none" } },
     { node: { kind: "mine" }, kinds: { mine } },
     { node: { url: NOWHERE, kind: "mine" }, kinds: { mine } },
     { node: { url: NOWHERE, kind: "algorand" }, description: "none" },
   ];
   for (const config of nodes) assert.not.match(await report(config), "# Description");
+});
+
+check("its verdict has the state of a node that is not there yet", async () => {
+  for (
+    const [recording, verdict] of [
+      ["anvil", "All is well"],
+      [
+        "ethereum-syncing",
+        "All is well; the node is syncing: it is 20,999,744 blocks behind its peers",
+      ],
+    ] as const
+  ) {
+    await using node = await serveFetch(play(RECORDINGS.get(recording)!));
+    const kind = "ethereum";
+    const text = await report({ node: { url: node.url, kind }, description: "none" });
+    assert.match(text, `# Verdict\n${verdict}\n`);
+  }
+  assert.match(
+    await report({ file: "nodeface.yaml" }),
+    "All is well; no node is named, so none was asked\n",
+  );
+  await report({}).then(
+    () => assert.unreachable(),
+    ({ message }) => assert.match(message, "no node is named"),
+  );
 });
 
 check("says that what nodes of the kind offer is shown, and why", async () => {

@@ -43,6 +43,7 @@ const read = (args: string[], env = {}, file = "", place?: string, logo?: Uint8A
     read: () => Promise.resolve(file),
     readBytes: (path) =>
       logo ? Promise.resolve(logo) : Promise.reject(new Error(`${path}: there is no such file`)),
+    find: () => Promise.resolve(),
     isThere: (path) => Promise.resolve(path === place),
   });
 
@@ -174,7 +175,7 @@ info:
     const [place, what] of [
       [
         "1:1",
-        "prot is no key here; there are listen, log, hosts, cors, description, forward, metrics, kinds, page, node, info",
+        "prot is no key here; there are listen, log, log_calls, hosts, cors, description, forward, metrics, kinds, page, node, info",
       ],
       ["2:1", "nod is no key here; did you mean node?"],
       ["3:9", "listen must be an address and a port, as in 127.0.0.1:8080"],
@@ -298,6 +299,7 @@ config("flags win over the environment, that over the file, that over the defaul
     host: "h",
     port: 3,
     log: "text",
+    logCalls: "failed",
     node: { url: "http://a", kind: "nats" },
     kinds: {},
     info: {},
@@ -659,6 +661,74 @@ config("what is wrong with a URL is said, and nothing that may be a secret", asy
   assert.is((await read(["HTTP://127.0.0.1:1/@a"])).node.url, "http://127.0.0.1:1/@a");
 });
 
+/** Flags that are none, by what is said of them behind the first clause. */
+const NO_FLAGS: Readonly<Record<string, string>> = {
+  "--cors": "; it is a key of the configuration: cors",
+  "--hosts": "; it is a key of the configuration: hosts",
+  "--token-file": "; it is a key of the configuration: forward.token_file",
+  "--timeout": "; it is a key of the configuration: forward.timeout, node.timeout",
+  "--description": "; did you mean --spec?",
+  "--listen": "; did you mean --host and --port?",
+  "--url": "; the URL of the node needs none, as in nodeface http://127.0.0.1:8545",
+  "--node": "; the URL of the node needs none, as in nodeface http://127.0.0.1:8545",
+  "--prot": "; did you mean --port?",
+  "--jsno": "; did you mean --json?",
+  "-v": "; did you mean -V?",
+  "-H": "; did you mean -h?",
+  "-x": "; see nodeface --help",
+};
+
+config("a flag that is none is answered with the flag or the key that is meant", async () => {
+  for (const [flag, hint] of Object.entries(NO_FLAGS)) {
+    const [message = ""] = await wrong([flag]);
+    assert.ok(message.startsWith(`unknown option "${flag}"${hint}`), message);
+  }
+  for (const key of Object.keys(partsOf(configuration()).entries!)) {
+    const [message = ""] = await wrong([`--x-${key}`.replace("x-", "")]);
+    const flags = Object.values<CommandSetting>(COMMAND).map(({ flag }) => flag);
+    if (!flags.includes(key)) assert.match(message, /did you mean --|key of the configuration|URL/);
+  }
+});
+
+config("a key at another place is answered with its own", () => {
+  for (
+    const [text, complaint] of [
+      ["url: http://127.0.0.1:1", "url is no key here; did you mean node.url?"],
+      ["kind: etcd", "kind is no key here; did you mean node.kind?"],
+      ["port: 80", "port is no key here; did you mean listen?"],
+      ["host: a", "host is no key here; did you mean listen?"],
+      ["spec: a.yaml", "spec is no key here; did you mean description?"],
+      ["token_file: a", "token_file is no key here; did you mean forward.token_file?"],
+      ["fields: {}", "fields is no key here; did you mean info.fields?"],
+      ["node: { basic_file: a }", "node.basic_file is no key here; did you mean auth.basic_file?"],
+      [
+        "forward: true",
+        'forward must be off, reads, or an object with what is open, not "true"; did you mean reads?',
+      ],
+      ["forward: false", 'not "false"; did you mean off?'],
+      ["forward: red", 'not "red"; did you mean reads?'],
+    ] as const
+  ) assert.match(problems(text)[0]!, complaint, text);
+});
+
+config("a description that is not there is refused, one at a URL may come later", async () => {
+  const of = (args: string[], text = "") =>
+    readConfig(args, {}, { ...files, read: () => Promise.resolve(text) }).then(
+      ({ description }) => description,
+      ({ message }) => message,
+    );
+  const here = fileURLToPath(import.meta.url);
+  assert.is(await of(["--spec", here]), here);
+  assert.is(await of(["--spec", `${here}x`]), `--spec names ${here}x: there is no such file`);
+  assert.is(
+    await of(["--config", "/etc/n.yaml"], "description: none.yaml"),
+    "/etc/n.yaml: description names /etc/none.yaml: there is no such file",
+  );
+  for (const place of ["http://127.0.0.1:9/x.yaml", "none"]) {
+    assert.is(await of(["--spec", place]), place);
+  }
+});
+
 config("-h and -V are --help and --version", async () => {
   assert.is((await read(["-h"])).command, "help");
   assert.is((await read(["check", "-V"])).command, "version");
@@ -684,5 +754,21 @@ config("--metrics needs no value; a variable and the file say true or false", as
   ]);
   assert.match(usage(), "  --metrics  ");
 });
+
+config(
+  "which calls are logged is said by a flag, a variable or the file: the failed ones without",
+  async () => {
+    const of = async (...given: Parameters<typeof read>) => (await read(...given)).logCalls;
+    const file = ["--config", "a.yaml"];
+    const variable = { NODEFACE_LOG_CALLS: "off" };
+    assert.is(await of([]), "failed");
+    assert.is(await of(file, {}, "log_calls: all\n"), "all");
+    assert.is(await of(file, variable, "log_calls: all\n"), "off");
+    assert.is(await of(["--log-calls", "failed", ...file], variable, "log_calls: all\n"), "failed");
+    assert.equal(await wrong(file, {}, "log_calls: al\n"), [
+      'a.yaml:1:12: log_calls must be one of failed, all, off, not "al"; did you mean all?',
+    ]);
+  },
+);
 
 config.run();

@@ -4,17 +4,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { NodefaceOptions } from "../src/index.ts";
+import type { Kind, NodefaceOptions } from "../src/index.ts";
 import { sample } from "./_sample.ts";
 import {
   forwarding,
   type Gateway,
+  json,
   type PlayedNode,
   playNode,
   REST,
   result,
   RPC,
+  textOf,
   TOKEN,
+  until,
 } from "./_gateway.ts";
 
 const refusals = suite("who may call what");
@@ -338,6 +341,60 @@ refusals("a header of the visitor's is not looked at where no token is needed", 
   const { ask } = forwarding(node.url, REST);
   const headers = { authorization: "Basic nonsense" };
   assert.is((await ask("/v1/node/status", { headers })).status, 200);
+});
+
+refusals(
+  "until the kind of the node is known, a call is to be sent again, and then it is answered",
+  async () => {
+    node.answer = json({}, 500);
+    const { ask, rpc, app } = forwarding(node.url, RPC, "reads", {
+      node: { url: node.url },
+      description: undefined,
+      log: () => {},
+    });
+    const early = [
+      await ask("/v1/rpc/eth_blockNumber"),
+      await ask("/v1/node/status"),
+      await rpc({ id: 1, method: "eth_blockNumber" }),
+    ];
+    for (const response of early) {
+      assert.equal([response.status, response.headers.get("retry-after")], [503, "5"]);
+    }
+    assert.match((await early[2]!.json()).error.message, "is not known yet");
+    node.answer = (come, response) => {
+      const isCall = /eth_chainId|eth_blockNumber/.test(textOf(come));
+      return (isCall ? result('"0x1"') : json({}, 404))(come, response);
+    };
+    // Nobody asks for /v1/info meanwhile.
+    let status = 0;
+    await until(async () => {
+      await app.refresh();
+      return (status = (await ask("/v1/rpc/eth_blockNumber")).status) !== 503;
+    });
+    assert.is(status, 200);
+  },
+);
+
+refusals("where there is no description to come, there is nothing to call", async () => {
+  const own: Kind = {
+    title: "Mine",
+    url: "https://mine.example",
+    detect: { "a#": "." },
+    sources: { a: { get: "/a" } },
+    fields: {},
+    health: { ok: "it answers" },
+  };
+  for (
+    const more of [
+      { node: { url: node.url, kind: "none" } },
+      { node: { url: node.url, kind: "mine" }, kinds: { mine: own } },
+      { node: { url: node.url }, description: "none" as const },
+      { node: { url: node.url }, info: () => ({ height: 1 }) },
+    ]
+  ) {
+    const { ask } = forwarding(node.url, RPC, "reads", { description: undefined, ...more });
+    assert.is((await ask("/v1/rpc/number")).status, 404, JSON.stringify(more));
+  }
 });
 
 refusals.run();

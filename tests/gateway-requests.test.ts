@@ -6,6 +6,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { CallOut } from "../src/call-out-for-gateway.ts";
 import { callNode } from "../src/gateway/upstream.ts";
+import type { NodefaceOptions } from "../src/index.ts";
 import { createAuth } from "../src/info/sources/give-credentials.ts";
 import type { Kind } from "../src/kinds/kind.ts";
 import {
@@ -17,6 +18,7 @@ import {
   REST,
   result,
   RPC,
+  rpcError,
   textOf,
   TOKEN,
 } from "./_gateway.ts";
@@ -444,5 +446,36 @@ requests("the log has the name of the operation, and nothing that the visitor ga
   ]);
   assert.not.match(JSON.stringify(calls), "visitors");
 });
+
+requests(
+  "the log has the calls that failed; all or none of them where that is asked for",
+  async () => {
+    const call = async (logCalls?: "failed" | "all" | "off") => {
+      const lines: string[] = [];
+      const log: NonNullable<NodefaceOptions["log"]> = (message, event) => {
+        if (event.code === "call") lines.push(message.replace(/ \d+ ms/, ""));
+      };
+      const rest = forwarding(node.url, REST, "reads", { log, logCalls });
+      const rpc = forwarding(node.url, RPC, "reads", { log, logCalls });
+      node.answer = json({});
+      await (await rest.ask("/v1/node/blocks/7")).text();
+      node.answer = json("no", 404);
+      await (await rest.ask("/v1/node/blocks/8")).text();
+      node.answer = rpcError({ code: -32000, message: "no such block" });
+      await rpc.rpc({ id: 1, method: "number" });
+      node.answer = json({ error: "broken" }, 500);
+      await (await rest.ask("/v1/node/blocks/9")).text();
+      node.answer = json("nonsense");
+      await rpc.rpc([{ id: 1, method: "number" }, { id: 2, method: "number" }]);
+      return lines;
+    };
+    const failed = ["GET /blocks/{height} 502 0 bytes", "number 502 8 bytes", "number 502 8 bytes"];
+    assert.equal(await call(), failed);
+    assert.equal(await call("failed"), failed);
+    assert.equal(await call("off"), []);
+    const all = await call("all");
+    assert.equal([all.length, all.slice(3)], [6, failed]);
+  },
+);
 
 requests.run();

@@ -175,6 +175,28 @@ failures("an answer that is too large, packed, or elsewhere", async () => {
   assert.equal(asked, ["/here"]);
 });
 
+/** Where a redirect leads, by its `Location`; no query, which may hold a secret. */
+const LEADS: [location: string | undefined, hint: string | undefined][] = [
+  ["/else/?key=secret#part", "it leads to /else/"],
+  ["below", "it leads to /a/below"],
+  ["https://user:secret@other.example:8443/x?y", "it leads to https://other.example:8443/x"],
+  [`/${"x".repeat(2000)}`, `it leads to /${"x".repeat(118)}…`],
+  ["/a\u0080[2J", "it leads to /a%C2%80[2J"],
+  ["http://[", undefined],
+  [undefined, undefined],
+];
+
+failures("a redirect is said with where it leads, for the operator", async () => {
+  for (const [location, hint] of LEADS) {
+    const response = { status: 301, headers: { ...location !== undefined && { location } } };
+    const fetch = () => Promise.resolve(new Response(null, response));
+    const error = await failure(
+      get("http://node.example/a/b", { ...contextFor("http://node.example"), fetch }),
+    );
+    assert.equal([error.message, error.hint], ["redirects (301), which is not followed", hint]);
+  }
+});
+
 failures(
   "what is left of an answer that is refused is not waited for",
   async () => {

@@ -143,6 +143,10 @@ sources(
       value: undefined,
       leftOut: ["the answer: more than 4096 characters"],
     });
+    const beside = await call(() =>
+      Response.json({ id: 1, result: 1, results: long, result_x: long })
+    );
+    assert.equal(beside.answer, { value: 1, leftOut: [] });
   },
 );
 

@@ -56,12 +56,13 @@ starts(
   () =>
     inFolder(async (folder, run) => {
       await using node = await serveFetch(play(RECORDINGS.get("etcd")!));
-      const said = await run(node.url, "--forward", "reads", "--port", "8099");
+      const said = await run(node.url, "--forward", "reads", "--port", "8099", "--metrics");
       assert.match(said, `nodeface.yaml is written, for ${node.url}: etcd`);
       assert.match(said, "Next: nodeface check --config ");
       const config = await readBack(folder);
       assert.equal([config.node.url, config.node.kind], [node.url, "etcd"]);
       assert.equal([config.host, config.port, config.forward], ["127.0.0.1", 8099, "reads"]);
+      assert.is(config.metrics, true);
       assert.match(
         (await check({ ...config, node: { ...config.node, url: node.url } })).report,
         "# ",
@@ -189,6 +190,7 @@ starts(
   () =>
     inFolder(async (folder, run) => {
       await run(NOWHERE, "--kind", "nats", "--spec", join(folder, "my.yaml"));
+      writeFileSync(join(folder, "my.yaml"), "openapi: 3.1.1");
       assert.is((await readBack(folder)).description, join(folder, "my.yaml"));
     }),
 );

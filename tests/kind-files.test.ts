@@ -302,6 +302,7 @@ const read = (args: string[], files: Record<string, string>) =>
         ? Promise.resolve(files[path]!)
         : Promise.reject(new Error(`cannot read ${path}: no such file`)),
     readBytes: () => Promise.reject(new Error("there is no such file")),
+    find: () => Promise.resolve(),
     isThere: (path) => Promise.resolve(path in files),
   });
 

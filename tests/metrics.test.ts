@@ -52,6 +52,28 @@ metrics(
   },
 );
 
+metrics("no page of another origin reads them, whatever cors says", async () => {
+  const origin = "https://app.example";
+  for (const cors of ["*", [origin]] as const) {
+    const { ask } = serviceOf({ cors });
+    for (
+      const [method, status] of [["GET", 200], ["HEAD", 200], ["OPTIONS", 204], [
+        "POST",
+        405,
+      ]] as const
+    ) {
+      const asked = { origin, "access-control-request-method": "GET" };
+      const response = await ask("/v1/metrics", { method, headers: asked });
+      const { headers } = response;
+      assert.is(response.status, status);
+      assert.equal([...headers.keys()].filter((name) => /^access-control/.test(name)), []);
+      assert.is(headers.get("cross-origin-resource-policy"), "same-origin");
+    }
+    assert.ok((await ask("/v1/info", { headers: { origin } })).headers
+      .has("access-control-allow-origin"));
+  }
+});
+
 metrics("beside a node they stand with info, health and readiness after its own", async () => {
   for (const isOn of [true, false]) {
     const description = { openapi: "3.1.1", info: { title: "x", version: "1" }, paths: {} };
@@ -68,7 +90,6 @@ metrics("the answer is text of Prometheus' version, in no coding, and never stor
   assert.is(get.headers.get("content-type"), "text/plain; version=0.0.4; charset=utf-8");
   assert.is(get.headers.get("content-encoding"), null);
   assert.is(get.headers.get("cache-control"), "no-store");
-  assert.is(get.headers.get("access-control-allow-origin"), "*");
   const head = await ask("/v1/metrics", { method: "HEAD" });
   assert.equal([head.status, await head.text()], [200, ""]);
   assert.ok(Number(head.headers.get("content-length")) > 0);

@@ -283,6 +283,26 @@ monitor("another kind of node in the place of the one that was found is found", 
   assert.equal([after.software, after.status, after.chain_id], ["nats-server", "ok", undefined]);
 });
 
+monitor(
+  "what never answered as its kind does is of another kind; what did is in trouble",
+  async () => {
+    const page = () => Promise.resolve(new Response("<!doctype html>", { status: 200 }));
+    const other = scene({ fetch: page });
+    assert.equal((await other.info()).status_code, "wrong_kind");
+    const { held, pass, info, said } = scene();
+    await info();
+    held.fetch = page;
+    pass(1000);
+    const { status_code, status_reason } = await info();
+    assert.is(status_code, "bad_answer");
+    assert.match(String(status_reason), /^gives something other than JSON/);
+    held.fetch = () => Promise.resolve(new Response("", { status: 403 }));
+    pass(24_000);
+    await info();
+    assert.match(said.at(-1)!, "is still degraded: forbids the request (403); ");
+  },
+);
+
 monitor("a kind that was configured is never looked for", async () => {
   const { held, pass, info } = scene();
   await info();

@@ -139,7 +139,7 @@ const WRONG: readonly [wrong: unknown, complaint: string][] = [
     { operations: [{ ...peers, cors: ["app.example"] }] },
     "operations[0].cors[0] must be an origin such as https://app.example",
   ],
-  [{ document: { title: "Mine" } }, "document.title is no key here; there are info, tags"],
+  [{ document: { title: "Mine" } }, "document.title is no key here; did you mean info.title?"],
   [{ document: { info: { title: "Mine" } } }, "document.info needs version"],
   [{ document: { tags: [{ nam: "A" }] } }, "document.tags[0] needs name"],
   [{ document: { externalDocs: {} } }, "document.externalDocs needs url"],

@@ -6,7 +6,7 @@
  */
 import { type JsonSchema, toJsonSchema } from "@valibot/to-json-schema";
 import { configuration } from "../options-schema.ts";
-import { COMMAND } from "../settings/flags-and-variables.ts";
+import { COMMAND, type CommandSetting } from "../settings/flags-and-variables.ts";
 import {
   type About,
   aboutOf,
@@ -76,32 +76,18 @@ Everything that is wrong is said at once, each with its line and column, and the
 
 | flag | variables | key of the file | default |
 | --- | --- | --- | --- |
-${Object.entries(COMMAND).map(([name, setting]) => flagRow(name, setting)).join("")}
+${Object.values<CommandSetting>(COMMAND).map(flagRow).join("")}
 \`NODEFACE_HOST\` and \`NODEFACE_PORT\` win over \`listen\`; platforms set \`PORT\`. Any other variable whose
 name begins with \`NODEFACE_\` is a warning.
 
 ${sections(partsOf(configuration()).entries!, "").join("\n")}`;
 }
 
-/** Which keys of the file the settings of the command stand for. */
-const KEYS: Readonly<Record<string, string>> = {
-  url: "node.url",
-  kind: "node.kind",
-  spec: "description",
-  host: "listen",
-  port: "listen",
-  metrics: "metrics",
-  log: "log",
-};
-
-function flagRow(
-  name: string,
-  { flag, variables = [], argument, default: usual }: About,
-): string {
+function flagRow({ key, flag, variables = [], argument, default: usual }: CommandSetting): string {
   const cells = [
     code([...flag ? [`--${flag}`] : [], ...argument ? [argument] : []].join(" ")),
     variables.map(code).join(", "),
-    KEYS[name] ? code(KEYS[name]) : "",
+    key ? code(key) : "",
     usual ?? "",
   ];
   return `| ${cells.join(" | ")} |\n`;

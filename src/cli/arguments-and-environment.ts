@@ -29,6 +29,8 @@ export interface Given {
   /** What each setting is called where it was given, right or wrong. */
   readonly called: ReadonlyMap<Name, string>;
   readonly problems: readonly string[];
+  /** Flags that are none. */
+  readonly unknownFlags: readonly string[];
 }
 
 /** What was said on the command line. */
@@ -39,6 +41,7 @@ interface Arguments {
   /** The settings as text, with what they are called there. */
   given: Map<Name, { text: string; called: string }>;
   problems: string[];
+  unknownFlags: string[];
 }
 
 /** The variables of the environment. */
@@ -46,6 +49,9 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Words that stand where a command would. */
 const WORDS_OF_COMMANDS = Object.keys(COMMANDS) as CommandName[];
+
+/** What other programs call serving. */
+const SERVING: readonly string[] = ["serve", "start", "run"];
 
 /** What people write in place of a flag. */
 const WORDS: Readonly<Record<string, string>> = { help: "--help", version: "--version" };
@@ -76,12 +82,13 @@ for (const [name, { flag, variables = [] }] of SETTINGS) {
  */
 export function readGiven(args: readonly string[], env: Environment): Given {
   const found = readArguments(args);
-  const { command, topic, given, problems, asJson } = found;
+  const { command, topic, given, problems, unknownFlags, asJson } = found;
+  const isRight = problems.length + unknownFlags.length === 0;
   const isPrinting = command === "help" || command === "version" ||
-    (command === "kinds" && problems.length === 0);
+    (command === "kinds" && isRight);
   const called = new Map<Name, string>();
   const same = { command, topic, isPrinting, asJson, called };
-  if (isPrinting) return { ...same, values: {}, problems: [] };
+  if (isPrinting) return { ...same, values: {}, problems: [], unknownFlags: [] };
   if (asJson && command !== "check") problems.push("--json goes with check alone");
   addEnvironment(found, env);
   if (command === "init" && !given.has("url")) {
@@ -89,7 +96,7 @@ export function readGiven(args: readonly string[], env: Environment): Given {
   }
   for (const [name, { called: as }] of given) called.set(name, as);
   const values = readSettings(found);
-  return { ...same, values, problems };
+  return { ...same, values, problems, unknownFlags };
 }
 
 /** Whether one JSON object is wanted whatever comes of the command, be the other arguments right or wrong. */
@@ -100,7 +107,9 @@ export function wantsJson(args: readonly string[]): boolean {
 
 /** Reads the arguments after the command's name, with everything that is wrong. */
 function readArguments(args: readonly string[]): Arguments {
-  const found: Arguments = { command: "serve", asJson: false, given: new Map(), problems: [] };
+  const found: Arguments = {
+    ...{ command: "serve", asJson: false, given: new Map(), problems: [], unknownFlags: [] },
+  };
   const seen = new Set<string>();
   const positionals: string[] = [];
   const rest = [...args];
@@ -125,7 +134,7 @@ function readArguments(args: readonly string[]): Arguments {
       if (value !== undefined) found.problems.push(`${flag} takes no value`);
       else if (called === "json") found.asJson = true;
       else if (found.command !== "help") found.command = called;
-    } else if (name === undefined) found.problems.push(unknownFlag(flag));
+    } else if (name === undefined) found.unknownFlags.push(flag);
     else if (seen.has(flag)) found.problems.push(`${flag} is given twice`);
     else if (!value) found.problems.push(`${flag} needs a value; see nodeface --help`);
     else found.given.set(name, { text: value, called: flag });
@@ -133,13 +142,6 @@ function readArguments(args: readonly string[]): Arguments {
   }
   readPositionals(positionals, found);
   return found;
-}
-
-const LONG_SWITCHES = [...SWITCH_NAMES.keys()].filter((flag) => flag.startsWith("--"));
-
-function unknownFlag(flag: string): string {
-  const meant = nearest(flag, [...FLAGS.keys(), ...LONG_SWITCHES]);
-  return `unknown option ${quote(flag)}${didYouMean(meant) || "; see nodeface --help"}`;
 }
 
 /** A command comes first. What else stands there is the node's URL, or the name of a kind. */
@@ -155,10 +157,12 @@ function readPositionals([first, ...others]: readonly string[], found: Arguments
   }
   if (/^[\w-]+$/.test(first)) {
     const word = nearest(first, [...WORDS_OF_COMMANDS, ...Object.keys(WORDS)]);
-    const meant = word && (WORDS[word] ?? word);
+    const meant = SERVING.includes(first)
+      ? "; nodeface serves without one, as in nodeface http://127.0.0.1:8545"
+      : didYouMean(word && (WORDS[word] ?? word));
     found.problems.push(
       meant
-        ? `unknown command ${quote(first)}${didYouMean(meant)}`
+        ? `unknown command ${quote(first)}${meant}`
         : `${quote(first)} is neither a command nor the URL of a node; see nodeface --help`,
     );
     return unexpected(others.slice(1), found);

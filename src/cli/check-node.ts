@@ -75,8 +75,8 @@ function question({ source }: PlannedSource): string {
 }
 
 function answer(outcome: Outcome): string {
-  if ("error" in outcome) return `trouble: ${outcome.error.message}`;
-  if (outcome.absent) return `nothing, which is no trouble: ${outcome.absent.message}`;
+  if ("error" in outcome) return `failed: ${outcome.error.message}`;
+  if (outcome.absent) return `not available (optional): ${outcome.absent.message}`;
   const values = [...outcome.taken].map(([pointer, value]) =>
     `${pointer && `${pointer} `}${value === undefined ? "(nothing)" : formatJson(value, 2)}`
   );

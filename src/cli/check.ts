@@ -16,6 +16,8 @@ import { describeKind, describeSources, troublesOfStatus } from "./check-node.ts
 import type { Section } from "./check-report-types.ts";
 import type { Config } from "./configuration.ts";
 import { ConfigError } from "./configuration-error.ts";
+import { isAlone } from "../info/info-without-node.ts";
+import type { Inspection } from "../info/info-monitor.ts";
 import { inspectNode } from "./inspect-node.ts";
 import type { Progress } from "./progress.ts";
 
@@ -33,12 +35,18 @@ export interface Checked {
  * Asks the node and reads its description once.
  *
  * @param progress says what takes long
- * @throws {ConfigError} if a file or a variable that the configuration names cannot be read
+ * @throws {ConfigError} if there is nothing to check, or a file or a variable that the configuration names cannot be
+ * read
  */
 export async function check(
   config: Config,
   { during }: Pick<Progress, "during"> = { during: (_, work) => work },
 ): Promise<Checked> {
+  const hasDescription = config.description !== undefined && config.description !== "none";
+  const isWithoutNode = isAlone(config.node, config.info);
+  if (isWithoutNode && !hasDescription && config.file === undefined) {
+    throw new ConfigError([NO_NODE]);
+  }
   const unreadable = await findUnreadable(config.node);
   if (unreadable.length > 0) throw new ConfigError(unreadable);
   const { inspection, info } = await during(
@@ -62,7 +70,7 @@ export async function check(
     ...sections.flatMap((section) => section.troubles),
   ];
   return {
-    report: reportOf(sections, troubles, info),
+    report: reportOf(sections, withoutKeys(verdictOn(troubles, inspection)), info),
     json: jsonOf(config, sections, troubles, info),
     isWell: troubles.length === 0,
   };
@@ -89,8 +97,18 @@ function withoutKeysIn<T>(value: T): T {
   ) as T;
 }
 
-function reportOf(sections: readonly Section[], troubles: readonly string[], info: unknown) {
-  const verdict = troubles.map((trouble) => `- ${trouble}\n`).join("") || "All is well\n";
+/** What to say where there is nothing to check. */
+const NO_NODE = "no node is named, as in nodeface check http://127.0.0.1:8545";
+
+/** All that is wrong; where nothing is, what else an operator would want to know of the node. */
+function verdictOn(troubles: readonly string[], inspection: Inspection | undefined): string {
+  if (troubles.length > 0) return troubles.map((trouble) => `- ${trouble}\n`).join("");
+  if (!inspection) return "All is well; no node is named, so none was asked\n";
+  const { status, reason } = inspection.status;
+  return status === "ok" ? "All is well\n" : `All is well; the node is ${status}: it ${reason}\n`;
+}
+
+function reportOf(sections: readonly Section[], verdict: string, info: unknown) {
   const all = [
     ...sections,
     { title: "Verdict", text: verdict },

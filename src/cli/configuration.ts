@@ -7,6 +7,7 @@
 import { clashesWith, type Forward } from "../gateway/forward-settings.ts";
 import type { InfoSettings, NodeSettings } from "../info/node-and-info-settings.ts";
 import type { Kind } from "../kinds/kind.ts";
+import type { LogCalls } from "../log.ts";
 import type { PageSettings } from "../options.ts";
 import { COMMAND, type CommandSetting, type Values } from "../settings/flags-and-variables.ts";
 import { isKindFile, kindNameOf, kindNameRule } from "../settings/kind-name.ts";
@@ -39,6 +40,8 @@ export interface Config {
   port: number;
   /** What is written about requests. */
   log: "text" | "json" | "off";
+  /** Which calls of the node are logged. */
+  logCalls: LogCalls;
   /** The host names answered for besides loopback names and IP literals; `"*"` for any. */
   hosts?: readonly string[] | "*";
   /** The origins whose pages may read the answers; `"*"` for any. */
@@ -71,6 +74,8 @@ export interface Files {
   read(path: string): Promise<string>;
   /** Reads a file of at most so many bytes; rejects with a message for the operator. */
   readBytes(path: string, limit: number): Promise<Uint8Array>;
+  /** Looks for a file, whatever its size; rejects with a message for the operator. */
+  find(path: string): Promise<void>;
   /** Whether there is such a file. */
   isThere(path: string): Promise<boolean>;
 }
@@ -98,7 +103,7 @@ export async function readConfig(
     await files.isThere(USUAL_FILE);
   const path = isUsual ? USUAL_FILE : values.config ?? (isNew ? USUAL_FILE : undefined);
   const { file, kinds, page, problems } = await readFiles(isNew ? undefined : path, values, files);
-  const wrong = [...given.problems, ...problems];
+  const wrong = [...await describeFlags(given.unknownFlags), ...given.problems, ...problems];
   if (values.kind !== undefined && !isKindFile(values.kind)) {
     const mistake = mistakeInText(values.kind, kindNameRule(Object.keys(kinds)));
     if (mistake) wrong.push(`${given.called.get("kind")} ${mistake}`);
@@ -115,6 +120,12 @@ export async function readConfig(
     throw new ConfigError(clashes.map(({ message }) => `${called} ${message}`));
   }
   const { from: description, servers } = placeOf(values.spec ?? file.description);
+  if (!isNew && isFile(description)) {
+    const called = given.called.get("spec") ?? `${path}: description`;
+    await files.find(description).catch(({ message }) => {
+      throw new ConfigError([`${called} names ${message}`]);
+    });
+  }
   const metrics = values.metrics ?? file.metrics;
   return {
     command,
@@ -126,6 +137,7 @@ export async function readConfig(
     host: values.host ?? file.listen?.host ?? defaultOf(COMMAND.host),
     port: values.port ?? file.listen?.port ?? defaultOf(COMMAND.port),
     log: values.log ?? file.log ?? defaultOf(COMMAND.log),
+    logCalls: values.logCalls ?? file.log_calls ?? defaultOf(COMMAND.logCalls),
     ...metrics === undefined ? {} : { metrics },
     ...file.hosts === undefined ? {} : { hosts: file.hosts },
     ...file.cors === undefined ? {} : { cors: file.cors },
@@ -138,6 +150,16 @@ export async function readConfig(
     info: file.info ?? {},
   };
 }
+
+async function describeFlags(flags: readonly string[]): Promise<string[]> {
+  if (flags.length === 0) return [];
+  const { describeUnknownFlag } = await import("./unknown-flag.ts");
+  return flags.map(describeUnknownFlag);
+}
+
+/** Whether a description is at a path: at a URL it may be there later. */
+const isFile = (place: string | undefined): place is string =>
+  place !== undefined && place !== "none" && !/^(?:https?|file):/i.test(place);
 
 /**
  * Reads the configuration file and the files of kinds.

@@ -20,12 +20,10 @@ export const files: Files = {
     return new TextDecoder().decode(await files.readBytes(path, TEXT_BYTES_MAX));
   },
   async readBytes(path, limit) {
-    const { PlatformError, readFile } = await import("../platform.ts");
-    try {
-      return await readFile(path, { limit, timeout: TIMEOUT });
-    } catch (error) {
-      throw error instanceof PlatformError ? new Error(`${path}: ${error.message}`) : error;
-    }
+    return await naming(path, ({ readFile }) => readFile(path, { limit, timeout: TIMEOUT }));
+  },
+  async find(path) {
+    await naming(path, async ({ fileUrl, findFile }) => findFile(await fileUrl(path)));
   },
   async isThere(path) {
     // Asked at every start: on Deno and Bun `node:fs` takes longer to load than to look.
@@ -36,3 +34,16 @@ export const files: Files = {
     return await look.then(() => true, () => false);
   },
 };
+
+/** Works on a file, so that what goes wrong says which one it is. */
+async function naming<T>(
+  path: string,
+  work: (platform: typeof import("../platform.ts")) => Promise<T>,
+): Promise<T> {
+  const platform = await import("../platform.ts");
+  try {
+    return await work(platform);
+  } catch (error) {
+    throw error instanceof platform.PlatformError ? new Error(`${path}: ${error.message}`) : error;
+  }
+}

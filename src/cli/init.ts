@@ -109,6 +109,8 @@ function valuesOf(
   return {
     ...isListening && { listen: `${shownHost}:${port}` },
     ...given.log !== undefined && { log: given.log },
+    ...given.logCalls !== undefined && { log_calls: given.logCalls },
+    ...given.metrics !== undefined && { metrics: given.metrics },
     ...given.spec !== undefined && { description: beside(given.spec) },
     ...given.forward !== undefined && { forward: given.forward },
     ...given.kind !== undefined && isKindFile(given.kind) && { kinds: [beside(given.kind)] },

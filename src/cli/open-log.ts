@@ -5,6 +5,7 @@
  *
  * @module
  */
+import type { Log } from "../log.ts";
 import { printable, withoutKeys } from "../untrusted-text.ts";
 import { createLineWriter, openOutput } from "./output.ts";
 
@@ -49,4 +50,38 @@ export function openLog(): ServiceLog {
     lines.write(formatMessage(message, level, new Date()));
   };
   return { log, flush: () => lines.flush() };
+}
+
+/** The log of a service, and of those that take its place. */
+export interface ReloadLog {
+  readonly log: Log;
+  /** Marks the end of what is said of a description that was read. */
+  endOfRead(): void;
+  /** While this runs, what was said of the description when it was read last is not said again. */
+  duringReload<T>(work: () => Promise<T>): Promise<T>;
+}
+
+/** Makes it: a description that stays broken is told of once, however often the configuration is reloaded. */
+export function createReloadLog(write: WriteLog): ReloadLog {
+  let isReloading = false;
+  let saidBefore = new Set<string>();
+  let said = new Set<string>();
+  return {
+    log(message, { code, level }) {
+      if (code === "description") said.add(message);
+      const isKnown = isReloading && code === "description" && saidBefore.has(message);
+      if (!isKnown) write(message, level);
+    },
+    endOfRead() {
+      [saidBefore, said] = [said, new Set()];
+    },
+    async duringReload(work) {
+      isReloading = true;
+      try {
+        return await work();
+      } finally {
+        isReloading = false;
+      }
+    },
+  };
 }

@@ -10,6 +10,7 @@ import type { InfoSettings, NodeSettings } from "../info/node-and-info-settings.
 import type { Field, Kind } from "../kinds/kind.ts";
 import { mistakeInLogo } from "../explorer/logo.ts";
 import { objectOf } from "../json/values.ts";
+import type { LogCalls } from "../log.ts";
 import { configuration } from "../options-schema.ts";
 import { type Mistake, readValue } from "../settings/check.ts";
 import type { LOGS } from "../settings/flags-and-variables.ts";
@@ -25,6 +26,7 @@ import { locateBeside, parseYaml } from "./parse-yaml.ts";
 export interface FileConfig {
   listen?: { host: string; port: number };
   log?: (typeof LOGS)[number];
+  log_calls?: LogCalls;
   hosts?: readonly string[] | "*";
   cors?: readonly string[] | "*";
   /** A path as the process sees it, a URL, or `none`; with what becomes of its servers. */

@@ -14,7 +14,7 @@ import { describeError } from "../log.ts";
 import { formatAccess } from "./access-log.ts";
 import type { Config } from "./configuration.ts";
 import { addressOf, listen, loadAdapter } from "./listen.ts";
-import { openLog, type WriteLog } from "./open-log.ts";
+import { createReloadLog, openLog, type ReloadLog, type WriteLog } from "./open-log.ts";
 import { createLineWriter, openOutput } from "./output.ts";
 import { handleSignals } from "./signals.ts";
 
@@ -22,6 +22,8 @@ import { handleSignals } from "./signals.ts";
 interface RunningService {
   readonly config: Config;
   readonly nodeface: AnsweringNodeface;
+  /** Is told of each request that was answered; nothing where no access log is written. */
+  readonly onAnswer: ServeOptions["onAnswer"];
   /** What has become of the node's description; nothing before it was read. */
   shown: DescriptionReport["shown"] | undefined;
   /** Resolves when the node's description was read for the first time, whatever came of it. */
@@ -53,11 +55,13 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   );
   const writeRequests = ({ log: form }: Config): ServeOptions["onAnswer"] =>
     form === "off" ? undefined : (record) => requests.write(formatAccess(record, form).trimEnd());
+  const told = createReloadLog(log);
   // Loaded while the service is made.
   const loading = loadAdapter();
   // Counters go on when the configuration is read again.
   const meters = createMeters();
-  const make = (config: Config) => makeService(config, startedAt, meters, log);
+  const make = (config: Config) =>
+    makeService(config, writeRequests(config), startedAt, meters, told);
   let current = make(config);
   const app: AnsweringApp = {
     fetch: (request) => current.nodeface.fetch(request),
@@ -66,7 +70,10 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   const options: ServeOptions = {
     hostname: config.host,
     port: config.port,
-    onAnswer: writeRequests(config),
+    // The adapters read it at each request.
+    get onAnswer() {
+      return current.onAnswer;
+    },
     onError: (error) => log(describeError(error), "error"),
   };
   const adapter = await loading;
@@ -75,24 +82,31 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   warmUp(current);
   let stopWatching = watchDescription(current, queue, log);
 
-  reload = async () => {
+  /** Makes the service that takes the place of the current one; it ends again where it knows less. */
+  const makeNext = async (next: Config): Promise<RunningService> => {
+    const made = make(next);
     try {
-      const next = await read();
-      if (next.host !== config.host || next.port !== config.port) {
-        log("another address to listen on is taken up when the service is started again");
-      }
-      const made = make(next);
       await made.nodeface.ready();
       warmUp(made);
       // What the node says of itself is not to be gone for a while.
       await made.nodeface.refresh();
-      if (isWorse(made, current)) {
-        throw new Error("the node's description cannot be read now, and would be lost");
+      if (!isWorse(made, current)) return made;
+      throw new Error("the node's description cannot be read now, and would be lost");
+    } catch (error) {
+      await made.nodeface.close();
+      throw error;
+    }
+  };
+  reload = async () => {
+    try {
+      const next = await read();
+      if (next.host !== config.host || next.port !== config.port) {
+        log("listen has changed; restart the service to use the new address");
       }
+      const made = await told.duringReload(() => makeNext(next));
       stopWatching();
       const before = current;
       current = made;
-      options.onAnswer = writeRequests(next);
       stopWatching = watchDescription(current, queue, log);
       await before.nodeface.close();
       await tellCredentials(next, log);
@@ -119,9 +133,10 @@ export async function runService(config: Config, read: () => Promise<Config>): P
 /** Makes the service for a configuration. */
 function makeService(
   config: Config,
+  onAnswer: ServeOptions["onAnswer"],
   startedAt: Date,
   meters: Meters,
-  log: WriteLog,
+  told: ReloadLog,
 ): RunningService {
   const { kinds, page, node, info, hosts, cors, description, servers, forward, metrics } = config;
   let described = () => {};
@@ -129,14 +144,17 @@ function makeService(
   // The configuration was checked when it was read.
   const nodeface = assembleNodeface({
     ...{ kinds, page, node, info, hosts, cors, description, servers, forward, metrics },
-    ...{ meters, startedAt },
+    ...{ meters, startedAt, logCalls: config.logCalls },
     onDescription: ({ shown }) => {
       service.shown = shown;
+      told.endOfRead();
       described();
     },
-    log: (message, { level }) => log(message, level),
+    log: told.log,
   });
-  const service: RunningService = { config, nodeface, shown: undefined, described: whenDescribed };
+  const service: RunningService = {
+    ...{ config, nodeface, onAnswer, shown: undefined, described: whenDescribed },
+  };
   return service;
 }
 

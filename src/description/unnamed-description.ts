@@ -102,10 +102,13 @@ export function keepFound<T>(
   /** What there is of the node that was found. */
   let found: Found<T> | undefined;
   let told: string | undefined;
+  /** What is shown of a kind without a description. */
+  const nothing: Shown<T> = { ...alone, operations: [] };
 
   function take(node: KnownNode): Found<T> {
     const taken: Found<T> = {
       kind: node.kind,
+      isToCome: node.hasInterface || node.description !== undefined,
       offer: {},
       offeredAt: -Infinity,
       lookedAt: -Infinity,
@@ -185,7 +188,8 @@ export function keepFound<T>(
 
   return {
     get current() {
-      return found?.ofNode?.current ?? found?.ofKind?.current ?? alone;
+      const { ofNode, ofKind, isToCome } = found ?? { isToCome: true };
+      return ofNode?.current ?? ofKind?.current ?? (isToCome ? alone : nothing);
     },
     ready: Promise.resolve(),
     refresh: runOneAtATime(look),
@@ -195,6 +199,8 @@ export function keepFound<T>(
 /** What there is of a node whose kind was found. */
 interface Found<T> {
   readonly kind: string;
+  /** Whether there is a description of it. */
+  readonly isToCome: boolean;
   /** What it says that it has, and when that was asked. */
   offer: Offer;
   offeredAt: number;

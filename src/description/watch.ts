@@ -58,7 +58,7 @@ export interface Shown<T> {
   readonly yaml: Resource<Representation>;
   readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
   readonly page: T;
-  /** What is called at the node, where calls are forwarded. */
+  /** What is called at the node, where calls are forwarded; `undefined` while the description is not known. */
   readonly operations?: readonly NodeOperation[] | undefined;
 }
 

@@ -7,6 +7,12 @@
 /** What `forward` may be in short: nothing, or what is marked as a read. */
 export const FORWARDS = ["off", "reads"] as const;
 
+/** What else people write for these. */
+export const FORWARD_ALIASES: Readonly<Record<string, (typeof FORWARDS)[number]>> = {
+  ...{ true: "reads", on: "reads", yes: "reads", read: "reads" },
+  ...{ false: "off", no: "off", none: "off" },
+};
+
 /** How calls of the node are forwarded, in the form of the configuration file. */
 export interface ForwardSettings {
   /**

@@ -1,30 +1,51 @@
 /**
- * The answers to calls of the node, which this service does not forward. Its description names them below
- * `/v1/node` and `/v1/rpc`.
+ * The responses to calls of the node where none can be forwarded: where nothing is open, and until it is known what
+ * the node has. The description names them below `/v1/node` and `/v1/rpc`.
  *
  * @module
  */
 import type { Answer } from "../http/message.ts";
 import { problem } from "../http/problem-details.ts";
+import { jsonAnswer } from "./make-json-answer.ts";
 import { CODES } from "./rpc-error-codes.ts";
 
-const MESSAGE = "This service shows what the node can do, and does not forward calls to it; " +
-  'the setting "forward" says what is';
+/** Why no call is forwarded. */
+export type WhyNot = "off" | "unknown";
 
-/** Answers a call of the node's REST interface, or of one of its methods. */
-export const refuseCall = (): Answer => problem(403, MESSAGE);
+interface Refusal {
+  readonly status: 403 | 503;
+  /** In JSON-RPC. */
+  readonly code: number;
+  readonly message: string;
+  readonly headers: Record<string, string>;
+}
 
-/** Answers a body of JSON-RPC: its clients read errors in their own form. */
-export function refuseRpc(): Answer {
-  const error = { code: CODES.notAllowed, message: MESSAGE };
-  const body = new TextEncoder().encode(JSON.stringify({ jsonrpc: "2.0", error, id: null }));
-  return {
+const REFUSALS: Readonly<Record<WhyNot, Refusal>> = {
+  off: {
     status: 403,
-    headers: {
-      "content-type": "application/json",
-      "content-length": String(body.byteLength),
-      "cache-control": "no-store",
-    },
-    body,
-  };
+    code: CODES.notAllowed,
+    message: "This service shows what the node can do, and does not forward calls to it; " +
+      'the setting "forward" says what is',
+    headers: {},
+  },
+  // A 404 would tell a client that the node has no such method.
+  unknown: {
+    status: 503,
+    code: CODES.notReached,
+    message: "What can be called is not known yet; /v1/info says how the node is",
+    headers: { "retry-after": "5" },
+  },
+};
+
+/** Refuses a call of the node's REST interface, or of one of its methods. */
+export function refuseCall(why: WhyNot): Answer {
+  const { status, message, headers } = REFUSALS[why];
+  return problem(status, message, headers);
+}
+
+/** Refuses a body of JSON-RPC: its clients read errors in their own form. */
+export function refuseRpc(why: WhyNot): Answer {
+  const { status, code, message, headers } = REFUSALS[why];
+  const error = { jsonrpc: "2.0", error: { code, message }, id: null };
+  return jsonAnswer(status, JSON.stringify(error), headers);
 }

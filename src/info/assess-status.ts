@@ -82,9 +82,9 @@ function statusOfFailures(
   if (isWarming) return { status: "starting", code: "warming_up", reason: "is warming up" };
   const isEmpty = gaveNothing(plan, knowledge);
   const errors = failed.map(({ error }) => error);
-  if (isEmpty && plan.kind && errors.every(({ isAbsent }) => isAbsent)) {
-    return statusOfError(wrongKind(plan.kind, errors[0]));
-  }
+  const isNew = vital.every((name) => knowledge.get(name)?.last === undefined);
+  const isOther = errors.every(({ isAbsent, isForeign }) => isAbsent || (isNew && isForeign));
+  if (isEmpty && plan.kind && isOther) return statusOfError(wrongKind(plan.kind, errors[0]));
   if (isEmpty) return statusOfError(worst(errors));
   if (failed.length > 0) {
     const error = worst(errors);
@@ -105,8 +105,9 @@ function statusOfFailures(
 /** A node that answers, but not as its kind does. */
 function wrongKind(kind: string, error?: SourceError): SourceError {
   const number = error?.number === undefined ? "" : ` (${error.number})`;
+  const seen = error && !error.isAbsent ? `it ${error.message}; ` : "";
   return new SourceError("wrong_kind", `answers, but not as ${kind} does${number}`, {
-    hint: "node.kind says what is asked; without it the kind is found by asking",
+    hint: `${seen}node.kind says what is asked; without it the kind is found by asking`,
   });
 }
 
@@ -120,7 +121,7 @@ function statusOfAnswers({ plan, shown, values, date }: Seen): NodeStatus {
   const { synced, sync_progress: progress } = values;
   if (synced === false) return syncing("is catching up with its network");
   if (typeof progress === "number" && health?.complete !== undefined) {
-    if (progress < health.complete) return syncing(`is in sync by ${formatPercent(progress)}`);
+    if (progress < health.complete) return syncing(`is ${formatPercent(progress)} synced`);
   }
   const isInSync = synced === true || health?.complete !== undefined && progress !== undefined ||
     health !== undefined && targetsOf(health, shown.answers).length > 0;

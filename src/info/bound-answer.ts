@@ -52,7 +52,8 @@ export function readAnswer(text: string): SourceAnswer {
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
     const start = text.trim() === "" ? "nothing" : quote(excerpt(startOf(text, 400), 40));
-    throw new SourceError("bad_answer", `gives something other than JSON: ${start}`);
+    const message = `gives something other than JSON: ${start}`;
+    throw new SourceError("bad_answer", message, { isForeign: true });
   }
 }
 

@@ -87,11 +87,12 @@ export function createStateLog(label: string, log: NodeLog): StateLog {
       if (status.status !== "ok") {
         const { reason = status.code, hint } = status;
         const clauses = [reason, hint].filter((clause) => clause !== undefined);
-        const after = before && before.status.status !== "starting"
+        const isStill = before?.status.status === status.status;
+        const after = before && before.status.status !== "starting" && !isStill
           ? ` (after ${lasted} of ${before.status.status})`
           : "";
         const text = clauses.map((clause) => excerpt(clause, CLAUSE_LENGTH)).join("; ");
-        log(`${label} is ${status.status}${after}: ${text}`, event);
+        log(`${label} is ${isStill ? "still " : ""}${status.status}${after}: ${text}`, event);
       } else if (before && before.status.status !== "starting") {
         const reason = excerpt(before.status.reason ?? "", CLAUSE_LENGTH);
         log(`${label} is ok again, after ${lasted} of ${before.status.status} (${reason})`, event);

@@ -23,7 +23,7 @@ export interface NodeBeside {
   kinds(): Promise<Readonly<Record<string, Kind>>>;
   /** The name of its kind; `undefined` while it is not known. */
   kind(): Promise<string | undefined>;
-  /** What is known of it; `undefined` while its kind is not known. It is asked for its kind at the first call only. */
+  /** What is known of it; `undefined` while its kind is not known, for which it is asked when that is due. */
   find(): Promise<KnownNode | undefined>;
   /** The path of its JSON-RPC, which its kind knows; empty if it is not known. */
   readonly rpcPath: Resource<string>;
@@ -58,12 +58,10 @@ export function createNodeBeside(options: ResolvedOptions): NodeBeside {
 
   const kind = async () => node.kind ?? (await monitor.get()).kind;
 
-  let isAsked = false;
   let known: KnownNode | undefined;
   const find = async () => {
     let name = await kind();
-    if (name === undefined && !isAsked) {
-      isAsked = true;
+    if (name === undefined) {
       await snapshot.get();
       name = await kind();
     }
@@ -78,13 +76,23 @@ export function createNodeBeside(options: ResolvedOptions): NodeBeside {
     return known && withSoftware(known, info);
   };
 
-  const rpcPath = lazy(async () => {
-    const known = await find();
-    if (!known?.hasInterface) return "";
-    const json = await known.loadInterface();
-    const { readInterface } = await import("../openapi/kind-document.ts");
-    return readInterface(parseJson(new TextDecoder().decode(json))).openrpc?.path ?? "";
-  });
+  let path: string | undefined;
+  const rpcPath: Resource<string> = {
+    peek: () => path,
+    async get() {
+      const found = await pathOf(await find());
+      // Until the kind is known this is a guess.
+      if (await kind() !== undefined) path = found;
+      return found;
+    },
+  };
 
   return { monitor, snapshot, kinds, kind, find, rpcPath };
+}
+
+async function pathOf(known: KnownNode | undefined): Promise<string> {
+  if (!known?.hasInterface) return "";
+  const json = await known.loadInterface();
+  const { readInterface } = await import("../openapi/kind-document.ts");
+  return readInterface(parseJson(new TextDecoder().decode(json))).openrpc?.path ?? "";
 }

@@ -62,9 +62,12 @@ export async function openDescription(
     page: lazy(async () => makePage({ page: await parts.get(), origins: [] }, notice)),
   });
   const url = node.url || undefined;
-  const isNowhere = place === undefined && url === undefined && node.kind === undefined;
-  if (place === "none" || isNowhere) {
-    return { current: alone(), ready: Promise.resolve(), refresh: () => Promise.resolve() };
+  // A host that says itself how its node is leaves nobody to ask for the kind.
+  const hasKind = node.kind !== "none" &&
+    (node.kind ?? (typeof options.info === "function" ? undefined : url)) !== undefined;
+  if (place === "none" || (place === undefined && !hasKind)) {
+    const current = { ...alone(), operations: [] };
+    return { current, ready: Promise.resolve(), refresh: () => Promise.resolve() };
   }
   const [{ createPrepare }, { createFetchDescription }, { tellReport }] = await Promise.all([
     import("../description/prepare-here-or-in-thread.ts"),

@@ -10,6 +10,7 @@ import type { Auth } from "../info/sources/give-credentials.ts";
 import { milliseconds } from "../info/parse-duration.ts";
 import type { Duration } from "../kinds/kind.ts";
 import { lazy } from "../lazy.ts";
+import { isLogged } from "../log.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import type { ResolvedOptions } from "../options.ts";
 import type { NodeBeside } from "./node-beside.ts";
@@ -21,7 +22,7 @@ import type { NodeBeside } from "./node-beside.ts";
  * @returns `undefined` where no calls are forwarded, or nobody knows where the node is
  */
 export async function openGateway(
-  { forward, node, log, meters }: ResolvedOptions,
+  { forward, node, log, logCalls, meters }: ResolvedOptions,
   beside: NodeBeside,
   operations: () => Awaitable<readonly NodeOperation[]>,
 ): Promise<Gateway | undefined> {
@@ -69,6 +70,7 @@ export async function openGateway(
     operations,
     log(call) {
       meters?.countCall(call);
+      if (!isLogged(call, logCalls)) return;
       const took = `${Math.round(call.milliseconds)} ms ${call.bytes} bytes`;
       log(`${call.operation} ${call.status} ${took}`, { code: "call", level: "info", call });
     },

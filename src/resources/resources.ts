@@ -8,6 +8,7 @@ import { type Assets, createAssets } from "../explorer/assets.ts";
 import type { Icons } from "../explorer/icon.ts";
 import type { Page } from "../explorer/page.ts";
 import type { Gateway } from "../gateway/gateway.ts";
+import type { Awaitable } from "../http/message.ts";
 import { represent, type Representation } from "../http/representation.ts";
 import { lazy, pick, type Resource } from "../lazy.ts";
 import { prepareCatalog } from "../openapi/api-catalog.ts";
@@ -45,6 +46,8 @@ export interface Resources {
   readonly assets: Resource<Assets>;
   /** `/v1/node` and `/v1/rpc`; nothing where calls are not forwarded. */
   readonly gateway: Resource<Gateway | undefined>;
+  /** Whether it is known what can be called: the description was read, or there is none. */
+  readonly isDescribed: () => Awaitable<boolean>;
   /**
    * Makes everything except the explorer's files, the description below `/v1`, the YAML of a large
    * description, for which requests wait, and what needs an answer of the node.
@@ -92,6 +95,11 @@ export function createResources(options: ResolvedOptions): Resources {
     },
     get: async () => await of((await description.get()).current).get(),
   });
+  const isDescribed = () => {
+    const opened = description.peek();
+    const isKnown = ({ current }: OpenDescription) => current.operations !== undefined;
+    return opened ? isKnown(opened) : description.get().then(isKnown);
+  };
   const callable = ({ current }: OpenDescription) => current.operations ?? NONE;
   const gateway = lazy(() =>
     openGateway(options, beside, () => {
@@ -150,6 +158,7 @@ export function createResources(options: ResolvedOptions): Resources {
     favicon,
     assets,
     gateway,
+    isDescribed,
     async prepare() {
       await Promise.all([beside.monitor.get(), catalog.get(), favicon.get(), assets.get()]);
       await (await description.get()).current.page.get();

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { FORWARDS } from "../gateway/forward-settings.ts";
+import { FORWARD_ALIASES, FORWARDS } from "../gateway/forward-settings.ts";
+import { LOG_CALLS, type LogCalls } from "../log.ts";
 import { KIND_OR_FILE_RULE } from "./kind-name.ts";
 import type { About } from "./schema-builders.ts";
 import {
@@ -20,6 +21,8 @@ import {
 /** A setting of the command, which is told as text. */
 export interface CommandSetting<T = unknown> extends About {
   readonly rule: TextRule<T>;
+  /** Its key in the configuration file; one with a dot is inside of another. */
+  readonly key?: string;
 }
 
 /** What is written about requests, to standard output. */
@@ -34,6 +37,7 @@ export interface Values {
   host?: string;
   port?: number;
   log?: (typeof LOGS)[number];
+  logCalls?: LogCalls;
   forward?: (typeof FORWARDS)[number];
   metrics?: boolean;
 }
@@ -43,6 +47,7 @@ export const COMMAND: {
   readonly [Name in keyof Values]-?: CommandSetting<NonNullable<Values[Name]>>;
 } = {
   url: {
+    key: "node.url",
     rule: NODE_URL_RULE,
     text: "where the node answers, such as http://127.0.0.1:8545",
     example: "http://127.0.0.1:8545",
@@ -50,6 +55,7 @@ export const COMMAND: {
     argument: "NODE_URL",
   },
   kind: {
+    key: "node.kind",
     rule: KIND_OR_FILE_RULE,
     text: "what kind of node it is; a file for one of your own",
     default: "found by asking",
@@ -59,6 +65,8 @@ export const COMMAND: {
     argument: "KIND",
   },
   spec: {
+    key: "description",
+    also: ["spec"],
     rule: PLACE_RULE,
     text:
       "the node's own OpenAPI description, a file or a URL, read again when it changes, or none",
@@ -77,6 +85,7 @@ export const COMMAND: {
     argument: "FILE",
   },
   host: {
+    key: "listen",
     rule: HOST_RULE,
     text: "the address to listen on",
     default: "127.0.0.1",
@@ -85,6 +94,7 @@ export const COMMAND: {
     argument: "HOST",
   },
   port: {
+    key: "listen",
     rule: PORT_RULE,
     text: "the port to listen on; 0 for a free one",
     default: "8080",
@@ -93,7 +103,8 @@ export const COMMAND: {
     argument: "PORT",
   },
   forward: {
-    rule: oneWordOf(FORWARDS),
+    key: "forward",
+    rule: oneWordOf(FORWARDS, undefined, FORWARD_ALIASES),
     text: "what may be called at the node through this service: off, or reads",
     default: "off",
     example: "reads",
@@ -102,6 +113,7 @@ export const COMMAND: {
     argument: "WHAT",
   },
   metrics: {
+    key: "metrics",
     rule: SWITCH_RULE,
     text: "answer /v1/metrics, for Prometheus",
     default: "false",
@@ -110,6 +122,7 @@ export const COMMAND: {
     variables: ["NODEFACE_METRICS"],
   },
   log: {
+    key: "log",
     rule: oneWordOf(LOGS),
     text: "write each request to standard output: text, json or off",
     default: "off",
@@ -117,5 +130,15 @@ export const COMMAND: {
     flag: "log",
     variables: ["NODEFACE_LOG"],
     argument: "FORM",
+  },
+  logCalls: {
+    key: "log_calls",
+    rule: oneWordOf(LOG_CALLS),
+    text: "which calls of the node are a line of the log, on standard error: failed, all or off",
+    default: "failed",
+    example: "all",
+    flag: "log-calls",
+    variables: ["NODEFACE_LOG_CALLS"],
+    argument: "CALLS",
   },
 };

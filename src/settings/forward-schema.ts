@@ -7,6 +7,7 @@ import * as v from "valibot";
 import {
   clashesWith,
   type Forward,
+  FORWARD_ALIASES,
   FORWARD_DEFAULTS,
   FORWARDS,
 } from "../gateway/forward-settings.ts";
@@ -82,7 +83,8 @@ export function forward(path: Schema<string>): Schema {
       for (const message of mistakesIn(dataset.value)) addIssue({ message });
     }),
   );
-  return either<unknown>("off, reads, or an object with what is open", word(FORWARDS), checked);
+  const right = "off, reads, or an object with what is open";
+  return either<unknown>(right, word(FORWARDS, right, FORWARD_ALIASES), checked);
 }
 
 /** What is said of it. */

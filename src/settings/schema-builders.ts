@@ -28,6 +28,8 @@ export interface About {
   readonly flag?: string;
   /** The variables of the environment that are read, the first that is set. */
   readonly variables?: readonly string[];
+  /** What people call its key in a configuration file, since its flags are called so. */
+  readonly also?: readonly string[];
   /** What stands for the value in `--help`; a flag without one switches something on. */
   readonly argument?: string;
 }
@@ -138,7 +140,9 @@ export function word<W extends string>(
   const rule = oneWordOf(words, right, also);
   const schema = v.picklist(words, rule.right);
   return readBy(schema, (value, read) => {
-    const message = typeof value === "string" ? mistakeInText(value, rule) : undefined;
+    // YAML has `true` for what is meant as a word.
+    const isText = typeof value === "string" || (also && typeof value === "boolean");
+    const message = isText ? mistakeInText(String(value), rule) : undefined;
     return read(message === undefined ? schema : wrong(message), value);
   });
 }
@@ -195,15 +199,25 @@ export function object(
   return readBy(schema, (value, read) => {
     if (!isPlainObject(value)) return read(v.never(schema.message), value);
     const unknown = Object.keys(value).filter((key) => !keys.includes(key) && !isOther(key));
-    const closed = v.pipe(schema, aboutKeys(unknown, (key) => noSuchKey(key, keys)));
+    const closed = v.pipe(schema, aboutKeys(unknown, (key) => noSuchKey(key, settings)));
     return read(closed, withoutUndefined(value));
   });
 }
 
-/** What to say of a key that is none. */
-function noSuchKey(key: string, keys: readonly string[]): string {
-  const meant = nearest(key, keys);
+/** What to say of a key that is none: it may be one of an object inside, or a flag whose key has another name. */
+function noSuchKey(key: string, settings: Settings): string {
+  const keys = Object.keys(settings);
+  const outer = keys.find((name) => keysInside(settings[name]!).includes(key));
+  const meant = outer !== undefined
+    ? `${outer}.${key}`
+    : keys.find((name) => aboutOf(settings[name]!).also?.includes(key)) ?? nearest(key, keys);
   return `is no key here${meant ? didYouMean(meant) : `; there are ${keys.join(", ")}`}`;
+}
+
+/** The keys of an object, in whichever form it has. */
+function keysInside(schema: Schema): string[] {
+  const { entries = {}, options = [] } = partsOf(schema);
+  return [...Object.keys(entries), ...options.flatMap(keysInside)];
 }
 
 /** An object with keys that are known; `null`, as a file has it where nothing follows, is an empty one. */

@@ -164,8 +164,9 @@ export function hasUser(url: string): boolean {
 function mistakeInUrl(text: string): string | undefined {
   const [, scheme, rest = ""] = /^([a-z][a-z0-9+.-]*):\/\/([^]*)$/i.exec(text) ?? [];
   if (scheme === undefined) {
-    const isPlain = /^[\w.-]+(:\d+)?(\/[\w./-]*)?$/.test(text);
-    const meant = isPlain ? `; did you mean http://${text}?` : "";
+    const [, start = "http:", address = ""] = /^(https?:)?\/{0,2}(.*)$/i.exec(text) ?? [];
+    const isPlain = /^[\w.-]+(:\d+)?(\/[\w./-]*)?$/.test(address);
+    const meant = isPlain ? `; did you mean ${start.toLowerCase()}//${address}?` : "";
     return `must begin with http:// or https://${meant}`;
   }
   if (!/^https?$/i.test(scheme)) return `must begin with http:// or https://, not ${scheme}://`;

@@ -46,7 +46,7 @@ export async function startBeside(
   await writeFile(join(folder, TOKEN_FILE), TOKEN);
   const node = { url, kind, ...auth && { auth } };
   const isFlag = typeof forward === "string";
-  await writeFile(file, formatJson({ node, ...!isFlag && { forward } }));
+  await writeFile(file, formatJson({ node, log_calls: "all", ...!isFlag && { forward } }));
   const flags = isFlag ? ["--forward", forward] : [];
   const service = await start([...COMMANDS.Node, "--config", file, ...flags]);
   try {

@@ -338,8 +338,18 @@ const ROWS: Readonly<Record<string, Row>> = {
     node: played(() => status(200, {}, "<!doctype html><title>Hello</title>"), "ethereum"),
     seen: {
       status: "degraded",
-      code: "bad_answer",
-      reason: /something other than JSON/,
+      code: "wrong_kind",
+      reason: /^answers, but not as ethereum does$/,
+      health: 503,
+      header: "Needs attention",
+    },
+  },
+  "is a server of files": {
+    node: played(() => status(501, {}, "<!doctype html><title>Error response</title>"), "ethereum"),
+    seen: {
+      status: "degraded",
+      code: "wrong_kind",
+      reason: /^answers, but not as ethereum does \(501\)$/,
       health: 503,
       header: "Needs attention",
     },

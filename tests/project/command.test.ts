@@ -5,12 +5,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { spawn } from "node:child_process";
+import process from "node:process";
 import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
 import { COMMAND, type CommandSetting } from "../../src/settings/flags-and-variables.ts";
 import { ROOT } from "../_paths.ts";
 import { COMMANDS, run, serving, start } from "../_server.ts";
-import { until } from "../nodes/_daemon.ts";
+import { infoOf, until } from "../nodes/_daemon.ts";
 
 /** Arguments and environment that are wrong, and what is said of them. */
 const WRONG: [
@@ -21,6 +22,15 @@ const WRONG: [
   [["--bogus"], {}, 'unknown option "--bogus"; see nodeface --help'],
   [["--prot", "80"], {}, 'unknown option "--prot"; did you mean --port?'],
   [["-p", "80"], {}, 'unknown option "-p"; see nodeface --help'],
+  [["-v"], {}, 'unknown option "-v"; did you mean -V?'],
+  [
+    ["--cors", "*"],
+    {},
+    'unknown option "--cors"; it is a key of the configuration: cors',
+  ],
+  [["check"], {}, "no node is named, as in nodeface check http://127.0.0.1:8545"],
+  [["--spec", "/none.yaml"], {}, "--spec names /none.yaml: there is no such file"],
+  [["check", "--spec", "/none.yaml"], {}, "--spec names /none.yaml: there is no such file"],
   [
     ["--port", "http"],
     {},
@@ -53,6 +63,16 @@ const WRONG: [
     ["a.b"],
     {},
     "NODE_URL must begin with http:// or https://; did you mean http://a.b?",
+  ],
+  [
+    ["http:/127.0.0.1:8545"],
+    {},
+    "NODE_URL must begin with http:// or https://; did you mean http://127.0.0.1:8545?",
+  ],
+  [
+    ["serve", "http://a"],
+    {},
+    'unknown command "serve"; nodeface serves without one, as in nodeface http://127.0.0.1:8545',
   ],
   [["chek", "http://a"], {}, 'unknown command "chek"; did you mean check?'],
   [["kinds", "xyz"], {}, '"xyz" is no kind known; see nodeface kinds'],
@@ -189,6 +209,21 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
     },
   );
 
+  suiteOf("a reader of its log that goes away does not end it", async () => {
+    const config = join(folder, `${runtime}.yaml`);
+    const write = (name: string) => writeFileSync(config, `info: { static: { name: ${name} } }`);
+    write("first");
+    const server = await start([...command, "--config", config]);
+    server.leave("stderr");
+    // The line of each has been written when the next one is taken.
+    for (const name of ["second", "third", "fourth"]) {
+      write(name);
+      process.kill(server.pid, "SIGHUP");
+      await until(async () => (await infoOf(server.url)).info.name === name, 10_000);
+    }
+    assert.is((await server.stop()).code, 0);
+  });
+
   suiteOf(
     "it prints its address and the explorer's when it is ready",
     async () => {
@@ -254,7 +289,10 @@ for (
 }
 
 json("prints one object and ends with 0 where all is well", async () => {
-  const ended = await run([...COMMANDS.Bun, "check", "--json"], { NODEFACE_PROT: "1" });
+  const spec = join(folder, "well.json");
+  writeFileSync(spec, JSON.stringify({ openapi: "3.1.0", info, paths: {} }));
+  const args = ["check", "--json", "--spec", spec];
+  const ended = await run([...COMMANDS.Bun, ...args], { NODEFACE_PROT: "1" });
   const { ok, troubles, notes } = JSON.parse(ended.stdout);
   assert.equal([ok, troubles, ended.code, ended.stderr], [true, [], 0, ""]);
   assert.match(notes[0], "nothing reads the variable NODEFACE_PROT");

@@ -27,7 +27,7 @@ command(
       "etcd",
     );
     assert.is(code, 1);
-    assert.match(stdout, /^version +GET \/version +\d+ ms +trouble: /m);
+    assert.match(stdout, /^version +GET \/version +\d+ ms +failed: /m);
     assert.match(stdout, '"status": "unreachable"');
   },
 );
@@ -111,6 +111,40 @@ command(
       "the node's description cannot be read now, and would be lost",
     );
     await service.stop();
+  },
+);
+
+command(
+  "a broken description is told of once, however often SIGHUP comes, and each try ends whole",
+  async () => {
+    const GOOD = '{ "openapi": "3.1.1", "info": { "title": "Good", "version": "1" }, "paths": {} }';
+    let isBroken = false;
+    const cut: string[] = [];
+    const node = createServer((request, response) => {
+      const { method, url } = request;
+      if (url === "/spec.json") return response.end(isBroken ? "{ nonsense" : GOOD);
+      // What a service that was given up has asked for is broken off long before its ten seconds are over.
+      response.on("close", () => response.writableEnded || cut.push(`${method} ${url}`));
+      if (!isBroken) response.end("{}");
+    }).listen(0, "127.0.0.1");
+    await once(node, "listening");
+    const url = `http://127.0.0.1:${(node.address() as AddressInfo).port}`;
+    const config = join(folder, "broken.json");
+    const about = { url, kind: "etcd", timeout: "10s" };
+    await writeFile(config, JSON.stringify({ description: `${url}/spec.json`, node: about }));
+    const service = await start([...COMMANDS.Node, "--config", config]);
+    await fetch(`${service.url}spec.json`);
+    isBroken = true;
+    const count = (text: string) => service.stderr().split(text).length - 1;
+    for (let tries = 1; tries <= 3; tries++) {
+      process.kill(service.pid, "SIGHUP");
+      await until(() => Promise.resolve(count("stays as it was") === tries), 10_000);
+    }
+    assert.is(count("spec.json:1:3"), 1, service.stderr());
+    await until(() => Promise.resolve(cut.length >= 3), 5000);
+    await service.stop();
+    node.closeAllConnections();
+    node.close();
   },
 );
 

@@ -62,6 +62,7 @@ upgrading("the variables do what it says", async () => {
   const files: Files = {
     read: () => Promise.reject(new Error("none")),
     readBytes: () => Promise.reject(new Error("none")),
+    find: () => Promise.resolve(),
     isThere: () => Promise.resolve(false),
   };
   const read = async (line: string) => {

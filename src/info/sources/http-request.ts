@@ -96,10 +96,8 @@ async function exchange(
   const { response } = await sendWithAuth(request, context, owner, signal);
   const { status } = response;
   if (response.type === "opaqueredirect" || (status >= 300 && status < 400 && status !== 304)) {
-    throw new SourceError(
-      "bad_answer",
-      `redirects (${status}), which is not followed`,
-    );
+    const hint = hintOfRedirect(response.headers.get("location"), request.url);
+    throw new SourceError("bad_answer", `redirects (${status}), which is not followed`, { hint });
   }
   // Nothing was asked to be packed; what is may be a thousand times larger than it looks.
   const coding = response.headers.get("content-encoding")?.toLowerCase() ?? "identity";
@@ -116,6 +114,14 @@ async function exchange(
     });
   }
   return { status, text };
+}
+
+/** Where a redirect leads, without what may be a secret: a path of the same origin, or another origin with its path. */
+function hintOfRedirect(location: string | null, from: string): string | undefined {
+  if (location === null || !URL.canParse(location, from)) return undefined;
+  const to = new URL(location, from);
+  const origin = to.origin === new URL(from).origin ? "" : to.origin;
+  return `it leads to ${excerpt(startOf(origin + to.pathname, 400))}`;
 }
 
 /** What servers with TLS answer to a request without it: Go, nginx, Apache. */

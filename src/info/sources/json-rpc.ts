@@ -107,15 +107,17 @@ function outcomeOf(
     const isKept = keepErrors && !failure.isAbsent;
     return isKept ? { answer: { value: { error }, leftOut: answer.leftOut } } : { error: failure };
   }
-  const leftOut = answer.leftOut.filter((out) => out.startsWith(RESULT))
-    .map((out) => out.slice(RESULT.length).replace(/^:/, "the answer:"));
+  const leftOut = answer.leftOut.filter((out) => RESULT.test(out))
+    .map((out) => out.replace(RESULT, "").replace(/^:/, "the answer:"));
   if (result === undefined && !isPartial) {
-    return { error: new SourceError("bad_answer", "gives no result in JSON-RPC") };
+    const message = "gives no result in JSON-RPC";
+    return { error: new SourceError("bad_answer", message, { isForeign: true }) };
   }
   return { answer: { value: keepErrors ? { result } : result, leftOut } };
 }
 
-const RESULT = "/result";
+/** The result, or a part of it, at the start of what names a place. */
+const RESULT = /^\/result(?![^/: ])/;
 
 /** JSON-RPC's code for a method that is not there. */
 const NO_METHOD = -32601;

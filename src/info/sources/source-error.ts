@@ -33,6 +33,8 @@ export interface FailureDetails {
   readonly number?: number | undefined;
   /** Whether the node says that it has no such method or path. */
   readonly isAbsent?: boolean;
+  /** Whether this is no response of a node of any kind that would be asked so, such as a page of HTML. */
+  readonly isForeign?: boolean;
   /** What an operator can do, for the log: it may name settings and paths. */
   readonly hint?: string | undefined;
   /** The kind that the refusal shows. */
@@ -48,6 +50,7 @@ export class SourceError extends Error {
   readonly code: FailureCode;
   readonly number: number | undefined;
   readonly isAbsent: boolean;
+  readonly isForeign: boolean;
   readonly hint: string | undefined;
   readonly looksLike: string | undefined;
 
@@ -56,6 +59,7 @@ export class SourceError extends Error {
     this.code = code;
     this.number = details.number;
     this.isAbsent = details.isAbsent ?? false;
+    this.isForeign = details.isForeign ?? this.isAbsent;
     this.hint = details.hint;
     this.looksLike = details.looksLike;
   }
@@ -66,8 +70,8 @@ export class SourceError extends Error {
   }
 }
 
-/** Statuses of a path that is not there, or not for this method. */
-export const ABSENT: readonly number[] = [404, 405];
+/** Statuses of a path that is not there, or not for this method. A server of files has 501 for POST. */
+export const ABSENT: readonly number[] = [404, 405, 501];
 
 /** The failure of an answer whose status is not one of success. */
 export function failureOfStatus(status: number): SourceError {
