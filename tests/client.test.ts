@@ -135,6 +135,7 @@ const REFUSED = [
     .concat("+2", "", ";a", "2,", "2_0", "\xb2", "0000000000002")
     .map((size) => `${OK}${CHUNKED}\r\n${size}\r\nok\r\n0\r\n\r\n`),
   ...["no field", "HTTP/1.1 200 OK", ": a", "X : a", " X: a", "X\xe4: a", "X: a\rb", "X", "\0"]
+    .concat("Content-Length: 2", "transfer-encoding: chunked")
     .map((trailer) => `${OK}${CHUNKED}\r\n2\r\nok\r\n0\r\n${trailer}\r\n\r\n`),
   `${OK}${CHUNKED}\r\n0\r\n${"X: a\r\n".repeat(3000)}\r\n`,
   `${OK}${CHUNKED}\r\n${`1;${"a".repeat(99)}\r\na\r\n`.repeat(170)}0\r\n\r\n`,

@@ -26,6 +26,8 @@ const HEAD_MAX = 16_384;
 
 const STATUS_LINE = /^HTTP\/1\.([01]) (\d{3})(?: [\t\x20-\x7e\x80-\xff]*)?$/;
 const FIELD = /^([\w!#$%&'*+.^`|~-]+):([\t\x20-\x7e\x80-\xff]*)$/;
+/** Fields that others on the way may read a second time, behind the content. */
+const FRAMING = /^(?:content-length|transfer-encoding):/i;
 /** No white space stands around extensions, though some recipients take it (RFC 9112, section 7.1.1). */
 const CHUNK_SIZE =
   /^([\da-f]{1,12})(?:;[\w!#$%&'*+.^`|~-]+(?:=(?:[\w!#$%&'*+.^`|~-]+|"(?:[\t !#-[\]-~\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)*$/i;
@@ -125,7 +127,7 @@ export class AnswerReader {
       this.#headLength -= 2;
       this.#state = "size";
     } else if (line === "") this.#end();
-    else if (!FIELD.test(line)) refuse("trailer");
+    else if (!FIELD.test(line) || FRAMING.test(line)) refuse("trailer");
   }
 
   #endHead(): void {
