@@ -144,6 +144,9 @@ const REFUSED = [
   "HTTP/1.1 099 No\r\n\r\n",
   "HTTP/1.1 600 No\r\n\r\n",
   "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n",
+  ...["Content-Length: 0", "Content-Length: 3", CHUNKED.trim()].map((field) =>
+    `HTTP/1.1 100 Continue\r\n${field}\r\n\r\n${OK}Content-Length: 0\r\n\r\n`
+  ),
   "SSH-2.0-OpenSSH\r\n",
   `\r\n${OK}\r\n`,
   `${OK}X: ${"a".repeat(17_000)}\r\n\r\n`,

@@ -133,16 +133,17 @@ export class AnswerReader {
   #endHead(): void {
     this.#headLength = 0;
     const status = this.#status;
+    const headers = headersOf(this.#fields);
+    const coding = headers.get("transfer-encoding");
+    const length = lengthOf(headers.get("content-length"));
     if (status < 200) {
-      // Early hints and the like go before the answer; nobody has asked for another protocol.
+      // Early hints and the like go before the answer, without content; nobody has asked for another protocol.
       if (status < 100 || status === 101) refuse("status");
+      if (coding !== null || length !== undefined) refuse("framing");
       this.#state = "status";
       return;
     }
     if (status > 599) refuse("status");
-    const headers = headersOf(this.#fields);
-    const coding = headers.get("transfer-encoding");
-    const length = lengthOf(headers.get("content-length"));
     const isTwofold = this.#isOld || length !== undefined || coding?.toLowerCase() !== "chunked";
     if (coding !== null && isTwofold) refuse("framing");
     const connection = headers.get("connection") ?? "";
