@@ -160,11 +160,12 @@ function write(response: ServerResponse, answer: Answer): void {
   if (answer.sent) whenAnswered(response, answer.sent);
   response.writeHead(answer.status, answer.headers);
   const { body, rest = [] } = answer;
-  const parts = body ? [body, ...rest] : [];
+  const isShort = rest.length === 0 && !(body && body.byteLength > WRITE_MAX);
+  if (!body || isShort) return void response.end(bodyOf(answer), "latin1");
+  const parts = [body, ...rest];
   if (parts.reduce((length, part) => length + part.byteLength, 0) > WRITE_MAX) {
     return void writeParts(response, parts);
   }
-  if (rest.length === 0) return void response.end(bodyOf(answer), "latin1");
   response.cork();
   for (const part of parts) response.write(part);
   response.end();
@@ -173,7 +174,7 @@ function write(response: ServerResponse, answer: Answer): void {
 
 async function writeParts(response: ServerResponse, parts: readonly Uint8Array[]): Promise<void> {
   for (const part of parts) await writePart(response, part);
-  response.end();
+  if (!response.destroyed) response.end();
 }
 
 /** Longer bodies, in bytes, are written without a copy. */
