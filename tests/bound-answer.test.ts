@@ -3,6 +3,7 @@ import * as assert from "uvu/assert";
 import { BOUNDS, readAnswer, readTextAnswer } from "../src/info/bound-answer.ts";
 import { formatJson, parseJson } from "../src/json/lossless.ts";
 import { isEqual, isObject } from "../src/json/values.ts";
+import { createRandom } from "./_random.ts";
 
 const bounds = suite("answers within bounds");
 
@@ -131,16 +132,6 @@ bounds("a file or a program may give text, which is taken as it is", () => {
   assert.equal(leftOut, ["the text: more than 4096 characters"]);
   assert.throws(() => readTextAnswer("{ broken"), /something other than JSON/);
 });
-
-/** Makes the same numbers from 0 to 1 at every run (mulberry32). */
-function createRandom(seed: number): () => number {
-  return () => {
-    seed = (seed + 0x6d2b79f5) | 0;
-    let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 const TEXTS = [
   "",

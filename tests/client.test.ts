@@ -53,6 +53,8 @@ const WHOLE: readonly [answer: string, text: string, isKept: boolean, method?: s
     "ok0123456789",
     true,
   ],
+  [`${OK}${CHUNKED}\r\n2;a;b=c;d="\\" ;\xe4"\r\nok\r\n0;e\r\nX:\r\nY: \t\xe4 \r\n\r\n`, "ok", true],
+  ["HTTP/1.1 200 \t\xe4~\r\nX:\t\xe4 ~\t\r\nContent-Length:\t2 \r\n\r\nok", "ok", true],
   [`${OK}Content-Length: 5\r\n\r\n`, "", true, "HEAD"],
   ["HTTP/1.1 204 No Content\r\n\r\n", "", true],
   ["HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n", "", true],
@@ -109,11 +111,42 @@ const REFUSED = [
   `${OK}: a\r\n\r\n`,
   `${OK}X: a\0b\r\n\r\n`,
   `${OK}X: a\rb\r\n\r\n`,
+  ...[..."\x01\x08\x0b\x0c\x1b\x1f\x7f"].flatMap((control) => [
+    `${OK}X: a${control}b\r\nContent-Length: 0\r\n\r\n`,
+    `HTTP/1.1 200 O${control}K\r\nContent-Length: 0\r\n\r\n`,
+    `${OK}${CHUNKED}\r\n2;a="${control}"\r\nok\r\n0\r\n\r\n`,
+    `${OK}${CHUNKED}\r\n2\r\nok\r\n0\r\nX: ${control}\r\n\r\n`,
+  ]),
+  // What `String.trim` takes for white space.
+  `${OK}Content-Length: 2\xa0\r\n\r\nok`,
+  ...["2 ", "2\t", "2 ;a", "2\t;a", "2; a", "2;a =b", "2;a= b", "2;", "2;;a", "2;a=", "2;=b"]
+    .concat(
+      '2;a="',
+      '2;a="b',
+      '2;a="b"c',
+      '2;a="\\"',
+      '2;"a"',
+      "2;a=b,c",
+      "2;a\xe4",
+      "2 a",
+      "2x",
+      "0x2",
+    )
+    .concat("+2", "", ";a", "2,", "2_0", "\xb2", "0000000000002")
+    .map((size) => `${OK}${CHUNKED}\r\n${size}\r\nok\r\n0\r\n\r\n`),
+  ...["no field", "HTTP/1.1 200 OK", ": a", "X : a", " X: a", "X\xe4: a", "X: a\rb", "X", "\0"]
+    .concat("Content-Length: 2", "transfer-encoding: chunked")
+    .map((trailer) => `${OK}${CHUNKED}\r\n2\r\nok\r\n0\r\n${trailer}\r\n\r\n`),
+  `${OK}${CHUNKED}\r\n0\r\n${"X: a\r\n".repeat(3000)}\r\n`,
+  `${OK}${CHUNKED}\r\n${`1;${"a".repeat(99)}\r\na\r\n`.repeat(170)}0\r\n\r\n`,
   "HTTP/2 200 OK\r\n\r\n",
   "HTTP/1.1 99 No\r\n\r\n",
   "HTTP/1.1 099 No\r\n\r\n",
   "HTTP/1.1 600 No\r\n\r\n",
   "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n",
+  ...["Content-Length: 0", "Content-Length: 3", CHUNKED.trim()].map((field) =>
+    `HTTP/1.1 100 Continue\r\n${field}\r\n\r\n${OK}Content-Length: 0\r\n\r\n`
+  ),
   "SSH-2.0-OpenSSH\r\n",
   `\r\n${OK}\r\n`,
   `${OK}X: ${"a".repeat(17_000)}\r\n\r\n`,
@@ -134,10 +167,17 @@ for (const answer of REFUSED) {
   });
 }
 
+client("reads any number of chunks, since only their extensions are limited together", () => {
+  const chunks = "0000001\r\na\r\n".repeat(20_000);
+  const { text, isKept } = read(`${OK}${CHUNKED}\r\n${chunks}0\r\n\r\n`, 999);
+  assert.is(text.length, 20_000);
+  assert.ok(isKept);
+});
+
 client("gives headers by any case, and those that stand twice in one", () => {
-  const { headers } = read(`${OK}X-A: 1\r\nx-a: 2\r\nX-B:\t b \t\r\nContent-Length: 0\r\n\r\n`);
+  const { headers } = read(`${OK}X-A: 1\r\nx-a: 2\r\nX-B:\t b\xa0 \t\r\nContent-Length: 0\r\n\r\n`);
   assert.is(headers!.get("X-a"), "1, 2");
-  assert.is(headers!.get("x-b"), "b");
+  assert.is(headers!.get("x-b"), "b\xa0");
   assert.is(headers!.get("x-c"), null);
 });
 

@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { closeSync, openSync } from "node:fs";
+import { devNull } from "node:os";
 import type { Answer, Awaitable } from "../http/message.ts";
 import { isAnswer, isResponse, toResponse } from "../http/to-response.ts";
 import { withTimeout } from "../with-timeout.ts";
@@ -60,29 +62,78 @@ const IDLE_SECONDS = TIMEOUTS.silence / 1000;
 export async function serve(app: App, options: ServeOptions = {}): Promise<Listening> {
   const { hostname, port } = await checkServeOptions(options);
   const onError = onErrorOf(app, options);
-  const server = Bun.serve({
-    fetch: (request, server) =>
-      options.onAnswer
-        ? record(
-          options.onAnswer,
-          request,
-          server,
-          (endRecord) => handle(app, request, server, onError, endRecord),
-        )
-        : handle(app, request, server, onError),
-    hostname,
-    port,
-    // With `development: false`, Bun 1.4 lets two processes share a port.
-    reusePort: false,
-    // In development, Bun answers an error with a page that shows the source.
-    development: false,
-    idleTimeout: IDLE_SECONDS,
-  });
-  return listening(urlAt(server.address.address, server.port), async () => {
-    // `stop(false)` resolves when the last answer has been sent.
-    await withTimeout(server.stop(false), TIMEOUTS.grace, () => {});
-    await server.stop(true);
-  });
+  const listen = (port: number) =>
+    Bun.serve({
+      fetch: (request, server) =>
+        options.onAnswer
+          ? record(
+            options.onAnswer,
+            request,
+            server,
+            (endRecord) => handle(app, request, server, onError, endRecord),
+          )
+          : handle(app, request, server, onError),
+      hostname,
+      port,
+      // With `development: false`, Bun 1.4 lets two processes share a port.
+      reusePort: false,
+      // In development, Bun answers an error with a page that shows the source.
+      development: false,
+      idleTimeout: IDLE_SECONDS,
+    });
+  const server = listen(port);
+  const { address: { address }, port: taken } = server;
+  return listening(urlAt(address, taken), keepListening(server, () => listen(taken)));
+}
+
+/** How often it is looked whether there are descriptors, and how many there have to be to listen again. */
+const CHECK_DESCRIPTORS_MS = 500, DESCRIPTORS_MIN = 16;
+
+/**
+ * Stops listening while descriptors have run out. Bun 1.4 would spin as long as a client waits to be accepted
+ * (oven-sh/bun#32705).
+ *
+ * @returns a function that closes the server
+ */
+function keepListening(first: BunServer, listen: () => BunServer): () => Promise<void> {
+  /** Those that listen, or have requests under way. */
+  const servers = new Set([first]);
+  let current: BunServer | undefined = first;
+  // Resolves when the last answer has been sent.
+  const drain = async (server: BunServer) => {
+    await server.stop(false);
+    servers.delete(server);
+  };
+  const timer = setInterval(() => {
+    if (current && !hasDescriptors(1)) {
+      void drain(current);
+      current = undefined;
+    } else if (!current && hasDescriptors(DESCRIPTORS_MIN)) {
+      try {
+        servers.add(current = listen());
+      } catch {
+        // Another process has the port; it may leave.
+      }
+    }
+  }, CHECK_DESCRIPTORS_MS);
+  timer.unref();
+  return async () => {
+    clearInterval(timer);
+    await withTimeout(Promise.all([...servers].map(drain)), TIMEOUTS.grace, () => []);
+    await Promise.all([...servers].map((server) => server.stop(true)));
+  };
+}
+
+function hasDescriptors(count: number): boolean {
+  const opened: number[] = [];
+  try {
+    while (opened.length < count) opened.push(openSync(devNull, "r"));
+    return true;
+  } catch (error) {
+    return (error as { code?: unknown }).code !== "EMFILE";
+  } finally {
+    for (const descriptor of opened) closeSync(descriptor);
+  }
 }
 
 /** Answers a request; neither throws nor rejects. */

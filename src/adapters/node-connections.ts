@@ -39,17 +39,20 @@ export interface Slowest {
 
 const SLOWEST: Slowest = { bytes: 10_000, time: 10_000, check: TIMEOUTS.check };
 
-/** What Node knows of a socket; Deno 2.9 has no `writeQueueSize`. */
+/** What Node knows of a socket. */
 interface Handle {
   readonly bytesWritten: number;
-  readonly writeQueueSize?: number;
+  readonly writeQueueSize: number;
 }
 
-/** How many bytes the system has taken; `undefined` if it has all, or nobody knows. */
+/** How many bytes the system has taken; `undefined` if it has all. */
 function bytesTaken(socket: Socket): number | undefined {
   const { _handle: handle } = socket as { _handle?: Handle | null };
-  if (handle?.writeQueueSize === undefined || socket.writableLength === 0) return undefined;
-  return handle.bytesWritten - handle.writeQueueSize;
+  if (!handle || socket.writableLength === 0) return undefined;
+  // Deno 2.9 tells when a write has ended, and nothing before.
+  return "writeQueueSize" in handle
+    ? handle.bytesWritten - handle.writeQueueSize
+    : socket.bytesWritten - socket.writableLength;
 }
 
 const DRAIN_INTERVAL_MS = 20;

@@ -118,7 +118,7 @@ async function sendResponse(
       const { done, value } = await reader.read();
       if (response.destroyed) return;
       if (done) return void response.end();
-      if (!response.write(value)) await drained(response);
+      await writePart(response, value);
     }
   } catch (error) {
     // A disconnected client may make the stream fail.
@@ -127,6 +127,18 @@ async function sendResponse(
     void notify(onError, error);
     response.destroy();
   }
+}
+
+/** The longest write, in bytes. Deno 2.9 says of one that it has ended, and nothing before of who reads it. */
+const WRITE_MAX = "Deno" in globalThis ? 65_536 : Infinity;
+
+async function writePart(response: ServerResponse, bytes: Uint8Array): Promise<void> {
+  let left = bytes;
+  while (left.byteLength > WRITE_MAX && !response.destroyed) {
+    if (!response.write(left.subarray(0, WRITE_MAX))) await drained(response);
+    left = left.subarray(WRITE_MAX);
+  }
+  if (!response.destroyed && !response.write(left)) await drained(response);
 }
 
 function drained(response: ServerResponse): Promise<void> {
@@ -147,11 +159,22 @@ const withSecurity = (answer: Answer): Answer => ({
 function write(response: ServerResponse, answer: Answer): void {
   if (answer.sent) whenAnswered(response, answer.sent);
   response.writeHead(answer.status, answer.headers);
-  if (!answer.rest?.length) return void response.end(bodyOf(answer), "latin1");
+  const { body, rest = [] } = answer;
+  const isShort = rest.length === 0 && !(body && body.byteLength > WRITE_MAX);
+  if (!body || isShort) return void response.end(bodyOf(answer), "latin1");
+  const parts = [body, ...rest];
+  if (parts.reduce((length, part) => length + part.byteLength, 0) > WRITE_MAX) {
+    return void writeParts(response, parts);
+  }
   response.cork();
-  for (const part of [answer.body, ...answer.rest]) response.write(part);
+  for (const part of parts) response.write(part);
   response.end();
   response.uncork();
+}
+
+async function writeParts(response: ServerResponse, parts: readonly Uint8Array[]): Promise<void> {
+  for (const part of parts) await writePart(response, part);
+  if (!response.destroyed) response.end();
 }
 
 /** Longer bodies, in bytes, are written without a copy. */

@@ -21,8 +21,16 @@ export interface AnswerEvents {
   end(isKept: boolean): void;
 }
 
-/** How long a head may be, and a line of its chunks, in bytes. */
+/** How long a head may be, and all extensions of its chunks with its trailers, in bytes. */
 const HEAD_MAX = 16_384;
+
+const STATUS_LINE = /^HTTP\/1\.([01]) (\d{3})(?: [\t\x20-\x7e\x80-\xff]*)?$/;
+const FIELD = /^([\w!#$%&'*+.^`|~-]+):([\t\x20-\x7e\x80-\xff]*)$/;
+/** Fields that others on the way may read a second time, behind the content. */
+const FRAMING = /^(?:content-length|transfer-encoding):/i;
+/** No white space stands around extensions, though some recipients take it (RFC 9112, section 7.1.1). */
+const CHUNK_SIZE =
+  /^([\da-f]{1,12})(?:;[\w!#$%&'*+.^`|~-]+(?:=(?:[\w!#$%&'*+.^`|~-]+|"(?:[\t !#-[\]-~\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)*$/i;
 
 /** Where the reader is: `over` is behind the answer. */
 type State =
@@ -51,7 +59,7 @@ export class AnswerReader {
   #isKept = false;
   /** The start of a line whose end has not come. */
   #begun = "";
-  /** The length of the head, or of the lines around chunks. */
+  /** The length of the head, or of the extensions and trailers so far. */
   #headLength = 0;
 
   /** @param method of the request: the answer to a HEAD has no content */
@@ -87,7 +95,6 @@ export class AnswerReader {
       }
       this.#begun = "";
       if (!text.endsWith("\r\n")) refuse("line");
-      if (state === "size") this.#headLength = 0;
       this.#readLine(text.slice(0, -2));
     }
   }
@@ -100,41 +107,43 @@ export class AnswerReader {
 
   #readLine(line: string): void {
     if (this.#state === "status") {
-      const [, minor, digits] = /^HTTP\/1\.([01]) (\d{3})(?: [^\0\r]*)?$/.exec(line) ??
-        refuse("status line");
+      const [, minor, digits] = STATUS_LINE.exec(line) ?? refuse("status line");
       this.#isOld = minor === "0";
       this.#status = Number(digits);
       this.#fields = [];
       this.#state = "field";
     } else if (this.#state === "field") {
       if (line === "") return this.#endHead();
-      const [, name = "", value = ""] = /^([\w!#$%&'*+.^`|~-]+):[\t ]*([^\0\r]*)$/.exec(line) ??
-        refuse("header");
-      this.#fields.push(name.toLowerCase(), value.trimEnd());
+      const [, name = "", value = ""] = FIELD.exec(line) ?? refuse("header");
+      this.#fields.push(name.toLowerCase(), trim(value));
     } else if (this.#state === "size") {
-      const [, digits = ""] = /^([\da-f]{1,12})[\t ]*(?:;[^\0\r]*)?$/i.exec(line) ??
-        refuse("chunk size");
+      const [, digits = ""] = CHUNK_SIZE.exec(line) ?? refuse("chunk size");
+      // Of the lines around chunks only extensions count.
+      this.#headLength -= digits.length + 2;
       this.#left = parseInt(digits, 16);
       this.#state = this.#left === 0 ? "trailer" : "chunk";
     } else if (this.#state === "break") {
       if (line !== "") refuse("chunk");
+      this.#headLength -= 2;
       this.#state = "size";
     } else if (line === "") this.#end();
+    else if (!FIELD.test(line) || FRAMING.test(line)) refuse("trailer");
   }
 
   #endHead(): void {
     this.#headLength = 0;
     const status = this.#status;
+    const headers = headersOf(this.#fields);
+    const coding = headers.get("transfer-encoding");
+    const length = lengthOf(headers.get("content-length"));
     if (status < 200) {
-      // Early hints and the like go before the answer; nobody has asked for another protocol.
+      // Early hints and the like go before the answer, without content; nobody has asked for another protocol.
       if (status < 100 || status === 101) refuse("status");
+      if (coding !== null || length !== undefined) refuse("framing");
       this.#state = "status";
       return;
     }
     if (status > 599) refuse("status");
-    const headers = headersOf(this.#fields);
-    const coding = headers.get("transfer-encoding");
-    const length = lengthOf(headers.get("content-length"));
     const isTwofold = this.#isOld || length !== undefined || coding?.toLowerCase() !== "chunked";
     if (coding !== null && isTwofold) refuse("framing");
     const connection = headers.get("connection") ?? "";
@@ -180,10 +189,20 @@ function refuse(what: string): never {
   throw Object.assign(new Error(`The ${what} of an answer is malformed`), { code: "HPE_INVALID" });
 }
 
+/** Removes the white space that HTTP has around a value; `String.trim` knows more of it. */
+function trim(text: string): string {
+  let [start, end] = [0, text.length];
+  while (isSpace(text[start])) start++;
+  while (end > start && isSpace(text[end - 1])) end--;
+  return text.slice(start, end);
+}
+
+const isSpace = (character: string | undefined) => character === " " || character === "\t";
+
 /** A length in bytes; servers may say the same twice (RFC 9112, section 6.3). */
 function lengthOf(text: string | null): number | undefined {
   if (text === null) return undefined;
-  const [first = "", ...others] = text.split(",").map((part) => part.trim());
+  const [first = "", ...others] = text.split(",").map(trim);
   if (!/^\d{1,15}$/.test(first) || others.some((other) => other !== first)) refuse("length");
   return Number(first);
 }

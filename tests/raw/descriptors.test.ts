@@ -2,6 +2,7 @@ import { connect, type Socket } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { COMMANDS, start } from "../_server.ts";
+import { processorTime } from "../bench/processes.ts";
 
 const descriptors = suite("out of descriptors");
 
@@ -12,8 +13,7 @@ const CONNECTIONS = 150;
 descriptors("the service survives and recovers, on every runtime", async () => {
   await Promise.all(
     Object.values(COMMANDS).map(async (command) => {
-      const limited = ["sh", "-c", `ulimit -n ${LIMIT} && exec "$@"`, "sh", ...command];
-      const server = await start(limited);
+      const server = await start(limitedTo(LIMIT, command));
       const { hostname, port } = new URL(server.url);
       const sockets: Socket[] = [];
       for (let i = 0; i < CONNECTIONS; i++) {
@@ -33,6 +33,38 @@ descriptors("the service survives and recovers, on every runtime", async () => {
     }),
   );
 });
+
+descriptors("costs no processor while clients wait to be accepted, on every runtime", async () => {
+  await Promise.all(
+    Object.entries(COMMANDS).map(async ([runtime, command]) => {
+      const server = await start(limitedTo(140, command));
+      const { hostname, port } = new URL(server.url);
+      const sockets = Array.from(
+        { length: 260 },
+        () => connect(Number(port), hostname).on("error", () => {}),
+      );
+      try {
+        // What is accepted is accepted within a second, and nobody is disconnected for nine more.
+        await sleep(2000);
+        const before = processorTime(server.pid);
+        await sleep(3000);
+        const used = processorTime(server.pid) - before;
+        assert.ok(!(used > 1_000_000), `${runtime} takes ${used / 30_000} % of a processor`);
+      } finally {
+        for (const socket of sockets) socket.destroy();
+      }
+      assert.ok(await answersWithin(server.url, 20_000));
+      assert.is((await server.stop()).code, 0);
+    }),
+  );
+});
+
+/** A command that has so many descriptors. */
+function limitedTo(count: number, command: readonly string[]): string[] {
+  return ["sh", "-c", `ulimit -n ${count} && exec "$@"`, "sh", ...command];
+}
+
+const sleep = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 /** Asks until there is an answer. */
 async function answersWithin(url: string, limit: number): Promise<boolean> {

@@ -1,0 +1,11 @@
+/** Random numbers that are the same at every run. */
+
+/** Makes numbers from 0 to 1 by a seed (mulberry32). */
+export function createRandom(seed: number): () => number {
+  return () => {
+    seed = (seed + 0x6d2b79f5) | 0;
+    let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,145 @@
+/** The attackers of the attack suites, in a process of their own, so that who measures is not held up by them. */
+import { connect, type Socket } from "node:net";
+import process from "node:process";
+
+/** What to do, and how many do it at the same time. */
+export interface Order {
+  attack: keyof typeof ATTACKS;
+  count: number;
+  url: string;
+}
+
+/** What came of it. */
+export interface Outcome {
+  /** How many responses had a status; 0 where a connection was closed without one. */
+  statuses: Record<number, number>;
+  /** The length of the longest response, in bytes. */
+  longest: number;
+}
+
+interface Attack {
+  /** The connections of one attacker. */
+  readonly connections?: number;
+  /** How long after one connection the next is made, in milliseconds. */
+  readonly every?: number;
+  readonly path: string;
+  /** The content of a POST, as it stands on the wire, and the fields that say so. */
+  readonly content?: (
+    at: number,
+  ) => readonly [fields: string, content: Buffer | string];
+  /** Whether it reads what comes. @default true */
+  readonly reads?: boolean;
+  /** After how long it leaves, in milliseconds. @default when there is a response */
+  readonly leavesAfter?: number;
+}
+
+const MIB = 1024 * 1024;
+const TYPE = "Content-Type: application/json\r\n";
+
+const withLength = (content: Buffer | string) =>
+  [`${TYPE}Content-Length: ${content.length}\r\n`, content] as const;
+const once = <T>(make: () => T) => {
+  let made: T | undefined;
+  return () => made ??= make();
+};
+const call = (method: string, params: string) =>
+  `{"jsonrpc":"2.0","id":1,"method":"${method}","params":[${params}]}`;
+
+/** By the names of the suite's table. */
+const ATTACKS = {
+  "abandoned heavy calls": {
+    ...{ connections: 60, every: 20, path: "/v1/node/heavy", leavesAfter: 100 },
+  },
+  "abandoned light calls": {
+    ...{ connections: 60, every: 20, path: "/v1/node/light", leavesAfter: 100 },
+  },
+  "long responses unread": {
+    ...{ connections: 4, path: "/v1/rpc", reads: false, leavesAfter: 9000 },
+    content: (at) => withLength(call("long", `${at}`)),
+  },
+  "all slots unread": {
+    ...{
+      connections: 8,
+      path: "/v1/node/shorter",
+      reads: false,
+      leavesAfter: 30_000,
+    },
+  },
+  "524,000 positions": {
+    path: "/v1/rpc",
+    content: once(() => withLength(call("eth_blockNumber", `${"0,".repeat(MIB / 2 - 50)}0`))),
+  },
+  "request in chunks of 1 byte": {
+    path: "/v1/rpc",
+    content: once(() => {
+      const chunks = Buffer.alloc((MIB - 200) * 6, "1\r\n0\r\n");
+      return [
+        `${TYPE}Transfer-Encoding: chunked\r\n`,
+        Buffer.concat([chunks, Buffer.from("0\r\n\r\n")]),
+      ];
+    }),
+  },
+  "response in chunks of 1 byte": { path: "/v1/node/tiny" },
+  "names side by side": { path: `/v1/node/${"a".repeat(40)}` },
+  "names between dashes": { path: `/v1/node/d/${"-".repeat(80)}` },
+  "400 unfinished requests": {
+    ...{ connections: 400, path: "/v1/rpc", leavesAfter: 4000 },
+    content: once(() => [
+      `${TYPE}Content-Length: ${MIB}\r\n`,
+      Buffer.alloc(MIB - 1, "["),
+    ]),
+  },
+} as const satisfies Record<string, Attack>;
+
+process.on("message", async ({ attack, count, url }: Order) => {
+  const { connections = 1, every = 0, ...what }: Attack = ATTACKS[attack];
+  const outcome: Outcome = { statuses: {}, longest: 0 };
+  await Promise.all(
+    Array.from({ length: connections * count }, async (_, at) => {
+      await new Promise((resolve) => setTimeout(resolve, at * every));
+      const { status, length } = await exchange(url, what, at);
+      outcome.statuses[status] = (outcome.statuses[status] ?? 0) + 1;
+      outcome.longest = Math.max(outcome.longest, length);
+    }),
+  );
+  process.send?.(outcome);
+});
+process.on("disconnect", () => process.exit());
+
+/** One connection of an attacker, until it has a response or is closed. */
+function exchange(
+  url: string,
+  { path, content, reads = true, leavesAfter }: Attack,
+  at: number,
+): Promise<{ status: number; length: number }> {
+  return new Promise((resolve) => {
+    const { port, host } = new URL(url);
+    const socket: Socket = connect(Number(port), "127.0.0.1").on(
+      "error",
+      () => {},
+    );
+    let status = 0;
+    let length = 0;
+    const [fields, bytes] = content?.(at) ?? [""];
+    // A GET is another call each time.
+    const line = bytes ? `POST ${path}` : `GET ${path}?n=${at}`;
+    socket.write(
+      `${line} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n${fields}\r\n`,
+    );
+    if (bytes) socket.write(bytes);
+    if (reads) {
+      socket.on("data", (part) => {
+        if (length === 0) {
+          status = Number(
+            /^HTTP\/1\.1 (\d+)/.exec(part.toString("latin1"))?.[1],
+          );
+        }
+        length += part.length;
+      });
+    } else socket.pause();
+    if (leavesAfter !== undefined) {
+      setTimeout(() => socket.destroy(), leavesAfter);
+    }
+    socket.on("close", () => resolve({ status, length }));
+  });
+}

@@ -1,0 +1,93 @@
+/** The node of the attack suites, as a process of its own: it works on after its caller has left, as a daemon does. */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import process from "node:process";
+
+/** The most calls of a sort that the node worked on at the same time, since it was last asked. */
+export interface NodeLoad {
+  light: number;
+  heavy: number;
+}
+
+/** How long a slow call takes, whoever waits for it, in milliseconds. */
+const WORK_MS = 3000;
+
+/** How long the response in chunks of one byte is, without and with what is around them. */
+const TINY = 6_000_000;
+const CHUNK = "1\r\na\r\n";
+const CHUNKS = Buffer.from(CHUNK.repeat(10_000));
+
+/** As long as `limit` allows by default, and a content that is shorter. */
+const LIMIT = 32 * 1024 * 1024, SHORTER = Buffer.alloc(20_000_000, "a");
+
+/** What a message asks for: the load, or to forget what it still works on for a service that is gone. */
+export type Question = "load" | "forget";
+
+let now: NodeLoad = { light: 0, heavy: 0 };
+let most: NodeLoad = { ...now };
+
+const work = (sort: keyof NodeLoad) => (_: IncomingMessage, response: ServerResponse) => {
+  const load = now;
+  most[sort] = Math.max(most[sort], ++load[sort]);
+  setTimeout(() => {
+    load[sort]--;
+    response.end("done");
+  }, WORK_MS);
+};
+
+const PATHS: Readonly<
+  Record<
+    string,
+    (request: IncomingMessage, response: ServerResponse) => unknown
+  >
+> = {
+  "/ok": (_, response) => response.end("ok"),
+  "/send": (_, response) => response.end("sent"),
+  "/light": work("light"),
+  "/heavy": work("heavy"),
+  "/shorter": (_, response) => response.end(SHORTER),
+  "/tiny": sendTiny,
+};
+
+const server = createServer(async (request, response) => {
+  const { pathname } = new URL(request.url!, "http://node");
+  let body = "";
+  for await (const part of request) body += part;
+  const respond = PATHS[pathname];
+  if (respond) return respond(request, response);
+  // A call of JSON-RPC.
+  const { id, method } = JSON.parse(body);
+  const result = (text: string) => JSON.stringify({ jsonrpc: "2.0", id, result: text });
+  response.setHeader("content-type", "application/json");
+  response.end(
+    result(method === "long" ? "a".repeat(LIMIT - result("").length) : "0x1"),
+  );
+});
+server.listen(
+  0,
+  "127.0.0.1",
+  () => process.send?.((server.address() as AddressInfo).port),
+);
+process.on("message", (question: Question) => {
+  if (question === "forget") now = { light: 0, heavy: 0 };
+  process.send?.(most);
+  most = { ...now };
+});
+process.on("disconnect", () => process.exit());
+
+/** Sends each byte as a chunk; many chunks go out at once, so that the node is not what is slow. */
+function sendTiny({ socket }: IncomingMessage): void {
+  socket.write(
+    "HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\n" +
+      "Transfer-Encoding: chunked\r\n\r\n",
+  );
+  let left = TINY;
+  const go = () => {
+    while (left > 0 && !socket.destroyed) {
+      left -= CHUNKS.length / CHUNK.length;
+      if (!socket.write(CHUNKS)) return socket.once("drain", go);
+    }
+    socket.write("0\r\n\r\n");
+  };
+  go();
+}

@@ -1,0 +1,161 @@
+/**
+ * An honest client beside attackers, on every runtime. `NODEFACE_ATTACK_RUNS=5` has more runs of each, and
+ * `ATTACKS='chunks|names' RUNTIMES='Bun'` those alone whose names match.
+ */
+import process from "node:process";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { median } from "../bench/statistics.ts";
+import { RUNTIMES, type Scene, type Seen, stage } from "./_attack.ts";
+import type { Order } from "./_attack-clients.ts";
+import type { HonestCall } from "./_honest-client.ts";
+
+const RUNS = Number(process.env.NODEFACE_ATTACK_RUNS ?? 3);
+const matches = (name: string, pattern = "") => new RegExp(pattern, "i").test(name);
+
+/**
+ * How long others may wait beside one attacker and beside twenty, in milliseconds, at least twice of what is meant;
+ * on a machine that is busy otherwise, twenty times as long as without any.
+ */
+const WAIT_MAX = { 1: 500, 20: 1000 } as const, TIMES_MAX = 20;
+
+/** How much memory an attack may take, in MB. */
+const MEMORY_MAX = 150;
+
+/** How many calls a node of these settings has to work on at the same time, and of them that are heavy. */
+const LIGHT_MAX = 8, HEAVY_MAX = 1;
+
+interface Row {
+  readonly attack: Order["attack"];
+  readonly counts: readonly (1 | 20)[];
+  readonly beside: HonestCall;
+  /** Whether the attack may take all slots of calls: then only what the service says itself is quick. */
+  readonly takesSlots?: boolean;
+  /** The longest response, in bytes. */
+  readonly response?: number;
+  /** How long others may wait where the attackers have much read and sent, in milliseconds. */
+  readonly wait?: number;
+  /** How long there may be no slot for a call, in milliseconds. */
+  readonly gap?: number;
+  readonly runs?: number;
+}
+
+const BOTH = [1, 20] as const, ONE = [1] as const;
+
+const ROWS: readonly Row[] = [
+  { attack: "abandoned heavy calls", counts: ONE, beside: "GET" },
+  { attack: "abandoned light calls", counts: ONE, beside: "GET", takesSlots: true },
+  { attack: "long responses unread", counts: ONE, beside: "write", runs: 1, wait: 3000 },
+  { attack: "long responses unread", counts: ONE, beside: "JSON-RPC", runs: 1, wait: 3000 },
+  { attack: "524,000 positions", counts: BOTH, beside: "JSON-RPC", response: 64 * 1024 },
+  { attack: "request in chunks of 1 byte", counts: BOTH, beside: "JSON-RPC" },
+  { attack: "response in chunks of 1 byte", counts: BOTH, beside: "GET", takesSlots: true },
+  { attack: "names side by side", counts: BOTH, beside: "GET" },
+  { attack: "names between dashes", counts: BOTH, beside: "GET" },
+  { attack: "400 unfinished requests", counts: ONE, beside: "JSON-RPC", wait: 1000 },
+  // Who does not read is cut after ten seconds; until then such clients hold all slots.
+  {
+    ...{ attack: "all slots unread", counts: ONE, beside: "GET", takesSlots: true },
+    ...{ gap: 18_000, runs: 1 },
+  },
+];
+
+for (const [runtime, command] of Object.entries(RUNTIMES)) {
+  if (!matches(runtime, process.env.RUNTIMES)) continue;
+  const attacks = suite(`attacks on ${runtime}`);
+  const table: string[] = [];
+  let scene: Scene;
+  /** The longest that an honest client waits where nobody attacks. */
+  let usual: number;
+  attacks.before(async () => {
+    scene = await stage(command);
+    const seen = await scene.run("names side by side", 0, "GET");
+    usual = Math.max(...seen.info.waits, ...seen.call.waits);
+    table.push(line("nobody", 0, [seen]));
+  });
+  attacks.after(async () => {
+    await scene?.stop();
+    console.log(`\n${runtime}\n${HEAD}\n${table.join("\n")}`);
+  });
+  attacks.after.each(() => scene.restart());
+
+  for (const row of ROWS.filter(({ attack }) => matches(attack, process.env.ATTACKS))) {
+    const { attack, beside, runs = RUNS } = row;
+    for (const count of row.counts) {
+      const who = count === 1 ? "one attacker" : `${count} attackers`;
+      attacks(`others are answered beside ${who}: ${attack} (${beside})`, async () => {
+        const seen: Seen[] = [];
+        while (seen.length < runs && seen.every(({ outcome }) => outcome)) {
+          seen.push(await scene.run(attack, count, beside));
+        }
+        table.push(line(`${attack} (${beside})`, count, seen));
+        const wait = Math.max(row.wait ?? WAIT_MAX[count], TIMES_MAX * usual);
+        assert.equal(faultsOf(row, seen, wait), []);
+      });
+    }
+  }
+
+  attacks.run();
+}
+
+/** What is not as it has to be. */
+function faultsOf(
+  { takesSlots, response = Infinity, gap = Infinity }: Row,
+  seen: readonly Seen[],
+  wait: number,
+): string[] {
+  const faults: string[] = [];
+  const demand = (isSo: boolean, fault: string) => isSo || faults.push(fault);
+  demand(seen.every(({ outcome }) => outcome), "the attack was not over in time");
+  for (const name of takesSlots ? ["info"] as const : ["info", "call"] as const) {
+    const waited = median(seen.map((run) => Math.max(...run[name].waits)));
+    const failed = sum(seen.map((run) => run[name].failed));
+    demand(waited <= wait, `${name}: others have waited ${Math.round(waited)} ms`);
+    demand(failed === 0, `${name}: ${failed} were not answered`);
+  }
+  const { heavy, light, longest, gaps, memory } = worst(seen);
+  demand(gaps <= gap, `no call for ${Math.round(gaps)} ms`);
+  // It is NaN where nobody tells.
+  demand(!(memory > MEMORY_MAX), `${Math.round(memory)} MB more`);
+  demand(heavy <= HEAVY_MAX && light <= LIGHT_MAX, `${heavy} heavy, ${light} light at once`);
+  demand(longest <= response, `a response of ${longest} bytes`);
+  return faults;
+}
+
+const COLUMNS = ["by", "info p99", "longest", "call p99", "longest", "no call", "failed", "MB"]
+  .concat("heavy", "light", "response");
+const HEAD = ["attack".padEnd(46), ...COLUMNS].join(" | ");
+
+/** A row of the table: medians of the runs' p99, and what was worst of all. */
+function line(name: string, count: number, seen: readonly Seen[]): string {
+  const { heavy, light, longest, gaps, memory } = worst(seen);
+  const waits = (key: "info" | "call") => {
+    const each = seen.map((run) => run[key].waits);
+    return [median(each.map(p99)), Math.max(...each.flat())];
+  };
+  const failed = sum(seen.map(({ info, call }) => info.failed + call.failed));
+  const cells = [count, ...waits("info"), ...waits("call"), gaps, failed, memory]
+    .concat(heavy, light, longest)
+    .map((value, at) => String(Math.round(value)).padStart(COLUMNS[at]!.length));
+  const { outcome } = seen.at(-1)!;
+  const end = outcome ? JSON.stringify(outcome.statuses) : "not over in time";
+  return [name.padEnd(46), ...cells, end].join(" | ");
+}
+
+function worst(seen: readonly Seen[]) {
+  return {
+    heavy: Math.max(...seen.map(({ load }) => load.heavy)),
+    light: Math.max(...seen.map(({ load }) => load.light)),
+    longest: Math.max(...seen.map(({ outcome }) => outcome?.longest ?? 0)),
+    gaps: Math.max(...seen.map(({ call }) => call.gap)),
+    memory: Math.max(...seen.map(({ memory }) => memory)),
+  };
+}
+
+function p99(waits: readonly number[]): number {
+  return waits.toSorted((a, b) => a - b)[Math.ceil(waits.length * 0.99) - 1]!;
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

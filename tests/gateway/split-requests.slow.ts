@@ -1,0 +1,255 @@
+/**
+ * Requests in parts of random sizes, some of them broken: 100,000 on Node, or `NODEFACE_FUZZ`, and a tenth of them
+ * on the others. The node sends back what it was sent, so that each response shows what has arrived, and whose it is.
+ */
+import { createServer, type Server } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import process from "node:process";
+import { buffer } from "node:stream/consumers";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { createRandom } from "../_random.ts";
+import { COMMANDS, start } from "../_server.ts";
+import { makeFolder } from "../release/_folder.ts";
+
+const COUNT = Number(process.env.NODEFACE_FUZZ ?? 100_000);
+const SEED = Number(process.env.NODEFACE_SEED ?? Date.now() % 1_000_000);
+
+/** How many clients there are at a time: as many as there are slots, so that nobody is sent away. */
+const CLIENTS = 8;
+
+/** How long a client waits for a response, in milliseconds. */
+const PATIENCE_MS = 20_000;
+
+/** A request as it is sent. */
+interface Sent {
+  readonly id: string;
+  readonly bytes: Buffer;
+  readonly content: Buffer;
+  /** A broken one is refused, or its connection closed. */
+  readonly isBroken: boolean;
+}
+
+/** What came of all requests. */
+interface Seen {
+  responses: number;
+  refused: number;
+  closed: number;
+  wrong: string[];
+}
+
+for (const [runtime, command] of Object.entries(COMMANDS)) {
+  const count = runtime === "Node" ? COUNT : Math.ceil(COUNT / 10);
+  const split = suite(`${count} requests in parts on ${runtime}, seed ${SEED}`);
+
+  split("arrive as they were sent or are refused, and each has its own response", async () => {
+    const arrived = new Set<string>();
+    const node = await startEcho(arrived);
+    const service = await start([...command, "--config", configure(node)]);
+    const seen: Seen = { responses: 0, refused: 0, closed: 0, wrong: [] };
+    try {
+      const random = createRandom(SEED);
+      let left = count;
+      const client = async () => {
+        while (left > 0 && seen.wrong.length < 10) {
+          const requests = makeBatch(random, () => String(left--), runtime === "Bun");
+          await exchange(service.url, requests, random, arrived, seen);
+        }
+      };
+      await Promise.all(Array.from({ length: CLIENTS }, client));
+    } finally {
+      await service.stop();
+      node.closeAllConnections();
+      node.close();
+    }
+    const { wrong, ...counts } = seen;
+    console.log({ runtime, ...counts });
+    assert.equal(wrong, []);
+    assert.ok(counts.responses > count * 0.7);
+  });
+
+  split.run();
+}
+
+/** A node that responds with the content of each request. */
+async function startEcho(arrived: Set<string>): Promise<Server> {
+  const node = createServer(async (request, response) => {
+    const content = await buffer(request);
+    const id = new URL(request.url!, "http://node").searchParams.get("id")!;
+    // A second arrival is as wrong as another content.
+    response.setHeader("content-type", "application/octet-stream");
+    response.end(arrived.has(id) ? "twice" : content);
+    arrived.add(id);
+  });
+  await new Promise<void>((resolve) => node.listen(0, "127.0.0.1", resolve));
+  return node;
+}
+
+function configure(node: Server): string {
+  const folder = makeFolder();
+  const url = `http://127.0.0.1:${(node.address() as AddressInfo).port}`;
+  const description = join(folder, "description.json");
+  const operation = {
+    "x-access": "read",
+    parameters: [{ name: "id", in: "query", required: true, schema: { type: "string" } }],
+    requestBody: { content: { "application/octet-stream": { schema: {} } } },
+    responses: { 200: { description: "What was sent" } },
+  };
+  writeFileSync(
+    description,
+    JSON.stringify({
+      openapi: "3.1.1",
+      info: { title: "Echo", version: "1" },
+      paths: { "/echo": { post: operation } },
+    }),
+  );
+  const file = join(folder, "config.json");
+  const forward = { open: ["reads"], concurrency: 2 * CLIENTS };
+  writeFileSync(file, JSON.stringify({ node: { url, kind: "none" }, description, forward }));
+  return file;
+}
+
+/**
+ * Some requests that are sent without waiting for a response; a broken one is the last. Bun 1.4 refuses trailers, and
+ * may close a connection with requests behind another one, so that there each has a connection of its own.
+ */
+function makeBatch(random: () => number, nextId: () => string, isBun: boolean): Sent[] {
+  const requests: Sent[] = [];
+  const most = isBun ? 1 : 4;
+  do requests.push(makeRequest(random, nextId(), !isBun)); while (
+    !requests.at(-1)!.isBroken && requests.length < most && random() < 0.5
+  );
+  return requests;
+}
+
+const LENGTHS = [0, 1, 2, 10, 100, 1000, 1000, 5000, 70_000];
+const BROKEN: readonly ((content: string, length: string) => string)[] = [
+  (content, length) => `Content-Length: ${length}\r\nTransfer-Encoding: chunked\r\n\r\n${content}`,
+  (content, length) => `Content-Length: ${length}\r\nContent-Length: 1${length}\r\n\r\n${content}`,
+  (content, length) => `Content-Length: +${length}\r\n\r\n${content}`,
+  (content, length) => `Content-Length: ${length}\r\nX : 1\r\n\r\n${content}`,
+  (content, length) => `Content-Length: 1${length}\r\n\r\n${content}`,
+  (content) => `Transfer-Encoding: gzip, chunked\r\n\r\n1\r\na\r\n0\r\n\r\n${content}`,
+  ...["x", "-1", "1 ", "1\t", "1;\n", "1_", "0x1", "ffffffffffffffffff", ""].map((size) => () =>
+    `Transfer-Encoding: chunked\r\n\r\n${size}\r\na\r\n0\r\n\r\n`
+  ),
+  () => "Transfer-Encoding: chunked\r\n\r\n1\r\nab\r\n0\r\n\r\n",
+  () => "Transfer-Encoding: chunked\r\n\r\n1\r\na",
+];
+
+function makeRequest(
+  random: () => number,
+  id: string,
+  takesTrailers: boolean,
+): Sent {
+  const upTo = (most: number) => Math.floor(random() * (most + 1));
+  const pick = <T>(list: readonly T[]): T => list[upTo(list.length - 1)]!;
+  const content = Buffer.alloc(pick(LENGTHS), `${id} \r\n\r\n0\r\n\r\nPOST /`, "latin1");
+  const head = `POST /v1/node/echo?id=${id} HTTP/1.1\r\nHost: localhost\r\n` +
+    "Content-Type: application/octet-stream\r\n";
+  const isBroken = random() < 0.05;
+  if (isBroken) {
+    const broken = pick(BROKEN)(content.toString("latin1"), String(content.length));
+    return { id, content, isBroken, bytes: Buffer.from(head + broken, "latin1") };
+  }
+  if (random() < 0.5) {
+    const fields = `Content-Length: ${content.length}\r\n\r\n`;
+    return { id, content, isBroken, bytes: Buffer.concat([Buffer.from(head + fields), content]) };
+  }
+  let text = `${head}Transfer-Encoding: chunked\r\n\r\n`;
+  const most = pick([3, 40, 1000, 70_000]);
+  for (let at = 0; at < content.length;) {
+    // Very small parts of a long content may be refused, since they cost more than they bring.
+    const size = Math.min(content.length - at, 1 + upTo(content.length > 1000 ? 20 + most : most));
+    const extension = random() < 0.05 ? pick([";a", ";a=b", ';a="b"']) : "";
+    text += `${size.toString(16)}${extension}\r\n`;
+    text += `${content.toString("latin1", at, at += size)}\r\n`;
+  }
+  text += `0\r\n${takesTrailers && random() < 0.1 ? "X-T: 1\r\n" : ""}\r\n`;
+  return { id, content, isBroken, bytes: Buffer.from(text, "latin1") };
+}
+
+/** Sends requests on a connection in parts, and looks at the responses, which come in the same order. */
+function exchange(
+  url: string,
+  requests: readonly Sent[],
+  random: () => number,
+  arrived: ReadonlySet<string>,
+  seen: Seen,
+): Promise<void> {
+  return new Promise((resolve) => {
+    const socket = connect(Number(new URL(url).port), "127.0.0.1").setNoDelay();
+    const waiting = [...requests];
+    let got = Buffer.alloc(0);
+    const fail = (what: string) => {
+      const { id, bytes } = waiting[0] ?? requests.at(-1)!;
+      seen.wrong.push(`${id} ${what}: ${JSON.stringify(bytes.toString("latin1").slice(0, 400))}`);
+      socket.destroy();
+    };
+    socket.on("error", () => {}).setTimeout(PATIENCE_MS, () => fail("has waited for nothing"));
+    socket.on("data", (part: Buffer) => {
+      got = Buffer.concat([got, part]);
+      for (;;) {
+        const response = readResponse(got);
+        if (!response) return;
+        got = got.subarray(response.whole);
+        const { head, status, content } = response;
+        const request = waiting[0];
+        if (!request) {
+          // What stands behind a broken request is refused.
+          return status >= 400 ? socket.destroy() : fail(`has a response too many: ${status}`);
+        }
+        const isSame = status === 200 && content.equals(request.content);
+        if (request.isBroken && status >= 400) seen.refused++;
+        else if (request.isBroken || !isSame) return fail(`has the response ${head}`);
+        else seen.responses++;
+        waiting.shift();
+        if (waiting.length === 0) return socket.destroy();
+        endIfLast();
+      }
+    });
+    socket.on("close", () => {
+      const [request] = waiting;
+      if (request?.isBroken) seen.closed++;
+      else if (request && seen.wrong.length === 0) fail("has no response");
+      const broken = requests.find(({ isBroken }) => isBroken);
+      if (broken && arrived.has(broken.id)) fail("is broken and has arrived");
+      resolve();
+    });
+    let isSent = false;
+    // One that breaks off has an end; who ends a connection earlier gets no responses on Node.
+    const endIfLast = () => isSent && waiting[0]?.isBroken && waiting.length === 1 && socket.end();
+    void sendInParts(socket, requests, random).then(() => {
+      isSent = true;
+      endIfLast();
+    });
+  });
+}
+
+async function sendInParts(socket: Socket, requests: readonly Sent[], random: () => number) {
+  const bytes = Buffer.concat(requests.map(({ bytes }) => bytes));
+  const most = [7, 100, 1500, 100_000][Math.floor(random() * 4)]!;
+  // A long content in very small parts would be a matter of its time alone.
+  const least = bytes.length / 200;
+  for (let at = 0; at < bytes.length && !socket.destroyed;) {
+    const size = Math.ceil(least + random() * most);
+    socket.write(bytes.subarray(at, at += size));
+    if (random() < 0.5) await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** Reads a response whose length is said; `undefined` where it is not whole. */
+function readResponse(bytes: Buffer) {
+  const at = bytes.indexOf("\r\n\r\n") + 4;
+  if (at < 4) return undefined;
+  const head = bytes.toString("latin1", 0, at);
+  const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(head)?.[1]);
+  const length = at + Number(/\r\ncontent-length: *(\d+)\r\n/i.exec(head)?.[1] ?? NaN);
+  // What Bun refuses has none, and the connection is closed.
+  const whole = Number.isNaN(length) ? bytes.length : length;
+  return bytes.length < whole
+    ? undefined
+    : { head, status, whole, content: bytes.subarray(at, whole) };
+}
