@@ -24,8 +24,7 @@ const said = async (
 
 const FAR = { host: "0.0.0.0", port: 8080 };
 const NEAR = { host: "127.0.0.1", port: 8080 };
-const OPEN =
-  "warn: anybody who reaches 0.0.0.0 may call what forward.open names";
+const OPEN = "warn: anybody who reaches 0.0.0.0 may call what forward.open names";
 const PLAIN =
   "warn: the token crosses the network in plain http, unless a proxy with TLS stands before";
 const WRITES = {
@@ -89,8 +88,7 @@ for (
       const found = (await said("reads", { host, port }, url)).filter((
         message,
       ) => message.startsWith("error"));
-      const expected =
-        `error: node.url ${url} is where this service listens itself`;
+      const expected = `error: node.url ${url} is where this service listens itself`;
       assert.equal(found, isSelf ? [expected] : []);
     },
   );
@@ -123,9 +121,7 @@ settings(
   "name operations that are there, and open none that changes something or is private",
   () => {
     const named = (list: Partial<Record<"open" | "with_token", string[]>>) =>
-      judgeNames(OPERATIONS, list).map(({ level, message }) =>
-        `${level}: ${message}`
-      );
+      judgeNames(OPERATIONS, list).map(({ level, message }) => `${level}: ${message}`);
     assert.equal(named({ open: ["reads", "getBlock", "getOther"] }), []);
     assert.equal(
       named({ with_token: ["getBlock", "sendBlock", "getKeys", "getOther"] }),
@@ -199,9 +195,7 @@ for (const [forward, own, foreign] of OPENS) {
     () => {
       const letters = { open: "o", token: "t", refused: "-" } as const;
       const opened = (isForeign: boolean) =>
-        decide(operations(isForeign), forward).map(({ decision }) =>
-          letters[decision.right]
-        );
+        decide(operations(isForeign), forward).map(({ decision }) => letters[decision.right]);
       assert.is(opened(false).join(""), own);
       assert.is(opened(true).join(""), foreign, "described by the network");
     },
@@ -210,9 +204,7 @@ for (const [forward, own, foreign] of OPENS) {
 
 settings("say of a * what it leaves out, which is named one by one", () => {
   const named = (forward: Forward) =>
-    judgeNames(operations(false), forward).map(({ level, message }) =>
-      `${level}: ${message}`
-    );
+    judgeNames(operations(false), forward).map(({ level, message }) => `${level}: ${message}`);
   assert.equal(named({ open: ["GET /*"], with_token: ["*"] }), [
     'warn: forward.open names "GET /*", and * covers nothing marked write or secret: not "GET /keys"',
     'warn: forward.with_token names "*", and * covers nothing marked write or secret: not ' +

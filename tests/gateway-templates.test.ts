@@ -6,7 +6,7 @@ import * as assert from "uvu/assert";
 import { decisionRows } from "../src/gateway/decision-rows.ts";
 import { normalizePath, parsePathTemplate } from "../src/http/path-template.ts";
 import { listNodeOperations } from "../src/openapi/callable-operations.ts";
-import { forwarding, type PlayedNode, playNode, REST, TOKEN } from "./_gateway.ts";
+import { forwarding, type PlayedNode, playNode, type REST, TOKEN } from "./_gateway.ts";
 import { sampleSize } from "./_runtime.ts";
 
 const templates = suite("path templates");

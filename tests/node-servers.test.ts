@@ -302,6 +302,7 @@ for (const [from, config, said] of NOTHING) {
             host: "127.0.0.1",
             port: 0,
             log: "off",
+            logCalls: "off",
           },
           ...{
             node: { url: node.url, kind: "none" },

@@ -5,7 +5,7 @@
  */
 import type { Field, FieldOptions, Kind, KindHealth, Reference, Source } from "../kinds/kind.ts";
 import { isJudged } from "./known-keys.ts";
-import { type InfoSettings } from "./node-and-info-settings.ts";
+import type { InfoSettings } from "./node-and-info-settings.ts";
 import { milliseconds } from "./parse-duration.ts";
 import { parseReference } from "./source-reference.ts";
 

@@ -9,7 +9,7 @@ import { MONEROD, startMonerod } from "./_start-monerod.ts";
 import { callsBy, callsTo, isKnown, requestsTo, resultOf } from "./_calls.ts";
 import { ETCD, NATS, startEtcd, startNats, startSyncthing, SYNCTHING } from "./_start-services.ts";
 import { freePort, startDaemon, until } from "./_daemon.ts";
-import { type AskedNode } from "./_interface.ts";
+import type { AskedNode } from "./_interface.ts";
 
 /** A program that runs here. */
 export interface Program {

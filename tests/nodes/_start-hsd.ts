@@ -6,7 +6,7 @@ import process from "node:process";
 import { ROOT } from "../_paths.ts";
 import { callsTo, isKnown, requestsTo, resultOf } from "./_calls.ts";
 import { freePort, startDaemon, until } from "./_daemon.ts";
-import { type AskedNode, type RestAnswer } from "./_interface.ts";
+import type { AskedNode, RestAnswer } from "./_interface.ts";
 
 /** Where it is. */
 export const HSD = `${ROOT}tests/node_modules/hsd/bin/node`;

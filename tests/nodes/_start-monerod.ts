@@ -6,7 +6,7 @@ import { parseJson } from "../../src/json/lossless.ts";
 import { objectOf } from "../../src/json/values.ts";
 import { type Call, callsBy, digestRequestsTo, isKnown, requestsTo, resultOf } from "./_calls.ts";
 import { freePort, startDaemon, until } from "./_daemon.ts";
-import { type AskedNode, type RestAnswer } from "./_interface.ts";
+import type { AskedNode, RestAnswer } from "./_interface.ts";
 
 /** Where it is. */
 export const MONEROD = "/usr/bin/monerod";
