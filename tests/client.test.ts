@@ -4,6 +4,7 @@ import { Duplex } from "node:stream";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createClient } from "../src/http1-client/client.ts";
+import { createConnection } from "../src/http1-client/connection.ts";
 import { type AnswerHead, AnswerReader } from "../src/http1-client/read-answer.ts";
 import { writeHead } from "../src/http1-client/write-request-head.ts";
 
@@ -252,5 +253,66 @@ for (const isOnce of [false, true]) {
     assert.is(await ask(), "2");
   });
 }
+
+/** A connection whose server sends one answer after the other. */
+class Answering extends Duplex {
+  readonly #answers: string[];
+
+  constructor(...answers: string[]) {
+    super();
+    this.#answers = answers;
+  }
+
+  override _read() {}
+
+  override _write(_: unknown, __: unknown, done: () => void) {
+    this.push(this.#answers.shift());
+    done();
+  }
+
+  ref() {}
+  unref() {}
+  setNoDelay() {}
+  setTimeout() {}
+}
+
+const exchanging = (...answers: string[]) => {
+  const socket = new Answering(...answers) as unknown as Socket;
+  const connection = createConnection(socket, 1000);
+  const exchange = () =>
+    connection.exchange({
+      ...{ method: "GET", url: new URL("http://node.example/"), headers: {}, body: undefined },
+      signal: new AbortController().signal,
+    }, () => {});
+  return { socket, exchange };
+};
+
+client(
+  "chunks of one byte come in few parts, and what has come on the wire is counted",
+  async () => {
+    const count = 20_000;
+    const text = `${OK}${CHUNKED}\r\n${"1\r\na\r\n".repeat(count)}0\r\n\r\n`;
+    const { exchange } = exchanging(text);
+    const answer = await exchange();
+    let length = 0;
+    let parts = 0;
+    for (let part = await answer.next(); part; part = await answer.next()) {
+      length += part.byteLength;
+      parts++;
+    }
+    assert.equal([length, answer.received()], [count, text.length]);
+    assert.ok(parts < 20, `${parts} parts`);
+  },
+);
+
+client("who reads the last of an answer lets no more come of the next one", async () => {
+  const long = `${OK}Content-Length: 200000\r\n\r\n${"a".repeat(100_000)}`;
+  const { socket, exchange } = exchanging(`${OK}Content-Length: 1\r\n\r\n1`, long);
+  const first = await exchange();
+  await exchange();
+  assert.ok(socket.isPaused());
+  assert.is((await first.next())!.byteLength, 1);
+  assert.ok(socket.isPaused());
+});
 
 client.run();

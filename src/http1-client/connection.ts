@@ -51,10 +51,17 @@ export class StaleError extends Error {
 /** How much of an answer waits for whoever reads it, in bytes. */
 const WAITING_MAX = 65_536;
 
+/** After bytes with more parts others have a turn. */
+const PARTS_MAX = 256;
+
 /** One request and its answer. */
 interface Exchange {
   readonly reader: AnswerReader;
   received: number;
+  /** How many parts the last bytes had. */
+  parts: number;
+  /** Reads on, unless enough waits. */
+  resume(): void;
   fail(reason: unknown): void;
 }
 
@@ -80,11 +87,23 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
     try {
       if (!current) return lose();
       current.received += bytes.byteLength;
+      current.parts = 0;
       current.reader.push(bytes);
+      if (current && current.parts > PARTS_MAX) rest();
     } catch (error) {
       lose(error);
     }
   });
+  /** Lets others have a turn: a runtime reads some megabytes at a time, which take long in very short parts. */
+  let isResting = false;
+  const rest = () => {
+    isResting = true;
+    socket.pause();
+    setImmediate(() => {
+      isResting = false;
+      current?.resume();
+    });
+  };
   socket.on("end", () => {
     if (current?.reader.close()) isOpen = false;
     lose();
@@ -111,7 +130,12 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
         let waitingBytes = 0;
         let failure: { readonly reason: unknown } | undefined;
         let hasEnded = false;
-        let wake = () => {};
+        let waiter = nobody;
+        /** Once each time: Node takes note of each promise that is resolved again. */
+        const wake = () => {
+          waiter();
+          waiter = nobody;
+        };
         const finish = () => {
           current = undefined;
           signal.removeEventListener("abort", stop);
@@ -134,11 +158,11 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
             if (part) {
               waitingBytes -= part.byteLength;
               // Behind its end the socket is another's.
-              if (waitingBytes === 0 && !hasEnded && socket.isPaused()) socket.resume();
+              if (waitingBytes === 0 && !hasEnded) resume();
               return part;
             }
             if (hasEnded) return undefined;
-            await new Promise<void>((resolve) => wake = resolve);
+            await new Promise<void>((resolve) => waiter = resolve);
           }
         };
         const cancel = () => fail(closed());
@@ -146,6 +170,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
           head: ({ status, headers }) => resolve({ status, headers, next, received, cancel }),
           part(bytes) {
             come.push(bytes);
+            exchange.parts++;
             waitingBytes += bytes.byteLength;
             if (waitingBytes > WAITING_MAX) socket.pause();
             wake();
@@ -162,7 +187,10 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
             wake();
           },
         });
-        const exchange: Exchange = { reader, received: 0, fail };
+        const resume = () => {
+          if (!isResting && waitingBytes <= WAITING_MAX && socket.isPaused()) socket.resume();
+        };
+        const exchange: Exchange = { reader, received: 0, parts: 0, resume, fail };
         const received = () => exchange.received;
         current = exchange;
         signal.addEventListener("abort", stop);
@@ -178,5 +206,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
       }),
   };
 }
+
+const nobody = () => {};
 
 const closed = () => Object.assign(new Error("closed"), { code: "ECONNRESET" });

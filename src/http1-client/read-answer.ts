@@ -80,7 +80,12 @@ export class AnswerReader {
       // Nobody has asked for what comes behind an answer.
       if (state === "over") refuse("end");
       if (state === "length" || state === "chunk" || state === "close") {
-        at += this.#readContent(at === 0 ? bytes : bytes.subarray(at));
+        at = this.#readContent(bytes, at);
+        continue;
+      }
+      const end = this.#readPlainLine(bytes, at);
+      if (end > 0) {
+        at = end;
         continue;
       }
       const stop = bytes.indexOf(LINE_FEED, at);
@@ -162,16 +167,38 @@ export class AnswerReader {
     if (isEmpty) this.#end();
   }
 
-  /** Reads content; returns how many bytes were taken. */
-  #readContent(bytes: Bytes): number {
-    const isPart = this.#state !== "close" && bytes.byteLength > this.#left;
-    const part = isPart ? bytes.subarray(0, this.#left) : bytes;
-    this.#events.part(part);
-    if (this.#state === "close") return part.byteLength;
-    this.#left -= part.byteLength;
+  /**
+   * Reads a line around a chunk that is all there and has no extension, without a text of it: there may be as many as
+   * bytes of content.
+   *
+   * @returns where it ends; 0 where it is something else
+   */
+  #readPlainLine(bytes: Bytes, at: number): number {
+    const isSize = this.#state === "size";
+    if ((!isSize && this.#state !== "break") || this.#begun !== "") return 0;
+    let size = 0;
+    let end = at;
+    for (; isSize && end < at + 12; end++) {
+      const digit = HEX_VALUES[bytes[end] ?? 0]!;
+      if (digit < 0) break;
+      size = size * 16 + digit;
+    }
+    if ((isSize && size === 0) || bytes[end] !== 13 || bytes[end + 1] !== LINE_FEED) return 0;
+    this.#left = size;
+    this.#state = isSize ? "chunk" : "size";
+    return end + 2;
+  }
+
+  /** Reads content; returns where it ends. */
+  #readContent(bytes: Bytes, at: number): number {
+    const left = bytes.byteLength - at;
+    const length = this.#state === "close" ? left : Math.min(left, this.#left);
+    this.#events.part(length === bytes.byteLength ? bytes : bytes.subarray(at, at + length));
+    if (this.#state === "close") return at + length;
+    this.#left -= length;
     if (this.#left === 0 && this.#state === "chunk") this.#state = "break";
     else if (this.#left === 0) this.#end();
-    return part.byteLength;
+    return at + length;
   }
 
   #end(): void {
@@ -181,6 +208,12 @@ export class AnswerReader {
 }
 
 const LINE_FEED = 10;
+
+/** The values of hexadecimal digits by their bytes; -1 of all others. */
+const HEX_VALUES = Int8Array.from({ length: 256 }, (_, byte) => {
+  const digit = String.fromCharCode(byte);
+  return /[\da-f]/i.test(digit) ? parseInt(digit, 16) : -1;
+});
 
 const latin1 = (bytes: Bytes): string =>
   String.fromCharCode.apply(null, bytes as unknown as number[]);
