@@ -195,6 +195,16 @@ export const RPC = {
       { paramStructure: "by-position" },
     ),
     method("named", "read", [param("a", { type: "integer" }), param("b", { type: "object" })]),
+    method("chosen", "read", [
+      param("name", { enum: ["a", "1e400"] }),
+      param("amount", { type: "number" }),
+    ]),
+    method("filtered", "read", [
+      param("filter", {
+        type: "object",
+        properties: Object.fromEntries([..."abcdefgh"].map((name) => [name, { type: "integer" }])),
+      }),
+    ]),
     method("heavy", "read", [param("n", { type: "integer" })], { "x-cost": "heavy" }),
     method("send", "write", [param("tx", text, true)]),
     method("balance", "secret", []),

@@ -311,7 +311,7 @@ for (const [why, answer] of BROKEN) {
       assert.match((await bare.json()).detail, "it may have been carried out");
       const wrapped = await methods.rpc({ id: 1, method: "send", params: ["a"] }, { headers });
       const { error } = await wrapped.json();
-      assert.is(error.code, -32003);
+      assert.is(error.code, -32013);
       assert.match(error.message, "it may have been carried out");
       assert.is(count() - before, 3);
     });
@@ -358,7 +358,7 @@ answers("a node that is gone is 502", async () => {
   const methods = forwarding(gone.url, RPC);
   assert.is((await methods.ask("/v1/rpc/number")).status, 502);
   const wrapped = await methods.rpc([{ id: 1, method: "number" }]);
-  assert.is((await wrapped.json())[0].error.code, -32003);
+  assert.is((await wrapped.json())[0].error.code, -32013);
 });
 
 for (
@@ -396,7 +396,7 @@ for (
       const members = await (await methods.rpc(batch)).json();
       assert.equal(
         members.map(({ error }: { error: { code: number } }) => error.code),
-        Array(5).fill(-32004),
+        Array(5).fill(-32014),
       );
       assert.ok(performance.now() - started < 5000);
     });
@@ -437,7 +437,7 @@ answers("the longest answer is for all calls of a batch", async () => {
   const members = await (await rpc(Array(5).fill({ id: 1, method: "number" }))).json();
   assert.equal(
     members.map((member: { error?: { code: number } }) => member.error?.code),
-    [undefined, undefined, undefined, -32003, -32003],
+    [undefined, undefined, undefined, -32013, -32013],
   );
 });
 

@@ -249,7 +249,7 @@ browsers("origins of any name are for what is open, and not for what wants the t
   assert.is((await post(paths, "/v1/node/send", headers)).status, 403);
   assert.is((await post(methods, "/v1/rpc/send", headers)).status, 403);
   const call = await methods.rpc({ id: 1, method: "send", params: ["a"] }, { headers });
-  assert.is((await call.json()).error.code, -32001);
+  assert.is((await call.json()).error.code, -32011);
   assert.equal(node.come, []);
 });
 

@@ -262,7 +262,7 @@ for (const [why, authorization] of sample(WRONG)) {
     const call = await methods.rpc({ id: 1, method: "send", params: ["a"] }, { headers });
     assert.is(call.status, 200);
     const { error } = await call.json();
-    assert.equal([error.code, error.data], [-32002, { setting: "forward.token_file" }]);
+    assert.equal([error.code, error.data], [-32012, { setting: "forward.token_file" }]);
     assert.equal(node.come, []);
   });
 }
@@ -316,7 +316,7 @@ for (
       assert.is((await paths.ask("/v1/node/send", init)).status, 503);
       assert.is((await methods.ask("/v1/rpc/send", init)).status, 503);
       const call = await methods.rpc({ id: 1, method: "send", params: ["a"] }, { headers });
-      assert.is((await call.json()).error.code, -32002);
+      assert.is((await call.json()).error.code, -32012);
     }
     assert.equal(node.come, []);
     assert.is((await paths.ask("/v1/node/status")).status, 200);

@@ -135,6 +135,43 @@ for (
   });
 }
 
+rpc("a number above all doubles is a number, and goes on as it is written", async () => {
+  for (const digits of ["1e400", "-1e999", "9".repeat(400)]) {
+    for (const [params, code] of [[`[${digits}]`, -32602], [`["a",${digits}]`, -32602]] as const) {
+      const { error } = await (await gateway.rpc(`{"id":1,"method":"block","params":${params}}`))
+        .json();
+      assert.is(error.code, code);
+    }
+    const wrong = await gateway.rpc(`{"id":1,"method":"chosen","params":{"name":${digits}}}`);
+    assert.is((await wrong.json()).error.code, -32602);
+    assert.equal(node.come, []);
+    await gateway.rpc(`{"id":1,"method":"chosen","params":{"amount":${digits}}}`);
+    await gateway.ask(`/v1/rpc/chosen?amount=${digits}`);
+    const written = `{"jsonrpc":"2.0","id":1,"method":"chosen","params":{"amount":${digits}}}`;
+    assert.equal(sent(), [written, written]);
+    node.come = [];
+  }
+  await gateway.rpc('{"id":1,"method":"chosen","params":{"name":"1e400"}}');
+  assert.is(node.come.length, 1);
+});
+
+rpc("names of members are folded once, not for each member that comes", async () => {
+  const members = Array.from({ length: 5000 }, (_, at) => `"x${at}":0`).join(",");
+  const { toLowerCase } = String.prototype;
+  let folded = 0;
+  String.prototype.toLowerCase = function () {
+    folded++;
+    return toLowerCase.call(this);
+  };
+  try {
+    await gateway.rpc(`{"id":1,"method":"filtered","params":{"filter":{${members}}}}`);
+  } finally {
+    String.prototype.toLowerCase = toLowerCase;
+  }
+  assert.is(node.come.length, 1);
+  assert.ok(folded < 6000, `${folded} times`);
+});
+
 rpc("a query of a POST, and a content of a GET, are refused", async () => {
   const headers = { "content-type": "application/json" };
   const init = { method: "POST", headers, body: "{}" };
@@ -157,7 +194,7 @@ for (const name of sample(NAMES)) {
     for (const content of [call(name), [call(name)], [call(name, []), call(name, {})]]) {
       const answered = await (await gateway.rpc(content)).json();
       for (const { error, id } of [answered].flat()) {
-        const code = ["send", "balance", "unmarked"].includes(name) ? -32001 : -32601;
+        const code = ["send", "balance", "unmarked"].includes(name) ? -32011 : -32601;
         assert.equal([error.code, id], [code, 7]);
       }
     }
@@ -303,7 +340,7 @@ rpc(
       ) => [id, result ?? (error as { code: number }).code]),
       [
         [7, "number"],
-        ["b", -32001],
+        ["b", -32011],
         [null, -32600],
         [null, -32600],
         [null, "number"],
@@ -332,19 +369,24 @@ rpc("a batch has 1 to 100 calls", async () => {
   assert.is(node.come.length, 100);
 });
 
-const ERRORS: readonly (readonly [error: unknown, status: number])[] = [
+/** An error of a node, its status at `/v1/rpc/{method}`, and how it arrives at `/v1/rpc`, where it differs. */
+const ERRORS: readonly (readonly [error: unknown, status: number, passed?: object])[] = [
   [{ code: -32602, message: "Invalid params" }, 400],
   [{ code: -32601, message: "Method not found" }, 404],
   [{ code: -28, message: "Loading block index" }, 503],
   [{ code: -32603, message: "Internal" }, 422],
   [{ code: -8, message: "Block height out of range" }, 422],
   [{ code: 3, message: "execution reverted", data: "0x08c379a0" }, 422],
-  [{ code: "odd", message: 7 }, 422],
-  ["a text", 422],
-  [{}, 422],
+  [{ code: 1, message: "m", stack: "at /home/me/node.js:1", name: "E" }, 422, {
+    code: 1,
+    message: "m",
+  }],
+  [{ code: "odd", message: 7 }, 422, { code: -32603, message: "7" }],
+  ["a text", 422, { code: -32603, message: "a text" }],
+  [{}, 422, { code: -32603, message: "The node answers with an error" }],
 ];
 
-for (const [error, status] of sample(ERRORS)) {
+for (const [error, status, passed = error] of sample(ERRORS)) {
   for (const sentAs of [200, 404, 500]) {
     rpc(`the error ${JSON.stringify(error)} in a ${sentAs} is ${status}`, async () => {
       node.answer = rpcError(error, sentAs);
@@ -352,16 +394,26 @@ for (const [error, status] of sample(ERRORS)) {
       assert.is(answer.status, status);
       assert.is(answer.headers.get("content-type"), "application/problem+json");
       assert.is(answer.headers.has("retry-after"), status === 503);
-      const { code, message, data } = await answer.json();
-      const { code: given, message: said, data: more } = error as Record<string, unknown>;
+      const { code, message, data, stack } = await answer.json();
+      const { code: given } = error as Record<string, unknown>;
+      const { message: said, data: more } = passed as Record<string, unknown>;
       assert.is(code, typeof given === "number" ? given : undefined);
-      if (typeof said === "string") assert.is(message, said);
-      assert.equal(data, more);
+      assert.equal([message, data, stack], [said, more, undefined]);
       const wrapped = await (await gateway.rpc(call("number"))).json();
-      assert.equal(wrapped, { jsonrpc: "2.0", error, id: 7 });
+      assert.equal(wrapped, { jsonrpc: "2.0", error: passed, id: 7 });
     });
   }
 }
+
+rpc("numbers in a node's error arrive as they left", async () => {
+  node.answer = json(
+    '{"id":1,"error":{"data":{"a":18446744073709551615,"b":1.00},"x":1,"code":-3.2e4,"message":"m"}}',
+  );
+  const text = await (await gateway.rpc(call("number"))).text();
+  assert.match(text, '"code":-3.2e4,"message":"m","data":{"a":18446744073709551615,"b":1.00}}');
+  const bare = await (await gateway.ask("/v1/rpc/number")).text();
+  assert.match(bare, '"code": -3.2e4');
+});
 
 rpc("what a node says of an error is cut: 1 kB of message, and no data above 16 kB", async () => {
   node.answer = rpcError({ code: 1, message: "m".repeat(5000), data: "d".repeat(17_000) });
@@ -399,7 +451,7 @@ for (const [why, content] of NONSENSE) {
     assert.is(answer.status, 502, text);
     assert.not.match(text, "words of the node");
     const wrapped = await (await gateway.rpc(call("number"))).json();
-    assert.equal([wrapped.error.code, wrapped.id], [-32003, 7]);
+    assert.equal([wrapped.error.code, wrapped.id], [-32013, 7]);
   });
 }
 
@@ -413,9 +465,79 @@ for (const status of [503, 429]) {
     assert.match(text, `The node answers ${status}`);
     assert.not.match(text, "Work queue");
     const { error } = await (await gateway.rpc(call("number"))).json();
+    assert.is(error.code, -32016);
     assert.match(error.message, `The node answers ${status}`);
   });
 }
+
+const MIB = 1024 * 1024;
+
+/** Parameters of many kilobytes that are wrong in many places, and what is said of the first. */
+const MANY: readonly (readonly [what: string, params: string, says: string, told: number])[] = [
+  [
+    "too many values",
+    `["a"${",0".repeat(500_000)}]`,
+    "block takes at most 2 parameters, got 500001",
+    1,
+  ],
+  [
+    "unknown names",
+    `{${Array.from({ length: 80_000 }, (_, at) => `"a${at}":0`).join(",")}}`,
+    "a0 is not known",
+    20,
+  ],
+  ["a long name", `{"hash":"a","${"n".repeat(MIB - 100)}":0}`, "nnn", 1],
+  ["lists", `["a"${",[]".repeat(300_000)}]`, "got 300001", 1],
+];
+
+for (const [what, params, says, told] of MANY) {
+  rpc(`of ${what} at most twenty are told, and a response is short`, async () => {
+    const answer = await gateway.rpc(`{"id":1,"method":"block","params":${params}}`);
+    const text = await answer.text();
+    assert.ok(text.length < 3000, `${text.length} bytes`);
+    const { error } = JSON.parse(text);
+    assert.is(error.data.errors.length, told);
+    assert.match(error.message, says);
+    const headers = { "content-type": "application/json" };
+    const bare = await gateway.ask("/v1/rpc/block", { method: "POST", headers, body: params });
+    const problem = await bare.json();
+    assert.equal([bare.status, problem.errors.length], [400, told]);
+  });
+}
+
+rpc("a wrong batch is answered in proportion to its size", async () => {
+  const names = Array.from({ length: 100 }, (_, at) => `"a${at}":0`).join(",");
+  const one = `{"id":1,"method":"block","params":{${names}}}`;
+  const text = await (await gateway.rpc(`[${Array(100).fill(one).join(",")}]`)).text();
+  assert.ok(text.length < 20_000, `${text.length} bytes`);
+  assert.is(JSON.parse(text).length, 100);
+});
+
+rpc("how many parameters are wrong is said in words that fit the number", async () => {
+  const detail = async (query: string) =>
+    (await (await gateway.ask(`/v1/rpc/block?hash=a${query}`)).json()).detail;
+  assert.is(await detail("&adress=1"), 'The parameter "adress" is not known');
+  assert.is(
+    await detail("&adress=1&b=1"),
+    'The parameter "adress" is not known, and 1 more is wrong',
+  );
+  assert.match(await detail("&a=1&b=1&c=1"), "and 2 more are wrong");
+  assert.match(await detail("&a=1".repeat(100)), "and at least 19 more are wrong");
+});
+
+rpc("a small call is answered while large ones are read", async () => {
+  const order: string[] = [];
+  const large = `{"id":1,"method":"block","params":[${"0,".repeat(500_000)}0]}`;
+  const ask = async (name: string, content: string) => {
+    await gateway.rpc(content);
+    order.push(name);
+  };
+  await Promise.all([
+    ...Array.from({ length: 5 }, () => ask("large", large)),
+    ask("small", '{"id":1,"method":"nope"}'),
+  ]);
+  assert.ok(order.indexOf("small") < 4, order.join());
+});
 
 rpc("what is refused before the calls are judged has its status and the id null", async () => {
   const headers = { "content-type": "text/plain" };

@@ -186,6 +186,8 @@ templates(
       ["GET /f/{path}/meta", "read", { path: true }],
       ["GET /same/{a}"],
       ["GET /same/{b}"],
+      ["GET /g/{a}"],
+      ["GET /g/{p}", "read", { p: true }],
       ["GET /z/{a}", "read", { a: true }],
       ["GET /z/z", "read"],
     );
@@ -201,6 +203,8 @@ templates(
       ],
       ["GET /same/{a}", "allowed", "it is a read"],
       ["GET /same/{b}", "refused", "GET /same/{a} takes all of its paths"],
+      ["GET /g/{a}", "allowed", "it is a read"],
+      ["GET /g/{p}", "allowed", "it is a read"],
       ["GET /z/{a}", "allowed", "it is a read"],
       ["GET /z/z", "allowed", "it is a read"],
     ]);

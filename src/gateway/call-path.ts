@@ -4,7 +4,7 @@
  * @module
  */
 import type { Bytes } from "../bytes.ts";
-import { parseJson } from "../json/lossless.ts";
+import { parseComparable } from "../json/lossless.ts";
 import { readParts } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
 import type { Answer } from "../http/message.ts";
@@ -17,18 +17,20 @@ import { acceptFor } from "./accepted-types.ts";
 import { answerHeaders } from "./answer-headers.ts";
 import type { Room } from "./bytes-under-way.ts";
 import { foreignCaller, nodeBusy, wrongParameters } from "./call-refusals.ts";
-import { checkValue } from "./check-value.ts";
+import { checkValue, placeOf } from "./check-value.ts";
 import type { Call, Core } from "./every-call.ts";
 import {
   readHeaders,
   type ReadParameters,
   readPathParameters,
   readQuery,
+  WRONG_MAX,
   type WrongParameter,
 } from "./parameters.ts";
 import { type Content, decodeUtf8, readContent } from "./request-body.ts";
 import { DEPTH_MAX } from "./parse-rpc-body.ts";
 import { CALL_METHODS } from "./forward-settings.ts";
+import { inTurn } from "./take-turns.ts";
 import type { UpstreamAnswer } from "./upstream.ts";
 
 /** Headers of the visitor that an operation may not name: of the connection, of the caller, and secrets. */
@@ -72,8 +74,10 @@ export async function callPath(core: Core, call: Call, room: Room): Promise<Answ
     headers: readHeaders(list.filter(isTaken), (name) => head.headers.get(name)),
   };
   const wrong = [read.path, read.query, read.headers].flatMap(({ wrong }) => wrong);
-  wrong.push(...wrongInContent(content, operation));
-  if (wrong.length > 0) return wrongParameters(wrong);
+  wrong.push(
+    ...await inTurn(content.bytes?.byteLength ?? 0, () => wrongInContent(content, operation)),
+  );
+  if (wrong.length > 0) return wrongParameters(wrong.slice(0, WRONG_MAX));
   // The node may read a parameter as a path of its own: `/peers/{address}` as `/peers/connect`.
   const url = match.isTakenByOther() ? undefined : join(base, call.path, queryOf(read.query));
   if (url === undefined) return notFound();
@@ -133,13 +137,13 @@ function wrongInContent({ bytes, type = "" }: Content, { body }: NodeOperation):
   const text = decodeUtf8(bytes);
   if (text === undefined) return refuse("must be text in UTF-8");
   try {
-    readParts(text, 0, DEPTH_MAX);
+    readParts(text, { levels: 0 }, DEPTH_MAX);
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
     return refuse(`must be JSON of at most ${DEPTH_MAX} levels, and no key may stand twice`);
   }
-  const wrong = checkValue(body!.rules[type]!, parseJson(text));
-  return wrong ? refuse(wrong.rule, wrong.path.join(".") || "body") : [];
+  const wrong = checkValue(body!.rules[type]!, parseComparable(text));
+  return wrong ? refuse(wrong.rule, wrong.path.length > 0 ? placeOf(wrong) : "body") : [];
 }
 
 const NOTHING = new Uint8Array();

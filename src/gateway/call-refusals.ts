@@ -7,7 +7,7 @@ import type { Answer } from "../http/message.ts";
 import { problem } from "../http/problem-details.ts";
 import type { Status } from "../http/status.ts";
 import { retryAfterOf } from "./answer-headers.ts";
-import type { WrongParameter } from "./parameters.ts";
+import { WRONG_MAX, type WrongParameter } from "./parameters.ts";
 import type { UpstreamAnswer } from "./upstream.ts";
 
 /** A problem with further members, each as JSON. */
@@ -32,9 +32,14 @@ export function problemWith(
 /** Says which parameters are wrong, and why; never their values. */
 export function wrongParameters(wrong: readonly WrongParameter[]): Answer {
   const [{ name, rule }] = wrong as [WrongParameter];
-  const more = wrong.length > 1 ? `, and ${wrong.length - 1} more are wrong` : "";
-  const errors = JSON.stringify(wrong.slice(0, 20));
-  return problemWith(400, `The parameter "${name}" ${rule}${more}`, { errors });
+  const others = wrong.length - 1;
+  const more = others === 0
+    ? ""
+    : others === 1
+    ? ", and 1 more is wrong"
+    : `, and ${wrong.length < WRONG_MAX ? others : `at least ${others}`} more are wrong`;
+  const subject = name === "" ? "The method" : `The parameter "${name}"`;
+  return problemWith(400, `${subject} ${rule}${more}`, { errors: JSON.stringify(wrong) });
 }
 
 /** Says that nobody may call this, and which setting would open it. */

@@ -15,15 +15,25 @@ import { isBusy, jsonAnswer, NONSENSE } from "./make-json-answer.ts";
 import { NoPlace } from "./call-slots.ts";
 import { decodeUtf8, readContent } from "./request-body.ts";
 import { isFault, type RawCall, readRpcBody, type RpcFault } from "./parse-rpc-body.ts";
-import { checkParams, readRpcAnswer, withCost, writeCall } from "./one-rpc-call.ts";
+import {
+  checkParams,
+  type Params,
+  readRpcAnswer,
+  withCost,
+  writeCall,
+  writeError,
+} from "./one-rpc-call.ts";
+import { WRONG_MAX } from "./parameters.ts";
 import { CODES } from "./rpc-error-codes.ts";
+import { inTurn } from "./take-turns.ts";
 import type { UpstreamAnswer, UpstreamRequest } from "./upstream.ts";
 
 /** The types of a body, of which no form of a page is one. */
 const TYPES = ["application/json", "application/json-rpc", "application/jsonrequest"];
 
 /** A call that may go to the node. */
-interface Ready extends Pick<RawCall, "id" | "params" | "isOld"> {
+interface Ready extends Pick<RawCall, "id" | "isOld"> {
+  readonly params: Params;
   readonly decided: Decided;
 }
 
@@ -65,11 +75,13 @@ export async function callRpc(core: Core, call: Call, room: Room): Promise<Answe
   const text = decodeUtf8(content.bytes);
   const body = text === undefined
     ? { id: "null", code: CODES.noJson, message: "This is no text in UTF-8" }
-    : readRpcBody(text);
+    : await inTurn(text.length, () => readRpcBody(text));
   if (isFault(body)) return rpcAnswer(writeFault(body), body.code === CODES.noJson ? 400 : 200);
   const judged: (Ready | string | undefined)[] = [];
+  // All calls of a batch share what is told of one.
+  const most = Math.max(1, Math.floor(WRONG_MAX / body.calls.length));
   for (const one of body.calls) {
-    judged.push(isFault(one) ? writeFault(one) : await judge(core, call, one));
+    judged.push(isFault(one) ? writeFault(one) : await judge(core, call, one, most));
   }
   try {
     const { texts, end } = await answerAll(core, call, judged, body.isBatch);
@@ -82,7 +94,7 @@ export async function callRpc(core: Core, call: Call, room: Room): Promise<Answe
     return { ...answer, sent: end };
   } catch (error) {
     if (!(error instanceof NoPlace)) throw error;
-    return rpcRefusal(503, CODES.notReached, BUSY, { "retry-after": "5" });
+    return rpcRefusal(503, CODES.busy, BUSY, { "retry-after": "5" });
   }
 }
 
@@ -90,7 +102,8 @@ export async function callRpc(core: Core, call: Call, room: Room): Promise<Answe
 async function judge(
   core: Core,
   call: Call,
-  { id, method, params, isOld }: RawCall,
+  { id, method, params: given, isOld }: RawCall,
+  most: number,
 ): Promise<Ready | string | undefined> {
   const fail = (code: number, message: string, data?: object) =>
     id === undefined ? undefined : writeFault({ id, code, message }, JSON.stringify(data), isOld);
@@ -113,10 +126,13 @@ async function judge(
     const message = `${method} needs the operator's token`;
     return fail(CODES.wantsToken, message, { setting: "forward.token_file" });
   }
-  const errors = checkParams(operation, params);
+  const { params, wrong: errors } = await inTurn(
+    given.length,
+    () => checkParams(operation, given, most),
+  );
   const [wrong] = errors;
   if (wrong) {
-    return fail(CODES.wrongParams, `${wrong.name} ${wrong.rule}`, { errors });
+    return fail(CODES.wrongParams, `${wrong.name || method} ${wrong.rule}`, { errors });
   }
   return { id, params, isOld, decided: withCost(decided, params) };
 }
@@ -203,7 +219,7 @@ async function answerOne(
   let bytes = 0;
   const fail = (failed: number, message: string) => {
     status = gone.aborted ? STATUS_GONE : failed;
-    const code = failed === 504 ? CODES.tooLate : CODES.notReached;
+    const code = failed === 504 ? CODES.tooLate : failed === 503 ? CODES.busy : CODES.notReached;
     return id === undefined ? undefined : writeFault({ id, code, message }, undefined, isOld);
   };
   try {
@@ -211,8 +227,9 @@ async function answerOne(
     const answer = await send(decided, request);
     const read = readRpcAnswer(answer);
     bytes = answer.size;
-    if (!read) return fail(502, isBusy(answer) ? busyNode(answer) : NONSENSE);
-    return id === undefined ? undefined : writeAnswer(id, read, isOld);
+    if (!read) return isBusy(answer) ? fail(503, busyNode(answer)) : fail(502, NONSENSE);
+    if (id === undefined) return undefined;
+    return writeAnswer(id, "result" in read ? read : { error: writeError(read) }, isOld);
   } catch (error) {
     if (error instanceof NoPlace) {
       status = gone.aborted ? STATUS_GONE : 503;

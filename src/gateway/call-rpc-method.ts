@@ -14,9 +14,10 @@ import type { Call, Core } from "./every-call.ts";
 import { isBusy, jsonAnswer, NONSENSE } from "./make-json-answer.ts";
 import { readQuery } from "./parameters.ts";
 import { decodeUtf8, readContent } from "./request-body.ts";
-import { isFault, type RawParams, readParams } from "./parse-rpc-body.ts";
+import { readParams } from "./parse-rpc-body.ts";
 import { checkParams, readRpcAnswer, type RpcAnswer, withCost, writeCall } from "./one-rpc-call.ts";
 import { statusOf } from "./rpc-error-codes.ts";
+import { inTurn } from "./take-turns.ts";
 
 /** Answers a call of a method. */
 export async function callMethod(core: Core, call: Call, room: Room): Promise<Answer | Response> {
@@ -35,9 +36,10 @@ export async function callMethod(core: Core, call: Call, room: Room): Promise<An
   if (refusal) return refusal;
   if (head.headers.has("upgrade")) return problem(400, "Connections are not upgraded here");
   const purpose = decision.right === "token" ? "token" : "body";
-  const params = await paramsOf(operation, call, (bytes) => room.set(bytes, purpose));
-  if ("status" in params) return params;
-  const wrong = checkParams(operation, params);
+  const given = await paramsOf(operation, call, (bytes) => room.set(bytes, purpose));
+  if (typeof given === "object" && "status" in given) return given;
+  const size = typeof given === "string" ? given.length : 0;
+  const { params, wrong } = await inTurn(size, () => checkParams(operation, given));
   if (wrong.length > 0) {
     const place = head.method === "GET" ? "query" : "body";
     return wrongParameters(wrong.map((one) => ({ ...one, in: place })));
@@ -55,12 +57,12 @@ export async function callMethod(core: Core, call: Call, room: Room): Promise<An
   });
 }
 
-/** The parameters of a method, each as JSON: in the query of a GET, in the content of a POST. */
+/** The parameters of a method: in the query of a GET, each as JSON; in the content of a POST, all of them. */
 async function paramsOf(
   operation: NodeOperation,
   call: Call,
   grow: (bytes: number) => boolean,
-): Promise<RawParams | Answer> {
+): Promise<string | ReadonlyMap<string, string> | Answer> {
   const isGet = call.head.method === "GET";
   const content = await readContent(call, isGet ? [] : [TYPE], grow);
   if ("status" in content) return problem(content.status, content.detail, content.headers);
@@ -82,8 +84,8 @@ async function paramsOf(
   if (!content.bytes) return new Map();
   const text = decodeUtf8(content.bytes);
   if (text === undefined) return problem(400, "The content is no text in UTF-8");
-  const params = readParams(text);
-  return isFault(params) ? problem(400, params.message) : params;
+  const params = await inTurn(text.length, () => readParams(text));
+  return typeof params === "string" ? params : problem(400, params.message);
 }
 
 const TYPE = "application/json";
@@ -91,9 +93,9 @@ const TYPE = "application/json";
 /** The answer to a call of a method by its name: the bare result. */
 function methodAnswer(read: RpcAnswer): Answer {
   if ("result" in read) return jsonAnswer(200, read.result);
-  const status = statusOf(read);
+  const status = statusOf(read.code);
   const members = {
-    code: read.code === undefined ? undefined : JSON.stringify(read.code),
+    code: read.code,
     message: JSON.stringify(read.message),
     data: read.data,
   };

@@ -7,6 +7,7 @@
 import { formatJson } from "../json/lossless.ts";
 import { isEqual, isObject } from "../json/values.ts";
 import type { ValueRule } from "../openapi/callable-operations.ts";
+import { shorten } from "../untrusted-text.ts";
 import { holdsParts } from "./wildcards.ts";
 
 /** What is wrong, as a clause, and at which member. */
@@ -17,10 +18,41 @@ export interface WrongValue {
   readonly rule: string;
 }
 
+/** How much of a name that somebody made up is told, and of the values that there are. */
+const NAME_MAX = 100, VALUES_MAX = 20;
+
+/** What is made of a rule once, since a body may have half a million values to hold against it. */
+interface Prepared {
+  readonly scalars: ReadonlySet<unknown>;
+  readonly composed: readonly unknown[];
+  readonly mustBeOneOf: string;
+  /** The names of members as the laxest node reads them. */
+  readonly folded: ReadonlySet<string>;
+}
+
+const prepared = new WeakMap<ValueRule, Prepared>();
+
+function prepare(rule: ValueRule): Prepared {
+  let made = prepared.get(rule);
+  if (!made) {
+    const { values = [], properties = {} } = rule;
+    const told = values.slice(0, VALUES_MAX).map((one) => shorten(formatJson(one), NAME_MAX));
+    const more = values.length - told.length;
+    made = {
+      scalars: new Set(values.filter((value) => typeof value !== "object" || value === null)),
+      composed: values.filter((value) => typeof value === "object" && value !== null),
+      mustBeOneOf: `must be one of ${told.join(", ")}${more > 0 ? `, or of ${more} others` : ""}`,
+      folded: new Set(Object.keys(properties).map(fold)),
+    };
+    prepared.set(rule, made);
+  }
+  return made;
+}
+
 /**
  * Checks a value.
  *
- * @param value JSON; a whole number above 2^53 is a `bigint`
+ * @param value JSON; a whole number above 2^53 is a `bigint`, a number above all doubles an infinite one
  * @returns what is wrong first; `undefined` where nothing is
  */
 export function checkValue(rule: ValueRule, value: unknown): WrongValue | undefined {
@@ -29,51 +61,55 @@ export function checkValue(rule: ValueRule, value: unknown): WrongValue | undefi
   if (types && !types.some((type) => isOfType(value, type))) {
     return wrong(`must be ${types.map(withArticle).join(" or ")}`);
   }
-  if (values && !values.some((one) => isEqual(one, value))) {
-    return wrong(`must be one of ${values.map((one) => formatJson(one)).join(", ")}`);
+  if (values) {
+    const { scalars, composed, mustBeOneOf } = prepare(rule);
+    const isOne = scalars.has(value) || composed.some((one) => isEqual(one, value));
+    if (!isOne) return wrong(mustBeOneOf);
   }
   const bound = outOfBounds(rule, value);
   if (bound) return wrong(bound);
   const excluded = typeof value === "string" &&
     rule.excludes?.find((pattern) => holdsParts(value, pattern));
   if (excluded) return wrong(`must not hold ${excluded}`);
-  if (anyOf && anyOf.every((one) => checkValue(one, value) !== undefined)) {
-    const [only] = anyOf;
-    return anyOf.length === 1 ? checkValue(only!, value) : wrong("must be one of its forms");
+  if (anyOf?.length === 1) {
+    const only = checkValue(anyOf[0]!, value);
+    if (only) return only;
+  } else if (anyOf?.every((one) => checkValue(one, value) !== undefined)) {
+    return wrong("must be one of its forms");
   }
   if (Array.isArray(value)) return rule.items && inItems(rule.items, value);
   return isObject(value) ? inMembers(rule, value) : undefined;
 }
 
+/** The place of a wrong value, short enough to be told: the names that lead to it, and those before. */
+export const placeOf = ({ path }: WrongValue, ...before: readonly string[]): string =>
+  shorten([...before, ...path].join("."), 3 * NAME_MAX);
+
+/** A name that somebody made up, short enough to be told. */
+export const tellName = (name: string): string => shorten(name, NAME_MAX);
+
 function inItems(rule: ValueRule, items: readonly unknown[]): WrongValue | undefined {
-  for (const [at, item] of items.entries()) {
-    const wrong = checkValue(rule, item);
+  for (let at = 0; at < items.length; at++) {
+    const wrong = checkValue(rule, items[at]);
     if (wrong) return { ...wrong, path: [String(at), ...wrong.path] };
   }
   return undefined;
 }
 
-function inMembers(
-  { properties = {}, required = [], isClosed }: ValueRule,
-  value: Record<string, unknown>,
-): WrongValue | undefined {
+function inMembers(rule: ValueRule, value: Record<string, unknown>): WrongValue | undefined {
+  const { properties = {}, required = [], isClosed } = rule;
   const missing = required.find((name) => !Object.hasOwn(value, name));
   if (missing !== undefined) return { path: [missing], rule: "is required" };
-  for (const [name, member] of Object.entries(value)) {
+  for (const name of Object.keys(value)) {
     if (Object.hasOwn(properties, name)) {
-      const wrong = checkValue(properties[name]!, member);
+      const wrong = checkValue(properties[name]!, value[name]);
       if (wrong) return { ...wrong, path: [name, ...wrong.path] };
-    } else if (isClosed || isNearlyKnown(name, properties)) {
-      return { path: [name], rule: "is not known" };
+    } else if (isClosed || prepare(rule).folded.has(fold(name))) {
+      // Nodes written in Go take a name that differs by its case alone for one that they know.
+      return { path: [tellName(name)], rule: "is not known" };
     }
   }
   return undefined;
-}
-
-/** Whether a name differs by its case alone from one that is known: nodes written in Go take it for that. */
-function isNearlyKnown(name: string, properties: Readonly<Record<string, ValueRule>>): boolean {
-  const folded = fold(name);
-  return Object.keys(properties).some((known) => fold(known) === folded);
 }
 
 /** As Go folds a name: ſ and the sign of kelvin are letters of ASCII then. */
@@ -98,7 +134,7 @@ function outOfBounds(rule: ValueRule, value: unknown): string | undefined {
     if (above !== undefined && value <= above) return `must be above ${above}`;
     if (below !== undefined && value >= below) return `must be below ${below}`;
   } else if (typeof value === "string") {
-    const length = [...value].length;
+    const length = (minLength ?? maxLength) === undefined ? 0 : lengthOf(value);
     if (minLength !== undefined && length < minLength) {
       return `must have at least ${minLength} characters`;
     }
@@ -114,6 +150,13 @@ function outOfBounds(rule: ValueRule, value: unknown): string | undefined {
     }
   }
   return undefined;
+}
+
+/** The length of a text in characters, as JSON Schema counts it. */
+function lengthOf(text: string): number {
+  let length = 0;
+  for (const _ of text) length++;
+  return length;
 }
 
 const withArticle = (type: string) =>

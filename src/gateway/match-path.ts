@@ -129,10 +129,11 @@ function takersOf(own: Compiled, fits: readonly Compiled[], isSure: boolean): Co
   const at = fits.findIndex(({ rank }) => rank === own.rank);
   const before = at < 0 ? fits : fits.slice(0, at);
   const hasMethod = (one: Compiled) => methodOf(one) === methodOf(own);
+  const ranks = new Set(before.filter(hasMethod).map(({ rank }) => rank));
   return before.filter((one) => {
     const isMoreClosed = CLOSED[one.decided.decision.right] > CLOSED[own.decided.decision.right];
     if (hasMethod(one)) return isSure || isMoreClosed;
-    return isMoreClosed && !before.some((other) => other.rank === one.rank && hasMethod(other));
+    return isMoreClosed && !ranks.has(one.rank);
   });
 }
 

@@ -4,97 +4,126 @@
  * @module
  */
 import { joinBytes } from "../bytes.ts";
-import { parseJson } from "../json/lossless.ts";
+import { parseComparable } from "../json/lossless.ts";
 import { type Part, readParts, textOfPart } from "../json/parts.ts";
-import { objectOf, textOf } from "../json/values.ts";
-import type { NodeOperation } from "../openapi/callable-operations.ts";
+import type { NodeOperation, NodeParameter } from "../openapi/callable-operations.ts";
 import { shorten } from "../untrusted-text.ts";
-import { checkValue } from "./check-value.ts";
+import { checkValue, placeOf, tellName } from "./check-value.ts";
 import type { Decided } from "./decide-operations.ts";
-import type { WrongParameter } from "./parameters.ts";
-import { decodeUtf8 } from "./request-body.ts";
-import type { RawParams } from "./parse-rpc-body.ts";
+import { WRONG_MAX, type WrongParameter } from "./parameters.ts";
 import { DEPTH_MAX } from "./parse-rpc-body.ts";
+import { decodeUtf8 } from "./request-body.ts";
+import { CODES } from "./rpc-error-codes.ts";
 import type { UpstreamAnswer } from "./upstream.ts";
 
 /** How long what a node says of an error may be, in UTF-16 code units. */
-const MESSAGE_MAX = 1024, DATA_MAX = 16_384;
+const CODE_MAX = 32, MESSAGE_MAX = 1024, DATA_MAX = 16_384;
+
+/**
+ * The parameters of a call, each as JSON: by position or by name. Where nobody knows what a method takes, all of them
+ * as they came.
+ */
+export type Params = readonly string[] | ReadonlyMap<string, string> | string;
+
+/** What came of parameters: they can be sent if nothing is wrong. */
+export interface CheckedParams {
+  readonly params: Params;
+  readonly wrong: readonly WrongParameter[];
+}
 
 /**
  * Holds parameters against what a method takes.
  *
- * @returns what is wrong; none where nothing is, or where nobody knows the parameters
+ * @param given a list or an object as JSON, or each by its name
+ * @param most how many wrong ones are told
  */
-export function checkParams({ parameters }: NodeOperation, params: RawParams): WrongParameter[] {
-  if (!parameters) return [];
+export function checkParams(
+  { parameters }: NodeOperation,
+  given: string | ReadonlyMap<string, string>,
+  most: number = WRONG_MAX,
+): CheckedParams {
+  if (!parameters) return { params: given, wrong: [] };
   const wrong: WrongParameter[] = [];
-  const refuse = (name: string, rule: string) => wrong.push({ in: "body", name, rule });
-  const given = new Map<string, string>();
-  if (isNamed(params)) {
-    const known = new Set(parameters.map(({ name }) => name));
-    for (const [name, text] of params) {
-      if (known.has(name)) given.set(name, text);
-      else refuse(shorten(name, 100), "is not known");
-    }
-  } else {
-    for (const [at, text] of params.entries()) {
-      const parameter = parameters[at];
-      if (parameter) given.set(parameter.name, text);
-      else refuse(String(at), `is one too many: there are ${parameters.length}`);
-    }
-  }
-  for (const { name, isRequired, rule } of parameters) {
-    const text = given.get(name);
+  const refuse = (name: string, rule: string) => {
+    if (wrong.length < most) wrong.push({ in: "body", name, rule });
+  };
+  const params = typeof given === "string" ? splitParams(parameters, given, refuse) : given;
+  if (!params) return { params: [], wrong };
+  for (const [at, { name, isRequired, rule }] of parameters.entries()) {
+    if (wrong.length === most) break;
+    const text = isNamed(params) ? params.get(name) : params[at];
     if (text === undefined || (text === "null" && !isRequired)) {
       if (isRequired) refuse(name, "is required");
       continue;
     }
-    const fault = checkValue(rule, parseJson(text));
-    if (fault) refuse([name, ...fault.path].join("."), fault.rule);
+    const fault = checkValue(rule, parseComparable(text));
+    if (fault) refuse(placeOf(fault, name), fault.rule);
   }
-  return wrong;
+  return { params, wrong };
+}
+
+/**
+ * Takes parameters apart that are known: what is unknown is refused, and costs no memory.
+ *
+ * @returns `undefined` where there are too many
+ */
+function splitParams(
+  parameters: readonly NodeParameter[],
+  text: string,
+  refuse: (name: string, rule: string) => void,
+): readonly string[] | ReadonlyMap<string, string> | undefined {
+  const known = new Set(parameters.map(({ name }) => name));
+  const member = (name: string) => {
+    const isKnown = known.has(name);
+    if (!isKnown) refuse(tellName(name), "is not known");
+    return isKnown;
+  };
+  const most = parameters.length;
+  const { items, members, count } = readParts(text, { levels: 1, items: most, member }, DEPTH_MAX);
+  if (items && count > most) {
+    refuse("", `takes at most ${most} parameter${most === 1 ? "" : "s"}, got ${count}`);
+    return undefined;
+  }
+  return items?.map((part) => textOfPart(text, part)) ??
+    new Map([...members!].map(([name, part]) => [name, textOfPart(text, part)]));
 }
 
 /** What was decided of a call: its operation is heavy where a parameter makes it so. */
-export function withCost(decided: Decided, params: RawParams): Decided {
+export function withCost(decided: Decided, params: Params): Decided {
   const { operation } = decided;
+  if (typeof params === "string") return decided;
   const isHeavy = operation.parameters?.some(({ name, rule: { heavyFrom = Infinity } }, at) =>
     Number(isNamed(params) ? params.get(name) : params[at]) >= heavyFrom
   );
   return isHeavy ? { ...decided, operation: { ...operation, isHeavy } } : decided;
 }
 
-/** Whether parameters are given by name. */
-export const isNamed = (params: RawParams): params is ReadonlyMap<string, string> =>
-  !Array.isArray(params);
+const isNamed = (params: Params): params is ReadonlyMap<string, string> => params instanceof Map;
 
 /**
  * Writes a call.
  *
  * @param id ours
- * @param params as JSON each; by name they become positions where the method wants these
+ * @param params by name become positions where the method wants these
  */
 export function writeCall(
   { path, parameters = [], isByPosition }: NodeOperation,
   id: number,
-  params: RawParams,
+  params: Params,
 ): string {
   const start = `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(path)}`;
-  // Nobody knows then whether the method wants a list or an object.
-  if (isNamed(params) && params.size === 0) return `${start}}`;
-  const list = !isNamed(params)
+  const text = typeof params === "string"
     ? params
+    : !isNamed(params)
+    ? `[${params.join(",")}]`
     : isByPosition
-    ? inPlaces(parameters.map(({ name }) => params.get(name)))
-    : undefined;
-  const text = list
-    ? `[${list.join(",")}]`
-    : `{${
-      [...params as ReadonlyMap<string, string>].map(([name, text]) =>
-        `${JSON.stringify(name)}:${text}`
-      ).join(",")
-    }}`;
-  return `${start},"params":${text}}`;
+    ? `[${inPlaces(parameters.map(({ name }) => params.get(name))).join(",")}]`
+    : `{${[...params].map(([name, text]) => `${JSON.stringify(name)}:${text}`).join(",")}}`;
+  // Nobody knows then whether the method wants a list or an object.
+  const isNone = typeof params === "string"
+    ? /^\{\s*\}$/.test(params)
+    : isNamed(params) && params.size === 0;
+  return isNone ? `${start}}` : `${start},"params":${text}}`;
 }
 
 /** The values at their positions: what is left out between others is null, at the end nothing. */
@@ -107,12 +136,11 @@ function inPlaces(values: readonly (string | undefined)[]): string[] {
 export type RpcAnswer =
   | { readonly result: string }
   | {
-    readonly code: number | undefined;
+    /** As it is written; `undefined` where it is no number. */
+    readonly code: string | undefined;
     readonly message: string;
     /** As JSON; `undefined` where there is none, or too much. */
     readonly data: string | undefined;
-    /** The whole error as it came, as JSON. */
-    readonly error: string;
   };
 
 /**
@@ -125,9 +153,10 @@ export function readRpcAnswer(
 ): RpcAnswer | undefined {
   const text = isWhole ? decodeUtf8(parts.length === 1 ? parts[0]! : joinBytes(parts)) : undefined;
   if (text === undefined) return undefined;
+  const member = (name: string) => name === "error" || name === "result";
   let root: Part;
   try {
-    root = readParts(text, 1, DEPTH_MAX);
+    root = readParts(text, { levels: 1, member }, DEPTH_MAX);
   } catch {
     return undefined;
   }
@@ -137,14 +166,33 @@ export function readRpcAnswer(
   return result && { result: textOfPart(text, result) };
 }
 
+/** Reads what JSON-RPC has in an error, section 5.1: other members may be a node's stack and its folders. */
 function readError(text: string): RpcAnswer {
-  const { code, message } = objectOf(parseJson(text));
-  const data = readParts(text, 1, DEPTH_MAX).members?.get("data");
-  const dataText = data && textOfPart(text, data);
-  return {
-    code: typeof code === "number" ? code : undefined,
-    message: shorten(textOf(message) ?? "The node answers with an error", MESSAGE_MAX),
-    data: dataText !== undefined && dataText.length <= DATA_MAX ? dataText : undefined,
-    error: text,
+  const { members } = readParts(text, { levels: 1, member: isOfError }, DEPTH_MAX);
+  const read = (name: string, ...kinds: readonly Part["kind"][]) => {
+    const part = members?.get(name);
+    const isRight = part && (kinds.length === 0 || kinds.includes(part.kind));
+    return isRight ? textOfPart(text, part) : undefined;
   };
+  const [code, data] = [read("code", "number"), read("data")];
+  // Some nodes of JSON-RPC 1 answer with a text.
+  const message = text.startsWith('"')
+    ? text
+    : read("message", "string", "number") ?? '"The node answers with an error"';
+  return {
+    code: code !== undefined && code.length <= CODE_MAX ? code : undefined,
+    message: shorten(message.startsWith('"') ? JSON.parse(message) : message, MESSAGE_MAX),
+    data: data !== undefined && data.length <= DATA_MAX ? data : undefined,
+  };
+}
+
+const isOfError = (name: string): boolean =>
+  name === "code" || name === "message" || name === "data";
+
+/** Writes the error of a node. */
+export function writeError(
+  { code = String(CODES.internal), message, data }: Exclude<RpcAnswer, { result: string }>,
+): string {
+  const more = data === undefined ? "" : `,"data":${data}`;
+  return `{"code":${code},"message":${JSON.stringify(message)}${more}}`;
 }

@@ -4,17 +4,21 @@
  *
  * @module
  */
-import { parseJson } from "../json/lossless.ts";
+import { parseComparable } from "../json/lossless.ts";
 import type { NodeParameter, ValueRule } from "../openapi/callable-operations.ts";
 import { parsePercent } from "../percent-decode.ts";
-import { checkValue } from "./check-value.ts";
+import { checkValue, placeOf, tellName } from "./check-value.ts";
 
 /** A parameter that is wrong, as RFC 9457 has it in `errors`. The value is not told. */
 export interface WrongParameter {
   readonly in: string;
+  /** Empty for all of a method's parameters. */
   readonly name: string;
   readonly rule: string;
 }
+
+/** How many wrong parameters are told; nobody looks for more. */
+export const WRONG_MAX = 20;
 
 /** A parameter with its text, and what it stands for. */
 export interface GivenParameter {
@@ -44,27 +48,31 @@ export function readQuery(
 ): ReadParameters {
   const known = parameters.filter((parameter) => parameter.in === place);
   if (known.length === 0 && query === "") return NONE;
+  const byName = new Map(known.map((parameter) => [parameter.name, parameter]));
   const wrong: WrongParameter[] = [];
   const texts = new Map<string, string[]>();
-  for (const [name, text] of pairsOf(query)) {
-    const refuse = (rule: string) => wrong.push({ in: "query", name: shown(name), rule });
-    const parameter = known.find((parameter) => parameter.name === name);
-    if (!parameter) {
-      wrong.push({ in: "query", name: shown(name), rule: "is not known" });
-      continue;
+  for (const part of query.split("&")) {
+    if (part === "") continue;
+    const at = part.indexOf("=");
+    const name = decode(at < 0 ? part : part.slice(0, at));
+    const text = decode(at < 0 ? "" : part.slice(at + 1));
+    const parameter = name === undefined ? undefined : byName.get(name);
+    const before = parameter && texts.get(parameter.name);
+    const rule = !parameter
+      ? "is not known"
+      : text === undefined
+      ? "must be encoded as UTF-8"
+      : before && !isList(parameter.rule)
+      ? "must stand once"
+      : undefined;
+    if (rule !== undefined) {
+      wrong.push({ in: "query", name: tellName(name ?? "?"), rule });
+      if (wrong.length === WRONG_MAX) break;
+    } // An empty field of a form is none, where it may be left out.
+    else if (text !== "" || parameter!.isRequired) {
+      if (before) before.push(text!);
+      else texts.set(parameter!.name, [text!]);
     }
-    if (text === undefined) {
-      refuse("must be encoded as UTF-8");
-      continue;
-    }
-    const before = texts.get(parameter.name) ?? [];
-    if (before.length > 0 && !isList(parameter.rule)) {
-      refuse("must stand once");
-      continue;
-    }
-    // An empty field of a form is none, where it may be left out.
-    if (text === "" && !parameter.isRequired) continue;
-    texts.set(parameter.name, [...before, text]);
   }
   return readTexts(known, texts, "query", wrong);
 }
@@ -106,6 +114,7 @@ function readTexts(
   const wrong = [...before];
   const given: GivenParameter[] = [];
   for (const parameter of parameters) {
+    if (wrong.length === WRONG_MAX) break;
     const { name, isRequired, rule } = parameter;
     const found = texts.get(name);
     if (!found) {
@@ -117,7 +126,7 @@ function readTexts(
     const value = valueOf(parameter, found);
     const fault = checkValue(rule, value);
     if (fault) {
-      wrong.push({ in: place, name: [name, ...fault.path].join("."), rule: fault.rule });
+      wrong.push({ in: place, name: placeOf(fault, name), rule: fault.rule });
     } else given.push({ parameter, texts: found, value });
   }
   return { given, wrong };
@@ -136,7 +145,7 @@ function scalarOf(rule: ValueRule, text: string): unknown {
   const types = typesOf(rule);
   if (!types || types.includes("string")) return text;
   if ((types.includes("integer") || types.includes("number")) && NUMBER.test(text)) {
-    return parseJson(text);
+    return parseComparable(text);
   }
   if (types.includes("boolean") && (text === "true" || text === "false")) return text === "true";
   return text;
@@ -154,17 +163,5 @@ export function typesOf({ types, anyOf, values }: ValueRule): readonly string[] 
 
 const isList = (rule: ValueRule): boolean => typesOf(rule)?.includes("array") ?? false;
 
-/** The pairs of a query, decoded; `undefined` for what is not UTF-8. */
-function pairsOf(query: string): [name: string | undefined, text: string | undefined][] {
-  return query.split("&").filter((part) => part !== "").map((part) => {
-    const at = part.indexOf("=");
-    const [name, text] = at < 0 ? [part, ""] : [part.slice(0, at), part.slice(at + 1)];
-    return [decode(name), decode(text)];
-  });
-}
-
 /** A space is written as a plus as well, as forms do. */
 const decode = (text: string) => parsePercent(text.replaceAll("+", " "));
-
-/** A name that somebody made up, short enough to be told. */
-const shown = (name: string | undefined): string => (name ?? "?").slice(0, 100);

@@ -13,15 +13,13 @@ export const DEPTH_MAX = 64;
 /** How many calls a batch may have. */
 export const CALLS_MAX = 100;
 
-/** The parameters of a call, each as JSON. */
-export type RawParams = readonly string[] | ReadonlyMap<string, string>;
-
 /** A call as it came. */
 export interface RawCall {
   /** As JSON; `undefined` of a notification, which gets no answer. */
   readonly id: string | undefined;
   readonly method: string;
-  readonly params: RawParams;
+  /** A list or an object, as JSON. */
+  readonly params: string;
   /** Whether it is of JSON-RPC 1, whose answers have both `result` and `error`: bitcoin-core of npm wants that. */
   readonly isOld: boolean;
 }
@@ -44,18 +42,25 @@ const fault = (code: number, message: string, id = "null"): RpcFault => ({ id, c
 /** Whether something is a call that is wrong, and no call. */
 export const isFault = (call: object): call is RpcFault => "code" in call;
 
+/** The members of a call that are read; others are ignored. */
+const MEMBERS: ReadonlySet<string> = new Set(["jsonrpc", "id", "method", "params"]);
+
 /** Reads a body. */
 export function readRpcBody(text: string): RpcBody {
+  const isBatch = /^\s*\[/.test(text);
   let root: Part;
   try {
-    root = readParts(text, 4, DEPTH_MAX);
+    root = readParts(text, {
+      levels: isBatch ? 2 : 1,
+      items: CALLS_MAX,
+      member: (name) => MEMBERS.has(name),
+    }, DEPTH_MAX);
   } catch (error) {
-    if (!(error instanceof JsonSyntaxError)) throw error;
-    return fault(CODES.noJson, `This is no JSON that is read here: ${error.message}`);
+    return faultOf(error);
   }
   if (!root.items) return { isBatch: false, calls: [readCall(text, root)] };
-  if (root.items.length === 0) return fault(CODES.invalidCall, "A batch has at least one call");
-  if (root.items.length > CALLS_MAX) {
+  if (root.count === 0) return fault(CODES.invalidCall, "A batch has at least one call");
+  if (root.count > CALLS_MAX) {
     return fault(CODES.invalidCall, `A batch has at most ${CALLS_MAX} calls`);
   }
   return { isBatch: true, calls: root.items.map((part) => readCall(text, part)) };
@@ -74,28 +79,31 @@ function readCall(text: string, { members }: Part): RawCall | RpcFault {
   }
   const method = JSON.parse(textOfPart(text, methodPart)) as string;
   const params = paramsOf(text, members.get("params"));
-  if (isFault(params)) return { ...params, id: id ?? "null" };
+  if (typeof params !== "string") return { ...params, id: id ?? "null" };
   const version = members.get("jsonrpc");
   const isOld = version === undefined || textOfPart(text, version) !== '"2.0"';
   return { id, method, params, isOld };
 }
 
-/** Reads parameters that stand alone. */
-export function readParams(text: string): RawParams | RpcFault {
+/** Reads parameters that stand alone: a list or an object, as JSON. */
+export function readParams(text: string): string | RpcFault {
   try {
-    return paramsOf(text, readParts(text, 1, DEPTH_MAX));
+    return paramsOf(text, readParts(text, { levels: 0 }, DEPTH_MAX));
   } catch (error) {
-    if (!(error instanceof JsonSyntaxError)) throw error;
-    return fault(CODES.noJson, `This is no JSON that is read here: ${error.message}`);
+    return faultOf(error);
   }
 }
 
-function paramsOf(text: string, params: Part | undefined): RawParams | RpcFault {
-  if (params?.items) return params.items.map((part) => textOfPart(text, part));
-  if (params?.members) {
-    return new Map([...params.members].map(([name, part]) => [name, textOfPart(text, part)]));
-  }
+function paramsOf(text: string, params: Part | undefined): string | RpcFault {
   // Some clients write null for none.
-  if (!params || textOfPart(text, params) === "null") return [];
+  const json = params ? textOfPart(text, params) : "null";
+  if (json === "null") return "[]";
+  if (params!.kind === "[" || params!.kind === "{") return json;
   return fault(CODES.wrongParams, "The parameters of a call are a list or an object");
+}
+
+/** @throws what is no error of JSON */
+function faultOf(error: unknown): RpcFault {
+  if (!(error instanceof JsonSyntaxError)) throw error;
+  return fault(CODES.noJson, `This is no JSON that is read here: ${error.message}`);
 }

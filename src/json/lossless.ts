@@ -33,11 +33,12 @@ export function exact(value: bigint): number | bigint {
 /**
  * Reads JSON (RFC 8259). The last of duplicate keys wins.
  *
+ * @param readDigits makes a value of a number's digits
  * @throws {JsonSyntaxError} if the text is not JSON; the message is the same on every runtime
  * @throws {JsonDepthError} if it is nested more than {@linkcode DEPTH_MAX} levels deep
  */
-export function parseJson(text: string): unknown {
-  if (mayHoldLarge(text) || LARGE_EXPONENT.test(text)) return build(text);
+export function parseJson(text: string, readDigits: typeof readNumber = readNumber): unknown {
+  if (mayHoldLarge(text) || LARGE_EXPONENT.test(text)) return build(text, readDigits);
   if (text.length > SHALLOW_LENGTH) validate(text);
   try {
     return JSON.parse(text);
@@ -67,7 +68,20 @@ function validate(text: string): void {
   while (scanner.next());
 }
 
-function build(text: string): unknown {
+/**
+ * Reads JSON whose values are compared and not written again: a number above all doubles is an infinite one, and no
+ * string.
+ *
+ * @throws {JsonSyntaxError} as {@linkcode parseJson} does
+ */
+export function parseComparable(text: string): unknown {
+  return parseJson(text, (digits) => {
+    const number = readNumber(digits);
+    return typeof number === "string" ? Number(number) : number;
+  });
+}
+
+function build(text: string, readDigits: typeof readNumber): unknown {
   const scanner = new JsonScanner(text);
   const root: Json = {};
   const open: (Json | unknown[])[] = [root];
@@ -77,7 +91,7 @@ function build(text: string): unknown {
     else if (scanner.kind === "}" || scanner.kind === "]") open.pop();
     else {
       const parent = open.at(-1)!;
-      const value = valueOf(scanner);
+      const value = valueOf(scanner, readDigits);
       if (Array.isArray(parent)) parent.push(value);
       else setMember(parent, key, value);
       if (scanner.kind === "{" || scanner.kind === "[") open.push(value as Json | unknown[]);
@@ -86,10 +100,10 @@ function build(text: string): unknown {
   return root[""];
 }
 
-function valueOf(scanner: JsonScanner): unknown {
+function valueOf(scanner: JsonScanner, readDigits: typeof readNumber): unknown {
   if (scanner.kind === "{") return {};
   if (scanner.kind === "[") return [];
-  return scanner.kind === "number" ? readNumber(scanner.raw) : JSON.parse(scanner.raw);
+  return scanner.kind === "number" ? readDigits(scanner.raw) : JSON.parse(scanner.raw);
 }
 
 /** Reads a number of JSON: a `bigint` where it is an integer above 2^53, a string where it is above all doubles. */

@@ -14,9 +14,21 @@ export interface Part {
   readonly start: number;
   end: number;
   /** Of an object, as deep as is asked for. */
-  readonly members?: Map<string, Part>;
+  readonly members: Map<string, Part> | undefined;
   /** Of a list, as deep as is asked for. */
-  readonly items?: Part[];
+  readonly items: Part[] | undefined;
+  /** How many members or items there are. */
+  count: number;
+}
+
+/** Which parts are told; the others are checked alone. */
+export interface PartsWanted {
+  /** How many levels of objects and lists. */
+  readonly levels: number;
+  /** How many items of a list; all by default. */
+  readonly items?: number;
+  /** Which members of an object; all by default. */
+  readonly member?: (name: string) => boolean;
 }
 
 /** An object that has a key twice. */
@@ -25,50 +37,63 @@ export class DuplicateKeyError extends JsonSyntaxError {
 }
 
 /**
- * Reads where the parts of a text stand.
+ * Reads where the parts of a text stand. What is not told costs no memory but for the keys of objects.
  *
- * @param levels how many levels of objects and lists are told; what is deeper is checked alone
  * @param depthMax how many levels there may be
  * @throws {DuplicateKeyError} where an object at any depth has a key twice
  * @throws {JsonSyntaxError} where it is no JSON, or is nested deeper
  */
-export function readParts(text: string, levels: number, depthMax: number): Part {
+export function readParts(
+  text: string,
+  { levels, items: itemsMax = Infinity, member: isWanted = () => true }: PartsWanted,
+  depthMax: number,
+): Part {
   const scanner = new JsonScanner(text, depthMax);
-  /** The objects and lists that are open; `part` of those that are told. */
-  const open: { part: Part | undefined; keys: Set<string> | undefined; key: string }[] = [];
+  const isTold = ({ items, members }: Part, key: string) =>
+    items ? items.length < itemsMax : members !== undefined && isWanted(key);
+  /** The objects and lists that are open, by level: those that are told, the last key of each, and all keys. */
+  const parts: (Part | undefined)[] = [];
+  const last: string[] = [];
+  const keys: (Set<string> | string | undefined)[] = [];
+  let depth = 0;
   let root: Part | undefined;
   while (scanner.next()) {
     const { kind, start, end } = scanner;
-    const holder = open.at(-1);
     if (kind === "key") {
       const key = scanner.string;
-      if (holder!.keys!.has(key)) {
+      const known = keys[depth];
+      // Most objects have few keys, and a set for each takes longer than all the rest.
+      if (known === undefined) keys[depth] = key;
+      else if (typeof known === "string" ? known === key : known.has(key)) {
         throw new DuplicateKeyError("this key stands a second time in its object", start);
-      }
-      holder!.keys!.add(key);
-      holder!.key = key;
-      continue;
-    }
-    if (kind === "}" || kind === "]") {
-      const { part } = open.pop()!;
+      } else if (typeof known === "string") keys[depth] = new Set([known, key]);
+      else known.add(key);
+      last[depth] = key;
+    } else if (kind === "}" || kind === "]") {
+      const part = parts[depth--];
       if (part) part.end = end;
-      continue;
-    }
-    const isTold = open.length === 0 || (holder!.part !== undefined && open.length <= levels);
-    let part: Part | undefined;
-    if (isTold) {
-      const hasParts = open.length < levels;
-      part = {
-        ...{ kind, start, end },
-        ...hasParts && kind === "{" && { members: new Map() },
-        ...hasParts && kind === "[" && { items: [] },
-      };
-      root ??= part;
-      holder?.part?.members?.set(holder.key, part);
-      holder?.part?.items?.push(part);
-    }
-    if (kind === "{" || kind === "[") {
-      open.push({ part, keys: kind === "{" ? new Set() : undefined, key: "" });
+    } else {
+      const holder = parts[depth];
+      let part: Part | undefined;
+      if (depth === 0 || (holder && depth <= levels && isTold(holder, last[depth]!))) {
+        const hasParts = depth < levels;
+        part = {
+          kind,
+          start,
+          end,
+          members: hasParts && kind === "{" ? new Map() : undefined,
+          items: hasParts && kind === "[" ? [] : undefined,
+          count: 0,
+        };
+        root ??= part;
+        holder?.members?.set(last[depth]!, part);
+        holder?.items?.push(part);
+      }
+      if (holder) holder.count++;
+      if (kind === "{" || kind === "[") {
+        parts[++depth] = part;
+        keys[depth] = undefined;
+      }
     }
   }
   return root!;

@@ -45,13 +45,14 @@ const EXPECTED = {
   end: "nothing more",
 } as const;
 
-const QUOTE = 0x22, BACKSLASH = 0x5c, SPACE = 0x20;
+const QUOTE = 0x22, BACKSLASH = 0x5c, SPACE = 0x20, COMMA = 0x2c, COLON = 0x3a;
 const TAB = 0x09, LINE_FEED = 0x0a, CARRIAGE_RETURN = 0x0d;
+const PLUS = 0x2b, MINUS = 0x2d, DOT = 0x2e, ZERO = 0x30, NINE = 0x39, E = 0x65;
+const OPEN_OBJECT = 0x7b, CLOSE_OBJECT = 0x7d, OPEN_LIST = 0x5b, CLOSE_LIST = 0x5d;
 /** What may follow a backslash, besides `u`. */
 const ESCAPED: ReadonlySet<string> = new Set('"\\/bfnrt');
 const HEX = /[\da-fA-F]{4}/y;
-const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])/y;
-const LITERAL = /(?:true|false|null)(?![\w.+-])/y;
+const LITERALS = ["true", "false", "null"] as const;
 
 /**
  * Reads one token after another. Commas and colons are checked, but are not tokens.
@@ -91,8 +92,10 @@ export class JsonScanner {
     return this.#text.slice(this.start, this.end);
   }
 
+  /** The text of the current string or key. */
   get string(): string {
-    return JSON.parse(this.raw);
+    const { raw } = this;
+    return raw.includes("\\") ? JSON.parse(raw) : raw.slice(1, -1);
   }
 
   /**
@@ -103,16 +106,18 @@ export class JsonScanner {
    */
   next(): boolean {
     const text = this.#text;
-    for (let at = this.#skipGap(this.end); at < text.length; at = this.#skipGap(at + 1)) {
-      const character = text[at];
+    // By codes and not by patterns: a megabyte of short numbers is half a million tokens.
+    for (let at = this.end; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      if (isGap(code)) continue;
       const expected = this.#expected;
-      if (character === "," && (expected === "member" || expected === "item")) {
+      if (code === COMMA && (expected === "member" || expected === "item")) {
         this.#expected = expected === "member" ? "key" : "value";
-      } else if (character === ":" && expected === "colon") {
+      } else if (code === COLON && expected === "colon") {
         this.#expected = "value";
       } else {
         this.start = at;
-        this.#readToken(character!);
+        this.#readToken(code);
         return true;
       }
     }
@@ -121,33 +126,38 @@ export class JsonScanner {
     return false;
   }
 
-  #readToken(character: string): void {
+  #readToken(code: number): void {
     const { start } = this;
     const expected = this.#expected;
     const isValue = expected === "value" || expected === "first";
-    if (character === '"' && (isValue || expected === "key" || expected === "firstKey")) {
+    if (code === QUOTE && (isValue || expected === "key" || expected === "firstKey")) {
       this.end = this.#endOfString(start);
       this.kind = isValue ? "string" : "key";
       if (isValue) this.#leaveValue();
       else this.#expected = "colon";
-    } else if (isValue && (character === "{" || character === "[")) {
+    } else if (isValue && (code === OPEN_OBJECT || code === OPEN_LIST)) {
       if (this.depth === this.#depthMax) throw new JsonDepthError(start, this.#depthMax);
-      this.kind = character;
+      const isObject = code === OPEN_OBJECT;
+      this.kind = isObject ? "{" : "[";
       this.end = start + 1;
-      this.#open.push(character === "{");
-      this.#expected = character === "{" ? "firstKey" : "first";
+      this.#open.push(isObject);
+      this.#expected = isObject ? "firstKey" : "first";
     } else if (
-      (character === "}" && (expected === "firstKey" || expected === "member")) ||
-      (character === "]" && (expected === "first" || expected === "item"))
+      (code === CLOSE_OBJECT && (expected === "firstKey" || expected === "member")) ||
+      (code === CLOSE_LIST && (expected === "first" || expected === "item"))
     ) {
-      this.kind = character;
+      this.kind = code === CLOSE_OBJECT ? "}" : "]";
       this.end = start + 1;
       this.#open.pop();
       this.#leaveValue();
-    } else if (isValue && (this.#matches(NUMBER) || this.#matches(LITERAL))) {
-      this.kind = /[a-z]/.test(character) ? "literal" : "number";
+    } else {
+      const isNumber = code === MINUS || isDigit(code);
+      const end = !isValue ? -1 : isNumber ? this.#endOfNumber(start) : this.#endOfLiteral(start);
+      if (end < 0 || goesOn(this.#text.charCodeAt(end))) this.#fail(start);
+      this.kind = isNumber ? "number" : "literal";
+      this.end = end;
       this.#leaveValue();
-    } else this.#fail(start);
+    }
   }
 
   #leaveValue(): void {
@@ -155,17 +165,30 @@ export class JsonScanner {
     this.#expected = depth === 0 ? "end" : this.#open[depth - 1] ? "member" : "item";
   }
 
-  #matches(pattern: RegExp): boolean {
-    pattern.lastIndex = this.start;
-    if (!pattern.test(this.#text)) return false;
-    this.end = pattern.lastIndex;
-    return true;
+  /** The end of a number as RFC 8259 has it, section 6; -1 if there is none. */
+  #endOfNumber(start: number): number {
+    const text = this.#text;
+    let at = text.charCodeAt(start) === MINUS ? start + 1 : start;
+    const isZero = text.charCodeAt(at) === ZERO;
+    at = isZero ? at + 1 : this.#endOfDigits(at);
+    if (at > 0 && text.charCodeAt(at) === DOT) at = this.#endOfDigits(at + 1);
+    if (at > 0 && (text.charCodeAt(at) | SPACE) === E) {
+      const sign = text.charCodeAt(at + 1);
+      at = this.#endOfDigits(sign === PLUS || sign === MINUS ? at + 2 : at + 1);
+    }
+    return at;
   }
 
-  #skipGap(at: number): number {
-    const text = this.#text;
-    while (isGap(text.charCodeAt(at))) at++;
-    return at;
+  /** The end of one or more digits; -1 if there are none. */
+  #endOfDigits(start: number): number {
+    let at = start;
+    while (isDigit(this.#text.charCodeAt(at))) at++;
+    return at === start ? -1 : at;
+  }
+
+  #endOfLiteral(start: number): number {
+    const literal = LITERALS.find((literal) => this.#text.startsWith(literal, start));
+    return literal ? start + literal.length : -1;
   }
 
   #endOfString(start: number): number {
@@ -200,4 +223,14 @@ export class JsonScanner {
 
 function isGap(code: number): boolean {
   return code === SPACE || code === LINE_FEED || code === CARRIAGE_RETURN || code === TAB;
+}
+
+function isDigit(code: number): boolean {
+  return code >= ZERO && code <= NINE;
+}
+
+/** Whether a number or a literal goes on with a character that is none of its own. */
+function goesOn(code: number): boolean {
+  return isDigit(code) || (code | SPACE) >= 0x61 && (code | SPACE) <= 0x7a || code === 0x5f ||
+    code === DOT || code === PLUS || code === MINUS;
 }

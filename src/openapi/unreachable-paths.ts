@@ -43,9 +43,14 @@ export function findObstacles(operations: readonly NodeOperation[]): Map<NodeOpe
     all.sort((a, b) => rankOf(a) < rankOf(b) ? -1 : rankOf(a) > rankOf(b) ? 1 : 0);
     for (const [at, own] of all.entries()) {
       // A literal takes only some of what a name takes: who has no name that spans loses to nobody but a twin.
-      const isTwin = at > 0 && own.template.source === all[at - 1]!.template.source;
+      const last = all[at - 1];
+      const isTwin = last && rankOf(last) === rankOf(own) &&
+        last.template.source === own.template.source;
       const others = own.template.names.some(own.spans) ? all.slice(0, at) : [];
-      const taker = isTwin ? all[at - 1] : others.find((other) => takesAll(other, own));
+      const samples = others.length > 0 ? samplesOf(own) : [];
+      const taker = isTwin
+        ? last
+        : others.find(({ template }) => samples.every((path) => template.match(path)));
       if (taker) obstacles.set(own.operation, `${taker.operation.name} takes all of its paths`);
     }
   }
@@ -64,14 +69,11 @@ function ambiguityOf(
   return undefined;
 }
 
-function takesAll({ template }: Templated, own: Templated): boolean {
-  const { names, source } = own.template;
-  return SPANNED.every((count) => {
+/** Paths of a template whose names that span take several numbers of segments. */
+function samplesOf({ template: { names, source }, spans }: Templated): string[] {
+  return SPANNED.map((count) => {
     let at = 0;
-    const sample = source.replaceAll(
-      "{}",
-      () => own.spans(names[at++]!) ? Array(count).fill(ANY).join("/") : ANY,
-    );
-    return template.match(sample) !== undefined;
+    const several = Array(count).fill(ANY).join("/");
+    return source.replaceAll("{}", () => spans(names[at++]!) ? several : ANY);
   });
 }

@@ -17,7 +17,7 @@ export interface Tried {
 }
 
 /** The codes of refusals in a body. */
-const NOT_ALLOWED = -32001, NO_JSON = -32700;
+const NOT_ALLOWED = -32011, NO_JSON = -32700;
 
 /** Names of methods that no kind describes, though nodes have some of them. */
 const UNKNOWN = [

@@ -67,7 +67,7 @@ calls("a batch is read by POST, each call with its own id, in its own order", as
   assert.equal(answers.map(({ id }: { id: unknown }) => id), ["a", 7, 8]);
   assert.is(answers[0].result, await ask("eth_chainId"));
   assert.equal(answers[1].result, await ask("eth_getBlockByNumber", "0x1", false));
-  assert.is(answers[2].error.code, -32001);
+  assert.is(answers[2].error.code, -32011);
   assert.is(answers[2].error.data.setting, "forward");
 });
 
@@ -93,7 +93,7 @@ calls(
       ...post({}),
       body: refused,
     })).json();
-    assert.equal([result, error.code], [null, -32001]);
+    assert.equal([result, error.code], [null, -32011]);
   },
 );
 
@@ -113,7 +113,7 @@ calls("what signs, sends, mines or looks inside is refused, and changes nothing"
     assert.is(response.status, status, name);
     const body = { jsonrpc: "2.0", id: 1, method: decodeURIComponent(name), params: [transaction] };
     const { error } = await (await beside.ask("/v1/rpc", post(body))).json();
-    assert.is(error?.code, status === 403 ? -32001 : -32601, name);
+    assert.is(error?.code, status === 403 ? -32011 : -32601, name);
   }
   assert.equal(await state(), before);
 });
