@@ -1,9 +1,9 @@
-/// <reference lib="esnext.disposable" preserve="true" />
 /**
  * What `await using` disposes of, for hosts whose `lib` lacks it too.
  *
  * @module
  */
+/// <reference lib="esnext.disposable" preserve="true" />
 /** What can be closed, also by `await using`. */
 export interface Closeable {
   close(): Promise<void>;

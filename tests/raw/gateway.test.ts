@@ -106,7 +106,7 @@ const TARGETS: readonly (readonly [target: string, sent?: string])[] = [
   ["/v1/node/status%3Fx=1"],
   ["/v1/node/status%23"],
   ["/v1/node/peers/\u00ff"],
-  ["/v1/node/@127.0.0.1:1/balance", "/%40127.0.0.1%3A1/balance"],
+  ["/v1/node/@127.0.0.1:1/balance", "/@127.0.0.1:1/balance"],
   ["v1/node/status"],
   ["http://127.0.0.1:1/v1/node/status", "/status"],
   ["http://localhost/v1/node/balance"],
