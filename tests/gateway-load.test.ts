@@ -2,7 +2,10 @@ import type { ServerResponse } from "node:http";
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { createLeases } from "../src/gateway/call-lease.ts";
 import { createPlaces, NoPlace } from "../src/gateway/call-slots.ts";
+import type { UpstreamError } from "../src/gateway/upstream.ts";
+import { createAuth } from "../src/info/sources/give-credentials.ts";
 import {
   type Come,
   forwarding,
@@ -383,6 +386,73 @@ load("with HTTP Digest each slot has a connection with a nonce of its own", asyn
   assert.is((await again).status, 200);
   assert.is(refused, 3, "a nonce is used again on its connection");
 });
+
+const MIB = 1024 * 1024;
+
+/** Leases before a node whose responses are as long as the path says, in bytes; nobody lets go of them. */
+const leasing = () => {
+  const sent: string[] = [];
+  const block = new Uint8Array(MIB);
+  const leases = createLeases({
+    ...{ timeout: 10_000, limit: 32 * MIB, concurrency: 1000 },
+    auth: () =>
+      createAuth({ nodeUrl: node.url, configured: undefined, kind: undefined, kinds: {} }),
+    callOut({ url }) {
+      sent.push(url.pathname);
+      const length = Number(url.pathname.slice(1));
+      let come = 0;
+      return Promise.resolve({
+        status: 200,
+        headers: new Headers(),
+        next: () => {
+          const part = block.subarray(0, Math.min(MIB, length - come));
+          come += part.byteLength;
+          return Promise.resolve(part.byteLength > 0 ? part : undefined);
+        },
+        received: () => come,
+        cancel() {},
+      });
+    },
+  });
+  const send = async (length: number, lane: "open" | "token" = "open", isRead = true) => {
+    const lease = await leases.begin(lane, false, new AbortController().signal);
+    const url = new URL(`${node.url}/${length}`);
+    const request = { method: "GET", url, headers: {}, body: undefined };
+    try {
+      const { size } = await lease.send(request, isRead, 32 * MIB);
+      lease.free();
+      return size;
+    } catch (error) {
+      lease.end();
+      return error as UpstreamError;
+    }
+  };
+  return { sent, send };
+};
+
+load(
+  "long responses that nobody reads leave room for short ones, and for the token's",
+  async () => {
+    const { send, sent } = leasing();
+    for (const isThere of [true, true, false, false]) {
+      const got = await send(32 * MIB);
+      assert.is(typeof got === "number" ? got : got.status, isThere ? 32 * MIB : 503);
+    }
+    assert.is(await send(40), 40);
+    assert.is(await send(1 * MIB, "token"), MIB);
+    // Short ones have an end too; who comes then is not sent to the node at all.
+    let filled: number | UpstreamError = 0;
+    while (typeof filled === "number") filled = await send(16_000);
+    assert.ok(filled.wasRefused);
+    const before = sent.length;
+    assert.is((await send(40, "open", false) as UpstreamError).status, 503);
+    assert.is(sent.length, before);
+    assert.is(await send(32, "token"), 32);
+    // What was carried out with the token is passed on, whatever there is.
+    assert.is(await send(31 * MIB, "token", false), 31 * MIB);
+    assert.is(await send(31 * MIB, "token", false), 31 * MIB);
+  },
+);
 
 load("a batch has one place for all of its calls", async () => {
   hold();

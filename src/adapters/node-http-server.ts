@@ -46,6 +46,8 @@ export async function createHttpServer(
     // `connections` closes idle ones.
     keepAliveTimeout: 0,
     connectionsCheckingInterval: TIMEOUTS.check,
+    // A content in chunks of one byte fills it with as many parts, before anybody can say that these are too many.
+    highWaterMark: 2048,
     // `refusalOf` answers these.
     requireHostHeader: false,
     // Saves an eighth of the time of a request (Node 26.10); Node before 24.12 ignores it.

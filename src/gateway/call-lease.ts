@@ -66,7 +66,7 @@ export interface LeaseOptions {
 const SWEEP_INTERVAL = 200;
 
 /** How long what is under way may take when the service ends, in milliseconds. */
-const GRACE = 5000;
+const GRACE = 4000;
 
 /** Makes what gives leases. */
 export function createLeases({ callOut, auth, timeout, limit, concurrency }: LeaseOptions): Leases {

@@ -298,6 +298,16 @@ for (const [runtime, serve] of runtimes) {
     );
   });
 
+  calls("a content in very many chunks is refused, and the next call is answered", async () => {
+    const lines = ["Content-Type: application/json", "Transfer-Encoding: chunked"];
+    const chunks = "1\r\n \r\n".repeat(200_000);
+    for (let sent = 0; sent < 3; sent++) {
+      await talk(paths.url, `${request("POST /v1/node/any", ...lines)}${chunks}`).catch(() => "");
+      assert.is(statusOf(await talk(paths.url, request("GET /v1/node/status"))), 200);
+    }
+    assert.equal(new Set(sent()), new Set(["GET /status"]));
+  });
+
   calls("a header of the connection goes no further", async () => {
     const lines = [
       "Connection: close, X-Size",
