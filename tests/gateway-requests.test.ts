@@ -344,6 +344,8 @@ const WRONG: readonly (readonly [content: string, name: string])[] = [
   ['{"\u212aey":"a","key":"b"}', "\u212aey"],
   ['{"key":"a","limit":18446744073709551616}', "limit"],
   ['{"key":"a","limit":1.5}', "limit"],
+  ['{"key":1e400}', "key"],
+  ['{"key":"a","action":1e400}', "action"],
   ['{"key":"a"} x', "body"],
   ["{'key':'a'}", "body"],
   ['{"key":"a",}', "body"],

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { memoize } from "../http/memoize.ts";
 import { normalizePath, parsePathTemplate } from "../http/path-template.ts";
 import type { MultiSegment } from "../kinds/marks.ts";
 import { decodePercent, parsePercent } from "../percent-decode.ts";
@@ -44,6 +45,8 @@ const OPAQUE_SLASH = "\0";
 interface Compiled {
   readonly decided: Decided;
   readonly names: readonly string[];
+  /** What stands between names, decoded. */
+  readonly literals: readonly string[];
   readonly multiSegment: ReadonlyMap<string, MultiSegment | undefined>;
   readonly rank: string;
   match(path: string): readonly string[] | undefined;
@@ -55,20 +58,23 @@ interface Compiled {
 export function createPathTable(decided: readonly Decided[]): PathTable {
   const compiled = decided.filter(({ operation }) => !operation.isMethod).map(compile)
     .sort((a, b) => a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0);
-  const isTaken = (own: Compiled, path: string, isSure: boolean) => {
+  const fitting = memoize((path) => compiled.filter((one) => one.match(path)));
+  const fittingFolded = memoize((path) => {
     const folded = foldPath(path);
-    return takersOf(own, compiled.filter((one) => one.matchFolded(folded)), isSure).length > 0;
-  };
+    return compiled.filter((one) => one.matchFolded(folded));
+  });
+  const isTaken = (own: Compiled, path: string, isSure: boolean) =>
+    takersOf(own, fittingFolded(path), isSure).length > 0;
   return {
     match(path, method) {
       if (!isPlain(path)) return undefined;
       const normal = normalizePath(path);
-      const fits = compiled.filter((one) => one.match(normal));
+      const fits = fitting(normal);
       if (fits.length === 0) return undefined;
       const own = fits.find((one) => methodOf(one) === method);
       const takers = own ? takersOf(own, fits, true) : fits;
       if (!own || takers.length > 0) return { methods: [...new Set(takers.map(methodOf))] };
-      const { decided, names, multiSegment } = own;
+      const { decided, names, literals, multiSegment } = own;
       const texts = own.match(normal)!;
       return {
         decided,
@@ -77,10 +83,10 @@ export function createPathTable(decided: readonly Decided[]): PathTable {
           const isOpaque = (text: string, at: number) =>
             multiSegment.get(names[at]!) === "encoded" && text.includes("%2F");
           const readBy = (slash: string) =>
-            decided.operation.path.split(NAME).map((literal, at) => {
+            literals.map((literal, at) => {
               const text = texts[at] ?? "";
-              const value = isOpaque(text, at) ? text.replaceAll("%2F", slash) : text;
-              return decodePercent(literal) + decodePercent(value);
+              return literal +
+                decodePercent(isOpaque(text, at) ? text.replaceAll("%2F", slash) : text);
             }).join("");
           // The mark may be wrong, or of somebody else: nothing that is closed is reached by it.
           return isTaken(own, readBy(OPAQUE_SLASH), true) ||
@@ -90,8 +96,6 @@ export function createPathTable(decided: readonly Decided[]): PathTable {
     },
   };
 }
-
-const NAME = /\{[^{}]*\}/;
 
 /** Whether a path has nothing that is read in two ways: dot segments, empty ones, backslashes, `;`. */
 function isPlain(path: string): boolean {
@@ -111,7 +115,8 @@ function compile(decided: Decided): Compiled {
     spans,
     (literal) => fold(decodePercent(literal)),
   );
-  return { decided, names, multiSegment, rank, match, matchFolded: folded.match };
+  const literals = path.split(/\{[^{}]*\}/).map(decodePercent);
+  return { decided, names, literals, multiSegment, rank, match, matchFolded: folded.match };
 }
 
 const methodOf = ({ decided }: Compiled): string => decided.operation.method;
@@ -127,6 +132,7 @@ const CLOSED = { open: 0, token: 1, refused: 2 } as const;
  */
 function takersOf(own: Compiled, fits: readonly Compiled[], isSure: boolean): Compiled[] {
   const at = fits.findIndex(({ rank }) => rank === own.rank);
+  if (at === 0) return [];
   const before = at < 0 ? fits : fits.slice(0, at);
   const hasMethod = (one: Compiled) => methodOf(one) === methodOf(own);
   const ranks = new Set(before.filter(hasMethod).map(({ rank }) => rank));
