@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Json, listOf, objectOf, textOf } from "../json/values.ts";
+import { type Json, listOf, objectOf, onceFor, textOf } from "../json/values.ts";
 import { parsePercent } from "../percent-decode.ts";
 import { followReference } from "./follow-reference.ts";
 import { type LocatedOperation, operationsOf } from "./operations-of-path-item.ts";
@@ -169,11 +169,18 @@ function serversOf(holders: readonly Json[]): readonly unknown[] {
 function createReader(document: Json) {
   const follow = (value: unknown) => followReference(document, value);
 
-  const ruleOf = (value: unknown, depth = 0): ValueRule => {
-    if (depth > DEPTH_MAX) return {};
-    const schema = follow(value);
+  /** By depth: what many schemas refer to is read once for each. */
+  const rules: ((schema: Json) => ValueRule)[] = Array.from(
+    { length: DEPTH_MAX + 1 },
+    (_, depth) =>
+      onceFor((schema: Json) =>
+        readRule(schema, (value) => depth === DEPTH_MAX ? {} : rules[depth + 1]!(follow(value)))
+      ),
+  );
+  const ruleOf = (value: unknown): ValueRule => rules[0]!(follow(value));
+
+  const readRule = (schema: Json, inner: (value: unknown) => ValueRule): ValueRule => {
     const { type, properties, required, items, additionalProperties } = schema;
-    const inner = (value: unknown) => ruleOf(value, depth + 1);
     const options = listOf(schema.anyOf ?? schema.oneOf);
     // All of several hold; what each says of its members is added.
     const all = listOf(schema.allOf).map(inner);
@@ -193,7 +200,10 @@ function createReader(document: Json) {
       isClosed: (additionalProperties === false && all.length === 0 && options.length === 0) ||
         undefined,
     };
-    return all.map((one) => ({ ...one, isClosed: undefined })).reduce(both, withNull(schema, rule));
+    return all.length === 0 ? withNull(schema, rule) : together([
+      withNull(schema, rule),
+      ...all.map((one) => ({ ...one, isClosed: undefined })),
+    ]);
   };
 
   const parametersOf = (item: Json, operation: Json): NodeParameter[] => {
@@ -216,6 +226,22 @@ function createReader(document: Json) {
     return [...all.values()];
   };
 
+  const readBody = onceFor((body: Json): NodeBody => {
+    const rules = Object.entries(objectOf(body.content)).map(([type, media]) => [
+      type.toLowerCase().split(";")[0]!.trim(),
+      ruleOf(follow(media).schema),
+    ]);
+    return { isRequired: body.required === true, rules: Object.fromEntries(rules) };
+  });
+
+  const namesOfHeaders = onceFor((answer: Json) =>
+    Object.keys(objectOf(answer.headers)).map((name) => name.toLowerCase())
+  );
+  const headersOf = (answers: readonly Json[]): readonly string[] => {
+    const [first, ...others] = answers.map(namesOfHeaders).filter(({ length }) => length > 0);
+    return others.length > 0 ? [...new Set([first!, ...others].flat())] : first ?? [];
+  };
+
   const common = (operation: Json) => {
     const access = operation["x-access"];
     return {
@@ -223,24 +249,13 @@ function createReader(document: Json) {
       access: access === "read" || access === "write" || access === "secret" ? access : undefined,
       isHeavy: operation["x-cost"] === "heavy",
       isStreaming: operation["x-streaming"] === true,
-      answerHeaders: [
-        ...new Set(
-          Object.values(objectOf(operation.responses))
-            .flatMap((answer) => Object.keys(objectOf(follow(answer).headers)))
-            .map((name) => name.toLowerCase()),
-        ),
-      ],
+      answerHeaders: headersOf(Object.values(objectOf(operation.responses)).map(follow)),
     } as const;
   };
 
   const bodyOf = (operation: Json): NodeBody | undefined => {
     if (operation.requestBody === undefined) return undefined;
-    const body = follow(operation.requestBody);
-    const rules = Object.entries(objectOf(body.content)).map(([type, media]) => [
-      type.toLowerCase().split(";")[0]!.trim(),
-      ruleOf(follow(media).schema),
-    ]);
-    return { isRequired: body.required === true, rules: Object.fromEntries(rules) };
+    return readBody(follow(operation.requestBody));
   };
 
   return {
@@ -261,7 +276,7 @@ function createReader(document: Json) {
       const content = objectOf(objectOf(follow(post.requestBody).content)["application/json"]);
       const schema = objectOf(content.schema);
       const properties = Object.entries(objectOf(schema.properties));
-      const required = listOf(schema.required);
+      const required = new Set(listOf(schema.required));
       const isKnown = post.requestBody === undefined || schema.properties !== undefined;
       const position = (value: unknown) => Number(objectOf(value)["x-position"]);
       const isByPosition = properties.some(([, value]) => position(value) >= 0);
@@ -276,7 +291,7 @@ function createReader(document: Json) {
           ? properties.map(([name, value]) => ({
             name,
             in: "body",
-            isRequired: required.includes(name),
+            isRequired: required.has(name),
             rule: ruleOf(value),
             isExploded: false,
             spans: false,
@@ -320,13 +335,16 @@ function withNull(schema: Json, rule: ValueRule): ValueRule {
   return { ...rule, types: [...rule.types, "null"] };
 }
 
-/** What both say; where both say something of the same, the second does. */
-function both(a: ValueRule, b: ValueRule): ValueRule {
-  const said = Object.fromEntries(Object.entries(b).filter(([, value]) => value !== undefined));
+/** What all of some say; of the same, the last one that says something of it. */
+function together(rules: readonly ValueRule[]): ValueRule {
+  const said = rules.flatMap((rule) =>
+    Object.entries(rule).filter(([, value]) => value !== undefined)
+  );
+  const properties = rules.flatMap((rule) => Object.entries(rule.properties ?? {}));
+  const required = rules.flatMap((rule) => rule.required ?? []);
   return {
-    ...a,
-    ...said,
-    ...a.properties && b.properties && { properties: { ...a.properties, ...b.properties } },
-    ...a.required && b.required && { required: [...a.required, ...b.required] },
+    ...Object.fromEntries(said),
+    ...properties.length > 0 && { properties: Object.fromEntries(properties) },
+    ...required.length > 0 && { required },
   };
 }
