@@ -43,7 +43,7 @@ async function arrives(
   const app = createNodeface({
     node: { url: node.url + at, kind: "none" },
     forward: "reads",
-    description: { from, servers } as DescriptionWithServers,
+    description: (servers === undefined ? from : { from, servers }) as DescriptionWithServers,
     log() {},
   });
   const { status } = await app.fetch(

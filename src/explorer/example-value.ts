@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { isObject, type Json, listOf, objectOf, setMember } from "../json/values.ts";
+import { isObject, type Json, listOf, objectOf, onceFor, setMember } from "../json/values.ts";
 import { followReference } from "../openapi/follow-reference.ts";
 
 /** How deep schemas are followed, and how many values are made. */
@@ -27,10 +27,14 @@ const VALUES: Readonly<Record<string, unknown>> = {
  */
 export function exampleOf(root: Json, holder: Json): unknown {
   if (holder.example !== undefined) return holder.example;
-  const [named] = Object.values(objectOf(holder.examples));
-  const { value } = followReference(root, named);
+  const { value } = followReference(root, firstMemberOf(objectOf(holder.examples)));
   return value === undefined ? exampleOfSchema(followReference(root, holder.schema)) : value;
 }
+
+/** The first member of an object, which many may refer to. */
+export const firstMemberOf: (object: Json) => unknown = onceFor((object) =>
+  Object.values(object)[0]
+);
 
 function exampleOfSchema(schema: Json): unknown {
   return schema.example ?? listOf(schema.examples)[0] ?? schema.const;
@@ -54,11 +58,14 @@ export function makeExample(root: Json, schema: unknown, isWhole: boolean): unkn
     if (Array.isArray(schema.enum)) return schema.enum[0] ?? null;
     const [option] = listOf(schema.oneOf ?? schema.anyOf);
     if (option !== undefined) return inner(option);
-    const { allOf, ...own } = schema;
-    if (Array.isArray(allOf)) return join([...allOf.map(inner), inner(own)]);
-    const type = [schema.type].flat().find((type) => type !== "null");
-    if (type === "array") return schema.items ? [inner(schema.items)] : [];
-    if (type === "object" || schema.properties) return makeMembers(schema, isWhole, inner);
+    const { allOf, type: types, items, properties, required } = schema;
+    if (Array.isArray(allOf)) {
+      const all = allOf.slice(0, VALUES_MAX).map(inner);
+      return join([...all, inner({ type: types, items, properties, required })]);
+    }
+    const type = [types].flat().find((type) => type !== "null");
+    if (type === "array") return items ? [inner(items)] : [];
+    if (type === "object" || properties) return makeMembers(schema, isWhole, inner);
     return VALUES[String(type)] ?? (type === undefined ? {} : null);
   };
   const made = make(schema, 0);
@@ -76,11 +83,21 @@ function join(values: readonly unknown[]): unknown {
 }
 
 function makeMembers(schema: Json, isWhole: boolean, inner: (value: unknown) => unknown): Json {
-  const required = listOf(schema.required);
   const members: Json = {};
-  for (const [name, value] of Object.entries(objectOf(schema.properties))) {
-    const isWanted = isWhole || required.includes(name);
-    if (isWanted && objectOf(value).readOnly !== true) setMember(members, name, inner(value));
+  for (const [name, value] of (isWhole ? propertiesOf : neededOf)(schema)) {
+    if (objectOf(value).readOnly !== true) setMember(members, name, inner(value));
   }
   return members;
 }
+
+/** The properties of a schema, as many as are made: many may refer to a large one. */
+const propertiesOf = onceFor(({ properties }: Json) =>
+  Object.entries(objectOf(properties)).slice(0, VALUES_MAX + 1)
+);
+
+/** Those of them that may not be left out. */
+const neededOf = onceFor(({ properties, required }: Json) => {
+  const needed = new Set(listOf(required));
+  return Object.entries(objectOf(properties)).filter(([name]) => needed.has(name))
+    .slice(0, VALUES_MAX + 1);
+});

@@ -26,6 +26,8 @@ export function parametersOf(root: Json, item: Json, operation: Json): LocatedPa
 /** The type of a schema and its format, such as `string or null` and `date-time`, where it says them. */
 export function typeOf(schema: Json): string[] {
   const text = (value: unknown) => textOf(value) ?? "";
-  const types = Array.isArray(schema.type) ? schema.type.map(text) : [text(schema.type)];
+  const types = Array.isArray(schema.type)
+    ? schema.type.slice(0, 8).map(text)
+    : [text(schema.type)];
   return [types.filter(Boolean).slice(0, 4).join(" or "), text(schema.format)].filter(Boolean);
 }

@@ -4,8 +4,8 @@
  * @module
  */
 import { formatJson } from "../json/lossless.ts";
-import { isObject, type Json, listOf, objectOf, textOf } from "../json/values.ts";
-import { exampleOf, makeExample } from "./example-value.ts";
+import { isObject, type Json, listOf, objectOf, onceFor, textOf } from "../json/values.ts";
+import { exampleOf, firstMemberOf, makeExample } from "./example-value.ts";
 import { parametersOf, typeOf } from "./parameters.ts";
 import { multiSegmentOf } from "../kinds/marks.ts";
 import { followReference } from "../openapi/follow-reference.ts";
@@ -62,6 +62,9 @@ const FORBIDDEN_METHODS = new Set(["TRACE", "CONNECT"]);
 
 const WITHOUT_BODY = new Set(["GET", "HEAD"]);
 
+/** How many of the requirements that an operation may choose from are looked at. */
+const SCHEMES_MAX = 20;
+
 /** How many values are a list to choose from. */
 const VALUES_MAX = 60;
 
@@ -97,9 +100,8 @@ export function readForm(
 }
 
 function readField(root: Json, parameter: Json, place: Place): Field {
-  const [content] = Object.values(objectOf(parameter.content)).map((one) =>
-    followReference(root, one)
-  );
+  const media = firstMemberOf(objectOf(parameter.content));
+  const content = media === undefined ? undefined : followReference(root, media);
   const schema = followReference(root, parameter.schema);
   const isList = place === "query" && !content && [schema.type].flat().includes("array");
   const style = parameter.style ?? "form";
@@ -115,7 +117,7 @@ function readField(root: Json, parameter: Json, place: Place): Field {
     // A header that may be left out is for those who know what it does.
     isFilled: isRequired || (given !== undefined && place === "query"),
     example: example.length > EXAMPLE_LENGTH_MAX ? "" : example,
-    values: values.length > VALUES_MAX ? [] : values,
+    values,
     list: !isList ? undefined : style === "form" && parameter.explode !== false ? "again" : "comma",
     spans: multiSegmentOf(parameter) === true,
   };
@@ -125,7 +127,8 @@ function readField(root: Json, parameter: Json, place: Place): Field {
 function valuesOf(schema: Json): string[] {
   if (schema.type === "boolean") return ["true", "false"];
   const values = schema.const === undefined ? listOf(schema.enum) : [schema.const];
-  return values.some((value) => typeof value === "object" && value !== null)
+  return values.length > VALUES_MAX ||
+      values.some((value) => typeof value === "object" && value !== null)
     ? []
     : values.filter((value) => value !== null).map((value) => textOf(value) ?? String(value));
 }
@@ -138,12 +141,9 @@ function textOfExample(value: unknown, isList: boolean): string {
 
 function readBody(root: Json, value: unknown): FormBody | undefined | "no text" {
   const body = followReference(root, value);
-  const contents = Object.entries(objectOf(body.content));
-  if (contents.length === 0) return undefined;
-  const found = TEXTS.map((wanted) => contents.find(([type]) => wanted.test(bare(type))))
-    .find((content) => content !== undefined);
-  if (!found) return "no text";
-  const [type, media] = found;
+  const { type, media, isNone } = contentOf(objectOf(body.content));
+  if (isNone) return undefined;
+  if (type === undefined) return "no text";
   const content = followReference(root, media);
   const texts = /json$/i.test(bare(type))
     ? [
@@ -156,13 +156,21 @@ function readBody(root: Json, value: unknown): FormBody | undefined | "no text" 
   return { type, isRequired: body.required === true, examples: texts };
 }
 
+/** The content that is preferred of those that can be written as text. */
+const contentOf = onceFor((content: Json) => {
+  const all = Object.entries(content);
+  const [type, media] = TEXTS.map((wanted) => all.find(([type]) => wanted.test(bare(type))))
+    .find((found) => found !== undefined) ?? [];
+  return { type, media, isNone: all.length === 0 };
+});
+
 /** A media type without its parameters. */
 const bare = (type: string): string => type.split(";")[0]!.trim();
 
 /** The first scheme that an operation asks for and that is a token of HTTP. */
 function tokenOf(root: Json, operation: Json): string | undefined {
   const schemes = objectOf(objectOf(root.components).securitySchemes);
-  return listOf(operation.security ?? root.security)
+  return listOf(operation.security ?? root.security).slice(0, SCHEMES_MAX)
     .flatMap((requirement) => Object.keys(objectOf(requirement)))
     .find((name) => {
       const { type, scheme } = followReference(root, schemes[name]);

@@ -93,6 +93,12 @@ const HERE = "http://here.invalid";
 
 const ID_LENGTH_MAX = 400;
 
+/**
+ * How many parameters, answers and facts of these are read. More than any page has room for, and fewer than
+ * there are where many operations refer to the same large part.
+ */
+const ITEMS_MAX = 250_000;
+
 const ANCHOR_NAME = /^[\w.~:/-]{1,100}$/;
 
 /**
@@ -131,6 +137,7 @@ function readSections(root: Json): Section[] {
   const unique = createUniqueId();
   /** The names that anchors have. */
   const names = new Set<string>();
+  const room = { left: ITEMS_MAX };
   const section = (name: string, description = "") => {
     const id = unique(`tag/${scalarSlug(name)}`);
     const isService = name === SERVICE_TAG;
@@ -157,7 +164,7 @@ function readSections(root: Json): Section[] {
     for (const { method, operation } of located) {
       if (isHiddenByScalar(operation) || (isBoth && method === "POST")) continue;
       const read = {
-        ...readOperation(root, item, operation, method, path),
+        ...readOperation(root, item, operation, method, path, room),
         isPostedToo: isBoth,
         isWebhook: false,
       };
@@ -174,7 +181,7 @@ function readSections(root: Json): Section[] {
     for (const { method, operation } of operationsOf(item)) {
       if (isHiddenByScalar(operation)) continue;
       const read = {
-        ...readOperation(root, item, operation, method, name),
+        ...readOperation(root, item, operation, method, name, room),
         ...{ anchor: "", isPostedToo: false, isWebhook: true, form: undefined },
       };
       const isTagged = tagsOf(operation).length > 0;
@@ -212,6 +219,7 @@ function readOperation(
   operation: Json,
   method: string,
   path: string,
+  room: { left: number },
 ): Omit<Operation, "id" | "anchor" | "isPostedToo" | "isWebhook"> {
   const summary = text(operation.summary);
   const note = callNoteOf(operation);
@@ -220,6 +228,13 @@ function readOperation(
   const isCalled = note
     ? note.right !== "refused"
     : nameOfNodeOperation(root, path, item, { method, operation }) === undefined;
+  const parameters = room.left <= 0 ? [] : [
+    ...readParameters(root, item, operation),
+    ...readBody(root, operation, rpcName !== ""),
+  ];
+  const answers = room.left <= 0 ? [] : readAnswers(root, operation);
+  const hasForm = isCalled && room.left > 0;
+  for (const { facts } of [...parameters, ...answers]) room.left -= 1 + facts.length;
   return {
     method,
     path,
@@ -232,20 +247,21 @@ function readOperation(
     callSentence: note?.sentence ?? "",
     marks: wordsOf(operation),
     isCommon: operation["x-common"] === true,
-    parameters: [
-      ...readParameters(root, item, operation),
-      ...readBody(root, operation, rpcName !== ""),
-    ],
-    answers: Object.entries(objectOf(operation.responses)).map(([status, value]) => {
-      const answer = followReference(root, value);
-      return {
-        name: status,
-        facts: Object.keys(objectOf(answer.content)),
-        description: descriptionOf(root, value, answer),
-      };
-    }),
-    form: isCalled ? readForm(root, item, operation, method, !/^https?:/.test(server)) : undefined,
+    parameters,
+    answers,
+    form: hasForm ? readForm(root, item, operation, method, !/^https?:/.test(server)) : undefined,
   };
+}
+
+function readAnswers(root: Json, operation: Json): Item[] {
+  return Object.entries(objectOf(operation.responses)).map(([status, value]) => {
+    const answer = followReference(root, value);
+    return {
+      name: status,
+      facts: Object.keys(objectOf(answer.content)),
+      description: descriptionOf(root, value, answer),
+    };
+  });
 }
 
 function readParameters(root: Json, item: Json, operation: Json): Item[] {
@@ -275,9 +291,10 @@ function readBody(root: Json, operation: Json, isRpc: boolean): Item[] {
 
 function readProperties(root: Json, content: Json): Item[] {
   const { properties, required } = followReference(root, content.schema);
+  const names = new Set(listOf(required));
   return Object.entries(objectOf(properties)).map(([name, value]) => {
     const property = followReference(root, value);
-    const needed = listOf(required).includes(name) ? ["required"] : [];
+    const needed = names.has(name) ? ["required"] : [];
     const facts = ["body", ...typeOf(property), ...needed];
     return { name, facts, description: descriptionOf(root, value, property) };
   });

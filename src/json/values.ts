@@ -55,3 +55,17 @@ export function isEqual(a: unknown, b: unknown): boolean {
   return keys.length === Object.keys(b).length &&
     keys.every((key) => Object.hasOwn(b, key) && isEqual(a[key], b[key]));
 }
+
+/**
+ * What is made of an object, made once: an object that many refer to may be larger than all that refers to it.
+ *
+ * @param make of an object that does not change
+ */
+export function onceFor<Of extends object, T>(make: (of: Of) => T): (of: Of) => T {
+  const made = new WeakMap<Of, { readonly value: T }>();
+  return (of) => {
+    let known = made.get(of);
+    if (!known) made.set(of, known = { value: make(of) });
+    return known.value;
+  };
+}

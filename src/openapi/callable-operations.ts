@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Json, listOf, objectOf, textOf } from "../json/values.ts";
+import { type Json, listOf, objectOf, onceFor, textOf } from "../json/values.ts";
 import { type MultiSegment, multiSegmentOf } from "../kinds/marks.ts";
 import { parsePercent } from "../percent-decode.ts";
 import { followReference } from "./follow-reference.ts";
@@ -202,11 +202,18 @@ function serversOf(holders: readonly Json[]): readonly unknown[] {
 function createReader(document: Json, by: DescribedBy) {
   const follow = (value: unknown) => followReference(document, value);
 
-  const ruleOf = (value: unknown, depth = 0): ValueRule => {
-    if (depth > DEPTH_MAX) return {};
-    const schema = follow(value);
+  /** By depth: what many schemas refer to is read once for each. */
+  const rules: ((schema: Json) => ValueRule)[] = Array.from(
+    { length: DEPTH_MAX + 1 },
+    (_, depth) =>
+      onceFor((schema: Json) =>
+        readRule(schema, (value) => depth === DEPTH_MAX ? {} : rules[depth + 1]!(follow(value)))
+      ),
+  );
+  const ruleOf = (value: unknown): ValueRule => rules[0]!(follow(value));
+
+  const readRule = (schema: Json, inner: (value: unknown) => ValueRule): ValueRule => {
     const { type, properties, required, items, additionalProperties } = schema;
-    const inner = (value: unknown) => ruleOf(value, depth + 1);
     const options = listOf(schema.anyOf ?? schema.oneOf);
     // All of several hold; what each says of its members is added.
     const all = listOf(schema.allOf).map(inner);
@@ -228,7 +235,10 @@ function createReader(document: Json, by: DescribedBy) {
       isClosed: (additionalProperties === false && all.length === 0 && options.length === 0) ||
         undefined,
     };
-    return all.map((one) => ({ ...one, isClosed: undefined })).reduce(both, withNull(schema, rule));
+    return all.length === 0 ? withNull(schema, rule) : together([
+      withNull(schema, rule),
+      ...all.map((one) => ({ ...one, isClosed: undefined })),
+    ]);
   };
 
   const parametersOf = (item: Json, operation: Json): NodeParameter[] => {
@@ -251,11 +261,30 @@ function createReader(document: Json, by: DescribedBy) {
     return [...all.values()];
   };
 
+  const readBody = onceFor((body: Json): NodeBody => {
+    const rules = Object.entries(objectOf(body.content)).map(([type, media]) => [
+      withoutParameters(type.toLowerCase()),
+      ruleOf(follow(media).schema),
+    ]);
+    return { isRequired: body.required === true, rules: Object.fromEntries(rules) };
+  });
+
+  const namesOfHeaders = onceFor(({ headers }: Json) =>
+    Object.keys(objectOf(headers)).map((name) => name.toLowerCase())
+  );
+  const typesOfContent = onceFor(({ content }: Json) =>
+    Object.keys(objectOf(content)).map((type) => withoutParameters(type.toLowerCase()))
+  );
+  /** What is in any of some lists; one of them where there are no others, as in most operations. */
+  const distinct = (lists: readonly (readonly string[])[]): readonly string[] => {
+    const [first, ...others] = lists.filter(({ length }) => length > 0);
+    return others.length > 0 ? [...new Set([first!, ...others].flat())] : first ?? [];
+  };
+
   const common = (operation: Json) => {
     const mark = operation["x-access"];
     const access = mark === "read" || mark === "write" || mark === "secret" ? mark : undefined;
-    const answers = Object.values(objectOf(operation.responses)).map(follow);
-    const distinct = (names: readonly string[]) => [...new Set(names.map((n) => n.toLowerCase()))];
+    const responses = Object.values(objectOf(operation.responses)).map(follow);
     return {
       operationId: textOf(operation.operationId),
       access,
@@ -264,21 +293,14 @@ function createReader(document: Json, by: DescribedBy) {
       isHeavy: operation["x-cost"] === "heavy",
       isStreaming: operation["x-streaming"] === true,
       isAnonymous: operation["x-auth"] === "none",
-      answerHeaders: distinct(answers.flatMap(({ headers }) => Object.keys(objectOf(headers)))),
-      answerTypes: distinct(
-        answers.flatMap(({ content }) => Object.keys(objectOf(content)).map(withoutParameters)),
-      ),
+      answerHeaders: distinct(responses.map(namesOfHeaders)),
+      answerTypes: distinct(responses.map(typesOfContent)),
     } as const;
   };
 
   const bodyOf = (operation: Json): NodeBody | undefined => {
     if (operation.requestBody === undefined) return undefined;
-    const body = follow(operation.requestBody);
-    const rules = Object.entries(objectOf(body.content)).map(([type, media]) => [
-      withoutParameters(type.toLowerCase()),
-      ruleOf(follow(media).schema),
-    ]);
-    return { isRequired: body.required === true, rules: Object.fromEntries(rules) };
+    return readBody(follow(operation.requestBody));
   };
 
   return {
@@ -299,7 +321,7 @@ function createReader(document: Json, by: DescribedBy) {
       const content = objectOf(objectOf(follow(post.requestBody).content)["application/json"]);
       const schema = objectOf(content.schema);
       const properties = Object.entries(objectOf(schema.properties));
-      const required = listOf(schema.required);
+      const required = new Set(listOf(schema.required));
       const isKnown = post.requestBody === undefined || schema.properties !== undefined;
       const position = (value: unknown) => Number(objectOf(value)["x-position"]);
       const isByPosition = properties.some(([, value]) => position(value) >= 0);
@@ -314,7 +336,7 @@ function createReader(document: Json, by: DescribedBy) {
           ? properties.map(([name, value]) => ({
             name,
             in: "body",
-            isRequired: required.includes(name),
+            isRequired: required.has(name),
             rule: ruleOf(value),
             isExploded: false,
           }))
@@ -359,13 +381,16 @@ function withNull(schema: Json, rule: ValueRule): ValueRule {
   return { ...rule, types: [...rule.types, "null"] };
 }
 
-/** What both say; where both say something of the same, the second does. */
-function both(a: ValueRule, b: ValueRule): ValueRule {
-  const said = Object.fromEntries(Object.entries(b).filter(([, value]) => value !== undefined));
+/** What all of some say; of the same, the last one that says something of it. */
+function together(rules: readonly ValueRule[]): ValueRule {
+  const said = rules.flatMap((rule) =>
+    Object.entries(rule).filter(([, value]) => value !== undefined)
+  );
+  const properties = rules.flatMap((rule) => Object.entries(rule.properties ?? {}));
+  const required = rules.flatMap((rule) => rule.required ?? []);
   return {
-    ...a,
-    ...said,
-    ...a.properties && b.properties && { properties: { ...a.properties, ...b.properties } },
-    ...a.required && b.required && { required: [...a.required, ...b.required] },
+    ...Object.fromEntries(said),
+    ...properties.length > 0 && { properties: Object.fromEntries(properties) },
+    ...required.length > 0 && { required },
   };
 }

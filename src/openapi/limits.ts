@@ -45,6 +45,8 @@ export const LIMITS = {
   combinations: 64,
   /** Origins of servers that the page may ask: they stand in a header, which proxies limit. */
   origins: 64,
+  /** What an operation may inherit: security schemes of the whole, and how many operations a path has beside the usual. */
+  inherited: 64,
   /** Characters of a server's URL. */
   url: 8192,
 } as const;

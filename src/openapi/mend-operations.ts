@@ -41,7 +41,9 @@ export function mendOperations(document: Json, complaints: Complaints): Json {
     const items: Json = {};
     for (const [name, value] of Object.entries(document[section])) {
       const path = [section, name];
-      const item = isObject(value) ? withUniqueIds(value, name, path, firsts, complaints) : value;
+      const item = isObject(value)
+        ? withUniqueIds(withoutExcess(value, path, complaints), name, path, firsts, complaints)
+        : value;
       const hasTemplate = section === "paths" && !name.startsWith("x-");
       if (hasTemplate) compareTemplates(name, path, shapes, complaints);
       const isOwn = hasTemplate && isObject(item) && item.$ref === undefined;
@@ -52,7 +54,26 @@ export function mendOperations(document: Json, complaints: Complaints): Json {
     mended[section] = items;
   }
   if (Array.isArray(document.tags)) mended.tags = uniqueTags(document.tags, complaints);
+  if (schemesOf(document.security).length > LIMITS.inherited) {
+    const message = `"security" of the whole names more than ${LIMITS.inherited} schemes; ${OUT}`;
+    complaints.add({ message, isError: true }, () => ["security"]);
+    delete mended.security;
+  }
   return mended;
+}
+
+const schemesOf = (security: unknown): string[] =>
+  listOf(security).flatMap((requirement) => Object.keys(objectOf(requirement)));
+
+/** A path item with as many further operations as are taken: each has all that the path has. */
+function withoutExcess(item: Json, path: Path, complaints: Complaints): Json {
+  const { additionalOperations: further } = item;
+  const all = isObject(further) ? Object.entries(further) : [];
+  if (all.length <= LIMITS.inherited) return item;
+  const message =
+    `a path has more than ${LIMITS.inherited} further operations; the others are left out`;
+  complaints.add({ message, isError: true }, () => [...path, "additionalOperations"]);
+  return { ...item, additionalOperations: Object.fromEntries(all.slice(0, LIMITS.inherited)) };
 }
 
 /** The names in the template of a path. */
@@ -100,11 +121,12 @@ function compareTemplates(
 function withParameters(item: Json, path: Path, context: Context): Json {
   const shared = mendList(item, path, context);
   const mended = shared.list === item.parameters ? item : { ...item, parameters: shared.list };
+  const unshared = [...context.variables].filter((name) => !shared.inPath.has(name));
   return mapOperations(mended, ({ operation, path: keys }) => {
     const own = mendList(operation, [...path, ...keys], context);
-    const missing = [...context.variables].filter((name) =>
-      !shared.inPath.has(name) && !own.inPath.has(name)
-    );
+    const missing = context.added.count > ADDED_MAX
+      ? []
+      : unshared.filter((name) => !own.inPath.has(name));
     context.added.count += missing.length;
     if (context.added.count > ADDED_MAX) {
       return { ...operation, ...own.list && { parameters: own.list } };

@@ -6,7 +6,9 @@
  * @module
  */
 import { type Json, listOf, objectOf, setMember, textOf } from "../json/values.ts";
+import { weigh } from "../json/weigh.ts";
 import { followReference } from "./follow-reference.ts";
+import { LIMITS } from "./limits.ts";
 import { THIS_SERVICE } from "./server-url.ts";
 
 /** Where a method is called at this service. */
@@ -20,6 +22,9 @@ const SCALARS: ReadonlySet<unknown> = new Set(["string", "number", "integer", "b
 
 /** How deep a schema is looked into. */
 const DEPTH_MAX = 16;
+
+/** How much the parameters and the results of all methods may be, what many refer to counted each time. */
+const GROWTH_MAX = LIMITS.nodes;
 
 /** What a call that fails is answered with. */
 const PROBLEM = {
@@ -91,10 +96,16 @@ export function openApiOfMethods(openrpc: unknown): OpenApiOfMethods {
   const ids = new Set(methods.keys());
   const paths: Json = {};
   const tags = new Set<string>();
+  const scalarOf = createScalarOf(document);
+  const weights = new Map<unknown, number>();
+  let left = GROWTH_MAX;
   for (const [name, method] of methods) {
     const params = listOf(method.params).map((param) => followReference(document, param));
+    const result = followReference(document, method.result);
+    for (const part of [...params, result]) left -= weigh(part, weights);
+    if (left < 0) throw new RangeError("in OpenAPI it would be many times as large");
     const isGettable = method["x-access"] === "read" &&
-      params.every(({ schema }) => scalarOf(document, schema) !== undefined);
+      params.every(({ schema }) => scalarOf(schema) !== undefined);
     const own = tagsOf(document, method);
     own.forEach((tag) => tags.add(tag));
     const parts = { document, method, params: placed(method, params), tags: own };
@@ -145,19 +156,29 @@ function freeId(id: string, taken: Set<string>): string {
 }
 
 /**
- * The one type of text, number or boolean that all values of a schema have; `undefined` where there is none,
- * as a text in a query does not say its type.
+ * Makes what gives the one type of text, number or boolean that all values of a schema have; `undefined` where
+ * there is none, as a text in a query does not say its type. Each schema is looked into once.
  */
-function scalarOf(document: Json, schema: unknown, depth = 0): string | undefined {
-  if (depth > DEPTH_MAX) return undefined;
-  const { type, oneOf, anyOf, enum: values, const: value } = followReference(document, schema);
-  if (type !== undefined) return theOne([type].flat());
-  const options = listOf(oneOf ?? anyOf).map((option) => objectOf(option));
-  if (options.length > 0) {
-    const some = options.filter(({ type }) => type !== "null");
-    return theOne(some.map((option) => scalarOf(document, option, depth + 1)));
-  }
-  return theOne((values === undefined ? [value] : listOf(values)).map((value) => typeof value));
+function createScalarOf(document: Json): (schema: unknown) => string | undefined {
+  const known = new Map<Json, string | undefined>();
+  const scalarOf = (value: unknown, depth = 0): string | undefined => {
+    const schema = followReference(document, value);
+    if (depth > DEPTH_MAX || known.has(schema)) return known.get(schema);
+    // In a circle there is none.
+    known.set(schema, undefined);
+    known.set(schema, read(schema, depth));
+    return known.get(schema);
+  };
+  const read = ({ type, oneOf, anyOf, enum: values, const: value }: Json, depth: number) => {
+    if (type !== undefined) return theOne([type].flat());
+    const options = listOf(oneOf ?? anyOf).map((option) => objectOf(option));
+    if (options.length > 0) {
+      const some = options.filter(({ type }) => type !== "null");
+      return theOne(some.map((option) => scalarOf(option, depth + 1)));
+    }
+    return theOne((values === undefined ? [value] : listOf(values)).map((value) => typeof value));
+  };
+  return (schema) => scalarOf(schema);
 }
 
 /** The one type that all of some are, but for null. */

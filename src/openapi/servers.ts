@@ -82,7 +82,7 @@ function throughThisService(
     if (mapped.every((server, i) => server === servers[i])) return servers;
     const first = mapped.find((server, i) => server !== servers[i]);
     if (isForwarding && first) return [first];
-    return mapped.filter(({ url }, i) => mapped.findIndex((other) => other.url === url) === i);
+    return uniqueByUrl(mapped);
   });
 }
 
@@ -141,7 +141,6 @@ function nearServers(
   { base, publicUrl, itself }: Whereabouts,
 ): readonly Json[] {
   const near = publicUrl ?? base;
-  const seen = new Set<unknown>();
   const mapped = servers.map((server) => {
     const { url } = server;
     if (typeof url !== "string") return server;
@@ -156,7 +155,13 @@ function nearServers(
     return placed === url ? server : { ...server, url: placed };
   });
   if (mapped.every((server, i) => server === servers[i])) return mapped;
-  return mapped.filter(({ url }) => !seen.has(url) && seen.add(url) !== undefined);
+  return uniqueByUrl(mapped);
+}
+
+/** The first server of each URL. */
+function uniqueByUrl(servers: readonly Json[]): readonly Json[] {
+  const seen = new Set<unknown>();
+  return servers.filter(({ url }) => !seen.has(url) && seen.add(url) !== undefined);
 }
 
 /** A description that names servers once, where every operation has the same. */

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { followReference } from "./follow-reference.ts";
 import { LIMITS } from "./limits.ts";
 import { isObject, type Json, listOf, objectOf, setMember } from "../json/values.ts";
 import { weigh } from "../json/weigh.ts";
@@ -11,6 +12,10 @@ import { type Shape, shapeOfMember, structureOf } from "./document-structure.ts"
 
 /** How much more than the document what is made of it may be. */
 const GROWTH_MAX = LIMITS.nodes;
+
+const mostOf = (document: Json) => 2 * weigh(document) + GROWTH_MAX;
+
+const TOO_LARGE = "in OpenAPI 3 it would be many times as large";
 
 /** The members that each kind has in both versions. Others go, but for extensions. */
 const KEPT = {
@@ -112,26 +117,25 @@ export function upgradeSwagger(document: Json): Json {
     Object.keys(members).length > 0
   );
   if (filled.length > 0) upgraded.components = Object.fromEntries(filled);
-  if (weigh(upgraded) > 2 * weigh(document) + GROWTH_MAX) {
-    throw new RangeError("in OpenAPI 3 it would be many times as large");
-  }
+  if (weigh(upgraded) > mostOf(document)) throw new RangeError(TOO_LARGE);
   return upgraded;
 }
 
 function createContext(document: Json) {
   const structure = structureOf(document);
   const schemas = new Map<unknown, unknown>();
-  const shared = objectOf(document.parameters);
 
   /** The parameter that a reference names in the end; anything else is one itself. */
-  const resolve = (value: unknown): Json => {
-    const seen = new Set<unknown>();
-    let found = objectOf(value);
-    while (typeof found.$ref === "string" && !seen.has(found)) {
-      seen.add(found);
-      found = objectOf(shared[found.$ref.slice("#/parameters/".length)]);
-    }
-    return found;
+  const resolve = (value: unknown) => followReference(document, value);
+  const most = mostOf(document);
+  let made = 0;
+  /** A content for each media type, of which every operation may inherit as many as there are. */
+  const contentOf = (types: readonly string[], mediaType: Json): Json => {
+    made += types.length;
+    if (made > most) throw new RangeError(TOO_LARGE);
+    const content: Json = {};
+    for (const type of types) setMember(content, type, mediaType);
+    return content;
   };
   const isBody = (value: unknown) => /^(?:body|formData)$/.test(String(resolve(value).in));
 
@@ -321,12 +325,6 @@ function mapMembers(value: unknown, change: (member: unknown, key: string) => un
 function mediaTypes(value: unknown): string[] {
   const types = listOf(value).filter((type): type is string => typeof type === "string");
   return types.length > 0 ? types : ["application/json"];
-}
-
-function contentOf(types: readonly string[], mediaType: Json): Json {
-  const content: Json = {};
-  for (const type of types) setMember(content, type, mediaType);
-  return content;
 }
 
 function redirect(ref: string): string {
