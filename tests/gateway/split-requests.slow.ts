@@ -124,7 +124,7 @@ function makeBatch(random: () => number, nextId: () => string, isBun: boolean): 
   return requests;
 }
 
-const LENGTHS = [0, 1, 2, 10, 100, 1000, 1000, 5000, 70_000];
+const LENGTHS = [0, 1, 2, 10, 50, 100, 100, 200, 500, 1000, 1000, 5000, 70_000];
 const BROKEN: readonly ((content: string, length: string) => string)[] = [
   (content, length) => `Content-Length: ${length}\r\nTransfer-Encoding: chunked\r\n\r\n${content}`,
   (content, length) => `Content-Length: ${length}\r\nContent-Length: 1${length}\r\n\r\n${content}`,
@@ -159,10 +159,10 @@ function makeRequest(
     return { id, content, isBroken, bytes: Buffer.concat([Buffer.from(head + fields), content]) };
   }
   let text = `${head}Transfer-Encoding: chunked\r\n\r\n`;
-  const most = pick([3, 40, 1000, 70_000]);
+  // Hundreds of parts of one content would be a matter of their time alone.
+  const most = Math.max(pick([3, 40, 1000, 70_000]), content.length / 50);
   for (let at = 0; at < content.length;) {
-    // Very small parts of a long content may be refused, since they cost more than they bring.
-    const size = Math.min(content.length - at, 1 + upTo(content.length > 1000 ? 20 + most : most));
+    const size = Math.min(content.length - at, Math.ceil(random() * most));
     const extension = random() < 0.05 ? pick([";a", ";a=b", ';a="b"']) : "";
     text += `${size.toString(16)}${extension}\r\n`;
     text += `${content.toString("latin1", at, at += size)}\r\n`;
@@ -230,11 +230,9 @@ function exchange(
 
 async function sendInParts(socket: Socket, requests: readonly Sent[], random: () => number) {
   const bytes = Buffer.concat(requests.map(({ bytes }) => bytes));
-  const most = [7, 100, 1500, 100_000][Math.floor(random() * 4)]!;
-  // A long content in very small parts would be a matter of its time alone.
-  const least = bytes.length / 200;
+  const most = Math.max([7, 100, 1500, 100_000][Math.floor(random() * 4)]!, bytes.length / 50);
   for (let at = 0; at < bytes.length && !socket.destroyed;) {
-    const size = Math.ceil(least + random() * most);
+    const size = Math.ceil(random() * most);
     socket.write(bytes.subarray(at, at += size));
     if (random() < 0.5) await new Promise((resolve) => setImmediate(resolve));
   }
