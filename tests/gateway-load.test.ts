@@ -6,6 +6,7 @@ import { createLeases } from "../src/gateway/call-lease.ts";
 import { createPlaces, NoPlace } from "../src/gateway/call-slots.ts";
 import type { UpstreamError } from "../src/gateway/upstream.ts";
 import { createAuth } from "../src/info/sources/give-credentials.ts";
+import type { NodeOperation } from "../src/openapi/callable-operations.ts";
 import {
   type Come,
   forwarding,
@@ -59,25 +60,28 @@ load(
   },
 );
 
-load("those with the token have a place more, and do not wait behind the others", async () => {
-  const places = createPlaces(1);
-  const { signal } = new AbortController();
-  const open = await places.take("open", false, signal);
-  const waiting = places.take("open", false, signal);
-  const token = await places.take("token", false, signal);
-  const order: string[] = [];
-  const later = places.take("token", false, signal).then((giveBack) => {
-    order.push("token");
-    return giveBack;
-  });
-  void waiting.then(() => order.push("open"));
-  token();
-  (await later)();
-  assert.equal(order, ["token"]);
-  open();
-  (await waiting)();
-  assert.equal(order, ["token", "open"]);
-});
+load(
+  "those with the token have a place more, and do not wait behind the others",
+  async () => {
+    const places = createPlaces(1);
+    const { signal } = new AbortController();
+    const open = await places.take("open", false, signal);
+    const waiting = places.take("open", false, signal);
+    const token = await places.take("token", false, signal);
+    const order: string[] = [];
+    const later = places.take("token", false, signal).then((giveBack) => {
+      order.push("token");
+      return giveBack;
+    });
+    void waiting.then(() => order.push("open"));
+    token();
+    (await later)();
+    assert.equal(order, ["token"]);
+    open();
+    (await waiting)();
+    assert.equal(order, ["token", "open"]);
+  },
+);
 
 load("heavy ones are one at a time, and hold up no light ones", async () => {
   const places = createPlaces(3);
@@ -123,7 +127,9 @@ load("who leaves makes room, and gets no place", async () => {
   const { signal } = new AbortController();
   const giveBack = await places.take("open", false, signal);
   const leaving = new AbortController();
-  const left = places.take("open", false, leaving.signal).catch((error) => error);
+  const left = places.take("open", false, leaving.signal).catch((error) =>
+    error
+  );
   const waiting = places.take("open", false, signal);
   assert.is(places.waiting, 2);
   leaving.abort();
@@ -131,7 +137,9 @@ load("who leaves makes room, and gets no place", async () => {
   assert.is(places.waiting, 1);
   giveBack();
   (await waiting)();
-  const error = await places.take("open", false, leaving.signal).catch((error) => error);
+  const error = await places.take("open", false, leaving.signal).catch((
+    error,
+  ) => error);
   assert.instance(error, NoPlace);
 });
 
@@ -139,50 +147,82 @@ load("who waits is sent away when it closes, and who comes then", async () => {
   const places = createPlaces(1);
   const { signal } = new AbortController();
   const giveBack = await places.take("open", false, signal);
-  const waiting = [places.take("open", false, signal), places.take("token", true, signal)];
+  const waiting = [
+    places.take("open", false, signal),
+    places.take("token", true, signal),
+  ];
   (await waiting[1]!)();
   const left = waiting[0]!.catch((error) => error);
   places.close();
   assert.instance(await left, NoPlace);
   giveBack();
-  assert.instance(await places.take("open", false, signal).catch((error) => error), NoPlace);
+  assert.instance(
+    await places.take("open", false, signal).catch((error) => error),
+    NoPlace,
+  );
 });
 
-load("a full queue is 503 with Retry-After, and /v1/info answers beside it", async () => {
-  hold();
-  const { ask, rpc, app } = forwarding(node.url, RPC, { open: ["reads"], concurrency: 2 });
-  const waiting = Array.from({ length: 66 }, (_, at) => ask(`/v1/rpc/block?hash=${at}`));
-  await until(() => held.length === 2);
-  for (
-    const answer of [
-      await ask("/v1/rpc/block?hash=more"),
-      await rpc({ id: 1, method: "block", params: ["more"] }),
-      await rpc([{ id: 1, method: "block", params: ["more"] }]),
-    ]
-  ) {
-    assert.is(answer.status, 503);
-    assert.match(answer.headers.get("retry-after")!, /^\d+$/);
-    const { id = null } = await answer.json();
-    assert.is(id, null);
-  }
-  assert.is(node.come.length, 2);
-  assert.is((await ask("/v1/info")).status, 200);
-  await app.close();
-  release();
-  const statuses = (await Promise.all(waiting)).map(({ status }) => status);
-  assert.is(statuses.filter((status) => status === 503).length, 64);
-  assert.is(statuses.filter((status) => status === 200).length, 2);
-});
+load(
+  "a full queue is 503 with Retry-After, and /v1/info answers beside it",
+  async () => {
+    hold();
+    const { ask, rpc, app } = forwarding(node.url, RPC, {
+      open: ["reads"],
+      concurrency: 2,
+    });
+    const waiting = Array.from(
+      { length: 66 },
+      (_, at) => ask(`/v1/rpc/block?hash=${at}`),
+    );
+    await until(() => held.length === 2);
+    for (
+      const answer of [
+        await ask("/v1/rpc/block?hash=more"),
+        await rpc({ id: 1, method: "block", params: ["more"] }),
+        await rpc([{ id: 1, method: "block", params: ["more"] }]),
+      ]
+    ) {
+      assert.is(answer.status, 503);
+      assert.match(answer.headers.get("retry-after")!, /^\d+$/);
+      const { id = null } = await answer.json();
+      assert.is(id, null);
+    }
+    assert.is(node.come.length, 2);
+    assert.is((await ask("/v1/info")).status, 200);
+    await app.close();
+    release();
+    const statuses = (await Promise.all(waiting)).map(({ status }) => status);
+    assert.is(statuses.filter((status) => status === 503).length, 64);
+    assert.is(statuses.filter((status) => status === 200).length, 2);
+  },
+);
 
 load("those with the token are served beside a full queue", async () => {
   process.env.GATEWAY_TOKEN = TOKEN;
   hold();
-  const settings = { open: ["reads"], with_token: ["send"], token_env: "GATEWAY_TOKEN" };
-  const { ask, app } = forwarding(node.url, RPC, { ...settings, concurrency: 1 });
-  const waiting = Array.from({ length: 10 }, (_, at) => ask(`/v1/rpc/block?hash=${at}`));
+  const settings = {
+    open: ["reads"],
+    with_token: ["send"],
+    token_env: "GATEWAY_TOKEN",
+  };
+  const { ask, app } = forwarding(node.url, RPC, {
+    ...settings,
+    concurrency: 1,
+  });
+  const waiting = Array.from(
+    { length: 10 },
+    (_, at) => ask(`/v1/rpc/block?hash=${at}`),
+  );
   await until(() => held.length === 1);
-  const headers = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
-  const write = ask("/v1/rpc/send", { method: "POST", headers, body: '{"tx":"a"}' });
+  const headers = {
+    authorization: `Bearer ${TOKEN}`,
+    "content-type": "application/json",
+  };
+  const write = ask("/v1/rpc/send", {
+    method: "POST",
+    headers,
+    body: '{"tx":"a"}',
+  });
   await until(() => held.length === 2);
   result("2")(node.come[1]!, held.pop()!);
   assert.is(await (await write).text(), "2");
@@ -200,22 +240,35 @@ load("heavy reads are at the node one at a time", async () => {
     assert.is(node.come.length, count);
     release();
   }
-  assert.equal((await Promise.all(waiting)).map(({ status }) => status), [200, 200, 200]);
+  assert.equal((await Promise.all(waiting)).map(({ status }) => status), [
+    200,
+    200,
+    200,
+  ]);
 });
 
 load(
   "a call that a parameter makes heavy waits for the others, and no light one for it",
   async () => {
-    const heldBy: Record<"heavy" | "light", ServerResponse[]> = { heavy: [], light: [] };
+    const heldBy: Record<"heavy" | "light", ServerResponse[]> = {
+      heavy: [],
+      light: [],
+    };
     node.answer = (come, response) => {
       heldBy[textOf(come).includes("3]") ? "heavy" : "light"].push(response);
     };
-    const done = (response: ServerResponse) => result("1")(node.come[0]!, response);
+    const done = (response: ServerResponse) =>
+      result("1")(node.come[0]!, response);
     const { ask, rpc } = forwarding(node.url, RPC);
     const heavy = [
       ask("/v1/rpc/block?hash=a&verbosity=3"),
       rpc({ jsonrpc: "2.0", id: 1, method: "block", params: ["b", 3] }),
-      rpc([{ jsonrpc: "2.0", id: 1, method: "block", params: { hash: "c", verbosity: 3 } }]),
+      rpc([{
+        jsonrpc: "2.0",
+        id: 1,
+        method: "block",
+        params: { hash: "c", verbosity: 3 },
+      }]),
     ];
     await until(() => heldBy.heavy.length > 0);
     // Asked later, it arrives later than what would go beside the first.
@@ -228,7 +281,9 @@ load(
       done(first!);
     }
     heldBy.light.forEach(done);
-    for (const answer of await Promise.all([...heavy, light])) assert.is(answer.status, 200);
+    for (const answer of await Promise.all([...heavy, light])) {
+      assert.is(answer.status, 200);
+    }
   },
 );
 
@@ -237,7 +292,10 @@ const holdAndCount = () => {
   const count = { closed: 0 };
   node.answer = (_, response) => {
     held.push(response);
-    response.on("close", () => count.closed += response.writableFinished ? 0 : 1);
+    response.on(
+      "close",
+      () => count.closed += response.writableFinished ? 0 : 1,
+    );
   };
   return count;
 };
@@ -252,23 +310,29 @@ const abandon = async (asking: (init: RequestInit) => Promise<Response>) => {
   await left;
 };
 
-load("who leaves frees no slot: the next call goes to the node when it has answered", async () => {
-  const count = holdAndCount();
-  const { ask, calls } = forwarding(node.url, RPC, { open: ["reads"], concurrency: 1 });
-  await abandon((init) => ask("/v1/rpc/block?hash=a", init));
-  await until(() => calls.length === 1);
-  assert.is(calls[0]!.status, 499);
-  const next = ask("/v1/rpc/block?hash=b");
-  assert.is((await ask("/v1/info")).status, 200);
-  assert.is(node.come.length, 1);
-  const { socket } = held[0]!;
-  release();
-  await until(() => held.length === 1);
-  assert.ok(held[0]!.socket === socket, "the connection is used again");
-  release();
-  assert.is((await next).status, 200);
-  assert.is(count.closed, 0);
-});
+load(
+  "who leaves frees no slot: the next call goes to the node when it has answered",
+  async () => {
+    const count = holdAndCount();
+    const { ask, calls } = forwarding(node.url, RPC, {
+      open: ["reads"],
+      concurrency: 1,
+    });
+    await abandon((init) => ask("/v1/rpc/block?hash=a", init));
+    await until(() => calls.length === 1);
+    assert.is(calls[0]!.status, 499);
+    const next = ask("/v1/rpc/block?hash=b");
+    assert.is((await ask("/v1/info")).status, 200);
+    assert.is(node.come.length, 1);
+    const { socket } = held[0]!;
+    release();
+    await until(() => held.length === 1);
+    assert.ok(held[0]!.socket === socket, "the connection is used again");
+    release();
+    assert.is((await next).status, 200);
+    assert.is(count.closed, 0);
+  },
+);
 
 load(
   "a slot that was left is free at the end of the time, if the node has said nothing",
@@ -287,7 +351,10 @@ load(
   "a heavy call that takes too long holds its slot on, until the node has answered",
   async () => {
     const count = holdAndCount();
-    const { ask } = forwarding(node.url, RPC, { open: ["reads"], timeout: "1s" });
+    const { ask } = forwarding(node.url, RPC, {
+      open: ["reads"],
+      timeout: "1s",
+    });
     assert.is((await ask("/v1/rpc/heavy?n=1")).status, 504);
     const next = ask("/v1/rpc/heavy?n=2");
     assert.is((await ask("/v1/info")).status, 200);
@@ -307,7 +374,10 @@ load("what is left of a response is read to its end and dropped", async () => {
   // More than the system's own buffers hold.
   const size = 30 * 1024 * 1024;
   holdAndCount();
-  const { ask } = forwarding(node.url, REST, { open: ["reads"], concurrency: 1 });
+  const { ask } = forwarding(node.url, REST, {
+    open: ["reads"],
+    concurrency: 1,
+  });
   const asked = ask("/v1/node/status");
   await until(() => held.length === 1);
   const [response] = held.splice(0);
@@ -319,73 +389,97 @@ load("what is left of a response is read to its end and dropped", async () => {
   assert.ok(response!.writableFinished);
 });
 
-load("what nobody waits for is broken off at once when the service ends", async () => {
-  const count = holdAndCount();
-  const { ask, app } = forwarding(node.url, RPC);
-  await abandon((init) => ask("/v1/rpc/heavy?n=1", init));
-  const waiting = ask("/v1/rpc/block?hash=a");
-  await until(() => held.length === 2);
-  await app.close();
-  await until(() => count.closed === 1);
-  result("1")(node.come[1]!, held[1]!);
-  assert.is((await waiting).status, 200);
-});
+load(
+  "what nobody waits for is broken off at once when the service ends",
+  async () => {
+    const count = holdAndCount();
+    const { ask, app } = forwarding(node.url, RPC);
+    await abandon((init) => ask("/v1/rpc/heavy?n=1", init));
+    const waiting = ask("/v1/rpc/block?hash=a");
+    await until(() => held.length === 2);
+    await app.close();
+    await until(() => count.closed === 1);
+    result("1")(node.come[1]!, held[1]!);
+    assert.is((await waiting).status, 200);
+  },
+);
 
-load("each caller gets the response to what they sent, however alike that is", async () => {
-  node.answer = (come, response) => void held.push(Object.assign(response, { come }));
-  const { ask } = forwarding(node.url, REST);
-  const bodies = [[0x80], [0x81], [0xef, 0xbb, 0xbf, 0x7a], [0x7a], [0x7a]];
-  const asked = bodies.map((bytes) =>
-    ask("/v1/node/raw", {
-      method: "POST",
-      headers: { "content-type": "application/octet-stream" },
-      body: Uint8Array.from(bytes),
-    })
-  );
-  await until(() => held.length === bodies.length);
-  for (const response of held as (ServerResponse & { come: Come })[]) {
-    response.end(response.come.body);
-  }
-  const got = await Promise.all(asked.map(async (answer) => (await answer).arrayBuffer()));
-  assert.equal(got.map((bytes) => [...new Uint8Array(bytes)]), bodies);
-});
+load(
+  "each caller gets the response to what they sent, however alike that is",
+  async () => {
+    node.answer = (come, response) =>
+      void held.push(Object.assign(response, { come }));
+    const { ask } = forwarding(node.url, REST);
+    const bodies = [[0x80], [0x81], [0xef, 0xbb, 0xbf, 0x7a], [0x7a], [0x7a]];
+    const asked = bodies.map((bytes) =>
+      ask("/v1/node/raw", {
+        method: "POST",
+        headers: { "content-type": "application/octet-stream" },
+        body: Uint8Array.from(bytes),
+      })
+    );
+    await until(() => held.length === bodies.length);
+    for (const response of held as (ServerResponse & { come: Come })[]) {
+      response.end(response.come.body);
+    }
+    const got = await Promise.all(
+      asked.map(async (answer) => (await answer).arrayBuffer()),
+    );
+    assert.equal(got.map((bytes) => [...new Uint8Array(bytes)]), bodies);
+  },
+);
 
-load("with HTTP Digest each slot has a connection with a nonce of its own", async () => {
-  process.env.GATEWAY_LOGIN = "op:secret";
-  process.env.GATEWAY_TOKEN = TOKEN;
-  const nonces = new WeakMap<object, string>();
-  let refused = 0;
-  node.answer = ({ headers }, response) => {
-    const socket = response.socket!;
-    const nonce = nonces.get(socket) ?? crypto.randomUUID();
-    nonces.set(socket, nonce);
-    if (headers.authorization?.includes(nonce)) return held.push(response);
-    refused++;
-    const challenge = `Digest realm="r", nonce="${nonce}", qop="auth"`;
-    response.writeHead(401, { "www-authenticate": challenge }).end();
-  };
-  const settings = { open: ["reads"], with_token: ["send"], token_env: "GATEWAY_TOKEN" };
-  const auth = { digest_env: "GATEWAY_LOGIN" };
-  const { ask } = forwarding(node.url, RPC, settings, {
-    node: { url: node.url, kind: "none", auth },
-    log() {},
-  });
-  const headers = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
-  const asked = [
-    ask("/v1/rpc/block?hash=a"),
-    ask("/v1/rpc/block?hash=b"),
-    ask("/v1/rpc/send", { method: "POST", headers, body: '{"tx":"a"}' }),
-  ];
-  await until(() => held.length === 3);
-  release();
-  for (const answer of await Promise.all(asked)) assert.is(answer.status, 200);
-  assert.is(refused, 3);
-  const again = ask("/v1/rpc/block?hash=c");
-  await until(() => held.length === 1);
-  release();
-  assert.is((await again).status, 200);
-  assert.is(refused, 3, "a nonce is used again on its connection");
-});
+load(
+  "with HTTP Digest each slot has a connection with a nonce of its own",
+  async () => {
+    process.env.GATEWAY_LOGIN = "op:secret";
+    process.env.GATEWAY_TOKEN = TOKEN;
+    const nonces = new WeakMap<object, string>();
+    let refused = 0;
+    node.answer = ({ headers }, response) => {
+      const socket = response.socket!;
+      const nonce = nonces.get(socket) ?? crypto.randomUUID();
+      nonces.set(socket, nonce);
+      if (headers.authorization?.includes(nonce)) return held.push(response);
+      refused++;
+      const challenge = `Digest realm="r", nonce="${nonce}", qop="auth"`;
+      response.writeHead(401, { "www-authenticate": challenge }).end();
+    };
+    const settings = {
+      open: ["reads"],
+      with_token: ["send"],
+      token_env: "GATEWAY_TOKEN",
+    };
+    const auth = { digest_env: "GATEWAY_LOGIN" };
+    const { ask } = forwarding(node.url, RPC, settings, {
+      node: { url: node.url, kind: "none", auth },
+      log() {},
+    });
+    const headers = {
+      authorization: `Bearer ${TOKEN}`,
+      "content-type": "application/json",
+    };
+    const asked = [
+      ask("/v1/rpc/block?hash=a"),
+      ask("/v1/rpc/block?hash=b"),
+      ask("/v1/rpc/send", { method: "POST", headers, body: '{"tx":"a"}' }),
+    ];
+    await until(() => held.length === 3);
+    release();
+    for (const answer of await Promise.all(asked)) {
+      assert.is(
+        answer.status,
+        200,
+      );
+    }
+    assert.is(refused, 3);
+    const again = ask("/v1/rpc/block?hash=c");
+    await until(() => held.length === 1);
+    release();
+    assert.is((await again).status, 200);
+    assert.is(refused, 3, "a nonce is used again on its connection");
+  },
+);
 
 const MIB = 1024 * 1024;
 
@@ -396,7 +490,12 @@ const leasing = () => {
   const leases = createLeases({
     ...{ timeout: 10_000, limit: 32 * MIB, concurrency: 1000 },
     auth: () =>
-      createAuth({ nodeUrl: node.url, configured: undefined, kind: undefined, kinds: {} }),
+      createAuth({
+        nodeUrl: node.url,
+        configured: undefined,
+        kind: undefined,
+        kinds: {},
+      }),
     callOut({ url }) {
       sent.push(url.pathname);
       const length = Number(url.pathname.slice(1));
@@ -414,12 +513,17 @@ const leasing = () => {
       });
     },
   });
-  const send = async (length: number, lane: "open" | "token" = "open", isRead = true) => {
+  const send = async (
+    length: number,
+    lane: "open" | "token" = "open",
+    isRead = true,
+  ) => {
     const lease = await leases.begin(lane, false, new AbortController().signal);
     const url = new URL(`${node.url}/${length}`);
     const request = { method: "GET", url, headers: {}, body: undefined };
+    const operation = { access: isRead ? "read" : "write" } as NodeOperation;
     try {
-      const { size } = await lease.send(request, isRead, 32 * MIB);
+      const { size } = await lease.send(request, operation, 32 * MIB);
       lease.free();
       return size;
     } catch (error) {
@@ -436,7 +540,10 @@ load(
     const { send, sent } = leasing();
     for (const isThere of [true, true, false, false]) {
       const got = await send(32 * MIB);
-      assert.is(typeof got === "number" ? got : got.status, isThere ? 32 * MIB : 503);
+      assert.is(
+        typeof got === "number" ? got : got.status,
+        isThere ? 32 * MIB : 503,
+      );
     }
     assert.is(await send(40), 40);
     assert.is(await send(1 * MIB, "token"), MIB);
@@ -456,8 +563,13 @@ load(
 
 load("a batch has one place for all of its calls", async () => {
   hold();
-  const { ask, rpc } = forwarding(node.url, RPC, { open: ["reads"], concurrency: 1 });
-  const batch = rpc([1, 2, 3].map((id) => ({ id, method: "block", params: [`${id}`] })));
+  const { ask, rpc } = forwarding(node.url, RPC, {
+    open: ["reads"],
+    concurrency: 1,
+  });
+  const batch = rpc(
+    [1, 2, 3].map((id) => ({ id, method: "block", params: [`${id}`] })),
+  );
   await until(() => held.length === 1);
   const other = ask("/v1/rpc/block?hash=other");
   for (const count of [1, 2, 3]) {
@@ -475,8 +587,15 @@ load(
   "of a batch whose client has left, the call at the node ends and no other is sent",
   async () => {
     const count = holdAndCount();
-    const { rpc, ask } = forwarding(node.url, RPC, { open: ["reads"], concurrency: 1 });
-    const calls = [1, 2, 3].map((id) => ({ id, method: "block", params: [`${id}`] }));
+    const { rpc, ask } = forwarding(node.url, RPC, {
+      open: ["reads"],
+      concurrency: 1,
+    });
+    const calls = [1, 2, 3].map((id) => ({
+      id,
+      method: "block",
+      params: [`${id}`],
+    }));
     await abandon((init) => rpc(calls, init));
     const next = ask("/v1/rpc/block?hash=b");
     assert.is((await ask("/v1/info")).status, 200);
@@ -488,18 +607,23 @@ load(
   },
 );
 
-load("close lets what runs end, but not for long, and later calls are 503", async () => {
-  hold();
-  const { ask, app } = forwarding(node.url, REST);
-  const running = [ask("/v1/node/status"), ask("/v1/node/peers/a")];
-  await until(() => held.length === 2);
-  await app.close();
-  assert.is((await ask("/v1/node/peers/b")).status, 503);
-  held.pop()!.end("{}");
-  const [first, second] = (await Promise.all(running)).sort((a, b) => a.status - b.status);
-  assert.is(first!.status, 200);
-  assert.is(second!.status, 503);
-  assert.match((await second!.json()).detail, "The service ends");
-});
+load(
+  "close lets what runs end, but not for long, and later calls are 503",
+  async () => {
+    hold();
+    const { ask, app } = forwarding(node.url, REST);
+    const running = [ask("/v1/node/status"), ask("/v1/node/peers/a")];
+    await until(() => held.length === 2);
+    await app.close();
+    assert.is((await ask("/v1/node/peers/b")).status, 503);
+    held.pop()!.end("{}");
+    const [first, second] = (await Promise.all(running)).sort((a, b) =>
+      a.status - b.status
+    );
+    assert.is(first!.status, 200);
+    assert.is(second!.status, 503);
+    assert.match((await second!.json()).detail, "The service ends");
+  },
+);
 
 load.run();

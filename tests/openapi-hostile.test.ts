@@ -13,23 +13,35 @@ const hostile = suite("descriptions that refer to the same part many times");
 const responses = { 200: { description: "" } };
 const info = { title: "x", version: "1" };
 const range = (count: number) => Array.from({ length: count }, (_, i) => i);
-const map = <T>(count: number, of: (i: number) => T, key = "a"): Record<string, T> =>
+const map = <T>(
+  count: number,
+  of: (i: number) => T,
+  key = "a",
+): Record<string, T> =>
   Object.fromEntries(range(count).map((i) => [`${key}${i}`, of(i)]));
 const A = { $ref: "#/components/schemas/A" };
 
 /** How many objects a value is made of, those that are shared counted once. */
 function countObjects(value: unknown, seen = new Set<unknown>()): number {
-  if (typeof value !== "object" || value === null || seen.has(value)) return seen.size;
+  if (typeof value !== "object" || value === null || seen.has(value)) {
+    return seen.size;
+  }
   seen.add(value);
   for (const member of Object.values(value)) countObjects(member, seen);
   return seen.size;
 }
 
 /** An object of which is counted how often a member is read. */
-function counted<T extends object>(object: T, member: string): { object: T; count: () => number } {
+function counted<T extends object>(
+  object: T,
+  member: string,
+): { object: T; count: () => number } {
   let count = 0;
   const value = (object as Record<string, unknown>)[member];
-  Object.defineProperty(object, member, { enumerable: true, get: () => (count++, value) });
+  Object.defineProperty(object, member, {
+    enumerable: true,
+    get: () => (count++, value),
+  });
   return { object, count: () => count };
 }
 
@@ -40,107 +52,156 @@ for (
     ["parts", { allOf: range(12).map(() => A) }],
   ] as const
 ) {
-  hostile(`a schema whose ${what} are all itself is read once for each depth`, () => {
-    const body = { content: { "application/json": { schema: A } } };
-    const [operation] = listNodeOperations({
-      servers: [{ url: "./v1/node" }],
-      paths: { "/a": { post: { requestBody: body, responses } } },
-      components: { schemas: { A: schema } },
-    });
-    assert.ok(countObjects(operation) < 100, String(countObjects(operation)));
-  });
+  hostile(
+    `a schema whose ${what} are all itself is read once for each depth`,
+    () => {
+      const body = { content: { "application/json": { schema: A } } };
+      const [operation] = listNodeOperations({
+        servers: [{ url: "./v1/node" }],
+        paths: { "/a": { post: { requestBody: body, responses } } },
+        components: { schemas: { A: schema } },
+      }, "operator");
+      assert.ok(countObjects(operation) < 100, String(countObjects(operation)));
+    },
+  );
 }
 
-hostile("what many operations share is read once: bodies, headers of answers, the outline", () => {
-  const content = map(1000, () => ({}), "a/b");
-  const headers = map(1000, () => ({}));
-  const document = {
-    servers: [{ url: "./v1/node" }],
-    paths: map(
-      400,
-      () => ({
-        post: {
-          requestBody: { $ref: "#/components/requestBodies/a" },
-          responses: { 200: { $ref: "#/components/responses/a" } },
-        },
-      }),
-      "/a",
-    ),
-    components: {
-      requestBodies: { a: { content } },
-      responses: { a: { description: "", content, headers } },
-    },
-  };
-  const operations = listNodeOperations(document);
-  assert.is(operations.length, 400);
-  assert.is(new Set(operations.map(({ body }) => body)).size, 1);
-  assert.is(new Set(operations.map(({ answerHeaders }) => answerHeaders)).size, 1);
-  const facts = readOutline(document).sections.flatMap(({ operations }) =>
-    operations.flatMap(({ parameters, answers }) =>
-      [...parameters, ...answers].flatMap(({ facts }) => facts)
-    )
-  );
-  assert.ok(facts.length < 260_000, String(facts.length));
-});
+hostile(
+  "what many operations share is read once: bodies, headers of answers, the outline",
+  () => {
+    const content = map(1000, () => ({}), "a/b");
+    const headers = map(1000, () => ({}));
+    const document = {
+      servers: [{ url: "./v1/node" }],
+      paths: map(
+        400,
+        () => ({
+          post: {
+            requestBody: { $ref: "#/components/requestBodies/a" },
+            responses: { 200: { $ref: "#/components/responses/a" } },
+          },
+        }),
+        "/a",
+      ),
+      components: {
+        requestBodies: { a: { content } },
+        responses: { a: { description: "", content, headers } },
+      },
+    };
+    const operations = listNodeOperations(document, "operator");
+    assert.is(operations.length, 400);
+    assert.is(new Set(operations.map(({ body }) => body)).size, 1);
+    assert.is(
+      new Set(operations.map(({ answerHeaders }) => answerHeaders)).size,
+      1,
+    );
+    const facts = readOutline(document).sections.flatMap(({ operations }) =>
+      operations.flatMap(({ parameters, answers }) =>
+        [...parameters, ...answers].flatMap(({ facts }) => facts)
+      )
+    );
+    assert.ok(facts.length < 260_000, String(facts.length));
+  },
+);
 
 hostile("an example is made of a few values, however many a schema has", () => {
   const { object, count } = counted({ type: "integer" }, "type");
   const properties = map(5000, () => object);
-  const schema = { allOf: range(50).map(() => ({ type: "object", properties })) };
+  const schema = {
+    allOf: range(50).map(() => ({ type: "object", properties })),
+  };
   makeExample({}, schema, true);
   assert.ok(count() < 20_000, String(count()));
 });
 
-hostile("a parameter of a method that may be itself in many ways is looked into once", () => {
-  const { object, count } = counted({ oneOf: range(2).map(() => A) }, "oneOf");
-  const params = [{ name: "a", schema: A }];
-  const document = {
-    methods: range(5).map((i) => ({ name: `m${i}`, params, "x-access": "read" })),
-    components: { schemas: { A: object } },
-  };
-  assert.is(Object.keys(openApiOfMethods(document).paths).length, 5);
-  assert.ok(count() < 10, String(count()));
-});
+hostile(
+  "a parameter of a method that may be itself in many ways is looked into once",
+  () => {
+    const { object, count } = counted(
+      { oneOf: range(2).map(() => A) },
+      "oneOf",
+    );
+    const params = [{ name: "a", schema: A }];
+    const document = {
+      methods: range(5).map((i) => ({
+        name: `m${i}`,
+        params,
+        "x-access": "read",
+      })),
+      components: { schemas: { A: object } },
+    };
+    assert.is(Object.keys(openApiOfMethods(document).paths).length, 5);
+    assert.ok(count() < 10, String(count()));
+  },
+);
 
-hostile("methods that share a large part are refused before they are made of it", () => {
-  const param = { name: "a", schema: {}, ...map(20_000, () => 1, "x-") };
-  const methods = range(100).map((i) => ({ name: `m${i}`, params: [param] }));
-  assert.throws(() => openApiOfMethods({ methods }), "it would be many times as large");
-});
+hostile(
+  "methods that share a large part are refused before they are made of it",
+  () => {
+    const param = { name: "a", schema: {}, ...map(20_000, () => 1, "x-") };
+    const methods = range(100).map((i) => ({ name: `m${i}`, params: [param] }));
+    assert.throws(
+      () => openApiOfMethods({ methods }),
+      "it would be many times as large",
+    );
+  },
+);
 
-hostile("a chain of parameters of Swagger is followed a few steps for each", () => {
-  let all = 0;
-  const parameters = map(500, (i) => ({
-    get $ref() {
-      all++;
-      return `#/parameters/p${i + 1}`;
-    },
-  }), "p");
-  const list = range(500).map((i) => ({ $ref: `#/parameters/p${i}` }));
-  upgradeSwagger({
-    ...{ swagger: "2.0", info, parameters },
-    paths: { "/a": { get: { parameters: list, responses } } },
-  });
-  assert.ok(all < 500 * 200, String(all));
-});
+hostile(
+  "a chain of parameters of Swagger is followed a few steps for each",
+  () => {
+    let all = 0;
+    const parameters = map(500, (i) => ({
+      get $ref() {
+        all++;
+        return `#/parameters/p${i + 1}`;
+      },
+    }), "p");
+    const list = range(500).map((i) => ({ $ref: `#/parameters/p${i}` }));
+    upgradeSwagger({
+      ...{ swagger: "2.0", info, parameters },
+      paths: { "/a": { get: { parameters: list, responses } } },
+    });
+    assert.ok(all < 500 * 200, String(all));
+  },
+);
 
-hostile("variables of a server that have one value are not tried together", () => {
-  const names = range(400).map((i) => `v${i}`);
-  const variables = Object.fromEntries(names.map((name) => [name, { default: "1" }]));
-  const url = `https://a.example/${names.map((name) => `{${name}}`).join("")}{a}`;
-  const server = { url, variables: { ...variables, a: { default: "x", enum: ["x", "y"] } } };
-  const stem = `https://a.example/${"1".repeat(400)}`;
-  assert.equal(expand(server), [`${stem}x`, `${stem}y`]);
-  assert.equal(expand({ url: `https://a.example/${"a".repeat(9000)}` }), []);
-});
+hostile(
+  "variables of a server that have one value are not tried together",
+  () => {
+    const names = range(400).map((i) => `v${i}`);
+    const variables = Object.fromEntries(
+      names.map((name) => [name, { default: "1" }]),
+    );
+    const url = `https://a.example/${
+      names.map((name) => `{${name}}`).join("")
+    }{a}`;
+    const server = {
+      url,
+      variables: { ...variables, a: { default: "x", enum: ["x", "y"] } },
+    };
+    const stem = `https://a.example/${"1".repeat(400)}`;
+    assert.equal(expand(server), [`${stem}x`, `${stem}y`]);
+    assert.equal(expand({ url: `https://a.example/${"a".repeat(9000)}` }), []);
+  },
+);
 
 for (
   const [what, document, note] of [
     [
       "security schemes of the whole",
       {
-        ...{ openapi: "3.1.1", security: range(65).map((i) => ({ [`s${i}`]: [] })) },
-        components: { securitySchemes: map(65, () => ({ type: "http", scheme: "basic" }), "s") },
+        ...{
+          openapi: "3.1.1",
+          security: range(65).map((i) => ({ [`s${i}`]: [] })),
+        },
+        components: {
+          securitySchemes: map(
+            65,
+            () => ({ type: "http", scheme: "basic" }),
+            "s",
+          ),
+        },
         paths: { "/a": { get: { responses } } },
       },
       '"security" of the whole names more than 64 schemes; it is left out',
@@ -154,7 +215,9 @@ for (
             additionalOperations: Object.fromEntries(
               range(65).map((
                 i,
-              ) => [`M${String.fromCharCode(65 + i % 26, 65 + i / 26)}`, { responses }]),
+              ) => [`M${String.fromCharCode(65 + i % 26, 65 + i / 26)}`, {
+                responses,
+              }]),
             ),
           },
         },
@@ -163,16 +226,26 @@ for (
     ],
   ] as const
 ) {
-  hostile(`more ${what} than anybody has are left out, and it is said`, async () => {
-    const { document: served, findings } = await load({
-      text: JSON.stringify({ info, ...document }),
-      name: "a.json",
-    });
-    assert.equal(findings.map(({ message }) => message).filter((text) => text === note), [note]);
-    const path = (served!.paths as Record<string, Record<string, object>>)["/a"]!;
-    assert.is(served!.security, undefined);
-    assert.is(Object.keys(path.additionalOperations ?? {}).length, what.startsWith("f") ? 64 : 0);
-  });
+  hostile(
+    `more ${what} than anybody has are left out, and it is said`,
+    async () => {
+      const { document: served, findings } = await load({
+        text: JSON.stringify({ info, ...document }),
+        name: "a.json",
+      });
+      assert.equal(
+        findings.map(({ message }) => message).filter((text) => text === note),
+        [note],
+      );
+      const path =
+        (served!.paths as Record<string, Record<string, object>>)["/a"]!;
+      assert.is(served!.security, undefined);
+      assert.is(
+        Object.keys(path.additionalOperations ?? {}).length,
+        what.startsWith("f") ? 64 : 0,
+      );
+    },
+  );
 }
 
 hostile.run();
