@@ -177,6 +177,23 @@ openrpc("marks are carried over, and places of parameters that have one", () => 
   assert.is(get.parameters[0]["x-position"], 0);
 });
 
+openrpc("schemas of draft 7 are written as OpenAPI 3.1 has them", () => {
+  const items = [{ type: "string" }, { items: [{ type: "integer" }] }];
+  const tuple = { type: "array", items, additionalItems: false };
+  const prefixItems = [{ type: "string" }, { prefixItems: [{ type: "integer" }] }];
+  const right = { type: "array", prefixItems, items: false };
+  const { paths, components } = openApiOfMethods({
+    methods: [
+      method({ params: [param(tuple)], result: { name: "r", schema: { allOf: [tuple] } } }),
+    ],
+    components: { schemas: { A: { properties: { a: tuple } } } },
+  }) as unknown as { paths: Record<string, { post: Json }>; components: { schemas: Json } };
+  const { requestBody, responses } = paths["/v1/rpc/m"]!.post as Record<string, Json>;
+  const said = JSON.stringify([requestBody, responses, components.schemas]);
+  assert.not.match(said, /"items":\[|additionalItems/);
+  assert.equal(components.schemas.A, { properties: { a: right } });
+});
+
 openrpc("no two operations have one name", () => {
   const names = ["a", "a_post", "a_post_", "b", "b_post"];
   const { paths } = made(

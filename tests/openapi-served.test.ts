@@ -67,6 +67,15 @@ description("everything described is served, with a status that is described", a
   }
 });
 
+description("the link set has the relations that its schema names, and no others", async () => {
+  const document = await (await ask("/spec.json")).json();
+  const { linkset: [links] } = await (await ask("/.well-known/api-catalog")).json();
+  const { properties, additionalProperties } =
+    document.components.schemas.LinkSet.properties.linkset.items;
+  assert.equal(Object.keys(links).sort(), Object.keys(properties).sort());
+  assert.is(additionalProperties, undefined);
+});
+
 description("every operation has a name of its own and says what it is", async () => {
   const operations = Object.values((await json("/spec.json")).paths).map(({ get }) => get);
   assert.is(new Set(operations.map(({ operationId }) => operationId)).size, operations.length);

@@ -126,11 +126,15 @@ function namesIn(text: string, listing: NamesIn): Set<string> {
   return new Set([...found].flatMap(([, name]) => name ?? []));
 }
 
+/** How deep trees of names are read: a name repeats all that are above it. */
+const LEVELS_MAX = 16;
+
 /** The ways to all that is below a root, also to what has something below it. */
-function namesOfTree(root: unknown, tree: NameTree): string[] {
+function namesOfTree(root: unknown, tree: NameTree, above = "", level = 1): string[] {
+  if (level > LEVELS_MAX) return [];
   return listOf(objectOf(root)[tree.children]).flatMap((child) => {
     const name = textOf(objectOf(child)[tree.name]);
     if (name === undefined) return [];
-    return [name, ...namesOfTree(child, tree).map((below) => `${name}/${below}`)];
+    return [above + name, ...namesOfTree(child, tree, `${above}${name}/`, level + 1)];
   });
 }

@@ -7,6 +7,7 @@
  */
 import { type Json, listOf, objectOf, setMember, textOf } from "../json/values.ts";
 import { weigh } from "../json/weigh.ts";
+import { OPENRPC, type Shape, shapeOfMember } from "./document-structure.ts";
 import { followReference } from "./follow-reference.ts";
 import { LIMITS } from "./limits.ts";
 import { THIS_SERVICE } from "./server-url.ts";
@@ -25,6 +26,47 @@ const DEPTH_MAX = 16;
 
 /** How much the parameters and the results of all methods may be, what many refer to counted each time. */
 const GROWTH_MAX = LIMITS.nodes;
+
+/**
+ * Writes the schemas of draft 7, which OpenRPC has, as OpenAPI 3.1 does, which has those of 2020-12: a list of
+ * schemas for the first items is `prefixItems`.
+ *
+ * @returns the document itself where there is none
+ */
+function upgradeSchemas(document: unknown): unknown {
+  const known = new Map<unknown, unknown>();
+  const upgrade = (value: unknown, shape: Shape): unknown => {
+    if (typeof value !== "object" || value === null) return value;
+    if (known.has(value)) return known.get(value);
+    const members = Object.entries(value).map(([key, member]) => {
+      const inner = shapeOfMember(OPENRPC, shape, key);
+      return [key, inner === undefined ? member : upgrade(member, inner)] as const;
+    });
+    const isSame = members.every(([key, member]) => member === (value as Json)[key]);
+    const upgraded = Array.isArray(value)
+      ? isSame ? value : members.map(([, member]) => member)
+      : withPrefixItems(isSame ? value as Json : toObject(members), shape);
+    known.set(value, upgraded);
+    return upgraded;
+  };
+  return upgrade(document, "document");
+}
+
+function withPrefixItems(value: Json, shape: Shape): Json {
+  if (shape !== "schema" || !Array.isArray(value.items)) return value;
+  const { items: prefixItems, additionalItems: items, ...others } = value;
+  return {
+    ...others,
+    ...prefixItems.length > 0 && { prefixItems },
+    ...items !== undefined && { items },
+  };
+}
+
+function toObject(members: readonly (readonly [key: string, value: unknown])[]): Json {
+  const object: Json = {};
+  for (const [key, value] of members) setMember(object, key, value);
+  return object;
+}
 
 /** What a call that fails is answered with. */
 const PROBLEM = {
@@ -85,7 +127,7 @@ export interface OpenApiOfMethods {
  * @param openrpc an OpenRPC document or a part of one, in any form: what is wrong is left out
  */
 export function openApiOfMethods(openrpc: unknown): OpenApiOfMethods {
-  const document = objectOf(openrpc);
+  const document = objectOf(upgradeSchemas(openrpc));
   const methods = new Map<string, Json>();
   for (
     const method of listOf(document.methods).map((method) => followReference(document, method))

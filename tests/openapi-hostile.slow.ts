@@ -1,0 +1,186 @@
+/** Descriptions of many forms, each twice: what takes twice the size takes about twice the time. */
+import process from "node:process";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { prepare } from "../src/description/prepare.ts";
+import { KINDS } from "../src/generated/kinds.js";
+import type { Kind } from "../src/kinds/kind.ts";
+
+const hostile = suite("hostile descriptions");
+
+/** The size of the smaller one in bytes, or about that. */
+const SIZE = 300_000;
+
+/** What the larger one may take, as often as the smaller, and in milliseconds besides. */
+const TIMES = 3.5, BESIDES = 1000;
+
+const R = { responses: { 200: { description: "" } } };
+const A = { $ref: "#/components/schemas/A" };
+const info = { title: "x", version: "1" };
+const range = (count: number) => Array.from({ length: Math.floor(count) }, (_, i) => i);
+const map = <T>(count: number, of: (i: number) => T, key = "a") =>
+  Object.fromEntries(range(count).map((i) => [`${key}${i}`, of(i)]));
+const openapi = (parts: object) => ({ openapi: "3.1.1", info, paths: {}, ...parts });
+const one = (operation: object) => openapi({ paths: { "/a": { post: { ...R, ...operation } } } });
+const body = (schema: object) => ({ requestBody: { content: { "application/json": { schema } } } });
+const openrpc = (parts: object) => ({ openrpc: "1.3.2", info, ...parts });
+const method = (name: string, params: unknown[]) => ({
+  ...{ name, params, result: { name: "r", schema: {} }, "x-access": "read" },
+});
+const text = (part: string) => (n: number) =>
+  openapi({ info: { ...info, description: part.repeat(n / part.length) } });
+
+/** Descriptions, by the number of bytes that they are to have. */
+const FORMS: Readonly<Record<string, (n: number) => object>> = {
+  "one operation a path": (n) => openapi({ paths: map(n / 80, () => ({ get: R }), "/a") }),
+  "a tag an operation": (n) =>
+    openapi({ paths: map(n / 100, (i) => ({ get: { ...R, tags: [`t${i}`] } }), "/a") }),
+  "operations of one name": (n) =>
+    openapi({ paths: map(n / 100, () => ({ get: { ...R, operationId: "a" } }), "/a") }),
+  "paths that differ in a name": (n) =>
+    openapi({ paths: map(n / 80, () => ({ get: R }), "/{a}{") }),
+  "names that become one": (n) =>
+    openapi({ components: { schemas: map(n / 30, () => ({}), "é ") } }),
+  "a chain of references": (n) =>
+    openapi({
+      components: { schemas: map(n / 60, (i) => ({ $ref: `#/components/schemas/a${i + 1}` })) },
+    }),
+  "servers": (n) =>
+    openapi({ servers: range(n / 40).map((i) => ({ url: `https://a.example/${i}` })) }),
+  "variables of a server": (n) =>
+    openapi({
+      servers: range(n / 8000).map((k) => ({
+        url: `https://a.example/${range(150).map((i) => `{v${i}}`).join("")}${k}`,
+        variables: map(150, () => ({ default: "1", enum: ["1"] }), "v"),
+      })),
+    }),
+  "parameters": (n) =>
+    one({ parameters: range(n / 30).map((i) => ({ name: `a${i}`, in: "query" })) }),
+  "names in one path": (n) =>
+    openapi({ paths: { [`/${range(n / 8).map((i) => `{a${i}}`).join("/")}`]: { get: R } } }),
+  "a schema of properties that are itself": (n) => ({
+    ...one(body(A)),
+    components: { schemas: { A: { properties: map(n / 40, () => A) } } },
+  }),
+  "a schema of parts that are itself": (n) => ({
+    ...one(body(A)),
+    components: { schemas: { A: { allOf: range(n / 40).map(() => A) } } },
+  }),
+  "a schema of many parts": (n) =>
+    one(body({ allOf: range(n / 40).map((i) => ({ properties: map(1, () => ({}), `p${i}`) })) })),
+  "a body that all operations share": (n) => ({
+    ...openapi({
+      paths: map(n / 200, () => ({
+        post: { ...R, requestBody: { $ref: "#/components/requestBodies/b" } },
+      }), "/a"),
+    }),
+    components: {
+      requestBodies: { b: { content: { "application/json": { schema: A } } } },
+      schemas: {
+        A: {
+          type: "object",
+          required: range(n / 50).map((i) => `a${i}`),
+          properties: map(n / 80, () => A),
+        },
+      },
+    },
+  }),
+  "an answer that all operations share": (n) => ({
+    ...openapi({
+      paths: map(
+        n / 200,
+        () => ({ get: { responses: { 200: { $ref: "#/components/responses/a" } } } }),
+        "/a",
+      ),
+    }),
+    components: { responses: { a: { description: "", content: map(n / 60, () => ({}), "a/b") } } },
+  }),
+  "security of the whole": (n) => ({
+    ...openapi({ paths: map(n / 200, () => ({ get: R }), "/a") }),
+    security: range(n / 30).map((i) => ({ [`s${i}`]: [] })),
+  }),
+  "methods": (n) => openrpc({ methods: range(n / 80).map((i) => method(`m${i}`, [])) }),
+  "a parameter of a method that is itself": (n) =>
+    openrpc({
+      methods: [method("a", [{ name: "p", schema: A }])],
+      components: { schemas: { A: { oneOf: range(n / 40).map(() => A) } } },
+    }),
+  "media types of Swagger": (n) => ({
+    ...{ swagger: "2.0", info, produces: range(n / 30).map((i) => `a/b${i}`) },
+    paths: map(
+      n / 200,
+      () => ({ get: { responses: { 200: { description: "", schema: {} } } } }),
+      "/a",
+    ),
+  }),
+  "a chain of parameters of Swagger": (n) => ({
+    ...{
+      swagger: "2.0",
+      info,
+      parameters: map(n / 60, (i) => ({ $ref: `#/parameters/p${i + 1}` }), "p"),
+    },
+    paths: {
+      "/a": {
+        get: { ...R, parameters: range(n / 60).map((i) => ({ $ref: `#/parameters/p${i}` })) },
+      },
+    },
+  }),
+  "mistakes": (n) =>
+    openapi({ components: { schemas: map(n / 30, (i) => ({ type: `bad${i}` })) } }),
+  ...Object.fromEntries(
+    [
+      "*",
+      "**a ",
+      "[",
+      "[](",
+      "`a",
+      "> ",
+      "<",
+      "# a\n",
+      "- a\n",
+      "_a *b ",
+      "|a|b\n|-|-\n",
+      "\n",
+      "1. ",
+      "&",
+    ]
+      .map((part) => [`Markdown of ${JSON.stringify(part)}`, text(part)]),
+  ),
+};
+
+/** The milliseconds of processor time that a description takes. */
+async function timeOf(description: object): Promise<number> {
+  const bytes = new TextEncoder().encode(JSON.stringify(description));
+  const node = "http://127.0.0.1:9000";
+  const before = process.cpuUsage();
+  const { content } = await prepare({
+    ...{ entry: "file:///a.json", operations: [], where: { base: node, node }, forward: "reads" },
+    own: { openapi: "3.1.1", info, paths: {} },
+  }, (url) => Promise.resolve({ url, bytes: bytes.slice(), isJson: true, stamp: "" }));
+  const { user, system } = process.cpuUsage(before);
+  await content?.yaml;
+  return (user + system) / 1000;
+}
+
+for (const [name, make] of Object.entries(FORMS)) {
+  hostile(`of twice the size take about twice the time: ${name}`, async () => {
+    const [once, twice] = [await timeOf(make(SIZE)), await timeOf(make(2 * SIZE))];
+    const figures = `${Math.round(once)} ms, and ${Math.round(twice)} ms`;
+    assert.ok(twice < TIMES * once + BESIDES, figures);
+    console.log(`${name}: ${figures}`);
+  });
+}
+
+hostile("what a kind finds in the answers of its nodes takes time linear in these", () => {
+  for (const [name, { listing }] of Object.entries<Kind>(KINDS)) {
+    if (!listing || !("names" in listing)) continue;
+    for (const part of ["a_", "a", '"a_', '"', "_", "\n", "a\n", "aun", "{", '":'] as const) {
+      const before = process.cpuUsage();
+      const found = `"${part.repeat(SIZE / part.length)}`.matchAll(new RegExp(listing.names, "gm"));
+      for (const _ of found);
+      assert.ok(process.cpuUsage(before).user < 2_000_000, `${name}, of ${JSON.stringify(part)}`);
+    }
+  }
+});
+
+hostile.run();
