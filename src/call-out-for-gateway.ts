@@ -77,7 +77,8 @@ export function fetchOf(callOut: CallOut): typeof globalThis.fetch {
       else controller.close();
     };
     const content = new ReadableStream({ pull, cancel }, { highWaterMark: 0 });
-    return { status, headers: answered, body: content } as Response;
+    const ok = status >= 200 && status < 300;
+    return { ok, status, headers: answered, body: content } as Response;
   };
 }
 

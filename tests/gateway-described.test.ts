@@ -6,6 +6,8 @@ import { markCalls } from "../src/gateway/mark-operations.ts";
 import type { Forward } from "../src/gateway/forward-settings.ts";
 import { type Json, objectOf } from "../src/json/values.ts";
 import { createNodeface } from "../src/index.ts";
+import { listNodeOperations } from "../src/openapi/callable-operations.ts";
+import { withMarks, withMarksOfMethods } from "../src/openapi/marks-of-kind.ts";
 import { json, optionsFor, playNode, REST, until } from "./_gateway.ts";
 import { load } from "./description/_load.ts";
 
@@ -282,6 +284,85 @@ described(
     await nodeface.close();
     await node.close();
     await elsewhere.close();
+  },
+);
+
+described(
+  "no description on the network lets a name take in other paths",
+  () => {
+    const path = "/wallet/{id}";
+    const id = {
+      name: "id",
+      in: "path",
+      schema: { type: "string" },
+      "x-multi-segment": true,
+    };
+    const document = {
+      servers: [{ url: "./v1/node" }],
+      paths: { [path]: { get: { parameters: [id], responses: {} } } },
+    };
+    for (
+      const [by, wanted] of [["network", undefined], [
+        "operator",
+        true,
+      ]] as const
+    ) {
+      const [operation] = listNodeOperations(document, by);
+      assert.is(operation!.parameters![0]!.multiSegment, wanted, by);
+    }
+  },
+);
+
+described(
+  "what a kind marks as a read keeps the limits of its parameters, or is none",
+  () => {
+    const limited = (mark: Json) => ({
+      "x-access": "read",
+      parameters: [{
+        name: "id",
+        in: "query",
+        schema: { type: "string", ...mark },
+      }],
+    });
+    const kind = {
+      servers: [{ url: "." }],
+      paths: {
+        "/cat": { get: limited({ "x-excludes": ["ipns/*.*"] }) },
+        "/ls": { get: limited({}) },
+      },
+    };
+    const own = {
+      servers: [{ url: "." }],
+      paths: { "/cat": { get: {} }, "/ls": { get: {} } },
+    };
+    const { paths } = withMarks(own, kind) as {
+      paths: Record<string, { get: Json }>;
+    };
+    assert.is(paths["/cat"]!.get["x-access"], undefined);
+    assert.is(paths["/ls"]!.get["x-access"], "read");
+    const schema = {
+      properties: { verbosity: { type: "integer", "x-heavy-from": 3 } },
+    };
+    const post = {
+      "x-access": "read",
+      requestBody: { content: { "application/json": { schema } } },
+    };
+    const { methods } = withMarksOfMethods(
+      {
+        methods: [{
+          name: "getblock",
+          params: [{ name: "verbosity", schema: { type: "integer" } }],
+        }],
+      },
+      { paths: { "/v1/rpc/getblock": { post } } },
+    ) as { methods: Json[] };
+    assert.equal(methods[0]!.params, [
+      {
+        name: "verbosity",
+        schema: { allOf: [{ type: "integer" }], "x-heavy-from": 3 },
+      },
+    ]);
+    assert.is(methods[0]!["x-access"], "read");
   },
 );
 

@@ -127,9 +127,7 @@ load("who leaves makes room, and gets no place", async () => {
   const { signal } = new AbortController();
   const giveBack = await places.take("open", false, signal);
   const leaving = new AbortController();
-  const left = places.take("open", false, leaving.signal).catch((error) =>
-    error
-  );
+  const left = places.take("open", false, leaving.signal).catch((error) => error);
   const waiting = places.take("open", false, signal);
   assert.is(places.waiting, 2);
   leaving.abort();
@@ -257,8 +255,7 @@ load(
     node.answer = (come, response) => {
       heldBy[textOf(come).includes("3]") ? "heavy" : "light"].push(response);
     };
-    const done = (response: ServerResponse) =>
-      result("1")(node.come[0]!, response);
+    const done = (response: ServerResponse) => result("1")(node.come[0]!, response);
     const { ask, rpc } = forwarding(node.url, RPC);
     const heavy = [
       ask("/v1/rpc/block?hash=a&verbosity=3"),
@@ -407,8 +404,7 @@ load(
 load(
   "each caller gets the response to what they sent, however alike that is",
   async () => {
-    node.answer = (come, response) =>
-      void held.push(Object.assign(response, { come }));
+    node.answer = (come, response) => void held.push(Object.assign(response, { come }));
     const { ask } = forwarding(node.url, REST);
     const bodies = [[0x80], [0x81], [0xef, 0xbb, 0xbf, 0x7a], [0x7a], [0x7a]];
     const asked = bodies.map((bytes) =>
@@ -484,11 +480,11 @@ load(
 const MIB = 1024 * 1024;
 
 /** Leases before a node whose responses are as long as the path says, in bytes; nobody lets go of them. */
-const leasing = () => {
+const leasing = (timeout = 10_000) => {
   const sent: string[] = [];
   const block = new Uint8Array(MIB);
   const leases = createLeases({
-    ...{ timeout: 10_000, limit: 32 * MIB, concurrency: 1000 },
+    ...{ timeout, limit: 32 * MIB, concurrency: 1000 },
     auth: () =>
       createAuth({
         nodeUrl: node.url,
@@ -561,6 +557,18 @@ load(
   },
 );
 
+load(
+  "a response that was dropped without a word gives its room back in the time of a call",
+  async () => {
+    const { send } = leasing(20);
+    for (const _ of [1, 2]) assert.is(await send(32 * MIB), 32 * MIB);
+    for (let tries = 0; typeof await send(32 * MIB) !== "number"; tries++) {
+      assert.ok(tries < 1000);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  },
+);
+
 load("a batch has one place for all of its calls", async () => {
   hold();
   const { ask, rpc } = forwarding(node.url, RPC, {
@@ -617,9 +625,7 @@ load(
     await app.close();
     assert.is((await ask("/v1/node/peers/b")).status, 503);
     held.pop()!.end("{}");
-    const [first, second] = (await Promise.all(running)).sort((a, b) =>
-      a.status - b.status
-    );
+    const [first, second] = (await Promise.all(running)).sort((a, b) => a.status - b.status);
     assert.is(first!.status, 200);
     assert.is(second!.status, 503);
     assert.match((await second!.json()).detail, "The service ends");

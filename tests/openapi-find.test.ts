@@ -249,6 +249,37 @@ found(
 );
 
 found(
+  "the description of a node with HTTP Digest is read as well",
+  async () => {
+    const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
+    const path = join(folder, "login");
+    writeFileSync(path, "op:secret\n", { mode: 0o600 });
+    const node = await serveFetch((_, init) => {
+      const isIn = new Headers(init?.headers).get("authorization")?.startsWith(
+        "Digest ",
+      );
+      const challenge = {
+        "www-authenticate": 'Digest realm="r", nonce="n", qop="auth"',
+      };
+      return Promise.resolve(
+        isIn ? Response.json(DESCRIPTION) : new Response("", { status: 401, headers: challenge }),
+      );
+    });
+    const settings = {
+      url: node.url,
+      kind: "none",
+      auth: { digest_file: path },
+    };
+    const app = await create(settings, {
+      description: `${node.url}/swagger.json`,
+    });
+    assert.is((await read(app)).info.title, "Algod");
+    await node.stop();
+    rmSync(folder, { recursive: true });
+  },
+);
+
+found(
   "the node's secret follows no redirect, and why there is no description is said",
   () =>
     withSecret(async (auth) => {

@@ -17,8 +17,7 @@ const map = <T>(
   count: number,
   of: (i: number) => T,
   key = "a",
-): Record<string, T> =>
-  Object.fromEntries(range(count).map((i) => [`${key}${i}`, of(i)]));
+): Record<string, T> => Object.fromEntries(range(count).map((i) => [`${key}${i}`, of(i)]));
 const A = { $ref: "#/components/schemas/A" };
 
 /** How many objects a value is made of, those that are shared counted once. */
@@ -173,9 +172,7 @@ hostile(
     const variables = Object.fromEntries(
       names.map((name) => [name, { default: "1" }]),
     );
-    const url = `https://a.example/${
-      names.map((name) => `{${name}}`).join("")
-    }{a}`;
+    const url = `https://a.example/${names.map((name) => `{${name}}`).join("")}{a}`;
     const server = {
       url,
       variables: { ...variables, a: { default: "x", enum: ["x", "y"] } },
@@ -237,8 +234,7 @@ for (
         findings.map(({ message }) => message).filter((text) => text === note),
         [note],
       );
-      const path =
-        (served!.paths as Record<string, Record<string, object>>)["/a"]!;
+      const path = (served!.paths as Record<string, Record<string, object>>)["/a"]!;
       assert.is(served!.security, undefined);
       assert.is(
         Object.keys(path.additionalOperations ?? {}).length,

@@ -39,7 +39,7 @@ export function createFetchDescription(
       return await context.auth.exchange(async (owner) => {
         const request = { url: url.href, method: "GET" as const, headers };
         const { response, isSecret } = await sendWithAuth(request, context, owner, signal);
-        if (isSecret && response.headers.has("location")) {
+        if (isSecret && response.headers.get("location") !== null) {
           await response.body?.cancel();
           throw new ReadError("the node redirects, which is not followed with its secret");
         }

@@ -92,7 +92,11 @@ export function createLeases({ callOut, auth, timeout, limit, concurrency }: Lea
     let held = 0;
     let hasEnded = false;
 
+    let isFree = false;
+
     const late = () => {
+      // Who was given a response may have dropped it without a word.
+      if (isFree) return room.end();
       const reason = new DOMException("The call takes too long", "TimeoutError");
       // What is heavy goes on at most nodes, whoever has left.
       if (isHeavy) timer = setTimeout(() => node.abort(reason), timeout);
@@ -108,8 +112,8 @@ export function createLeases({ callOut, auth, timeout, limit, concurrency }: Lea
     };
     underWay.add(breakOff);
     const free = () => {
+      isFree = true;
       giveBack();
-      clearTimeout(timer);
       underWay.delete(breakOff);
       ends.delete(forget);
       if (underWay.size === 0) clearTimeout(closing);
@@ -121,12 +125,17 @@ export function createLeases({ callOut, auth, timeout, limit, concurrency }: Lea
         room.end();
         return answer?.drain();
       };
-      if (called) return void called.then(drop, () => drop()).then(free);
+      const finish = () => {
+        clearTimeout(timer);
+        free();
+      };
+      if (called) return void called.then(drop, () => drop()).then(finish);
       room.end();
-      free();
+      finish();
     };
     const forget = () => {
       room.end();
+      clearTimeout(timer);
       free();
       node.abort();
     };

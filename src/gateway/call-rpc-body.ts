@@ -64,7 +64,7 @@ export async function callRpc(core: Core, call: Call, room: Room): Promise<Answe
     const { status, detail, headers } = content;
     return rpcRefusal(
       status,
-      status === 503 ? CODES.notReached : CODES.invalidCall,
+      status === 503 ? CODES.busy : CODES.invalidCall,
       status === 415 ? "A call is application/json" : detail,
       headers,
     );

@@ -181,15 +181,16 @@ function faultOf(value: string, multiSegment: MultiSegment | undefined): string 
 }
 
 /**
- * Reads a decoded path as the most lenient server does: without parameters after `;`, spaces around segments and
- * empty segments; compatible characters and letters of either case are the same.
+ * Reads a decoded path as the most lenient server does: without what follows `;`, `?` or `#`, spaces around segments
+ * and empty segments; compatible characters and letters of either case are the same.
  */
 const foldPath = (path: string): string =>
   fold(path).split("/").map(readSegment).filter((segment) => segment !== "")
     .map((segment) => `/${segment}`).join("");
 
-const readSegment = (segment: string): string => segment.split(";", 1)[0]!.trim();
+const readSegment = (segment: string): string => segment.split(/[;?#]/, 1)[0]!.trim();
 
 /** By way of capitals, as there are letters, such as ı, whose small form is another letter's. */
 const fold = (text: string): string =>
-  text.normalize("NFKC").replaceAll("+", " ").toUpperCase().toLowerCase();
+  text.normalize("NFKC").replaceAll(/\p{Cf}/gu, "").replaceAll("+", " ").toUpperCase()
+    .toLowerCase();

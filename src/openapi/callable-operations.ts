@@ -255,7 +255,8 @@ function createReader(document: Json, by: DescribedBy) {
         isRequired: parameter.required === true || place === "path",
         rule: ruleOf(parameter.schema ?? content.schema),
         isExploded: place === "query" && isForm && parameter.explode !== false,
-        multiSegment: multiSegmentOf(parameter),
+        // Whoever serves a description could let a name take in the paths of other operations.
+        multiSegment: by === "network" ? undefined : multiSegmentOf(parameter),
       });
     }
     return [...all.values()];

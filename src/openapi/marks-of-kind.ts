@@ -5,7 +5,8 @@
  * @module
  */
 import { type Json, listOf, objectOf, setMember, textOf } from "../json/values.ts";
-import { MARKS } from "../kinds/marks.ts";
+import { MARKS, multiSegmentOf } from "../kinds/marks.ts";
+import { followReference } from "./follow-reference.ts";
 import { mapOperations, operationsOf } from "./operations-of-path-item.ts";
 import { mergeComponents } from "./merge-components.ts";
 import { pathOfMethod } from "./openrpc.ts";
@@ -24,7 +25,10 @@ export function withMarks(document: Json, kind: Json | undefined): Json {
   const marked = new Map<string, Json>();
   for (const [path, item] of Object.entries(objectOf(kind?.paths))) {
     for (const { method, operation } of operationsOf(item)) {
-      marked.set(`${method} ${addressOf(kind!, item, operation, path)}`, operation);
+      const known = isReadOfAny(kind!, operation)
+        ? operation
+        : { ...operation, "x-access": undefined };
+      marked.set(`${method} ${addressOf(kind!, item, operation, path)}`, known);
     }
   }
   const paths: Json = {};
@@ -49,14 +53,46 @@ export function withMarksOfMethods(openrpc: Json, kind: Json | undefined): Json 
   const known = objectOf(kind?.paths);
   const methods = listOf(openrpc.methods).map((method) => {
     const { name } = objectOf(method);
-    return remarked(objectOf(method), objectOf(objectOf(known[pathOfMethod(String(name))]).post));
+    const post = objectOf(objectOf(known[pathOfMethod(String(name))]).post);
+    return remarked(withLimits(objectOf(method), post), post);
   });
   return { ...openrpc, methods };
 }
 
+/** The marks of a parameter's schema without which an operation may do more than its own marks say. */
+const LIMITS = ["x-excludes", "x-heavy-from"] as const;
+
+/** A method with the limits that its kind sets for the values of its parameters. */
+function withLimits(method: Json, post: Json): Json {
+  const media = objectOf(objectOf(objectOf(post.requestBody).content)["application/json"]);
+  const known = objectOf(objectOf(media.schema).properties);
+  const params = listOf(method.params).map((value) => {
+    const param = objectOf(value);
+    const limits = Object.entries(objectOf(known[String(param.name)]))
+      .filter(([key]) => (LIMITS as readonly string[]).includes(key));
+    if (limits.length === 0) return value;
+    const schema = { allOf: [objectOf(param.schema)], ...Object.fromEntries(limits) };
+    return { ...param, schema };
+  });
+  return method.params === undefined ? method : { ...method, params };
+}
+
+/**
+ * Whether an operation that a kind marks reads whatever its parameters are. What the kind says of these is not known of
+ * the node's own description, so that such an operation has to be opened by name.
+ */
+function isReadOfAny(kind: Json, { parameters }: Json): boolean {
+  return !listOf(parameters).some((value) => {
+    const parameter = followReference(kind, value);
+    const schema = objectOf(followReference(kind, parameter.schema));
+    return multiSegmentOf(parameter) !== undefined || LIMITS.some((mark) => mark in schema);
+  });
+}
+
 /** An operation or a method with the marks of another one, and without its own. */
 function remarked(operation: Json, known: Json = {}): Json {
-  const marks = Object.entries(known).filter(([key]) => OF_OPERATIONS.includes(key));
+  const marks = Object.entries(known)
+    .filter(([key, value]) => OF_OPERATIONS.includes(key) && value !== undefined);
   const isSame = marks.length === 0 &&
     !OF_OPERATIONS.some((mark) => operation[mark] !== undefined);
   if (isSame) return operation;
