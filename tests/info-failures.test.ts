@@ -179,7 +179,8 @@ failures("an answer that is too large, packed, or elsewhere", async () => {
 const LEADS: [location: string | undefined, hint: string | undefined][] = [
   ["/else/?key=secret#part", "it leads to /else/"],
   ["below", "it leads to /a/below"],
-  ["https://user:secret@other.example:8443/x?y", "it leads to https://other.example:8443/x"],
+  ["https://user:secret@other.example:8443/x?y", "it leads to another server"],
+  ["https://node.example/x?y", "it leads to https://node.example"],
   [`/${"x".repeat(2000)}`, `it leads to /${"x".repeat(118)}…`],
   ["/a\u0080[2J", "it leads to /a%C2%80[2J"],
   ["http://[", undefined],

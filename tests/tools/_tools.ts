@@ -138,8 +138,9 @@ const CHECK: Tool = {
   name: "nodeface check",
   isOurs: true,
   async run({ entry }, _, timeout) {
-    const description = entry === undefined ? [] : ["--spec", entry];
-    const command = [process.execPath, "--import", "tsx", "src/main.ts", "check", ...description];
+    // Without a node and a description there is nothing to check.
+    if (entry === undefined) return { problem: undefined };
+    const command = [process.execPath, "--import", "tsx", "src/main.ts", "check", "--spec", entry];
     return await run(command, ROOT, timeout);
   },
 };

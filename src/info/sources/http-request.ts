@@ -116,12 +116,16 @@ async function exchange(
   return { status, text };
 }
 
-/** Where a redirect leads, without what may be a secret: a path of the same origin, or another origin with its path. */
+/** Says where a redirect leads: a path elsewhere may hold what is meant for one client alone. */
 function hintOfRedirect(location: string | null, from: string): string | undefined {
   if (location === null || !URL.canParse(location, from)) return undefined;
-  const to = new URL(location, from);
-  const origin = to.origin === new URL(from).origin ? "" : to.origin;
-  return `it leads to ${excerpt(startOf(origin + to.pathname, 400))}`;
+  const [to, own] = [new URL(location, from), new URL(from)];
+  const place = to.origin === own.origin
+    ? excerpt(startOf(to.pathname, 400))
+    : to.hostname === own.hostname
+    ? to.origin
+    : "another server";
+  return `it leads to ${place}`;
 }
 
 /** What servers with TLS answer to a request without it: Go, nginx, Apache. */
