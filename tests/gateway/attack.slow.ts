@@ -1,6 +1,7 @@
 /**
- * An honest client beside attackers, on every runtime. `NODEFACE_ATTACK_RUNS=5` has more runs of each, and
- * `ATTACKS='chunks|names' RUNTIMES='Bun'` those alone whose names match.
+ * An honest client beside attackers, on every runtime: once, and three times where that was too slow. With
+ * `NODEFACE_ATTACK_RUNS=5` each has five runs, and `ATTACKS='chunks|names' RUNTIMES='Bun'` has those alone whose names
+ * match.
  */
 import process from "node:process";
 import { suite } from "uvu";
@@ -10,7 +11,8 @@ import { RUNTIMES, type Scene, type Seen, stage } from "./_attack.ts";
 import type { Order } from "./_attack-clients.ts";
 import type { HonestCall } from "./_honest-client.ts";
 
-const RUNS = Number(process.env.NODEFACE_ATTACK_RUNS ?? 3);
+const RUNS = process.env.NODEFACE_ATTACK_RUNS;
+const LEAST_RUNS = Number(RUNS ?? 1), MOST_RUNS = Number(RUNS ?? 3);
 const matches = (name: string, pattern = "") => new RegExp(pattern, "i").test(name);
 
 /**
@@ -19,7 +21,7 @@ const matches = (name: string, pattern = "") => new RegExp(pattern, "i").test(na
  */
 const WAIT_MAX = { 1: 500, 20: 1000 } as const, TIMES_MAX = 20;
 
-/** How much memory an attack may take, in MB. */
+/** How much memory an attack may take, in MB, unless its row says more. */
 const MEMORY_MAX = 150;
 
 /** How many calls a node of these settings has to work on at the same time, and of them that are heavy. */
@@ -37,6 +39,8 @@ interface Row {
   readonly wait?: number;
   /** How long there may be no slot for a call, in milliseconds. */
   readonly gap?: number;
+  /** How much memory it may take, in MB: what waits in sockets and in the runtime's parser is not the service's. */
+  readonly memory?: number;
   readonly runs?: number;
 }
 
@@ -45,14 +49,31 @@ const BOTH = [1, 20] as const, ONE = [1] as const;
 const ROWS: readonly Row[] = [
   { attack: "abandoned heavy calls", counts: ONE, beside: "GET" },
   { attack: "abandoned light calls", counts: ONE, beside: "GET", takesSlots: true },
-  { attack: "long responses unread", counts: ONE, beside: "write", runs: 1, wait: 3000 },
-  { attack: "long responses unread", counts: ONE, beside: "JSON-RPC", runs: 1, wait: 3000 },
+  {
+    attack: "long responses unread",
+    counts: ONE,
+    beside: "write",
+    runs: 1,
+    wait: 3000,
+    memory: 450,
+  },
+  {
+    attack: "long responses unread",
+    counts: ONE,
+    beside: "JSON-RPC",
+    runs: 1,
+    wait: 3000,
+    memory: 450,
+  },
   { attack: "524,000 positions", counts: BOTH, beside: "JSON-RPC", response: 64 * 1024 },
   { attack: "request in chunks of 1 byte", counts: BOTH, beside: "JSON-RPC" },
-  { attack: "response in chunks of 1 byte", counts: BOTH, beside: "GET", takesSlots: true },
+  {
+    ...{ attack: "response in chunks of 1 byte", counts: BOTH, beside: "GET", takesSlots: true },
+    memory: 250,
+  },
   { attack: "names side by side", counts: BOTH, beside: "GET" },
   { attack: "names between dashes", counts: BOTH, beside: "GET" },
-  { attack: "400 unfinished requests", counts: ONE, beside: "JSON-RPC", wait: 1000 },
+  { attack: "400 unfinished requests", counts: ONE, beside: "JSON-RPC", wait: 1000, memory: 300 },
   // Who does not read is cut after ten seconds; until then such clients hold all slots.
   {
     ...{ attack: "all slots unread", counts: ONE, beside: "GET", takesSlots: true },
@@ -80,17 +101,19 @@ for (const [runtime, command] of Object.entries(RUNTIMES)) {
   attacks.after.each(() => scene.restart());
 
   for (const row of ROWS.filter(({ attack }) => matches(attack, process.env.ATTACKS))) {
-    const { attack, beside, runs = RUNS } = row;
+    const { attack, beside, runs = MOST_RUNS } = row;
     for (const count of row.counts) {
       const who = count === 1 ? "one attacker" : `${count} attackers`;
       attacks(`others are answered beside ${who}: ${attack} (${beside})`, async () => {
-        const seen: Seen[] = [];
-        while (seen.length < runs && seen.every(({ outcome }) => outcome)) {
-          seen.push(await scene.run(attack, count, beside));
-        }
-        table.push(line(`${attack} (${beside})`, count, seen));
         const wait = Math.max(row.wait ?? WAIT_MAX[count], TIMES_MAX * usual);
-        assert.equal(faultsOf(row, seen, wait), []);
+        const seen: Seen[] = [];
+        let faults: string[];
+        do {
+          seen.push(await scene.run(attack, count, beside));
+          faults = faultsOf(row, seen, wait);
+        } while (seen.length < LEAST_RUNS || (faults.length > 0 && seen.length < runs));
+        table.push(line(`${attack} (${beside})`, count, seen));
+        assert.equal(faults, []);
       });
     }
   }
@@ -100,7 +123,7 @@ for (const [runtime, command] of Object.entries(RUNTIMES)) {
 
 /** What is not as it has to be. */
 function faultsOf(
-  { takesSlots, response = Infinity, gap = Infinity }: Row,
+  { takesSlots, response = Infinity, gap = Infinity, memory: room = MEMORY_MAX }: Row,
   seen: readonly Seen[],
   wait: number,
 ): string[] {
@@ -116,7 +139,7 @@ function faultsOf(
   const { heavy, light, longest, gaps, memory } = worst(seen);
   demand(gaps <= gap, `no call for ${Math.round(gaps)} ms`);
   // It is NaN where nobody tells.
-  demand(!(memory > MEMORY_MAX), `${Math.round(memory)} MB more`);
+  demand(!(memory > room), `${Math.round(memory)} MB more`);
   demand(heavy <= HEAVY_MAX && light <= LIGHT_MAX, `${heavy} heavy, ${light} light at once`);
   demand(longest <= response, `a response of ${longest} bytes`);
   return faults;
