@@ -39,7 +39,15 @@ export type { Cors } from "./http/cors.ts";
 export type { Hosts } from "./http/host-guard.ts";
 export type { HostInfo } from "./info/query-plan.ts";
 export type { Info, Service } from "./info/info-form.ts";
-export type { CallEvent, CallRecord, DescriptionEvent, ErrorEvent, Log, LogEvent } from "./log.ts";
+export type {
+  CallEvent,
+  CallRecord,
+  DescriptionEvent,
+  ErrorEvent,
+  Log,
+  LogCalls,
+  LogEvent,
+} from "./log.ts";
 export type {
   KindEvent,
   Level,
