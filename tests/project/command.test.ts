@@ -294,7 +294,9 @@ json("prints one object and ends with 0 where all is well", async () => {
   const args = ["check", "--json", "--spec", spec];
   const ended = await run([...COMMANDS.Bun, ...args], { NODEFACE_PROT: "1" });
   const { ok, troubles, notes } = JSON.parse(ended.stdout);
-  assert.equal([ok, troubles, ended.code, ended.stderr], [true, [], 0, ""]);
+  // A busy machine takes over a second, which is said.
+  const others = ended.stderr.replaceAll(/^nodeface: .* …\n/gm, "");
+  assert.equal([ok, troubles, ended.code, others], [true, [], 0, ""]);
   assert.match(notes[0], "nothing reads the variable NODEFACE_PROT");
 });
 
