@@ -1,5 +1,5 @@
 /**
- * Requests in parts of random sizes, some of them broken: 100,000 on Node, or `NODEFACE_FUZZ`, and a tenth of them
+ * Requests in parts of random sizes, some of them broken: 10,000 on Node, or `NODEFACE_FUZZ`, and a tenth of them
  * on the others. The node sends back what it was sent, so that each response shows what has arrived, and whose it is.
  */
 import { createServer, type Server } from "node:http";
@@ -14,7 +14,7 @@ import { createRandom } from "../_random.ts";
 import { COMMANDS, start } from "../_server.ts";
 import { makeFolder } from "../release/_folder.ts";
 
-const COUNT = Number(process.env.NODEFACE_FUZZ ?? 100_000);
+const COUNT = Number(process.env.NODEFACE_FUZZ ?? 10_000);
 const SEED = Number(process.env.NODEFACE_SEED ?? Date.now() % 1_000_000);
 
 /** How many clients there are at a time: as many as there are slots, so that nobody is sent away. */
