@@ -329,17 +329,19 @@ described(
       paths: {
         "/cat": { get: limited({ "x-excludes": ["ipns/*.*"] }) },
         "/ls": { get: limited({}) },
+        "/rm": { get: { ...limited({ "x-excludes": ["a"] }), "x-access": "secret" } },
       },
     };
     const own = {
       servers: [{ url: "." }],
-      paths: { "/cat": { get: {} }, "/ls": { get: {} } },
+      paths: { "/cat": { get: {} }, "/ls": { get: {} }, "/rm": { get: {} } },
     };
     const { paths } = withMarks(own, kind) as {
       paths: Record<string, { get: Json }>;
     };
     assert.is(paths["/cat"]!.get["x-access"], undefined);
     assert.is(paths["/ls"]!.get["x-access"], "read");
+    assert.is(paths["/rm"]!.get["x-access"], "secret", "it is not opened by that");
     const schema = {
       properties: { verbosity: { type: "integer", "x-heavy-from": 3 } },
     };

@@ -25,9 +25,9 @@ export function withMarks(document: Json, kind: Json | undefined): Json {
   const marked = new Map<string, Json>();
   for (const [path, item] of Object.entries(objectOf(kind?.paths))) {
     for (const { method, operation } of operationsOf(item)) {
-      const known = isReadOfAny(kind!, operation)
-        ? operation
-        : { ...operation, "x-access": undefined };
+      const known = isLimitedRead(kind!, operation)
+        ? { ...operation, "x-access": undefined }
+        : operation;
       marked.set(`${method} ${addressOf(kind!, item, operation, path)}`, known);
     }
   }
@@ -78,11 +78,11 @@ function withLimits(method: Json, post: Json): Json {
 }
 
 /**
- * Whether an operation that a kind marks reads whatever its parameters are. What the kind says of these is not known of
- * the node's own description, so that such an operation has to be opened by name.
+ * Whether an operation that a kind marks reads for some values of its parameters alone. What the kind says of these is
+ * not known of the node's own description, so that such an operation has to be opened by name.
  */
-function isReadOfAny(kind: Json, { parameters }: Json): boolean {
-  return !listOf(parameters).some((value) => {
+function isLimitedRead(kind: Json, { parameters, "x-access": access }: Json): boolean {
+  return access === "read" && listOf(parameters).some((value) => {
     const parameter = followReference(kind, value);
     const schema = objectOf(followReference(kind, parameter.schema));
     return multiSegmentOf(parameter) !== undefined || LIMITS.some((mark) => mark in schema);
