@@ -141,3 +141,11 @@ export function byteLengthOf(text: string): number {
 export function mapText(text: string): Bytes {
   return fill(mapBytes(byteLengthOf(text)), partsOf(text));
 }
+
+/** More parts than that are too many where they are shorter than that on average, in bytes. */
+const PARTS_MAX = 1024, PART_MIN = 64;
+
+/** Says whether a content of so many bytes has come in so many parts that these cost more than the bytes. */
+export function isInTinyParts(parts: number, length: number): boolean {
+  return parts > PARTS_MAX && length < parts * PART_MIN;
+}

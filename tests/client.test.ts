@@ -6,6 +6,7 @@ import * as assert from "uvu/assert";
 import { createClient } from "../src/http1-client/client.ts";
 import { createConnection } from "../src/http1-client/connection.ts";
 import { type AnswerHead, AnswerReader } from "../src/http1-client/read-answer.ts";
+import { createRandom } from "./_random.ts";
 import { writeHead } from "../src/http1-client/write-request-head.ts";
 
 const client = suite("the client of the node");
@@ -167,6 +168,41 @@ for (const answer of REFUSED) {
     }
   });
 }
+
+client("reads random chunks that come together as it reads each byte for itself", () => {
+  const random = createRandom(7);
+  const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)]!;
+  const outcomeOf = (answer: string, length?: number) => {
+    try {
+      return JSON.stringify(read(answer, length));
+    } catch (error) {
+      return String(error);
+    }
+  };
+  let refused = 0;
+  for (let i = 0; i < 300; i++) {
+    let answer = `${OK}${CHUNKED}\r\n`;
+    for (let left = random() * 60; left > 0; left--) {
+      const size = Math.floor(pick([3, 20, 270])! * random());
+      const digits = pick(["", "", "0", "00"]) + size.toString(16);
+      const line = size === 0 ? "1" : pick([digits, digits.toUpperCase()]);
+      answer += `${line}${pick(["", "", "", ";a"])}\r\n${
+        "a\r\n1".repeat(99).slice(0, size || 1)
+      }\r\n`;
+    }
+    answer += "0\r\n\r\n";
+    // One in three has a byte that is wrong.
+    if (i % 3 === 0) {
+      const at = 60 + Math.floor(random() * (answer.length - 60));
+      answer = answer.slice(0, at) + pick(["\r", "\n", "0", "x", " ", "\0"]) + answer.slice(at + 1);
+    }
+    const outcome = outcomeOf(answer, 1);
+    refused += Number(outcome.startsWith("Error"));
+    assert.is(outcomeOf(answer), outcome, answer);
+    assert.is(outcomeOf(answer, 700), outcome, answer);
+  }
+  assert.ok(refused >= 10, `${refused} refused`);
+});
 
 client("reads any number of chunks, since only their extensions are limited together", () => {
   const chunks = "0000001\r\na\r\n".repeat(20_000);

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Bytes, createCollector, joinBytes } from "../bytes.ts";
+import { type Bytes, createCollector, isInTinyParts, joinBytes } from "../bytes.ts";
 import type { Awaitable } from "../http/message.ts";
 import { namesContent } from "../http/request-has-content.ts";
 import { withTimeout } from "../with-timeout.ts";
@@ -103,9 +103,6 @@ const FULL: BodyRefusal = {
   headers: { "retry-after": "5" },
 };
 
-/** More parts than that are refused where they are shorter than that on average, in bytes. */
-const PARTS_MAX = 2048, PART_MIN = 64;
-
 async function readBody(
   body: ReadableStream<Uint8Array>,
   most: number,
@@ -132,7 +129,7 @@ async function gather(
       if (done) return joinBytes(come.take());
       length += value.byteLength;
       if (length > most) return TOO_LARGE;
-      if (++parts > PARTS_MAX && length < parts * PART_MIN) {
+      if (isInTinyParts(++parts, length)) {
         return { status: 400, detail: "The content of the call comes in too many parts" };
       }
       if (!grow(length)) return FULL;

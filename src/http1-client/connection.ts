@@ -51,15 +51,15 @@ export class StaleError extends Error {
 /** How much of an answer waits for whoever reads it, in bytes. */
 const WAITING_MAX = 65_536;
 
-/** After bytes with more parts others have a turn. */
-const PARTS_MAX = 256;
+/** After bytes with more chunks others have a turn. */
+const CHUNKS_MAX = 256;
 
 /** One request and its answer. */
 interface Exchange {
   readonly reader: AnswerReader;
   received: number;
-  /** How many parts the last bytes had. */
-  parts: number;
+  /** How many chunks the last bytes had. */
+  chunks: number;
   /** Reads on, unless enough waits. */
   resume(): void;
   fail(reason: unknown): void;
@@ -87,9 +87,9 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
     try {
       if (!current) return lose();
       current.received += bytes.byteLength;
-      current.parts = 0;
+      current.chunks = 0;
       current.reader.push(bytes);
-      if (current && current.parts > PARTS_MAX) rest();
+      if (current && current.chunks > CHUNKS_MAX) rest();
     } catch (error) {
       lose(error);
     }
@@ -168,9 +168,9 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
         const cancel = () => fail(closed());
         const reader = new AnswerReader(method, {
           head: ({ status, headers }) => resolve({ status, headers, next, received, cancel }),
-          part(bytes) {
+          part(bytes, chunks) {
             come.push(bytes);
-            exchange.parts++;
+            exchange.chunks += chunks;
             waitingBytes += bytes.byteLength;
             if (waitingBytes > WAITING_MAX) socket.pause();
             wake();
@@ -190,7 +190,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
         const resume = () => {
           if (!isResting && waitingBytes <= WAITING_MAX && socket.isPaused()) socket.resume();
         };
-        const exchange: Exchange = { reader, received: 0, parts: 0, resume, fail };
+        const exchange: Exchange = { reader, received: 0, chunks: 0, resume, fail };
         const received = () => exchange.received;
         current = exchange;
         signal.addEventListener("abort", stop);

@@ -16,7 +16,8 @@ export interface AnswerHead {
 /** What is told of an answer. */
 export interface AnswerEvents {
   head(head: AnswerHead): void;
-  part(bytes: Bytes): void;
+  /** @param chunks how many it is made of: short ones that came together are one part */
+  part(bytes: Bytes, chunks: number): void;
   /** @param isKept whether the connection can be used again */
   end(isKept: boolean): void;
 }
@@ -61,6 +62,10 @@ export class AnswerReader {
   #begun = "";
   /** The length of the head, or of the extensions and trailers so far. */
   #headLength = 0;
+  /** The content of short chunks, how many bytes it has, and how many chunks. */
+  #joined: Bytes = NOTHING;
+  #joinedLength = 0;
+  #joinedChunks = 0;
 
   /** @param method of the request: the answer to a HEAD has no content */
   constructor(method: string, events: AnswerEvents) {
@@ -75,6 +80,11 @@ export class AnswerReader {
    */
   push(bytes: Bytes): void {
     this.hasBegun = true;
+    this.#read(bytes);
+    this.#giveJoined();
+  }
+
+  #read(bytes: Bytes): void {
     for (let at = 0; at < bytes.byteLength;) {
       const state = this.#state;
       // Nobody has asked for what comes behind an answer.
@@ -83,11 +93,7 @@ export class AnswerReader {
         at = this.#readContent(bytes, at);
         continue;
       }
-      const end = this.#readPlainLine(bytes, at);
-      if (end > 0) {
-        at = end;
-        continue;
-      }
+      if (state === "size" && this.#begun === "") at = this.#readShortChunks(bytes, at);
       const stop = bytes.indexOf(LINE_FEED, at);
       const until = stop < 0 ? bytes.byteLength : stop + 1;
       this.#headLength += until - at;
@@ -168,32 +174,36 @@ export class AnswerReader {
   }
 
   /**
-   * Reads a line around a chunk that is all there and has no extension, without a text of it: there may be as many as
-   * bytes of content.
+   * Joins chunks that are short, whole and without extensions: there may be as many as bytes, and a line and a part for
+   * each cost a hundred times what the byte does.
    *
-   * @returns where it ends; 0 where it is something else
+   * @returns where the first other one begins
    */
-  #readPlainLine(bytes: Bytes, at: number): number {
-    const isSize = this.#state === "size";
-    if ((!isSize && this.#state !== "break") || this.#begun !== "") return 0;
-    let size = 0;
-    let end = at;
-    for (; isSize && end < at + 12; end++) {
-      const digit = HEX_VALUES[bytes[end] ?? 0]!;
-      if (digit < 0) break;
-      size = size * 16 + digit;
+  #readShortChunks(bytes: Bytes, start: number): number {
+    let at = start;
+    while (at + SHORT_MAX + 6 < bytes.byteLength) {
+      let size = HEX_VALUES[bytes[at]!]!;
+      const second = HEX_VALUES[bytes[at + 1]!]!;
+      if (size >= 0 && second >= 0) size = size * 16 + second;
+      const first = at + (second < 0 ? 3 : 4), end = first + size;
+      if (size < 1 || !isBreak(bytes, first - 2) || !isBreak(bytes, end)) break;
+      if (this.#joinedLength + size > this.#joined.byteLength) {
+        this.#giveJoined();
+        this.#joined = new Uint8Array(BLOCK);
+      }
+      for (let i = first; i < end; i++) this.#joined[this.#joinedLength++] = bytes[i]!;
+      this.#joinedChunks++;
+      at = end + 2;
     }
-    if ((isSize && size === 0) || bytes[end] !== 13 || bytes[end + 1] !== LINE_FEED) return 0;
-    this.#left = size;
-    this.#state = isSize ? "chunk" : "size";
-    return end + 2;
+    return at;
   }
 
   /** Reads content; returns where it ends. */
   #readContent(bytes: Bytes, at: number): number {
     const left = bytes.byteLength - at;
     const length = this.#state === "close" ? left : Math.min(left, this.#left);
-    this.#events.part(length === bytes.byteLength ? bytes : bytes.subarray(at, at + length));
+    this.#giveJoined();
+    this.#events.part(length === bytes.byteLength ? bytes : bytes.subarray(at, at + length), 1);
     if (this.#state === "close") return at + length;
     this.#left -= length;
     if (this.#left === 0 && this.#state === "chunk") this.#state = "break";
@@ -201,13 +211,30 @@ export class AnswerReader {
     return at + length;
   }
 
+  #giveJoined(): void {
+    if (this.#joinedLength === 0) return;
+    const joined = this.#joined.subarray(0, this.#joinedLength);
+    const chunks = this.#joinedChunks;
+    this.#joined = this.#joined.subarray(this.#joinedLength);
+    this.#joinedLength = this.#joinedChunks = 0;
+    this.#events.part(joined, chunks);
+  }
+
   #end(): void {
+    this.#giveJoined();
     this.#state = "over";
     this.#events.end(this.#isKept);
   }
 }
 
 const LINE_FEED = 10;
+
+const NOTHING: Bytes = new Uint8Array();
+
+/** Chunks of at most this length, of two digits, are copied into blocks, in bytes. */
+const SHORT_MAX = 0xff, BLOCK = 8192;
+
+const isBreak = (bytes: Bytes, at: number) => bytes[at] === 13 && bytes[at + 1] === LINE_FEED;
 
 /** The values of hexadecimal digits by their bytes; -1 of all others. */
 const HEX_VALUES = Int8Array.from({ length: 256 }, (_, byte) => {
