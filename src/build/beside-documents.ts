@@ -11,7 +11,7 @@ import type { OperationMarks } from "../kinds/marks.ts";
 import type { AuthFile, Kind } from "../kinds/kind.ts";
 import { operationsOf } from "../openapi/operations-of-path-item.ts";
 import { loadInterface } from "../openapi/load-interface.ts";
-import { code } from "./configuration-documents.ts";
+import { code, fillPage } from "./configuration-documents.ts";
 
 /** How many operations are named. */
 const NAMED_MAX = 5;
@@ -28,33 +28,10 @@ export async function besideReference(): Promise<string> {
   const parts = await Promise.all(
     all.map(async ([name, kind]) => partOf(name, kind, await loadInterface(name))),
   );
-  return `<!-- deno-fmt-ignore-file -->
-
-# Beside your node
-
-<!-- Made by \`npm run schema\` from spec/kinds/: change it there. -->
-
-${all.map(([name, { title }]) => `- [${name}](#${name}): ${title}`).join("\n")}
-- [another one](kinds.md#a-kind-of-your-own)
-
-Take the address at which your node answers programs on this machine; those below are the usual ones. Three
-commands are all there is to it:
-
-\`\`\`sh
-nodeface check http://127.0.0.1:8545 --forward reads
-nodeface http://127.0.0.1:8545 --forward reads
-curl http://127.0.0.1:8080/v1/info
-\`\`\`
-
-\`check\` says what kind of node it is, what would be shown, and what may be called. The page is at
-<http://127.0.0.1:8080/v1/spec>. Leave \`--forward reads\` out to show and not to call. It opens what the node's
-kind marks as a read, and which your node has; [calling the node](calling.md) opens the rest by name.
-
-Where the node wants a secret, it lies in a file that the configuration names: \`nodeface.yaml\`, in the working
-directory or after \`--config\`. It is read at each use and is sent to the node alone. What goes wrong is in
-[troubleshooting](troubleshooting.md), and what \`ok\` rests on in [kinds of node](kinds.md).
-
-${parts.join("\n")}`;
+  return fillPage("docs/beside-your-node.md", {
+    list: all.map(([name, { title }]) => `- [${name}](#${name}): ${title}`).join("\n"),
+    kinds: parts.join("\n"),
+  });
 }
 
 function partOf(name: string, kind: Kind, parts: KindInterface): string {

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { readFileSync } from "node:fs";
 import { type JsonSchema, toJsonSchema } from "@valibot/to-json-schema";
 import { configuration } from "../options-schema.ts";
 import { COMMAND, type CommandSetting } from "../settings/flags-and-variables.ts";
@@ -49,38 +50,11 @@ function closed({ default: _, required = [], ...schema }: JsonSchema, type: stri
 
 /** The text of `docs/configuration.md`. */
 export function configurationReference(): string {
-  return `<!-- deno-fmt-ignore-file -->
-
-# Configuration
-
-<!-- Made by \`npm run schema\` from src/options-schema.ts and src/settings: change it there. -->
-
-A configuration is one file, YAML or JSON. It is named by \`--config\` or \`NODEFACE_CONFIG\`; where
-neither is there, \`nodeface.yaml\` of the working directory is read, and the first line of the log says
-so. Every key may be left out. \`SIGHUP\` has the file read again; while it is wrong, the service goes on
-with what it had.
-
-Flags win over variables, variables over the file, the file over the defaults. Files that the
-configuration names are relative to it; those that flags and variables name are relative to the working
-directory. \`~/\` at the start is the home directory, and \`$CREDENTIALS_DIRECTORY/\` what systemd passes
-on ([secrets](deployment.md#secrets)). Durations are \`500ms\`, \`2s\`, \`1m\` or \`1h\`.
-[nodeface.schema.json](../spec/nodeface.schema.json) says the same to editors:
-
-\`\`\`yaml
-# yaml-language-server: $schema=./node_modules/nodeface/spec/nodeface.schema.json
-\`\`\`
-
-Everything that is wrong is said at once, each with its line and column, and the command ends with 2.
-
-## Flags and variables
-
-| flag | variables | key of the file | default |
-| --- | --- | --- | --- |
-${Object.values<CommandSetting>(COMMAND).map(flagRow).join("")}
-\`NODEFACE_HOST\` and \`NODEFACE_PORT\` win over \`listen\`; platforms set \`PORT\`. Any other variable whose
-name begins with \`NODEFACE_\` is a warning.
-
-${sections(partsOf(configuration()).entries!, "").join("\n")}`;
+  const rows = Object.values<CommandSetting>(COMMAND).map(flagRow).join("");
+  return fillPage("docs/configuration.md", {
+    flags: `| flag | variables | key of the file | default |\n| --- | --- | --- | --- |\n${rows}`,
+    keys: sections(partsOf(configuration()).entries!, "").join("\n"),
+  });
 }
 
 function flagRow({ key, flag, variables = [], argument, default: usual }: CommandSetting): string {
@@ -145,6 +119,23 @@ function formOf(schema: Schema): string {
   const { words = [], entries, value, message = "any JSON value" } = partsOf(schema);
   if (words.length > 0 && words.length <= 8) return words.map(code).join(", ");
   return entries || value ? "object" : escape(message.replace(/^an? /, ""));
+}
+
+/** A page of the manual, with what stands between two markers in it made anew. */
+export function fillPage(path: string, parts: Readonly<Record<string, string>>): string {
+  const left = new Map(Object.entries(parts));
+  const page = readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
+  const made = page.replace(
+    /(<!-- make (\w+) -->)(\n?)[^]*?(<!-- made -->)/g,
+    (_, begin: string, name: string, line: string, end: string) => {
+      const text = left.get(name);
+      if (text === undefined) throw new Error(`${path}: nothing makes "${name}"`);
+      left.delete(name);
+      return line ? `${begin}\n\n${text.trim()}\n\n${end}` : begin + text + end;
+    },
+  );
+  for (const name of left.keys()) throw new Error(`${path}: "<!-- make ${name} -->" is missing`);
+  return made;
 }
 
 /** A text as code in Markdown, in a table as well. */

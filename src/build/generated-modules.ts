@@ -3,14 +3,14 @@
  * the explorer's files and Scalar's in every content coding, the service's own description, and the kinds
  * of node, each checked. What a kind offers to be called is a module of its own.
  *
- * The first line of a module has a digest of its inputs; it is written only if that has changed. A new
- * module is renamed into place, so that an interrupted or concurrent run does no harm.
+ * All is made each time but what takes ten seconds: Scalar's files, in a folder that is called after their content.
  *
  * @module
  */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -36,16 +36,6 @@ const SCALAR = packageFolder("@scalar/api-reference");
 /** The files of `static/` that the page loads. */
 const EXPLORER = ["explorer.js", "try.js", "header.js", "description-for-scalar.js"];
 
-/** The folders with one module for each of some things. */
-const MODULE_FOLDERS = ["assets", "interfaces"];
-
-/** Every module depends on this code as well. */
-const STEP = [
-  "src/build/generated-modules.ts",
-  "src/build/patch-scalar.ts",
-  "src/openapi/relative-servers.ts",
-];
-
 const TYPES: Readonly<Record<string, string>> = {
   ".js": "text/javascript; charset=utf-8",
   ".css": "text/css; charset=utf-8",
@@ -57,116 +47,110 @@ const OWN_MODULE_SIZE = 8192;
 
 type Files = Map<string, Buffer>;
 
-interface Module {
-  path: string;
-  /** Everything that its text is made from. */
-  inputs: (string | Buffer)[];
-  make(): Promise<string>;
-}
+/** The texts of modules by their paths below `src/generated/`. */
+type Modules = Map<string, string>;
 
 await main();
 
 async function main() {
   const kinds = await readKindFiles();
   // What checks the kinds imports their names.
-  await writeChangedModules([kindNamesModule(kinds)]);
-  const { kindsModule, interfaces } = await checkedKinds(kinds);
+  await writeModules(new Map([["kind-names.js", kindNamesModule(kinds)]]));
   const { version } = await packageJson(ROOT);
-  const scalarVersion = (await packageJson(SCALAR)).version;
   const explorer = await readFiles(join(ROOT, "static"), EXPLORER);
   const scalar = await readScalar(SCALAR);
   const folders = {
-    explorer: `explorer-${hash([...explorer].flat()).slice(0, 8)}`,
-    scalar: `scalar-${scalarVersion}-${hash([...scalar].flat()).slice(0, 8)}`,
+    explorer: `explorer-${digest(explorer)}`,
+    scalar: `scalar-${(await packageJson(SCALAR)).version}-${digest(scalar)}`,
   };
   const preload = ["try.js", "header.js"].map((name) => `${folders.explorer}/${name}`);
   const modules = [
     `${folders.explorer}/description-for-scalar.js`,
     ...staticImports(scalar).map((path) => `${folders.scalar}/${path}`),
   ];
-  const files: Files = new Map();
-  for (const [path, content] of explorer) files.set(`${folders.explorer}/${path}`, content);
-  for (const [path, content] of scalar) files.set(`${folders.scalar}/${path}`, content);
-
-  const contents = contentModules(files);
-  // The tables import these, so they come after them.
-  await writeChangedModules([...contents, ...interfaces]);
-  await writeChangedModules([
-    tableModule(files),
-    interfacesModule(interfaces),
-    ...await descriptionModules(),
-    await pageModule({ ...folders, preload, modules }),
-    await threadProgramModule(),
-    buildInfoModule(version, shortCommit()),
-    kindsModule,
-  ]);
-  await removeOthers([...contents, ...interfaces].map(({ path }) => path));
-}
-
-function contentModules(files: Files): Module[] {
-  const modules = new Map<string, Files>();
-  for (const [path, content] of files) {
-    const module = modulePath(path, content);
-    const group: Files = modules.get(module) ?? new Map();
-    if (group.has(basename(path))) throw new Error(`Two files are called ${basename(path)}`);
-    modules.set(module, group.set(basename(path), content));
+  await writeScalar(folders.scalar, scalar);
+  await writeModules(
+    new Map([
+      ...await contentModules(folders.explorer, explorer),
+      ["assets.js", tableModule([[folders.explorer, explorer], [folders.scalar, scalar]])],
+      ...await checkedKinds(kinds),
+      ...await descriptionModules(),
+      ["page.js", await pageModule({ ...folders, preload, modules })],
+      ["thread-program.js", await threadProgramModule()],
+      ["build-info.js", moduleText({ VERSION: version, COMMIT: shortCommit() })],
+    ]),
+  );
+  for (const name of await readdir(join(TARGET, "assets"))) {
+    if (!Object.values(folders).includes(name)) {
+      await rm(join(TARGET, "assets", name), { recursive: true, force: true });
+    }
   }
-  return [...modules].map(([path, group]) => ({
-    path,
-    inputs: [...group].flat(),
-    async make() {
-      const packed: Record<string, PackedContent> = {};
-      for (const [name, content] of group) packed[name] = await packContent(content);
-      return moduleText({ FILES: packed });
-    },
-  }));
 }
 
-function modulePath(path: string, content: Buffer): string {
-  if (content.length < OWN_MODULE_SIZE) return `assets/small-files-of-${path.split("-")[0]}.js`;
-  return `assets/${basename(path).replace(/\.js$/, "")}.js`;
+/** Writes the modules of Scalar's files where there are none of these. */
+async function writeScalar(folder: string, files: Files): Promise<void> {
+  if (existsSync(join(TARGET, "assets", folder))) return;
+  console.error("Compressing Scalar's files");
+  await mkdir(join(TARGET, "assets"), { recursive: true });
+  // Whole or not at all: a run may be interrupted, or beside another.
+  const begun = await mkdtemp(join(ROOT, "src/generated/begun-"));
+  await writeModules(await contentModules(folder, files), begun);
+  await rename(join(begun, "assets", folder), join(TARGET, "assets", folder)).catch((error) => {
+    if (!existsSync(join(TARGET, "assets", folder))) throw error;
+  });
+  await rm(begun, { recursive: true });
+}
+
+/** The contents of a folder's files; small ones share a module. */
+async function contentModules(folder: string, files: Files): Promise<Modules> {
+  const packed: Record<string, Record<string, PackedContent>> = {};
+  await Promise.all([...files].map(async ([path, content]) => {
+    const group = packed[modulePath(folder, path, content)] ??= {};
+    if (group[basename(path)]) throw new Error(`Two files are called ${basename(path)}`);
+    group[basename(path)] = {};
+    group[basename(path)] = await packContent(content);
+  }));
+  return new Map(Object.entries(packed).map(([path, FILES]) => [path, moduleText({ FILES })]));
+}
+
+function modulePath(folder: string, path: string, content: Buffer): string {
+  const name = content.length < OWN_MODULE_SIZE ? "small-files" : basename(path, ".js");
+  return `assets/${folder}/${name}.js`;
 }
 
 /** The table of the files. Each `import()` has a literal, so that bundlers follow it. */
-function tableModule(files: Files): Module {
-  const lines = [...files].map(([path, content]) => {
-    const type = TYPES[extname(path)];
-    if (!type) throw new Error(`No media type is known for ${path}`);
-    const module = JSON.stringify(`./${modulePath(path, content)}`);
-    const importContent = `async () => (await import(${module})).FILES[${
-      JSON.stringify(basename(path))
-    }]`;
-    return `  ${JSON.stringify(path)}: { type: ${
-      JSON.stringify(type)
-    }, importContent: ${importContent} },\n`;
-  });
-  const text = `export const ASSETS = {\n${lines.join("")}};\n`;
-  return { path: "assets.js", inputs: [text], make: () => Promise.resolve(text) };
+function tableModule(folders: readonly [folder: string, files: Files][]): string {
+  const lines = folders.flatMap(([folder, files]) =>
+    [...files].map(([path, content]) => {
+      const type = TYPES[extname(path)];
+      if (!type) throw new Error(`No media type is known for ${path}`);
+      const module = JSON.stringify(`./${modulePath(folder, path, content)}`);
+      const name = JSON.stringify(basename(path));
+      const importContent = `async () => (await import(${module})).FILES[${name}]`;
+      return `  ${JSON.stringify(`${folder}/${path}`)}: ` +
+        `{ type: ${JSON.stringify(type)}, importContent: ${importContent} },\n`;
+    })
+  );
+  return `export const ASSETS = {\n${lines.join("")}};\n`;
 }
 
 /** The service's own description, of services with metrics and of those without. */
-async function descriptionModules(): Promise<Module[]> {
+async function descriptionModules(): Promise<Modules> {
   const whole = await readFile(join(ROOT, "spec/openapi.yaml"), "utf8");
-  return [
-    descriptionModule("description.js", withoutPath(whole, "/v1/metrics")),
-    descriptionModule("description-with-metrics.js", whole),
-  ];
+  return new Map([
+    ["description.js", await descriptionModule(withoutPath(whole, "/v1/metrics"))],
+    ["description-with-metrics.js", await descriptionModule(whole)],
+  ]);
 }
 
-function descriptionModule(path: string, yaml: string): Module {
-  return {
-    path,
-    inputs: [yaml],
-    async make() {
-      const marked = markServers(parse(yaml));
-      const json = marked.read(writeJson(marked.document));
-      return moduleText({
-        SPEC_JSON: await packContent(Buffer.from(json.text)),
-        SPEC_YAML: await packContent(Buffer.from(yaml)),
-        SPEC_DOTS: { json: json.dots, yaml: [placeOfDot(yaml)] },
-      });
-    },
-  };
+async function descriptionModule(yaml: string): Promise<string> {
+  const marked = markServers(parse(yaml));
+  const json = marked.read(writeJson(marked.document));
+  return moduleText({
+    SPEC_JSON: await packContent(Buffer.from(json.text)),
+    SPEC_YAML: await packContent(Buffer.from(yaml)),
+    SPEC_DOTS: { json: json.dots, yaml: [placeOfDot(yaml)] },
+  });
 }
 
 /** The lines of a description without those of one path. */
@@ -197,45 +181,26 @@ function placeOfDot(yaml: string): number {
   return Buffer.byteLength(yaml.slice(0, yaml.indexOf(".", url.range[0])));
 }
 
-async function pageModule(files: PageFiles): Promise<Module> {
+async function pageModule(files: PageFiles): Promise<string> {
   const names = ["explorer.html", "favicon.svg", "explorer.css", "hide-until-found.js"];
   const parts = await readFiles(join(ROOT, "static"), names);
-  return {
-    path: "page.js",
-    inputs: [...[...parts].flat(), JSON.stringify(files)],
-    async make() {
-      const { transform } = await import("esbuild");
-      const minify = async (name: string, loader: "css" | "js") =>
-        (await transform(`${parts.get(name)}`, { loader, minify: true })).code.trim();
-      const style = await minify("explorer.css", "css");
-      const finding = await minify("hide-until-found.js", "js");
-      return moduleText({
-        TEMPLATE: `${parts.get("explorer.html")}`,
-        FAVICON: `${parts.get("favicon.svg")}`,
-        FILES: files,
-        INLINE: { style, finding, digest: createHash("sha256").update(finding).digest("base64") },
-      });
-    },
-  };
+  const { transform } = await import("esbuild");
+  const minify = async (name: string, loader: "css" | "js") =>
+    (await transform(`${parts.get(name)}`, { loader, minify: true })).code.trim();
+  const style = await minify("explorer.css", "css");
+  const finding = await minify("hide-until-found.js", "js");
+  return moduleText({
+    TEMPLATE: `${parts.get("explorer.html")}`,
+    FAVICON: `${parts.get("favicon.svg")}`,
+    FILES: files,
+    INLINE: { style, finding, digest: createHash("sha256").update(finding).digest("base64") },
+  });
 }
 
 /** The program of the thread, as a text; bundlers of a host would not find a file of its own. */
-async function threadProgramModule(): Promise<Module> {
-  const entry = "src/description/thread-program.ts";
-  const names = await readdir(join(ROOT, "src"), { recursive: true });
-  const paths = names.filter((name) => name.endsWith(".ts")).map((name) => join("src", name));
-  const sources = [
-    ...await readFiles(ROOT, paths),
-    ...await readFiles(packageFolder("yaml"), ["package.json"]),
-  ];
-  return {
-    path: "thread-program.js",
-    inputs: [...sources].flat(),
-    async make() {
-      const { bundleText } = await import("./bundle-for-runtime.ts");
-      return moduleText({ PROGRAM: await bundleText(join(ROOT, entry)) });
-    },
-  };
+async function threadProgramModule(): Promise<string> {
+  const { bundleText } = await import("./bundle-for-runtime.ts");
+  return moduleText({ PROGRAM: await bundleText(join(ROOT, "src/description/thread-program.ts")) });
 }
 
 /** The files of `spec/kinds/` by the names of their kinds, in alphabetical order. */
@@ -246,38 +211,32 @@ async function readKindFiles(): Promise<Map<string, string>> {
   return new Map([...files].map(([name, text]) => [basename(name, ".yaml"), text.toString()]));
 }
 
-function kindNamesModule(kinds: ReadonlyMap<string, string>): Module {
+function kindNamesModule(kinds: ReadonlyMap<string, string>): string {
   const aliases = [...kinds].flatMap(([kind, text]) =>
     aliasesIn(text).map((alias) => [alias, kind] as const)
   );
-  const text = moduleText({
+  return moduleText({
     KIND_NAMES: [...kinds.keys()],
     KIND_ALIASES: Object.fromEntries(aliases.sort()),
   });
-  return { path: "kind-names.js", inputs: [text], make: () => Promise.resolve(text) };
 }
 
-/** The aliases of a kind; what is wrong with its file is said when it is checked. */
+/** The aliases of a kind, which stand in one line; what is wrong with its file is said when it is checked. */
 function aliasesIn(text: string): readonly string[] {
-  try {
-    const { aliases } = parse(text) as { aliases?: unknown };
-    return Array.isArray(aliases) ? aliases.map(String) : [];
-  } catch {
-    return [];
-  }
+  const [line = "aliases: []"] = /^aliases: \[[\w, .-]*\]$/m.exec(text) ?? [];
+  return parse(line).aliases;
 }
 
 /**
  * The kinds, each checked by the schema that an operator's own is checked by, and what they offer to be
  * called, each by itself.
  */
-async function checkedKinds(
-  files: ReadonlyMap<string, string>,
-): Promise<{ kindsModule: Module; interfaces: Module[] }> {
+async function checkedKinds(files: ReadonlyMap<string, string>): Promise<Modules> {
   const { parseKind } = await import("../cli/kind-file.ts");
   const problems: string[] = [];
   const kinds: Record<string, Kind> = {};
-  const interfaces: Module[] = [];
+  const modules: Modules = new Map();
+  const lines: string[] = [];
   const taken = new Map([...files.keys()].map((name) => [name, name]));
   for (const [name, text] of files) {
     const file = `${KINDS}/${name}.yaml`;
@@ -286,7 +245,12 @@ async function checkedKinds(
       kinds[name] = kind;
       if (openrpc || openapi) {
         const parts = { ...openrpc && { openrpc }, ...openapi && { openapi } };
-        interfaces.push(interfaceModule(name, parts));
+        const module = `interfaces/${name}.js`;
+        modules.set(module, await interfaceModule(parts));
+        // Each `import()` has a literal, so that bundlers follow it.
+        lines.push(
+          `  ${JSON.stringify(name)}: async () => (await import("./${module}")).INTERFACE,\n`,
+        );
       }
       for (const alias of kind.aliases ?? []) {
         const other = taken.get(alias);
@@ -301,37 +265,14 @@ async function checkedKinds(
     console.error(problems.join("\n"));
     process.exit(1);
   }
-  const text = moduleText({ KINDS: kinds });
-  const kindsModule = { path: "kinds.js", inputs: [text], make: () => Promise.resolve(text) };
-  return { kindsModule, interfaces };
+  modules.set("kinds.js", moduleText({ KINDS: kinds }));
+  return modules.set("interfaces.js", `export const INTERFACES = {\n${lines.join("")}};\n`);
 }
 
 /** What a kind offers to be called, packed: as a literal it is seven times as long. */
-function interfaceModule(kind: string, parts: KindInterface): Module {
-  const json = formatJson(parts);
-  return {
-    path: `interfaces/${kind}.js`,
-    inputs: [json],
-    async make() {
-      const { gzip, identity } = await packContent(Buffer.from(json));
-      return moduleText({ INTERFACE: gzip ? { gzip } : { identity } });
-    },
-  };
-}
-
-/** The table of them. Each `import()` has a literal, so that bundlers follow it. */
-function interfacesModule(interfaces: readonly Module[]): Module {
-  const lines = interfaces.map(({ path }) => {
-    const kind = JSON.stringify(basename(path, ".js"));
-    return `  ${kind}: async () => (await import(${JSON.stringify(`./${path}`)})).INTERFACE,\n`;
-  });
-  const text = `export const INTERFACES = {\n${lines.join("")}};\n`;
-  return { path: "interfaces.js", inputs: [text], make: () => Promise.resolve(text) };
-}
-
-function buildInfoModule(version: string, commit: string | undefined): Module {
-  const text = moduleText({ VERSION: version, COMMIT: commit });
-  return { path: "build-info.js", inputs: [text], make: () => Promise.resolve(text) };
+async function interfaceModule(parts: KindInterface): Promise<string> {
+  const { br: _, ...INTERFACE } = await packContent(Buffer.from(formatJson(parts)));
+  return moduleText({ INTERFACE });
 }
 
 function moduleText(values: Readonly<Record<string, unknown>>): string {
@@ -353,56 +294,17 @@ async function packContent(content: Buffer): Promise<PackedContent> {
   };
 }
 
-async function writeChangedModules(modules: readonly Module[]): Promise<void> {
-  for (const folder of MODULE_FOLDERS) await mkdir(join(TARGET, folder), { recursive: true });
-  const step = [...await readFiles(ROOT, STEP)].flat();
-  const changed: { file: string; head: string; make: Module["make"] }[] = [];
-  for (const { path, inputs, make } of modules) {
-    const file = join(TARGET, path);
-    const head = `// Made by "npm run assets" from ${hash([...step, ...inputs])}\n`;
-    if (!await beginsWith(file, head)) changed.push({ file, head, make });
-  }
-  if (changed.length > 0) console.error(`Writing ${changed.length} modules of src/generated/`);
-  await Promise.all(changed.map(async ({ file, head, make }) => {
-    const part = `${file}.${process.pid}.new`;
+/** Writes modules below a folder, where they are not there as they are. */
+async function writeModules(modules: Modules, folder = TARGET): Promise<void> {
+  for (const [path, content] of modules) {
+    const file = join(folder, path);
     // Deno finds declarations by this line alone.
-    const types = `// @ts-self-types="./${basename(file, ".js")}.d.ts"\n`;
-    await writeFile(part, head + (dirname(file) === TARGET ? types : "") + await make());
-    await rename(part, file);
-  }));
-}
-
-async function beginsWith(path: string, head: string): Promise<boolean> {
-  try {
-    const file = await open(path);
-    try {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(head.length), 0, head.length, 0);
-      return buffer.subarray(0, bytesRead).toString() === head;
-    } finally {
-      await file.close();
-    }
-  } catch {
-    return false;
+    const types = path.includes("/") ? "" : `// @ts-self-types="./${basename(path, ".js")}.d.ts"\n`;
+    const text = `// Made by "npm run assets"\n${types}${content}`;
+    if (await readFile(file, "utf8").catch(() => undefined) === text) continue;
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, text);
   }
-}
-
-/** Removes the modules of former files, and the files of interrupted runs. */
-async function removeOthers(contents: readonly string[]): Promise<void> {
-  const hourAgo = Date.now() - 3_600_000;
-  for (const name of await readdir(TARGET, { recursive: true })) {
-    const path = name.replaceAll("\\", "/");
-    const file = join(TARGET, name);
-    const isLeft = path.endsWith(".new") && await isOlder(file, hourAgo);
-    const isOld = MODULE_FOLDERS.includes(path.split("/")[0]!) && path.endsWith(".js") &&
-      !contents.includes(path);
-    if (isLeft || isOld) await rm(file, { force: true });
-  }
-}
-
-/** Whether a file is older than a time; a run beside this one may have renamed it. */
-async function isOlder(path: string, time: number): Promise<boolean> {
-  const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Infinity }));
-  return mtimeMs < time;
 }
 
 async function packageJson(folder: string): Promise<{ version: string }> {
@@ -416,10 +318,11 @@ async function readFiles(folder: string, paths: string[]): Promise<Files> {
   return files;
 }
 
-function hash(parts: readonly (string | Buffer)[]): string {
+/** Eight digits that change with the files. */
+function digest(files: Files): string {
   const sum = createHash("sha256");
-  for (const part of parts) sum.update(`${part.length}\0`).update(part);
-  return sum.digest("hex").slice(0, 16);
+  for (const part of [...files].flat()) sum.update(`${part.length}\0`).update(part);
+  return sum.digest("hex").slice(0, 8);
 }
 
 /**
