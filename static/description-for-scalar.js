@@ -2,7 +2,7 @@
  * Arranges a description for Scalar as the plain page has it: `src/explorer/read-outline.ts` does the same
  * for that. What is served and downloaded stays as it is.
  */
-import { TOKEN_FORMAT } from "./try.js";
+import { TOKEN_FORMAT } from "./try.ts";
 
 /** What the paths of methods of JSON-RPC begin with. */
 const RPC = "/v1/rpc/";

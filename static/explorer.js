@@ -6,8 +6,8 @@
  * Every URL is resolved against the page's own, so that the page works behind any proxy prefix and
  * requests nothing of another origin.
  */
-import { refreshHeader, setClock } from "./header.js";
-import { base, here, isCall, openForm, TOKEN_FORMAT, triedAt, visitor } from "./try.js";
+import { refreshHeader, setClock } from "./header.ts";
+import { base, here, isCall, openForm, TOKEN_FORMAT, triedAt, visitor } from "./try.ts";
 
 /** How long after the page Scalar is asked for, in milliseconds: a first try has the line for itself. */
 const GRACE = 1000;

@@ -2,12 +2,12 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import {
   describeInfo as describeNamed,
-  type HeaderText,
+  formatAge,
   iconNameOf,
   type Info,
-  renderHeader,
-  TABLES,
-} from "../src/explorer/render-header.ts";
+} from "../src/explorer/describe-info.ts";
+import { renderHeader } from "../src/explorer/render-header.ts";
+import { parseInfo } from "../static/header.ts";
 import { formatJson } from "../src/json/lossless.ts";
 
 const header = suite("the header of the explorer");
@@ -128,24 +128,6 @@ const AGES: [age: number, said: string][] = [
   [NaN, ""],
 ];
 
-interface Script {
-  formatAge(milliseconds: number): string;
-  describeInfo(info: Info): HeaderText;
-  parseInfo(text: string): Info;
-}
-
-let loaded = 0;
-
-/** The page's script, which finds its tables in the page when it is loaded. */
-async function loadScript(): Promise<Script & { dataset: Record<string, string> }> {
-  const unescape = (text: string) => text.replaceAll("&quot;", '"').replaceAll("&#39;", "'");
-  const tables = { facts: unescape(TABLES.facts), states: unescape(TABLES.states) };
-  const dataset = { ...tables, ...NAMING, title: "" };
-  Object.assign(globalThis, { document: { getElementById: () => ({ dataset }) } });
-  const path = `../static/header.js?${++loaded}`;
-  return { ...await import(path) as Script, dataset };
-}
-
 /** Parses as in a browser that does not give the source of a number. */
 function withoutSource<Result>(work: () => Result): Result {
   const { parse } = JSON;
@@ -188,8 +170,7 @@ header("cuts a reason at 160 characters, and keeps it on one line", () => {
   assert.match(note, /^says many words/);
 });
 
-header("says the same by the page's script as in the first HTML", async () => {
-  const script = await loadScript();
+header("the page's script reads an info as the service wrote it", () => {
   const infos = [
     ...STATES.map(([info]) => info),
     ...VALUES.map(([key, value]) => ({ [key]: value, status: "ok" })),
@@ -202,15 +183,14 @@ header("says the same by the page's script as in the first HTML", async () => {
   for (const info of infos) {
     const text = formatJson(info, 2) + "\n";
     const said = describeInfo(info);
-    assert.equal(script.describeInfo(script.parseInfo(text)), said, text);
-    assert.equal(script.describeInfo(withoutSource(() => script.parseInfo(text))), said, text);
+    assert.equal(describeInfo(parseInfo(text)!), said, text);
+    assert.equal(describeInfo(withoutSource(() => parseInfo(text))!), said, text);
   }
 });
 
 header(
   "says since when a node runs, and of a service alone nothing that differs from run to run",
-  async () => {
-    const { describeInfo: byScript } = await loadScript();
+  () => {
     const started_at = "2026-01-31T08:15:00Z";
     const node = { software: "litecoind", started_at, api: API };
     const facts = [["Started", "2026-01-31 08:15:00 UTC", started_at]];
@@ -218,24 +198,18 @@ header(
       const [info, shown] of [[node, facts], [{ software: "nodeface", started_at }, []]] as const
     ) {
       assert.equal(describeInfo(info).facts, shown);
-      assert.equal(byScript(info).facts, shown);
     }
   },
 );
 
-header("is called as the operator says, or the node, or at last the API", async () => {
-  const script = await loadScript();
+header("is called as the operator says, or the node, or at last the API", () => {
   for (const [info, title, name, about] of NAMES) {
     const said = describeNamed(info, { ...NAMING, title });
     assert.equal([said.name, said.about], [name, about], JSON.stringify(info));
-    script.dataset.title = title ?? "";
-    assert.equal(script.describeInfo(info), said);
   }
 });
 
-header("of this service's own API, a node is not called by its title", async () => {
-  const script = await loadScript();
-  script.dataset.api = "Nodeface";
+header("of this service's own API, a node is not called by its title", () => {
   const alone = { name: "nodeface", software: "nodeface", version: "0.2.0" };
   for (
     const [info, name] of [
@@ -245,22 +219,19 @@ header("of this service's own API, a node is not called by its title", async () 
     ] as const
   ) {
     assert.is(describeNamed(info, { api: "Nodeface" }).name, name);
-    assert.is(script.describeInfo(info).name, name);
   }
   assert.is(iconNameOf(alone, { api: "Nodeface" }), "");
 });
 
-header("says how long ago something was in whole units", async () => {
-  const { formatAge } = await loadScript();
+header("says how long ago something was in whole units", () => {
   for (const [age, said] of AGES) assert.is(formatAge(age), said, String(age));
 });
 
-header("cuts a number that has thousands of digits", async () => {
-  const script = await loadScript();
+header("cuts a number that has thousands of digits", () => {
   const info = { height: 10n ** 70_000n };
   const { facts: [fact] } = describeInfo(info);
   assert.ok(fact && fact[1].length <= 80);
-  assert.equal(script.describeInfo(script.parseInfo(formatJson(info, 2))).facts, [fact]);
+  assert.equal(describeInfo(parseInfo(formatJson(info, 2))!).facts, [fact]);
 });
 
 header("is text, whatever the node says", () => {

@@ -33,8 +33,8 @@ const TARGET = join(ROOT, "src/generated");
 const KINDS = "spec/kinds";
 const SCALAR = packageFolder("@scalar/api-reference");
 
-/** The files of `static/` that the page loads. */
-const EXPLORER = ["explorer.js", "try.js", "header.js", "description-for-scalar.js"];
+/** The script that the page loads; what it imports is bundled. */
+const EXPLORER = "static/explorer.js";
 
 const TYPES: Readonly<Record<string, string>> = {
   ".js": "text/javascript; charset=utf-8",
@@ -57,22 +57,22 @@ async function main() {
   // What checks the kinds imports their names.
   await writeModules(new Map([["kind-names.js", kindNamesModule(kinds)]]));
   const { version } = await packageJson(ROOT);
-  const explorer = await readFiles(join(ROOT, "static"), EXPLORER);
+  const explorer = await bundleScripts();
   const scalar = await readScalar(SCALAR);
   const folders = {
-    explorer: `explorer-${digest(explorer)}`,
+    explorer: `explorer-${digest(explorer.files)}`,
     scalar: `scalar-${(await packageJson(SCALAR)).version}-${digest(scalar)}`,
   };
-  const preload = ["try.js", "header.js"].map((name) => `${folders.explorer}/${name}`);
+  const preload = explorer.first.map((name) => `${folders.explorer}/${name}`);
   const modules = [
-    `${folders.explorer}/description-for-scalar.js`,
+    ...explorer.later.map((name) => `${folders.explorer}/${name}`),
     ...staticImports(scalar).map((path) => `${folders.scalar}/${path}`),
   ];
   await writeScalar(folders.scalar, scalar);
   await writeModules(
     new Map([
-      ...await contentModules(folders.explorer, explorer),
-      ["assets.js", tableModule([[folders.explorer, explorer], [folders.scalar, scalar]])],
+      ...await contentModules(folders.explorer, explorer.files),
+      ["assets.js", tableModule([[folders.explorer, explorer.files], [folders.scalar, scalar]])],
       ...await checkedKinds(kinds),
       ...await descriptionModules(),
       ["page.js", await pageModule({ ...folders, preload, modules })],
@@ -85,6 +85,31 @@ async function main() {
       await rm(join(TARGET, "assets", name), { recursive: true, force: true });
     }
   }
+}
+
+/** Bundles the page's scripts: by their names, those that run first besides the entry, and those that come later. */
+async function bundleScripts(): Promise<{ files: Files; first: string[]; later: string[] }> {
+  const { build } = await import("esbuild");
+  const { outputFiles, metafile: { outputs } } = await build({
+    entryPoints: [join(ROOT, EXPLORER)],
+    absWorkingDir: ROOT,
+    outdir: "out",
+    chunkNames: "[name]-[hash]",
+    ...{ bundle: true, splitting: true, minify: true, format: "esm", target: "es2022" },
+    ...{ metafile: true, write: false, charset: "utf8" },
+  });
+  const files: Files = new Map(
+    outputFiles.map(({ path, contents }) => [basename(path), Buffer.from(contents)]),
+  );
+  const importsOf = (name: string, kind: string) =>
+    outputs[`out/${name}`]!.imports.filter((one) => one.kind === kind)
+      .map(({ path }) => basename(path));
+  const entry = basename(EXPLORER);
+  const first = importsOf(entry, "import-statement");
+  const later = importsOf(entry, "dynamic-import")
+    .flatMap((name) => [name, ...importsOf(name, "import-statement")])
+    .filter((name) => !first.includes(name));
+  return { files, first, later };
 }
 
 /** Writes the modules of Scalar's files where there are none of these. */

@@ -7,7 +7,8 @@
 import type { PageFiles, PageInline } from "../generated/page.js";
 import { digest } from "../http/content-digest.ts";
 import { represent, type Representation } from "../http/representation.ts";
-import { iconNameOf, type Info, renderHeader, TABLES, titleOf } from "./render-header.ts";
+import { iconNameOf, type Info, titleOf } from "./describe-info.ts";
+import { MARKS, renderHeader } from "./render-header.ts";
 import { escape } from "./escape-html.ts";
 import type { Icons } from "./icon.ts";
 import type { PageParts } from "./page-parts.ts";
@@ -82,7 +83,7 @@ export function createPage(
     api: escape(api),
     notice: notice ? `<p class="notice" role="alert">${escape(notice)}</p>` : "",
     content,
-    ...TABLES,
+    marks: MARKS,
   };
   let last: { info: Info; header: string; representation: Representation } | undefined;
   const render = async (info: Info, header: string): Promise<Representation> => {

@@ -1,10 +1,19 @@
 /**
- * Renders what is filled in to try an operation. `static/try.js` makes a form of the data; without a script there
+ * Renders what is filled in to try an operation. `static/try.ts` makes a form of the data; without a script there
  * is one for what is asked by its address alone.
  *
  * @module
  */
 import { escape } from "./escape-html.ts";
+import {
+  AGAIN,
+  COMMA,
+  type FieldData,
+  FILLED,
+  type FormData,
+  REQUIRED,
+  SPANS,
+} from "./form-data.ts";
 import type { Field, Form } from "./read-form.ts";
 import type { Operation } from "./read-outline.ts";
 
@@ -15,9 +24,6 @@ export interface FormDetail {
   /** How many parameters there are that may be left out. */
   readonly items: number;
 }
-
-/** How a parameter stands in the data: as bits. */
-const REQUIRED = 1, AGAIN = 2, COMMA = 4, SPANS = 8, FILLED = 16;
 
 /** A server without a form is one of HTTP that is elsewhere. */
 const ELSEWHERE = /^https?:/;
@@ -34,8 +40,7 @@ export function renderForm(operation: Operation, detail: FormDetail): string {
     `<summary>Try it</summary></details>${renderWithoutScript(operation, form)}`;
 }
 
-/** As `static/try.js` reads it: a list for each, without what is empty at its end. */
-function dataOf({ method, server, path }: Operation, form: Form, detail: FormDetail): unknown[] {
+function dataOf({ method, server, path }: Operation, form: Form, detail: FormDetail): FormData {
   const { fields, body, token } = form;
   let left = detail.items;
   const shown = fields.filter(({ isRequired }) => isRequired || left-- > 0);
@@ -49,17 +54,17 @@ function dataOf({ method, server, path }: Operation, form: Form, detail: FormDet
   ]);
 }
 
-function dataOfField({ name, type, example, values, ...field }: Field): unknown[] {
+function dataOfField({ name, type, example, values, ...field }: Field): FieldData {
   const bits = (field.isRequired ? REQUIRED : 0) | (field.spans ? SPANS : 0) |
     (field.list === "again" ? AGAIN : field.list === "comma" ? COMMA : 0) |
     (field.isFilled ? FILLED : 0);
   return trimmed([name, field.in, type, bits, example, values]);
 }
 
-function trimmed(list: unknown[]): unknown[] {
+function trimmed<Data>(list: unknown[]): Data {
   const isEmpty = (value: unknown) => !value || (Array.isArray(value) && value.length === 0);
   const end = list.findLastIndex((value) => !isEmpty(value));
-  return list.slice(0, end + 1).map((value) => value ?? 0);
+  return list.slice(0, end + 1).map((value) => value ?? 0) as Data;
 }
 
 /** JSON for an attribute in single quotes: what HTML would read is written as JSON's own escapes. */

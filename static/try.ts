@@ -1,7 +1,55 @@
 /**
- * Lets operations of the plain page be tried: makes a form of what `src/explorer/render-form-data.ts` has put into the
- * page, sends what is filled in, and shows the answer. Nothing is stored, and a token is held in memory alone.
+ * Lets operations of the plain page be tried: makes a form of what `src/explorer/form-data.ts` has put into the page, sends what is filled in, and shows the answer. Nothing is stored, and a token is held in memory alone.
  */
+
+import {
+  AGAIN,
+  type BodyData,
+  COMMA,
+  type FieldData,
+  FILLED,
+  type FormData,
+  REQUIRED,
+  SPANS,
+} from "../src/explorer/form-data.ts";
+
+/** A field of a form, and its place for an error. */
+interface Field {
+  readonly id: string;
+  readonly name: string;
+  /** Where a parameter stands, or `body` or `token`. */
+  readonly place: string;
+  readonly bits: number;
+  /** The media type of a body. */
+  readonly type?: string;
+  readonly input: HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
+  readonly isRequired: boolean;
+  readonly error: HTMLElement;
+  readonly box: HTMLElement;
+}
+
+/** The form of an operation. */
+interface Form {
+  readonly method: string;
+  readonly address: string;
+  readonly scheme: string | undefined;
+  readonly fields: readonly Field[];
+  readonly body: Field | undefined;
+  readonly token: Field | undefined;
+  readonly curl: HTMLElement;
+  readonly send: HTMLButtonElement;
+  readonly status: HTMLElement;
+  readonly shown: HTMLElement;
+  answer?: Shown;
+  sending?: AbortController | undefined;
+}
+
+/** A response that is shown; without a text where it is none. */
+interface Shown {
+  readonly status: number;
+  readonly type: string;
+  readonly text: string | undefined;
+}
 
 /** Where this service is, behind whatever prefix, and its address without a slash at the end. */
 export const base = new URL("..", location.href);
@@ -26,109 +74,109 @@ const BYTES_MAX = 64 * 1024 * 1024;
 /** The headers of an answer that are shown. */
 const HEADERS = ["content-type", "retry-after", "allow", "location", "link", "etag"];
 
-/** How a parameter stands in the page's data: as bits. */
-const REQUIRED = 1, AGAIN = 2, COMMA = 4, SPANS = 8, FILLED = 16;
-
 const NUMERIC = /^(integer|number)/;
 
 /** What is safe in a shell without quotes. */
 const SAFE = /^[\w.:/@%+=,~-]+$/;
 
 /** The tokens that were typed, by their schemes. */
-const tokens = new Map();
+const tokens = new Map<string, string>();
 
 /** What belongs to the forms that there are. */
-const forms = new Map();
+const forms = new Map<HTMLDetailsElement, Form>();
 
-const plain = document.getElementById("plain");
+const plain = document.getElementById("plain")!;
 
 plain.addEventListener("toggle", ({ target }) => {
-  if (target.matches(".try") && target.open) formOf(target);
+  const details = target as HTMLDetailsElement;
+  if (details.matches(".try") && details.open) formOf(details);
 }, true);
 for (const type of ["pointerdown", "click", "input", "keydown"]) {
-  plain.addEventListener(type, ({ target, key }) => {
-    if (key !== "Tab" && target.closest(".try")) visitor.isTrying = true;
+  plain.addEventListener(type, (event) => {
+    const isTab = event instanceof KeyboardEvent && event.key === "Tab";
+    if (!isTab && (event.target as Element).closest(".try")) visitor.isTrying = true;
   });
 }
 
 /** Opens the form of an operation. */
-export function openForm(details) {
+export function openForm(details: HTMLDetailsElement): void {
   details.open = true;
   formOf(details);
 }
 
 /** What has been filled in and answered at an operation, for Scalar; `undefined` where there is no form. */
-export function triedAt(details) {
+export function triedAt(details: HTMLDetailsElement): object | undefined {
   const form = forms.get(details);
   if (!form) return undefined;
   const { method, address, scheme, answer } = form;
   const { values, body } = read(form);
-  return { method, address, values, body, answer, scheme, token: tokens.get(scheme) };
+  return { method, address, values, body, answer, scheme, token: tokens.get(scheme ?? "") };
 }
 
 /** The form of an operation, which is made when it is first wanted. */
-function formOf(details) {
-  if (!forms.has(details)) forms.set(details, makeForm(details));
-  return forms.get(details);
+function formOf(details: HTMLDetailsElement): Form {
+  let form = forms.get(details);
+  if (!form) forms.set(details, form = makeForm(details));
+  return form;
 }
 
-function makeForm(details) {
-  const [method, address, parameters = [], body, scheme] = JSON.parse(details.dataset.try);
+function makeForm(details: HTMLDetailsElement): Form {
+  const data: FormData = JSON.parse(details.dataset.try!);
+  const [method, address, parameters, ofBody, ofToken] = data;
   const id = `try-${forms.size}`;
   const fields = (parameters || []).map((parameter, at) => makeField(`${id}-${at}`, parameter));
-  const form = {
-    method,
-    address,
-    scheme,
-    fields,
-    curl: details.parentElement.querySelector("pre"),
-  };
-  if (body) fields.push(form.body = makeBody(`${id}-body`, body));
-  if (scheme) fields.push(form.token = makeToken(`${id}-token`, scheme));
+  const scheme = ofToken || undefined;
+  const body = ofBody ? makeBody(`${id}-body`, ofBody) : undefined;
+  const token = scheme ? makeToken(`${id}-token`, scheme) : undefined;
+  fields.push(...[body, token].filter((field) => field !== undefined));
   const send = element("button", { textContent: "Send", className: "send" });
   const scalar = element("button", {
     type: "button",
     className: "scalar",
     textContent: "Open in Scalar",
   });
-  form.send = send;
-  form.status = element("p", { className: "status", role: "status" });
-  form.shown = element("div", { className: "answer" });
-  form.element = element(
+  const form: Form = {
+    ...{ method, address, scheme, fields, body, token, send },
+    curl: details.parentElement!.querySelector("pre")!,
+    status: element("p", { className: "status", role: "status" }),
+    shown: element("div", { className: "answer" }),
+  };
+  const made = element(
     "form",
     { noValidate: true, autocomplete: "off" },
     ...fields.map(({ box }) => box),
     element("p", { className: "actions" }, send, scalar),
   );
-  form.element.setAttribute("aria-label", details.parentElement.querySelector("h3").textContent);
-  form.element.addEventListener("input", () => showCurl(form));
-  form.element.addEventListener("submit", (event) => {
+  made.setAttribute("aria-label", details.parentElement!.querySelector("h3")!.textContent ?? "");
+  made.addEventListener("input", () => showCurl(form));
+  made.addEventListener("submit", (event) => {
     event.preventDefault();
     if (form.sending) form.sending.abort();
-    else submit(form);
+    else void submit(form);
   });
-  details.append(form.element, form.status, form.shown);
+  details.append(made, form.status, form.shown);
   showCurl(form);
   return form;
 }
 
-function makeField(id, [name, place, type, bits = 0, example = "", values = []]) {
-  const isRequired = (bits & REQUIRED) > 0;
-  const isFilled = (bits & FILLED) > 0;
+function makeField(id: string, [name, place, type, bits, given, choices]: FieldData): Field {
+  const [example, values] = [given || "", choices || []];
+  const isRequired = (bits! & REQUIRED) > 0;
+  const isFilled = (bits! & FILLED) > 0;
   const input = values.length > 0
     ? makeChoice(values, isRequired, isFilled ? example : "")
     : element("input", {
       type: "text",
       value: isFilled ? example : "",
       placeholder: isFilled ? "" : example,
-      inputMode: NUMERIC.test(type) ? "decimal" : "text",
+      inputMode: NUMERIC.test(type || "") ? "decimal" : "text",
     });
-  const list = bits & (AGAIN | COMMA) ? "several by commas" : "";
+  const list = bits! & (AGAIN | COMMA) ? "several by commas" : "";
   const facts = [place, type, list, isRequired && "required"].filter(Boolean).join(", ");
-  return labelled({ id, name, place, bits, input, isRequired }, facts);
+  return labelled({ id, name, place, bits: bits ?? 0, input, isRequired }, facts);
 }
 
-function makeChoice(values, isRequired, example) {
+function makeChoice(values: readonly string[], isRequired: boolean, example: string) {
   const options = (isRequired ? values : ["", ...values]).map((value) =>
     element("option", { value, textContent: value || "–" })
   );
@@ -137,50 +185,53 @@ function makeChoice(values, isRequired, example) {
   return select;
 }
 
-function makeBody(id, [type, example = "", isRequired]) {
-  const value = /json/i.test(type) ? indent(example) : example;
+function makeBody(id: string, [type, example, isRequired]: BodyData): Field {
+  const value = /json/i.test(type) ? indent(example || "") : example || "";
   const rows = Math.min(16, Math.max(3, value.split("\n").length));
   const input = element("textarea", { value, rows });
-  const field = { id, name: "body", place: "body", type, input, isRequired: Boolean(isRequired) };
-  return labelled(field, [type, isRequired && "required"].filter(Boolean).join(", "));
+  const field = { id, name: "body", place: "body", bits: 0, type, input };
+  const facts = [type, isRequired && "required"].filter(Boolean).join(", ");
+  return labelled({ ...field, isRequired: Boolean(isRequired) }, facts);
 }
 
 /** No password: a browser would offer to keep it. */
-function makeToken(id, scheme) {
+function makeToken(id: string, scheme: string): Field {
   const input = element("input", { type: "text", className: "secret" });
   input.value = tokens.get(scheme) ?? "";
   input.dataset.scheme = scheme;
   input.addEventListener("input", () => {
     tokens.set(scheme, input.value.trim());
-    for (const other of plain.querySelectorAll("input.secret")) {
+    for (const other of plain.querySelectorAll<HTMLInputElement>("input.secret")) {
       if (other !== input && other.dataset.scheme === scheme) other.value = input.value;
     }
   });
-  return labelled({ id, name: "token", place: "token", input }, "kept until you leave this page");
+  const field = { id, name: "token", place: "token", bits: 0, input, isRequired: false };
+  return labelled(field, "kept until you leave this page");
 }
 
 /** Gives a field its label and its place for an error. */
-function labelled(field, facts) {
-  const { id, name, input, isRequired } = field;
+function labelled(unlabelled: Omit<Field, "error" | "box">, facts: string): Field {
+  const { id, name, input, isRequired } = unlabelled;
   const label = element("label", { htmlFor: id }, element("code", { textContent: name }), " ");
   label.append(element("i", { textContent: facts }));
   Object.assign(input, { id, name, autocomplete: "off", spellcheck: false, autocapitalize: "off" });
   input.setAttribute("aria-describedby", `${id}-error`);
   if (isRequired) input.setAttribute("aria-required", "true");
   const error = element("p", { id: `${id}-error`, className: "error" });
-  input.addEventListener("input", () => mark(field, ""));
   const box = element("div", { className: "field" }, label, input, error);
-  return Object.assign(field, { error, box });
+  const field = { ...unlabelled, error, box };
+  input.addEventListener("input", () => mark(field, ""));
+  return field;
 }
 
-function mark({ input, error }, text) {
+function mark({ input, error }: Field, text: string): void {
   error.textContent = text;
   if (text) input.setAttribute("aria-invalid", "true");
   else input.removeAttribute("aria-invalid");
 }
 
 /** What is filled in: the values by their place and name, and the body. An empty one that may be left out is none. */
-function read({ fields, body }) {
+function read({ fields, body }: Form) {
   const values = fields.filter(({ place }) => !["body", "token"].includes(place))
     .map(({ name, place, bits, input }) => ({ name, place, bits, value: input.value }))
     .filter(({ value }) => value !== "");
@@ -188,10 +239,10 @@ function read({ fields, body }) {
 }
 
 /** The request that is filled in; without the token, which is put to it when it is sent. */
-function requestOf(form) {
+function requestOf(form: Form) {
   const { method, address } = form;
   const { values, body } = read(form);
-  const at = (wanted) => values.filter(({ place }) => place === wanted);
+  const at = (wanted: string) => values.filter(({ place }) => place === wanted);
   let path = /^https?:/.test(address) ? address : here + address;
   for (const { name, value, bits } of at("path")) {
     path = path.replaceAll(`{${name}}`, () => encodePath(value, bits & SPANS));
@@ -202,20 +253,20 @@ function requestOf(form) {
     return (bits & AGAIN ? texts : [texts.join(",")])
       .map((text) => `${encodeURIComponent(name)}=${text}`);
   });
-  const headers = at("header").map(({ name, value }) => [name, value]);
+  const headers = at("header").map(({ name, value }): [string, string] => [name, value]);
   if (isCall(path)) headers.push(["X-Nodeface", "1"]);
-  if (body !== undefined) headers.push(["Content-Type", form.body.type]);
+  if (body !== undefined) headers.push(["Content-Type", form.body!.type!]);
   return { method, url: query.length > 0 ? `${path}?${query.join("&")}` : path, headers, body };
 }
 
-const encodePath = (value, spans) =>
+const encodePath = (value: string, spans: number) =>
   spans ? value.split("/").map(encodeURIComponent).join("/") : encodeURIComponent(value);
 
 /** Whether an address is that of a call of the node. */
-export const isCall = (url) =>
+export const isCall = (url: string): boolean =>
   ["v1/node/", "v1/rpc/"].some((path) => url.startsWith(base.href + path));
 
-function showCurl(form) {
+function showCurl(form: Form): void {
   const { method, url, headers, body } = requestOf(form);
   const parts = ["curl"];
   if (method === "HEAD") parts.push("-I");
@@ -223,12 +274,12 @@ function showCurl(form) {
   for (const [name, value] of headers) parts.push(`-H ${quote(`${name}: ${value}`)}`);
   if (form.token) parts.push(`-H "Authorization: Bearer $TOKEN"`);
   if (body !== undefined) parts.push(`--data-raw ${quote(body)}`);
-  form.curl.firstChild.textContent = [...parts, quote(url)].join(" ");
+  form.curl.firstChild!.textContent = [...parts, quote(url)].join(" ");
 }
 
-const quote = (text) => SAFE.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+const quote = (text: string) => SAFE.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 
-async function submit(form) {
+async function submit(form: Form): Promise<void> {
   for (const field of form.fields) mark(field, mistakeIn(field));
   form.shown.replaceChildren();
   const wrong = form.fields.find(({ error }) => error.textContent);
@@ -252,35 +303,36 @@ async function submit(form) {
   }
 }
 
-function mistakeIn({ place, name, input, isRequired }) {
+function mistakeIn({ place, name, input, isRequired }: Field): string {
   const { value } = input;
   if (isRequired && value.trim() === "") return `${name} is required`;
   // Browsers take these out of an address, and would ask for another one.
   return place === "path" && /^\.\.?$/.test(value) ? `${name} cannot be ${value}` : "";
 }
 
-function toFetch(form, signal) {
-  const { url, headers: given, ...request } = requestOf(form);
+function toFetch(form: Form, signal: AbortSignal): [url: string, init: RequestInit] {
+  const { url, headers: given, method, body } = requestOf(form);
   const headers = new Headers(given);
   const token = form.token?.input.value.trim();
   const isOurs = new URL(url).origin === location.origin;
   if (token && isOurs) headers.set("Authorization", `Bearer ${token}`);
   return [url, {
-    ...request,
-    headers,
-    signal,
+    ...{ method, headers, signal },
+    ...body !== undefined && { body },
     cache: "no-store",
     redirect: token ? "error" : "follow",
   }];
 }
 
-async function readBytes(response) {
-  const parts = [];
+async function readBytes(response: Response): Promise<ArrayBuffer> {
+  const parts: Uint8Array<ArrayBuffer>[] = [];
   let size = 0;
   const reader = response.body?.getReader();
-  for (let part; reader && !(part = await reader.read()).done;) {
-    parts.push(part.value);
-    size += part.value.byteLength;
+  while (reader) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    parts.push(value);
+    size += value.byteLength;
     if (size > BYTES_MAX) {
       await reader.cancel();
       throw new RangeError(`it is longer than ${sizeOf(BYTES_MAX)}`);
@@ -289,10 +341,10 @@ async function readBytes(response) {
   return new Blob(parts, { type: response.headers.get("content-type") ?? "" }).arrayBuffer();
 }
 
-function showFailure(form, error, ms) {
+function showFailure(form: Form, error: unknown, ms: number): void {
   const why = error instanceof RangeError
     ? error.message
-    : error.name === "AbortError"
+    : error instanceof Error && error.name === "AbortError"
     ? "it was stopped"
     : "the server cannot be reached, or does not let this page read what it answers";
   form.status.replaceChildren(
@@ -301,7 +353,7 @@ function showFailure(form, error, ms) {
   );
 }
 
-function showAnswer(form, response, bytes, ms) {
+function showAnswer(form: Form, response: Response, bytes: ArrayBuffer, ms: number): Shown {
   const { status, statusText, headers } = response;
   const type = headers.get("content-type") ?? "";
   const text = textOf(bytes, type);
@@ -315,7 +367,7 @@ function showAnswer(form, response, bytes, ms) {
   if (status === 400) markFields(form, text);
   const list = HEADERS.filter((name) => headers.has(name)).flatMap((name) => [
     element("dt", { textContent: name }),
-    element("dd", { textContent: headers.get(name) }),
+    element("dd", { textContent: headers.get(name)! }),
   ]);
   form.shown.replaceChildren(element("dl", {}, ...list));
   if (bytes.byteLength > 0) showBody(form.shown, bytes, type, text);
@@ -323,15 +375,15 @@ function showAnswer(form, response, bytes, ms) {
   return { status, type, text };
 }
 
-const timeOf = (ms) => ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
+const timeOf = (ms: number) => ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
 
-function sizeOf(bytes) {
+function sizeOf(bytes: number): string {
   if (bytes < 1000) return `${bytes} ${bytes === 1 ? "byte" : "bytes"}`;
   return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
 /** The text of an answer; `undefined` where it is none. */
-function textOf(bytes, type) {
+function textOf(bytes: ArrayBuffer, type: string): string | undefined {
   const [, charset = "utf-8"] = /charset="?([\w-]+)/i.exec(type) ?? [];
   try {
     const text = new TextDecoder(charset, { fatal: true }).decode(bytes);
@@ -342,7 +394,7 @@ function textOf(bytes, type) {
 }
 
 /** Marks the fields that a problem (RFC 9457) names; what has no field is said after the status. */
-function markFields(form, text) {
+function markFields(form: Form, text: string | undefined): void {
   for (const { in: place, name, rule } of errorsOf(text)) {
     if (typeof name !== "string" || typeof rule !== "string") continue;
     const inPlace = form.fields.filter((field) => field.name === name && field.place !== "token");
@@ -354,9 +406,9 @@ function markFields(form, text) {
   form.fields.find(({ error }) => error.textContent)?.input.focus();
 }
 
-function errorsOf(text) {
+function errorsOf(text: string | undefined): Record<string, unknown>[] {
   try {
-    const { errors } = JSON.parse(text);
+    const { errors } = JSON.parse(text ?? "");
     return Array.isArray(errors)
       ? errors.filter((error) => typeof error === "object" && error)
       : [];
@@ -365,7 +417,12 @@ function errorsOf(text) {
   }
 }
 
-function showBody(shown, bytes, type, text) {
+function showBody(
+  shown: HTMLElement,
+  bytes: ArrayBuffer,
+  type: string,
+  text: string | undefined,
+): void {
   const isJson = /json/i.test(type) || /^\s*[[{]/.test(text ?? "");
   const url = URL.createObjectURL(new Blob([bytes], { type: "application/octet-stream" }));
   const whole = element("a", {
@@ -395,7 +452,7 @@ function showBody(shown, bytes, type, text) {
 }
 
 /** Shows the part of a text around a place, with what was found marked; whether something is left out. */
-function showPart(code, text, at, length) {
+function showPart(code: HTMLElement, text: string, at: number, length: number): boolean {
   const from = text.length <= SHOWN_MAX ? 0 : Math.max(0, at - SHOWN_MAX / 2);
   const to = from + SHOWN_MAX;
   const found = length > 0 ? [element("mark", { textContent: text.slice(at, at + length) })] : [];
@@ -405,26 +462,29 @@ function showPart(code, text, at, length) {
     `${text.slice(at + length, to)}${to < text.length ? "…" : ""}`,
   );
   const [mark] = found;
-  const pre = code.parentElement;
+  const pre = code.parentElement!;
   if (mark) pre.scrollTop = mark.offsetTop - pre.offsetTop - pre.clientHeight / 2;
   return text.length > SHOWN_MAX;
 }
 
 /** A field that finds in the whole of a text; Enter goes on to the next place. */
-function makeSearch(text, code) {
+function makeSearch(text: string, code: HTMLElement): HTMLElement[] {
   const lower = text.toLowerCase();
   const input = element("input", { type: "search", placeholder: "Find", name: "find" });
   input.setAttribute("aria-label", "Find in the answer");
   const told = element("span", { role: "status" });
   let at = -1;
-  const find = (from, isBack) => {
+  const find = (from: number, isBack: boolean): void => {
     const wanted = input.value.toLowerCase();
-    if (!wanted) return told.replaceChildren(), void showPart(code, text, 0, 0);
+    const say = (said: string, length: number) => {
+      told.replaceChildren(said);
+      showPart(code, text, length > 0 ? at : 0, length);
+    };
+    if (!wanted) return say("", 0);
     at = isBack ? lower.lastIndexOf(wanted, from) : lower.indexOf(wanted, from);
     if (at < 0) at = isBack ? lower.lastIndexOf(wanted) : lower.indexOf(wanted);
-    if (at < 0) return told.replaceChildren("Not found"), void showPart(code, text, 0, 0);
-    told.replaceChildren(`Line ${text.slice(0, at).split("\n").length}`);
-    showPart(code, text, at, wanted.length);
+    if (at < 0) return say("Not found", 0);
+    say(`Line ${text.slice(0, at).split("\n").length}`, wanted.length);
   };
   input.addEventListener("input", () => find(0, false));
   input.addEventListener("keydown", (event) => {
@@ -436,7 +496,7 @@ function makeSearch(text, code) {
 }
 
 /** On plain http beyond loopback browsers have no clipboard for scripts. */
-async function copyText(text) {
+async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
     return true;
@@ -447,13 +507,13 @@ async function copyText(text) {
     area.select();
     const isCopied = document.execCommand("copy");
     area.remove();
-    focused?.focus();
+    if (focused instanceof HTMLElement) focused.focus();
     return isCopied;
   }
 }
 
 /** Indents JSON as it is written: a number that were read would lose digits. What is no JSON stays as it is. */
-export function indent(text) {
+export function indent(text: string): string {
   try {
     JSON.parse(text);
   } catch {
@@ -472,16 +532,20 @@ export function indent(text) {
   return out;
 }
 
-function element(name, properties = {}, ...children) {
+function element<Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  properties: Partial<HTMLElementTagNameMap[Name]> & { role?: string } = {},
+  ...children: (Node | string)[]
+): HTMLElementTagNameMap[Name] {
   const { role, ...others } = properties;
-  const made = Object.assign(document.createElement(name), others);
+  const made: HTMLElementTagNameMap[Name] = Object.assign(document.createElement(name), others);
   if (role) made.setAttribute("role", role);
   made.append(...children);
   return made;
 }
 
 // What has been opened before this runs.
-for (const details of plain.querySelectorAll(".try[open]")) {
+for (const details of plain.querySelectorAll<HTMLDetailsElement>(".try[open]")) {
   visitor.isTrying = true;
   formOf(details);
 }

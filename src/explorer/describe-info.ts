@@ -1,0 +1,202 @@
+/**
+ * Says what the header of the page shows of the object of `GET /v1/info`, as plain text: for the first HTML, and for
+ * `static/header.ts`, which keeps it current.
+ *
+ * @module
+ */
+import { excerpt } from "../untrusted-text.ts";
+
+/** The keys that are shown, the most important first, their labels, and their form where it is special. */
+const FACTS = [
+  ["updated_at", "As of", "time"],
+  ["height", "Height"],
+  ["head_at", "Latest block", "time"],
+  ["sync_progress", "Progress", "percent"],
+  ["peers", "Peers"],
+  ["started_at", "Started", "time"],
+  ["chain_id", "Chain"],
+] as const;
+
+/**
+ * The label of each state, the note where the info gives no reason, and what is said beside the reason.
+ * A node that is `ok` is in one of the first three states.
+ */
+const STATES = {
+  synced: ["In sync"],
+  answers: ["Answers"],
+  /** A service without a node. */
+  running: ["Running"],
+  starting: ["Starting"],
+  syncing: ["Syncing", "behind its network"],
+  degraded: ["Needs attention", "something is wrong"],
+  stale: ["Not answering", "", "last known values"],
+  unreachable: ["Unreachable", "the node does not answer"],
+  /** Where the service does not answer the page. */
+  silent: ["No connection", "", "last known values"],
+} as const;
+
+/** The title of this service's own API, which names no node. */
+const OWN_TITLE = "Nodeface";
+
+/** In UTF-16 code units. */
+const VALUE_LENGTH_MAX = 80;
+const REASON_LENGTH_MAX = 160;
+
+/** The object of `GET /v1/info`. */
+export type Info = Readonly<Record<string, unknown>>;
+
+/** What the page is called where the info does not say it. */
+export interface Naming {
+  /** What the operator calls it, whatever the node says. */
+  readonly title?: string | undefined;
+  /** The title of the API: what a service without a node is called, and a node of which nothing is known. */
+  readonly api: string;
+}
+
+/** One fact; a time has its machine-readable form as well (RFC 3339, in UTC). */
+export type Fact = readonly [label: string, value: string, time?: string];
+
+/** What the header says of a state. */
+export interface StateText {
+  /** A key of the states, or an empty text. */
+  readonly state: string;
+  readonly label: string;
+  readonly note: string;
+}
+
+/** What the header says, as plain text. */
+export interface HeaderText extends StateText {
+  readonly name: string;
+  /** The software with its version, and the network. */
+  readonly about: string;
+  readonly facts: readonly Fact[];
+}
+
+/** Says what the header shows of an info. */
+export function describeInfo(info: Info, naming: Naming): HeaderText {
+  const state = stateOf(info);
+  const facts = FACTS.flatMap(([key, label, form]): Fact[] => {
+    const value = format(info[key], form);
+    // Nodes that are in sync stay a little below 100 %. Without a node, the page is the same in every run.
+    const isLeftOut = (key === "sync_progress" && state === "synced") ||
+      (key === "started_at" && isService(info));
+    const time = form === "time" ? timeOf(info[key]) : undefined;
+    return value === "" || isLeftOut ? [] : [time ? [label, value, time] : [label, value]];
+  });
+  const name = nameOf(info, naming);
+  return { name, about: aboutOf(info, name), ...describeState(state, info), facts };
+}
+
+/** Says how a node in a state is. */
+export function describeState(state: string, info: Info = {}): StateText {
+  const [label = formatValue(info.status), usual = "", addition = ""] = textsOf(state);
+  const reason = formatText(info.status_reason, REASON_LENGTH_MAX) || usual;
+  return { state, label, note: [reason, addition].filter((text) => text !== "").join("; ") };
+}
+
+/** The name of the node as plain text. Where it is not known, the API may have one. */
+function nameOf(info: Info, { title, api }: Naming): string {
+  const isOwn = isAlone(info);
+  const known = isOwn ? [] : [info.name, info.software].map(formatValue);
+  const ofApi = isOwn || api !== OWN_TITLE ? formatText(api, VALUE_LENGTH_MAX) : "";
+  const names = [formatText(title, VALUE_LENGTH_MAX), ...known, ofApi];
+  return names.find((text) => text !== "") ?? "Node";
+}
+
+/** What the icon is made of: the name; an empty text for a service without a node. */
+export function iconNameOf(info: Info, naming: Naming): string {
+  const name = nameOf(info, naming);
+  return name === OWN_TITLE ? "" : name;
+}
+
+/** The name with what tells it from others, as plain text. */
+export function titleOf(info: Info, naming: Naming): string {
+  const name = nameOf(info, naming);
+  return [name, aboutOf(info, name)].filter((text) => text !== "").join(" · ");
+}
+
+/** Whether an info is that of a service without a node. */
+const isService = ({ software, api }: Info): boolean => software === "nodeface" && !api;
+
+/** Whether nobody has named it either. */
+const isAlone = (info: Info): boolean =>
+  isService(info) && (info.name === undefined || info.name === info.software);
+
+function aboutOf(info: Info, name: string): string {
+  const [software, version, network] = [info.software, info.version, info.network].map(formatValue);
+  const isNamed = name.toLowerCase() === software!.toLowerCase();
+  const what = isNamed ? version && `Version ${version}` : `${software} ${version}`.trim();
+  return [isAlone(info) && !isNamed ? "" : what, network].filter((text) => text).join(" · ");
+}
+
+/** Only `synced` says of a node that is ok whether it has caught up. */
+function stateOf({ status, synced, api }: Info): string {
+  if (status !== "ok") return isState(status) ? status : "";
+  if (typeof synced === "boolean") return synced ? "synced" : "syncing";
+  return api ? "answers" : "running";
+}
+
+const isState = (status: unknown): status is string =>
+  typeof status === "string" && Object.hasOwn(STATES, status);
+
+const textsOf = (state: string): readonly string[] => STATES[state as keyof typeof STATES] ?? [];
+
+function format(value: unknown, form: "time" | "percent" | undefined): string {
+  if (form === "time") return formatTime(value);
+  return form === "percent" ? formatShare(value) : formatValue(value);
+}
+
+/** A string or a number as text, else an empty text. */
+function formatValue(value: unknown): string {
+  const isNumber = typeof value === "bigint" || Number.isFinite(value);
+  return formatText(isNumber ? groupDigits(String(value)) : value, VALUE_LENGTH_MAX);
+}
+
+const TIME = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/;
+
+/** An RFC 3339 time in UTC without fractions of a second; any other text as it is. */
+function formatTime(value: unknown): string {
+  return formatText(value, VALUE_LENGTH_MAX).replace(TIME, "$1 $2 UTC");
+}
+
+/** The same for machines; `undefined` for any other text. */
+function timeOf(value: unknown): string | undefined {
+  const [, date, time] = TIME.exec(formatText(value, VALUE_LENGTH_MAX)) ?? [];
+  return date && `${date}T${time}Z`;
+}
+
+/** A share of 1 as a percentage, rounded down, so that it is 100 only when complete. */
+function formatShare(value: unknown): string {
+  if (typeof value !== "number" || !(value >= 0 && value <= 1)) return "";
+  // The sum makes up for products such as 0.57 * 10000, which is a little less than 5700.
+  const hundredths = Math.floor(value * 10_000 + 1e-6);
+  return `${Math.min(hundredths, value < 1 ? 9_999 : 10_000) / 100}%`;
+}
+
+function formatText(value: unknown, length: number): string {
+  return typeof value === "string" ? excerpt(value, length) : "";
+}
+
+/** Separates the thousands of a number by narrow spaces; leaves its fraction. */
+function groupDigits(number: string): string {
+  return number.replace(/\d+/, (whole) => {
+    const first = whole.length % 3 || 3;
+    return [whole.slice(0, first), ...whole.slice(first).match(/\d{3}/g) ?? []].join("\u202f");
+  });
+}
+
+/** The units of an age with their lengths in milliseconds, and from how many on the next one is used. */
+const AGES = [
+  ["second", 1000, 90],
+  ["minute", 60_000, 90],
+  ["hour", 3_600_000, 36],
+  ["day", 86_400_000, Infinity],
+] as const;
+
+/** How long ago something was, in whole units; an empty text for what is no number of milliseconds. */
+export function formatAge(milliseconds: number): string {
+  const age = AGES.find(([, length, most]) => Math.abs(milliseconds) < length * most);
+  if (!age) return "";
+  const [unit, length] = age;
+  return new Intl.RelativeTimeFormat("en").format(-Math.trunc(milliseconds / length), unit);
+}
