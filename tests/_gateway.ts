@@ -267,7 +267,7 @@ export const TOKEN = "a-token-of-32-or-more-characters.";
 
 /** Waits until something holds. */
 export async function until(holds: () => unknown, what = String(holds)): Promise<void> {
-  const late = performance.now() + 10_000;
+  const late = performance.now() + 60_000;
   while (!await holds()) {
     if (performance.now() > late) throw new Error(`never: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 2));

@@ -2,7 +2,7 @@ import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { serious } from "./_axe.ts";
-import { launch } from "./_browser.ts";
+import { launch, PATIENCE } from "./_browser.ts";
 import { holdScalar, mounted, NODE, send, visit } from "./_page.ts";
 import { type Served, serveNode } from "./_serve.ts";
 
@@ -99,7 +99,7 @@ async function inPage(options: BrowserContextOptions, work: (page: Page) => Prom
   const context = await browser.newContext(options);
   try {
     const page = await context.newPage();
-    page.setDefaultTimeout(10_000);
+    page.setDefaultTimeout(PATIENCE);
     await work(page);
   } finally {
     await context.close();

@@ -9,7 +9,7 @@ import * as assert from "uvu/assert";
 import { serve } from "../../src/adapters/node.ts";
 import { createNodeface, type Nodeface } from "../../src/index.ts";
 import { testWhere, without } from "../_needs.ts";
-import { launch, watch } from "./_browser.ts";
+import { launch, PATIENCE, watch } from "./_browser.ts";
 import { mounted } from "./_page.ts";
 import { attempt, leave, type Targets } from "./_stranger.ts";
 import { ANVIL, type CountedNode, startCountedNode } from "./_relay.ts";
@@ -167,7 +167,7 @@ async function inPage(work: (page: Page) => Promise<void>) {
   });
   try {
     const page = await context.newPage();
-    page.setDefaultTimeout(10_000);
+    page.setDefaultTimeout(PATIENCE);
     // tsx puts this into functions, which run in the page without it.
     await page.addInitScript("globalThis.__name = (named) => named");
     await work(page);
