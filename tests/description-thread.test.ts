@@ -129,7 +129,7 @@ large("has the same bytes, length and validator for clients with and without gzi
     const headers = { "accept-encoding": coding, ...init.headers };
     return await app.fetch(new Request(`http://localhost${path}`, { ...init, headers }));
   };
-  for (const path of ["/spec.json", "/spec.yaml", "/v1/spec.json", "/v1/spec.yaml"]) {
+  for (const path of ["/spec.json", "/v1/spec.yaml"]) {
     const [plain, another, zipped] = await Promise.all(
       ["identity", "identity", "gzip"].map((coding) => ask(path, coding)),
     );

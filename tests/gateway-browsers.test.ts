@@ -2,7 +2,7 @@
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { sample } from "./_sample.ts";
+import { sampleOf } from "./_runtime.ts";
 import {
   forwarding,
   type Gateway,
@@ -133,7 +133,7 @@ const post = ({ ask }: Gateway, path: string, headers: Headers) =>
     headers: { "content-type": "application/json", ...headers },
   });
 
-for (const [why, headers] of sample(PASSING)) {
+for (const [why, headers] of sampleOf(PASSING)) {
   browsers(`passes: ${why}`, async () => {
     for (const [what, ask] of asked) {
       const answer = await ask(headers);
@@ -142,7 +142,7 @@ for (const [why, headers] of sample(PASSING)) {
   });
 }
 
-for (const [why, headers] of sample(REFUSED)) {
+for (const [why, headers] of sampleOf(REFUSED)) {
   browsers(`refused: ${why}`, async () => {
     for (const [what, ask] of asked) {
       const answer = await ask(headers);
@@ -187,7 +187,7 @@ browsers("only named origins may read, never with credentials", async () => {
 const METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE", "TRACE", "PROPFIND", "get", ""];
 
 for (const path of ["/v1/node/status", "/v1/node/nope", "/v1/rpc", "/v1/rpc/number"]) {
-  for (const method of sample(METHODS)) {
+  for (const method of sampleOf(METHODS)) {
     browsers(
       `a preflight of ${path} for ${method || "no method"} is for named origins`,
       async () => {

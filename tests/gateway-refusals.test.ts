@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Kind, NodefaceOptions } from "../src/index.ts";
-import { sample } from "./_sample.ts";
+import { sampleOf } from "./_runtime.ts";
 import {
   forwarding,
   type Gateway,
@@ -97,7 +97,7 @@ const RIGHTS: readonly (readonly [
   ],
 ];
 
-for (const [index, [forward, open, token]] of sample([...RIGHTS.entries()])) {
+for (const [index, [forward, open, token]] of sampleOf([...RIGHTS.entries()])) {
   refusals(
     `setting ${index} opens ${open.join() || "nothing"}, and ${
       token.join() || "nothing"
@@ -243,7 +243,7 @@ const WRONG: readonly (readonly [why: string, authorization: string | undefined]
   ["a parameter", `Bearer token="${TOKEN}"`],
 ];
 
-for (const [why, authorization] of sample(WRONG)) {
+for (const [why, authorization] of sampleOf(WRONG)) {
   refusals(`a token is wanted: ${why}`, async () => {
     const [paths, methods] = [
       shared(REST, settings()),

@@ -2,7 +2,7 @@
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { sample } from "./_sample.ts";
+import { sampleOf } from "./_runtime.ts";
 import {
   forwarding,
   type Gateway,
@@ -189,7 +189,7 @@ const NAMES = [
   ...["number;send", "rpc.discover", "system.multicall", "x".repeat(10_000)],
 ];
 
-for (const name of sample(NAMES)) {
+for (const name of sampleOf(NAMES)) {
   rpc(`the method ${JSON.stringify(name).slice(0, 40)} is not called`, async () => {
     for (const content of [call(name), [call(name)], [call(name, []), call(name, {})]]) {
       const answered = await (await gateway.rpc(content)).json();
@@ -386,7 +386,7 @@ const ERRORS: readonly (readonly [error: unknown, status: number, passed?: objec
   [{}, 422, { code: -32603, message: "The node answers with an error" }],
 ];
 
-for (const [error, status, passed = error] of sample(ERRORS)) {
+for (const [error, status, passed = error] of sampleOf(ERRORS)) {
   for (const sentAs of [200, 404, 500]) {
     rpc(`the error ${JSON.stringify(error)} in a ${sentAs} is ${status}`, async () => {
       node.answer = rpcError(error, sentAs);

@@ -377,7 +377,7 @@ templates(
           }
         },
       ),
-      { numRuns: sampleSize(80) },
+      { numRuns: sampleSize(40) },
     );
   },
 );
