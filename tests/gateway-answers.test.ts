@@ -9,7 +9,7 @@ import {
   forwarding,
   type Gateway,
   json,
-  type PlayedNode,
+  nodeOf,
   playNode,
   REST,
   result,
@@ -20,14 +20,11 @@ import { type Played, playTcp } from "./_sources.ts";
 
 const answers = suite("what comes back from the node");
 
-let node: PlayedNode;
+const node = nodeOf(answers);
 let rest: Gateway;
-answers.before(async () => {
-  node = await playNode();
+answers.before(() => {
   rest = forwarding(node.url, REST);
 });
-answers.after(() => node?.close());
-answers.before.each(() => node.forget());
 
 /** Headers of an answer that are its own, whatever the node says. */
 const OWN = [

@@ -3,36 +3,24 @@ import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { sampleOf } from "./_runtime.ts";
-import {
-  forwarding,
-  type Gateway,
-  type PlayedNode,
-  playNode,
-  REST,
-  result,
-  RPC,
-  TOKEN,
-} from "./_gateway.ts";
+import { forwarding, type Gateway, nodeOf, REST, result, RPC, TOKEN } from "./_gateway.ts";
 
 const browsers = suite("pages and calls of the node");
 
 const OPEN = { open: ["reads"], origins: ["https://app.example"] };
 const MOZILLA = "Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/140.0";
 
-let node: PlayedNode;
+const node = nodeOf(browsers);
 let rest: Gateway;
 let rpc: Gateway;
 /** With no origin that may call, and with one. */
 let asOrigins: Gateway[];
-browsers.before(async () => {
-  node = await playNode();
+browsers.before(() => {
   rest = forwarding(node.url, REST, OPEN);
   rpc = forwarding(node.url, RPC, OPEN);
   asOrigins = [forwarding(node.url, RPC, { ...OPEN, origins: [] }), rpc];
 });
-browsers.after(() => node?.close());
 browsers.before.each(() => {
-  node.forget();
   node.answer = result("1");
 });
 

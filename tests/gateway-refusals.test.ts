@@ -10,7 +10,7 @@ import {
   forwarding,
   type Gateway,
   json,
-  type PlayedNode,
+  nodeOf,
   playNode,
   REST,
   result,
@@ -22,20 +22,17 @@ import {
 
 const refusals = suite("who may call what");
 
-let node: PlayedNode;
+const node = nodeOf(refusals);
 let folder: string;
 let file: string;
-refusals.before(async () => {
-  node = await playNode();
+refusals.before(() => {
   folder = mkdtempSync(join(tmpdir(), "gateway-"));
   file = join(folder, "token");
 });
 refusals.after(() => {
   rmSync(folder, { recursive: true });
-  return node?.close();
 });
 refusals.before.each(() => {
-  node.forget();
   node.answer = result("1");
   writeFileSync(file, `${TOKEN}\n`);
 });

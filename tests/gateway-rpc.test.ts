@@ -7,8 +7,7 @@ import {
   forwarding,
   type Gateway,
   json,
-  type PlayedNode,
-  playNode,
+  nodeOf,
   result,
   RPC,
   rpcError,
@@ -18,15 +17,12 @@ import {
 
 const rpc = suite("calls of JSON-RPC");
 
-let node: PlayedNode;
+const node = nodeOf(rpc);
 let gateway: Gateway;
-rpc.before(async () => {
-  node = await playNode();
+rpc.before(() => {
   gateway = forwarding(node.url, RPC);
 });
-rpc.after(() => node?.close());
 rpc.before.each(() => {
-  node.forget();
   node.answer = result("1");
 });
 
