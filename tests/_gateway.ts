@@ -1,5 +1,6 @@
 /** A service that forwards, before a node that the test plays. */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Test } from "uvu";
 import { joinBytes } from "../src/bytes.ts";
 import type { GatewayOptions } from "../src/gateway/every-call.ts";
 import { formatJson } from "../src/json/lossless.ts";
@@ -29,8 +30,32 @@ export interface PlayedNode extends Played {
 }
 
 /** Starts a node. */
-export async function playNode(): Promise<PlayedNode> {
-  const node = { come: [] as Come[], answer: json({}) as PlayedAnswer };
+export const playNode = (): Promise<PlayedNode> => startNode(nodeToStart());
+
+/** The node of a suite, which it starts and stops; before each test the node forgets what has come. */
+export function nodeOf(suite: Test): PlayedNode {
+  const node = nodeToStart() as PlayedNode;
+  suite.before(async () => void await startNode(node));
+  suite.after(() => node.close?.());
+  suite.before.each(() => node.forget());
+  return node;
+}
+
+type NodeToStart = Omit<PlayedNode, keyof Played>;
+
+function nodeToStart(): NodeToStart {
+  const node: NodeToStart = {
+    come: [],
+    answer: json({}),
+    forget() {
+      node.come = [];
+      node.answer = json({});
+    },
+  };
+  return node;
+}
+
+async function startNode(node: NodeToStart): Promise<PlayedNode> {
   const played = await play(async (request, response) => {
     const parts: Uint8Array[] = [];
     for await (const part of request) parts.push(part);
@@ -39,12 +64,7 @@ export async function playNode(): Promise<PlayedNode> {
     node.come.push(come);
     await node.answer(come, response);
   });
-  return Object.assign(node, played, {
-    forget() {
-      node.come = [];
-      node.answer = json({});
-    },
-  });
+  return Object.assign(node, played);
 }
 
 /** Answers with JSON, as text or as a value. */
@@ -267,7 +287,7 @@ export const TOKEN = "a-token-of-32-or-more-characters.";
 
 /** Waits until something holds. */
 export async function until(holds: () => unknown, what = String(holds)): Promise<void> {
-  const late = performance.now() + 10_000;
+  const late = performance.now() + 60_000;
   while (!await holds()) {
     if (performance.now() > late) throw new Error(`never: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 2));

@@ -2,6 +2,7 @@
  * Runs the suites whose path below `tests/` matches a pattern, on the current runtime. Exits with 0 if all
  * tests pass.
  */
+import { readFileSync } from "node:fs";
 import process from "node:process";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parse } from "uvu/parse";
@@ -14,6 +15,9 @@ type Queue = [name: string, ...suites: Run[]][];
 const folder = fileURLToPath(new URL(".", import.meta.url));
 const { suites } = await parse(folder, process.argv[2] ?? String.raw`\.test\.ts$`);
 
+/** Seconds of processor by file. */
+const costs = new Map<string, number>();
+
 // This is what uvu/run does. Here the suites are wrapped before they run.
 const shared = globalThis as { UVU_DEFER?: 1; UVU_QUEUE?: Queue; UVU_INDEX?: number };
 shared.UVU_DEFER = 1;
@@ -25,11 +29,43 @@ for (const [index, { name, file }] of suites.entries()) {
   await import(pathToFileURL(file).href);
   const [, ...runs] = queue[index]!;
   if (runs.length === 0) throw new Error(`tests/${name} has no suite that it runs`);
-  queue[index] = [name, ...runs.map(failOnHook)];
+  queue[index] = [name, ...runs.map(failOnHook).map((run) => measured(name, run))];
 }
 await exec(false);
+console.log(`Processor: ${processorSeconds().toFixed(1)} s${costliest()}\n`);
 // An open connection would keep the process alive.
 process.exit(process.exitCode ?? 0);
+
+/**
+ * Seconds of processor of this process and of its children that have ended; `NaN` where it is not Linux. Of Chromium, which
+ * does not wait for its own children, it is a small part.
+ */
+function processorSeconds(): number {
+  try {
+    const stat = readFileSync("/proc/self/stat", "utf8");
+    // Behind the name: user and system, of the process and of its children, in hundredths.
+    const times = stat.slice(stat.lastIndexOf(")") + 2).split(" ").slice(11, 15);
+    return times.reduce((sum, ticks) => sum + Number(ticks), 0) / 100;
+  } catch {
+    return NaN;
+  }
+}
+
+/** Adds the processor time that a run takes to that of its file. */
+function measured(name: string, run: Run): Run {
+  return async () => {
+    const before = processorSeconds();
+    const result = await run();
+    costs.set(name, (costs.get(name) ?? 0) + processorSeconds() - before);
+    return result;
+  };
+}
+
+/** The files that take most of it. */
+function costliest(): string {
+  const rows = [...costs].filter(([, seconds]) => seconds >= 1).sort(([, a], [, b]) => b - a);
+  return rows.slice(0, 8).map(([name, seconds]) => `, ${name} ${seconds.toFixed(1)}`).join("");
+}
 
 /** uvu 0.5.6 ignores the error of a `before` hook and counts the suite as passed. */
 function failOnHook(run: Run): Run {

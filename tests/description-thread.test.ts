@@ -82,7 +82,7 @@ large("is read once, however late it is known to be large", async () => {
 });
 
 large("is there before it is written as YAML, which those who ask for it wait for", async () => {
-  const text = describe(1500);
+  const text = describe(800);
   const app = createNodeface({ description: { text, name: "a.json" }, log() {} });
   const ask = async (path: string) => await app.fetch(new Request(`http://localhost${path}`));
   const order: string[] = [];
@@ -129,7 +129,7 @@ large("has the same bytes, length and validator for clients with and without gzi
     const headers = { "accept-encoding": coding, ...init.headers };
     return await app.fetch(new Request(`http://localhost${path}`, { ...init, headers }));
   };
-  for (const path of ["/spec.json", "/spec.yaml", "/v1/spec.json", "/v1/spec.yaml"]) {
+  for (const path of ["/spec.json", "/v1/spec.yaml"]) {
     const [plain, another, zipped] = await Promise.all(
       ["identity", "identity", "gzip"].map((coding) => ask(path, coding)),
     );
@@ -152,7 +152,7 @@ large("has the same bytes, length and validator for clients with and without gzi
 });
 
 large("keeps no request waiting", async () => {
-  const text = describe(3000);
+  const text = describe(2000);
   const app = createNodeface({ description: { text, name: "a.json" }, log() {} });
   const ask = async (path: string) => await app.fetch(new Request(`http://localhost${path}`));
   await ask("/v1/info");
@@ -164,7 +164,7 @@ large("keeps no request waiting", async () => {
     answered++;
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
-  assert.match(await (await spec).text(), "/things/2999");
+  assert.match(await (await spec).text(), "/things/1999");
   assert.ok(answered > 20, `${answered} requests`);
 });
 

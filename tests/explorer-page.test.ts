@@ -8,7 +8,7 @@ import { renderInlineMarkdown, renderMarkdown } from "../src/explorer/markdown.t
 import { gunzipSync } from "node:zlib";
 import { createNodeface } from "../src/index.ts";
 import { until } from "./nodes/_daemon.ts";
-import { sampleOf, testOnNode } from "./_runtime.ts";
+import { processorTime, sampleOf, testOnNode } from "./_runtime.ts";
 
 const page = suite("the first HTML of the explorer");
 
@@ -231,7 +231,7 @@ page(
 );
 
 page("200 operations are all named, whatever is said of them", async () => {
-  for (const words of [20, 2000]) {
+  for (const words of sampleOf([20, 1000])) {
     const html = await unpack(manyOperations(200, words));
     assert.is(html.match(/<h3 id="tag\/tag-\d+\/GET[^"]*">Get the \w+ of \w+</g)?.length, 200);
     assert.is(html.match(/<b class="get">GET<\/b> <code>\/v1\/\w+\/\{id\}\/\d+</g)?.length, 200);
@@ -369,7 +369,7 @@ page("a number that is too large for others is shown with its digits", async () 
   assert.match(html, "Version 12345678901234567890");
 });
 
-for (const danger of DANGERS) {
+for (const danger of sampleOf(DANGERS)) {
   page(`${JSON.stringify(danger)} is text wherever it is`, async () => {
     const html = await render(everywhere(danger), everywhereInInfo(danger));
     // What is in braces in a path is a parameter.
@@ -391,7 +391,7 @@ page("a link to a page elsewhere, or beside this one, can be followed", async ()
 page("whatever is not of the right shape is passed over", async () => {
   const cycle = { $ref: "#/paths/~1a" };
   const odd = [null, 7, "text", [], [[]], { a: null }, true, cycle];
-  for (const value of odd) {
+  for (const value of sampleOf(odd)) {
     for (
       const document of [
         { tags: value, servers: value, paths: value },
@@ -417,22 +417,19 @@ page("a long text is cut, and says so", async () => {
 });
 
 page("1,000 operations take less than 75 kB, whatever is said of them", async () => {
-  for (const words of sampleOf([20, 0, 200])) {
+  for (const words of sampleOf([20, 100])) {
     const html = await unpack(manyOperations(1000, words));
     const own = html.split("Get the ").length - 1;
     assert.ok(own >= 1000, `${own}`);
     assert.is(html.match(/curl <var>\$BASE_URL<\/var>\/v1\/\w+\/\{id\}/g)?.length, 1000);
     assert.match(html, "<h4>Answers</h4>");
+    // Where answers cannot be described, none is begun.
+    if (words === 20) assert.match(html, "<dt><code>404</code></dt><dd></dd>");
   }
 });
 
-testOnNode(page, "where answers cannot be described, none is begun", async () => {
-  const html = await unpack(manyOperations(1000, 20));
-  assert.match(html, "<dt><code>404</code></dt><dd></dd>");
-});
-
 testOnNode(page, "more operations than there is room for are counted", async () => {
-  const html = await unpack(manyOperations(4000, 5));
+  const html = await unpack(manyOperations(1500, 0));
   assert.match(html, /… \d+ more operations in the description/);
 });
 
@@ -444,14 +441,13 @@ testOnNode(page, "the work grows with the description and no faster", async () =
       `/${i}`,
       { get: { summary: text, description: text, tags: [text] } },
     ]);
-    const started = performance.now();
-    await render({ info: { title: nasty[0], version: "1" }, paths: Object.fromEntries(paths) });
-    return performance.now() - started;
+    const info = { title: nasty[0], version: "1" };
+    return await processorTime(1, () => render({ info, paths: Object.fromEntries(paths) }));
   };
-  await time(20_000);
-  const [small, large] = [await time(20_000), await time(200_000)];
+  await time(10_000);
+  const [small, large] = [await time(10_000), await time(100_000)];
   // Between the 10 times of what grows with the text, and the 100 times of what grows with its square.
-  assert.ok(large < 40 * small, `${small} ms for 20 kB, ${large} ms for 200 kB`);
+  assert.ok(large < 40 * small, `${small} ms for 10 kB, ${large} ms for 100 kB`);
 });
 
 page("only a change of the header makes another page", async () => {

@@ -3,13 +3,13 @@ import type { Socket } from "node:net";
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { sample } from "./_sample.ts";
+import { sampleOf } from "./_runtime.ts";
 import { gzipSync } from "node:zlib";
 import {
   forwarding,
   type Gateway,
   json,
-  type PlayedNode,
+  nodeOf,
   playNode,
   REST,
   result,
@@ -20,14 +20,11 @@ import { type Played, playTcp } from "./_sources.ts";
 
 const answers = suite("what comes back from the node");
 
-let node: PlayedNode;
+const node = nodeOf(answers);
 let rest: Gateway;
-answers.before(async () => {
-  node = await playNode();
+answers.before(() => {
   rest = forwarding(node.url, REST);
 });
-answers.after(() => node?.close());
-answers.before.each(() => node.forget());
 
 /** Headers of an answer that are its own, whatever the node says. */
 const OWN = [
@@ -122,7 +119,7 @@ const TYPES: readonly (readonly [type: string, passed: string | undefined])[] = 
   ["", undefined],
 ];
 
-for (const [type, passed] of sample(TYPES)) {
+for (const [type, passed] of sampleOf(TYPES)) {
   answers(`${type || "no type"} is labelled as ${passed ?? "a download"}`, async () => {
     const content = "<script>alert(1)</script>";
     node.answer = (_, response) =>
@@ -165,7 +162,7 @@ const STATUSES: readonly (readonly [status: number, passed: number])[] = [
   ...[300, 301, 302, 303, 305, 307, 308, 399].map((status) => [status, 502] as const),
 ];
 
-for (const [status, passed] of sample(STATUSES)) {
+for (const [status, passed] of sampleOf(STATUSES)) {
   answers(`a ${status} of the node is ${passed}`, async () => {
     node.answer = json({ words: "of the node" }, status, { location: "http://127.0.0.1:9/" });
     const answer = await rest.ask("/v1/node/status");

@@ -2,37 +2,25 @@
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { sample } from "./_sample.ts";
-import {
-  forwarding,
-  type Gateway,
-  type PlayedNode,
-  playNode,
-  REST,
-  result,
-  RPC,
-  TOKEN,
-} from "./_gateway.ts";
+import { sampleOf } from "./_runtime.ts";
+import { forwarding, type Gateway, nodeOf, REST, result, RPC, TOKEN } from "./_gateway.ts";
 
 const browsers = suite("pages and calls of the node");
 
 const OPEN = { open: ["reads"], origins: ["https://app.example"] };
 const MOZILLA = "Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/140.0";
 
-let node: PlayedNode;
+const node = nodeOf(browsers);
 let rest: Gateway;
 let rpc: Gateway;
 /** With no origin that may call, and with one. */
 let asOrigins: Gateway[];
-browsers.before(async () => {
-  node = await playNode();
+browsers.before(() => {
   rest = forwarding(node.url, REST, OPEN);
   rpc = forwarding(node.url, RPC, OPEN);
   asOrigins = [forwarding(node.url, RPC, { ...OPEN, origins: [] }), rpc];
 });
-browsers.after(() => node?.close());
 browsers.before.each(() => {
-  node.forget();
   node.answer = result("1");
 });
 
@@ -133,7 +121,7 @@ const post = ({ ask }: Gateway, path: string, headers: Headers) =>
     headers: { "content-type": "application/json", ...headers },
   });
 
-for (const [why, headers] of sample(PASSING)) {
+for (const [why, headers] of sampleOf(PASSING)) {
   browsers(`passes: ${why}`, async () => {
     for (const [what, ask] of asked) {
       const answer = await ask(headers);
@@ -142,7 +130,7 @@ for (const [why, headers] of sample(PASSING)) {
   });
 }
 
-for (const [why, headers] of sample(REFUSED)) {
+for (const [why, headers] of sampleOf(REFUSED)) {
   browsers(`refused: ${why}`, async () => {
     for (const [what, ask] of asked) {
       const answer = await ask(headers);
@@ -187,7 +175,7 @@ browsers("only named origins may read, never with credentials", async () => {
 const METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE", "TRACE", "PROPFIND", "get", ""];
 
 for (const path of ["/v1/node/status", "/v1/node/nope", "/v1/rpc", "/v1/rpc/number"]) {
-  for (const method of sample(METHODS)) {
+  for (const method of sampleOf(METHODS)) {
     browsers(
       `a preflight of ${path} for ${method || "no method"} is for named origins`,
       async () => {

@@ -10,8 +10,7 @@ import type { NodeOperation } from "../src/openapi/callable-operations.ts";
 import {
   type Come,
   forwarding,
-  type PlayedNode,
-  playNode,
+  nodeOf,
   REST,
   result,
   RPC,
@@ -22,13 +21,10 @@ import {
 
 const load = suite("calls side by side");
 
-let node: PlayedNode;
+const node = nodeOf(load);
 /** What the node has not answered yet. */
 let held: ServerResponse[];
-load.before(async () => void (node = await playNode()));
-load.after(() => node?.close());
 load.before.each(() => {
-  node.forget();
   held = [];
 });
 

@@ -2,18 +2,15 @@ import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { decide } from "../src/gateway/decide-operations.ts";
-import { forwarding, type Gateway, type PlayedNode, playNode, REST, TOKEN } from "./_gateway.ts";
+import { forwarding, type Gateway, nodeOf, playNode, REST, TOKEN } from "./_gateway.ts";
 
 const paths = suite("paths of calls");
 
-let node: PlayedNode;
+const node = nodeOf(paths);
 let gateway: Gateway;
-paths.before(async () => {
-  node = await playNode();
+paths.before(() => {
   gateway = forwarding(node.url, REST);
 });
-paths.after(() => node?.close());
-paths.before.each(() => node.forget());
 
 /** A path below `/v1/node` and what the node gets: a path goes on byte for byte, a query is written anew. */
 const SENT: readonly (readonly [path: string, url?: string])[] = [

@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Kind, NodefaceOptions } from "../src/index.ts";
-import { sample } from "./_sample.ts";
+import { sampleOf } from "./_runtime.ts";
 import {
   forwarding,
   type Gateway,
   json,
-  type PlayedNode,
+  nodeOf,
   playNode,
   REST,
   result,
@@ -22,20 +22,17 @@ import {
 
 const refusals = suite("who may call what");
 
-let node: PlayedNode;
+const node = nodeOf(refusals);
 let folder: string;
 let file: string;
-refusals.before(async () => {
-  node = await playNode();
+refusals.before(() => {
   folder = mkdtempSync(join(tmpdir(), "gateway-"));
   file = join(folder, "token");
 });
 refusals.after(() => {
   rmSync(folder, { recursive: true });
-  return node?.close();
 });
 refusals.before.each(() => {
-  node.forget();
   node.answer = result("1");
   writeFileSync(file, `${TOKEN}\n`);
 });
@@ -97,7 +94,7 @@ const RIGHTS: readonly (readonly [
   ],
 ];
 
-for (const [index, [forward, open, token]] of sample([...RIGHTS.entries()])) {
+for (const [index, [forward, open, token]] of sampleOf([...RIGHTS.entries()])) {
   refusals(
     `setting ${index} opens ${open.join() || "nothing"}, and ${
       token.join() || "nothing"
@@ -243,7 +240,7 @@ const WRONG: readonly (readonly [why: string, authorization: string | undefined]
   ["a parameter", `Bearer token="${TOKEN}"`],
 ];
 
-for (const [why, authorization] of sample(WRONG)) {
+for (const [why, authorization] of sampleOf(WRONG)) {
   refusals(`a token is wanted: ${why}`, async () => {
     const [paths, methods] = [
       shared(REST, settings()),

@@ -13,8 +13,8 @@ import {
   forwarding,
   type Gateway,
   json,
+  nodeOf,
   type PlayedNode,
-  playNode,
   REST,
   result,
   RPC,
@@ -25,21 +25,18 @@ import {
 
 const requests = suite("what reaches the node");
 
-let node: PlayedNode;
+const node = nodeOf(requests);
 let rest: Gateway;
 let rpc: Gateway;
 let folder: string;
-requests.before(async () => {
-  node = await playNode();
+requests.before(() => {
   rest = forwarding(node.url, REST);
   rpc = forwarding(node.url, RPC);
   folder = mkdtempSync(join(tmpdir(), "gateway-"));
 });
 requests.after(() => {
   rmSync(folder, { recursive: true });
-  return node?.close();
 });
-requests.before.each(() => node.forget());
 
 /** What a visitor may send, of which the node gets nothing. */
 const VISITORS: Record<string, string> = {

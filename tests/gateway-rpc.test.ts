@@ -2,13 +2,12 @@
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { sample } from "./_sample.ts";
+import { sampleOf } from "./_runtime.ts";
 import {
   forwarding,
   type Gateway,
   json,
-  type PlayedNode,
-  playNode,
+  nodeOf,
   result,
   RPC,
   rpcError,
@@ -18,15 +17,12 @@ import {
 
 const rpc = suite("calls of JSON-RPC");
 
-let node: PlayedNode;
+const node = nodeOf(rpc);
 let gateway: Gateway;
-rpc.before(async () => {
-  node = await playNode();
+rpc.before(() => {
   gateway = forwarding(node.url, RPC);
 });
-rpc.after(() => node?.close());
 rpc.before.each(() => {
-  node.forget();
   node.answer = result("1");
 });
 
@@ -189,7 +185,7 @@ const NAMES = [
   ...["number;send", "rpc.discover", "system.multicall", "x".repeat(10_000)],
 ];
 
-for (const name of sample(NAMES)) {
+for (const name of sampleOf(NAMES)) {
   rpc(`the method ${JSON.stringify(name).slice(0, 40)} is not called`, async () => {
     for (const content of [call(name), [call(name)], [call(name, []), call(name, {})]]) {
       const answered = await (await gateway.rpc(content)).json();
@@ -386,7 +382,7 @@ const ERRORS: readonly (readonly [error: unknown, status: number, passed?: objec
   [{}, 422, { code: -32603, message: "The node answers with an error" }],
 ];
 
-for (const [error, status, passed = error] of sample(ERRORS)) {
+for (const [error, status, passed = error] of sampleOf(ERRORS)) {
   for (const sentAs of [200, 404, 500]) {
     rpc(`the error ${JSON.stringify(error)} in a ${sentAs} is ${status}`, async () => {
       node.answer = rpcError(error, sentAs);

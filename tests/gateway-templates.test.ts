@@ -6,18 +6,15 @@ import * as assert from "uvu/assert";
 import { decisionRows } from "../src/gateway/decision-rows.ts";
 import { normalizePath, parsePathTemplate } from "../src/http/path-template.ts";
 import { listNodeOperations } from "../src/openapi/callable-operations.ts";
-import { forwarding, type PlayedNode, playNode, type REST, TOKEN } from "./_gateway.ts";
+import { forwarding, nodeOf, type REST, TOKEN } from "./_gateway.ts";
 import { sampleSize } from "./_runtime.ts";
 
 const templates = suite("path templates");
 
-let node: PlayedNode;
-templates.before(async () => {
-  node = await playNode();
+const node = nodeOf(templates);
+templates.before(() => {
   process.env.GATEWAY_TOKEN = TOKEN;
 });
-templates.after(() => node?.close());
-templates.before.each(() => node.forget());
 
 /** How the parameters of an operation hold slashes, by name. */
 type Slashes = Readonly<Record<string, true | "encoded">>;
@@ -377,7 +374,7 @@ templates(
           }
         },
       ),
-      { numRuns: sampleSize(80) },
+      { numRuns: sampleSize(40) },
     );
   },
 );

@@ -81,7 +81,7 @@ function randomNode(random: () => number): typeof fetch {
 }
 
 /** Enough for every push, with a sample on Deno and Bun; the slow tier asks for a million. */
-const ROUNDS = Number(globalThis.process?.env?.NODEFACE_RANDOM_ANSWERS ?? sampleSize(2000));
+const ROUNDS = Number(globalThis.process?.env?.NODEFACE_RANDOM_ANSWERS ?? sampleSize(600));
 
 bounds(
   `of ${ROUNDS} rounds of random answers none throws, is wrong in form, or is above 64 kB`,

@@ -12,6 +12,7 @@ import {
 import { readJson } from "../src/openapi/read-json.ts";
 import { isEqual, isObject, setMember, textOf } from "../src/json/values.ts";
 import { decodePercent } from "../src/percent-decode.ts";
+import { sampleSize } from "./_runtime.ts";
 
 const json = suite("JSON");
 
@@ -81,7 +82,7 @@ json("whatever is written is read again with all of its digits", () => {
       JSON.parse(text);
       assert.ok(isEqual(parseJson(text), readAgain(value)), text);
     }),
-    { numRuns: 2000 },
+    { numRuns: sampleSize(1000) },
   );
 });
 
@@ -185,7 +186,7 @@ json("any text is JSON here exactly where it is for the runtime", () => {
       });
       assert.is(isScanned, !thrownBy(() => JSON.parse(text)), text);
     }),
-    { numRuns: 20_000 },
+    { numRuns: sampleSize(5000) },
   );
 });
 

@@ -1,3 +1,4 @@
+/** What a node can do, as the service shows it. Of what kinds say of some nodes, Deno and Bun try a sample. */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { suite } from "uvu";
@@ -8,6 +9,7 @@ import type { KindInterface } from "../src/kinds/interface.ts";
 import { documentOfKind, offered } from "../src/openapi/kind-document.ts";
 import { withMarks, withOtherPart } from "../src/openapi/marks-of-kind.ts";
 import { until } from "./nodes/_daemon.ts";
+import { sampleOf } from "./_runtime.ts";
 import { RECORDINGS } from "./nodes/_recorded.ts";
 
 const shown = suite("what the node can do");
@@ -179,36 +181,38 @@ shown("the paths of a node are called through this service, wherever it is", asy
   };
   const { app, read, ask } = create({ node: { url, kind: "algorand" } });
   await app.refresh();
-  await until(async () => (await read()).info.title === "Algod", 20_000);
+  await until(async () => (await read()).info.title === "Algod");
   assert.equal((await read()).servers, [{ url: "./v1/node/v2" }]);
   const versioned = await (await ask("/v1/spec.json")).json();
   assert.equal(versioned.servers, [{ url: "../v1/node/v2" }]);
 });
 
 for (
-  const [kind, at, start, read, write] of [
+  const [kind, at, start, read, write] of sampleOf(
     [
-      "algorand",
-      "/swagger.json",
-      { swagger: "2.0", host: "localhost", basePath: "/" },
-      ["get", "/v2/accounts/{address}"],
-      ["delete", "/v2/ledger/sync"],
-    ],
-    [
-      "aptos",
-      "/v1/spec.json",
-      { openapi: "3.0.0", servers: [{ url: "/v1" }] },
-      ["post", "/view"],
-      ["post", "/transactions"],
-    ],
-    [
-      "ergo",
-      "/api-docs/swagger.conf",
-      { openapi: "3.0.2", servers: [{ url: "/" }, { url: "http://203.0.113.1:9053" }] },
-      ["post", "/blockchain/balance"],
-      ["get", "/wallet/lock"],
-    ],
-  ] as const
+      [
+        "algorand",
+        "/swagger.json",
+        { swagger: "2.0", host: "localhost", basePath: "/" },
+        ["get", "/v2/accounts/{address}"],
+        ["delete", "/v2/ledger/sync"],
+      ],
+      [
+        "aptos",
+        "/v1/spec.json",
+        { openapi: "3.0.0", servers: [{ url: "/v1" }] },
+        ["post", "/view"],
+        ["post", "/transactions"],
+      ],
+      [
+        "ergo",
+        "/api-docs/swagger.conf",
+        { openapi: "3.0.2", servers: [{ url: "/" }, { url: "http://203.0.113.1:9053" }] },
+        ["post", "/blockchain/balance"],
+        ["get", "/wallet/lock"],
+      ],
+    ] as const,
+  )
 ) {
   shown(`what a node of the kind ${kind} says of itself has the marks of its kind`, async () => {
     const operation = { responses: { 200: { description: "OK" } }, "x-access": "read" };
@@ -224,7 +228,7 @@ for (
     };
     const { app, read: ask } = create({ node: { url, kind } });
     await app.refresh();
-    await until(async () => (await ask()).info.title === "Its own", 20_000);
+    await until(async () => (await ask()).info.title === "Its own");
     const { paths } = await ask();
     assert.is(paths[read[1]]![read[0]]!["x-access"], "read");
     assert.is(paths[write[1]]![write[0]]!["x-access"], "write");
@@ -445,15 +449,17 @@ for (
 }
 
 for (
-  const [name, version, there, lacking] of [
-    ["mastodon", "4.2.0", "/api/v2/instance", "/api/v1/instance/terms_of_service"],
-    ["mastodon", "4.4.0", "/api/v1/instance/terms_of_service", "/api/v3/site"],
-    ["akkoma", "3.15.2", "/api/v1/accounts/lookup", "/api/v2/instance"],
-    ["lemmy", "0.19.5", "/api/v3/site", "/api/v4/site"],
-    ["lemmy", "1.0.0-beta.1", "/api/v4/site", "/api/v1/instance"],
-    ["misskey", "2025.4.1", "/api/notes/show", "/api/v1/statuses/{id}"],
-    ["writefreely", "0.15.0", "/.well-known/webfinger", "/api/v1/instance"],
-  ] as const
+  const [name, version, there, lacking] of sampleOf(
+    [
+      ["mastodon", "4.2.0", "/api/v2/instance", "/api/v1/instance/terms_of_service"],
+      ["mastodon", "4.4.0", "/api/v1/instance/terms_of_service", "/api/v3/site"],
+      ["akkoma", "3.15.2", "/api/v1/accounts/lookup", "/api/v2/instance"],
+      ["lemmy", "0.19.5", "/api/v3/site", "/api/v4/site"],
+      ["lemmy", "1.0.0-beta.1", "/api/v4/site", "/api/v1/instance"],
+      ["misskey", "2025.4.1", "/api/notes/show", "/api/v1/statuses/{id}"],
+      ["writefreely", "0.15.0", "/.well-known/webfinger", "/api/v1/instance"],
+    ] as const,
+  )
 ) {
   shown(`a server that runs ${name} ${version} has what that has`, async () => {
     const recorded = RECORDINGS.get("activitypub")!.answers as Record<string, Json>;
@@ -462,7 +468,7 @@ for (
     const { app, read } = create({ node: { url, kind: "activitypub" } });
     await app.refresh();
     const pathsOf = async () => Object.keys((await read()).paths);
-    await until(async () => (await pathsOf()).includes(there), 10_000);
+    await until(async () => (await pathsOf()).includes(there));
     const paths = await pathsOf();
     assert.not.ok(paths.includes(lacking), lacking);
     assert.ok(paths.includes("/.well-known/nodeinfo"));

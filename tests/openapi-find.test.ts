@@ -85,7 +85,7 @@ found("what is there and is no description is no alarm for readers", async () =>
 
 found("its kind is found by asking, and its whole interface shown with no word said", async () => {
   const app = await create({});
-  await until(async () => (await read(app)).info.title === "Algod", 20_000);
+  await until(async () => (await read(app)).info.title === "Algod");
   const { paths } = await read(app);
   assert.ok(paths["/v2/status"] && paths["/v1/info"]);
   assert.match(await (await ask(app, "/v1/spec")).text(), "GetStatus");

@@ -5,6 +5,9 @@ import * as assert from "uvu/assert";
 import { prepare } from "../src/description/prepare.ts";
 import { KINDS } from "../src/generated/kinds.js";
 import type { Kind } from "../src/kinds/kind.ts";
+import { formatFinding } from "../src/openapi/diagnostics.ts";
+import { readSource } from "../src/openapi/parse.ts";
+import { processorTime } from "./_runtime.ts";
 
 const hostile = suite("hostile descriptions");
 
@@ -18,6 +21,7 @@ const R = { responses: { 200: { description: "" } } };
 const A = { $ref: "#/components/schemas/A" };
 const info = { title: "x", version: "1" };
 const range = (count: number) => Array.from({ length: Math.floor(count) }, (_, i) => i);
+const list = (length: number, make: (i: number) => string) => range(length).map(make).join("");
 const map = <T>(count: number, of: (i: number) => T, key = "a") =>
   Object.fromEntries(range(count).map((i) => [`${key}${i}`, of(i)]));
 const openapi = (parts: object) => ({ openapi: "3.1.1", info, paths: {}, ...parts });
@@ -56,6 +60,8 @@ const FORMS: Readonly<Record<string, (n: number) => object>> = {
     }),
   "parameters": (n) =>
     one({ parameters: range(n / 30).map((i) => ({ name: `a${i}`, in: "query" })) }),
+  "parameters that are the same": (n) =>
+    one({ parameters: range(n / 30).map(() => ({ name: "a", in: "query" })) }),
   "names in one path": (n) =>
     openapi({ paths: { [`/${range(n / 8).map((i) => `{a${i}}`).join("/")}`]: { get: R } } }),
   "a schema of properties that are itself": (n) => ({
@@ -170,6 +176,38 @@ for (const [name, make] of Object.entries(FORMS)) {
     console.log(`${name}: ${figures}`);
   });
 }
+
+/** YAML that a reader which compares each thing with all before takes minutes for. */
+const YAML_FORMS: Readonly<Record<string, (length: number) => string>> = {
+  "keys in braces": (length) => `{${list(length, (i) => `k${i}: 1, `)}}`,
+  "keys with question marks": (length) => `\n${list(length, (i) => `  ? k${i}\n  : 1\n`)}`,
+  "aliases, each of its own anchor": (length) =>
+    `[${list(length / 2, (i) => `&a${i} [1], `)}${list(length / 2, (i) => `*a${i}, `)}]`,
+  "aliases of one anchor": (length) => `[&a [1], ${"*a, ".repeat(length)}]`,
+  "keys that stand twice": (length) => `{${"k: 1, ".repeat(length)}}`,
+};
+
+for (const [name, make] of Object.entries(YAML_FORMS)) {
+  hostile(`of eight times the size take about eight times the time: YAML of ${name}`, async () => {
+    const timeOf = (length: number) => {
+      const bytes = new TextEncoder().encode(`x: ${make(length)}`);
+      return processorTime(3, async () => {
+        assert.ok((await readSource("x.yaml", { bytes, isJson: false })).value);
+      });
+    };
+    await timeOf(1000);
+    const [some, many] = [await timeOf(1000), await timeOf(8000)];
+    assert.ok(many / some < 32, `${some} ms, then ${many} ms`);
+  });
+}
+
+hostile("with more values of YAML than are read are given up", async () => {
+  const bytes = new TextEncoder().encode(`x: [${"0,".repeat(1_000_000)}]\n`);
+  const { value, findings } = await readSource("x.yaml", { bytes, isJson: false });
+  assert.is(value, undefined);
+  const said = ["x.yaml:1:1666644 has more than 2,500,000 tokens of YAML"];
+  assert.equal(findings.map(formatFinding), said);
+});
 
 hostile("what a kind finds in the answers of its nodes takes time linear in these", () => {
   for (const [name, { listing }] of Object.entries<Kind>(KINDS)) {

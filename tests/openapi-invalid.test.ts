@@ -326,7 +326,7 @@ testWhere(
     );
     const bare = HEADS.map(([head]) => `${head}paths: { /a: { get: {} } }\n`);
     for (const text of sampleOf([...texts, ...bare])) {
-      const { json } = await load({ text });
+      const { json } = await load({ text }, undefined, "paths: {}");
       const { valid, errors } = await validator.validate(JSON.parse(json));
       assert.ok(valid, `${text}\n${JSON.stringify(errors)}`);
     }
@@ -416,7 +416,8 @@ testWhere(
             (value, [place, member]) => put(value, places[place]!, member),
             rich,
           );
-          const { json, findings } = await load({ text: JSON.stringify(changed), name: "a.json" });
+          const text = JSON.stringify(changed);
+          const { json, findings } = await load({ text, name: "a.json" }, undefined, "paths: {}");
           assert.ok(json !== "", `${openapi}: ${findings.map(formatFinding).join("\n")}`);
           const { valid, errors } = await validator.validate(JSON.parse(json));
           // It takes what is called "$ref" in data for a reference.

@@ -167,7 +167,7 @@ roundTrip(
         assert.ok(isEqual(parseJson(loaded.json), merged), "JSON");
         assert.ok(isEqual(exactly(loaded.yaml), merged), "YAML");
       }),
-      { numRuns: sampleSize(100) },
+      { numRuns: sampleSize(60) },
     );
   },
 );
@@ -188,7 +188,7 @@ roundTrip("both forms are written the same, for readers of YAML 1.1 as well", ()
       const old = parse(yaml, { version: "1.1", intAsBigInt: true }) as unknown;
       assert.ok(isEqual(parseJson(formatJson(old)), json), yaml);
     }),
-    { numRuns: sampleSize(500) },
+    { numRuns: sampleSize(200) },
   );
 });
 

@@ -73,7 +73,7 @@ fresh("a file that has changed is read again while somebody asks, without a call
   await closed.close();
   assert.is(await title(app), "One");
   write(file, describe("Two"));
-  await until(async () => await title(app) === "Two", 20_000);
+  await until(async () => await title(app) === "Two");
   assert.is(await title(closed), "One");
 });
 

@@ -2,10 +2,11 @@ import fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { app, ask, askWith } from "./_app.ts";
+import { sampleSize } from "./_runtime.ts";
 
 const properties = suite("whatever is sent");
 
-const RUNS = { numRuns: 3000 };
+const RUNS = { numRuns: sampleSize(2000) };
 
 const coding = fc.constantFrom("br", "gzip", "identity", "*", "deflate", "GZIP", "Br");
 const weight = fc.option(fc.integer({ min: 0, max: 1000 }), { nil: undefined });
@@ -139,7 +140,7 @@ properties(
           assert.is(response.headers.get("content-type"), "application/problem+json");
         },
       ),
-      { numRuns: 6000 },
+      { numRuns: sampleSize(4000) },
     );
   },
 );

@@ -26,6 +26,8 @@ interface Result {
   failed: number;
   skipped: number;
   seconds: number;
+  /** Seconds of processor, of all that has ended by then; `NaN` where it is not Linux. */
+  processor: number;
   /** Which tests failed, why others were skipped, or why the run counts as failed. */
   notes: readonly string[];
 }
@@ -163,6 +165,7 @@ function read(
   const reasons = [...output.matchAll(/^Skipped, (.+?): /gm)].map(([, why]) => why!);
   const notes = [...failures, ...new Set(reasons)];
   const counts = {
+    processor: Number(/^Processor: ([\d.]+) s/m.exec(output)?.[1] ?? NaN),
     passed: passed || 0,
     failed: total - passed || 0,
     skipped: skipped || 0,
@@ -194,9 +197,9 @@ function tableOf(results: readonly Result[]): string {
     ]
       .join("  ").trimEnd();
   return [
-    line("suite", ["passed", "failed", "skipped", "seconds"]),
-    ...results.map(({ name, passed, failed, skipped, seconds, notes }) =>
-      line(name, [passed, failed, skipped, seconds.toFixed(0)], notes)
+    line("suite", ["passed", "failed", "skipped", "seconds", "of CPU"]),
+    ...results.map(({ name, passed, failed, skipped, seconds, processor, notes }) =>
+      line(name, [passed, failed, skipped, seconds.toFixed(0), processor.toFixed(0)], notes)
     ),
   ].join("\n");
 }

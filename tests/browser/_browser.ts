@@ -10,6 +10,9 @@ const require = createRequire(new URL("../package.json", import.meta.url));
 const { chromium } = require("playwright-core") as typeof import("playwright-core");
 const CHROMIUM = require.resolve("@sparticuz/chromium");
 
+/** How long a page is waited for, in milliseconds: far more than a busy machine takes, as a failure alone waits for so long. */
+export const PATIENCE = 60_000;
+
 /** What a page did that an operator or a visitor would mind. */
 export interface Complaints {
   /** Requests to any other origin than the page's own. */
@@ -50,7 +53,7 @@ export async function launch(): Promise<Browser> {
 /** Watches a page from its next visit on. */
 export async function watch(page: Page, origin: string): Promise<Complaints> {
   const complaints: Complaints = { outside: [], console: [], failed: [], refused: [] };
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(PATIENCE);
   page.on("request", (request) => {
     const { protocol, origin: asked } = new URL(request.url());
     if (protocol !== "data:" && protocol !== "blob:" && asked !== origin) {

@@ -2,7 +2,7 @@ import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { serious } from "./_axe.ts";
-import { launch } from "./_browser.ts";
+import { launch, PATIENCE } from "./_browser.ts";
 import { holdScalar, mounted, NODE, send, visit } from "./_page.ts";
 import { type Served, serveNode } from "./_serve.ts";
 
@@ -27,33 +27,42 @@ accessibility.after(async () => {
   await server?.close();
 });
 
-for (const colorScheme of ["light", "dark"] as const) {
-  for (const width of [1280, 390]) {
-    const options = { colorScheme, viewport: { width, height: 900 }, bypassCSP: true };
+/** Widths of a window, in pixels. */
+const WIDTHS = [1280, 390];
 
-    accessibility(
-      `axe finds nothing serious in the first HTML, ${colorScheme}, ${width} px`,
-      () =>
-        inPage(options, async (page) => {
-          await page.route("**/standalone.esm.js", () => {});
-          await page.goto(`${server.url}v1/spec`, { waitUntil: "commit" });
-          await page.locator("#plain h2").first().waitFor();
-          assert.equal(await serious(page), []);
-        }),
-    );
-
-    accessibility(
-      `axe finds nothing serious once Scalar is there, ${colorScheme}, ${width} px`,
-      () =>
-        inPage(options, async (page) => {
-          await visit(page, server.url);
-          assert.equal(await serious(page), []);
-          await send(page, "/v1/info");
-          await page.getByText("harbour-2").last().waitFor();
-          assert.equal(await serious(page), []);
-        }),
-    );
+/** Holds that axe finds nothing serious in a page, at each width. */
+async function assertFine(page: Page) {
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 900 });
+    assert.equal(await serious(page), [], `at ${width} px`);
   }
+}
+
+for (const colorScheme of ["light", "dark"] as const) {
+  const options = { colorScheme, bypassCSP: true };
+
+  accessibility(
+    `axe finds nothing serious in the first HTML, ${colorScheme}`,
+    () =>
+      inPage(options, async (page) => {
+        await page.route("**/standalone.esm.js", () => {});
+        await page.goto(`${server.url}v1/spec`, { waitUntil: "commit" });
+        await page.locator("#plain h2").first().waitFor();
+        await assertFine(page);
+      }),
+  );
+
+  accessibility(
+    `axe finds nothing serious once Scalar is there, ${colorScheme}`,
+    () =>
+      inPage(options, async (page) => {
+        await visit(page, server.url);
+        await assertFine(page);
+        await send(page, "/v1/info");
+        await page.getByText("harbour-2").last().waitFor();
+        await assertFine(page);
+      }),
+  );
 }
 
 accessibility(
@@ -99,7 +108,7 @@ async function inPage(options: BrowserContextOptions, work: (page: Page) => Prom
   const context = await browser.newContext(options);
   try {
     const page = await context.newPage();
-    page.setDefaultTimeout(10_000);
+    page.setDefaultTimeout(PATIENCE);
     await work(page);
   } finally {
     await context.close();

@@ -1,7 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { launch, QUIET, watch } from "./_browser.ts";
+import { launch, PATIENCE, QUIET, watch } from "./_browser.ts";
 import { NODE, picture, visit } from "./_page.ts";
 import { type Served, serveNode } from "./_serve.ts";
 
@@ -60,7 +60,7 @@ header.after(async () => {
 header.before.each(async () => {
   info = NODE;
   page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(PATIENCE);
 });
 header.after.each(() => page.close());
 

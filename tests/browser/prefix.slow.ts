@@ -4,7 +4,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { serve } from "../../src/adapters/node.ts";
 import { createNodeface, type NodefaceOptions } from "../../src/index.ts";
-import { launch, QUIET, watch } from "./_browser.ts";
+import { launch, PATIENCE, QUIET, watch } from "./_browser.ts";
 import { NODE, send, visit } from "./_page.ts";
 import { type Served, serveNode } from "./_serve.ts";
 
@@ -49,7 +49,7 @@ prefix("behind a proxy that strips it, page, files, header and Send all stay bel
 
 prefix("the curl lines and the server are those of the prefix", async () => {
   const page = await browser.newPage();
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(PATIENCE);
   await visit(page, url);
   assert.match(await page.locator("#plain pre").first().textContent() ?? "", `${url}v1/info`);
   await page.locator("#scalar").getByText(url.slice(0, -1), { exact: true }).first().waitFor();
@@ -97,7 +97,7 @@ for (const [stripped, known] of MOUNTS) {
       const origin = port ? `http://127.0.0.1:${port}` : new URL(served.url).origin;
       const base = `${origin}${stripped}${known}`;
       const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
-      page.setDefaultTimeout(10_000);
+      page.setDefaultTimeout(PATIENCE);
       try {
         for (const [path, tag, below] of tried) {
           await page.goto("about:blank");

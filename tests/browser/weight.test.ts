@@ -1,7 +1,7 @@
 import type { Browser, BrowserContext } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { launch } from "./_browser.ts";
+import { launch, PATIENCE } from "./_browser.ts";
 import { mounted, NODE, send } from "./_page.ts";
 import { type Served, serveNode } from "./_serve.ts";
 
@@ -50,7 +50,7 @@ weight(
 /** Visits the explorer, and counts what is received from the line for each path. */
 async function visit(context: BrowserContext) {
   const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(PATIENCE);
   const session = await context.newCDPSession(page);
   const asked: { path: string; bytes: number }[] = [];
   const paths = new Map<string, string>();

@@ -37,7 +37,7 @@ export async function load(
   const found = typeof place === "string" ? pathOf(place) : place;
   const { content, findings } = await inspectDescription({
     place: found,
-    own: parse(own),
+    own: parseOnce(own),
     prepare,
     ...where,
   });
@@ -52,6 +52,15 @@ export async function load(
     yaml: await text(yaml && "form" in yaml ? yaml.form : undefined),
   };
 }
+
+/** Most loads have the same one. */
+function parseOnce(own: string): Json {
+  const parsed = parsedBefore.get(own) ?? parse(own) as Json;
+  parsedBefore.set(own, parsed);
+  return parsed;
+}
+
+const parsedBefore = new Map<string, Json>();
 
 /** The YAML form as values. */
 export function parseYaml(yaml: string): Json {

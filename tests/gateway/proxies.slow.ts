@@ -111,7 +111,7 @@ for (const [name, { program, around, arguments: toArguments }] of Object.entries
     await writeFile(config, around(upstream, port, folder));
     const env = { HOME: folder, XDG_DATA_HOME: folder, PATH: "/usr/bin" };
     proxy = spawn(program, toArguments(config, folder), { env, stdio: "ignore" });
-    await until(() => isListening(port), 30_000);
+    await until(() => isListening(port));
   });
   proxied.after(async () => {
     proxy?.kill("SIGTERM");

@@ -62,7 +62,7 @@ for (const [runtime, start] of SERVICES) {
     assert.is(node.open, 1);
     socket.destroy();
     // Sooner than one that is kept for the next call.
-    await until(() => Promise.resolve(node.open === 0), 2500);
+    await until(() => Promise.resolve(node.open === 0));
   });
 
   for (const name of ["short-length", "short-chunks", "short-small"]) {
@@ -79,7 +79,7 @@ for (const [runtime, start] of SERVICES) {
     sending(`end in time when the client has left (${name})`, async () => {
       await isIdle();
       const socket = send(quick.url, `/v1/node/${name}`);
-      await until(() => Promise.resolve(node.open === 1), 10_000);
+      await until(() => Promise.resolve(node.open === 1));
       if (name === "hang-later") await new Promise((resolve) => socket.once("data", resolve));
       socket.destroy();
       await isIdle();
@@ -88,13 +88,13 @@ for (const [runtime, start] of SERVICES) {
 
   sending("end in time, also where the answer has begun", async () => {
     const isFree = async () => (await ask(quick.url, "/v1/node/ok")).status === 200;
-    await until(isFree, 10_000);
+    await until(isFree);
     for (const name of ["hang", "drip"]) {
       assert.is((await ask(quick.url, `/v1/node/${name}`)).status, 504);
     }
     assert.ok((await ask(quick.url, "/v1/node/hang-later")).isBroken);
     // All of them have given their place back, and there is one.
-    await until(isFree, 10_000);
+    await until(isFree);
   });
 
   sending("pass on a long answer whole", async () => {

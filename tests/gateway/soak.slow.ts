@@ -61,7 +61,7 @@ for (const [runtime, command] of Object.entries(existsSync("/proc/self/fd") ? CO
       (_, at) => send(service.url, `/v1/node/hang?id=${at}`),
     );
     try {
-      await until(() => Promise.resolve(node.open >= 8), 10_000);
+      await until(() => Promise.resolve(node.open >= 8));
       for (const path of ["/v1/info", "/spec.json"]) {
         assert.is((await ask(service.url, path)).status, 200);
       }
@@ -94,7 +94,7 @@ async function visit({ url }: Service, seconds: number): Promise<void> {
 
 /** What a service holds when all have left, and the connections that it keeps have ended. */
 async function settled({ pid = 0 }: Service, node: RawNode) {
-  await until(() => Promise.resolve(node.open === 0), 45_000);
+  await until(() => Promise.resolve(node.open === 0));
   await new Promise((resolve) => setTimeout(resolve, 3000));
   const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))!;
   return {

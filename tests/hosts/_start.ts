@@ -43,7 +43,7 @@ export async function startProgram(
   const env = { PORT: `${await freePort()}`, PREFIX: prefix, ...isLarge && placeLarge(folder) };
   const program = await start(command, env, { cwd: folder });
   // It may have printed its address before it listens.
-  await until(() => fetch(program.url).then(() => true, () => false), 20_000);
+  await until(() => fetch(program.url).then(() => true, () => false));
   return program;
 }
 

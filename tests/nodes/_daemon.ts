@@ -54,8 +54,12 @@ export async function startDaemon(
 
 const isGone = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null;
 
-/** Asks again and again until a condition holds; rejects where it does not in time. */
-export async function until(holds: () => Promise<boolean>, ms: number): Promise<void> {
+/**
+ * Asks again and again until a condition holds; rejects where it does not in time.
+ *
+ * @param ms far more than a busy machine takes, as nothing but a failure waits for so long
+ */
+export async function until(holds: () => Promise<boolean>, ms = 60_000): Promise<void> {
   const end = performance.now() + ms;
   while (!await holds()) {
     if (performance.now() > end) throw new Error(`It did not come about within ${ms} ms`);

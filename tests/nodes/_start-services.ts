@@ -58,7 +58,7 @@ export async function startNats(): Promise<AskedNode> {
   };
   try {
     // It answers here before it takes clients.
-    await until(async () => (await fetch(`${daemon.url}/healthz`)).ok, 30_000);
+    await until(async () => (await fetch(`${daemon.url}/healthz`)).ok);
     socket.connect(client, "127.0.0.1");
     const request = (subject: string, value: unknown) => {
       const text = JSON.stringify(value);
@@ -156,7 +156,7 @@ export async function startSyncthing(): Promise<AskedNode> {
   try {
     const { version } = await ask("/rest/system/version");
     const { myID } = await ask("/rest/system/status");
-    await until(async () => (await ask("/rest/db/status?folder=texts")).localFiles === 1, 30_000);
+    await until(async () => (await ask("/rest/db/status?folder=texts")).localFiles === 1);
     return {
       version: /^v([\d.]+)/.exec(version)![1]!,
       url: daemon.url,
@@ -204,7 +204,7 @@ export async function startEtcd(): Promise<AskedNode> {
     return await response.json();
   };
   try {
-    await until(async () => (await fetch(`${daemon.url}/health`)).ok, 30_000);
+    await until(async () => (await fetch(`${daemon.url}/health`)).ok);
     const { ID } = await ask("lease/grant", { TTL: 600 });
     const [key, name, lease] = [btoa("greeting"), btoa("election"), { ID, keys: true }];
     await ask("kv/put", { key, value: btoa("hello"), lease: ID });

@@ -30,7 +30,7 @@ async function watch(wanted: string): Promise<{ times: number[]; most: number }>
     times.push(took);
     most = Math.max(most, memory());
     return info.status === wanted;
-  }, 30_000);
+  });
   return { times, most };
 }
 
@@ -93,7 +93,7 @@ for (const behaviour of ["refuses", ...Object.keys(BADNESS)]) {
     assert.is(response.status, 200);
     assert.is((await response.json()).status, state);
     assert.is((await app.fetch(new Request("http://localhost/v1/health"))).status, 503);
-    await until(() => Promise.resolve(said.length === 1), 1000);
+    await until(() => Promise.resolve(said.length === 1));
     assert.not.match(said[0]!, /secret|localhost:1|\bat /);
     await node.be("good");
     await watch("ok");

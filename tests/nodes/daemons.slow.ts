@@ -154,8 +154,8 @@ for (const [name, { program, args, expected, shown, ready }] of Object.entries(D
       const daemon = await startDaemon([program, ...args(port, home, await freePort())], port, env);
       const service = await start([...COMMANDS.Node, daemon.url], { HOME: home });
       try {
-        if (ready) await until(async () => (await fetch(daemon.url + ready.path)).ok, 30_000);
-        await until(async () => (await infoOf(service.url)).info.software !== undefined, 30_000);
+        if (ready) await until(async () => (await fetch(daemon.url + ready.path)).ok);
+        await until(async () => (await infoOf(service.url)).info.software !== undefined);
         const { info } = await infoOf(service.url);
         const usual = { status: info.synced === false ? "syncing" : "ok" };
         const told = { ...usual, ...await expected(daemon.url, home) };
@@ -167,7 +167,7 @@ for (const [name, { program, args, expected, shown, ready }] of Object.entries(D
           const spec = await json(new URL("spec.json", service.url).href);
           there = Object.keys(spec.paths).filter((path) => form.test(path));
           return there.length >= least;
-        }, 30_000);
+        });
         assert.equal(paths.filter((path) => !there.includes(path)), []);
       } finally {
         const { stderr } = await service.stop();

@@ -405,7 +405,7 @@ for (const [name, { node, seen }] of Object.entries(ROWS)) {
       await until(async () => {
         if (!isReached()) last = await see(nodeface);
         return isReached();
-      }, 15_000).catch(() => assert.equal(last, seen));
+      }).catch(() => assert.equal(last, seen));
       assert.equal({ ...last, reason: undefined }, { ...seen, reason: undefined });
       if (seen.reason instanceof RegExp) assert.match(String(last.reason), seen.reason);
       else assert.is(last.reason, seen.reason);
@@ -424,7 +424,7 @@ sees("stopped, then back: the last known values, none, and all of them again", a
   const keeps = nodefaceFor("1h");
   const drops = nodefaceFor("1s");
   const reaches = (nodeface: Nodeface, status: string) =>
-    until(async () => (await see(nodeface)).status === status, 35_000);
+    until(async () => (await see(nodeface)).status === status);
   const infoOf = async (nodeface: Nodeface) =>
     await (await nodeface.fetch(new Request("http://localhost/v1/info"))).json();
   for (const nodeface of [keeps, drops]) {
@@ -457,9 +457,9 @@ sees("moved to another chain: nothing of the old one is left", async () => {
   });
   const info = async () =>
     await (await nodeface.fetch(new Request("http://localhost/v1/info"))).json();
-  await until(async () => (await info()).chain_id === "31337", 10_000);
+  await until(async () => (await info()).chain_id === "31337");
   server.fetch = recorded("anvil", { eth_chainId: "0x7" });
-  await until(async () => (await info()).chain_id === "7", 10_000);
+  await until(async () => (await info()).chain_id === "7");
   await nodeface.close();
   await server.stop();
 });

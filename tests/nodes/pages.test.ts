@@ -24,7 +24,7 @@ for (const kind of Object.keys(KINDS)) {
     await using node = await serveFetch(play(recordingOf(kind)));
     const app = createNodeface({ node: { url: node.url }, log() {} });
     const isNew = (path: string) => !own.includes(path);
-    await until(async () => Object.keys((await read(app)).paths).some(isNew), 20_000);
+    await until(async () => Object.keys((await read(app)).paths).some(isNew));
     const { paths } = await read(app);
     const html = await (await ask(app, "/v1/spec")).text();
     for (const [path, item] of Object.entries(paths)) {

@@ -15,7 +15,6 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import process from "node:process";
 import * as assert from "uvu/assert";
-import { ROOT } from "../_paths.ts";
 import { COMMANDS, type Running, start } from "../_server.ts";
 import { until } from "../nodes/_daemon.ts";
 
@@ -109,18 +108,18 @@ export async function follow(
   const launch = async (command: string) => {
     const { words, port } = serviceOf(located(command).replace(/^npm start( --)?/, "nodeface"));
     await services.get(port)?.stop();
-    const service = await start([...NODEFACE, ...words], surroundings, { cwd: folder });
+    const service = await start([...COMMANDS.Node, ...words], surroundings, { cwd: folder });
     services.set(port, service);
     if (words.some((word) => /^https?:/.test(word)) || words.includes("--config")) {
       // It may begin before the node has been asked of what kind it is.
       await until(async () => {
         const { paths } = await (await fetch(new URL("spec.json", service.url))).json();
         return Object.keys(paths).length > 2;
-      }, 30_000);
+      });
     }
   };
   try {
-    await write("bin/nodeface", `#!/bin/sh\nexec ${NODEFACE.map(quoted).join(" ")} "$@"\n`);
+    await write("bin/nodeface", `#!/bin/sh\nexec ${COMMANDS.Node.map(quoted).join(" ")} "$@"\n`);
     await chmod(join(folder, "bin/nodeface"), 0o755);
     for (const [path, text] of Object.entries(files)) await write(path, text);
     const isWanted = isFollowed ?? (({ isLeftOut }) => !isLeftOut);
@@ -156,13 +155,6 @@ function serviceOf(command: string): { words: string[]; port: string } {
   if (at < 0) return { words: all, port: "8080" };
   return { words: all.filter((_, i) => i !== at && i !== at + 1), port: all[at + 1]! };
 }
-
-/** With the path of the program, as the command runs in another folder. */
-const NODEFACE = COMMANDS.Node.map((word) =>
-  word === "tsx"
-    ? `${ROOT}node_modules/tsx/dist/esm/index.mjs`
-    : word.replace(/^src\//, `${ROOT}src/`)
-);
 
 const quoted = (word: string) => `'${word}'`;
 

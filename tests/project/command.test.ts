@@ -219,7 +219,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
     for (const name of ["second", "third", "fourth"]) {
       write(name);
       process.kill(server.pid, "SIGHUP");
-      await until(async () => (await infoOf(server.url)).info.name === name, 10_000);
+      await until(async () => (await infoOf(server.url)).info.name === name);
     }
     assert.is((await server.stop()).code, 0);
   });
@@ -325,7 +325,7 @@ wrong("a secret that others may read is a warning at the start", async () => {
   writeFileSync(join(folder, "open"), "user:password", { mode: 0o644 });
   writeFileSync(config, "node: { url: http://127.0.0.1:2, auth: { basic_file: open } }");
   const server = await start([...COMMANDS.Bun, "--config", config]);
-  await until(() => Promise.resolve(server.stderr().includes("chmod 600")), 10_000);
+  await until(() => Promise.resolve(server.stderr().includes("chmod 600")));
   const { stderr } = await server.stop();
   assert.match(stderr, /Z warn {2}node\.auth\.basic_file .*open can be read by every user/);
 });

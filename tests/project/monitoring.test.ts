@@ -69,4 +69,12 @@ monitoring("the alerts ask for metrics, statuses and codes that there are", () =
   }
 });
 
+monitoring("docs/troubleshooting.md has a row for every status_code", () => {
+  const rows = readFileSync(`${ROOT}docs/troubleshooting.md`, "utf8").split("\n")
+    .flatMap((line) => /^\| (`.*?) \|/.exec(line)?.[1] ?? []);
+  for (const code of STATUS_CODES) {
+    assert.ok(rows.some((row) => row.includes(`\`${code}\``)), code);
+  }
+});
+
 monitoring.run();

@@ -3,49 +3,66 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { COMMANDS, run, start } from "../_server.ts";
+import { COMMANDS, run, start, withEach } from "../_server.ts";
 import { until } from "../nodes/_daemon.ts";
+
+const described = suite("a node's description");
 
 const right = (title: string) =>
   `openapi: 3.1.1\ninfo: { title: ${title}, version: "1" }\npaths: {}\n`;
 
-for (const [runtime, command] of Object.entries(COMMANDS)) {
-  const described = suite(`a node's description on ${runtime}`);
-  let folder: string;
-  let file: string;
-  described.before.each(() => {
-    folder = mkdtempSync(join(tmpdir(), "nodeface-"));
-    file = join(folder, "openapi.yaml");
-  });
-  described.after.each(() => rmSync(folder, { recursive: true }));
+/** Registers a test of the command on each runtime, with the path of a description of its own. */
+function everywhere(
+  name: string,
+  check: (command: readonly string[], file: string) => Promise<void>,
+): void {
+  described(
+    `${name}, on every runtime`,
+    () =>
+      withEach(Object.entries(COMMANDS), async (command) => {
+        const folder = mkdtempSync(join(tmpdir(), "nodeface-"));
+        await check(command, join(folder, "openapi.yaml")).finally(() =>
+          rmSync(folder, { recursive: true })
+        );
+      }),
+  );
+}
 
-  described("--spec shows it, reads it again, and says what is wrong with it", async () => {
+everywhere(
+  "--spec shows it, reads it again, and says what is wrong with it",
+  async (command, file) => {
     writeFileSync(file, right("One"));
     const server = await start([...command, "--spec", file]);
     const title = async () => (await (await fetch(`${server.url}spec.json`)).json()).info.title;
     assert.is(await title(), "One");
     writeFileSync(file, right("Number two"));
-    await until(async () => await title() === "Number two", 10_000);
+    await until(async () => await title() === "Number two");
     writeFileSync(file, "openapi: [\n");
-    await until(() => Promise.resolve(/is still shown$/m.test(server.stderr())), 10_000);
+    await until(() => Promise.resolve(/is still shown$/m.test(server.stderr())));
     assert.match(server.stderr(), /Z error openapi\.yaml:2:1 is not YAML/m);
     assert.is(await title(), "Number two");
     const { code } = await server.stop();
     assert.is(code, 0);
-  });
+  },
+);
 
-  described("the log has the first twenty findings, and how many there are beyond", async () => {
+everywhere(
+  "the log has the first twenty findings, and how many there are beyond",
+  async (command, file) => {
     // A note says besides that it is not known where the node is.
     const wrong = Array.from({ length: 56 }, (_, i) => `    S${i}: text\n`).join("");
     writeFileSync(file, `${right("One")}components:\n  schemas:\n${wrong}`);
     const server = await start([...command, "--spec", file]);
     const isTold = () => Promise.resolve(/ and 37 more in the description/.test(server.stderr()));
-    await until(isTold, 10_000);
+    await until(isTold);
     assert.is(server.stderr().match(/Z error openapi\.yaml:/g)?.length, 20);
     await server.stop();
-  });
+  },
+);
 
-  described("check says whether it can be shown, and ends with 1 where it cannot", async () => {
+everywhere(
+  "check says whether it can be shown, and ends with 1 where it cannot",
+  async (command, file) => {
     writeFileSync(file, right("One"));
     const shown = await run([...command, "check", "--spec", file]);
     assert.match(shown.stdout, /^The description can be shown$/m);
@@ -54,7 +71,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
     const broken = await run([...command, "check", "--spec", file]);
     assert.match(broken.stdout, /^error openapi\.yaml:1:10 "4\.0\.0" is no version/m);
     assert.is(broken.code, 1);
-  });
+  },
+);
 
-  described.run();
-}
+described.run();

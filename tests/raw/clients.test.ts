@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { FILES } from "../../src/generated/page.js";
-import { type Running, start, startEach } from "../_server.ts";
+import { type Running, start, startEach, withEach } from "../_server.ts";
 import { exchange } from "./_exchange.ts";
 import { LARGE, LENGTH } from "./_large.ts";
 import { closed, dial } from "./_socket.ts";
@@ -31,17 +31,17 @@ const WITHIN = 30_000;
 const clients = suite("clients that misbehave");
 
 let servers: Map<string, Running>;
-clients.before.each(async () => {
+clients.before(async () => {
   servers = await startEach();
 });
-clients.after.each(async () => {
+clients.after(async () => {
   await Promise.all([...servers.values()].map((server) => server.stop()));
 });
 
 /** Registers a test that is run against all runtimes at once: most of it is waiting. */
 function everywhere(name: string, check: (server: Running, runtime: string) => Promise<void>) {
   clients(name, async () => {
-    await Promise.all([...servers].map(([runtime, server]) => check(server, runtime)));
+    await withEach(servers, check);
   });
 }
 

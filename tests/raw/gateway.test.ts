@@ -69,7 +69,10 @@ const withBody = (line: string, body: string, ...lines: string[]) =>
 
 const statusOf = (answer: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1] ?? 0);
 
-/** Targets of which none reaches an operation that is not open, with what the node gets of each, if anything. */
+/**
+ * What a server or its parser may read in another way than it was sent; what our own code decides alone is tried in
+ * `gateway-paths.test.ts`. None reaches an operation that is not open; with what the node gets of each, if anything.
+ */
 const TARGETS: readonly (readonly [target: string, sent?: string])[] = [
   ["/v1/node/status", "/status"],
   ["/v1/node/peers/../balance"],
@@ -86,21 +89,14 @@ const TARGETS: readonly (readonly [target: string, sent?: string])[] = [
   ["/v1/node//balance"],
   ["//v1/node/balance"],
   ["/v1//node/balance"],
-  ["/v1/node/balance/"],
-  ["/v1/node/BALANCE"],
   ["/V1/NODE/status"],
   ["/v1/node/peers/%00"],
   ["/v1/node/peers/a%0d%0aX:%20y"],
-  ["/v1/node/peers/connect"],
   ["/v1/node/peers/c%6fnnect"],
-  ["/v1/node/peers/CONNECT"],
-  ["/v1/node/wallet/lock"],
-  ["/v1/node/files/all/secret"],
   ["/v1/node/files/all%2fsecret"],
   ["/v1/node/files/x%2f..%2fall%2fsecret"],
   ["/v1/node/peers/a%252fb", "/peers/a%252fb"],
   ["/v1/node/peers/%252e%252e", "/peers/%252e%252e"],
-  ["/v1/node/status?x=1"],
   ["/v1/node/status?key=a&x=1"],
   ["/v1/node/find?key=a#?key=b", "/find?key=a"],
   ["/v1/node/status%3Fx=1"],

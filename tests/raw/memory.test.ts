@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { until } from "../nodes/_daemon.ts";
-import { start } from "../_server.ts";
+import { start, withEach } from "../_server.ts";
 import { LARGE, LENGTH } from "./_large.ts";
 import { dial } from "./_socket.ts";
 
@@ -16,40 +16,46 @@ const memory = suite("a large answer");
 const REQUEST = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
 const MIB = 1024 * 1024;
 
-// What a process holds is read where Linux tells it.
-for (const [runtime, command] of Object.entries(existsSync("/proc/self/status") ? LARGE : {})) {
-  memory(`costs no memory for each client that does not read it, on ${runtime}`, async () => {
-    const server = await start(command);
-    await hold(server.url, 1);
-    const before = memoryOf(server.pid);
-    const sockets = await hold(server.url, HOLDERS);
-    const grown = memoryOf(server.pid) - before;
-    for (const socket of sockets) socket.destroy();
-    await server.stop();
-    // A tenth of what a copy for each of them takes.
-    assert.ok(grown < HOLDERS * LENGTH / 10, `${Math.round(grown / MIB)} MiB`);
-  });
+/** What a process holds is read where Linux tells it. */
+const EACH = existsSync("/proc/self/status") ? Object.entries(LARGE) : [];
 
-  memory(`leaves nothing behind where its client resets, on ${runtime}`, async () => {
-    const server = await start(command);
-    const reset = async (count: number) => {
-      for (let i = 0; i < count; i++) {
-        for (const socket of await hold(server.url, 1)) socket.resetAndDestroy();
-      }
-    };
-    await reset(20);
-    const before = { memory: memoryOf(server.pid), descriptors: descriptorsOf(server.pid) };
-    await reset(RESETS);
-    await until(
+memory(
+  "costs no memory for each client that does not read it, on every runtime",
+  () =>
+    withEach(EACH, async (command) => {
+      const server = await start(command);
+      await hold(server.url, 1);
+      const before = memoryOf(server.pid);
+      const sockets = await hold(server.url, HOLDERS);
+      const grown = memoryOf(server.pid) - before;
+      for (const socket of sockets) socket.destroy();
+      await server.stop();
+      // A tenth of what a copy for each of them takes.
+      assert.ok(grown < HOLDERS * LENGTH / 10, `${Math.round(grown / MIB)} MiB`);
+    }),
+);
+
+memory(
+  "leaves nothing behind where its client resets, on every runtime",
+  () =>
+    withEach(EACH, async (command) => {
+      const server = await start(command);
+      const reset = async (count: number) => {
+        for (let i = 0; i < count; i++) {
+          for (const socket of await hold(server.url, 1)) socket.resetAndDestroy();
+        }
+      };
+      await reset(20);
+      const before = { memory: memoryOf(server.pid), descriptors: descriptorsOf(server.pid) };
+      await reset(RESETS);
       // deno-lint-ignore require-await -- what is waited for is read at once
-      async () =>
+      await until(async () =>
         descriptorsOf(server.pid) <= before.descriptors &&
-        memoryOf(server.pid) - before.memory < 3 * LENGTH,
-      5000,
-    );
-    await server.stop();
-  });
-}
+        memoryOf(server.pid) - before.memory < 3 * LENGTH
+      );
+      await server.stop();
+    }),
+);
 
 memory.run();
 

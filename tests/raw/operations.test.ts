@@ -39,10 +39,10 @@ for (const [runtime, command] of RELEASES) {
       const before = await clients();
       const client = await dial(server.url);
       client.write(`${method} /own/wait HTTP/1.1\r\nHost: localhost\r\n\r\n`);
-      await until(async () => (await clients()).waiting > before.waiting, 10_000);
+      await until(async () => (await clients()).waiting > before.waiting);
       assert.is((await clients()).left, before.left);
       client.destroy();
-      await until(async () => (await clients()).left > before.left, 10_000);
+      await until(async () => (await clients()).left > before.left);
     });
   }
 

@@ -45,7 +45,7 @@ for (const [runtime, command] of RELEASES) {
     const before = (await told()).records.filter(isNew).length;
     await act();
     const records = async () => (await told()).records.filter(isNew).slice(before);
-    await until(async () => (await records()).length >= count, 5000);
+    await until(async () => (await records()).length >= count);
     return (await records()).map(({ milliseconds, ...record }) => {
       assert.ok(milliseconds >= 0 && milliseconds < 60_000);
       return { ...record, ...(record.url && { url: record.url.replace("http://localhost", "") }) };
@@ -95,7 +95,7 @@ for (const [runtime, command] of RELEASES) {
     const records = await recordsOf(async () => {
       const socket = await dial(server.url);
       socket.write(request("GET", "/own/waiting"));
-      await until(async () => (await told()).waiting > 0, 5000);
+      await until(async () => (await told()).waiting > 0);
       socket.destroy();
     });
     assert.equal(records, [{ method: "GET", url: "/own/waiting", outcome: "aborted" }]);
@@ -121,7 +121,7 @@ for (const [runtime, command] of RELEASES) {
     recording(`a stream that is ${what} is cancelled when its client goes away`, async () => {
       const { cancelled, errors } = await told();
       await leave(request("GET", `/own/${what}`));
-      await until(async () => (await told()).cancelled > cancelled, 5000);
+      await until(async () => (await told()).cancelled > cancelled);
       assert.equal((await told()).errors, errors, "that is no failure");
     });
 
@@ -129,7 +129,7 @@ for (const [runtime, command] of RELEASES) {
       const { cancelled } = await told();
       const { status } = await ask(request("HEAD", `/own/${what}`), true);
       assert.is(status, 200);
-      await until(async () => (await told()).cancelled > cancelled, 5000);
+      await until(async () => (await told()).cancelled > cancelled);
     });
   }
 

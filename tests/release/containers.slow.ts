@@ -149,7 +149,7 @@ testWhere(containers, noEngine, "the compose file runs two nodes with a service 
       await until(async () => {
         info = await (await fetch(url)).json().catch(() => ({}));
         return info.status === "ok";
-      }, 30_000);
+      });
       assert.is(info.software, software);
       await run([podman, "stop", "--time", "10", `nodeface-tests_${service}_1`]);
       assert.is(await inspect(service, "{{.State.ExitCode}}"), "0");

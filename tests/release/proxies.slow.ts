@@ -116,7 +116,7 @@ async function startBehind(): Promise<Behind> {
     await until(async () => {
       const { paths } = await (await send(new URL("/spec.json", service.url))).json();
       return Object.keys(paths).length > 2;
-    }, 30_000);
+    });
   }
   return {
     services,
@@ -221,7 +221,7 @@ for (const { name, program, snippet, cleans, around, arguments: toArguments } of
             return answer.headers.etag === direct.headers.get("etag") &&
               answer.body.equals(Buffer.from(await direct.arrayBuffer()));
           };
-          await until(same, 10_000).catch(() => assert.unreachable(`${prefix}${path} ${coding}`));
+          await until(same).catch(() => assert.unreachable(`${prefix}${path} ${coding}`));
         }
       }
       const { status, software } = JSON.parse(

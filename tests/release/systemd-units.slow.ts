@@ -176,7 +176,7 @@ testWhere(
         const answer = await call(right);
         last = `${answer.status} ${await answer.text()}`;
         return answer.status === 200;
-      }, 12_000).catch(async () =>
+      }).catch(async () =>
         assert.unreachable(last + await shell("cat /run/nodeface@tokened.service.log"))
       );
       assert.is((await call({})).status, 401);

@@ -116,12 +116,12 @@ testWhere(
       return status_code ?? status;
     };
     try {
-      await until(async () => await status() === "syncing", 40_000);
+      await until(async () => await status() === "syncing");
       const before = readFileSync(cookie, "utf8");
       await daemon.stop("SIGTERM");
-      await until(async () => await status() === "connection_refused", 40_000);
+      await until(async () => await status() === "connection_refused");
       daemon = await node();
-      await until(async () => await status() === "syncing", 40_000);
+      await until(async () => await status() === "syncing");
       assert.is.not(readFileSync(cookie, "utf8"), before);
     } finally {
       const { stderr } = await service.stop();

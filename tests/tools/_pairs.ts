@@ -2,10 +2,9 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import process from "node:process";
 import { parse } from "yaml";
 import { ROOT } from "../_paths.ts";
-import { start } from "../_server.ts";
+import { COMMANDS, start } from "../_server.ts";
 import type { Document } from "./_documents.ts";
 import { KNOWN_FAULTS, type KnownFault } from "./_known-faults.ts";
 import { countOperations } from "./programs/count-operations.ts";
@@ -52,8 +51,7 @@ export async function runPairs(document: Document, tools: readonly Tool[]): Prom
   const folder = mkdtempSync(join(tmpdir(), "nodeface-tools-"));
   const entry = document.entry?.(folder);
   const description = entry === undefined ? argumentsOf(document, folder) : ["--spec", entry, NODE];
-  const command = [process.execPath, "--import", "tsx", "src/main.ts"];
-  const server = await start([...command, ...description]);
+  const server = await start([...COMMANDS.Node, ...description]);
   try {
     const [json, yaml] = ["spec.json", "spec.yaml"].map((path) => new URL(path, server.url).href);
     await untilShown(server.url, document);

@@ -3,7 +3,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { ROOT } from "../_paths.ts";
+import { BUN, ROOT } from "../_paths.ts";
+import { COMMANDS } from "../_server.ts";
 import { freePort } from "../release/_port.ts";
 import { countOperations } from "./programs/count-operations.ts";
 import { type ProgramOptions, runProgram } from "./_program.ts";
@@ -140,8 +141,7 @@ const CHECK: Tool = {
   async run({ entry }, _, timeout) {
     // Without a node and a description there is nothing to check.
     if (entry === undefined) return { problem: undefined };
-    const command = [process.execPath, "--import", "tsx", "src/main.ts", "check", "--spec", entry];
-    return await run(command, ROOT, timeout);
+    return await run([...COMMANDS.Node, "check", "--spec", entry], ROOT, timeout);
   },
 };
 
@@ -150,8 +150,7 @@ const ours = (name: string, file: string): Tool => ({
   name,
   isOurs: true,
   async run({ jsonFile, yamlFile }, _, timeout) {
-    const command = [process.execPath, "--import", "tsx", script(file), jsonFile, yamlFile];
-    return await run(command, ROOT, timeout);
+    return await run([BUN, script(file), jsonFile, yamlFile], ROOT, timeout);
   },
 });
 
