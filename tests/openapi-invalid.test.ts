@@ -11,6 +11,7 @@ import { isObject, type Json, setMember } from "../src/json/values.ts";
 import { testWhere, without } from "./_needs.ts";
 import { ROOT } from "./_paths.ts";
 import { sampleOf, sampleSize } from "./_runtime.ts";
+import { validatePart } from "../src/openapi/validate.ts";
 import { load } from "./description/_load.ts";
 
 const invalid = suite("what is not as OpenAPI wants it");
@@ -342,6 +343,22 @@ for (const [head, version] of HEADS) {
     assert.is(typeof own, "string");
   });
 }
+
+invalid("a part of a document is validated as a whole one is, without a file", () => {
+  const operation = { parameters: {}, responses: { 200: { $ref: "#/components/responses/None" } } };
+  const paths = { "/a/{b}": { get: operation } };
+  const found = validatePart({ paths }, { openapi: "3.1.1" });
+  assert.equal(found.map(({ path, message }) => `${path.join(" ")}: ${message.split(";")[0]}`), [
+    'paths /a/{b} get parameters: "parameters" must be a list',
+    'paths /a/{b} get responses 200 $ref: the reference to "#/components/responses/None" leads nowhere',
+    'paths /a/{b} get: the path "/a/{b}" has no parameter "b"',
+  ]);
+  const methods = [{ name: "m", params: [{ name: "p", schema: { $ref: "#/none" } }, {}] }];
+  assert.equal(validatePart({ methods }, { openrpc: "1.3.2" }).map(({ path }) => path.join(" ")), [
+    "methods 0 params 1",
+    "methods 0 params 0 schema $ref",
+  ]);
+});
 
 invalid("components whose own reference leads nowhere keep the others, each checked", async () => {
   const { document } = await load({
