@@ -10,7 +10,7 @@ import {
   slicesOf,
 } from "../src/bytes.ts";
 import { digest } from "../src/http/content-digest.ts";
-import { readSource } from "../src/openapi/parse.ts";
+import { parse } from "../src/openapi/parse.ts";
 
 const bytes = suite("bytes in parts");
 
@@ -66,13 +66,13 @@ bytes("what comes in short parts is collected in few, in its order", () => {
 bytes("a text is read the same, wherever a part of its bytes ends", async () => {
   for (const text of TEXTS) {
     const json = JSON.stringify({ text });
-    const { value, findings } = await readSource("x", { bytes: mapText(json), isJson: true });
-    assert.equal(findings, []);
+    const { value, diagnostics } = await parse("x", { bytes: mapText(json), isJson: true });
+    assert.equal(diagnostics.list(), []);
     assert.ok((value as { text: string }).text === text);
   }
   const broken = joinBytes([mapText(`"${"a".repeat(JOINT)}`), new Uint8Array([0xf0, 0x9f, 0x98])]);
-  const { findings } = await readSource("x", { bytes: broken, isJson: true });
-  assert.match(findings[0]!.message, /not text in UTF-8/);
+  const { diagnostics } = await parse("x", { bytes: broken, isJson: true });
+  assert.match(diagnostics.list()[0]!.message, /not text in UTF-8/);
 });
 
 bytes("what comes in parts is gathered up to a limit, and cancelled beyond it", async () => {

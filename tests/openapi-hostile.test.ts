@@ -4,8 +4,8 @@ import { makeExample } from "../src/explorer/example-value.ts";
 import { readOutline } from "../src/explorer/read-outline.ts";
 import { listNodeOperations } from "../src/openapi/callable-operations.ts";
 import { openApiOfMethods } from "../src/openapi/openrpc.ts";
-import { expand } from "../src/openapi/server-variables.ts";
-import { upgradeSwagger } from "../src/openapi/upgrade-swagger.ts";
+import { expand } from "../src/openapi/server-url.ts";
+import { upgradeSwagger } from "../src/openapi/upgrade.ts";
 import { load } from "./description/_load.ts";
 
 const hostile = suite("descriptions that refer to the same part many times");
@@ -226,12 +226,12 @@ for (
   hostile(
     `more ${what} than anybody has are left out, and it is said`,
     async () => {
-      const { document: served, findings } = await load({
+      const { document: served, diagnostics } = await load({
         text: JSON.stringify({ info, ...document }),
         name: "a.json",
       });
       assert.equal(
-        findings.map(({ message }) => message).filter((text) => text === note),
+        diagnostics.map(({ message }) => message).filter((text) => text === note),
         [note],
       );
       const path = (served!.paths as Record<string, Record<string, object>>)["/a"]!;

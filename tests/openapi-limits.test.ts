@@ -4,10 +4,10 @@
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { formatFinding } from "../src/openapi/diagnostics.ts";
+import { formatDiagnostic } from "../src/openapi/diagnostics.ts";
 import { LIMITS } from "../src/openapi/limits.ts";
 import { load as loadPlace } from "../src/openapi/load.ts";
-import { readSource } from "../src/openapi/parse.ts";
+import { parse } from "../src/openapi/parse.ts";
 import { createNodeface } from "../src/index.ts";
 import { sampleOf, testOnNode } from "./_runtime.ts";
 import { load } from "./description/_load.ts";
@@ -91,16 +91,16 @@ const EXCESSIVE: readonly (readonly [what: string, text: () => string, finding: 
 
 for (const [what, text, finding] of sampleOf(EXCESSIVE)) {
   limits(`are told where they are passed, and nothing is shown: ${what}`, async () => {
-    const { findings, document } = await load({ text: text(), name: "x.yaml" });
+    const { diagnostics, document } = await load({ text: text(), name: "x.yaml" });
     assert.is(document, undefined);
-    const fatal = findings.filter(({ isFatal }) => isFatal);
-    assert.equal(fatal.map(formatFinding), [`x.yaml:${finding}`]);
+    const fatal = diagnostics.filter(({ isFatal }) => isFatal);
+    assert.equal(fatal.map(formatDiagnostic), [`x.yaml:${finding}`]);
   });
 }
 
 limits("let no more than a hundred errors of YAML be told", async () => {
-  const { findings } = await load({ text: `${HEAD}x: [${",".repeat(100_000)}]\n` });
-  assert.equal(findings.map(({ more }) => more), [LIMITS.errors - 1]);
+  const { diagnostics } = await load({ text: `${HEAD}x: [${",".repeat(100_000)}]\n` });
+  assert.equal(diagnostics.map(({ more }) => more), [LIMITS.errors - 1]);
 });
 
 /** Texts that a reader which compares each thing with all before takes minutes for. */
@@ -119,7 +119,7 @@ async function measure(text: string): Promise<number> {
   let best = Infinity;
   for (let i = 0; i < 3; i++) {
     const since = performance.now();
-    const { value } = await readSource("x.yaml", { bytes, isJson: false });
+    const { value } = await parse("x.yaml", { bytes, isJson: false });
     assert.ok(value);
     best = Math.min(best, performance.now() - since);
   }
@@ -142,9 +142,9 @@ for (const [what, make] of Object.entries(LONG)) {
 
 testOnNode(limits, "of places are found for all complaints at once", async () => {
   const refs = list(9000, (i) => `    a${i}: { $ref: "#/none${i}" }\n`);
-  const { findings } = await load({ text: `${HEAD}components:\n  schemas:\n${refs}` });
-  assert.is(findings.length, 9000);
-  assert.is(findings.at(-1)?.line, 9005);
+  const { diagnostics } = await load({ text: `${HEAD}components:\n  schemas:\n${refs}` });
+  assert.is(diagnostics.length, 9000);
+  assert.is(diagnostics.at(-1)?.line, 9005);
 });
 
 testOnNode(
@@ -157,12 +157,12 @@ testOnNode(
     const text = `{${JSON_HEAD},"components":{"schemas":{"A":{},"B":${
       JSON.stringify({ allOf })
     }}}}`;
-    const { findings, document } = await load({ text, name: "a.json" });
+    const { diagnostics, document } = await load({ text, name: "a.json" });
     assert.is(document, undefined);
-    assert.equal(findings.map(formatFinding), [
+    assert.equal(diagnostics.map(formatDiagnostic), [
       "a.json:1:1 there are more than 100,000 references",
     ]);
-    assert.ok(findings[0]!.isFatal);
+    assert.ok(diagnostics[0]!.isFatal);
   },
 );
 
@@ -178,11 +178,11 @@ testOnNode(limits, "leave the files beyond 1,000 unread, and show the others", a
     return Promise.resolve({ url, bytes: new TextEncoder().encode(text), isJson: true, stamp: "" });
   };
   const job = { entry: name(0), own: {}, operations: [], where: {} };
-  const { document, findings } = await loadPlace(job, read);
+  const { document, diagnostics } = await loadPlace(job, read);
   const { schemas } = document!.components as { schemas: Record<string, unknown> };
   assert.equal([schemas.S999, schemas.S1000], [{ type: "string" }, {}]);
   assert.match(
-    findings.filter(({ level }) => level === "error").map(formatFinding).join("\n"),
+    diagnostics.filter(({ level }) => level === "error").map(formatDiagnostic).join("\n"),
     /^0\.json:1:\d+ "1000\.json" cannot be read: there are more than 1000 files$/,
   );
 });
@@ -250,9 +250,9 @@ for (const [what, make] of Object.entries(ALIKE)) {
 limits("of what may be thrown are none: it is a finding", async () => {
   const read = () => Promise.reject(new TypeError("a\u2028b"));
   const job = { entry: "file:///folder/a.yaml", own: {}, operations: [], where: {} };
-  const { document, findings } = await loadPlace(job, read);
+  const { document, diagnostics } = await loadPlace(job, read);
   assert.is(document, undefined);
-  assert.equal(findings.map(formatFinding), ["a.yaml:1:1 cannot be shown: a b"]);
+  assert.equal(diagnostics.map(formatDiagnostic), ["a.yaml:1:1 cannot be shown: a b"]);
 });
 
 limits("leave a string of four million escapes shown, and never a 500", async () => {
@@ -297,9 +297,9 @@ limits(
       servers,
       paths: {},
     });
-    const { origins, findings } = await load({ text, name: "a.json" });
+    const { origins, diagnostics } = await load({ text, name: "a.json" });
     assert.is(origins.length, 64);
-    assert.match(findings.map(({ message }) => message).join(), /first 64 origins/);
+    assert.match(diagnostics.map(({ message }) => message).join(), /first 64 origins/);
   },
 );
 
@@ -316,10 +316,10 @@ limits(
     };
     try {
       const url = new URL("http://user:p%40ss@node.example/api/openapi.json");
-      const { json, yaml, findings } = await load(url, {});
+      const { json, yaml, diagnostics } = await load(url, {});
       assert.equal(sent, ["http://node.example/api/openapi.json", `Basic ${btoa("user:p@ss")}`]);
       assert.match(json, "http://node.example");
-      assert.not.match(json + yaml + JSON.stringify(findings), /user|p%40ss|p@ss/);
+      assert.not.match(json + yaml + JSON.stringify(diagnostics), /user|p%40ss|p@ss/);
     } finally {
       globalThis.fetch = original;
     }

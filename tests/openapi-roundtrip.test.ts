@@ -4,7 +4,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse, parseDocument, stringify } from "yaml";
 import { formatJson, parseJson } from "../src/json/lossless.ts";
-import { withServiceOperations } from "../src/openapi/add-service-operations.ts";
+import { withServiceOperations } from "../src/openapi/merge.ts";
 import { withServers } from "../src/openapi/servers.ts";
 import { isEqual, type Json } from "../src/json/values.ts";
 import { writeJson, writeYaml } from "../src/openapi/write.ts";

@@ -1,18 +1,19 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { formatFinding } from "../src/openapi/diagnostics.ts";
-import { complain, readSource, type Source } from "../src/openapi/parse.ts";
+import { formatDiagnostic, locate } from "../src/openapi/diagnostics.ts";
+import { parse, type Source } from "../src/openapi/parse.ts";
 
 const yaml = suite("YAML and JSON of a description");
 
 const encode = (text: string) => new TextEncoder().encode(text);
 const readBytes = (bytes: Uint8Array<ArrayBuffer>, isJson = false): Promise<Source> =>
-  readSource("x", { bytes, isJson });
+  parse("x", { bytes, isJson });
 const read = (text: string): Promise<Source> => readBytes(encode(text));
-const said = ({ findings }: Source) => findings.map(formatFinding);
+const said = ({ diagnostics, text, offsetsOf }: Source) =>
+  locate("x", text, diagnostics.list(), offsetsOf).map(formatDiagnostic);
 
 yaml("has whole numbers with all of their digits, in every base", async () => {
-  const { value, findings } = await read(
+  const { value, diagnostics } = await read(
     "[9007199254740991, 9007199254740993, -12345678901234567890, +7, 0xFFFFFFFFFFFFFFFF, 0o17, 1.50, 007]",
   );
   assert.equal(value, [
@@ -25,7 +26,7 @@ yaml("has whole numbers with all of their digits, in every base", async () => {
     1.5,
     7,
   ]);
-  assert.equal(findings, []);
+  assert.equal(diagnostics.list(), []);
 });
 
 yaml("is YAML 1.2, whatever its directive says", async () => {
@@ -84,7 +85,7 @@ yaml("has what an anchor names last, and keeps it once however often it is named
 });
 
 yaml("has keys that are texts, whatever they look like", async () => {
-  const { value, findings } = await read("200: a\n~: b\ntrue: c\n__proto__: d\n&k key: *k\n");
+  const { value, diagnostics } = await read("200: a\n~: b\ntrue: c\n__proto__: d\n&k key: *k\n");
   assert.equal(Object.entries(value as object), [
     ["200", "a"],
     ["", "b"],
@@ -92,7 +93,7 @@ yaml("has keys that are texts, whatever they look like", async () => {
     ["__proto__", "d"],
     ["key", "key"],
   ]);
-  assert.equal(findings, []);
+  assert.equal(diagnostics.list(), []);
   const odd = await read("? [a, b]\n: 1\nc: 2\n");
   assert.equal(odd.value, { c: 2 });
   assert.equal(said(odd), [
@@ -104,16 +105,16 @@ yaml("says where a key stands twice, in both, and the last one counts", async ()
   const message = "the same key stands here a second time; the last one counts";
   const block = await read("a: 1\nb:\n  - c: 1\n    d: 2\n    c: 3\na: 4\n");
   assert.equal(block.value, { a: 4, b: [{ c: 3, d: 2 }] });
-  assert.equal(said(block), [`x:5:5 ${message}`, `x:6:1 ${message}`]);
+  assert.equal(said(block), [`x:5:5 ${message} (and 1 more)`]);
   const json = await read('{"a": 1, "b": [{"c": 1,\n"\\u0063": 3}], "a": 4}');
   assert.equal(json.value, { a: 4, b: [{ c: 3 }] });
-  assert.equal(said(json), [`x:2:1 ${message}`, `x:2:16 ${message}`]);
+  assert.equal(said(json), [`x:2:1 ${message} (and 1 more)`]);
 });
 
 yaml("is one document, though an empty one may follow", async () => {
   for (const text of ["---\na: 1\n---\n", "a: 1\n...\n", "# first\n---\na: 1\n--- # end\n...\n"]) {
     const source = await read(text);
-    assert.equal([source.value, source.findings], [{ a: 1 }, []], text);
+    assert.equal([source.value, said(source)], [{ a: 1 }, []], text);
   }
   const two = await read("a: 1\n---\nb: 2\n");
   assert.equal([two.value, said(two)], [undefined, [
@@ -130,8 +131,9 @@ yaml("may have a byte order mark and Windows line ends, and its places are right
   ) {
     const source = await read(text);
     assert.equal(source.value, { a: 1, b: { c: "d\ne\n" } });
-    const [finding] = complain(source, [{ path: ["b", "c"], message: "here" }]);
-    assert.is(formatFinding(finding!), text.includes("{") ? "x:2:12 here" : "x:3:6 here");
+    source.diagnostics.add("note", "here", () => ["b", "c"]);
+    const [here] = said(source);
+    assert.is(here, text.includes("{") ? "x:2:12 here" : "x:3:6 here");
   }
 });
 
@@ -176,7 +178,11 @@ yaml("finds the places of paths, and of those that lead nowhere the nearest", as
   ], ["1"]];
   for (const [i, text] of texts.entries()) {
     const source = await read(text);
-    const found = complain(source, paths.map((path) => ({ path, message: path.join("/") })));
+    const all = paths.map((place) => ({
+      ...{ place, message: place.join("/") },
+      ...{ severity: "note" as const, more: 0 },
+    }));
+    const found = locate("x", text, all, source.offsetsOf);
     for (const [j, path] of paths.entries()) {
       const { line, column } = found.find(({ message }) => message === path.join("/"))!;
       assert.is(`${line}:${column}`, places[i]![j], `${i} ${path.join("/")}`);

@@ -4,7 +4,7 @@
  * @module
  */
 import { formatSize, LIMITS } from "../openapi/limits.ts";
-import { type File, ReadError } from "../openapi/read-file-or-url.ts";
+import { type File, ReadError } from "../openapi/files.ts";
 import { type Prepare, prepare } from "./prepare.ts";
 
 /**

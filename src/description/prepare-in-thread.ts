@@ -5,7 +5,7 @@
  * @module
  */
 import { LIMITS } from "../openapi/limits.ts";
-import { type Reader, ReadError } from "../openapi/read-file-or-url.ts";
+import { type Reader, ReadError } from "../openapi/files.ts";
 import { startThread } from "../platform.ts";
 import type { FromThread, ToThread } from "./messages.ts";
 import {

@@ -4,12 +4,12 @@
  * @module
  */
 import type { Log } from "../log.ts";
-import { type Finding, forLog, formatFinding } from "../openapi/diagnostics.ts";
+import { type Diagnostic, forLog, formatDiagnostic } from "../openapi/diagnostics.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 
 /** What has become of a description that was read. */
 export interface DescriptionReport {
-  readonly findings: readonly Finding[];
+  readonly diagnostics: readonly Diagnostic[];
   /** What is shown: the description, an older version of it, or this service's own alone. */
   readonly shown: "current" | "older" | "own";
   /** What is called at the node, where calls are forwarded and the description was read. */
@@ -17,12 +17,12 @@ export interface DescriptionReport {
 }
 
 /** Tells what is wrong with a description, and what is shown in its place. */
-export function tellReport({ findings, shown }: DescriptionReport, log: Log): void {
+export function tellReport({ diagnostics, shown }: DescriptionReport, log: Log): void {
   const code = "description";
-  const { told, more } = forLog(findings);
-  for (const finding of told) {
+  const { logged, more } = forLog(diagnostics);
+  for (const finding of logged) {
     const level = finding.level === "error" ? "error" : "warn";
-    log(formatFinding(finding), { code, level, finding });
+    log(formatDiagnostic(finding), { code, level, finding });
   }
   if (more > 0) {
     const what = `and ${more} more in the description; nodeface check shows all`;

@@ -5,8 +5,8 @@
  * @module
  */
 import { slicesOf } from "../bytes.ts";
-import { type File, ReadError } from "../openapi/read-file-or-url.ts";
-import type { Form } from "../openapi/serve-description.ts";
+import { type File, ReadError } from "../openapi/files.ts";
+import type { Form } from "../openapi/serve.ts";
 import { parentThread } from "../platform.ts";
 import type { FromThread, ToThread } from "./messages.ts";
 import { prepare } from "./prepare.ts";

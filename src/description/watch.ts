@@ -8,13 +8,13 @@ import { mapText } from "../bytes.ts";
 import type { Representation } from "../http/representation.ts";
 import type { Json } from "../json/values.ts";
 import { lazy, type Resource } from "../lazy.ts";
-import { findingOf } from "../openapi/diagnostics.ts";
-import type { DocumentOfHost } from "../openapi/add-host-document.ts";
-import type { DescribedOperation } from "../openapi/add-host-operations.ts";
+import { diagnosticOfError } from "../openapi/diagnostics.ts";
+import type { DocumentOfHost } from "../openapi/merge.ts";
+import type { DescribedOperation } from "../openapi/merge.ts";
 import type { LoadJob } from "../openapi/load.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
-import type { FetchUrl, Reader } from "../openapi/read-file-or-url.ts";
-import { prepareForms } from "../openapi/serve-description.ts";
+import type { FetchUrl, Reader } from "../openapi/files.ts";
+import { prepareForms } from "../openapi/serve.ts";
 import type { Whereabouts } from "../openapi/servers.ts";
 import { fileUrl } from "../platform.ts";
 import { runOneAtATime } from "../run-one-at-a-time.ts";
@@ -98,32 +98,32 @@ export function keepCurrent<T>(
 
   async function readAgain() {
     await written;
-    const { shown, yaml, findings, stamps: read } = await prepareShown();
+    const { shown, yaml, diagnostics, stamps: read } = await prepareShown();
     stamps = read;
     if (shown) {
       live.current = shown;
       shows = "older";
     } else if (shows === "own") live.current = alone(NOTICE);
-    report({ findings, shown: shown ? "current" : shows, operations: shown?.operations });
+    report({ diagnostics, shown: shown ? "current" : shows, operations: shown?.operations });
     if (yaml) written = yaml.then(tellOfYaml);
   }
 
   function tellOfYaml(yaml: WrittenYaml) {
-    if ("finding" in yaml) report({ findings: [yaml.finding], shown: "current" });
+    if ("diagnostic" in yaml) report({ diagnostics: [yaml.diagnostic], shown: "current" });
   }
 
   async function prepareShown() {
     try {
-      const { content, findings, stamps } = await (await opened.get()).prepare();
-      if (!content) return { findings, stamps };
+      const { content, diagnostics, stamps } = await (await opened.get()).prepare();
+      if (!content) return { diagnostics, stamps };
       const { json } = content;
       const yaml = content.yaml.then((yaml) => "form" in yaml ? yaml.form : json);
       const page = await makePage(content);
       const { operations } = content;
       const shown = { ...await prepareForms({ json, yaml }), page, operations };
-      return { shown, yaml: content.yaml, findings, stamps };
+      return { shown, yaml: content.yaml, diagnostics, stamps };
     } catch (error) {
-      return { findings: [findingOf(nameOf(options.place), error)], stamps };
+      return { diagnostics: [diagnosticOfError(nameOf(options.place), error)], stamps };
     }
   }
 
@@ -141,7 +141,7 @@ export async function inspectDescription(
   const prepared = await (await open(options)).prepare();
   const yaml = await prepared.content?.yaml;
   if (!yaml || "form" in yaml) return prepared;
-  return { ...prepared, findings: [...prepared.findings, yaml.finding] };
+  return { ...prepared, diagnostics: [...prepared.diagnostics, yaml.diagnostic] };
 }
 
 /** What prepares a description, and reads its files one by one. */
@@ -150,7 +150,7 @@ async function open(
 ): Promise<{ prepare: () => Promise<Prepared>; read: Reader }> {
   const { place, own, operations = [], documentOfHost, kind, forward, prepare, ...more } = options;
   const { fetch: fetchUrl = (url, init) => fetch(url, init), readOther, ...where } = more;
-  const { createReader } = await import("../openapi/read-file-or-url.ts");
+  const { createReader } = await import("../openapi/files.ts");
   const { entry, read: readPlace } = await openPlace(place, createReader, fetchUrl);
   const read: Reader = (url, stamp) =>
     readOther && !/^(?:https?|file):$/.test(url.protocol)
@@ -165,7 +165,7 @@ async function open(
 
 async function openPlace(
   place: DescriptionPlace,
-  createReader: typeof import("../openapi/read-file-or-url.ts").createReader,
+  createReader: typeof import("../openapi/files.ts").createReader,
   fetchUrl: FetchUrl,
 ): Promise<{ entry: URL; read: Reader }> {
   if (typeof place === "object" && "text" in place) {

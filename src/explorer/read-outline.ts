@@ -5,11 +5,11 @@
  * @module
  */
 import { callNoteOf } from "../gateway/mark-operations.ts";
-import { followReference } from "../openapi/follow-reference.ts";
+import { followReference } from "../openapi/operations.ts";
 import { ONE_METHOD } from "../openapi/openrpc.ts";
-import { operationsOf } from "../openapi/operations-of-path-item.ts";
+import { operationsOf } from "../openapi/operations.ts";
 import { nameOfNodeOperation } from "../openapi/callable-operations.ts";
-import { TAG as SERVICE_TAG } from "../openapi/add-service-operations.ts";
+import { TAG as SERVICE_TAG } from "../openapi/merge.ts";
 import { type Json, listOf, objectOf, textOf } from "../json/values.ts";
 import { decodePercent } from "../percent-decode.ts";
 import { shorten } from "../untrusted-text.ts";

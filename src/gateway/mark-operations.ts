@@ -5,7 +5,7 @@
  * @module
  */
 import { isEqual, type Json, listOf, objectOf, setMember, textOf } from "../json/values.ts";
-import { mapOperations, operationsOf } from "../openapi/operations-of-path-item.ts";
+import { mapOperations, operationsOf } from "../openapi/operations.ts";
 import {
   type DescribedBy,
   listNodeOperations,

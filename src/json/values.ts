@@ -44,6 +44,22 @@ export function setMember(object: Json, key: string, value: unknown): void {
   }
 }
 
+/**
+ * Returns an object with its members changed; the same one where none is.
+ *
+ * @param change gives a member in place of one; `undefined` leaves it out
+ */
+export function mapMembers(object: Json, change: (member: unknown, key: string) => unknown): Json {
+  const changed: Json = {};
+  let isSame = true;
+  for (const [key, member] of Object.entries(object)) {
+    const value = change(member, key);
+    isSame &&= value === member;
+    if (value !== undefined) setMember(changed, key, value);
+  }
+  return isSame ? object : changed;
+}
+
 /** Whether two JSON values are equal; the order of an object's members is ignored. */
 export function isEqual(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;

@@ -6,8 +6,8 @@
 import { type Json, listOf, objectOf, onceFor, textOf } from "../json/values.ts";
 import { type MultiSegment, multiSegmentOf } from "../kinds/marks.ts";
 import { parsePercent } from "../percent-decode.ts";
-import { followReference } from "./follow-reference.ts";
-import { type LocatedOperation, operationsOf } from "./operations-of-path-item.ts";
+import { followReference } from "./operations.ts";
+import { type LocatedOperation, operationsOf } from "./operations.ts";
 import { pathOfMethod } from "./openrpc.ts";
 import { findObstacles } from "./unreachable-paths.ts";
 import { NODE, THIS_SERVICE } from "./server-url.ts";

@@ -49,7 +49,7 @@ export async function openDescription(
   );
   const makePage = createMakePage(options.page.title, icons);
   const [{ documentOf, prepareOwn }, own] = await Promise.all([
-    import("../openapi/serve-description.ts"),
+    import("../openapi/serve.ts"),
     ownDescription(options.meters !== undefined).get(),
   ]);
   const { document, ...forms } = await prepareOwn(own, operations, documentOfHost);

@@ -26,7 +26,6 @@ const SPEAKING = [
   "src/gateway/judge-settings.ts",
   "src/gateway/token.ts",
   "src/explorer/logo.ts",
-  "src/openapi/read-file-or-url.ts",
   "src/answer-error.ts",
   "src/nearest.ts",
   "src/platform.ts",

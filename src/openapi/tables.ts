@@ -5,10 +5,10 @@
  * - a shape: a kind such as `schema`, a list of them (`schema[]`), or a map by names of the author's choice
  *   (`{schema}`),
  * - a string of {@linkcode NAMING}, which names something without a `$ref`, or
- * - data, in which nothing is a reference: one of `DATA` in `validity.ts`, or of `CHOICES` in `validity-tables.ts`.
+ * - data, in which nothing is a reference: one of {@linkcode CHOICES}, or of `DATA` in `validate.ts`.
  *
- * Signs after it: with `!` the object is nothing without the member; the member may be `true` or `false`
- * as well (`?`), or a list (`+`); it has a single member itself (`=`).
+ * Signs after it: with `!` the object is nothing without the member, with `*` it is not complete without;
+ * the member may be `true` or `false` as well (`?`), or a list (`+`).
  *
  * @module
  */
@@ -19,18 +19,45 @@ export type Rows = Readonly<Record<string, Readonly<Record<string, string>>>>;
 /** Stands for each member that is neither named nor an extension (`x-…`). */
 export const OTHERS = "*";
 
-/** Strings that name a schema, an operation or a file in other ways than by `$ref`, and what that is. */
-export const NAMING: Readonly<Record<string, string>> = {
-  mappedSchema: "schema",
-  dynamicSchema: "schema",
-  linkedOperation: "operation",
-  exampleFile: "",
-};
+/** Strings that name something without a `$ref`, and what that is. */
+export const NAMING: Readonly<Record<string, string>> = { mappedSchema: "schema" };
 
 /** What there is only for some values of a member: `parameter:path` where `in` is `path`. */
 export const VARIANTS: Readonly<Record<string, string>> = {
   parameter: "in",
   securityScheme: "type",
+};
+
+/** Texts of which there are a few. */
+export const CHOICES: Readonly<Record<string, readonly string[]>> = {
+  place: ["query", "header", "path", "cookie"],
+  placeSince3_2: ["query", "querystring", "header", "path", "cookie"],
+  placeInSwagger: ["query", "header", "path", "formData", "body"],
+  keyPlace: ["query", "header", "cookie"],
+  queryStyle: ["form", "spaceDelimited", "pipeDelimited", "deepObject"],
+  pathStyle: ["matrix", "label", "simple"],
+  headerStyle: ["simple"],
+  cookieStyle: ["form"],
+  cookieStyleSince3_2: ["form", "cookie"],
+  type: ["array", "boolean", "integer", "number", "object", "string"],
+  simpleType: ["array", "boolean", "file", "integer", "number", "string"],
+  login: ["apiKey", "http", "oauth2", "openIdConnect"],
+  loginSince3_1: ["apiKey", "http", "mutualTLS", "oauth2", "openIdConnect"],
+  loginInSwagger: ["basic", "apiKey", "oauth2"],
+  flow: ["implicit", "password", "application", "accessCode"],
+};
+
+/** What keys must look like, and how that is said. */
+export const KEYS: Readonly<Record<string, readonly [form: RegExp, says: string]>> = {
+  paths: [/^\//, "must begin with /"],
+  responses: [
+    /^(?:default|[1-5](?:\d\d|XX))$/,
+    'must be a status, such as "200", "4XX" or "default"',
+  ],
+  "{operation}": [
+    /^(?!(?:get|put|post|delete|options|head|patch|trace|query)$)[\w!#$%&'*+.^`|~-]+$/i,
+    "must be a method that a path item has no member for",
+  ],
 };
 
 /** The methods that are members of a path item in every version, Swagger 2.0 included. */
@@ -52,8 +79,8 @@ const OPERATIONS = Object.fromEntries(COMMON_METHODS.map((method) => [method, "o
 /** What says the same in all versions. */
 const COMMON: Rows = {
   info: {
-    title: "string",
-    version: "string",
+    title: "string*",
+    version: "string*",
     description: "string",
     termsOfService: "url",
     contact: "contact",
@@ -143,7 +170,6 @@ const SCHEMA = {
   nullable: "any",
   enum: "any[]",
   required: "string[]",
-  $dynamicRef: "dynamicSchema",
   additionalItems: "schema",
   contains: "schema",
   contentSchema: "schema",
@@ -161,24 +187,24 @@ const SCHEMA = {
 };
 
 const EXAMPLES = { example: "any", examples: "{example}" };
-const CONTENT = { schema: "schema", content: "{mediaType}=", ...EXAMPLES };
-const FLOW = { refreshUrl: "url", scopes: "{string}" };
+const CONTENT = { schema: "schema", content: "{mediaType}", ...EXAMPLES };
+const FLOW = { refreshUrl: "url", scopes: "{string}*" };
 
 /** What OpenAPI 3.0 and those after it have. */
 const OPENAPI: Rows = {
   ...COMMON,
   document: {
     openapi: "version",
-    info: "info",
+    info: "info*",
     servers: "server[]",
-    paths: "paths",
+    paths: "paths*",
     components: "components",
     security: "securityRequirement[]",
     tags: "tag[]",
     externalDocs: "externalDocs",
   },
   server: { url: "url!", description: "string", variables: "{serverVariable}" },
-  serverVariable: { default: "string", enum: "texts", description: "string" },
+  serverVariable: { default: "string*", enum: "texts", description: "string" },
   components: {
     schemas: "{schema}",
     responses: "{response}",
@@ -206,7 +232,7 @@ const OPENAPI: Rows = {
     operationId: "string",
     parameters: "parameter[]",
     requestBody: "requestBody",
-    responses: "responses",
+    responses: "responses*",
     callbacks: "{callback}",
     deprecated: "boolean",
     security: "securityRequirement[]",
@@ -226,7 +252,7 @@ const OPENAPI: Rows = {
     allowReserved: "boolean",
     allowEmptyValue: "boolean",
   },
-  "parameter:path": { style: "pathStyle", required: "true" },
+  "parameter:path": { style: "pathStyle", required: "true*" },
   "parameter:header": { style: "headerStyle" },
   "parameter:cookie": { style: "cookieStyle" },
   header: {
@@ -247,7 +273,7 @@ const OPENAPI: Rows = {
     allowReserved: "boolean",
   },
   response: {
-    description: "string",
+    description: "string*",
     headers: "{header}",
     content: "{mediaType}",
     links: "{link}",
@@ -256,11 +282,11 @@ const OPENAPI: Rows = {
     summary: "string",
     description: "string",
     value: "any",
-    externalValue: "exampleFile",
+    externalValue: "url",
   },
   link: {
     operationId: "string",
-    operationRef: "linkedOperation",
+    operationRef: "url",
     parameters: "{any}",
     requestBody: "any",
     description: "string",
@@ -293,10 +319,11 @@ export const OPENAPI_3_0: Rows = extend(OPENAPI, {
 
 /** OpenAPI 3.1. */
 export const OPENAPI_3_1: Rows = extend(OPENAPI, {
-  document: { jsonSchemaDialect: "url", webhooks: "{pathItem}" },
+  document: { jsonSchemaDialect: "url", paths: "paths", webhooks: "{pathItem}" },
   info: { summary: "string" },
   license: { identifier: "string" },
   components: { pathItems: "{pathItem}" },
+  operation: { responses: "responses" },
   link: { parameters: "{string}" },
   securityScheme: { type: "loginSince3_1!" },
   schema: SCHEMA,
@@ -310,7 +337,7 @@ export const OPENAPI_3_2: Rows = extend(OPENAPI_3_1, {
   components: { mediaTypes: "{mediaType}" },
   pathItem: { query: "operation", additionalOperations: "{operation}" },
   parameter: { in: "placeSince3_2!" },
-  "parameter:querystring": { content: "{mediaType}!=" },
+  "parameter:querystring": { content: "{mediaType}!" },
   "parameter:path": { allowReserved: "boolean" },
   "parameter:cookie": { style: "cookieStyleSince3_2", allowReserved: "boolean" },
   mediaType: {
@@ -324,7 +351,7 @@ export const OPENAPI_3_2: Rows = extend(OPENAPI_3_1, {
     prefixEncoding: "encoding[]",
     itemEncoding: "encoding",
   },
-  response: { summary: "string" },
+  response: { summary: "string", description: "string" },
   example: { dataValue: "any", serializedValue: "string" },
   securityScheme: { deprecated: "boolean" },
   "securityScheme:oauth2": { oauth2MetadataUrl: "url" },
@@ -381,14 +408,14 @@ export const OPENRPC_1_3: Rows = {
 export const SWAGGER: Rows = {
   ...COMMON,
   document: {
-    swagger: "string",
-    info: "info",
+    swagger: "any",
+    info: "info*",
     host: "host",
     basePath: "string",
     schemes: "string[]",
     consumes: "string[]",
     produces: "string[]",
-    paths: "paths",
+    paths: "paths*",
     definitions: "{schema}",
     parameters: "{parameter}",
     responses: "{response}",
@@ -407,7 +434,7 @@ export const SWAGGER: Rows = {
     consumes: "string[]",
     produces: "string[]",
     parameters: "parameter[]",
-    responses: "responses",
+    responses: "responses*",
     schemes: "string[]",
     deprecated: "boolean",
     security: "securityRequirement[]",
@@ -424,7 +451,7 @@ export const SWAGGER: Rows = {
   items: SIMPLE,
   header: { ...SIMPLE, description: "string" },
   response: {
-    description: "string",
+    description: "string*",
     schema: "schema",
     headers: "{header}",
     examples: "{any}",

@@ -3,12 +3,12 @@
  *
  * @module
  */
-import { followReference } from "./follow-reference.ts";
 import { LIMITS } from "./limits.ts";
-import { isObject, type Json, listOf, objectOf, setMember } from "../json/values.ts";
+import { isObject, type Json, listOf, mapMembers, objectOf, setMember } from "../json/values.ts";
 import { weigh } from "../json/weigh.ts";
-import { COMMON_METHODS } from "./shape-tables.ts";
-import { type Shape, shapeOfMember, structureOf } from "./document-structure.ts";
+import { followReference } from "./operations.ts";
+import { type Shape, shapeOfMember, structureOf } from "./structure.ts";
+import { COMMON_METHODS } from "./tables.ts";
 
 /** How much more than the document what is made of it may be. */
 const GROWTH_MAX = LIMITS.nodes;
@@ -98,20 +98,23 @@ export function upgradeSwagger(document: Json): Json {
   upgraded.servers ??= servers;
   if (servers.length === 0) delete upgraded.servers;
   upgraded.paths = mapMembers(
-    document.paths,
+    objectOf(document.paths),
     (item, path) => path.startsWith("x-") ? item : context.upgradePathItem(objectOf(item)),
   );
   const components = {
-    schemas: mapMembers(definitions, (schema) => context.upgradeSchema(schema)),
+    schemas: mapMembers(objectOf(definitions), (schema) => context.upgradeSchema(schema)),
     parameters: mapMembers(
-      parameters,
+      objectOf(parameters),
       (value) => context.isBody(value) ? undefined : context.upgradeParameter(objectOf(value)),
     ),
     responses: mapMembers(
-      responses,
+      objectOf(responses),
       (value) => context.upgradeResponse(objectOf(value), mediaTypes(document.produces)),
     ),
-    securitySchemes: mapMembers(securityDefinitions, (value) => upgradeScheme(objectOf(value))),
+    securitySchemes: mapMembers(
+      objectOf(securityDefinitions),
+      (value) => upgradeScheme(objectOf(value)),
+    ),
   };
   const filled = Object.entries(components).filter(([, members]) =>
     Object.keys(members).length > 0
@@ -226,7 +229,7 @@ function createContext(document: Json) {
       // The members of what is made so far are shared.
       if (type.includes("/")) setMember(content, type, { ...objectOf(content[type]), example });
     }
-    const upgraded = mapMembers(headers, (value) => {
+    const upgraded = mapMembers(objectOf(headers), (value) => {
       const header = objectOf(value);
       return { ...keep(header, KEPT.header), schema: simpleSchema(header) };
     });
@@ -247,7 +250,7 @@ function createContext(document: Json) {
     const requestBody = upgradeBody(bodies, consumes);
     const types = mediaTypes(produces ?? document.produces);
     const responses = mapMembers(
-      operation.responses,
+      objectOf(operation.responses),
       (value, status) => status.startsWith("x-") ? value : upgradeResponse(objectOf(value), types),
     );
     return {
@@ -310,16 +313,6 @@ function keep(value: Json, names: readonly string[], hasExtensions = true): Json
     }
   }
   return kept;
-}
-
-/** An object with its members changed; those that become `undefined` are left out. */
-function mapMembers(value: unknown, change: (member: unknown, key: string) => unknown): Json {
-  const changed: Json = {};
-  for (const [key, member] of Object.entries(objectOf(value))) {
-    const result = change(member, key);
-    if (result !== undefined) setMember(changed, key, result);
-  }
-  return changed;
 }
 
 function mediaTypes(value: unknown): string[] {
