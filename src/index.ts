@@ -100,4 +100,4 @@ export type {
 export type { Access, OperationMarks } from "./kinds/marks.ts";
 export type { Forward, ForwardSettings } from "./gateway/forward-settings.ts";
 export type { Diagnostic as Finding } from "./openapi/diagnostics.ts";
-export type { DescriptionPlace } from "./description/place.ts";
+export type { DescriptionPlace } from "./description/watch.ts";

@@ -11,7 +11,7 @@ import { represent, type Representation } from "../src/http/representation.ts";
 import { lazy } from "../src/lazy.ts";
 import { formatDiagnostic } from "../src/openapi/diagnostics.ts";
 import { assembleNodeface, type Nodeface } from "../src/assemble-nodeface.ts";
-import type { DescriptionReport } from "../src/description/tell-report.ts";
+import type { DescriptionReport } from "../src/description/watch.ts";
 import { until } from "./nodes/_daemon.ts";
 
 const fresh = suite("a description that changes");

@@ -6,7 +6,7 @@
 import { createFetchDescription } from "../description/fetch-description.ts";
 import { createNodeReader, placeBelow, reasonIn } from "../description/unnamed-description.ts";
 import { askOffer, type KnownNode, knowNode } from "../description/known-interface.ts";
-import { createPrepare } from "../description/prepare-here-or-in-thread.ts";
+import { createPrepare } from "../description/thread.ts";
 import type { Prepared } from "../description/prepare.ts";
 import { inspectDescription, type PlaceOptions } from "../description/watch.ts";
 import { VERSION } from "../generated/build-info.js";

@@ -19,7 +19,6 @@ import {
 import { originsOf } from "../openapi/servers.ts";
 import { writeJson, writeYaml } from "../openapi/write.ts";
 import { excerpt } from "../untrusted-text.ts";
-import { breathe } from "../openapi/yield-to-requests.ts";
 
 /** What is shown of a description: plain data, but for what is still to come. */
 export interface Content {
@@ -78,7 +77,8 @@ async function prepareYaml(
   { document, read }: Marked,
 ): Promise<WrittenYaml> {
   try {
-    await breathe();
+    // All else is shown before.
+    await new Promise((resolve) => setTimeout(resolve, 0));
     return { form: await encodeForm(read(writeYaml(document))) };
   } catch (error) {
     return withoutYaml(job, error);

@@ -15,7 +15,7 @@ import { type File, type Reader, ReadError } from "../openapi/files.ts";
 import { withTimeout } from "../with-timeout.ts";
 import { askOffer, type KnownNode } from "./known-interface.ts";
 import { keepCurrent, type Live, type LiveOptions, type Shown } from "./watch.ts";
-import type { DescriptionReport } from "./tell-report.ts";
+import type { DescriptionReport } from "./watch.ts";
 
 /** How long a place is left alone when it has been looked at, in ms. */
 const AGAIN = 30_000;

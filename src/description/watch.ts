@@ -4,11 +4,16 @@
  *
  * @module
  */
-import { mapText } from "../bytes.ts";
 import type { Representation } from "../http/representation.ts";
 import type { Json } from "../json/values.ts";
 import { lazy, type Resource } from "../lazy.ts";
-import { diagnosticOfError } from "../openapi/diagnostics.ts";
+import type { Log } from "../log.ts";
+import {
+  type Diagnostic,
+  diagnosticOfError,
+  forLog,
+  formatDiagnostic,
+} from "../openapi/diagnostics.ts";
 import type { DocumentOfHost } from "../openapi/merge.ts";
 import type { DescribedOperation } from "../openapi/merge.ts";
 import type { LoadJob } from "../openapi/load.ts";
@@ -18,11 +23,15 @@ import { prepareForms } from "../openapi/serve.ts";
 import type { Whereabouts } from "../openapi/servers.ts";
 import { fileUrl } from "../platform.ts";
 import { runOneAtATime } from "../run-one-at-a-time.ts";
-import type { DescriptionPlace } from "./place.ts";
-import type { DescriptionReport } from "./tell-report.ts";
 import type { Content, Prepare, Prepared, PrepareJob, WrittenYaml } from "./prepare.ts";
 
-/** Where a description is, and what goes into it. */
+/** Where a node's description is: a file's path or URL, or the text itself. */
+export type DescriptionPlace =
+  | string
+  | URL
+  | { readonly text: string; readonly name?: string | undefined };
+
+/** A description's place, and what goes into it. */
 export interface PlaceOptions extends Whereabouts {
   readonly place: DescriptionPlace;
   /** This service's own description, whose operations are added. */
@@ -176,7 +185,9 @@ async function openPlace(
     const read: Reader = (url, stamp) => {
       if (url.href !== entry.href) return readNothing(url);
       return Promise.resolve(
-        stamp === undefined ? { url, bytes: mapText(text), isJson, stamp: "text" } : undefined,
+        stamp === undefined
+          ? { url, bytes: new TextEncoder().encode(text), isJson, stamp: "text" }
+          : undefined,
       );
     };
     return { entry, read };
@@ -204,4 +215,31 @@ async function hasChanged(stamps: Prepared["stamps"], read: Reader): Promise<boo
     }
   }
   return false;
+}
+
+/** The fate of a description that was read. */
+export interface DescriptionReport {
+  readonly diagnostics: readonly Diagnostic[];
+  /** The version that is shown: the description, an older version of it, or this service's own alone. */
+  readonly shown: "current" | "older" | "own";
+  /** The operations that are called at the node, where calls are forwarded and the description was read. */
+  readonly operations?: readonly NodeOperation[] | undefined;
+}
+
+/** Logs what is wrong with a description, and what is shown in its place. */
+export function logReport({ diagnostics, shown }: DescriptionReport, log: Log): void {
+  const code = "description";
+  const { logged, more } = forLog(diagnostics);
+  for (const finding of logged) {
+    const level = finding.level === "error" ? "error" : "warn";
+    log(formatDiagnostic(finding), { code, level, finding });
+  }
+  if (more > 0) {
+    const what = `and ${more} more in the description; nodeface check shows all`;
+    log(what, { code, level: "warn" });
+  }
+  const message = shown === "older"
+    ? "the version of the description before is still shown"
+    : "the node's description cannot be shown";
+  if (shown !== "current") log(message, { code, level: "warn" });
 }

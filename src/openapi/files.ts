@@ -213,7 +213,7 @@ export function createLoader(entry: URL, read: Reader): Loader {
     }
     const at = new URL(file.url);
     at.hash = "";
-    return members.get(at.href) ?? take(at, await parse(bounds.nameOf(at), file));
+    return members.get(at.href) ?? take(at, parse(bounds.nameOf(at), file));
   };
 
   return {

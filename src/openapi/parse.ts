@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Bytes, partsOf } from "../bytes.ts";
+import type { Bytes } from "../bytes.ts";
 import { readNumber } from "../json/lossless.ts";
 import { JsonDepthError, JsonScanner, JsonSyntaxError } from "../json/scan.ts";
 import { type Json, type Path, setMember } from "../json/values.ts";
@@ -36,26 +36,23 @@ interface TextFile {
 }
 
 /**
- * Parses a file. Never rejects: what is thrown on the way is a diagnostic.
+ * Parses a file. Never throws: what is thrown on the way is a diagnostic.
  *
  * @param name what the file is called in diagnostics
  * @param file JSON or YAML in UTF-8, with or without a byte order mark
  */
-export async function parse(
-  name: string,
-  file: TextFile,
-): Promise<Source> {
+export function parse(name: string, file: TextFile): Source {
   try {
-    return await parseText(name, file);
+    return parseText(name, file);
   } catch (error) {
     return unreadable(name, `cannot be read: ${excerpt((error as Error).message)}`);
   }
 }
 
-async function parseText(
+function parseText(
   name: string,
   { bytes, isJson }: TextFile,
-): Promise<Source> {
+): Source {
   const text = decode(bytes);
   if (typeof text !== "string") return unreadable(name, text.refusal);
   const tooLarge = (limit: number, what: string) =>
@@ -70,7 +67,7 @@ async function parseText(
   }
   if (bytes.length > LIMITS.yaml) return tooLarge(LIMITS.yaml, "YAML");
   const diagnostics = createDiagnostics();
-  return { name, text, diagnostics, ...await parseYaml(text, diagnostics) };
+  return { name, text, diagnostics, ...parseYaml(text, diagnostics) };
 }
 
 /** A file that cannot be understood, as a source whose diagnostic is fatal. */
@@ -92,11 +89,7 @@ function decode(bytes: Bytes): string | { refusal: string } {
   }
   if (bytes.includes(0)) return { refusal: "is binary, not text" };
   try {
-    const decoder = new TextDecoder("utf-8", { fatal: true });
-    let text = "";
-    // Copies, since a decoder of web standards takes nothing that can be resized.
-    for (const part of partsOf(bytes)) text += decoder.decode(part.slice(), { stream: true });
-    return text + decoder.decode();
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
     return { refusal: "is not text in UTF-8" };
   }

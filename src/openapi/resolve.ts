@@ -29,7 +29,6 @@ import {
   walk,
 } from "./structure.ts";
 import { type MemberDiagnostics, refuse, validate } from "./validate.ts";
-import { breathe, isDue } from "./yield-to-requests.ts";
 
 /** A value in a file, with its shape. */
 export interface Target {
@@ -123,7 +122,6 @@ export async function resolve(entry: URL, read: Reader): Promise<Files> {
     };
     const first = { shape: start.shape, value: start.value };
     for (const place of walk(first, structure, seen, inspect)) {
-      if (isDue()) await breathe();
       if (place.shape === "securityRequirement") checkSchemes(place, start, root, structure);
       await takeExample(place, start, loader, examples);
       const reference = referenceAt(place);

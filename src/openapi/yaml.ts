@@ -29,14 +29,6 @@ import {
   LIMITS,
   TOO_MANY_NODES,
 } from "./limits.ts";
-import { breathe, isDue } from "./yield-to-requests.ts";
-import { freeMemory } from "../platform.ts";
-
-/** The tokens and the nodes of a longer text are given back as soon as they have been used, in characters. */
-const LARGE = 1_000_000;
-
-/** Tokens between two looks at the clock. */
-const TURN = 1000;
 
 /** The core schema, whatever a directive says; the checks that are quadratic are done here. */
 const OPTIONS = {
@@ -68,17 +60,12 @@ interface Parsed {
  *
  * @param diagnostics what is wrong is added; where one of it is fatal, the value is `undefined`
  */
-export async function parseYaml(text: string, diagnostics: Diagnostics): Promise<Parsed> {
+export function parseYaml(text: string, diagnostics: Diagnostics): Parsed {
   try {
-    const isLarge = text.length > LARGE;
     countLines(text);
-    const document = await compose(text, diagnostics);
-    if (isLarge) freeMemory();
+    const document = compose(text, diagnostics);
     if (document) {
-      const parsed = build(document, diagnostics);
-      document.contents = null;
-      if (isLarge) freeMemory();
-      return parsed;
+      return build(document, diagnostics);
     }
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
@@ -103,10 +90,7 @@ function countLines(text: string): void {
  * @param diagnostics what is wrong with the text is added
  * @returns `undefined` where one of it is fatal
  */
-async function compose(
-  text: string,
-  diagnostics: Diagnostics,
-): Promise<Document.Parsed | undefined> {
+function compose(text: string, diagnostics: Diagnostics): Document.Parsed | undefined {
   const parser = new Parser();
   const composer = new Composer(OPTIONS);
   boundErrors(composer);
@@ -136,7 +120,6 @@ async function compose(
         throw new YamlError(parser.offset, message);
       }
       if (documents.length > 1) break;
-      if (tokens % TURN === 0 && isDue()) await breathe();
     }
     for (const token of parser.end()) documents.push(...composer.next(token));
     documents.push(...composer.end(true, text.length));

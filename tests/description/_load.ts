@@ -5,7 +5,7 @@ import { parse } from "yaml";
 import type { Diagnostic } from "../../src/openapi/diagnostics.ts";
 import { prepare } from "../../src/description/prepare.ts";
 import { identityOf } from "../../src/http/encode-content.ts";
-import type { DescriptionPlace } from "../../src/description/place.ts";
+import type { DescriptionPlace } from "../../src/description/watch.ts";
 import { inspectDescription, type PlaceOptions } from "../../src/description/watch.ts";
 import type { Form } from "../../src/openapi/serve.ts";
 import type { Whereabouts } from "../../src/openapi/servers.ts";
