@@ -73,7 +73,7 @@ export function createPrepare(log: (message: string) => void): Prepare {
 
 /**
  * Prepares a description in a thread, which goes on until it has written the YAML as well. Never rejects:
- * that the thread fails, or takes more time or memory than it may, is a finding.
+ * that the thread fails, or takes more time or memory than it may, is a diagnostic.
  *
  * @param job what is sent to the thread
  * @param read reads the files that the thread asks for; their bytes are given away
@@ -152,7 +152,7 @@ export interface SentFile {
 export type ToThread =
   | { readonly job: PrepareJob }
   | { readonly url: string; readonly file: SentFile | undefined }
-  /** The reason why a file cannot be had; `isExpected` where that is a finding about it. */
+  /** The reason why a file cannot be had; `isExpected` where that is a diagnostic about it. */
   | { readonly url: string; readonly failure: string; readonly isExpected: boolean };
 
 /** A prepared description, without the YAML, which is still to come. */

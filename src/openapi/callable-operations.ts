@@ -6,11 +6,10 @@
 import { type Json, listOf, objectOf, onceFor, textOf } from "../json/values.ts";
 import { type MultiSegment, multiSegmentOf } from "../kinds/marks.ts";
 import { parsePercent } from "../percent-decode.ts";
-import { followReference } from "./operations.ts";
-import { type LocatedOperation, operationsOf } from "./operations.ts";
 import { pathOfMethod } from "./openrpc.ts";
-import { findObstacles } from "./unreachable-paths.ts";
+import { followReference, type LocatedOperation, operationsOf } from "./operations.ts";
 import { NODE, THIS_SERVICE } from "./server-url.ts";
+import { findObstacles } from "./unreachable-paths.ts";
 
 /** What a value has to be, as far as it is checked: a part of a JSON Schema without its patterns. */
 export interface ValueRule {

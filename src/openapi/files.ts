@@ -162,8 +162,6 @@ class Refusal extends ReadError {}
 export interface Loader {
   /** By URL, the root first. */
   readonly members: ReadonlyMap<string, Member>;
-  /** The stamp of each file by the URL it was asked for at. */
-  readonly stamps: ReadonlyMap<string, string>;
   /** Loads the root; where that fails, it has no value and a diagnostic says why. */
   loadRoot(): Promise<Member>;
   /** Loads the file that a reference in another one names. */
@@ -178,12 +176,29 @@ export interface Loader {
  */
 export function createLoader(entry: URL, read: Reader): Loader {
   const members = new Map<string, Member>();
-  const stamps = new Map<string, string>();
   /** By the URL that is asked for; several may be one file. */
   const asked = new Map<string, LoadedFile>();
-  const bounds = createBounds(entry);
+  /** Where the root really is. */
+  let root = entry;
   const until = performance.now() + LIMITS.time;
   let size = 0;
+
+  /** Gives the reason why a URL may not be reached; nothing where it may. */
+  const refuse = (url: URL): string | undefined => {
+    if (url.protocol !== root.protocol || url.host !== root.host) {
+      return "leads to another origin and is not followed";
+    }
+    if (root.protocol !== "file:") return undefined;
+    const isInside = url.pathname.startsWith(folderOf(root)) && !/%2f|%5c/i.test(url.pathname);
+    return isInside ? undefined : "leads out of the description's folder and is not followed";
+  };
+
+  /** The name of a file in diagnostics. */
+  const nameOf = ({ pathname }: URL): string => {
+    const folder = folderOf(root);
+    const name = pathname.startsWith(folder) ? pathname.slice(folder.length) : pathname;
+    return decodePercent(name) || root.host;
+  };
 
   const take = (url: URL, source: Source): Member => {
     const known = members.get(url.href);
@@ -200,38 +215,35 @@ export function createLoader(entry: URL, read: Reader): Loader {
     if (performance.now() > until) {
       throw new ReadError(`all files take more than ${LIMITS.time / 1000} s`);
     }
-    stamps.set(url.href, "");
     const file = await read(url);
     if (!file) throw new ReadError("it has not changed");
     size += file.bytes.length;
-    stamps.set(url.href, file.stamp);
-    if (isRoot) bounds.take(file.url);
-    const refusal = bounds.refuse(file.url);
+    if (isRoot) root = file.url;
+    const refusal = refuse(file.url);
     if (refusal) throw new Refusal(refusal);
     if (size > LIMITS.total) {
       throw new ReadError(`all files are larger than ${formatSize(LIMITS.total)}`);
     }
     const at = new URL(file.url);
     at.hash = "";
-    return members.get(at.href) ?? take(at, parse(bounds.nameOf(at), file));
+    return members.get(at.href) ?? take(at, parse(nameOf(at), file));
   };
 
   return {
     members,
-    stamps,
     async loadRoot() {
       try {
         return await loadUrl(entry, true);
       } catch (error) {
         if (!(error instanceof ReadError)) throw error;
-        return take(entry, unreadable(bounds.nameOf(entry), `cannot be read: ${error.message}`));
+        return take(entry, unreadable(nameOf(entry), `cannot be read: ${error.message}`));
       }
     },
     async load(reference, from) {
       if (!URL.canParse(reference, from.url)) return { failure: "is no URL" };
       const url = new URL(reference, from.url);
       url.hash = "";
-      const refusal = bounds.refuse(url);
+      const refusal = refuse(url);
       if (refusal) return { failure: refusal };
       let loaded = asked.get(url.href);
       const known = members.get(url.href);
@@ -250,35 +262,4 @@ export function createLoader(entry: URL, read: Reader): Loader {
   };
 }
 
-/** The bounds of what a description's references may reach. */
-interface Bounds {
-  /** Sets where the root really is. */
-  take(root: URL): void;
-  /** Gives the reason why a URL may not be reached; nothing where it may. */
-  refuse(url: URL): string | undefined;
-  /** The name of a file in diagnostics. */
-  nameOf(url: URL): string;
-}
-
-function createBounds(entry: URL): Bounds {
-  const folderOf = ({ pathname }: URL) => pathname.slice(0, pathname.lastIndexOf("/") + 1);
-  let root = entry;
-  return {
-    take(found) {
-      root = found;
-    },
-    refuse(url) {
-      if (url.protocol !== root.protocol || url.host !== root.host) {
-        return "leads to another origin and is not followed";
-      }
-      if (root.protocol !== "file:") return undefined;
-      const isInside = url.pathname.startsWith(folderOf(root)) && !/%2f|%5c/i.test(url.pathname);
-      return isInside ? undefined : "leads out of the description's folder and is not followed";
-    },
-    nameOf({ pathname }) {
-      const folder = folderOf(root);
-      const name = pathname.startsWith(folder) ? pathname.slice(folder.length) : pathname;
-      return decodePercent(name) || root.host;
-    },
-  };
-}
+const folderOf = ({ pathname }: URL): string => pathname.slice(0, pathname.lastIndexOf("/") + 1);

@@ -76,9 +76,10 @@ export async function load(
   read: Reader,
 ): Promise<Loaded> {
   const where = isForwarding ? { ...job.where, publicUrl: undefined } : job.where;
-  const stamps = new Map([[entry, ""]]);
-  const reader: Reader = async (url, stamp) => {
-    const file = await read(url, stamp);
+  const stamps = new Map<string, string>();
+  const reader: Reader = async (url) => {
+    stamps.set(url.href, "");
+    const file = await read(url);
     if (file) stamps.set(url.href, file.stamp);
     return file;
   };
@@ -86,7 +87,7 @@ export async function load(
     const known = kind && await loadKind(kind, reader);
     const { document, ...others } = known && entry === KIND_FILES.interface
       ? { document: known, diagnostics: [] }
-      : await loadFiles({ entry, where, isForwarding }, known, reader, stamps);
+      : await loadFiles({ entry, where, isForwarding }, known, reader);
     if (!document) return { document, ...others, stamps };
     const whole = withServiceOperations(own, document, operations, documentOfHost);
     return { document: whole, ...others, stamps };
@@ -113,10 +114,8 @@ async function loadFiles(
   { entry, where, isForwarding }: Pick<LoadJob, "entry" | "where" | "isForwarding">,
   known: Json | undefined,
   read: Reader,
-  stamps: Map<string, string>,
 ): Promise<Omit<Loaded, "stamps">> {
   const files = await resolve(new URL(entry), read);
-  for (const [url, stamp] of files.stamps) stamps.set(url, stamp);
   const before = diagnosticsIn(files);
   if (before.some(({ isFatal }) => isFatal)) return { document: undefined, diagnostics: before };
   const { diagnostics } = files.root;

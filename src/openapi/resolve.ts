@@ -60,7 +60,7 @@ export interface ExampleFile {
 }
 
 /** A description with all that it refers to. */
-export interface Files extends Pick<Loader, "members" | "stamps"> {
+export interface Files extends Pick<Loader, "members"> {
   readonly root: Member;
   readonly structure: Structure;
   /** In the order in which they were found. */
@@ -84,7 +84,7 @@ const NONE: MemberDiagnostics = new Map();
  */
 export async function resolve(entry: URL, read: Reader): Promise<Files> {
   const loader = createLoader(entry, read);
-  const { members, stamps } = loader;
+  const { members } = loader;
   const root = await loader.loadRoot();
   const structure = structureOf(root.value);
   const links: Link[] = [];
@@ -93,7 +93,7 @@ export async function resolve(entry: URL, read: Reader): Promise<Files> {
   const wrong = new Map<unknown, Map<Shape, MemberDiagnostics>>();
   const examples = new Map<unknown, ExampleFile>();
   const files: Files = {
-    ...{ root, structure, members, stamps, links, examples },
+    ...{ root, structure, members, links, examples },
     linkOf: (holder, shape, key = "") => held.get(holder)?.get(shape + key),
     diagnosticsOf: (value, shape) => wrong.get(value)?.get(shape) ?? NONE,
   };

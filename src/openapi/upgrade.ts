@@ -8,7 +8,7 @@ import { isObject, type Json, listOf, mapMembers, objectOf, setMember } from "..
 import { weigh } from "../json/weigh.ts";
 import { followReference } from "./operations.ts";
 import { type Shape, shapeOfMember, structureOf } from "./structure.ts";
-import { COMMON_METHODS } from "./tables.ts";
+import { COMMON_METHODS, OPENAPI_3_0, SWAGGER } from "./tables.ts";
 
 /** How much more than the document what is made of it may be. */
 const GROWTH_MAX = LIMITS.nodes;
@@ -17,42 +17,28 @@ const mostOf = (document: Json) => 2 * weigh(document) + GROWTH_MAX;
 
 const TOO_LARGE = "in OpenAPI 3 it would be many times as large";
 
-/** The members that each kind has in both versions. Others go, but for extensions. */
-const KEPT = {
-  document: ["info", "tags", "externalDocs", "security"],
-  operation: [
-    ...["tags", "summary", "description", "externalDocs", "operationId", "deprecated", "security"],
-  ],
-  parameter: ["name", "in", "description", "required", "allowEmptyValue"],
-  body: ["description", "required"],
-  response: ["description"],
-  header: ["description"],
-  apiKey: ["type", "description", "name", "in"],
-  simple: [
-    ...["type", "format", "items", "default", "enum", "multipleOf", "maximum", "exclusiveMaximum"],
-    ...["minimum", "exclusiveMinimum", "maxLength", "minLength", "pattern", "maxItems", "minItems"],
-    ...["uniqueItems"],
-  ],
-  schema: [
-    ...[
-      "title",
-      "description",
-      "type",
-      "format",
-      "items",
-      "allOf",
-      "properties",
-      "default",
-      "enum",
-    ],
-    ...["additionalProperties", "required", "readOnly", "xml", "externalDocs", "example"],
-    ...["multipleOf", "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum", "maxLength"],
-    ...["minLength", "pattern", "maxItems", "minItems", "uniqueItems", "maxProperties"],
-    ...["minProperties", "nullable", "oneOf", "anyOf", "not", "writeOnly", "deprecated"],
-  ],
-} as const;
+/** Members that mean something else in OpenAPI 3, or are written anew. */
+const CHANGED = /^(?:\$.*|parameters|responses|headers|definitions|discriminator)$/;
 
-/** Where what is shared is in OpenAPI 3. */
+/** The members that both versions have, by their tables. Others go, but for extensions. */
+const shared = (swagger: string, openapi: string = swagger): string[] =>
+  Object.keys({ ...SWAGGER[swagger], ...SWAGGER[`${swagger}:apiKey`] })
+    .filter((key) => key in { ...OPENAPI_3_0[openapi], ...OPENAPI_3_0[`${openapi}:apiKey`] })
+    .filter((key) => !CHANGED.test(key));
+
+const KEPT = {
+  document: shared("document"),
+  operation: shared("operation"),
+  parameter: shared("parameter"),
+  body: shared("parameter", "requestBody"),
+  response: shared("response"),
+  header: shared("header"),
+  scheme: shared("securityScheme"),
+  simple: shared("items", "schema"),
+  schema: shared("schema"),
+};
+
+/** The sections of what is shared, in both versions. */
 const SECTIONS: readonly (readonly [from: string, to: string])[] = [
   ["#/definitions/", "#/components/schemas/"],
   ["#/parameters/", "#/components/parameters/"],
@@ -294,7 +280,7 @@ function upgradeScheme(scheme: Json): Json {
   const { type, flow, authorizationUrl, tokenUrl, scopes = {} } = scheme;
   const extensions = keep(scheme, ["description"]);
   if (type === "basic") return { type: "http", scheme: "basic", ...extensions };
-  if (type !== "oauth2") return keep(scheme, KEPT.apiKey);
+  if (type !== "oauth2") return keep(scheme, KEPT.scheme);
   const name = FLOWS[String(flow)] ?? "implicit";
   const needsAuthorization = name === "implicit" || name === "authorizationCode";
   const url = {
