@@ -4,7 +4,6 @@ import { parse } from "yaml";
 import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 import { formatDiagnostic } from "../src/openapi/diagnostics.ts";
 import { deepen, markServers } from "../src/openapi/servers.ts";
-import { serverUrl } from "../src/openapi/server-url.ts";
 import { withServers } from "../src/openapi/servers.ts";
 import { writeJson, writeYaml } from "../src/openapi/write.ts";
 import type { Json } from "../src/json/values.ts";
@@ -122,18 +121,6 @@ servers(
       "/v1/spec.yaml",
     );
     assert.equal(none, [{ url: ".." }]);
-  },
-);
-
-servers(
-  "the same at every depth, joined with a path before or after it is resolved",
-  () => {
-    assert.equal(
-      [0, 1, 2].flatMap((
-        depth,
-      ) => [serverUrl("", depth), serverUrl("/v1/node", depth)]),
-      [".", "./v1/node", "..", "../v1/node", "../..", "../../v1/node"],
-    );
   },
 );
 

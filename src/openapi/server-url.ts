@@ -19,29 +19,20 @@ import { LIMITS } from "./limits.ts";
 const HERE = "http://here.invalid";
 
 /**
- * The URL of something of this service, relative to a document of this service (RFC 3986, section 4.2), so
- * that it is right behind any prefix and any proxy. Joined with a path it is right both before and after
- * it is resolved.
- *
- * @param path below the service: empty for the service itself, or such as `/v1/node`
- * @param depth how many folders below the service the document is: 0 for `/spec.json`, 1 for
- *   `/v1/spec.json`
+ * The server of what this service responds to itself, relative to a document of this service (RFC 3986, section 4.2),
+ * so that it is right behind any prefix and any proxy. Joined with a path it is right both before and after it is
+ * resolved.
  */
-export function serverUrl(path: string, depth: number): string {
-  return (depth === 0 ? "." : Array(depth).fill("..").join("/")) + path;
-}
+export const THIS_SERVICE = ".";
 
-/** The server of what this service answers itself. */
-export const THIS_SERVICE: string = serverUrl("", 0);
-
-/** The server of what the node answers: its own paths stand below it. */
-export const NODE: string = serverUrl("/v1/node", 0);
+/** The server of the node: its own paths stand below it. */
+export const NODE: string = `${THIS_SERVICE}/v1/node`;
 
 /** A relative URL as one that is relative to `/spec.json` of this service; one of another host as it is. */
 export function atThisService(url: string): string {
   if (!URL.canParse(url, HERE)) return url;
   const { origin, href } = new URL(url, HERE);
-  return origin === HERE ? serverUrl(trim(withBraces(href.slice(HERE.length))), 0) : url;
+  return origin === HERE ? THIS_SERVICE + trim(withBraces(href.slice(HERE.length))) : url;
 }
 
 /** Resolves a URL against a folder, whose last slash may be missing. */

@@ -34,15 +34,13 @@ export const CHOICES: Readonly<Record<string, readonly string[]>> = {
   placeSince3_2: ["query", "querystring", "header", "path", "cookie"],
   placeInSwagger: ["query", "header", "path", "formData", "body"],
   keyPlace: ["query", "header", "cookie"],
-  queryStyle: ["form", "spaceDelimited", "pipeDelimited", "deepObject"],
-  pathStyle: ["matrix", "label", "simple"],
-  headerStyle: ["simple"],
-  cookieStyle: ["form"],
-  cookieStyleSince3_2: ["form", "cookie"],
+  style: [
+    ...["form", "simple", "spaceDelimited", "pipeDelimited", "deepObject", "matrix", "label"],
+    "cookie",
+  ],
   type: ["array", "boolean", "integer", "number", "object", "string"],
   simpleType: ["array", "boolean", "file", "integer", "number", "string"],
-  login: ["apiKey", "http", "oauth2", "openIdConnect"],
-  loginSince3_1: ["apiKey", "http", "mutualTLS", "oauth2", "openIdConnect"],
+  login: ["apiKey", "http", "mutualTLS", "oauth2", "openIdConnect"],
   loginInSwagger: ["basic", "apiKey", "oauth2"],
   flow: ["implicit", "password", "application", "accessCode"],
 };
@@ -190,8 +188,8 @@ const EXAMPLES = { example: "any", examples: "{example}" };
 const CONTENT = { schema: "schema", content: "{mediaType}", ...EXAMPLES };
 const FLOW = { refreshUrl: "url", scopes: "{string}*" };
 
-/** What OpenAPI 3.0 and those after it have. */
-const OPENAPI: Rows = {
+/** OpenAPI 3.0, and what those after it have as well. */
+export const OPENAPI_3_0: Rows = {
   ...COMMON,
   document: {
     openapi: "version",
@@ -244,23 +242,21 @@ const OPENAPI: Rows = {
     description: "string",
     required: "boolean",
     deprecated: "boolean",
+    style: "style",
     explode: "boolean",
-    ...CONTENT,
-  },
-  "parameter:query": {
-    style: "queryStyle",
     allowReserved: "boolean",
     allowEmptyValue: "boolean",
+    ...CONTENT,
   },
-  "parameter:path": { style: "pathStyle", required: "true*" },
-  "parameter:header": { style: "headerStyle" },
-  "parameter:cookie": { style: "cookieStyle" },
+  "parameter:path": { required: "true*" },
   header: {
     description: "string",
     required: "boolean",
     deprecated: "boolean",
-    style: "headerStyle",
+    style: "style",
     explode: "boolean",
+    allowReserved: "boolean",
+    allowEmptyValue: "boolean",
     ...CONTENT,
   },
   requestBody: { content: "{mediaType}!", description: "string", required: "boolean" },
@@ -268,7 +264,7 @@ const OPENAPI: Rows = {
   encoding: {
     contentType: "string",
     headers: "{header}",
-    style: "queryStyle",
+    style: "style",
     explode: "boolean",
     allowReserved: "boolean",
   },
@@ -311,21 +307,14 @@ const OPENAPI: Rows = {
   discriminator: { propertyName: "string!", mapping: "{mappedSchema}", [OTHERS]: "any" },
 };
 
-/** OpenAPI 3.0, in which these are of parameters and headers anywhere. */
-export const OPENAPI_3_0: Rows = extend(OPENAPI, {
-  parameter: { allowReserved: "boolean", allowEmptyValue: "boolean" },
-  header: { allowReserved: "boolean", allowEmptyValue: "boolean" },
-});
-
 /** OpenAPI 3.1. */
-export const OPENAPI_3_1: Rows = extend(OPENAPI, {
+export const OPENAPI_3_1: Rows = extend(OPENAPI_3_0, {
   document: { jsonSchemaDialect: "url", paths: "paths", webhooks: "{pathItem}" },
   info: { summary: "string" },
   license: { identifier: "string" },
   components: { pathItems: "{pathItem}" },
   operation: { responses: "responses" },
   link: { parameters: "{string}" },
-  securityScheme: { type: "loginSince3_1!" },
   schema: SCHEMA,
 });
 
@@ -338,8 +327,6 @@ export const OPENAPI_3_2: Rows = extend(OPENAPI_3_1, {
   pathItem: { query: "operation", additionalOperations: "{operation}" },
   parameter: { in: "placeSince3_2!" },
   "parameter:querystring": { content: "{mediaType}!" },
-  "parameter:path": { allowReserved: "boolean" },
-  "parameter:cookie": { style: "cookieStyleSince3_2", allowReserved: "boolean" },
   mediaType: {
     description: "string",
     itemSchema: "schema",
