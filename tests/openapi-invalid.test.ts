@@ -176,8 +176,8 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
     [
       "paths: {}\nwebhooks: {}",
       "webhooks",
-      {},
-      '4:11 note a document of OpenAPI 3.0 has no "webhooks"',
+      undefined,
+      '4:11 note a document of OpenAPI 3.0 has no "webhooks"; it is left out',
     ],
     [
       `paths: { /a: { get: { operationId: a, ${GOOD} }, put: { operationId: a, ${GOOD} } } }`,
@@ -215,6 +215,12 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
   ],
   "3.1.2": [
     [
+      "jsonSchemaDialect: ['https://hugo:S3cret@a.example']\npaths: {}",
+      "jsonSchemaDialect",
+      undefined,
+      '3:20 error "jsonSchemaDialect" must be a text; it is left out',
+    ],
+    [
       operation("parmeters: []"),
       "paths /a get parmeters",
       [],
@@ -242,9 +248,9 @@ const CASES: Readonly<Record<string, readonly Case[]>> = {
     [
       `paths: { /a: { get: {}, query: {}, additionalOperations: { COPY: {} } } }`,
       "paths /a",
-      { get: {}, query: {}, additionalOperations: { COPY: {} } },
-      '3:32 note a path item of OpenAPI 3.1 has no "query"',
-      '3:58 note a path item of OpenAPI 3.1 has no "additionalOperations"',
+      { get: {} },
+      '3:32 note a path item of OpenAPI 3.1 has no "query"; it is left out',
+      '3:58 note a path item of OpenAPI 3.1 has no "additionalOperations"; it is left out',
     ],
     [
       schema("type: [string, 'null', text]"),

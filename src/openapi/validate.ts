@@ -14,6 +14,7 @@ import { checkOperations } from "./operations.ts";
 import { withoutLogin, withoutLoginOf } from "./server-url.ts";
 import {
   isReference,
+  KEYWORDS,
   nameOfShape,
   pathOf,
   pathOfReference,
@@ -216,8 +217,10 @@ function validateMember(
   if (rule.type === "version") {
     return { severity: "note", message: `${name} ${misfit}`, value: versionFor(value) };
   }
-  if (rule.shape === undefined) return { severity, message: `${name} ${misfit}` };
-  return { severity, message: `${name} ${misfit}; it is left out`, isOmitted: true };
+  // What is no URL may hold some, with their passwords.
+  const isOmitted = rule.shape !== undefined || rule.type === "url" || rule.type === "host";
+  const message = `${name} ${misfit}${isOmitted ? "; it is left out" : ""}`;
+  return { severity, message, isOmitted };
 }
 
 /** The version that is meant by one without its last part. */
@@ -255,8 +258,11 @@ function unknownMember(
 ): MemberDiagnostic {
   const others = [...kinds[kind]!.keys()].filter((other) => !Object.hasOwn(value, other));
   const meant = key.length > MEANT_MAX ? undefined : nearest(key, others);
-  const message = `${withArticle(nameOfShape(shape))} of ${name} has no ${nameOf(key)}`;
-  return { severity: "note", message: message + didYouMean(meant) };
+  // Nothing in it is looked at, and some version has references and operations there.
+  const isOmitted = KEYWORDS.has(key);
+  const message = `${withArticle(nameOfShape(shape))} of ${name} has no ${nameOf(key)}` +
+    (isOmitted ? "; it is left out" : "") + didYouMean(meant);
+  return { severity: "note", message, isOmitted };
 }
 
 /** A key in a message. */
