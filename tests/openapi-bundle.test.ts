@@ -1,8 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { weigh } from "../src/json/weigh.ts";
 import { resolveFragment } from "../src/json/pointer.ts";
-import type { Json } from "../src/json/values.ts";
+import { estimateSize, type Json } from "../src/json/values.ts";
 import { bundleFiles, describe, describeSchema, schemaOf } from "./description/_bundle.ts";
 
 const references = suite("references of a description");
@@ -191,7 +190,7 @@ references("that are all of many examples are taken in until that is too much", 
   });
   const all = document.paths["/a"].get.responses[200].content["application/json"].schema.allOf;
   const taken = all.filter((item: { example: unknown }) => Array.isArray(item.example)).length;
-  assert.is(taken, Math.floor(1_000_000 / weigh(Array(20_000).fill(0))));
+  assert.is(taken, Math.floor(1_000_000 / estimateSize(Array(20_000).fill(0))));
   assert.match(
     diagnostics.join("\n"),
     "since it names more than can be put in its place (and 16 more)",

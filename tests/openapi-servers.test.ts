@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { parse } from "yaml";
 import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 import { formatDiagnostic } from "../src/openapi/diagnostics.ts";
-import { deepen, markServers } from "../src/openapi/servers.ts";
+import { markServers, rebaseServers } from "../src/openapi/servers.ts";
 import { withServers } from "../src/openapi/servers.ts";
 import { writeJson, writeYaml } from "../src/openapi/write.ts";
 import type { Json } from "../src/json/values.ts";
@@ -146,7 +146,7 @@ servers(
       const deep = structuredClone(document);
       deep.servers[0]!.url = "..";
       deep.paths["/."].get.servers[0]!.url = "../v1/node";
-      assert.equal(parse(new TextDecoder().decode(deepen(bytes(text), dots))), deep);
+      assert.equal(parse(new TextDecoder().decode(rebaseServers(bytes(text), dots))), deep);
     }
   },
 );

@@ -20,7 +20,7 @@ import type { LoadJob } from "../openapi/load.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import type { FetchUrl, Reader } from "../openapi/files.ts";
 import { prepareForms } from "../openapi/serve.ts";
-import type { Whereabouts } from "../openapi/servers.ts";
+import type { ServerContext } from "../openapi/servers.ts";
 import { fileUrl } from "../platform.ts";
 import { runOneAtATime } from "../run-one-at-a-time.ts";
 import type { Content, Prepare, Prepared, PrepareJob, WrittenYaml } from "./prepare.ts";
@@ -32,7 +32,7 @@ export type DescriptionPlace =
   | { readonly text: string; readonly name?: string | undefined };
 
 /** A description's place, and what goes into it. */
-export interface PlaceOptions extends Whereabouts {
+export interface PlaceOptions extends ServerContext {
   readonly place: DescriptionPlace;
   /** This service's own description, whose operations are added. */
   readonly own: Json;

@@ -85,3 +85,21 @@ export function onceFor<Of extends object, T>(make: (of: Of) => T): (of: Of) => 
     return known.value;
   };
 }
+
+/**
+ * Estimates how large a value is when it is written out, in values or 32 characters of text.
+ *
+ * @param known the sizes that are known already, as values may be shared
+ */
+export function estimateSize(value: unknown, known: Map<unknown, number> = new Map()): number {
+  if (typeof value === "string") return 1 + value.length / 32;
+  if (typeof value !== "object" || value === null) return 1;
+  const size = known.get(value);
+  if (size !== undefined) return size;
+  let sum = 1;
+  for (const key of Object.keys(value)) {
+    sum += key.length / 32 + estimateSize((value as Json)[key], known);
+  }
+  known.set(value, sum);
+  return sum;
+}

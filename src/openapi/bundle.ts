@@ -5,8 +5,7 @@
  * @module
  */
 import { formatPointer, valueAt } from "../json/pointer.ts";
-import { isObject, type Json, objectOf, setMember } from "../json/values.ts";
-import { weigh } from "../json/weigh.ts";
+import { estimateSize, isObject, type Json, objectOf, setMember } from "../json/values.ts";
 import { quote, shorten } from "../untrusted-text.ts";
 import { LIMITS } from "./limits.ts";
 import { isComponentName, nameComponents } from "./names.ts";
@@ -215,7 +214,7 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     const found = exampleReferenceIn(shape, value);
     const file = found?.key === key ? files.examples.get(found.example) : undefined;
     if (!file) return value[key];
-    copies += weigh(file.value, weights);
+    copies += estimateSize(file.value, weights);
     if (copies <= COPIES_MAX) return file.value;
     file.refuse("names more than can be put in its place");
     return value[key];
@@ -287,7 +286,7 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     open.add(value);
     const copied = copy(value, shape, true, depth + 1);
     open.delete(value);
-    copies += weigh(copied, weights);
+    copies += estimateSize(copied, weights);
     if (copies > COPIES_MAX) return refuse("names more than can be put in its place");
     return Array.isArray(copied) ? copied : { ...copied as Json, ...siblings };
   }

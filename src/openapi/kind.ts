@@ -48,7 +48,7 @@ export async function loadInterface(kind: string): Promise<KindInterface> {
   return parseJson(new TextDecoder().decode(await loadInterfaceJson(kind))) as KindInterface;
 }
 
-/** What a node says that it has. */
+/** The part of its interface that a node says it has. */
 export interface Offer {
   /** The names of its methods, or its paths without their first slash; of groups, if `before` is there. */
   readonly names?: readonly string[] | undefined;
@@ -60,10 +60,10 @@ export interface Offer {
   readonly version?: string | undefined;
 }
 
-/** What may be marked. */
+/** Something that may be marked. */
 type Marked = { readonly "x-since"?: unknown; readonly "x-software"?: unknown };
 
-/** What the document says of itself. */
+/** The head of the document of a kind. */
 export interface AboutKind {
   /** What nodes of the kind are called. */
   readonly title: string;
@@ -282,7 +282,7 @@ function withLimits(method: Json, post: Json): Json {
 }
 
 /**
- * Whether an operation that a kind marks reads for some values of its parameters alone. What the kind says of these is
+ * Tells whether an operation that a kind marks reads for some values of its parameters alone. What the kind says of these is
  * not known of the node's own description, so that such an operation has to be opened by name.
  */
 function isLimitedRead(kind: Json, { parameters, "x-access": access }: Json): boolean {
@@ -341,7 +341,7 @@ export function withOtherPart(document: Json, kind: Json): Json {
 
 const isMethodPath = (path: string): boolean => path.startsWith(pathOfMethod(""));
 
-/** Where an operation is below its service; names in its template do not matter. */
+/** The address of an operation below its service; names in its template do not matter. */
 function addressOf(document: Json, item: unknown, operation: Json, path: string): string {
   const holder = [operation, objectOf(item), document]
     .find(({ servers }) => listOf(servers).length > 0);

@@ -1,5 +1,5 @@
 /**
- * How much of a description is read. What comes from outside is never larger, deeper or longer than
+ * The limits of a description. What comes from outside is never larger, deeper or longer than
  * this; beyond a limit stands a diagnostic, and what was shown before stays.
  *
  * @module

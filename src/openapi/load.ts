@@ -26,7 +26,7 @@ import { upgradeOpenRpc } from "./openrpc.ts";
 import { checkOperations } from "./operations.ts";
 import { type Files, resolve } from "./resolve.ts";
 import { withoutLogin } from "./server-url.ts";
-import { basePathsAtNode, checkServers, type Whereabouts, withServers } from "./servers.ts";
+import { basePathsAtNode, checkServers, type ServerContext, withServers } from "./servers.ts";
 import { upgradeSwagger } from "./upgrade.ts";
 
 /** A description's place, and what goes into it: plain data, which another thread can be sent. */
@@ -42,7 +42,7 @@ export interface LoadJob {
   /** What a host says of the whole. */
   readonly documentOfHost?: DocumentOfHost | undefined;
   /** What is known of where the node is. */
-  readonly where: Whereabouts;
+  readonly where: ServerContext;
   /** Whether calls of the node are forwarded: then its operations are called through this service alone. */
   readonly isForwarding?: boolean | undefined;
 }
@@ -194,7 +194,7 @@ export function nameOf(entry: string): string {
 const SERVERS_TOLD = 5;
 
 /** The paths to choose from; `undefined` where nobody has to. */
-function undecidedPaths(document: Json, near: Whereabouts): string[] | undefined {
+function undecidedPaths(document: Json, near: ServerContext): string[] | undefined {
   if (near.node === undefined || near.servers === "keep") return undefined;
   const paths = basePathsAtNode(document, near);
   if (paths.length === 1) return undefined;
@@ -219,7 +219,7 @@ export function lineWithServers(from: string, path: string): string {
 }
 
 /** Where servers are when a document comes from a URL: they are relative to that, unless they stand for the node. */
-function nearOf(url: string, where: Whereabouts): Whereabouts {
+function nearOf(url: string, where: ServerContext): ServerContext {
   const { node, servers } = where;
   const isElsewhere = node !== undefined && new URL(node).origin !== new URL(url).origin;
   if (!/^http/.test(url) || (isElsewhere && servers !== "keep")) return where;

@@ -6,6 +6,7 @@
  * @module
  */
 import {
+  estimateSize,
   isObject,
   type Json,
   listOf,
@@ -14,14 +15,13 @@ import {
   setMember,
   textOf,
 } from "../json/values.ts";
-import { weigh } from "../json/weigh.ts";
 import { LIMITS } from "./limits.ts";
 import { createFreeName } from "./names.ts";
 import { followReference } from "./operations.ts";
 import { THIS_SERVICE } from "./server-url.ts";
 import { OPENRPC, type Shape, shapeOfMember } from "./structure.ts";
 
-/** Where a method is called at this service. */
+/** The path of this service at which a method is called. */
 export const pathOfMethod = (name: string): string => `/v1/rpc/${encodeURIComponent(name)}`;
 
 /** Says of a path item that its `GET` and its `POST` are one method, which is called in two ways. */
@@ -30,10 +30,10 @@ export const ONE_METHOD = "x-one-method";
 /** The types of JSON Schema of which a query can say a value. */
 const SCALARS: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean"]);
 
-/** How deep a schema is looked into. */
+/** The depth to which a schema is looked into. */
 const DEPTH_MAX = 16;
 
-/** How much the parameters and the results of all methods may be, what many refer to counted each time. */
+/** The most that the parameters and the results of all methods may be, what many refer to counted each time. */
 const GROWTH_MAX = LIMITS.nodes;
 
 /**
@@ -144,7 +144,7 @@ export function openApiOfMethods(openrpc: unknown): OpenApiOfMethods {
   for (const [name, method] of methods) {
     const params = listOf(method.params).map((param) => followReference(document, param));
     const result = followReference(document, method.result);
-    for (const part of [...params, result]) left -= weigh(part, weights);
+    for (const part of [...params, result]) left -= estimateSize(part, weights);
     if (left < 0) throw new RangeError("in OpenAPI it would be many times as large");
     const isGettable = method["x-access"] === "read" &&
       params.every(({ schema }) => scalarOf(schema) !== undefined);
@@ -181,7 +181,7 @@ export function upgradeOpenRpc(openrpc: Json): Json {
   };
 }
 
-/** What an operation is made of. */
+/** The parts that an operation is made of. */
 interface Parts {
   readonly document: Json;
   readonly method: Json;
@@ -295,7 +295,7 @@ function byBody({ method, params }: Parts): Json {
   };
 }
 
-/** What is said of a parameter. */
+/** The members that describe a parameter. */
 function aboutParam(param: Json): Json {
   const description = textOf(param.description ?? param.summary);
   return {

@@ -9,7 +9,7 @@ import { represent, type Representation } from "../http/representation.ts";
 import type { Json } from "../json/values.ts";
 import { lazy, type Resource } from "../lazy.ts";
 import { type DescribedOperation, type DocumentOfHost, withHost } from "./merge.ts";
-import { deepen, markServers, type Written } from "./servers.ts";
+import { markServers, rebaseServers, type Written } from "./servers.ts";
 
 /** A description may be kept, but is asked after at every use. */
 const REVALIDATE = "public, no-cache";
@@ -25,7 +25,7 @@ export interface Description {
 
 /** A description in one form, in every coding. */
 export interface Form extends KeptContent {
-  /** Where another dot makes what is served one folder deeper; see {@linkcode deepen}. */
+  /** Where another dot makes what is served one folder deeper; see {@linkcode rebaseServers}. */
   readonly dots: readonly number[];
 }
 
@@ -96,7 +96,7 @@ export async function prepareForms(
 
 /** A form as it is served one folder deeper. Few ask for it, and to encode it takes long. */
 async function deeper(form: Form, kind: typeof JSON_FORM): Promise<Representation> {
-  return await represented(await keep(deepen(await identityOf(form), form.dots)), kind);
+  return await represented(await keep(rebaseServers(await identityOf(form), form.dots)), kind);
 }
 
 const JSON_FORM = { type: "application/json", filename: "spec.json" };

@@ -48,7 +48,7 @@ export function isRelative(url: unknown): boolean {
 }
 
 /**
- * What stands before a host, and a user with a password. For `http:` readers take backslashes for slashes,
+ * The part before a host, and a user with a password. For `http:` readers take backslashes for slashes,
  * and need none of them.
  */
 const LOGIN = /^(https?:[\\/]*|[^\\/?#]*[\\/]{2,})[^\\/?#]*@/i;
@@ -58,7 +58,7 @@ export function withoutLogin(url: string): string {
   return url.replace(LOGIN, "$1");
 }
 
-/** What stands before the path of a URL. */
+/** The part of a URL before its path. */
 export function hostOf(url: string): string {
   return /^[^/]*\/\/[^/?#]*/.exec(url)?.[0] ?? url;
 }
@@ -113,7 +113,7 @@ export function expand({ url, variables }: Json): string[] {
   return all.map((choice) => fill(template, usual, choice)).filter((url) => url !== undefined);
 }
 
-/** What the variables of a URL may stand for, the default first. */
+/** The values of the variables of a URL, the default first. */
 function* valuesOf(
   template: string,
   variables: unknown,

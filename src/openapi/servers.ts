@@ -35,8 +35,8 @@ import {
   withoutLogin,
 } from "./server-url.ts";
 
-/** What the operator knows of where the node is. */
-export interface Whereabouts {
+/** The operator's knowledge of where the node is. */
+export interface ServerContext {
   /** What the URLs of servers are relative to. */
   readonly base?: string | undefined;
   /** The server of a document that names none. @default base */
@@ -65,12 +65,12 @@ export interface Whereabouts {
  */
 export function withServers(
   document: Json,
-  whereabouts: Whereabouts,
+  context: ServerContext,
   isForwarding: boolean = false,
 ): Json {
   const where = Object.fromEntries(
-    Object.entries(whereabouts).map(([key, url]) => [key, url && withoutLogin(url)]),
-  ) as Whereabouts;
+    Object.entries(context).map(([key, url]) => [key, url && withoutLogin(url)]),
+  ) as ServerContext;
   const { base, home = base, publicUrl } = where;
   const placed = mapServers(document, (servers) => nearServers(servers, where));
   const isNone = listOf(document.servers).filter(isObject).length === 0;
@@ -85,7 +85,7 @@ export function withServers(
 /** A description whose operations at the node are called through this service. */
 function throughThisService(
   document: Json,
-  { node, itself }: Whereabouts,
+  { node, itself }: ServerContext,
   isForwarding: boolean,
 ): Json {
   if (node === undefined) return document;
@@ -107,7 +107,7 @@ function throughThisService(
  */
 export function basePathsAtNode(
   document: Json,
-  { base, node, servers: given }: Whereabouts,
+  { base, node, servers: given }: ServerContext,
 ): string[] {
   if (node === undefined || given === "keep") return [];
   const servers = listOf(document.servers).filter(isObject);
@@ -125,7 +125,7 @@ export function basePathsAtNode(
   return [...new Set(paths)];
 }
 
-/** Whether a URL names no other machine than this one and the node's. */
+/** Tells whether a URL names no other machine than this one and the node's. */
 function isNear(url: string, node: string): boolean {
   if (isRelative(url)) return !/^[\\/]{2}/.test(url);
   const isOfNode = URL.canParse(url) && new URL(url).origin === new URL(node).origin;
@@ -153,7 +153,7 @@ function belowNode(path: string, node: string): string {
 /** Servers of which all lead to the node. */
 function nearServers(
   servers: readonly Json[],
-  { base, publicUrl, itself }: Whereabouts,
+  { base, publicUrl, itself }: ServerContext,
 ): readonly Json[] {
   const near = publicUrl ?? base;
   const mapped = servers.map((server) => {
@@ -298,7 +298,7 @@ function firstOriginsOf(document: Json): Set<string> {
 /** Checks what servers leave open, and whether all of their origins can be asked by the page. */
 export function checkServers(
   document: Json,
-  { base, publicUrl }: Whereabouts,
+  { base, publicUrl }: ServerContext,
   diagnostics: Diagnostics,
 ): void {
   for (const { path, servers } of serversOf(document)) {
@@ -371,7 +371,7 @@ function without(mark: string, written: string): Written {
 }
 
 /** Returns the same document as it is served one folder deeper. */
-export function deepen(bytes: Bytes, dots: readonly number[]): Bytes {
+export function rebaseServers(bytes: Bytes, dots: readonly number[]): Bytes {
   const parts: Bytes[] = [];
   let start = 0;
   for (const at of dots) {

@@ -17,12 +17,12 @@ import {
 } from "./tables.ts";
 
 /**
- * What a value is: a kind such as `schema`, a list of them (`schema[]`), or a map by names of the author's
+ * The shape of a value: a kind such as `schema`, a list of them (`schema[]`), or a map by names of the author's
  * choice (`{schema}`).
  */
 export type Shape = string;
 
-/** What a member of an object is. */
+/** The rule for a member of an object. */
 export interface Rule {
   /** As the table says it, without its last signs. */
   readonly type: string;
@@ -39,7 +39,7 @@ export interface Rule {
 /** The members of each kind. */
 type Kinds = Readonly<Record<string, ReadonlyMap<string, Rule>>>;
 
-/** What a version of the specification says. */
+/** The structure of documents of one version. */
 export interface Structure {
   /** As people say it: `OpenAPI 3.1`. */
   readonly name: string;
@@ -132,13 +132,13 @@ export const KEYWORDS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** What sits where in an OpenRPC 1.3 document. */
+/** The structure of an OpenRPC 1.3 document. */
 export const OPENRPC: Structure = version("OpenRPC 1.3", OPENRPC_1_3, {
   schema: ["components", "schemas"],
   contentDescriptor: ["components", "contentDescriptors"],
 });
 
-/** What sits where in a document, by the version that it says it is of. */
+/** The structure of a document, by the version that it says it is of. */
 export function structureOf(document: unknown): Structure {
   const { swagger, openapi, openrpc } = isObject(document) ? document : {} as Json;
   if (openrpc !== undefined && openapi === undefined && swagger === undefined) return OPENRPC;
@@ -203,7 +203,7 @@ export function nameOfShape(shape: Shape): string {
   return shape.startsWith("{") ? `map (${kind})` : kind;
 }
 
-/** Whether an object of a shape is a reference. A map of strings may have one called `$ref`. */
+/** Tells whether an object of a shape is a reference. A map of strings may have one called `$ref`. */
 export function isReference(shape: Shape, value: unknown): value is Json & { $ref: string } {
   return isObject(value) && Object.hasOwn(value, "$ref") && typeof value.$ref === "string" &&
     !Object.hasOwn(NAMING, shape.slice(1, -1));

@@ -22,7 +22,7 @@ export const OTHERS = "*";
 /** Strings that name something without a `$ref`, and what that is. */
 export const NAMING: Readonly<Record<string, string>> = { mappedSchema: "schema" };
 
-/** What there is only for some values of a member: `parameter:path` where `in` is `path`. */
+/** Kinds with members only for some values of a member: `parameter:path` where `in` is `path`. */
 export const VARIANTS: Readonly<Record<string, string>> = {
   parameter: "in",
   securityScheme: "type",
@@ -45,7 +45,7 @@ export const CHOICES: Readonly<Record<string, readonly string[]>> = {
   flow: ["implicit", "password", "application", "accessCode"],
 };
 
-/** What keys must look like, and how that is said. */
+/** The form of keys, and its words. */
 export const KEYS: Readonly<Record<string, readonly [form: RegExp, says: string]>> = {
   paths: [/^\//, "must begin with /"],
   responses: [
@@ -74,7 +74,7 @@ export const METHODS: readonly string[] = [...COMMON_METHODS, "trace", "query"];
 
 const OPERATIONS = Object.fromEntries(COMMON_METHODS.map((method) => [method, "operation"]));
 
-/** What says the same in all versions. */
+/** The rows that are the same in all versions. */
 const COMMON: Rows = {
   info: {
     title: "string*",
@@ -100,7 +100,7 @@ const COMMON: Rows = {
   securityRequirement: { [OTHERS]: "scopes" },
 };
 
-/** What says how large, long and precise a value is; limits are excluded by `true` before OpenAPI 3.1. */
+/** The members that say how large, long and precise a value is; limits are excluded by `true` before OpenAPI 3.1. */
 const FACETS = {
   format: "string",
   default: "any",
@@ -118,7 +118,7 @@ const FACETS = {
   uniqueItems: "boolean",
 };
 
-/** What other files have, being JSON Schema; nothing of it is left in one document. */
+/** Members of other files, being JSON Schema; nothing of it is left in one document. */
 const JSON_SCHEMA = {
   $ref: "reference",
   $schema: "any",

@@ -4,16 +4,23 @@
  * @module
  */
 import { LIMITS } from "./limits.ts";
-import { isObject, type Json, listOf, mapMembers, objectOf, setMember } from "../json/values.ts";
-import { weigh } from "../json/weigh.ts";
+import {
+  estimateSize,
+  isObject,
+  type Json,
+  listOf,
+  mapMembers,
+  objectOf,
+  setMember,
+} from "../json/values.ts";
 import { followReference } from "./operations.ts";
 import { type Shape, shapeOfMember, structureOf } from "./structure.ts";
 import { COMMON_METHODS, OPENAPI_3_0, SWAGGER } from "./tables.ts";
 
-/** How much more than the document what is made of it may be. */
+/** The most that a document may grow by. */
 const GROWTH_MAX = LIMITS.nodes;
 
-const mostOf = (document: Json) => 2 * weigh(document) + GROWTH_MAX;
+const mostOf = (document: Json) => 2 * estimateSize(document) + GROWTH_MAX;
 
 const TOO_LARGE = "in OpenAPI 3 it would be many times as large";
 
@@ -45,7 +52,7 @@ const SECTIONS: readonly (readonly [from: string, to: string])[] = [
   ["#/responses/", "#/components/responses/"],
 ];
 
-/** How lists are written, by where they stand and their `collectionFormat`. */
+/** The styles of lists, by where they stand and their `collectionFormat`. */
 const STYLES: Readonly<Record<string, Readonly<Record<string, Json>>>> = {
   query: {
     csv: { style: "form", explode: false },
@@ -106,7 +113,7 @@ export function upgradeSwagger(document: Json): Json {
     Object.keys(members).length > 0
   );
   if (filled.length > 0) upgraded.components = Object.fromEntries(filled);
-  if (weigh(upgraded) > mostOf(document)) throw new RangeError(TOO_LARGE);
+  if (estimateSize(upgraded) > mostOf(document)) throw new RangeError(TOO_LARGE);
   return upgraded;
 }
 

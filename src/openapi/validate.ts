@@ -233,7 +233,7 @@ function withoutLoginIn(type: string, text: string): string {
   return type === "host" ? withoutLogin(`//${text}`).slice(2) : text;
 }
 
-/** What everyone may read names no user and no password; nor does what is said of it. */
+/** Everyone may read what is served, and messages. */
 const LOGIN: MemberDiagnostic = {
   message: "a user and a password in a URL are left out: everyone may read what is served",
   severity: "note",

@@ -8,7 +8,7 @@ import { identityOf } from "../../src/http/encode-content.ts";
 import type { DescriptionPlace } from "../../src/description/watch.ts";
 import { inspectDescription, type PlaceOptions } from "../../src/description/watch.ts";
 import type { Form } from "../../src/openapi/serve.ts";
-import type { Whereabouts } from "../../src/openapi/servers.ts";
+import type { ServerContext } from "../../src/openapi/servers.ts";
 import type { Json } from "../../src/json/values.ts";
 import { parseJson } from "../../src/json/lossless.ts";
 import { ROOT } from "../_paths.ts";
@@ -31,7 +31,7 @@ export interface Loaded {
 /** Loads one of the files of this folder, or a text, and merges the service's own description. */
 export async function load(
   place: DescriptionPlace,
-  where: Whereabouts & Pick<PlaceOptions, "forward"> = NEAR,
+  where: ServerContext & Pick<PlaceOptions, "forward"> = NEAR,
   own: string = OWN,
 ): Promise<Loaded> {
   const found = typeof place === "string" ? pathOf(place) : place;
