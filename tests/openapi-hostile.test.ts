@@ -3,6 +3,7 @@ import * as assert from "uvu/assert";
 import { makeExample } from "../src/explorer/example-value.ts";
 import { readOutline } from "../src/explorer/read-outline.ts";
 import { listNodeOperations } from "../src/openapi/callable-operations.ts";
+import { locate } from "../src/openapi/diagnostics.ts";
 import { openApiOfMethods } from "../src/openapi/openrpc.ts";
 import { expand } from "../src/openapi/server-url.ts";
 import { upgradeSwagger } from "../src/openapi/upgrade.ts";
@@ -102,6 +103,17 @@ hostile(
     assert.ok(facts.length < 260_000, String(facts.length));
   },
 );
+
+hostile("a long line is looked through once, however much is wrong with it", () => {
+  let count = 0;
+  const text = { indexOf: () => (count++, -1) } as unknown as string;
+  const all = range(10_000).map((place) => ({
+    ...{ severity: "note" as const, message: `${place}`, more: 0 },
+    place,
+  }));
+  const located = locate("a.json", text, all, () => []);
+  assert.equal([located.length, located.at(-1)?.column, count], [10_000, 10_000, 1]);
+});
 
 hostile("an example is made of a few values, however many a schema has", () => {
   const { object, count } = counted({ type: "integer" }, "type");

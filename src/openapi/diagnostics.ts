@@ -90,7 +90,7 @@ export function locate(
 ): Diagnostic[] {
   const paths = all.flatMap(({ place }) => typeof place === "number" ? [] : [place]);
   const offsets = paths.length > 0 ? [...offsetsOf(paths)] : [];
-  let line = 1, start = 0;
+  let line = 1, start = 0, end = text.indexOf("\n");
   return all
     .map((one) => ({
       ...one,
@@ -98,9 +98,8 @@ export function locate(
     }))
     .sort((a, b) => a.offset - b.offset)
     .map(({ severity, message, more, offset }) => {
-      for (let end = text.indexOf("\n", start); end !== -1 && end < offset;) {
+      for (; end !== -1 && end < offset; end = text.indexOf("\n", start)) {
         [line, start] = [line + 1, end + 1];
-        end = text.indexOf("\n", start);
       }
       return {
         ...{ file, line, column: offset - start + 1, message, isFatal: severity === "fatal" },
