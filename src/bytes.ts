@@ -8,19 +8,7 @@
 export type Bytes = ReturnType<TextEncoder["encode"]>;
 
 /**
- * Bytes, all zero, that go back to the system when they are dropped: of a large file, and nothing that is
- * answered with. A buffer that can be resized is mapped by the runtime; any other comes from `malloc`. When
- * glibc's frees one of over 128 kB, it keeps up to twice as much free in each thread from then on
- * (mallopt(3), `M_MMAP_THRESHOLD`): 20 MB after a description of 13 MB (Node 26.10).
- *
- * @param length in bytes
- */
-export function mapBytes(length: number): Bytes {
-  return new Uint8Array(new ArrayBuffer(length, { maxByteLength: length }));
-}
-
-/**
- * Gathers what comes in parts, as {@linkcode mapBytes} makes it; no part is kept.
+ * Gathers bytes that come in parts.
  *
  * @param limit in bytes
  * @returns `undefined`, and what comes is cancelled, beyond the limit
@@ -29,27 +17,26 @@ export async function gatherBytes(
   parts: AsyncIterable<Uint8Array>,
   limit: number,
 ): Promise<Bytes | undefined> {
-  let bytes = mapBytes(PART_LENGTH);
+  const collector = createCollector();
   let length = 0;
   for await (const part of parts) {
-    const needed = length + part.byteLength;
-    if (needed > limit) return undefined;
-    if (needed > bytes.byteLength) {
-      const larger = mapBytes(Math.max(needed, 2 * bytes.byteLength));
-      larger.set(bytes);
-      bytes = larger;
-    }
-    bytes.set(part, length);
-    length = needed;
+    length += part.byteLength;
+    if (length > limit) return undefined;
+    collector.push(part as Bytes);
   }
-  bytes.buffer.resize(length);
-  return bytes;
+  return joinBytes(collector.take());
 }
 
 /** Concatenates byte arrays. */
 export function joinBytes(parts: readonly Uint8Array[]): Bytes {
   const length = parts.reduce((size, { byteLength }) => size + byteLength, 0);
-  return fill(new Uint8Array(length), parts);
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.byteLength;
+  }
+  return bytes;
 }
 
 /** Collects bytes that come in parts of any length: short ones are copied together, so that each costs its size alone. */
@@ -95,23 +82,8 @@ export function createCollector(): Collector {
   };
 }
 
-/** Copies parts into bytes, one behind the other; each is done with when the next is asked for. */
-function fill(bytes: Bytes, parts: Iterable<Uint8Array>): Bytes {
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.byteLength;
-  }
-  return bytes;
-}
-
 /** How long a part of a content is, in bytes or UTF-16 code units. */
 const PART_LENGTH = 65_536;
-
-/** The parts of a text. */
-export function* slicesOf(text: string): Generator<string> {
-  for (let at = 0; at < text.length; at += PART_LENGTH) yield text.slice(at, at + PART_LENGTH);
-}
 
 /**
  * The bytes of a content, part by part, a text in UTF-8. Each part is valid until the next is asked for. To
@@ -135,11 +107,6 @@ export function byteLengthOf(text: string): number {
   let length = 0;
   for (const { byteLength } of partsOf(text)) length += byteLength;
   return length;
-}
-
-/** A text in UTF-8, as {@linkcode mapBytes} makes it. */
-export function mapText(text: string): Bytes {
-  return fill(mapBytes(byteLengthOf(text)), partsOf(text));
 }
 
 /** More parts than that are too many where they are shorter than that on average, in bytes. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { DescriptionPlace } from "./description/place.ts";
+import type { DescriptionPlace } from "./description/watch.ts";
 import { mistakesInOperations } from "./host-operations/check-operations.ts";
 import type { CheckedOptions, NodefaceOptions } from "./options.ts";
 import { OPTIONS, optionsWith } from "./options-schema.ts";

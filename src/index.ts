@@ -99,5 +99,5 @@ export type {
 } from "./kinds/interface.ts";
 export type { Access, OperationMarks } from "./kinds/marks.ts";
 export type { Forward, ForwardSettings } from "./gateway/forward-settings.ts";
-export type { Finding } from "./openapi/diagnostics.ts";
-export type { DescriptionPlace } from "./description/place.ts";
+export type { Diagnostic as Finding } from "./openapi/diagnostics.ts";
+export type { DescriptionPlace } from "./description/watch.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import type { NodeEvent } from "./info/state-log.ts";
-import type { Finding } from "./openapi/diagnostics.ts";
+import type { Diagnostic } from "./openapi/diagnostics.ts";
 
 /** Takes what an operator should know: a sentence, and for programs what it is about. */
 export type Log = (message: string, event: LogEvent) => void;
@@ -17,7 +17,7 @@ export interface DescriptionEvent {
   readonly code: "description";
   readonly level: "info" | "warn" | "error";
   /** What is wrong with it, and where. */
-  readonly finding?: Finding | undefined;
+  readonly finding?: Diagnostic | undefined;
 }
 
 /** A call of the node that was forwarded: never a path, a parameter or a body. */

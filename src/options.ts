@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { DescriptionPlace } from "./description/place.ts";
-import type { DescriptionReport } from "./description/tell-report.ts";
+import type { DescriptionPlace } from "./description/watch.ts";
+import type { DescriptionReport } from "./description/watch.ts";
 import type { Forward } from "./gateway/forward-settings.ts";
 import type { Cors } from "./http/cors.ts";
 import type { Hosts } from "./http/host-guard.ts";

@@ -7,7 +7,7 @@
  */
 import type { Readable } from "node:stream";
 import type { ReadableStream as NodeStream } from "node:stream/web";
-import { type Bytes, joinBytes, mapBytes } from "./bytes.ts";
+import { type Bytes, joinBytes } from "./bytes.ts";
 import { CREDENTIALS_DIRECTORY, expandPath, isCredential } from "./expand-path.ts";
 import { withTimeout } from "./with-timeout.ts";
 
@@ -148,7 +148,7 @@ async function read(place: string | URL, limit: number): Promise<Bytes> {
   const file = await open(path, "r");
   try {
     // Files of `/proc` have a size of 0.
-    const bytes = mapBytes(Math.min(Math.max(found.size, BUFFER_BYTES_MIN), limit) + 1);
+    const bytes = new Uint8Array(Math.min(Math.max(found.size, BUFFER_BYTES_MIN), limit) + 1);
     let length = 0;
     while (length < bytes.length) {
       const { bytesRead } = await file.read(bytes, length, bytes.length - length, null);
@@ -156,8 +156,7 @@ async function read(place: string | URL, limit: number): Promise<Bytes> {
       length += bytesRead;
     }
     if (length > limit) throw new PlatformError(isLarger(limit));
-    bytes.buffer.resize(length);
-    return bytes;
+    return bytes.slice(0, length);
   } finally {
     await file.close();
   }
@@ -377,11 +376,6 @@ interface WebWorker {
     listen: (event: { data?: unknown; message?: string }) => void,
   ): void;
   terminate(): void;
-}
-
-/** Gives back the memory of what is no longer used, where the runtime offers that: Bun waits until much more has gathered. */
-export function freeMemory(): void {
-  (globalThis as { Bun?: { gc(isSynchronous: boolean): void } }).Bun?.gc(true);
 }
 
 /**

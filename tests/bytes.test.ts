@@ -1,16 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import {
-  byteLengthOf,
-  createCollector,
-  gatherBytes,
-  joinBytes,
-  mapText,
-  partsOf,
-  slicesOf,
-} from "../src/bytes.ts";
+import { byteLengthOf, createCollector, gatherBytes, joinBytes, partsOf } from "../src/bytes.ts";
 import { digest } from "../src/http/content-digest.ts";
-import { readSource } from "../src/openapi/parse.ts";
 
 const bytes = suite("bytes in parts");
 
@@ -34,12 +25,9 @@ bytes("a text has the same part by part as in one piece", () => {
   for (const text of [...TEXTS, ...HALVES]) {
     const whole = new TextEncoder().encode(text);
     assert.ok(isSame(joinBytes(Array.from(partsOf(text), (part) => part.slice())), whole));
-    assert.ok(isSame(mapText(text), whole));
     assert.ok(isSame(joinBytes([...partsOf(whole)]), whole));
     assert.is(byteLengthOf(text), whole.byteLength);
-    assert.is([...slicesOf(text)].join(""), text);
   }
-  assert.is(mapText("").byteLength, 0);
 });
 
 bytes("what comes in short parts is collected in few, in its order", () => {
@@ -61,18 +49,6 @@ bytes("what comes in short parts is collected in few, in its order", () => {
     if (lengths.length === 1) assert.ok(taken.length < 150, `${taken.length} parts`);
     assert.equal(collector.take(), []);
   }
-});
-
-bytes("a text is read the same, wherever a part of its bytes ends", async () => {
-  for (const text of TEXTS) {
-    const json = JSON.stringify({ text });
-    const { value, findings } = await readSource("x", { bytes: mapText(json), isJson: true });
-    assert.equal(findings, []);
-    assert.ok((value as { text: string }).text === text);
-  }
-  const broken = joinBytes([mapText(`"${"a".repeat(JOINT)}`), new Uint8Array([0xf0, 0x9f, 0x98])]);
-  const { findings } = await readSource("x", { bytes: broken, isJson: true });
-  assert.match(findings[0]!.message, /not text in UTF-8/);
 });
 
 bytes("what comes in parts is gathered up to a limit, and cancelled beyond it", async () => {
@@ -104,7 +80,10 @@ bytes("each content has a digest of its own, a change in any part another one", 
   const digests = await Promise.all(contents.map(digest));
   assert.is(new Set(digests).size, contents.length);
   for (const each of digests) assert.match(each, /^[\w-]{22}$/);
-  assert.equal(await Promise.all(contents.map((content) => digest(mapText(content)))), digests);
+  assert.equal(
+    await Promise.all(contents.map((content) => digest(new TextEncoder().encode(content)))),
+    digests,
+  );
 });
 
 bytes.run();

@@ -2,14 +2,14 @@ import { Buffer } from "node:buffer";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";
-import { prepareInThread } from "../src/description/prepare-in-thread.ts";
-import { createPrepare } from "../src/description/prepare-here-or-in-thread.ts";
+import { prepareInThread } from "../src/description/thread.ts";
+import { createPrepare } from "../src/description/thread.ts";
 import { prepare, type Prepared } from "../src/description/prepare.ts";
 import { createNodeface } from "../src/index.ts";
-import { formatFinding } from "../src/openapi/diagnostics.ts";
+import { formatDiagnostic } from "../src/openapi/diagnostics.ts";
 import { LIMITS } from "../src/openapi/limits.ts";
 import type { LoadJob } from "../src/openapi/load.ts";
-import { type Reader, ReadError } from "../src/openapi/read-file-or-url.ts";
+import { type Reader, ReadError } from "../src/openapi/files.ts";
 import type { startThread } from "../src/platform.ts";
 import { testWhere } from "./_needs.ts";
 import { IS_NODE } from "./_runtime.ts";
@@ -62,7 +62,10 @@ large("comes out of a thread as it would without one", async () => {
   assert.equal(await there.content?.yaml, await here.content?.yaml);
   assert.equal(without(there), without(here));
   assert.equal(asked, ["openapi.json", "a.json", "none.json"]);
-  assert.match(here.findings.map(formatFinding).join(), "cannot be read: there is no such file");
+  assert.match(
+    here.diagnostics.map(formatDiagnostic).join(),
+    "cannot be read: there is no such file",
+  );
   assert.ok(here.content);
 });
 
@@ -75,9 +78,9 @@ large("is read once, however late it is known to be large", async () => {
     ...Object.fromEntries(names.map((name) => [name, item])),
   };
   const { read, asked } = readerOf(files);
-  const { content, findings } = await createPrepare(() => assert.unreachable())(JOB, read);
+  const { content, diagnostics } = await createPrepare(() => assert.unreachable())(JOB, read);
   assert.equal(asked, ["openapi.json", ...names]);
-  assert.equal(findings.filter(({ level }) => level === "error"), []);
+  assert.equal(diagnostics.filter(({ level }) => level === "error"), []);
   assert.is(content?.page.title, "Things");
 });
 
@@ -111,7 +114,7 @@ large(
     assert.equal(prepared.content?.json, content!.json);
     const yaml = await prepared.content!.yaml;
     assert.is(
-      "finding" in yaml && formatFinding(yaml.finding),
+      "diagnostic" in yaml && formatDiagnostic(yaml.diagnostic),
       "openapi.json:1:1 cannot be written as YAML: it takes more than it may; " +
         "/spec.yaml has it as JSON, which is YAML as well",
     );
@@ -170,19 +173,22 @@ large("keeps no request waiting", async () => {
 
 large("is given up where it takes too long, and what was there stays", async () => {
   const never: Reader = () => new Promise(() => {});
-  const { content, findings } = (await prepareInThread(JOB, never, { ...LIMITS, time: 200 }))!;
+  const { content, diagnostics } = (await prepareInThread(JOB, never, { ...LIMITS, time: 200 }))!;
   assert.is(content, undefined);
   const said = ["openapi.json:1:1 cannot be shown: it takes more than 0.2 s"];
-  assert.equal(findings.map(formatFinding), said);
+  assert.equal(diagnostics.map(formatDiagnostic), said);
 });
 
 large("is a finding where the thread cannot be told of it, or a file makes trouble", async () => {
   const wrong: LoadJob = { ...JOB, own: { paths: () => {} } };
   const sent = (await prepareInThread(wrong, readerOf({}).read))!;
-  assert.match(formatFinding(sent.findings[0]!), /^openapi.json:1:1 cannot be shown: .*clone/);
+  assert.match(
+    formatDiagnostic(sent.diagnostics[0]!),
+    /^openapi.json:1:1 cannot be shown: .*clone/,
+  );
   const failing: Reader = () => Promise.reject(new TypeError("a\x1b[2J"));
-  const { findings } = (await prepareInThread(JOB, failing))!;
-  assert.equal(findings.map(formatFinding), ["openapi.json:1:1 cannot be shown: a [2J"]);
+  const { diagnostics } = (await prepareInThread(JOB, failing))!;
+  assert.equal(diagnostics.map(formatDiagnostic), ["openapi.json:1:1 cannot be shown: a [2J"]);
 });
 
 testWhere(
@@ -191,9 +197,9 @@ testWhere(
   "is given up where it takes too much memory, on Node",
   async () => {
     const { read } = readerOf({ "openapi.json": describe(20_000) });
-    const { findings } = (await prepareInThread(JOB, read, { ...LIMITS, memory: 33_554_432 }))!;
+    const { diagnostics } = (await prepareInThread(JOB, read, { ...LIMITS, memory: 33_554_432 }))!;
     const said = ["openapi.json:1:1 cannot be shown: it takes more than 32 MiB"];
-    assert.equal(findings.map(formatFinding), said);
+    assert.equal(diagnostics.map(formatDiagnostic), said);
   },
 );
 

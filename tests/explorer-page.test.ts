@@ -498,12 +498,15 @@ function manyOperations(count: number, words: number): Document {
     tags: [`Tag ${i % 20}`],
     summary: `Get the ${word()} of ${word()}`,
     description: `${word()} ${text}`,
-    parameters: ["path", "query", "header"].map((place) => ({
-      name: word(),
-      in: place,
-      schema: { type: "string" },
-      description: `${word()} ${text}`,
-    })),
+    parameters: [
+      ...["query", "header"].map((place) => ({
+        name: word(),
+        in: place,
+        schema: { type: "string" },
+        description: `${word()} ${text}`,
+      })),
+      { name: "id", in: "path", required: true, schema: { type: "string" } },
+    ],
     responses: Object.fromEntries(
       [200, 400, 404, 500].map((status) => [status, { description: `${word()} ${text}` }]),
     ),

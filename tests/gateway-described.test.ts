@@ -7,7 +7,7 @@ import type { Forward } from "../src/gateway/forward-settings.ts";
 import { type Json, objectOf } from "../src/json/values.ts";
 import { createNodeface } from "../src/index.ts";
 import { listNodeOperations } from "../src/openapi/callable-operations.ts";
-import { withMarks, withMarksOfMethods } from "../src/openapi/marks-of-kind.ts";
+import { withMarks, withMarksOfMethods } from "../src/openapi/kind.ts";
 import { json, optionsFor, playNode, REST, until } from "./_gateway.ts";
 import { load } from "./description/_load.ts";
 

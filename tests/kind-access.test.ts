@@ -5,9 +5,9 @@ import { checkValue } from "../src/gateway/check-value.ts";
 import { listOf } from "../src/json/values.ts";
 import type { Access, OperationMarks } from "../src/kinds/marks.ts";
 import { listNodeOperations } from "../src/openapi/callable-operations.ts";
-import { documentOfKind } from "../src/openapi/kind-document.ts";
-import { operationsOf } from "../src/openapi/operations-of-path-item.ts";
-import { loadInterface } from "../src/openapi/load-interface.ts";
+import { documentOfKind } from "../src/openapi/kind.ts";
+import { operationsOf } from "../src/openapi/operations.ts";
+import { loadInterface } from "../src/openapi/kind.ts";
 
 const access = suite("who may call what a kind offers");
 

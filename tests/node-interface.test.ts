@@ -6,8 +6,8 @@ import * as assert from "uvu/assert";
 import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 import type { Json } from "../src/json/values.ts";
 import type { KindInterface } from "../src/kinds/interface.ts";
-import { documentOfKind, offered } from "../src/openapi/kind-document.ts";
-import { withMarks, withOtherPart } from "../src/openapi/marks-of-kind.ts";
+import { documentOfKind, offered } from "../src/openapi/kind.ts";
+import { withMarks, withOtherPart } from "../src/openapi/kind.ts";
 import { until } from "./nodes/_daemon.ts";
 import { sampleOf } from "./_runtime.ts";
 import { RECORDINGS } from "./nodes/_recorded.ts";
@@ -297,7 +297,7 @@ shown("a path of the node that is one of ours keeps its place, and so does ours"
 shown(
   "an OpenRPC document of the operator's is shown, and what is wrong in it is said",
   async () => {
-    const findings: string[] = [];
+    const diagnostics: string[] = [];
     const text = JSON.stringify(
       {
         openrpc: "1.3.2",
@@ -320,7 +320,7 @@ shown(
     );
     const { read } = create({
       description: { text, name: "mine.json" },
-      log: (message) => findings.push(message),
+      log: (message) => diagnostics.push(message),
     });
     const document = await read();
     assert.equal(document.info, { title: "Mine", version: "7" });
@@ -328,8 +328,8 @@ shown(
     assert.equal((get!.parameters as Json[])[0]!.name, "a");
     assert.is(post!.operationId, "add_post");
     assert.ok(document.paths["/v1/rpc/lost"]);
-    assert.is(findings.length, 2, findings.join("\n"));
-    for (const finding of findings) assert.match(finding, /^mine\.json:\d+:\d+ /);
+    assert.is(diagnostics.length, 2, diagnostics.join("\n"));
+    for (const finding of diagnostics) assert.match(finding, /^mine\.json:\d+:\d+ /);
   },
 );
 

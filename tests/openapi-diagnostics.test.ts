@@ -3,14 +3,14 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { forLog, formatFinding } from "../src/openapi/diagnostics.ts";
+import { forLog, formatDiagnostic } from "../src/openapi/diagnostics.ts";
 import { isEqual } from "../src/json/values.ts";
 import { load, parseYaml, pathOf } from "./description/_load.ts";
 
 const broken = suite("a broken description");
 
 /** What is said of each file, and whether it is shown all the same. */
-const FILES: Readonly<Record<string, [isShown: boolean, ...findings: string[]]>> = {
+const FILES: Readonly<Record<string, [isShown: boolean, ...diagnostics: string[]]>> = {
   "bad-yaml.yaml": [
     false,
     "6:1 is not YAML: Flow map in block collection must be sufficiently indented and end with a }",
@@ -19,7 +19,7 @@ const FILES: Readonly<Record<string, [isShown: boolean, ...findings: string[]]>>
     false,
     "1:51 is not JSON: a string stands where a comma or } should be",
   ],
-  "no-paths.yaml": [true, '1:1 the description has no "paths", so no operation is shown'],
+  "no-paths.yaml": [true, '1:1 a document needs "paths"'],
   "dangling.yaml": [true, '8:17 the reference to "#/components/responses/None" leads nowhere'],
   "circular.yaml": [
     true,
@@ -61,12 +61,15 @@ const FILES: Readonly<Record<string, [isShown: boolean, ...findings: string[]]>>
   ],
 };
 
-for (const [name, [isShown, ...findings]] of Object.entries(FILES)) {
+for (const [name, [isShown, ...diagnostics]] of Object.entries(FILES)) {
   broken(`${name} is ${isShown ? "shown" : "not shown"}, and what is wrong is said`, async () => {
     const loaded = await load(`broken/${name}`);
-    assert.equal(loaded.findings.map(formatFinding), findings.map((line) => `${name}:${line}`));
+    assert.equal(
+      loaded.diagnostics.map(formatDiagnostic),
+      diagnostics.map((line) => `${name}:${line}`),
+    );
     assert.is(loaded.document !== undefined, isShown);
-    assert.is(loaded.findings.some(({ isFatal }) => isFatal), !isShown);
+    assert.is(loaded.diagnostics.some(({ isFatal }) => isFatal), !isShown);
   });
 }
 
@@ -82,9 +85,9 @@ broken("JSON by its media type is told in the words of JSON, whatever it is call
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  const { findings } = await load(new URL(`http://127.0.0.1:${port}/openapi`));
+  const { diagnostics } = await load(new URL(`http://127.0.0.1:${port}/openapi`));
   server.close();
-  assert.equal(findings.map(formatFinding), [
+  assert.equal(diagnostics.map(formatDiagnostic), [
     'openapi:3:1 is not JSON: "}" stands where a key in double quotes should be',
   ]);
 });
@@ -101,17 +104,17 @@ broken("nothing of a file outside the folder is shown", async () => {
 });
 
 broken("a file that is not there is said to be so, without its path", async () => {
-  const { findings } = await load("broken/none.yaml");
-  assert.equal(findings.map(formatFinding), [
+  const { diagnostics } = await load("broken/none.yaml");
+  assert.equal(diagnostics.map(formatDiagnostic), [
     "none.yaml:1:1 cannot be read: there is no such file",
   ]);
 });
 
-broken("findings in JSON have their places as well", async () => {
+broken("diagnostics in JSON have their places as well", async () => {
   const text = `{ "openapi": "3.1.1", "info": { "title": "x", "version": "1" },
   "paths": { "/a": { "get": { "parameters": [ { "name": "}\\"" }, { "$ref": "#/none" } ] } } } }`;
-  const { findings } = await load({ text, name: "x.json" });
-  assert.equal(findings.map(formatFinding), [
+  const { diagnostics } = await load({ text, name: "x.json" });
+  assert.equal(diagnostics.map(formatDiagnostic), [
     'x.json:2:47 an item needs "in", one of query, header, path, cookie, to be a parameter; it is left out',
     'x.json:2:76 the reference to "#/none" leads nowhere',
   ]);
@@ -119,8 +122,8 @@ broken("findings in JSON have their places as well", async () => {
 
 broken("a key that stands twice in JSON is found", async () => {
   const text = '{"openapi":"3.1.1","info":{"title":"x","version":"1","title":"y"},"paths":{}}';
-  const { findings, document } = await load({ text });
-  assert.equal(findings.map(formatFinding), [
+  const { diagnostics, document } = await load({ text });
+  assert.equal(diagnostics.map(formatDiagnostic), [
     "openapi.yaml:1:54 the same key stands here a second time; the last one counts",
   ]);
   assert.is((document?.info as { title: string }).title, "y");
@@ -129,25 +132,27 @@ broken("a key that stands twice in JSON is found", async () => {
 broken("JSON that is nested without end is told so, whatever it is called", async () => {
   const message = "is not JSON: this is nested more than 256 levels deep";
   for (const name of ["x.json", "x.yaml"]) {
-    const { findings, document } = await load({ text: "[".repeat(1_000_000), name });
-    assert.equal(findings.map(formatFinding), [`${name}:1:257 ${message}`]);
+    const { diagnostics, document } = await load({ text: "[".repeat(1_000_000), name });
+    assert.equal(diagnostics.map(formatDiagnostic), [`${name}:1:257 ${message}`]);
     assert.is(document, undefined);
   }
 });
 
 broken("YAML that is nested too deep for JSON is told so", async () => {
   const text = `openapi: 3.1.1\nx: ${"[".repeat(1000)}${"]".repeat(1000)}\n`;
-  const { findings } = await load({ text, name: "x.yaml" });
-  assert.equal(findings.map(formatFinding), ["x.yaml:2:260 is nested more than 256 levels deep"]);
+  const { diagnostics } = await load({ text, name: "x.yaml" });
+  assert.equal(diagnostics.map(formatDiagnostic), [
+    "x.yaml:2:260 is nested more than 256 levels deep",
+  ]);
 });
 
 broken("a string of millions of escapes in JSON is read like any other", async () => {
   const description = "\n".repeat(4_000_000);
   const info = { title: "x", version: "1", description };
-  const { findings, document } = await load({
+  const { diagnostics, document } = await load({
     text: JSON.stringify({ openapi: "3.1.1", info, paths: {} }),
   });
-  assert.equal(findings, []);
+  assert.equal(diagnostics, []);
   assert.is((document?.info as { description: string }).description.length, description.length);
 });
 
@@ -178,7 +183,7 @@ broken("nothing that is said of one can drive a terminal or forge a line of a lo
       ...head,
       paths: { [`/{${evil}}`]: { get: { operationId: evil }, put: { operationId: evil } } },
     },
-    { ...head, paths: {}, tags: [{ name: evil }, { name: evil }] },
+    { ...head, paths: {}, tags: [{ name: [evil] }, { [evil]: "" }] },
     { ...head, openapi: evil },
   ];
   const texts = [
@@ -188,9 +193,9 @@ broken("nothing that is said of one can drive a terminal or forge a line of a lo
     `{"openapi":"3.1.1","${CONTROLS}`,
   ];
   for (const text of texts) {
-    const { findings } = await load({ text, name: `${evil}.json` });
-    assert.ok(findings.length > 0, text);
-    for (const line of findings.map(formatFinding)) {
+    const { diagnostics } = await load({ text, name: `${evil}.json` });
+    assert.ok(diagnostics.length > 0, text);
+    for (const line of diagnostics.map(formatDiagnostic)) {
       // deno-lint-ignore no-control-regex -- that is what must not be there
       assert.not.match(line, /[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/);
     }
@@ -201,12 +206,15 @@ broken("what is wrong in many places is said at the first, with their number", a
   const refs = Array.from({ length: 500 }, (_, i) => `    S${i}: { $ref: none.yaml }\n`).join("");
   const text =
     `openapi: 3.1.1\ninfo: { title: a, version: "1" }\npaths: {}\ncomponents:\n  schemas:\n${refs}`;
-  const { findings } = await load({ text });
-  assert.is(findings.length, 1);
-  assert.match(formatFinding(findings[0]!), /^openapi\.yaml:6:17 "none\.yaml" .*\(and 499 more\)$/);
+  const { diagnostics } = await load({ text });
+  assert.is(diagnostics.length, 1);
+  assert.match(
+    formatDiagnostic(diagnostics[0]!),
+    /^openapi\.yaml:6:17 "none\.yaml" .*\(and 499 more\)$/,
+  );
 });
 
-broken("no more findings are told than can be read, and how many there are is", async () => {
+broken("no more diagnostics are told than can be read, and how many there are is", async () => {
   const text = (count: number) =>
     JSON.stringify({
       openapi: "3.1.1",
@@ -216,11 +224,14 @@ broken("no more findings are told than can be read, and how many there are is", 
         schemas: Object.fromEntries(Array.from({ length: count }, (_, i) => [`S${i}`, 1])),
       },
     });
-  const { findings } = await load({ text: text(10_500) });
-  assert.is(findings.length, 10_001);
-  assert.match(formatFinding(findings.at(-1)!), /there is more to be found, .* \(and 499 more\)$/);
-  assert.equal(forLog(findings).told.length, 20);
-  assert.is(forLog(findings).more, 9981);
+  const { diagnostics } = await load({ text: text(10_500) });
+  assert.is(diagnostics.length, 10_001);
+  assert.match(
+    formatDiagnostic(diagnostics.at(-1)!),
+    /there is more to be found, .* \(and 499 more\)$/,
+  );
+  assert.equal(forLog(diagnostics).logged.length, 20);
+  assert.is(forLog(diagnostics).more, 9981);
 });
 
 broken.run();

@@ -7,7 +7,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { keepFound } from "../src/description/unnamed-description.ts";
 import { prepare } from "../src/description/prepare.ts";
-import { prepareOwn } from "../src/openapi/serve-description.ts";
+import { prepareOwn } from "../src/openapi/serve.ts";
 import {
   createNodeface,
   type Nodeface,
@@ -35,7 +35,7 @@ const DESCRIPTION = {
 let answers: Record<string, unknown>;
 let asked: string[];
 let logged: string[];
-let findings: string[];
+let diagnostics: string[];
 let server: Server;
 let url: string;
 
@@ -51,14 +51,14 @@ found.before(async () => {
 });
 found.after(() => void server.close());
 found.before.each(() => {
-  [asked, logged, findings] = [[], [], []];
+  [asked, logged, diagnostics] = [[], [], []];
   answers = { ...RECORDINGS.get("algorand")!.answers, "GET /swagger.json": DESCRIPTION };
 });
 
 async function create(node: NodeOptions, more: NodefaceOptions = {}) {
   const app = createNodeface({
     node: { url, ...node },
-    log: (message, event) => ("finding" in event ? findings : logged).push(message),
+    log: (message, event) => ("finding" in event ? diagnostics : logged).push(message),
     ...more,
   });
   await app.ready();
@@ -79,7 +79,7 @@ found("what is there and is no description is no alarm for readers", async () =>
   const app = await create({});
   await app.refresh();
   assert.not.match(await (await ask(app, "/v1/spec")).text(), 'class="notice"');
-  assert.equal(findings, []);
+  assert.equal(diagnostics, []);
   assert.equal(logged.filter((line) => line.startsWith("there is no description")), []);
 });
 
@@ -89,7 +89,7 @@ found("its kind is found by asking, and its whole interface shown with no word s
   const { paths } = await read(app);
   assert.ok(paths["/v2/status"] && paths["/v1/info"]);
   assert.match(await (await ask(app, "/v1/spec")).text(), "GetStatus");
-  assert.equal(findings, []);
+  assert.equal(diagnostics, []);
 });
 
 found("a kind that is named needs no asking", async () => {
@@ -117,7 +117,7 @@ found(
     await app.refresh();
     await app.refresh();
     assert.equal(logged, []);
-    assert.equal(findings, []);
+    assert.equal(diagnostics, []);
     assert.is((await read(app)).info.title, "Algorand algod (REST)");
     assert.not.match(await (await ask(app, "/v1/spec")).text(), "cannot be shown");
   },
@@ -130,7 +130,7 @@ found("a description that is named wins, and none means none", async () => {
     await app.refresh();
     assert.is((await read(app)).info.title, title);
   }
-  assert.equal([asked, findings], [[], []]);
+  assert.equal([asked, diagnostics], [[], []]);
 });
 
 found("it is taken up when it is there, and looked at again later", async () => {
@@ -235,7 +235,7 @@ found(
         await app.refresh();
         assert.is((await read(app)).info.title, "Algod");
         assert.ok(came.includes(`node /swagger.json ${SECRET}`), came.join("\n"));
-        assert.not.match(JSON.stringify([findings, logged, await read(app)]), SECRET);
+        assert.not.match(JSON.stringify([diagnostics, logged, await read(app)]), SECRET);
       }
       const app = await create({ url: node.url, kind: "none", auth }, {
         description: `${elsewhere.url}/swagger.json`,
@@ -292,18 +292,21 @@ found(
             })
             : Response.json(DESCRIPTION)
         );
-        findings = [];
+        diagnostics = [];
         const app = await create({ url: node.url, kind: "none", auth }, {
           description: `${node.url}/swagger.json`,
         });
         await read(app);
         assert.equal(came, [`node /swagger.json ${SECRET}`]);
-        assert.match(findings.join(), "the node redirects, which is not followed with its secret");
+        assert.match(
+          diagnostics.join(),
+          "the node redirects, which is not followed with its secret",
+        );
         await Promise.all([node.stop(), elsewhere.stop()]);
       }
       const { node, elsewhere } = await playLogin(() => Response.json(DESCRIPTION));
       await create({ url: node.url, kind: "none" }, { description: `${node.url}/swagger.json` });
-      assert.match(findings.join(), "cannot be read: the node wants credentials (401)");
+      assert.match(diagnostics.join(), "cannot be read: the node wants credentials (401)");
       await Promise.all([node.stop(), elsewhere.stop()]);
     }),
 );

@@ -3,9 +3,10 @@ import * as assert from "uvu/assert";
 import { makeExample } from "../src/explorer/example-value.ts";
 import { readOutline } from "../src/explorer/read-outline.ts";
 import { listNodeOperations } from "../src/openapi/callable-operations.ts";
+import { locate } from "../src/openapi/diagnostics.ts";
 import { openApiOfMethods } from "../src/openapi/openrpc.ts";
-import { expand } from "../src/openapi/server-variables.ts";
-import { upgradeSwagger } from "../src/openapi/upgrade-swagger.ts";
+import { expand } from "../src/openapi/server-url.ts";
+import { upgradeSwagger } from "../src/openapi/upgrade.ts";
 import { load } from "./description/_load.ts";
 
 const hostile = suite("descriptions that refer to the same part many times");
@@ -102,6 +103,17 @@ hostile(
     assert.ok(facts.length < 260_000, String(facts.length));
   },
 );
+
+hostile("a long line is looked through once, however much is wrong with it", () => {
+  let count = 0;
+  const text = { indexOf: () => (count++, -1) } as unknown as string;
+  const all = range(10_000).map((place) => ({
+    ...{ severity: "note" as const, message: `${place}`, more: 0 },
+    place,
+  }));
+  const located = locate("a.json", text, all, () => []);
+  assert.equal([located.length, located.at(-1)?.column, count], [10_000, 10_000, 1]);
+});
 
 hostile("an example is made of a few values, however many a schema has", () => {
   const { object, count } = counted({ type: "integer" }, "type");
@@ -226,12 +238,12 @@ for (
   hostile(
     `more ${what} than anybody has are left out, and it is said`,
     async () => {
-      const { document: served, findings } = await load({
+      const { document: served, diagnostics } = await load({
         text: JSON.stringify({ info, ...document }),
         name: "a.json",
       });
       assert.equal(
-        findings.map(({ message }) => message).filter((text) => text === note),
+        diagnostics.map(({ message }) => message).filter((text) => text === note),
         [note],
       );
       const path = (served!.paths as Record<string, Record<string, object>>)["/a"]!;

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { formatFinding } from "../src/openapi/diagnostics.ts";
-import { withServiceOperations } from "../src/openapi/add-service-operations.ts";
+import { formatDiagnostic } from "../src/openapi/diagnostics.ts";
+import { withServiceOperations } from "../src/openapi/merge.ts";
 import { withServers } from "../src/openapi/servers.ts";
 import { isEqual, type Json, objectOf } from "../src/json/values.ts";
 import { load, OWN, parseYaml } from "./description/_load.ts";
@@ -19,8 +19,8 @@ const FILES = [
 
 for (const file of FILES) {
   node(`${file} is shown without a finding, the same in both forms`, async () => {
-    const { findings, document, json, yaml } = await load(file);
-    assert.equal(findings.map(formatFinding), []);
+    const { diagnostics, document, json, yaml } = await load(file);
+    assert.equal(diagnostics.map(formatDiagnostic), []);
     assert.ok(isEqual(parseYaml(yaml), JSON.parse(json)));
     const paths = Object.keys(objectOf(document?.paths));
     for (const path of ["/v1/info", "/v1/health", "/v1/ready"]) {
@@ -102,7 +102,7 @@ x-same: *info
 });
 
 node("a variable opens what its enum lists, and it is said where it lists nothing", async () => {
-  const { origins, findings } = await load({
+  const { origins, diagnostics } = await load({
     text: `openapi: 3.1.1
 info: { title: x, version: "1" }
 servers:
@@ -121,7 +121,7 @@ paths: {}
     "https://b.example:8443",
     "https://c.example",
   ]);
-  assert.equal(findings.map(formatFinding), [
+  assert.equal(diagnostics.map(formatDiagnostic), [
     'openapi.yaml:9:9 operations can be tried where {port} is "8443" and nowhere else; "enum" lists ' +
     "other values",
   ]);
@@ -134,8 +134,8 @@ info: &info { title: x, version: "1" }
 paths:
 ${paths.join("")}x-same: *info
 `;
-  const { json, findings } = await load({ text });
-  assert.equal([JSON.parse(json)["x-same"].title, findings], ["x", []]);
+  const { json, diagnostics } = await load({ text });
+  assert.equal([JSON.parse(json)["x-same"].title, diagnostics], ["x", []]);
 });
 
 node("this service's operations are tried here, and need no key", async () => {
@@ -161,7 +161,7 @@ node("names never collide: neither of components nor of operations", async () =>
 
 node("every reference of this service's operations leads somewhere", async () => {
   const { yaml } = await load("petstore-3.0.yaml");
-  assert.equal((await load({ text: yaml })).findings, []);
+  assert.equal((await load({ text: yaml })).diagnostics, []);
 });
 
 node("what it says of /v1/info stays, also below the path of its servers", async () => {
@@ -192,8 +192,8 @@ node("relative servers lead to the node, and a public URL takes the place of all
 });
 
 node("where the node is reached is asked for where nothing says it", async () => {
-  const { findings } = await load("ergo-openapi.yaml", {});
-  assert.match(findings.map(formatFinding).join(), "where the node is reached is not said");
+  const { diagnostics } = await load("ergo-openapi.yaml", {});
+  assert.match(diagnostics.map(formatDiagnostic).join(), "where the node is reached is not said");
 });
 
 node("the origins are those of its servers, whatever their variables may be", async () => {

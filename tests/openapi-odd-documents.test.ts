@@ -87,7 +87,7 @@ odd("is told of a number above all that readers of JSON can hold", async () => {
     same(loaded);
     assert.is(JSON.parse(loaded.json)["x-n"], "1e999");
     const message = "is above all that readers of JSON can hold; it is served as a string";
-    assert.match(loaded.findings[0]?.message ?? "", message);
+    assert.match(loaded.diagnostics[0]?.message ?? "", message);
   }
 });
 
@@ -130,9 +130,9 @@ const SENSELESS = [
 
 for (const [text, message] of SENSELESS) {
   odd(`that cannot be shown is a finding: ${message}`, async () => {
-    const { findings, document } = await read(text);
+    const { diagnostics, document } = await read(text);
     assert.is(document, undefined);
-    const fatal = findings.find(({ isFatal }) => isFatal);
+    const fatal = diagnostics.find(({ isFatal }) => isFatal);
     assert.ok(fatal?.message.startsWith(message), fatal?.message);
   });
 }

@@ -3,7 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { formatJson } from "../src/json/lossless.ts";
 import type { Json } from "../src/json/values.ts";
-import { KINDS_WITH_INTERFACE, loadInterface } from "../src/openapi/load-interface.ts";
+import { KINDS_WITH_INTERFACE, loadInterface } from "../src/openapi/kind.ts";
 import { openApiOfMethods } from "../src/openapi/openrpc.ts";
 import { bundleFiles } from "./description/_bundle.ts";
 
@@ -294,8 +294,8 @@ for (const kind of KINDS_WITH_INTERFACE) {
         ...openApiOfMethods(openrpc),
       }));
       assert.is(Object.keys(document.paths).length, openrpc.methods.length);
-      const { findings } = await bundleFiles({ "root.json": document });
-      assert.equal(findings, []);
+      const { diagnostics } = await bundleFiles({ "root.json": document });
+      assert.equal(diagnostics, []);
       // It changes what it is given.
       const { valid, errors } = await new Validator().validate(document);
       assert.ok(valid, JSON.stringify(errors));

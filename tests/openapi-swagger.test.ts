@@ -7,7 +7,7 @@ const swagger = suite("a description in Swagger 2.0");
 
 /** A document with one operation, as OpenAPI 3.0. */
 async function upgrade(operation: Json, more: Json = {}) {
-  const { document, findings } = await bundleFiles({
+  const { document, diagnostics } = await bundleFiles({
     "root.json": {
       swagger: "2.0",
       info: { title: "Test", version: "1" },
@@ -15,7 +15,7 @@ async function upgrade(operation: Json, more: Json = {}) {
       ...more,
     },
   });
-  assert.equal(findings, []);
+  assert.equal(diagnostics, []);
   return { document, operation: document.paths["/a"].post };
 }
 
@@ -34,7 +34,7 @@ swagger("says where it is, in each of its schemes", async () => {
 
 swagger("keeps what OpenAPI 3.0 has as well, and says what it does not have", async () => {
   const list = { name: "l", in: "query", type: "array", items: { type: "string" } };
-  const { document, findings } = await bundleFiles({
+  const { document, diagnostics } = await bundleFiles({
     "root.json": {
       swagger: "2.0",
       info: { title: "Test", version: "1" },
@@ -52,9 +52,9 @@ swagger("keeps what OpenAPI 3.0 has as well, and says what it does not have", as
   });
   assert.equal(document.components.schemas.A, { deprecated: true, writeOnly: true, "x-a": 1 });
   assert.equal(Object.keys(document.paths["/a"]), ["parameters", "get"]);
-  const said = findings.map((finding: string) => finding.replace(/^\S+ /, ""));
+  const said = diagnostics.map((finding: string) => finding.replace(/^\S+ /, ""));
   assert.equal(said, [
-    '"collectionFormat" must be csv, ssv, pipes or multi, as OpenAPI 3 has no other; it is left out',
+    '"collectionFormat" must be csv, ssv, pipes or multi, as OpenAPI 3 has no other',
     'a path item of Swagger 2.0 has no "trace"; it is left out',
     'a schema of Swagger 2.0 has no "patternProperties"; it is left out',
   ]);
@@ -122,9 +122,9 @@ swagger("has schemas that may be null, and whose discriminator is an object", as
     properties: { a: { "x-nullable": true } },
   };
   const example = { type: "file", discriminator: "kind" };
-  const { document } = await upgrade({}, { definitions: { "A B": { ...schema, example } } });
+  const { document } = await upgrade({}, { definitions: { "A.B": { ...schema, example } } });
   assert.equal(document.components.schemas, {
-    A_B: {
+    "A.B": {
       type: "object",
       properties: { a: { nullable: true } },
       example,

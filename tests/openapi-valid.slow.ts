@@ -64,7 +64,7 @@ const filesOf = (openapi: string, more = {}): FilesOf => ({
       "/d": ref("none"),
     },
     components: {
-      schemas: { "a b": ref("schema"), None: ref("none") },
+      schemas: { "a.b": ref("schema"), None: ref("none") },
       responses: { A: ref("response") },
     },
     ...more,
@@ -87,10 +87,10 @@ const SWAGGER: FilesOf = {
         put: { parameters: [ref("form")], responses: { 200: { description: "OK" } } },
       },
     },
-    definitions: { "Any«Pet»": { type: "object", discriminator: "kind", required: ["kind"] } },
+    definitions: { "AnyPet": { type: "object", discriminator: "kind", required: ["kind"] } },
   },
   "parts.json": {
-    body: { name: "b", in: "body", schema: { $ref: "root.json#/definitions/Any«Pet»" } },
+    body: { name: "b", in: "body", schema: { $ref: "root.json#/definitions/AnyPet" } },
     form: { name: "f", in: "formData", type: "file" },
     query: {
       name: "q",

@@ -9,9 +9,9 @@ import { prepare, type WrittenYaml } from "../src/description/prepare.ts";
 import { keepCurrent } from "../src/description/watch.ts";
 import { represent, type Representation } from "../src/http/representation.ts";
 import { lazy } from "../src/lazy.ts";
-import { formatFinding } from "../src/openapi/diagnostics.ts";
+import { formatDiagnostic } from "../src/openapi/diagnostics.ts";
 import { assembleNodeface, type Nodeface } from "../src/assemble-nodeface.ts";
-import type { DescriptionReport } from "../src/description/tell-report.ts";
+import type { DescriptionReport } from "../src/description/watch.ts";
 import { until } from "./nodes/_daemon.ts";
 
 const fresh = suite("a description that changes");
@@ -50,7 +50,7 @@ function write(path: string, text: string) {
 }
 
 /** Everything that has been said to be wrong. */
-const findings = () => reports.flatMap(({ findings }) => findings.map(formatFinding));
+const diagnostics = () => reports.flatMap(({ diagnostics }) => diagnostics.map(formatDiagnostic));
 
 async function create(description: string | URL): Promise<Nodeface> {
   const app = assembleNodeface({
@@ -131,7 +131,7 @@ fresh("a link out of the folder is not followed", async () => {
   write(file, describe("One") + schemas("link.yaml"));
   const app = await create(file);
   rmSync(outside, { recursive: true });
-  assert.match(findings().join(), "leads out of the description's folder");
+  assert.match(diagnostics().join(), "leads out of the description's folder");
   assert.not.match(await (await ask(app, "/spec.json")).text(), "secret");
 });
 
@@ -206,8 +206,8 @@ fresh(
     // One thread at a time.
     await new Promise((resolve) => setTimeout(resolve, 50));
     assert.is(prepared, 1);
-    const finding = { file: "a", line: 1, column: 1, isFatal: false, level: "note" } as const;
-    finish({ finding: { ...finding, message: "it is too much" } });
+    const note = { file: "a", line: 1, column: 1, isFatal: false, level: "note" } as const;
+    finish({ diagnostic: { ...note, message: "it is too much" } });
     const text = ({ variants }: Representation) =>
       JSON.parse(new TextDecoder().decode(variants.identity!.full.body!));
     for (const answered of await Promise.all([waiting, deeper])) {
@@ -217,7 +217,7 @@ fresh(
     await refreshed;
     assert.is(live.current.page, "Two");
     assert.equal(reports.map(({ shown }) => shown), ["current", "current", "current"]);
-    assert.equal(findings(), ["a:1:1 it is too much"]);
+    assert.equal(diagnostics(), ["a:1:1 it is too much"]);
   },
 );
 
@@ -334,7 +334,7 @@ remote("a server that does not answer leaves the old one", async () => {
   answers["/spec"] = { status: 500 };
   await app.refresh();
   assert.is(await title(app), "One");
-  assert.equal(findings(), ["spec:1:1 cannot be read: the server answers 500"]);
+  assert.equal(diagnostics(), ["spec:1:1 cannot be read: the server answers 500"]);
   answers["/spec"] = { body: describe("Two") };
   await app.refresh();
   assert.is(await title(app), "Two");
@@ -357,7 +357,7 @@ remote("redirects are followed within the origin only", async () => {
   assert.is(await title(await create(`${origin}/a`)), "One");
   answers["/c"] = { status: 302, headers: { location: "http://localhost:1/x" } };
   assert.is(await title(await create(`${origin}/c`)), "Nodeface");
-  assert.equal(findings(), [
+  assert.equal(diagnostics(), [
     "c:1:1 cannot be read: it redirects to another origin, http://localhost:1, and is not followed",
   ]);
 });
@@ -368,7 +368,7 @@ remote("its references are followed within the origin only", async () => {
   answers["/spec/b.yaml"] = { body: "a: { const: 1 }\n" };
   const app = await create(`${origin}/spec/a.yaml`);
   assert.equal(asked.map(({ path }) => path), ["/spec/a.yaml", "/spec/b.yaml"]);
-  assert.equal(findings(), [
+  assert.equal(diagnostics(), [
     'a.yaml:8:17 the reference to "http://localhost:1/b.yaml" leads to another origin and is not followed',
   ]);
   assert.equal((await (await ask(app, "/spec.json")).json()).components.schemas.S0, {
@@ -380,7 +380,7 @@ remote("what is too large, and what cannot be reached, is said to be so", async 
   answers["/large"] = { body: " ".repeat(33 * 1024 * 1024) };
   await create(`${origin}/large`);
   await create("http://127.0.0.1:1/x.yaml");
-  assert.equal(findings(), [
+  assert.equal(diagnostics(), [
     "large:1:1 cannot be read: is larger than 32 MiB",
     "x.yaml:1:1 cannot be read: the server cannot be reached",
   ]);

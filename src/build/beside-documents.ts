@@ -9,8 +9,8 @@ import { KNOWN_KEYS } from "../info/known-keys.ts";
 import type { KindInterface } from "../kinds/interface.ts";
 import type { OperationMarks } from "../kinds/marks.ts";
 import type { AuthFile, Kind } from "../kinds/kind.ts";
-import { operationsOf } from "../openapi/operations-of-path-item.ts";
-import { loadInterface } from "../openapi/load-interface.ts";
+import { operationsOf } from "../openapi/operations.ts";
+import { loadInterface } from "../openapi/kind.ts";
 import { code, fillPage } from "./configuration-documents.ts";
 
 /** How many operations are named. */

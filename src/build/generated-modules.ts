@@ -23,7 +23,7 @@ import type { PackedContent } from "../http/build-time-content.ts";
 import { formatJson } from "../json/lossless.ts";
 import type { KindInterface } from "../kinds/interface.ts";
 import type { Kind } from "../kinds/kind.ts";
-import { markServers } from "../openapi/relative-servers.ts";
+import { markServers } from "../openapi/servers.ts";
 import { writeJson } from "../openapi/write.ts";
 import { packageFolder } from "./packages.ts";
 import { readScalar, staticImports } from "./patch-scalar.ts";

@@ -6,16 +6,16 @@
 import { createFetchDescription } from "../description/fetch-description.ts";
 import { createNodeReader, placeBelow, reasonIn } from "../description/unnamed-description.ts";
 import { askOffer, type KnownNode, knowNode } from "../description/known-interface.ts";
-import { createPrepare } from "../description/prepare-here-or-in-thread.ts";
+import { createPrepare } from "../description/thread.ts";
 import type { Prepared } from "../description/prepare.ts";
 import { inspectDescription, type PlaceOptions } from "../description/watch.ts";
 import { VERSION } from "../generated/build-info.js";
 import { KINDS } from "../generated/kinds.js";
 import type { KindInterface } from "../kinds/interface.ts";
-import { errorsFirst, formatFinding } from "../openapi/diagnostics.ts";
-import { type Offer, offered, readInterface } from "../openapi/kind-document.ts";
+import { errorsFirst, formatDiagnostic } from "../openapi/diagnostics.ts";
+import { type Offer, offered, readInterface } from "../openapi/kind.ts";
 import { KIND_FILES } from "../openapi/load.ts";
-import { documentOf } from "../openapi/serve-description.ts";
+import { documentOf } from "../openapi/serve.ts";
 import { ownDescription } from "../resources/own-description.ts";
 import { excerpt, printable } from "../untrusted-text.ts";
 import type { Section } from "./check-report-types.ts";
@@ -73,7 +73,7 @@ export async function describeDescription(
       const verdict = verdictOn(inspected, `Shown is what the node serves itself at ${name}`);
       return of(verdict, inspected, name);
     }
-    const reason = printable(reasonIn(inspected.findings));
+    const reason = printable(reasonIn(inspected.diagnostics));
     before = `There is no description of the node at ${name}: ${reason}\n`;
   }
   if (!known.hasInterface) {
@@ -113,13 +113,13 @@ function lackingOf(
 
 /** What came of a description. */
 function verdictOn(
-  { findings, content }: Pick<Prepared, "findings" | "content">,
+  { diagnostics, content }: Pick<Prepared, "diagnostics" | "content">,
   shown: string,
 ): Omit<Section, "title"> {
-  const sorted = errorsFirst(findings);
+  const sorted = errorsFirst(diagnostics);
   const lines = sorted
-    .map((finding) => `${finding.level.padEnd(5)} ${formatFinding(finding)}\n`);
-  const errors = findings.filter(({ level }) => level === "error").length;
+    .map((one) => `${one.level.padEnd(5)} ${formatDiagnostic(one)}\n`);
+  const errors = diagnostics.filter(({ level }) => level === "error").length;
   const troubles = [
     ...content ? [] : ["the description cannot be shown"],
     ...errors > 0 ? [`errors in the description: ${errors}`] : [],

@@ -7,7 +7,7 @@ import type { AnsweringApp, ServeOptions } from "../adapters/shared.ts";
 import { VERSION } from "../generated/build-info.js";
 import { isAlone } from "../info/info-without-node.ts";
 import { type AnsweringNodeface, assembleNodeface } from "../assemble-nodeface.ts";
-import type { DescriptionReport } from "../description/tell-report.ts";
+import type { DescriptionReport } from "../description/watch.ts";
 import { createMeters, type Meters } from "../metrics/meters.ts";
 import { LOOK_AT } from "../resources/open-description.ts";
 import { describeError } from "../log.ts";

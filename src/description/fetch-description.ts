@@ -11,7 +11,7 @@ import { sendWithAuth } from "../info/sources/http-request.ts";
 import { SourceError } from "../info/sources/source-error.ts";
 import type { Kind } from "../kinds/kind.ts";
 import { lazy } from "../lazy.ts";
-import { type FetchUrl, ReadError } from "../openapi/read-file-or-url.ts";
+import { type FetchUrl, ReadError } from "../openapi/files.ts";
 
 /**
  * Makes what fetches descriptions.

@@ -9,8 +9,8 @@ import { formatJson, parseJson } from "../json/lossless.ts";
 import { listOf, objectOf, textOf } from "../json/values.ts";
 import type { Kind, Listing, NamesIn, NameTree } from "../kinds/kind.ts";
 import { lazy, type Resource } from "../lazy.ts";
-import type { Offer } from "../openapi/kind-document.ts";
-import { KINDS_WITH_INTERFACE, loadInterfaceJson } from "../openapi/load-interface.ts";
+import type { Offer } from "../openapi/kind.ts";
+import { KINDS_WITH_INTERFACE, loadInterfaceJson } from "../openapi/kind.ts";
 
 /** What a node says of its software, as the info has it. */
 export interface SoftwareInfo {

@@ -6,20 +6,19 @@
 import { type PageParts, renderParts } from "../explorer/page-parts.ts";
 import { markCalls } from "../gateway/mark-operations.ts";
 import type { Forward } from "../gateway/forward-settings.ts";
-import { type Finding, findingOf } from "../openapi/diagnostics.ts";
+import { type Diagnostic, diagnosticOfError } from "../openapi/diagnostics.ts";
 import { load, type Loaded, type LoadJob, nameOf } from "../openapi/load.ts";
-import type { Reader } from "../openapi/read-file-or-url.ts";
-import { type Marked, markServers } from "../openapi/relative-servers.ts";
-import { encodeForm, type Form } from "../openapi/serve-description.ts";
+import type { Reader } from "../openapi/files.ts";
+import { type Marked, markServers } from "../openapi/servers.ts";
+import { encodeForm, type Form } from "../openapi/serve.ts";
 import {
   describedBy,
   listServersElsewhere,
   type NodeOperation,
 } from "../openapi/callable-operations.ts";
-import { originsOf } from "../openapi/server-origins.ts";
+import { originsOf } from "../openapi/servers.ts";
 import { writeJson, writeYaml } from "../openapi/write.ts";
 import { excerpt } from "../untrusted-text.ts";
-import { breathe } from "../openapi/yield-to-requests.ts";
 
 /** What is shown of a description: plain data, but for what is still to come. */
 export interface Content {
@@ -37,7 +36,7 @@ export interface Content {
 }
 
 /** A document as YAML, or why there is none: then its JSON, which is YAML as well, takes its place. */
-export type WrittenYaml = { readonly form: Form } | { readonly finding: Finding };
+export type WrittenYaml = { readonly form: Form } | { readonly diagnostic: Diagnostic };
 
 /** What is prepared: plain data, which another thread can be sent. */
 export interface PrepareJob extends Omit<LoadJob, "isForwarding"> {
@@ -47,14 +46,14 @@ export interface PrepareJob extends Omit<LoadJob, "isForwarding"> {
 
 /** What came of a description. */
 export interface Prepared extends Omit<Loaded, "document"> {
-  /** `undefined` where a finding is fatal. */
+  /** `undefined` where a diagnostic is fatal. */
   readonly content: Content | undefined;
 }
 
 /** Prepares a description. */
 export type Prepare = (job: PrepareJob, read: Reader) => Promise<Prepared>;
 
-/** Prepares a description in this thread. Never rejects: what is thrown on the way is a finding. */
+/** Prepares a description in this thread. Never rejects: what is thrown on the way is a diagnostic. */
 export const prepare: Prepare = async ({ forward = "off", ...job }, read) => {
   const loaded = await load({ ...job, isForwarding: forward !== "off" }, read);
   const { document: whole, ...others } = loaded;
@@ -78,7 +77,8 @@ async function prepareYaml(
   { document, read }: Marked,
 ): Promise<WrittenYaml> {
   try {
-    await breathe();
+    // All else is shown before.
+    await new Promise((resolve) => setTimeout(resolve, 0));
     return { form: await encodeForm(read(writeYaml(document))) };
   } catch (error) {
     return withoutYaml(job, error);
@@ -91,7 +91,7 @@ export function failed(
   stamps: Prepared["stamps"],
   error: unknown,
 ): Prepared {
-  return { content: undefined, findings: [findingOf(nameOf(entry), error)], stamps };
+  return { content: undefined, diagnostics: [diagnosticOfError(nameOf(entry), error)], stamps };
 }
 
 /** What is said where a document cannot be written as YAML. */
@@ -99,5 +99,5 @@ export function withoutYaml({ entry }: Pick<LoadJob, "entry">, error: unknown): 
   const message = `cannot be written as YAML: ${excerpt(String((error as Error).message))}; ` +
     "/spec.yaml has it as JSON, which is YAML as well";
   const place = { file: nameOf(entry), line: 1, column: 1 };
-  return { finding: { ...place, message, isFatal: false, level: "note" } };
+  return { diagnostic: { ...place, message, isFatal: false, level: "note" } };
 }

@@ -4,11 +4,10 @@
  *
  * @module
  */
-import { slicesOf } from "../bytes.ts";
-import { type File, ReadError } from "../openapi/read-file-or-url.ts";
-import type { Form } from "../openapi/serve-description.ts";
+import { type File, ReadError } from "../openapi/files.ts";
+import type { Form } from "../openapi/serve.ts";
 import { parentThread } from "../platform.ts";
-import type { FromThread, ToThread } from "./messages.ts";
+import type { FromThread, ToThread } from "./thread.ts";
 import { prepare } from "./prepare.ts";
 
 const parent = parentThread();
@@ -40,9 +39,7 @@ async function work({ job }: Extract<ToThread, { job: unknown }>): Promise<void>
     return new Promise((resolve, reject) => waiting.set(href, { resolve, reject }));
   });
   if (!prepared.content) return say({ prepared: { ...prepared, content: undefined } });
-  const { yaml: writing, page, ...rest } = prepared.content;
-  for (const html of slicesOf(page.content)) say({ html });
-  const content = { ...rest, page: { ...page, content: "" } };
+  const { yaml: writing, ...content } = prepared.content;
   say({ prepared: { ...prepared, content } }, buffersOf(content.json));
   const yaml = await writing;
   say({ yaml }, "form" in yaml ? buffersOf(yaml.form) : []);

@@ -8,14 +8,14 @@
 import { runOneAtATime } from "../run-one-at-a-time.ts";
 import { digest } from "../http/content-digest.ts";
 import type { Kind } from "../kinds/kind.ts";
-import type { Finding } from "../openapi/diagnostics.ts";
-import type { Offer } from "../openapi/kind-document.ts";
+import type { Diagnostic } from "../openapi/diagnostics.ts";
+import type { Offer } from "../openapi/kind.ts";
 import { KIND_FILES } from "../openapi/load.ts";
-import { type File, type Reader, ReadError } from "../openapi/read-file-or-url.ts";
+import { type File, type Reader, ReadError } from "../openapi/files.ts";
 import { withTimeout } from "../with-timeout.ts";
 import { askOffer, type KnownNode } from "./known-interface.ts";
 import { keepCurrent, type Live, type LiveOptions, type Shown } from "./watch.ts";
-import type { DescriptionReport } from "./tell-report.ts";
+import type { DescriptionReport } from "./watch.ts";
 
 /** How long a place is left alone when it has been looked at, in ms. */
 const AGAIN = 30_000;
@@ -51,8 +51,8 @@ export function placeBelow(
 }
 
 /** Why a description cannot be shown, as the end of a sentence. */
-export function reasonIn(findings: readonly Finding[]): string {
-  const message = findings.find(({ isFatal }) => isFatal)?.message ?? "";
+export function reasonIn(diagnostics: readonly Diagnostic[]): string {
+  const message = diagnostics.find(({ isFatal }) => isFatal)?.message ?? "";
   return message.replace(/^cannot be read: /, "");
 }
 
@@ -161,7 +161,7 @@ export function keepFound<T>(
     let first: DescriptionReport | undefined;
     const live = open(node, of, place, (said) => {
       if (of.ofNode) report(said);
-      else first = { ...said, findings: [...first?.findings ?? [], ...said.findings] };
+      else first = { ...said, diagnostics: [...first?.diagnostics ?? [], ...said.diagnostics] };
     });
     await live.ready;
     if (first?.shown === "current") {
@@ -170,7 +170,7 @@ export function keepFound<T>(
     }
     // Nobody has named it: that it is not there, or is something else, is no trouble, and no news where there is
     // something else to be shown.
-    const reason = reasonIn(first?.findings ?? []);
+    const reason = reasonIn(first?.diagnostics ?? []);
     if (!of.ofKind && reason !== told) {
       log(`there is no description of the node at ${name}: ${reason}`, "info");
     }

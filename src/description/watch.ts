@@ -4,26 +4,35 @@
  *
  * @module
  */
-import { mapText } from "../bytes.ts";
 import type { Representation } from "../http/representation.ts";
 import type { Json } from "../json/values.ts";
 import { lazy, type Resource } from "../lazy.ts";
-import { findingOf } from "../openapi/diagnostics.ts";
-import type { DocumentOfHost } from "../openapi/add-host-document.ts";
-import type { DescribedOperation } from "../openapi/add-host-operations.ts";
+import type { Log } from "../log.ts";
+import {
+  type Diagnostic,
+  diagnosticOfError,
+  forLog,
+  formatDiagnostic,
+} from "../openapi/diagnostics.ts";
+import type { DocumentOfHost } from "../openapi/merge.ts";
+import type { DescribedOperation } from "../openapi/merge.ts";
 import type { LoadJob } from "../openapi/load.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
-import type { FetchUrl, Reader } from "../openapi/read-file-or-url.ts";
-import { prepareForms } from "../openapi/serve-description.ts";
-import type { Whereabouts } from "../openapi/servers.ts";
+import type { FetchUrl, Reader } from "../openapi/files.ts";
+import { prepareForms } from "../openapi/serve.ts";
+import type { ServerContext } from "../openapi/servers.ts";
 import { fileUrl } from "../platform.ts";
 import { runOneAtATime } from "../run-one-at-a-time.ts";
-import type { DescriptionPlace } from "./place.ts";
-import type { DescriptionReport } from "./tell-report.ts";
 import type { Content, Prepare, Prepared, PrepareJob, WrittenYaml } from "./prepare.ts";
 
-/** Where a description is, and what goes into it. */
-export interface PlaceOptions extends Whereabouts {
+/** Where a node's description is: a file's path or URL, or the text itself. */
+export type DescriptionPlace =
+  | string
+  | URL
+  | { readonly text: string; readonly name?: string | undefined };
+
+/** A description's place, and what goes into it. */
+export interface PlaceOptions extends ServerContext {
   readonly place: DescriptionPlace;
   /** This service's own description, whose operations are added. */
   readonly own: Json;
@@ -98,32 +107,32 @@ export function keepCurrent<T>(
 
   async function readAgain() {
     await written;
-    const { shown, yaml, findings, stamps: read } = await prepareShown();
+    const { shown, yaml, diagnostics, stamps: read } = await prepareShown();
     stamps = read;
     if (shown) {
       live.current = shown;
       shows = "older";
     } else if (shows === "own") live.current = alone(NOTICE);
-    report({ findings, shown: shown ? "current" : shows, operations: shown?.operations });
+    report({ diagnostics, shown: shown ? "current" : shows, operations: shown?.operations });
     if (yaml) written = yaml.then(tellOfYaml);
   }
 
   function tellOfYaml(yaml: WrittenYaml) {
-    if ("finding" in yaml) report({ findings: [yaml.finding], shown: "current" });
+    if ("diagnostic" in yaml) report({ diagnostics: [yaml.diagnostic], shown: "current" });
   }
 
   async function prepareShown() {
     try {
-      const { content, findings, stamps } = await (await opened.get()).prepare();
-      if (!content) return { findings, stamps };
+      const { content, diagnostics, stamps } = await (await opened.get()).prepare();
+      if (!content) return { diagnostics, stamps };
       const { json } = content;
       const yaml = content.yaml.then((yaml) => "form" in yaml ? yaml.form : json);
       const page = await makePage(content);
       const { operations } = content;
       const shown = { ...await prepareForms({ json, yaml }), page, operations };
-      return { shown, yaml: content.yaml, findings, stamps };
+      return { shown, yaml: content.yaml, diagnostics, stamps };
     } catch (error) {
-      return { findings: [findingOf(nameOf(options.place), error)], stamps };
+      return { diagnostics: [diagnosticOfError(nameOf(options.place), error)], stamps };
     }
   }
 
@@ -141,7 +150,7 @@ export async function inspectDescription(
   const prepared = await (await open(options)).prepare();
   const yaml = await prepared.content?.yaml;
   if (!yaml || "form" in yaml) return prepared;
-  return { ...prepared, findings: [...prepared.findings, yaml.finding] };
+  return { ...prepared, diagnostics: [...prepared.diagnostics, yaml.diagnostic] };
 }
 
 /** What prepares a description, and reads its files one by one. */
@@ -150,7 +159,7 @@ async function open(
 ): Promise<{ prepare: () => Promise<Prepared>; read: Reader }> {
   const { place, own, operations = [], documentOfHost, kind, forward, prepare, ...more } = options;
   const { fetch: fetchUrl = (url, init) => fetch(url, init), readOther, ...where } = more;
-  const { createReader } = await import("../openapi/read-file-or-url.ts");
+  const { createReader } = await import("../openapi/files.ts");
   const { entry, read: readPlace } = await openPlace(place, createReader, fetchUrl);
   const read: Reader = (url, stamp) =>
     readOther && !/^(?:https?|file):$/.test(url.protocol)
@@ -165,7 +174,7 @@ async function open(
 
 async function openPlace(
   place: DescriptionPlace,
-  createReader: typeof import("../openapi/read-file-or-url.ts").createReader,
+  createReader: typeof import("../openapi/files.ts").createReader,
   fetchUrl: FetchUrl,
 ): Promise<{ entry: URL; read: Reader }> {
   if (typeof place === "object" && "text" in place) {
@@ -176,7 +185,9 @@ async function openPlace(
     const read: Reader = (url, stamp) => {
       if (url.href !== entry.href) return readNothing(url);
       return Promise.resolve(
-        stamp === undefined ? { url, bytes: mapText(text), isJson, stamp: "text" } : undefined,
+        stamp === undefined
+          ? { url, bytes: new TextEncoder().encode(text), isJson, stamp: "text" }
+          : undefined,
       );
     };
     return { entry, read };
@@ -204,4 +215,31 @@ async function hasChanged(stamps: Prepared["stamps"], read: Reader): Promise<boo
     }
   }
   return false;
+}
+
+/** The fate of a description that was read. */
+export interface DescriptionReport {
+  readonly diagnostics: readonly Diagnostic[];
+  /** The version that is shown: the description, an older version of it, or this service's own alone. */
+  readonly shown: "current" | "older" | "own";
+  /** The operations that are called at the node, where calls are forwarded and the description was read. */
+  readonly operations?: readonly NodeOperation[] | undefined;
+}
+
+/** Logs what is wrong with a description, and what is shown in its place. */
+export function logReport({ diagnostics, shown }: DescriptionReport, log: Log): void {
+  const code = "description";
+  const { logged, more } = forLog(diagnostics);
+  for (const finding of logged) {
+    const level = finding.level === "error" ? "error" : "warn";
+    log(formatDiagnostic(finding), { code, level, finding });
+  }
+  if (more > 0) {
+    const what = `and ${more} more in the description; nodeface check shows all`;
+    log(what, { code, level: "warn" });
+  }
+  const message = shown === "older"
+    ? "the version of the description before is still shown"
+    : "the node's description cannot be shown";
+  if (shown !== "current") log(message, { code, level: "warn" });
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import { isObject, type Json, listOf, objectOf, onceFor, setMember } from "../json/values.ts";
-import { followReference } from "../openapi/follow-reference.ts";
+import { followReference } from "../openapi/operations.ts";
 
 /** How deep schemas are followed, and how many values are made. */
 const DEPTH_MAX = 5;

@@ -4,7 +4,7 @@
  * @module
  */
 import { type Json, listOf, textOf } from "../json/values.ts";
-import { followReference } from "../openapi/follow-reference.ts";
+import { followReference } from "../openapi/operations.ts";
 
 /** A parameter, as it stands and with its reference followed. */
 export interface LocatedParameter {

@@ -8,7 +8,7 @@ import { isObject, type Json, listOf, objectOf, onceFor, textOf } from "../json/
 import { exampleOf, firstMemberOf, makeExample } from "./example-value.ts";
 import { parametersOf, typeOf } from "./parameters.ts";
 import { multiSegmentOf } from "../kinds/marks.ts";
-import { followReference } from "../openapi/follow-reference.ts";
+import { followReference } from "../openapi/operations.ts";
 
 /** What is filled in to try an operation. */
 export interface Form {

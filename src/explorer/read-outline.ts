@@ -5,11 +5,12 @@
  * @module
  */
 import { callNoteOf } from "../gateway/mark-operations.ts";
-import { followReference } from "../openapi/follow-reference.ts";
+import { followReference } from "../openapi/operations.ts";
+import { createFreeName } from "../openapi/names.ts";
 import { ONE_METHOD } from "../openapi/openrpc.ts";
-import { operationsOf } from "../openapi/operations-of-path-item.ts";
+import { operationsOf } from "../openapi/operations.ts";
 import { nameOfNodeOperation } from "../openapi/callable-operations.ts";
-import { TAG as SERVICE_TAG } from "../openapi/add-service-operations.ts";
+import { TAG as SERVICE_TAG } from "../openapi/merge.ts";
 import { type Json, listOf, objectOf, textOf } from "../json/values.ts";
 import { decodePercent } from "../percent-decode.ts";
 import { shorten } from "../untrusted-text.ts";
@@ -331,15 +332,9 @@ const isHiddenByScalar = (value: Json) => Boolean(value["x-internal"] || value["
 
 /** Makes the function that makes an `id` unique, and valid in HTML: without white space. */
 function createUniqueId(): (id: string) => string {
-  /** Each id in use, and the last number that was appended to it. */
-  const taken = new Map<string, number>();
-  return (wanted) => {
-    const id = shorten(wanted, ID_LENGTH_MAX).replaceAll(/[\s\p{Cc}]/gu, encodeURIComponent);
-    let unique = id;
-    for (let i = taken.get(id) ?? 1; taken.has(unique); taken.set(id, i)) unique = `${id}-${++i}`;
-    taken.set(unique, 1);
-    return unique;
-  };
+  const freeName = createFreeName(new Set(), "-");
+  return (wanted) =>
+    freeName(shorten(wanted, ID_LENGTH_MAX).replaceAll(/[\s\p{Cc}]/gu, encodeURIComponent));
 }
 
 function scalarSlug(name: string): string {

@@ -5,7 +5,8 @@
  * @module
  */
 import { isEqual, type Json, listOf, objectOf, setMember, textOf } from "../json/values.ts";
-import { mapOperations, operationsOf } from "../openapi/operations-of-path-item.ts";
+import { createFreeName } from "../openapi/names.ts";
+import { mapOperations, operationsOf } from "../openapi/operations.ts";
 import {
   type DescribedBy,
   listNodeOperations,
@@ -51,7 +52,9 @@ export function markCalls(document: Json, forward: Forward, by: DescribedBy): De
   const decisions = new Map(
     decide(operations, forward).map(({ operation, decision }) => [operation.name, decision]),
   );
-  const scheme = freeName(objectOf(objectOf(document.components).securitySchemes));
+  const scheme = createFreeName(
+    new Set(Object.keys(objectOf(objectOf(document.components).securitySchemes))),
+  )(TOKEN_SCHEME);
   const inherited = document.security;
   /** The names of schemes that were taken off. */
   const taken = new Set<string>();
@@ -161,10 +164,4 @@ function mapItems(items: unknown, change: (item: Json, path: string) => Json): J
     setMember(mapped, path, changed === item ? value : changed);
   }
   return mapped;
-}
-
-function freeName(schemes: Json): string {
-  let free = TOKEN_SCHEME;
-  for (let i = 2; Object.hasOwn(schemes, free); i++) free = `${TOKEN_SCHEME}${i}`;
-  return free;
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { DescribedOperation } from "../openapi/add-host-operations.ts";
+import type { DescribedOperation } from "../openapi/merge.ts";
 import type { ComponentsObject, ParameterObject, ReferenceObject } from "./openapi-types.ts";
 import type { Operation } from "./operation.ts";
 

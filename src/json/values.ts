@@ -44,6 +44,22 @@ export function setMember(object: Json, key: string, value: unknown): void {
   }
 }
 
+/**
+ * Returns an object with its members changed; the same one where none is.
+ *
+ * @param change gives a member in place of one; `undefined` leaves it out
+ */
+export function mapMembers(object: Json, change: (member: unknown, key: string) => unknown): Json {
+  const changed: Json = {};
+  let isSame = true;
+  for (const [key, member] of Object.entries(object)) {
+    const value = change(member, key);
+    isSame &&= value === member;
+    if (value !== undefined) setMember(changed, key, value);
+  }
+  return isSame ? object : changed;
+}
+
 /** Whether two JSON values are equal; the order of an object's members is ignored. */
 export function isEqual(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
@@ -68,4 +84,22 @@ export function onceFor<Of extends object, T>(make: (of: Of) => T): (of: Of) => 
     if (!known) made.set(of, known = { value: make(of) });
     return known.value;
   };
+}
+
+/**
+ * Estimates how large a value is when it is written out, in values or 32 characters of text.
+ *
+ * @param known the sizes that are known already, as values may be shared
+ */
+export function estimateSize(value: unknown, known: Map<unknown, number> = new Map()): number {
+  if (typeof value === "string") return 1 + value.length / 32;
+  if (typeof value !== "object" || value === null) return 1;
+  const size = known.get(value);
+  if (size !== undefined) return size;
+  let sum = 1;
+  for (const key of Object.keys(value)) {
+    sum += key.length / 32 + estimateSize((value as Json)[key], known);
+  }
+  known.set(value, sum);
+  return sum;
 }

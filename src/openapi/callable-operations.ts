@@ -6,13 +6,12 @@
 import { type Json, listOf, objectOf, onceFor, textOf } from "../json/values.ts";
 import { type MultiSegment, multiSegmentOf } from "../kinds/marks.ts";
 import { parsePercent } from "../percent-decode.ts";
-import { followReference } from "./follow-reference.ts";
-import { type LocatedOperation, operationsOf } from "./operations-of-path-item.ts";
 import { pathOfMethod } from "./openrpc.ts";
-import { findObstacles } from "./unreachable-paths.ts";
+import { followReference, type LocatedOperation, operationsOf } from "./operations.ts";
 import { NODE, THIS_SERVICE } from "./server-url.ts";
+import { findObstacles } from "./unreachable-paths.ts";
 
-/** What a value has to be, as far as it is checked: a part of a JSON Schema without its patterns. */
+/** The rule for a value, as far as it is checked: a part of a JSON Schema without its patterns. */
 export interface ValueRule {
   /** `undefined` for any. */
   readonly types?: readonly string[] | undefined;
@@ -92,7 +91,7 @@ export interface NodeOperation {
   readonly obstacle?: string | undefined;
 }
 
-/** Who describes a node: its operator, on disk or in a text; its kind; or whoever serves it over the network. */
+/** The author of a description: the node's operator, on disk or in a text; its kind; or whoever serves it over the network. */
 export type DescribedBy = "operator" | "kind" | "network";
 
 /**
@@ -105,7 +104,7 @@ export function describedBy(entry: string): DescribedBy {
   return entry.startsWith("kind:") ? "kind" : "network";
 }
 
-/** How deep rules are read. */
+/** The depth to which rules are read. */
 const DEPTH_MAX = 3;
 
 /**
@@ -138,7 +137,7 @@ export function listNodeOperations(document: Json, by: DescribedBy): NodeOperati
   });
 }
 
-/** How many servers are told. */
+/** The most servers that are listed. */
 const ELSEWHERE_MAX = 20;
 
 /**
@@ -160,7 +159,7 @@ export function listServersElsewhere(document: Json): string[] {
 }
 
 /**
- * What settings and the log call an operation of a description; `undefined` where it is not called at the node.
+ * The name of an operation of a description in settings and the log; `undefined` where it is not called at the node.
  *
  * @param document as it is served at `/spec.json`
  */

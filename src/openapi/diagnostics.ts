@@ -1,24 +1,14 @@
 /**
- * What is wrong with a description, and where.
+ * Diagnostics: what is wrong with a description, and where.
  *
  * @module
  */
-
-import { formatCount, LIMITS } from "./limits.ts";
+import type { Path } from "../json/values.ts";
 import { excerpt, printable } from "../untrusted-text.ts";
-
-/** What is said of a key that stands twice in its object. */
-export const DUPLICATE_KEY = "the same key stands here a second time; the last one counts";
-
-/** What is said of a number beyond 1.8e308. */
-export const LARGE_NUMBER =
-  "this number is above all that readers of JSON can hold; it is served as a string";
-
-/** What is said of a text that holds more than is read. */
-export const TOO_MANY_NODES: string = `holds more than ${formatCount(LIMITS.nodes)} values`;
+import { formatCount, LIMITS } from "./limits.ts";
 
 /** One thing that is wrong with a description. */
-export interface Finding {
+export interface Diagnostic {
   /** The file as the description names it: never a path of this machine. */
   readonly file: string;
   /** From 1. */
@@ -35,103 +25,127 @@ export interface Finding {
   readonly more?: number;
 }
 
-/** What is wrong at an offset of one file. */
-export interface Problem {
-  readonly offset: number;
+/** The severity of a diagnostic; what is fatal is an error that leaves nothing to be shown. */
+export type Severity = "fatal" | Diagnostic["level"];
+
+/** A place in a file: a path of keys, or an offset in UTF-16 code units. */
+export type DiagnosticPlace = Path | number;
+
+/** A diagnostic whose line and column are not known yet. */
+export interface DiagnosticAt<P extends DiagnosticPlace = DiagnosticPlace> {
+  readonly severity: Severity;
   readonly message: string;
-  readonly isFatal: boolean;
-  /** Whether users run into it, be the document shown or not. @default isFatal */
-  readonly isError?: boolean | undefined;
-  /** At how many further places it is wrong as well. */
-  readonly more?: number | undefined;
+  readonly place: P;
+  readonly more: number;
 }
 
-/** A finding as one line that is safe in a terminal: `openapi.yaml:12:5 the reference leads nowhere`. */
-export function formatFinding({ file, line, column, message, more = 0 }: Finding): string {
+/**
+ * The diagnostics of a file. What is wrong in many places is kept once, with its first place: there may be as many of
+ * these as there are values.
+ */
+export interface Diagnostics {
+  /**
+   * Adds one.
+   *
+   * @param placeOf is called where it is the first with this message
+   */
+  add(severity: Severity, message: string, placeOf: () => DiagnosticPlace): void;
+  list(): DiagnosticAt[];
+  /** How many are not kept: nobody reads so many, and paths are long where values are nested. */
+  readonly omittedCount: number;
+}
+
+/** Creates diagnostics of a file. */
+export function createDiagnostics(): Diagnostics {
+  const kept = new Map<string, { -readonly [K in keyof DiagnosticAt]: DiagnosticAt[K] }>();
+  let omittedCount = 0;
+  return {
+    add(severity, message, placeOf) {
+      const key = `${severity} ${message}`;
+      const known = kept.get(key);
+      if (known) known.more++;
+      else if (kept.size === LIMITS.findings) omittedCount++;
+      else kept.set(key, { severity, message, place: placeOf(), more: 0 });
+    },
+    get omittedCount() {
+      return omittedCount;
+    },
+    list: () => [...kept.values()],
+  };
+}
+
+/**
+ * Gives diagnostics of a file their lines and columns.
+ *
+ * @param file what the file is called
+ * @param text of the file
+ * @param offsetsOf finds the values at paths
+ * @returns the diagnostics in the order of the text
+ */
+export function locate(
+  file: string,
+  text: string,
+  all: readonly DiagnosticAt[],
+  offsetsOf: (paths: readonly Path[]) => readonly number[],
+): Diagnostic[] {
+  const paths = all.flatMap(({ place }) => typeof place === "number" ? [] : [place]);
+  const offsets = paths.length > 0 ? [...offsetsOf(paths)] : [];
+  let line = 1, start = 0, end = text.indexOf("\n");
+  return all
+    .map((one) => ({
+      ...one,
+      offset: typeof one.place === "number" ? one.place : offsets.shift()!,
+    }))
+    .sort((a, b) => a.offset - b.offset)
+    .map(({ severity, message, more, offset }) => {
+      for (; end !== -1 && end < offset; end = text.indexOf("\n", start)) {
+        [line, start] = [line + 1, end + 1];
+      }
+      return {
+        ...{ file, line, column: offset - start + 1, message, isFatal: severity === "fatal" },
+        level: severity === "note" ? "note" : "error",
+        ...more > 0 && { more },
+      };
+    });
+}
+
+/** A diagnostic of a whole file. */
+export function diagnosticOf(file: string, severity: Severity, message: string): Diagnostic {
+  return locate(file, "", [{ severity, message, place: 0, more: 0 }], () => [])[0]!;
+}
+
+/** Something thrown while a description was prepared, as a diagnostic. */
+export function diagnosticOfError(file: string, error: unknown): Diagnostic {
+  const message = `cannot be shown: ${excerpt(String((error as Error).message))}`;
+  return diagnosticOf(file, "fatal", message);
+}
+
+/** The first diagnostics, as many as anybody reads, and one that stands for all others. */
+export function limitDiagnostics(all: readonly Diagnostic[], omittedCount: number): Diagnostic[] {
+  const kept = all.slice(0, LIMITS.findings);
+  const omitted = omittedCount + all.length - kept.length;
+  if (omitted === 0) return kept;
+  const stand = diagnosticOf(all[0]!.file, "note", "there is more to be found, which is not told");
+  return [...kept, { ...stand, ...omitted > 1 && { more: omitted - 1 } }];
+}
+
+/** A diagnostic as one line that is safe in a terminal: `openapi.yaml:12:5 the reference leads nowhere`. */
+export function formatDiagnostic({ file, line, column, message, more = 0 }: Diagnostic): string {
   const others = more > 0 ? ` (and ${formatCount(more)} more)` : "";
   return printable(`${file}:${line}:${column} ${message}${others}`);
 }
 
-/** Findings with the errors before the notes, in their order otherwise. */
-export function errorsFirst(findings: readonly Finding[]): Finding[] {
-  const isError = ({ level }: Finding) => level === "error";
-  return [...findings.filter(isError), ...findings.filter((finding) => !isError(finding))];
+/** Diagnostics with the errors before the notes, in their order otherwise. */
+export function errorsFirst(all: readonly Diagnostic[]): Diagnostic[] {
+  const isError = ({ level }: Diagnostic) => level === "error";
+  return [...all.filter(isError), ...all.filter((one) => !isError(one))];
 }
 
-/** How many findings of a description are logged. */
+/** How many diagnostics of a description are logged. */
 const LOGGED_MAX = 20;
 
-/** The findings that a log has room for, errors first, and how many there are beyond. */
-export function forLog(findings: readonly Finding[]): { told: Finding[]; more: number } {
-  const told = errorsFirst(findings).slice(0, LOGGED_MAX);
-  return { told, more: findings.length - told.length };
-}
-
-const UNTOLD = "there is more to be found, which is not told";
-
-/** Stands for some findings that nobody has room for. */
-export function untold(file: string, count: number): Finding {
-  return {
-    file,
-    line: 1,
-    column: 1,
-    message: UNTOLD,
-    isFatal: false,
-    level: "note",
-    more: count - 1,
-  };
-}
-
-/** Says of each file once what is wrong in many places, at the first of them; and not too much. */
-export function summarize(findings: Iterable<Finding>): Finding[] {
-  const firsts = new Map<string, Finding>();
-  let rest: Finding | undefined;
-  for (const finding of findings) {
-    const key = `${finding.file}\n${finding.level}\n${finding.message}`;
-    const first = firsts.get(key);
-    const count = 1 + (finding.more ?? 0);
-    if (finding.message === UNTOLD || (!first && firsts.size === LIMITS.findings)) {
-      rest = untold(rest?.file ?? finding.file, count + (rest ? 1 + (rest.more ?? 0) : 0));
-    } else if (first) firsts.set(key, { ...first, more: (first.more ?? 0) + count });
-    else firsts.set(key, finding);
-  }
-  return [...firsts.values(), ...rest ? [rest] : []];
-}
-
-/**
- * Gives problems of one file their lines and columns.
- *
- * @param file what the file is called
- * @param lineStarts the offset of each line
- * @param problems in any order
- * @returns the findings in the order of the text
- */
-export function findingsOf(
-  file: string,
-  lineStarts: readonly number[],
-  problems: readonly Problem[],
-): Finding[] {
-  let line = 1;
-  return [...problems].sort((a, b) => a.offset - b.offset).map((problem) => {
-    const { offset, message, isFatal, isError = isFatal, more = 0 } = problem;
-    while (lineStarts[line]! <= offset) line++;
-    const column = offset - lineStarts[line - 1]! + 1;
-    const level = isError ? "error" : "note";
-    return { file, line, column, message, isFatal, level, ...more > 0 && { more } };
-  });
-}
-
-/** The offset of each line of a text. */
-export function lineStartsOf(text: string): number[] {
-  const starts = [0];
-  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) {
-    starts.push(at + 1);
-  }
-  return starts;
-}
-
-/** Something thrown while a description was prepared, as a finding. */
-export function findingOf(file: string, error: unknown): Finding {
-  const message = `cannot be shown: ${excerpt(String((error as Error).message))}`;
-  return { file, line: 1, column: 1, message, isFatal: true, level: "error" };
+/** The diagnostics that a log has room for, errors first, and how many there are beyond. */
+export function forLog(all: readonly Diagnostic[]): { logged: Diagnostic[]; more: number } {
+  const logged = errorsFirst(all).slice(0, LOGGED_MAX);
+  return { logged, more: all.length - logged.length };
 }

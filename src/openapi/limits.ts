@@ -1,6 +1,6 @@
 /**
- * How much of a description is read. What comes from outside is never larger, deeper or longer than
- * this; beyond a limit stands a finding, and what was shown before stays.
+ * The limits of a description. What comes from outside is never larger, deeper or longer than
+ * this; beyond a limit stands a diagnostic, and what was shown before stays.
  *
  * @module
  */
@@ -37,9 +37,9 @@ export const LIMITS = {
   tokens: 2_500_000,
   /** Lines of one file of YAML. */
   lines: 1_000_000,
-  /** Syntax errors of one file of YAML that are told. */
+  /** Syntax errors of one file of YAML that are kept. */
   errors: 100,
-  /** Findings that are told. */
+  /** Diagnostics that are kept. */
   findings: 10_000,
   /** Values of a server's variables that are tried together. */
   combinations: 64,
@@ -60,3 +60,13 @@ export function formatSize(bytes: number): string {
 export function formatCount(count: number): string {
   return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
 }
+
+/** The message for a key that stands twice in its object. */
+export const DUPLICATE_KEY = "the same key stands here a second time; the last one counts";
+
+/** The message for a number beyond 1.8e308. */
+export const LARGE_NUMBER =
+  "this number is above all that readers of JSON can hold; it is served as a string";
+
+/** The message for a text that holds more than is read. */
+export const TOO_MANY_NODES: string = `holds more than ${formatCount(LIMITS.nodes)} values`;

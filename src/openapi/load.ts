@@ -1,39 +1,35 @@
 /**
- * From the place of a node's description to the document that is served: read, check, bundle, merge.
+ * Loads a node's description: from its place to the document that is served.
  *
  * @module
  */
+import { formatJson, parseJson } from "../json/lossless.ts";
+import { isObject, type Json, listOf, textOf } from "../json/values.ts";
+import { decodePercent } from "../percent-decode.ts";
+import { excerpt } from "../untrusted-text.ts";
 import { bundle } from "./bundle.ts";
-import { check } from "./gather-findings.ts";
-import { type Files, gather } from "./resolve-files.ts";
-import { type Finding, findingOf, summarize } from "./diagnostics.ts";
-import { mendOperations } from "./mend-operations.ts";
-import type { DocumentOfHost } from "./add-host-document.ts";
-import type { DescribedOperation } from "./add-host-operations.ts";
-import { withServiceOperations } from "./add-service-operations.ts";
 import { describedBy } from "./callable-operations.ts";
-import type { Reader } from "./read-file-or-url.ts";
+import { type Diagnostic, diagnosticOfError, limitDiagnostics, locate } from "./diagnostics.ts";
+import type { Reader } from "./files.ts";
 import {
   type AboutKind,
   documentOfKind,
   offered,
   readInterface,
   readOffer,
-} from "./kind-document.ts";
-import { withMarks, withMarksOfMethods, withOtherPart } from "./marks-of-kind.ts";
+  withMarks,
+  withMarksOfMethods,
+  withOtherPart,
+} from "./kind.ts";
+import { type DescribedOperation, type DocumentOfHost, withServiceOperations } from "./merge.ts";
 import { upgradeOpenRpc } from "./openrpc.ts";
-import { parseJson } from "../json/lossless.ts";
-import { decodePercent } from "../percent-decode.ts";
-import { hasManyOrigins, openServers } from "./server-origins.ts";
-import { basePathsAtNode, isAstray, type Whereabouts, withServers } from "./servers.ts";
+import { checkOperations } from "./operations.ts";
+import { type Files, resolve } from "./resolve.ts";
 import { withoutLogin } from "./server-url.ts";
-import { LIMITS } from "./limits.ts";
-import { complain, type Complaint } from "./parse.ts";
-import { upgradeSwagger } from "./upgrade-swagger.ts";
-import { isObject, type Json, listOf, textOf } from "../json/values.ts";
-import { excerpt } from "../untrusted-text.ts";
+import { basePathsAtNode, checkServers, type ServerContext, withServers } from "./servers.ts";
+import { upgradeSwagger } from "./upgrade.ts";
 
-/** Where a description is, and what goes into it: plain data, which another thread can be sent. */
+/** A description's place, and what goes into it: plain data, which another thread can be sent. */
 export interface LoadJob {
   /** The URL of its root; `kind:` where nobody but the kind of the node says what it can do. */
   readonly entry: string;
@@ -46,22 +42,22 @@ export interface LoadJob {
   /** What a host says of the whole. */
   readonly documentOfHost?: DocumentOfHost | undefined;
   /** What is known of where the node is. */
-  readonly where: Whereabouts;
+  readonly where: ServerContext;
   /** Whether calls of the node are forwarded: then its operations are called through this service alone. */
   readonly isForwarding?: boolean | undefined;
 }
 
 /**
- * Where a reader has what the kind of the node offers, and what the node says that it has of it:
+ * The places at which a reader has what the kind of the node offers, and what the node says that it has of it:
  * `description/unnamed-description.ts` makes that reader.
  */
 export const KIND_FILES = { interface: "kind:interface", offer: "kind:offer" } as const;
 
-/** What came of reading a description. */
+/** A description that was read. */
 export interface Loaded {
-  /** JSON values; a whole number too large for `number` is a `bigint`. `undefined` where a finding is fatal. */
+  /** JSON values; a whole number too large for `number` is a `bigint`. `undefined` where a diagnostic is fatal. */
   readonly document: Json | undefined;
-  readonly findings: readonly Finding[];
+  readonly diagnostics: readonly Diagnostic[];
   /** The paths that may be the one before every path of the node, where its servers do not say which. */
   readonly basePaths?: readonly string[] | undefined;
   /** The stamp of each file by its URL, to see whether it has changed. */
@@ -70,7 +66,7 @@ export interface Loaded {
 
 /**
  * Loads a description: its files, what is wrong with them, one document, its servers, our operations.
- * Never rejects: nobody knows all that a description may hold, so what is thrown on the way is a finding.
+ * Never rejects: nobody knows all that a description may hold, so what is thrown on the way is a diagnostic.
  *
  * @param job where it is, and what goes into it
  * @param read reads its files
@@ -80,22 +76,24 @@ export async function load(
   read: Reader,
 ): Promise<Loaded> {
   const where = isForwarding ? { ...job.where, publicUrl: undefined } : job.where;
-  const stamps = new Map([[entry, ""]]);
-  const reader: Reader = async (url, stamp) => {
-    const file = await read(url, stamp);
+  const stamps = new Map<string, string>();
+  const reader: Reader = async (url) => {
+    stamps.set(url.href, "");
+    const file = await read(url);
     if (file) stamps.set(url.href, file.stamp);
     return file;
   };
   try {
     const known = kind && await loadKind(kind, reader);
     const { document, ...others } = known && entry === KIND_FILES.interface
-      ? { document: known, findings: [] }
-      : await loadFiles({ entry, where, isForwarding }, known, reader, stamps);
+      ? { document: known, diagnostics: [] }
+      : await loadFiles({ entry, where, isForwarding }, known, reader);
     if (!document) return { document, ...others, stamps };
     const whole = withServiceOperations(own, document, operations, documentOfHost);
     return { document: whole, ...others, stamps };
   } catch (error) {
-    return { document: undefined, findings: [findingOf(nameOf(entry), error)], stamps };
+    const diagnostics = [diagnosticOfError(nameOf(entry), error)];
+    return { document: undefined, diagnostics, stamps };
   }
 }
 
@@ -116,88 +114,102 @@ async function loadFiles(
   { entry, where, isForwarding }: Pick<LoadJob, "entry" | "where" | "isForwarding">,
   known: Json | undefined,
   read: Reader,
-  stamps: Map<string, string>,
 ): Promise<Omit<Loaded, "stamps">> {
-  const files = await gather(new URL(entry), read);
-  for (const [url, stamp] of files.stamps) stamps.set(url, stamp);
-  const before = check(files);
-  if (before.some(({ isFatal }) => isFatal)) {
-    return { document: undefined, findings: summarize(before) };
-  }
-  const bundled = mendOperations(bundle(files), files.root.complaints);
-  // What cannot be bundled is a finding as well.
-  const found = check(files);
+  const files = await resolve(new URL(entry), read);
+  const before = diagnosticsIn(files);
+  if (before.some(({ isFatal }) => isFatal)) return { document: undefined, diagnostics: before };
+  const { diagnostics } = files.root;
+  const bundled = checkOperations(bundle(files), diagnostics);
   // Whoever serves a description could mark what he likes as a read.
   const isTrusted = describedBy(entry) === "operator";
   if (bundled.openapi === undefined && bundled.swagger === undefined) {
-    const methods = isTrusted ? bundled : withMarksOfMethods(bundled, known);
-    const document = upgradeOpenRpc(methods);
+    const document = upgradeOpenRpc(isTrusted ? bundled : withMarksOfMethods(bundled, known));
     return {
       document: known ? withOtherPart(document, known) : document,
-      findings: summarize(found),
+      diagnostics: diagnosticsIn(files),
     };
   }
   const near = nearOf(files.root.url, where);
   const single = bundled.swagger === undefined ? bundled : upgradeSwagger(bundled);
   const placed = withServers(single, near, isForwarding);
   const basePaths = undecidedPaths(single, near);
-  const findings = summarize([
-    ...found,
-    ...checkServers(files, placed, near),
-    ...basePaths ? complain(files.root.source, [undecided(single, basePaths, entry)]) : [],
-  ]);
-  if (isTrusted) return { document: placed, findings, basePaths };
+  checkServers(placed, near, diagnostics);
+  if (basePaths) diagnostics.add("note", undecided(single, basePaths, entry), () => ["servers"]);
+  const others = { diagnostics: diagnosticsIn(files), basePaths };
+  if (isTrusted) return { document: placed, ...others };
   const marked = withMarks(placed, known);
-  return { document: known ? withOtherPart(marked, known) : marked, findings, basePaths };
+  return { document: known ? withOtherPart(marked, known) : marked, ...others };
 }
 
-/** What a description is called in a finding about the whole of it. */
+/** All that is wrong with a description: by file, the root first, and in the order of each text. */
+export function diagnosticsIn({ root, members }: Files): Diagnostic[] {
+  let omittedCount = 0;
+  const all = [...members.values()].flatMap((member) => {
+    const { name, text, value, diagnostics, offsetsOf } = member;
+    const isRoot = member === root;
+    const fault = isRoot && value !== undefined ? checkVersion(value) : undefined;
+    omittedCount += diagnostics.omittedCount;
+    // Of something else altogether, it is enough to say that it is that.
+    const found = fault ? [{ ...fault, severity: "fatal" as const, more: 0 }] : diagnostics.list();
+    const located = locate(name, text, found, offsetsOf);
+    return isRoot ? located : located.map((one) => ({ ...one, isFatal: false }));
+  });
+  return limitDiagnostics(all, omittedCount);
+}
+
+/** The versions that are shown; in YAML they may be numbers. */
+const VERSION = /^3(?:\.[012](?:\.|$)|$)/;
+const OPENRPC_VERSION = /^1(?:\.|$)/;
+
+/** Gives the reason why a document is none that is shown. */
+function checkVersion(document: unknown): { place: string[]; message: string } | undefined {
+  if (!isObject(document)) {
+    return { place: [], message: "is no OpenAPI or OpenRPC description, but a single value" };
+  }
+  const { openapi, swagger, openrpc } = document;
+  if (openapi === undefined && swagger === undefined && openrpc !== undefined) {
+    if (OPENRPC_VERSION.test(textOf(openrpc) ?? "")) return undefined;
+    const message = `${excerpt(formatJson(openrpc))} is no version that is known; ` +
+      'there is "openrpc" 1, as in "1.3.2"';
+    return { place: ["openrpc"], message };
+  }
+  if (/^2(?:\.0)?$/.test(textOf(swagger) ?? "") || VERSION.test(textOf(openapi) ?? "")) {
+    return undefined;
+  }
+  const known = 'there are "openapi" 3.0, 3.1 and 3.2, "swagger" 2.0 and "openrpc" 1, as strings';
+  const place = [openapi === undefined && swagger !== undefined ? "swagger" : "openapi"];
+  const message = openapi === undefined && swagger === undefined
+    ? `says nowhere that it is an OpenAPI or OpenRPC description; ${known}`
+    : `${excerpt(formatJson(openapi ?? swagger))} is no version that is known; ${known}`;
+  return { place, message };
+}
+
+/** The name of a description in a diagnostic of the whole of it. */
 export function nameOf(entry: string): string {
   const { pathname, host } = new URL(entry);
   return decodePercent(pathname.split("/").at(-1)!) || host;
-}
-
-/** What is to be said of the servers. */
-function checkServers({ root: { source } }: Files, document: Json, near: Whereabouts): Finding[] {
-  const notes = [
-    ...isAstray(document, near)
-      ? ["where the node is reached is not said; operations are tried at this service"]
-      : [],
-    ...hasManyOrigins(document)
-      ? [`operations can be tried at the first ${LIMITS.origins} origins of its servers alone`]
-      : [],
-  ];
-  const place = { file: source.name, line: 1, column: 1, isFatal: false, level: "note" as const };
-  return [
-    ...notes.map((message) => ({ ...place, message })),
-    ...complain(source, [...openServers(document)]),
-  ];
 }
 
 /** How many servers are named, and how many paths to choose from. */
 const SERVERS_TOLD = 5;
 
 /** The paths to choose from; `undefined` where nobody has to. */
-function undecidedPaths(document: Json, near: Whereabouts): string[] | undefined {
+function undecidedPaths(document: Json, near: ServerContext): string[] | undefined {
   if (near.node === undefined || near.servers === "keep") return undefined;
   const paths = basePathsAtNode(document, near);
   if (paths.length === 1) return undefined;
   return (paths.length > 0 ? paths : [""]).slice(0, SERVERS_TOLD).map((path) => path || "/");
 }
 
-/** What is said of servers that do not say which path of theirs is the node's. */
-function undecided({ servers }: Json, [path]: readonly string[], entry: string): Complaint {
+/** The message for servers that do not say which path of theirs is the node's. */
+function undecided({ servers }: Json, [path]: readonly string[], entry: string): string {
   const urls = listOf(servers).filter(isObject)
     .map(({ url }) => excerpt(withoutLogin(textOf(url) ?? ""), 100));
   const told = urls.slice(0, SERVERS_TOLD).join(", ");
   const more = urls.length > SERVERS_TOLD ? ` and ${urls.length - SERVERS_TOLD} more` : "";
   const from = /^http/.test(entry) ? withoutLogin(entry) : nameOf(entry);
   const line = lineWithServers(from, path!);
-  return {
-    path: ["servers"],
-    message:
-      `it is not known which path is the node's: ${told}${more}; write ${line}, or another path`,
-  };
+  return `it is not known which path is the node's: ${told}${more}; write ${line}, or another path`;
 }
 
 /** The line of a configuration that says which path is the node's. */
@@ -207,7 +219,7 @@ export function lineWithServers(from: string, path: string): string {
 }
 
 /** Where servers are when a document comes from a URL: they are relative to that, unless they stand for the node. */
-function nearOf(url: string, where: Whereabouts): Whereabouts {
+function nearOf(url: string, where: ServerContext): ServerContext {
   const { node, servers } = where;
   const isElsewhere = node !== undefined && new URL(node).origin !== new URL(url).origin;
   if (!/^http/.test(url) || (isElsewhere && servers !== "keep")) return where;

@@ -5,14 +5,23 @@
  *
  * @module
  */
-import { type Json, listOf, objectOf, setMember, textOf } from "../json/values.ts";
-import { weigh } from "../json/weigh.ts";
-import { OPENRPC, type Shape, shapeOfMember } from "./document-structure.ts";
-import { followReference } from "./follow-reference.ts";
+import {
+  estimateSize,
+  isObject,
+  type Json,
+  listOf,
+  mapMembers,
+  objectOf,
+  setMember,
+  textOf,
+} from "../json/values.ts";
 import { LIMITS } from "./limits.ts";
+import { createFreeName } from "./names.ts";
+import { followReference } from "./operations.ts";
 import { THIS_SERVICE } from "./server-url.ts";
+import { OPENRPC, type Shape, shapeOfMember } from "./structure.ts";
 
-/** Where a method is called at this service. */
+/** The path of this service at which a method is called. */
 export const pathOfMethod = (name: string): string => `/v1/rpc/${encodeURIComponent(name)}`;
 
 /** Says of a path item that its `GET` and its `POST` are one method, which is called in two ways. */
@@ -21,31 +30,28 @@ export const ONE_METHOD = "x-one-method";
 /** The types of JSON Schema of which a query can say a value. */
 const SCALARS: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean"]);
 
-/** How deep a schema is looked into. */
+/** The depth to which a schema is looked into. */
 const DEPTH_MAX = 16;
 
-/** How much the parameters and the results of all methods may be, what many refer to counted each time. */
+/** The most that the parameters and the results of all methods may be, what many refer to counted each time. */
 const GROWTH_MAX = LIMITS.nodes;
 
 /**
  * Writes the schemas of draft 7, which OpenRPC has, as OpenAPI 3.1 does, which has those of 2020-12: a list of
  * schemas for the first items is `prefixItems`.
- *
- * @returns the document itself where there is none
  */
 function upgradeSchemas(document: unknown): unknown {
   const known = new Map<unknown, unknown>();
   const upgrade = (value: unknown, shape: Shape): unknown => {
     if (typeof value !== "object" || value === null) return value;
     if (known.has(value)) return known.get(value);
-    const members = Object.entries(value).map(([key, member]) => {
+    const upgradeMember = (member: unknown, key: string) => {
       const inner = shapeOfMember(OPENRPC, shape, key);
-      return [key, inner === undefined ? member : upgrade(member, inner)] as const;
-    });
-    const isSame = members.every(([key, member]) => member === (value as Json)[key]);
-    const upgraded = Array.isArray(value)
-      ? isSame ? value : members.map(([, member]) => member)
-      : withPrefixItems(isSame ? value as Json : toObject(members), shape);
+      return inner === undefined ? member : upgrade(member, inner);
+    };
+    const upgraded = isObject(value)
+      ? withPrefixItems(mapMembers(value, upgradeMember), shape)
+      : (value as unknown[]).map((item, i) => upgradeMember(item, String(i)));
     known.set(value, upgraded);
     return upgraded;
   };
@@ -62,13 +68,7 @@ function withPrefixItems(value: Json, shape: Shape): Json {
   };
 }
 
-function toObject(members: readonly (readonly [key: string, value: unknown])[]): Json {
-  const object: Json = {};
-  for (const [key, value] of members) setMember(object, key, value);
-  return object;
-}
-
-/** What a call that fails is answered with. */
+/** The response to a call that fails. */
 const PROBLEM = {
   description: "What went wrong, as problem details (RFC 9457).",
   content: {
@@ -135,7 +135,7 @@ export function openApiOfMethods(openrpc: unknown): OpenApiOfMethods {
     const name = textOf(method.name);
     if (name && !methods.has(name)) methods.set(name, method);
   }
-  const ids = new Set(methods.keys());
+  const freeId = createFreeName(new Set(methods.keys()));
   const paths: Json = {};
   const tags = new Set<string>();
   const scalarOf = createScalarOf(document);
@@ -144,7 +144,7 @@ export function openApiOfMethods(openrpc: unknown): OpenApiOfMethods {
   for (const [name, method] of methods) {
     const params = listOf(method.params).map((param) => followReference(document, param));
     const result = followReference(document, method.result);
-    for (const part of [...params, result]) left -= weigh(part, weights);
+    for (const part of [...params, result]) left -= estimateSize(part, weights);
     if (left < 0) throw new RangeError("in OpenAPI it would be many times as large");
     const isGettable = method["x-access"] === "read" &&
       params.every(({ schema }) => scalarOf(schema) !== undefined);
@@ -153,7 +153,7 @@ export function openApiOfMethods(openrpc: unknown): OpenApiOfMethods {
     const parts = { document, method, params: placed(method, params), tags: own };
     setMember(paths, pathOfMethod(name), {
       ...isGettable && { [ONE_METHOD]: true, get: operationOf(parts, name, byQuery(parts)) },
-      post: operationOf(parts, isGettable ? freeId(`${name}_post`, ids) : name, byBody(parts)),
+      post: operationOf(parts, isGettable ? freeId(`${name}_post`) : name, byBody(parts)),
     });
   }
   return {
@@ -181,20 +181,12 @@ export function upgradeOpenRpc(openrpc: Json): Json {
   };
 }
 
-/** What an operation is made of. */
+/** The parts that an operation is made of. */
 interface Parts {
   readonly document: Json;
   readonly method: Json;
   readonly params: readonly Json[];
   readonly tags: readonly string[];
-}
-
-/** An identifier that no other operation has; it is taken from now on. */
-function freeId(id: string, taken: Set<string>): string {
-  let free = id;
-  while (taken.has(free)) free += "_";
-  taken.add(free);
-  return free;
 }
 
 /**
@@ -303,7 +295,7 @@ function byBody({ method, params }: Parts): Json {
   };
 }
 
-/** What is said of a parameter. */
+/** The members that describe a parameter. */
 function aboutParam(param: Json): Json {
   const description = textOf(param.description ?? param.summary);
   return {

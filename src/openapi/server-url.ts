@@ -1,37 +1,38 @@
 /**
- * The URL of a server as text.
+ * The URL of a server: as text, with its variables, its users and passwords, and its origin.
  *
  * @module
  */
 import { isLoopback } from "../http/loopback.ts";
+import {
+  isEqual,
+  isObject,
+  type Json,
+  listOf,
+  mapMembers,
+  objectOf,
+  textOf,
+} from "../json/values.ts";
+import { LIMITS } from "./limits.ts";
 
 /** Stands for this service, whose address is not known here. */
 const HERE = "http://here.invalid";
 
 /**
- * The URL of something of this service, relative to a document of this service (RFC 3986, section 4.2), so
- * that it is right behind any prefix and any proxy. Joined with a path it is right both before and after
- * it is resolved.
- *
- * @param path below the service: empty for the service itself, or such as `/v1/node`
- * @param depth how many folders below the service the document is: 0 for `/spec.json`, 1 for
- *   `/v1/spec.json`
+ * The server of what this service responds to itself, relative to a document of this service (RFC 3986, section 4.2),
+ * so that it is right behind any prefix and any proxy. Joined with a path it is right both before and after it is
+ * resolved.
  */
-export function serverUrl(path: string, depth: number): string {
-  return (depth === 0 ? "." : Array(depth).fill("..").join("/")) + path;
-}
+export const THIS_SERVICE = ".";
 
-/** The server of what this service answers itself. */
-export const THIS_SERVICE: string = serverUrl("", 0);
-
-/** The server of what the node answers: its own paths stand below it. */
-export const NODE: string = serverUrl("/v1/node", 0);
+/** The server of the node: its own paths stand below it. */
+export const NODE: string = `${THIS_SERVICE}/v1/node`;
 
 /** A relative URL as one that is relative to `/spec.json` of this service; one of another host as it is. */
 export function atThisService(url: string): string {
   if (!URL.canParse(url, HERE)) return url;
   const { origin, href } = new URL(url, HERE);
-  return origin === HERE ? serverUrl(trim(withBraces(href.slice(HERE.length))), 0) : url;
+  return origin === HERE ? THIS_SERVICE + trim(withBraces(href.slice(HERE.length))) : url;
 }
 
 /** Resolves a URL against a folder, whose last slash may be missing. */
@@ -47,7 +48,7 @@ export function isRelative(url: unknown): boolean {
 }
 
 /**
- * What stands before a host, and a user with a password. For `http:` readers take backslashes for slashes,
+ * The part before a host, and a user with a password. For `http:` readers take backslashes for slashes,
  * and need none of them.
  */
 const LOGIN = /^(https?:[\\/]*|[^\\/?#]*[\\/]{2,})[^\\/?#]*@/i;
@@ -57,7 +58,7 @@ export function withoutLogin(url: string): string {
   return url.replace(LOGIN, "$1");
 }
 
-/** What stands before the path of a URL. */
+/** The part of a URL before its path. */
 export function hostOf(url: string): string {
   return /^[^/]*\/\/[^/?#]*/.exec(url)?.[0] ?? url;
 }
@@ -79,3 +80,96 @@ export function trim(url: string): string {
 /** The braces of variables, which a URL has encoded. */
 export const withBraces = (url: string): string =>
   url.replaceAll("%7B", "{").replaceAll("%7D", "}");
+
+/** The names of the variables in a URL. */
+export function variablesOf(template: string): Set<string> {
+  return new Set(template.match(/\{[^{}]*\}/g)?.map((part) => part.slice(1, -1)));
+}
+
+/** The URL of a server with the defaults of its variables; `undefined` where it is too long for one. */
+export function usualUrl({ url, variables }: Json): string | undefined {
+  const template = typeof url === "string" ? url : "";
+  return fill(
+    template,
+    new Map([...valuesOf(template, variables)].map(([name, [usual]]) => [name, usual!])),
+  );
+}
+
+/**
+ * The URLs of a server, one for each listed value of its variables; of more than can be tried, the one
+ * with their defaults. A value that looks like a variable is not one.
+ */
+export function expand({ url, variables }: Json): string[] {
+  const template = typeof url === "string" ? url : "";
+  const usual = new Map<string, string>();
+  let choices: ReadonlyMap<string, string>[] = [new Map()];
+  for (const [name, values] of valuesOf(template, variables)) {
+    usual.set(name, values[0]!);
+    if (values.length === 1) continue;
+    if (choices.length * values.length > LIMITS.combinations) choices = [];
+    choices = choices.flatMap((choice) => values.map((value) => new Map(choice).set(name, value)));
+  }
+  const all = choices.length > 0 ? choices : [usual];
+  return all.map((choice) => fill(template, usual, choice)).filter((url) => url !== undefined);
+}
+
+/** The values of the variables of a URL, the default first. */
+function* valuesOf(
+  template: string,
+  variables: unknown,
+): Generator<[name: string, values: string[]]> {
+  const names = variablesOf(template);
+  for (const [name, value] of Object.entries(objectOf(variables))) {
+    if (!names.has(name)) continue;
+    const { default: usual, enum: listed } = objectOf(value);
+    const texts = [usual, ...listOf(listed)].map(textOf).filter((text) => text !== undefined);
+    if (texts.length > 0) yield [name, [...new Set(texts)]];
+  }
+}
+
+/** A URL with the values of its variables; `undefined` where it is too long for one. */
+function fill(
+  template: string,
+  usual: ReadonlyMap<string, string>,
+  choice: ReadonlyMap<string, string> = usual,
+): string | undefined {
+  if (template.length > LIMITS.url) return undefined;
+  let length = 0;
+  const parts = template.split(/(\{[^{}]*\})/).map((part) => {
+    const name = part.startsWith("{") ? part.slice(1, -1) : "";
+    const value = choice.get(name) ?? usual.get(name) ?? part;
+    length += value.length;
+    return value;
+  });
+  return length > LIMITS.url ? undefined : parts.join("");
+}
+
+/** A server without the user and the password of its URL, and without the variables for them alone. */
+export function withoutLoginOf(server: Json): Json {
+  if (typeof server.url !== "string") return server;
+  const url = withoutLogin(server.url);
+  const [before, after] = [variablesOf(server.url), variablesOf(url)];
+  const inHost = url.includes("//") ? variablesOf(hostOf(url)) : new Set<string>();
+  const variables = mapMembers(
+    objectOf(server.variables),
+    (variable, name) =>
+      after.has(name) || !before.has(name) ? withoutLoginIn(variable, inHost.has(name)) : undefined,
+  );
+  const changed = { ...server, url, ...(isObject(server.variables) && { variables }) };
+  return isEqual(changed, server) ? server : changed;
+}
+
+/** A variable without a user and a password in what it may stand for: a URL, or else a host. */
+function withoutLoginIn(variable: unknown, isHost: boolean): unknown {
+  if (!isObject(variable)) return variable;
+  const strip = (text: unknown): unknown => {
+    if (Array.isArray(text)) return text.map(strip);
+    if (typeof text !== "string") return text;
+    return isHost ? withoutLogin(`//${text}`).slice(2) : withoutLogin(text);
+  };
+  const changed = { ...variable };
+  for (const key of ["default", "enum"]) {
+    if (Object.hasOwn(variable, key)) changed[key] = strip(variable[key]);
+  }
+  return changed;
+}

@@ -1,27 +1,42 @@
 /**
- * The servers that a description names: where they lead.
+ * The servers that a description names: where they lead, and which origins the page may ask.
  *
  * @module
  */
-import { isEqual, isObject, type Json, listOf, objectOf, textOf } from "../json/values.ts";
-import { operationsOf } from "./operations-of-path-item.ts";
-import { mapServers, serversOf } from "./list-servers.ts";
+import { byteLengthOf, type Bytes, joinBytes } from "../bytes.ts";
+import { formatJson } from "../json/lossless.ts";
+import { valueAt } from "../json/pointer.ts";
+import {
+  isEqual,
+  isObject,
+  type Json,
+  listOf,
+  mapMembers,
+  objectOf,
+  type Path,
+  textOf,
+} from "../json/values.ts";
+import type { Diagnostics } from "./diagnostics.ts";
+import { LIMITS } from "./limits.ts";
+import { mapOperations, operationsOf } from "./operations.ts";
 import {
   absolute,
   atThisService,
+  expand,
   hostOf,
   isRelative,
   loopbackOriginOf,
   NODE,
   THIS_SERVICE,
   trim,
+  usualUrl,
+  variablesOf,
   withBraces,
   withoutLogin,
 } from "./server-url.ts";
-import { expand, usualUrl, variablesOf } from "./server-variables.ts";
 
-/** What the operator knows of where the node is. */
-export interface Whereabouts {
+/** The operator's knowledge of where the node is. */
+export interface ServerContext {
   /** What the URLs of servers are relative to. */
   readonly base?: string | undefined;
   /** The server of a document that names none. @default base */
@@ -50,12 +65,12 @@ export interface Whereabouts {
  */
 export function withServers(
   document: Json,
-  whereabouts: Whereabouts,
+  context: ServerContext,
   isForwarding: boolean = false,
 ): Json {
   const where = Object.fromEntries(
-    Object.entries(whereabouts).map(([key, url]) => [key, url && withoutLogin(url)]),
-  ) as Whereabouts;
+    Object.entries(context).map(([key, url]) => [key, url && withoutLogin(url)]),
+  ) as ServerContext;
   const { base, home = base, publicUrl } = where;
   const placed = mapServers(document, (servers) => nearServers(servers, where));
   const isNone = listOf(document.servers).filter(isObject).length === 0;
@@ -70,7 +85,7 @@ export function withServers(
 /** A description whose operations at the node are called through this service. */
 function throughThisService(
   document: Json,
-  { node, itself }: Whereabouts,
+  { node, itself }: ServerContext,
   isForwarding: boolean,
 ): Json {
   if (node === undefined) return document;
@@ -92,7 +107,7 @@ function throughThisService(
  */
 export function basePathsAtNode(
   document: Json,
-  { base, node, servers: given }: Whereabouts,
+  { base, node, servers: given }: ServerContext,
 ): string[] {
   if (node === undefined || given === "keep") return [];
   const servers = listOf(document.servers).filter(isObject);
@@ -110,7 +125,7 @@ export function basePathsAtNode(
   return [...new Set(paths)];
 }
 
-/** Whether a URL names no other machine than this one and the node's. */
+/** Tells whether a URL names no other machine than this one and the node's. */
 function isNear(url: string, node: string): boolean {
   if (isRelative(url)) return !/^[\\/]{2}/.test(url);
   const isOfNode = URL.canParse(url) && new URL(url).origin === new URL(node).origin;
@@ -138,7 +153,7 @@ function belowNode(path: string, node: string): string {
 /** Servers of which all lead to the node. */
 function nearServers(
   servers: readonly Json[],
-  { base, publicUrl, itself }: Whereabouts,
+  { base, publicUrl, itself }: ServerContext,
 ): readonly Json[] {
   const near = publicUrl ?? base;
   const mapped = servers.map((server) => {
@@ -184,16 +199,184 @@ function withCommonServers(document: Json): Json {
   return { ...mapServers(document, () => undefined), servers: common };
 }
 
-/** Whether some operation would be tried at this service, since it is not known where the node is. */
-export function isAstray(document: Json, { base, publicUrl }: Whereabouts): boolean {
-  if (base ?? publicUrl) return false;
-  return [...serversOf(document)].some(({ servers }) => servers.some(({ url }) => isRelative(url)));
-}
-
 /** The path before every path of a description, for each of its servers. */
 export function basePathsOf(document: Json): string[] {
   const urls = listOf(document.servers).filter(isObject).flatMap(expand);
   const paths = urls.filter((url) => URL.canParse(url, "http://localhost"))
     .map((url) => trim(new URL(url, "http://localhost").pathname));
   return [...new Set(["", ...paths])];
+}
+
+/** A list of servers and where it stands: below the document, a path or an operation. */
+interface Servers {
+  readonly path: Path;
+  readonly servers: readonly Json[];
+}
+
+/** Lists the servers of a description, those of the whole first. */
+export function* serversOf(document: Json): Generator<Servers> {
+  const read = (path: Path, holder: Json): Servers[] =>
+    Array.isArray(holder.servers)
+      ? [{ path: [...path, "servers"], servers: holder.servers.filter(isObject) }]
+      : [];
+  yield* read([], document);
+  for (const path of [["paths"], ["components", "pathItems"]]) {
+    for (const [name, value] of Object.entries(objectOf(valueAt(document, path)))) {
+      const item = objectOf(value);
+      yield* read([...path, name], item);
+      for (const { path: place, operation } of operationsOf(item)) {
+        yield* read([...path, name, ...place], operation);
+      }
+    }
+  }
+}
+
+/**
+ * Returns a description with other servers; it is left as it is, and so is what holds none.
+ *
+ * @param change gives the servers in place of some; `undefined` takes the list away
+ */
+export function mapServers(
+  document: Json,
+  change: (servers: readonly Json[]) => readonly Json[] | undefined,
+): Json {
+  const inHolder = (holder: Json): Json => {
+    if (!Array.isArray(holder.servers)) return holder;
+    const { servers, ...others } = holder;
+    const changed = change(servers.filter(isObject));
+    if (changed === undefined) return others;
+    const isSame = changed.length === servers.length && changed.every((it, i) => it === servers[i]);
+    return isSame ? holder : { ...holder, servers: changed };
+  };
+  const inItems = (items: unknown) =>
+    isObject(items)
+      ? mapMembers(
+        items,
+        (item) =>
+          isObject(item)
+            ? mapOperations(inHolder(item), ({ operation }) => inHolder(operation))
+            : item,
+      )
+      : items;
+  return mapMembers(inHolder(document), (member, key) => {
+    if (key === "paths") return inItems(member);
+    if (key !== "components" || !isObject(member)) return member;
+    return mapMembers(member, (section, name) => name === "pathItems" ? inItems(section) : section);
+  });
+}
+
+/**
+ * An origin that means itself in a content policy: hosts may have characters, such as `*` and `;`, that
+ * mean something else there.
+ */
+const ORIGIN = /^https?:\/\/(?:[a-z\d._-]+|\[[a-f\d:.]+\])(?::\d+)?$/;
+
+/**
+ * The origins of the servers of a description, as many as the page may ask; of what servers leave open, the
+ * values that are listed.
+ */
+export function originsOf(document: Json): string[] {
+  return [...firstOriginsOf(document)].slice(0, LIMITS.origins);
+}
+
+/** The origins, up to one more than the page may ask. */
+function firstOriginsOf(document: Json): Set<string> {
+  const origins = new Set<string>();
+  for (const { servers } of serversOf(document)) {
+    for (const server of servers) {
+      for (const url of expand({ ...server, url: hostOf(textOf(server.url) ?? "") })) {
+        if (!URL.canParse(url)) continue;
+        const { origin } = new URL(url);
+        if (ORIGIN.test(origin)) origins.add(origin);
+        if (origins.size > LIMITS.origins) return origins;
+      }
+    }
+  }
+  return origins;
+}
+
+/** Checks what servers leave open, and whether all of their origins can be asked by the page. */
+export function checkServers(
+  document: Json,
+  { base, publicUrl }: ServerContext,
+  diagnostics: Diagnostics,
+): void {
+  for (const { path, servers } of serversOf(document)) {
+    for (const [i, server] of servers.entries()) {
+      if (!(base ?? publicUrl) && isRelative(server.url)) {
+        const message =
+          "where the node is reached is not said; operations are tried at this service";
+        diagnostics.add("note", message, () => 0);
+      }
+      const open = variablesOf(hostOf(textOf(server.url) ?? ""));
+      for (const [name, value] of Object.entries(objectOf(server.variables))) {
+        const variable = objectOf(value);
+        // The page may not ask just anyone: only the values that a variable lists can be tried.
+        if (Array.isArray(variable.enum) || !open.has(name)) continue;
+        const message = `operations can be tried where {${name}} is ${
+          formatJson(variable.default)
+        } and nowhere else; "enum" lists other values`;
+        diagnostics.add("note", message, () => [...path, String(i), "variables", name]);
+      }
+    }
+  }
+  if (firstOriginsOf(document).size > LIMITS.origins) {
+    const message =
+      `operations can be tried at the first ${LIMITS.origins} origins of its servers alone`;
+    diagnostics.add("note", message, () => 0);
+  }
+}
+
+/** A written document, as it is served at `/spec.json` or `/spec.yaml`. */
+export interface Written {
+  readonly text: string;
+  /** Where another dot makes it the document that is one folder deeper; in bytes, ascending. */
+  readonly dots: readonly number[];
+}
+
+/**
+ * A document whose relative servers can be found in what is written of it. It is served at two depths, `/spec.json` and
+ * `/v1/spec.json`, and written once: each of these servers begins with a dot, and with one more where the document is
+ * one folder deeper, such as `.` and `..`, `./v1/node` and `../v1/node`.
+ */
+export interface Marked {
+  readonly document: Json;
+  /** What was written of it, without the marks. */
+  read(written: string): Written;
+}
+
+const DOT = new TextEncoder().encode(".");
+
+/** Marks the relative servers of a document with what no document can hold, and YAML has to quote. */
+export function markServers(document: Json): Marked {
+  const mark = `@${crypto.randomUUID()}`;
+  const marked = mapServers(
+    document,
+    (servers) =>
+      servers.map((server) =>
+        typeof server.url === "string" && server.url.startsWith(".")
+          ? { ...server, url: mark + server.url }
+          : server
+      ),
+  );
+  return { document: marked, read: (written) => without(mark, written) };
+}
+
+function without(mark: string, written: string): Written {
+  const parts = written.split(mark);
+  const dots: number[] = [];
+  let at = 0;
+  for (const part of parts.slice(0, -1)) dots.push(at += byteLengthOf(part));
+  return { text: parts.join(""), dots };
+}
+
+/** Returns the same document as it is served one folder deeper. */
+export function rebaseServers(bytes: Bytes, dots: readonly number[]): Bytes {
+  const parts: Bytes[] = [];
+  let start = 0;
+  for (const at of dots) {
+    parts.push(bytes.subarray(start, at), DOT);
+    start = at;
+  }
+  return joinBytes([...parts, bytes.subarray(start)]);
 }

@@ -93,6 +93,6 @@ export function createNodeBeside(options: ResolvedOptions): NodeBeside {
 async function pathOf(known: KnownNode | undefined): Promise<string> {
   if (!known?.hasInterface) return "";
   const json = await known.loadInterface();
-  const { readInterface } = await import("../openapi/kind-document.ts");
+  const { readInterface } = await import("../openapi/kind.ts");
   return readInterface(parseJson(new TextDecoder().decode(json))).openrpc?.path ?? "";
 }

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { DescriptionPlace } from "../description/place.ts";
-import type { DescriptionReport } from "../description/tell-report.ts";
+import type { DescriptionPlace } from "../description/watch.ts";
+import type { DescriptionReport } from "../description/watch.ts";
 import type { Content } from "../description/prepare.ts";
 import type { Live } from "../description/watch.ts";
 import type { Icons } from "../explorer/icon.ts";
@@ -49,7 +49,7 @@ export async function openDescription(
   );
   const makePage = createMakePage(options.page.title, icons);
   const [{ documentOf, prepareOwn }, own] = await Promise.all([
-    import("../openapi/serve-description.ts"),
+    import("../openapi/serve.ts"),
     ownDescription(options.meters !== undefined).get(),
   ]);
   const { document, ...forms } = await prepareOwn(own, operations, documentOfHost);
@@ -69,10 +69,10 @@ export async function openDescription(
     const current = { ...alone(), operations: [] };
     return { current, ready: Promise.resolve(), refresh: () => Promise.resolve() };
   }
-  const [{ createPrepare }, { createFetchDescription }, { tellReport }] = await Promise.all([
-    import("../description/prepare-here-or-in-thread.ts"),
+  const [{ createPrepare }, { createFetchDescription }, { logReport }] = await Promise.all([
+    import("../description/thread.ts"),
     import("../description/fetch-description.ts"),
-    import("../description/tell-report.ts"),
+    import("../description/watch.ts"),
   ]);
   const tellNames = createTellNames(options);
   const common = {
@@ -86,7 +86,7 @@ export async function openDescription(
     operations,
     documentOfHost,
     report: (report: DescriptionReport) => {
-      tellReport(report, log);
+      logReport(report, log);
       void tellNames(report).catch(onError);
       options.onDescription(report);
     },

@@ -5,7 +5,7 @@
  */
 import { type PackedContent, unpack } from "../http/build-time-content.ts";
 import { lazy, type Resource } from "../lazy.ts";
-import type { Form, Forms } from "../openapi/serve-description.ts";
+import type { Form, Forms } from "../openapi/serve.ts";
 
 const WITHOUT_METRICS = lazy(async () => formsOf(await import("../generated/description.js")));
 const WITH_METRICS = lazy(async () =>

@@ -11,7 +11,7 @@ import type { Gateway } from "../gateway/gateway.ts";
 import type { Awaitable } from "../http/message.ts";
 import { represent, type Representation } from "../http/representation.ts";
 import { lazy, pick, type Resource } from "../lazy.ts";
-import { prepareCatalog } from "../openapi/api-catalog.ts";
+import { prepareCatalog } from "../openapi/serve.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import type { ResolvedOptions } from "../options.ts";
 import { refreshOnDemand } from "./refresh-on-demand.ts";

@@ -6,8 +6,8 @@
  */
 import { parseFragment, valueAt } from "../json/pointer.ts";
 import { isObject, type Json, listOf, objectOf } from "../json/values.ts";
-import { pathOfReference, referencesOf } from "../openapi/references.ts";
-import { COMMON_METHODS } from "../openapi/shape-tables.ts";
+import { pathOfReference, referencesOf } from "../openapi/structure.ts";
+import { COMMON_METHODS } from "../openapi/tables.ts";
 import {
   nameOfShape,
   OPENRPC,
@@ -16,8 +16,8 @@ import {
   type Structure,
   structureOf,
   walk,
-} from "../openapi/document-structure.ts";
-import { faultsOf } from "../openapi/validity.ts";
+} from "../openapi/structure.ts";
+import { validate } from "../openapi/validate.ts";
 import type { Mistake, Path } from "./check.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import { show } from "./show.ts";
@@ -207,7 +207,7 @@ function* mistakesInMembers(part: unknown, structure: Structure): Generator<Mist
   if (!isObject(part)) return;
   for (const place of walk({ shape: "document", value: part }, structure)) {
     if (!UNCHECKED.has(place.shape)) continue;
-    for (const [key, { message }] of faultsOf(structure, place.shape, place.value)) {
+    for (const [key, { message }] of validate(structure, place.shape, place.value)) {
       // Of types more is said above.
       if (place.shape === "schema" && key === "type") continue;
       // What becomes of it in a description is no matter here: a kind has to be right.

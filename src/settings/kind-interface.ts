@@ -7,7 +7,7 @@
 import * as v from "valibot";
 import { isPlainObject } from "../json/copy-as-json.ts";
 import { type Mark, MARKS } from "../kinds/marks.ts";
-import { COMMON_METHODS } from "../openapi/shape-tables.ts";
+import { COMMON_METHODS } from "../openapi/tables.ts";
 import {
   either,
   filledList,

@@ -1,12 +1,12 @@
 /** Bundles descriptions whose files are in memory. */
 import { bundle } from "../../src/openapi/bundle.ts";
-import { formatFinding } from "../../src/openapi/diagnostics.ts";
-import { check } from "../../src/openapi/gather-findings.ts";
-import { ReadError } from "../../src/openapi/read-file-or-url.ts";
-import { referencesOf } from "../../src/openapi/references.ts";
-import { gather } from "../../src/openapi/resolve-files.ts";
-import { structureOf } from "../../src/openapi/document-structure.ts";
-import { upgradeSwagger } from "../../src/openapi/upgrade-swagger.ts";
+import { formatDiagnostic } from "../../src/openapi/diagnostics.ts";
+import { diagnosticsIn } from "../../src/openapi/load.ts";
+import { ReadError } from "../../src/openapi/files.ts";
+import { referencesOf } from "../../src/openapi/structure.ts";
+import { resolve } from "../../src/openapi/resolve.ts";
+import { structureOf } from "../../src/openapi/structure.ts";
+import { upgradeSwagger } from "../../src/openapi/upgrade.ts";
 import type { Json } from "../../src/json/values.ts";
 
 /** Files by their address within the folder; a string is YAML, anything else JSON. */
@@ -16,7 +16,7 @@ export type FilesOf = Readonly<Record<string, unknown>>;
 export interface Bundled {
   // deno-lint-ignore no-explicit-any -- tests look at one place of it each
   readonly document: any;
-  readonly findings: readonly string[];
+  readonly diagnostics: readonly string[];
   /** What its `$ref`s say, in order. */
   readonly references: readonly string[];
   /** The files that were asked for. */
@@ -37,7 +37,7 @@ export async function bundleFiles(
   moved: Readonly<Record<string, string>> = {},
 ): Promise<Bundled> {
   const asked: string[] = [];
-  const found = await gather(new URL(Object.keys(files)[0]!, FOLDER), (url) => {
+  const found = await resolve(new URL(Object.keys(files)[0]!, FOLDER), (url) => {
     const name = url.href.replace(FOLDER, "");
     asked.push(name);
     const to = moved[name] ?? name;
@@ -52,7 +52,7 @@ export async function bundleFiles(
   const start = { shape: "document", value: document };
   const references = [...referencesOf(start, structureOf(document))]
     .filter(({ isPlain }) => isPlain).map(({ ref }) => ref);
-  return { document, findings: check(found).map(formatFinding), references, asked };
+  return { document, diagnostics: diagnosticsIn(found).map(formatDiagnostic), references, asked };
 }
 
 /** A document with one operation, which has these parts. */

@@ -2,13 +2,13 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
-import type { Finding } from "../../src/openapi/diagnostics.ts";
+import type { Diagnostic } from "../../src/openapi/diagnostics.ts";
 import { prepare } from "../../src/description/prepare.ts";
 import { identityOf } from "../../src/http/encode-content.ts";
-import type { DescriptionPlace } from "../../src/description/place.ts";
+import type { DescriptionPlace } from "../../src/description/watch.ts";
 import { inspectDescription, type PlaceOptions } from "../../src/description/watch.ts";
-import type { Form } from "../../src/openapi/serve-description.ts";
-import type { Whereabouts } from "../../src/openapi/servers.ts";
+import type { Form } from "../../src/openapi/serve.ts";
+import type { ServerContext } from "../../src/openapi/servers.ts";
 import type { Json } from "../../src/json/values.ts";
 import { parseJson } from "../../src/json/lossless.ts";
 import { ROOT } from "../_paths.ts";
@@ -21,7 +21,7 @@ export const OWN: string = readFileSync(`${ROOT}spec/openapi.yaml`, "utf8");
 
 /** What is said of a description, and both forms of what is shown of it. */
 export interface Loaded {
-  findings: readonly Finding[];
+  diagnostics: readonly Diagnostic[];
   origins: readonly string[];
   document: Json | undefined;
   json: string;
@@ -31,11 +31,11 @@ export interface Loaded {
 /** Loads one of the files of this folder, or a text, and merges the service's own description. */
 export async function load(
   place: DescriptionPlace,
-  where: Whereabouts & Pick<PlaceOptions, "forward"> = NEAR,
+  where: ServerContext & Pick<PlaceOptions, "forward"> = NEAR,
   own: string = OWN,
 ): Promise<Loaded> {
   const found = typeof place === "string" ? pathOf(place) : place;
-  const { content, findings } = await inspectDescription({
+  const { content, diagnostics } = await inspectDescription({
     place: found,
     own: parseOnce(own),
     prepare,
@@ -45,7 +45,7 @@ export async function load(
     new TextDecoder().decode(form && await identityOf(form));
   const yaml = await content?.yaml;
   return {
-    findings,
+    diagnostics,
     origins: content?.origins ?? [],
     document: content && parseJson(await text(content.json)) as Json,
     json: await text(content?.json),

@@ -36,8 +36,8 @@ const RESTRICTED = (folder: string) => [
 /** A host whose log can be read. */
 type Bundled = Started & { stderr(): string };
 
-const IN_TURN: Check = {
-  name: "the log says once that it is prepared between requests",
+const WITHOUT_THREADS: Check = {
+  name: "the log says once that requests wait",
   check(host) {
     const said = (host as Bundled).stderr().match(/starts no threads/g);
     assert.is(said?.length, 1);
@@ -60,7 +60,7 @@ const STARTS: readonly (BundleOptions & { how: string; checks: readonly Check[] 
     prefix: "",
     isLarge: true,
     command: RESTRICTED,
-    checks: [...LARGE_CHECKS, IN_TURN],
+    checks: [...LARGE_CHECKS, WITHOUT_THREADS],
   },
 ];
 

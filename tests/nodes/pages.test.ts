@@ -4,7 +4,7 @@ import * as assert from "uvu/assert";
 import { gzipSync } from "node:zlib";
 import { KINDS } from "../../src/generated/kinds.js";
 import { createNodeface } from "../../src/index.ts";
-import { operationsOf } from "../../src/openapi/operations-of-path-item.ts";
+import { operationsOf } from "../../src/openapi/operations.ts";
 import { until } from "./_daemon.ts";
 import { serveFetch } from "./_played-server.ts";
 import { play, RECORDINGS } from "./_recorded.ts";

@@ -1,5 +1,5 @@
 /**
- * Reads YAML 1.2 of a description by the core schema: dates and `yes` are strings. What the library
+ * Parses YAML 1.2 of a description by the core schema: dates and `yes` are strings. What the library
  * `yaml` makes of a text are nodes; the value is built of them here, within the limits.
  *
  * @module
@@ -18,19 +18,17 @@ import {
   type Scalar,
   type YAMLError,
 } from "yaml";
-import { DUPLICATE_KEY, LARGE_NUMBER, type Problem, TOO_MANY_NODES } from "./diagnostics.ts";
 import { exact } from "../json/lossless.ts";
 import { type Json, type Path, setMember } from "../json/values.ts";
-import { formatCount, formatSize, LIMITS } from "./limits.ts";
-import { failedReading, type Reading } from "./parse.ts";
-import { breathe, isDue } from "./yield-to-requests.ts";
-import { freeMemory } from "../platform.ts";
-
-/** The tokens and the nodes of a longer text are given back as soon as they have been used, in characters. */
-const LARGE = 1_000_000;
-
-/** Tokens between two looks at the clock. */
-const TURN = 1000;
+import type { Diagnostics } from "./diagnostics.ts";
+import {
+  DUPLICATE_KEY,
+  formatCount,
+  formatSize,
+  LARGE_NUMBER,
+  LIMITS,
+  TOO_MANY_NODES,
+} from "./limits.ts";
 
 /** The core schema, whatever a directive says; the checks that are quadratic are done here. */
 const OPTIONS = {
@@ -51,38 +49,65 @@ class YamlError extends Error {
   }
 }
 
-/** Reads a text. */
-export async function readYaml(text: string): Promise<Reading> {
-  const problems: Problem[] = [];
+/** A parsed text, and what finds the offsets of paths in it. */
+interface Parsed {
+  readonly value: unknown;
+  readonly offsetsOf: (paths: readonly Path[]) => number[];
+}
+
+/**
+ * Parses a text.
+ *
+ * @param diagnostics what is wrong is added; where one of it is fatal, the value is `undefined`
+ */
+export function parseYaml(text: string, diagnostics: Diagnostics): Parsed {
   try {
-    const isLarge = text.length > LARGE;
-    const document = await compose(text, problems);
-    if (isLarge) freeMemory();
-    if (!problems.some(({ isFatal }) => isFatal)) {
-      const { value, offsetsOf } = build(document, problems);
-      document.contents = null;
-      if (isLarge) freeMemory();
-      return { value, problems, offsetsOf };
+    countLines(text);
+    const document = compose(text, diagnostics);
+    if (document) {
+      return build(document, diagnostics);
     }
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
-    problems.push({ offset: error.offset, message: error.message, isFatal: true });
+    diagnostics.add("fatal", error.message, () => error.offset);
   }
-  return failedReading(problems);
+  return { value: undefined, offsetsOf: (paths) => paths.map(() => 0) };
+}
+
+function countLines(text: string): void {
+  let lines = 1;
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) {
+    if (++lines > LIMITS.lines) {
+      throw new YamlError(at + 1, `has more than ${formatCount(LIMITS.lines)} lines`);
+    }
+  }
 }
 
 /**
  * Makes the nodes. This is what `parseDocument` does, but for the limits: it recurses as deep as the text
  * is nested, and V8 ends the process where a pattern is compiled at the end of the stack (Node 20.20).
  *
- * @param problems what is wrong with the text is added
+ * @param diagnostics what is wrong with the text is added
+ * @returns `undefined` where one of it is fatal
  */
-async function compose(text: string, problems: Problem[]): Promise<Document.Parsed> {
+function compose(text: string, diagnostics: Diagnostics): Document.Parsed | undefined {
   const parser = new Parser();
   const composer = new Composer(OPTIONS);
   boundErrors(composer);
   const documents: Document.Parsed[] = [];
-  let tokens = 0;
+  let tokens = 0, isBroken = false;
+  const add = ({ message, name, pos: [offset], code }: YAMLError) => {
+    const isFatal = name === "YAMLParseError";
+    const tag = message.replace("Unresolved tag: ", "");
+    isBroken ||= isFatal;
+    diagnostics.add(
+      isFatal ? "fatal" : "note",
+      !isFatal && code === "TAG_RESOLVE_FAILED"
+        ? `the tag ${tag} is not known and is passed over`
+        : `is not YAML: ${message}`,
+      () => offset,
+    );
+  };
   try {
     for (const lexeme of new Lexer().lex(text)) {
       for (const token of parser.next(lexeme)) documents.push(...composer.next(token));
@@ -95,28 +120,27 @@ async function compose(text: string, problems: Problem[]): Promise<Document.Pars
         throw new YamlError(parser.offset, message);
       }
       if (documents.length > 1) break;
-      if (tokens % TURN === 0 && isDue()) await breathe();
     }
     for (const token of parser.end()) documents.push(...composer.next(token));
     documents.push(...composer.end(true, text.length));
   } catch (error) {
     if (error !== ENOUGH) throw error;
-    problems.push(...composer.streamInfo().errors.slice(0, LIMITS.errors).map(problemOf));
-    return documents[0]!;
+    composer.streamInfo().errors.slice(0, LIMITS.errors).forEach(add);
+    return undefined;
   }
   const [document, second, third] = documents;
-  problems.push(...[...document!.errors, ...document!.warnings].map(problemOf));
+  [...document!.errors, ...document!.warnings].forEach(add);
   const next = second && isEmpty(second) ? third : second;
   if (next) {
     const message = "a second document begins here; a description is a single one";
-    problems.push({ offset: next.range[0], message, isFatal: true });
+    throw new YamlError(next.range[0], message);
   }
   const { yaml } = document!.directives;
   if (yaml.explicit && yaml.version !== "1.2") {
     const message = `YAML ${yaml.version} is read as YAML 1.2: yes and no are strings`;
-    problems.push({ offset: 0, message, isFatal: false });
+    diagnostics.add("note", message, () => 0);
   }
-  return document!;
+  return isBroken ? undefined : document;
 }
 
 const TOO_DEEP = `is nested more than ${LIMITS.depth} levels deep`;
@@ -139,19 +163,10 @@ function boundErrors(composer: Composer): void {
 const isEmpty = ({ contents }: Document.Parsed): boolean =>
   contents === null || (isScalar(contents) && contents.source === "");
 
-function problemOf({ message, name, pos, code }: YAMLError): Problem {
-  const isFatal = name === "YAMLParseError";
-  if (!isFatal && code === "TAG_RESOLVE_FAILED") {
-    const tag = message.replace("Unresolved tag: ", "");
-    return { offset: pos[0], message: `the tag ${tag} is not known and is passed over`, isFatal };
-  }
-  return { offset: pos[0], message: `is not YAML: ${message}`, isFatal };
-}
-
-/** Where a node begins; what stands before it where there is none. */
+/** The place where a node begins; what stands before it where there is none. */
 const offsetOf = (node: Node | null, before = 0): number => node?.range?.[0] ?? before;
 
-/** What an anchor stands for. */
+/** A value that an anchor stands for. */
 interface Anchored {
   /** `undefined` while it is being built. */
   built: Built | undefined;
@@ -170,13 +185,13 @@ interface Built {
  * Makes the value of a document. What aliases stand for is shared, so that it takes no more memory than
  * is written.
  *
- * @param problems what is wrong with the values is added
+ * @param diagnostics what is wrong with the values is added
  * @throws {YamlError} at the first that is beyond a limit, or cannot be a value
  */
 function build(
   { contents }: Document.Parsed,
-  problems: Problem[],
-): Pick<Reading, "value" | "offsetsOf"> {
+  diagnostics: Diagnostics,
+): Parsed {
   const anchors = new Map<string, Anchored>();
   /** Where the members of an object or a list stand, in the order of its keys. */
   const offsets = new Map<unknown, readonly number[]>();
@@ -236,7 +251,7 @@ function build(
     if (Number.isFinite(Number(value))) return typeof value === "bigint" ? exact(value) : value;
     const hasDigits = /\d/.test(source ?? "");
     const message = hasDigits ? LARGE_NUMBER : "this number has no form in JSON, where it is null";
-    problems.push({ offset, message, isFatal: false });
+    diagnostics.add("note", message, () => offset);
     return hasDigits ? source : null;
   };
 
@@ -268,11 +283,11 @@ function build(
       }
       if (key === undefined) {
         const message = "this key is no single value, as JSON has them; it is left out";
-        problems.push({ offset, message, isFatal: false, isError: true });
+        diagnostics.add("error", message, () => offset);
         continue;
       }
       if (Object.hasOwn(value, key)) {
-        problems.push({ offset, message: DUPLICATE_KEY, isFatal: false });
+        diagnostics.add("note", DUPLICATE_KEY, () => offset);
       }
       places.set(key, isScalar(member) && member.source === "" ? offset : offsetOf(member, offset));
       setMember(value, key, built.value);
@@ -294,12 +309,12 @@ function build(
     const sources = Array.isArray(value) ? value : [value];
     if (!sources.every((source) => offsets.has(source) && !Array.isArray(source))) {
       const message = "<< merges an object, or a list of objects; it is left out";
-      problems.push({ offset, message, isFatal: false, isError: true });
+      diagnostics.add("error", message, () => offset);
       return [];
     }
     if (!hasMerged) {
       const message = "YAML 1.2 has no merge keys: << is merged here, and is a key to some readers";
-      problems.push({ offset, message, isFatal: false });
+      diagnostics.add("note", message, () => offset);
     }
     hasMerged = true;
     return sources as Json[];
@@ -316,11 +331,11 @@ function build(
   };
 
   const { value } = buildNode(contents, 1);
-  return { value, offsetsOf: (paths) => locate(value, offsets, paths) };
+  return { value, offsetsOf: (paths) => offsetsIn(value, offsets, paths) };
 }
 
-/** Where the values at some paths stand; of one that is not there, what is nearest. */
-function locate(
+/** Finds the values at some paths; of one that is not there, what is nearest. */
+function offsetsIn(
   root: unknown,
   offsets: ReadonlyMap<unknown, readonly number[]>,
   paths: readonly Path[],

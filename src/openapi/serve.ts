@@ -1,15 +1,15 @@
 /**
- * `GET /spec.json` and `GET /spec.yaml`: the OpenAPI description, one document in two forms.
+ * `GET /spec.json` and `GET /spec.yaml`: the OpenAPI description, one document in two forms. And the catalogue that leads
+ * to it.
  *
  * @module
  */
 import { identityOf, keep, type KeptContent } from "../http/encode-content.ts";
 import { represent, type Representation } from "../http/representation.ts";
-import { type DocumentOfHost, withDocumentOfHost } from "./add-host-document.ts";
-import { addOperations, type DescribedOperation, type Document } from "./add-host-operations.ts";
-import { lazy, type Resource } from "../lazy.ts";
 import type { Json } from "../json/values.ts";
-import { deepen, markServers, type Written } from "./relative-servers.ts";
+import { lazy, type Resource } from "../lazy.ts";
+import { type DescribedOperation, type DocumentOfHost, withHost } from "./merge.ts";
+import { markServers, rebaseServers, type Written } from "./servers.ts";
 
 /** A description may be kept, but is asked after at every use. */
 const REVALIDATE = "public, no-cache";
@@ -25,7 +25,7 @@ export interface Description {
 
 /** A description in one form, in every coding. */
 export interface Form extends KeptContent {
-  /** Where another dot makes what is served one folder deeper; see `relative-servers.ts`. */
+  /** Where another dot makes what is served one folder deeper; see {@linkcode rebaseServers}. */
   readonly dots: readonly number[];
 }
 
@@ -35,9 +35,9 @@ export interface Forms {
   readonly yaml: Form;
 }
 
-/** What the service's own description says. */
-export async function documentOf({ json }: Forms): Promise<Document> {
-  return JSON.parse(new TextDecoder().decode(await identityOf(json))) as Document;
+/** The document of the service's own description. */
+export async function documentOf({ json }: Forms): Promise<Json> {
+  return JSON.parse(new TextDecoder().decode(await identityOf(json))) as Json;
 }
 
 /**
@@ -54,15 +54,14 @@ export async function prepareOwn(
 ): Promise<Description & { readonly document: Json }> {
   const document = await documentOf(forms);
   if (operations.length > 0 || Object.keys(ofHost).length > 0) {
-    const hosted = withDocumentOfHost(document, operations, ofHost);
-    const described = addOperations(hosted.document as Document, hosted.operations);
+    const described = withHost(document, operations, ofHost);
     return { document: described, ...await prepareForms(await write(described)) };
   }
   return { document, ...await prepareForms(forms) };
 }
 
 /** Writes a document in both forms. What writes YAML is loaded where it is needed only. */
-async function write(document: Document): Promise<Forms> {
+async function write(document: Json): Promise<Forms> {
   const { writeJson, writeYaml } = await import("./write.ts");
   const marked = markServers(document);
   return {
@@ -97,7 +96,7 @@ export async function prepareForms(
 
 /** A form as it is served one folder deeper. Few ask for it, and to encode it takes long. */
 async function deeper(form: Form, kind: typeof JSON_FORM): Promise<Representation> {
-  return await represented(await keep(deepen(await identityOf(form), form.dots)), kind);
+  return await represented(await keep(rebaseServers(await identityOf(form), form.dots)), kind);
 }
 
 const JSON_FORM = { type: "application/json", filename: "spec.json" };
@@ -108,5 +107,32 @@ function represented(content: KeptContent, { type, filename }: typeof JSON_FORM)
     type,
     cache: REVALIDATE,
     headers: { "content-disposition": `inline; filename="${filename}"` },
+  });
+}
+
+/**
+ * A link set (RFC 9264) with the relations of RFC 8631. Its references are relative to the
+ * catalogue's own URL, so that they are right behind any prefix.
+ */
+const CATALOG = {
+  linkset: [
+    {
+      anchor: "../v1/info",
+      "service-desc": [
+        { href: "../spec.json", type: "application/json" },
+        { href: "../spec.yaml", type: "application/yaml" },
+      ],
+      "service-doc": [{ href: "../v1/spec", type: "text/html" }],
+      status: [{ href: "../v1/health", type: "application/json" }],
+    },
+  ],
+};
+
+/** Prepares the catalogue. */
+export function prepareCatalog(): Promise<Representation> {
+  return represent(JSON.stringify(CATALOG, null, 2) + "\n", {
+    type: 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
+    cache: "public, no-cache",
+    headers: { link: '<api-catalog>; rel="api-catalog"' },
   });
 }

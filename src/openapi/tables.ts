@@ -5,10 +5,10 @@
  * - a shape: a kind such as `schema`, a list of them (`schema[]`), or a map by names of the author's choice
  *   (`{schema}`),
  * - a string of {@linkcode NAMING}, which names something without a `$ref`, or
- * - data, in which nothing is a reference: one of `DATA` in `validity.ts`, or of `CHOICES` in `validity-tables.ts`.
+ * - data, in which nothing is a reference: one of {@linkcode CHOICES}, or of `DATA` in `validate.ts`.
  *
- * Signs after it: with `!` the object is nothing without the member; the member may be `true` or `false`
- * as well (`?`), or a list (`+`); it has a single member itself (`=`).
+ * Signs after it: with `!` the object is nothing without the member, with `*` it is not complete without;
+ * the member may be `true` or `false` as well (`?`), or a list (`+`).
  *
  * @module
  */
@@ -19,18 +19,43 @@ export type Rows = Readonly<Record<string, Readonly<Record<string, string>>>>;
 /** Stands for each member that is neither named nor an extension (`x-…`). */
 export const OTHERS = "*";
 
-/** Strings that name a schema, an operation or a file in other ways than by `$ref`, and what that is. */
-export const NAMING: Readonly<Record<string, string>> = {
-  mappedSchema: "schema",
-  dynamicSchema: "schema",
-  linkedOperation: "operation",
-  exampleFile: "",
-};
+/** Strings that name something without a `$ref`, and what that is. */
+export const NAMING: Readonly<Record<string, string>> = { mappedSchema: "schema" };
 
-/** What there is only for some values of a member: `parameter:path` where `in` is `path`. */
+/** Kinds with members only for some values of a member: `parameter:path` where `in` is `path`. */
 export const VARIANTS: Readonly<Record<string, string>> = {
   parameter: "in",
   securityScheme: "type",
+};
+
+/** Texts of which there are a few. */
+export const CHOICES: Readonly<Record<string, readonly string[]>> = {
+  place: ["query", "header", "path", "cookie"],
+  placeSince3_2: ["query", "querystring", "header", "path", "cookie"],
+  placeInSwagger: ["query", "header", "path", "formData", "body"],
+  keyPlace: ["query", "header", "cookie"],
+  style: [
+    ...["form", "simple", "spaceDelimited", "pipeDelimited", "deepObject", "matrix", "label"],
+    "cookie",
+  ],
+  type: ["array", "boolean", "integer", "number", "object", "string"],
+  simpleType: ["array", "boolean", "file", "integer", "number", "string"],
+  login: ["apiKey", "http", "mutualTLS", "oauth2", "openIdConnect"],
+  loginInSwagger: ["basic", "apiKey", "oauth2"],
+  flow: ["implicit", "password", "application", "accessCode"],
+};
+
+/** The form of keys, and its words. */
+export const KEYS: Readonly<Record<string, readonly [form: RegExp, says: string]>> = {
+  paths: [/^\//, "must begin with /"],
+  responses: [
+    /^(?:default|[1-5](?:\d\d|XX))$/,
+    'must be a status, such as "200", "4XX" or "default"',
+  ],
+  "{operation}": [
+    /^(?!(?:get|put|post|delete|options|head|patch|trace|query)$)[\w!#$%&'*+.^`|~-]+$/i,
+    "must be a method that a path item has no member for",
+  ],
 };
 
 /** The methods that are members of a path item in every version, Swagger 2.0 included. */
@@ -49,11 +74,11 @@ export const METHODS: readonly string[] = [...COMMON_METHODS, "trace", "query"];
 
 const OPERATIONS = Object.fromEntries(COMMON_METHODS.map((method) => [method, "operation"]));
 
-/** What says the same in all versions. */
+/** The rows that are the same in all versions. */
 const COMMON: Rows = {
   info: {
-    title: "string",
-    version: "string",
+    title: "string*",
+    version: "string*",
     description: "string",
     termsOfService: "url",
     contact: "contact",
@@ -75,7 +100,7 @@ const COMMON: Rows = {
   securityRequirement: { [OTHERS]: "scopes" },
 };
 
-/** What says how large, long and precise a value is; limits are excluded by `true` before OpenAPI 3.1. */
+/** The members that say how large, long and precise a value is; limits are excluded by `true` before OpenAPI 3.1. */
 const FACETS = {
   format: "string",
   default: "any",
@@ -93,7 +118,7 @@ const FACETS = {
   uniqueItems: "boolean",
 };
 
-/** What other files have, being JSON Schema; nothing of it is left in one document. */
+/** Members of other files, being JSON Schema; nothing of it is left in one document. */
 const JSON_SCHEMA = {
   $ref: "reference",
   $schema: "any",
@@ -143,7 +168,6 @@ const SCHEMA = {
   nullable: "any",
   enum: "any[]",
   required: "string[]",
-  $dynamicRef: "dynamicSchema",
   additionalItems: "schema",
   contains: "schema",
   contentSchema: "schema",
@@ -161,24 +185,24 @@ const SCHEMA = {
 };
 
 const EXAMPLES = { example: "any", examples: "{example}" };
-const CONTENT = { schema: "schema", content: "{mediaType}=", ...EXAMPLES };
-const FLOW = { refreshUrl: "url", scopes: "{string}" };
+const CONTENT = { schema: "schema", content: "{mediaType}", ...EXAMPLES };
+const FLOW = { refreshUrl: "url", scopes: "{string}*" };
 
-/** What OpenAPI 3.0 and those after it have. */
-const OPENAPI: Rows = {
+/** OpenAPI 3.0, and what those after it have as well. */
+export const OPENAPI_3_0: Rows = {
   ...COMMON,
   document: {
     openapi: "version",
-    info: "info",
+    info: "info*",
     servers: "server[]",
-    paths: "paths",
+    paths: "paths*",
     components: "components",
     security: "securityRequirement[]",
     tags: "tag[]",
     externalDocs: "externalDocs",
   },
   server: { url: "url!", description: "string", variables: "{serverVariable}" },
-  serverVariable: { default: "string", enum: "texts", description: "string" },
+  serverVariable: { default: "string*", enum: "texts", description: "string" },
   components: {
     schemas: "{schema}",
     responses: "{response}",
@@ -206,7 +230,7 @@ const OPENAPI: Rows = {
     operationId: "string",
     parameters: "parameter[]",
     requestBody: "requestBody",
-    responses: "responses",
+    responses: "responses*",
     callbacks: "{callback}",
     deprecated: "boolean",
     security: "securityRequirement[]",
@@ -218,23 +242,21 @@ const OPENAPI: Rows = {
     description: "string",
     required: "boolean",
     deprecated: "boolean",
+    style: "style",
     explode: "boolean",
-    ...CONTENT,
-  },
-  "parameter:query": {
-    style: "queryStyle",
     allowReserved: "boolean",
     allowEmptyValue: "boolean",
+    ...CONTENT,
   },
-  "parameter:path": { style: "pathStyle", required: "true" },
-  "parameter:header": { style: "headerStyle" },
-  "parameter:cookie": { style: "cookieStyle" },
+  "parameter:path": { required: "true*" },
   header: {
     description: "string",
     required: "boolean",
     deprecated: "boolean",
-    style: "headerStyle",
+    style: "style",
     explode: "boolean",
+    allowReserved: "boolean",
+    allowEmptyValue: "boolean",
     ...CONTENT,
   },
   requestBody: { content: "{mediaType}!", description: "string", required: "boolean" },
@@ -242,12 +264,12 @@ const OPENAPI: Rows = {
   encoding: {
     contentType: "string",
     headers: "{header}",
-    style: "queryStyle",
+    style: "style",
     explode: "boolean",
     allowReserved: "boolean",
   },
   response: {
-    description: "string",
+    description: "string*",
     headers: "{header}",
     content: "{mediaType}",
     links: "{link}",
@@ -256,11 +278,11 @@ const OPENAPI: Rows = {
     summary: "string",
     description: "string",
     value: "any",
-    externalValue: "exampleFile",
+    externalValue: "url",
   },
   link: {
     operationId: "string",
-    operationRef: "linkedOperation",
+    operationRef: "url",
     parameters: "{any}",
     requestBody: "any",
     description: "string",
@@ -285,20 +307,14 @@ const OPENAPI: Rows = {
   discriminator: { propertyName: "string!", mapping: "{mappedSchema}", [OTHERS]: "any" },
 };
 
-/** OpenAPI 3.0, in which these are of parameters and headers anywhere. */
-export const OPENAPI_3_0: Rows = extend(OPENAPI, {
-  parameter: { allowReserved: "boolean", allowEmptyValue: "boolean" },
-  header: { allowReserved: "boolean", allowEmptyValue: "boolean" },
-});
-
 /** OpenAPI 3.1. */
-export const OPENAPI_3_1: Rows = extend(OPENAPI, {
-  document: { jsonSchemaDialect: "url", webhooks: "{pathItem}" },
+export const OPENAPI_3_1: Rows = extend(OPENAPI_3_0, {
+  document: { jsonSchemaDialect: "url", paths: "paths", webhooks: "{pathItem}" },
   info: { summary: "string" },
   license: { identifier: "string" },
   components: { pathItems: "{pathItem}" },
+  operation: { responses: "responses" },
   link: { parameters: "{string}" },
-  securityScheme: { type: "loginSince3_1!" },
   schema: SCHEMA,
 });
 
@@ -310,9 +326,7 @@ export const OPENAPI_3_2: Rows = extend(OPENAPI_3_1, {
   components: { mediaTypes: "{mediaType}" },
   pathItem: { query: "operation", additionalOperations: "{operation}" },
   parameter: { in: "placeSince3_2!" },
-  "parameter:querystring": { content: "{mediaType}!=" },
-  "parameter:path": { allowReserved: "boolean" },
-  "parameter:cookie": { style: "cookieStyleSince3_2", allowReserved: "boolean" },
+  "parameter:querystring": { content: "{mediaType}!" },
   mediaType: {
     description: "string",
     itemSchema: "schema",
@@ -324,7 +338,7 @@ export const OPENAPI_3_2: Rows = extend(OPENAPI_3_1, {
     prefixEncoding: "encoding[]",
     itemEncoding: "encoding",
   },
-  response: { summary: "string" },
+  response: { summary: "string", description: "string" },
   example: { dataValue: "any", serializedValue: "string" },
   securityScheme: { deprecated: "boolean" },
   "securityScheme:oauth2": { oauth2MetadataUrl: "url" },
@@ -381,14 +395,14 @@ export const OPENRPC_1_3: Rows = {
 export const SWAGGER: Rows = {
   ...COMMON,
   document: {
-    swagger: "string",
-    info: "info",
+    swagger: "any",
+    info: "info*",
     host: "host",
     basePath: "string",
     schemes: "string[]",
     consumes: "string[]",
     produces: "string[]",
-    paths: "paths",
+    paths: "paths*",
     definitions: "{schema}",
     parameters: "{parameter}",
     responses: "{response}",
@@ -407,7 +421,7 @@ export const SWAGGER: Rows = {
     consumes: "string[]",
     produces: "string[]",
     parameters: "parameter[]",
-    responses: "responses",
+    responses: "responses*",
     schemes: "string[]",
     deprecated: "boolean",
     security: "securityRequirement[]",
@@ -424,7 +438,7 @@ export const SWAGGER: Rows = {
   items: SIMPLE,
   header: { ...SIMPLE, description: "string" },
   response: {
-    description: "string",
+    description: "string*",
     schema: "schema",
     headers: "{header}",
     examples: "{any}",

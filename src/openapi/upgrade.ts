@@ -3,63 +3,56 @@
  *
  * @module
  */
-import { followReference } from "./follow-reference.ts";
 import { LIMITS } from "./limits.ts";
-import { isObject, type Json, listOf, objectOf, setMember } from "../json/values.ts";
-import { weigh } from "../json/weigh.ts";
-import { COMMON_METHODS } from "./shape-tables.ts";
-import { type Shape, shapeOfMember, structureOf } from "./document-structure.ts";
+import {
+  estimateSize,
+  isObject,
+  type Json,
+  listOf,
+  mapMembers,
+  objectOf,
+  setMember,
+} from "../json/values.ts";
+import { followReference } from "./operations.ts";
+import { type Shape, shapeOfMember, structureOf } from "./structure.ts";
+import { COMMON_METHODS, OPENAPI_3_0, SWAGGER } from "./tables.ts";
 
-/** How much more than the document what is made of it may be. */
+/** The most that a document may grow by. */
 const GROWTH_MAX = LIMITS.nodes;
 
-const mostOf = (document: Json) => 2 * weigh(document) + GROWTH_MAX;
+const mostOf = (document: Json) => 2 * estimateSize(document) + GROWTH_MAX;
 
 const TOO_LARGE = "in OpenAPI 3 it would be many times as large";
 
-/** The members that each kind has in both versions. Others go, but for extensions. */
-const KEPT = {
-  document: ["info", "tags", "externalDocs", "security"],
-  operation: [
-    ...["tags", "summary", "description", "externalDocs", "operationId", "deprecated", "security"],
-  ],
-  parameter: ["name", "in", "description", "required", "allowEmptyValue"],
-  body: ["description", "required"],
-  response: ["description"],
-  header: ["description"],
-  apiKey: ["type", "description", "name", "in"],
-  simple: [
-    ...["type", "format", "items", "default", "enum", "multipleOf", "maximum", "exclusiveMaximum"],
-    ...["minimum", "exclusiveMinimum", "maxLength", "minLength", "pattern", "maxItems", "minItems"],
-    ...["uniqueItems"],
-  ],
-  schema: [
-    ...[
-      "title",
-      "description",
-      "type",
-      "format",
-      "items",
-      "allOf",
-      "properties",
-      "default",
-      "enum",
-    ],
-    ...["additionalProperties", "required", "readOnly", "xml", "externalDocs", "example"],
-    ...["multipleOf", "maximum", "exclusiveMaximum", "minimum", "exclusiveMinimum", "maxLength"],
-    ...["minLength", "pattern", "maxItems", "minItems", "uniqueItems", "maxProperties"],
-    ...["minProperties", "nullable", "oneOf", "anyOf", "not", "writeOnly", "deprecated"],
-  ],
-} as const;
+/** Members that mean something else in OpenAPI 3, or are written anew. */
+const CHANGED = /^(?:\$.*|parameters|responses|headers|definitions|discriminator)$/;
 
-/** Where what is shared is in OpenAPI 3. */
+/** The members that both versions have, by their tables. Others go, but for extensions. */
+const shared = (swagger: string, openapi: string = swagger): string[] =>
+  Object.keys({ ...SWAGGER[swagger], ...SWAGGER[`${swagger}:apiKey`] })
+    .filter((key) => key in { ...OPENAPI_3_0[openapi], ...OPENAPI_3_0[`${openapi}:apiKey`] })
+    .filter((key) => !CHANGED.test(key));
+
+const KEPT = {
+  document: shared("document"),
+  operation: shared("operation"),
+  parameter: shared("parameter"),
+  body: shared("parameter", "requestBody"),
+  response: shared("response"),
+  header: shared("header"),
+  scheme: shared("securityScheme"),
+  simple: shared("items", "schema"),
+  schema: shared("schema"),
+};
+
+/** The sections of what is shared, in both versions. */
 const SECTIONS: readonly (readonly [from: string, to: string])[] = [
   ["#/definitions/", "#/components/schemas/"],
   ["#/parameters/", "#/components/parameters/"],
   ["#/responses/", "#/components/responses/"],
 ];
 
-/** How lists are written, by where they stand and their `collectionFormat`. */
+/** The styles of lists, by where they stand and their `collectionFormat`. */
 const STYLES: Readonly<Record<string, Readonly<Record<string, Json>>>> = {
   query: {
     csv: { style: "form", explode: false },
@@ -98,26 +91,29 @@ export function upgradeSwagger(document: Json): Json {
   upgraded.servers ??= servers;
   if (servers.length === 0) delete upgraded.servers;
   upgraded.paths = mapMembers(
-    document.paths,
+    objectOf(document.paths),
     (item, path) => path.startsWith("x-") ? item : context.upgradePathItem(objectOf(item)),
   );
   const components = {
-    schemas: mapMembers(definitions, (schema) => context.upgradeSchema(schema)),
+    schemas: mapMembers(objectOf(definitions), (schema) => context.upgradeSchema(schema)),
     parameters: mapMembers(
-      parameters,
+      objectOf(parameters),
       (value) => context.isBody(value) ? undefined : context.upgradeParameter(objectOf(value)),
     ),
     responses: mapMembers(
-      responses,
+      objectOf(responses),
       (value) => context.upgradeResponse(objectOf(value), mediaTypes(document.produces)),
     ),
-    securitySchemes: mapMembers(securityDefinitions, (value) => upgradeScheme(objectOf(value))),
+    securitySchemes: mapMembers(
+      objectOf(securityDefinitions),
+      (value) => upgradeScheme(objectOf(value)),
+    ),
   };
   const filled = Object.entries(components).filter(([, members]) =>
     Object.keys(members).length > 0
   );
   if (filled.length > 0) upgraded.components = Object.fromEntries(filled);
-  if (weigh(upgraded) > mostOf(document)) throw new RangeError(TOO_LARGE);
+  if (estimateSize(upgraded) > mostOf(document)) throw new RangeError(TOO_LARGE);
   return upgraded;
 }
 
@@ -226,7 +222,7 @@ function createContext(document: Json) {
       // The members of what is made so far are shared.
       if (type.includes("/")) setMember(content, type, { ...objectOf(content[type]), example });
     }
-    const upgraded = mapMembers(headers, (value) => {
+    const upgraded = mapMembers(objectOf(headers), (value) => {
       const header = objectOf(value);
       return { ...keep(header, KEPT.header), schema: simpleSchema(header) };
     });
@@ -247,7 +243,7 @@ function createContext(document: Json) {
     const requestBody = upgradeBody(bodies, consumes);
     const types = mediaTypes(produces ?? document.produces);
     const responses = mapMembers(
-      operation.responses,
+      objectOf(operation.responses),
       (value, status) => status.startsWith("x-") ? value : upgradeResponse(objectOf(value), types),
     );
     return {
@@ -291,7 +287,7 @@ function upgradeScheme(scheme: Json): Json {
   const { type, flow, authorizationUrl, tokenUrl, scopes = {} } = scheme;
   const extensions = keep(scheme, ["description"]);
   if (type === "basic") return { type: "http", scheme: "basic", ...extensions };
-  if (type !== "oauth2") return keep(scheme, KEPT.apiKey);
+  if (type !== "oauth2") return keep(scheme, KEPT.scheme);
   const name = FLOWS[String(flow)] ?? "implicit";
   const needsAuthorization = name === "implicit" || name === "authorizationCode";
   const url = {
@@ -310,16 +306,6 @@ function keep(value: Json, names: readonly string[], hasExtensions = true): Json
     }
   }
   return kept;
-}
-
-/** An object with its members changed; those that become `undefined` are left out. */
-function mapMembers(value: unknown, change: (member: unknown, key: string) => unknown): Json {
-  const changed: Json = {};
-  for (const [key, member] of Object.entries(objectOf(value))) {
-    const result = change(member, key);
-    if (result !== undefined) setMember(changed, key, result);
-  }
-  return changed;
 }
 
 function mediaTypes(value: unknown): string[] {

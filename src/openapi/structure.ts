@@ -1,6 +1,6 @@
 /**
- * What sits where in an OpenAPI or Swagger document: the one opinion of what is a schema, what is data,
- * and where a reference may stand.
+ * The structure of an OpenAPI, Swagger or OpenRPC document: the one opinion of what is a schema, what is data,
+ * and where references stand.
  *
  * @module
  */
@@ -14,40 +14,38 @@ import {
   OTHERS,
   type Rows,
   SWAGGER,
-} from "./shape-tables.ts";
+} from "./tables.ts";
 
 /**
- * What a value is: a kind such as `schema`, a list of them (`schema[]`), or a map by names of the author's
+ * The shape of a value: a kind such as `schema`, a list of them (`schema[]`), or a map by names of the author's
  * choice (`{schema}`).
  */
 export type Shape = string;
 
-/** What a member of an object is. */
+/** The rule for a member of an object. */
 export interface Rule {
   /** As the table says it, without its last signs. */
   readonly type: string;
   /** `undefined` of data: nothing in it is a reference. */
   readonly shape: Shape | undefined;
-  /** Whether the object is nothing without it. */
-  readonly isRequired: boolean;
+  /** Whether the object is nothing without it, or not complete. */
+  readonly needed?: "required" | "expected" | undefined;
   /** Whether it may be `true` or `false` as well. */
   readonly isSwitch?: boolean;
   /** Whether it may be a list as well. */
   readonly isList?: boolean;
-  /** Whether it has a single member. */
-  readonly isSingle?: boolean;
 }
 
 /** The members of each kind. */
 type Kinds = Readonly<Record<string, ReadonlyMap<string, Rule>>>;
 
-/** What a version of the specification says. */
+/** The structure of documents of one version. */
 export interface Structure {
   /** As people say it: `OpenAPI 3.1`. */
   readonly name: string;
   readonly kinds: Kinds;
-  /** The members of each kind that it is nothing without. */
-  readonly required: Readonly<Record<string, readonly (readonly [key: string, rule: Rule])[]>>;
+  /** The members that each kind needs. */
+  readonly needed: Readonly<Record<string, readonly (readonly [key: string, rule: Rule])[]>>;
   /** The members that are not data of each kind, those of its variants included. */
   readonly shapes: Readonly<Record<string, ReadonlyMap<string, Shape>>>;
   /** Where values of a shape are kept to be referred to, as keys from the root. */
@@ -82,14 +80,13 @@ function compile(rows: Rows): Kinds {
   const isKind = (type: string) =>
     Object.hasOwn(rows, type.replaceAll(/[{}[\]]/g, "")) || Object.hasOwn(NAMING, nameIn(type));
   const ruleOf = (text: string): Rule => {
-    const [, type, signs] = /^(.*?)([!?+=]*)$/.exec(text) as unknown as [string, string, string];
+    const [, type, signs] = /^(.*?)([!*?+]*)$/.exec(text) as unknown as [string, string, string];
     return {
       type,
       shape: isKind(type) ? type : undefined,
-      isRequired: signs.includes("!"),
+      needed: signs.includes("!") ? "required" : signs.includes("*") ? "expected" : undefined,
       isSwitch: signs.includes("?"),
       isList: signs.includes("+"),
-      isSingle: signs.includes("="),
     };
   };
   return Object.fromEntries(
@@ -119,33 +116,29 @@ function version(name: string, rows: Rows, sections: Structure["sections"]): Str
     shapes[base] ??= new Map();
     for (const [key, { shape }] of members) if (shape !== undefined) shapes[base].set(key, shape);
   }
-  const required = Object.fromEntries(
+  const needed = Object.fromEntries(
     Object.entries(kinds).map(([kind, members]) => [
       kind,
-      [...members].filter(([, { isRequired }]) => isRequired),
+      [...members].filter(([, rule]) => rule.needed !== undefined),
     ]),
   );
-  return { name, kinds, required, shapes, sections, hasSiblings: !/2\.0|3\.0/.test(name) };
+  return { name, kinds, needed, shapes, sections, hasSiblings: !/2\.0|3\.0/.test(name) };
 }
 
-/** All members in which there may be references, and those of them whose own members have names. */
-const SHAPES: readonly (readonly [key: string, shape: Shape])[] = VERSIONS.flatMap((
-  [, { shapes }],
-) => Object.values(shapes).flatMap((members) => [...members]));
-export const KEYWORDS: ReadonlySet<string> = new Set(SHAPES.map(([key]) => key));
-export const NAMED_MEMBERS: ReadonlySet<string> = new Set([
-  "paths",
-  "responses",
-  ...SHAPES.filter(([, shape]) => shape.startsWith("{")).map(([key]) => key),
-]);
+/** All members in which there may be references. */
+export const KEYWORDS: ReadonlySet<string> = new Set(
+  VERSIONS.flatMap(([, { shapes }]) =>
+    Object.values(shapes).flatMap((members) => [...members.keys()])
+  ),
+);
 
-/** What sits where in an OpenRPC 1.3 document. */
+/** The structure of an OpenRPC 1.3 document. */
 export const OPENRPC: Structure = version("OpenRPC 1.3", OPENRPC_1_3, {
   schema: ["components", "schemas"],
   contentDescriptor: ["components", "contentDescriptors"],
 });
 
-/** What sits where in a document, by the version that it says it is of. */
+/** The structure of a document, by the version that it says it is of. */
 export function structureOf(document: unknown): Structure {
   const { swagger, openapi, openrpc } = isObject(document) ? document : {} as Json;
   if (openrpc !== undefined && openapi === undefined && swagger === undefined) return OPENRPC;
@@ -200,7 +193,7 @@ export function shapeAt(structure: Structure, path: Path): Shape | undefined {
   return shape;
 }
 
-/** A shape in words: `request body`, `map of schemas`. */
+/** Names a shape in words: `request body`, `map of schemas`. */
 export function nameOfShape(shape: Shape): string {
   const kind = shape.replaceAll(/[^A-Za-z]/g, "").replaceAll(
     /[A-Z]/g,
@@ -210,7 +203,7 @@ export function nameOfShape(shape: Shape): string {
   return shape.startsWith("{") ? `map (${kind})` : kind;
 }
 
-/** Whether an object of a shape is a reference. A map of strings may have one called `$ref`. */
+/** Tells whether an object of a shape is a reference. A map of strings may have one called `$ref`. */
 export function isReference(shape: Shape, value: unknown): value is Json & { $ref: string } {
   return isObject(value) && Object.hasOwn(value, "$ref") && typeof value.$ref === "string" &&
     !Object.hasOwn(NAMING, shape.slice(1, -1));
@@ -225,10 +218,10 @@ export function siblingsOf({ hasSiblings }: Structure, shape: Shape, reference: 
   );
 }
 
-/** Which objects have been seen, and as what. */
+/** The objects that have been seen, and as what. */
 export type Seen = Map<object, Set<Shape>>;
 
-/** Whether an object is seen for the first time in this shape; it is seen from now on. */
+/** Tells whether an object is seen for the first time in this shape; it is seen from now on. */
 function isFirst(seen: Seen, value: object, shape: Shape): boolean {
   const shapes = seen.get(value) ?? new Set();
   if (shapes.has(shape)) return false;
@@ -241,13 +234,13 @@ function isFirst(seen: Seen, value: object, shape: Shape): boolean {
  * members. An object that stands in several places is visited once for each shape it has.
  *
  * @param seen is not visited again
- * @param faultsOf tells the members that are not visited, being wrong
+ * @param wrongIn tells the members that are not visited, being wrong
  */
 export function* walk(
   start: Place,
   structure: Structure,
   seen: Seen = new Map(),
-  faultsOf?: (place: Place) => ReadonlyMap<string, unknown>,
+  wrongIn?: (place: Place) => ReadonlyMap<string, unknown>,
 ): Generator<Place> {
   // A stack of its own: recursive generators would be quadratic in the depth.
   const stack = [start];
@@ -256,15 +249,62 @@ export function* walk(
     if (typeof value === "string" && Object.hasOwn(NAMING, shape)) yield place;
     if (typeof value !== "object" || value === null || !isFirst(seen, value, shape)) continue;
     yield place;
-    const faults = faultsOf?.(place);
+    const wrong = wrongIn?.(place);
     const keys = isReference(shape, value)
       ? siblingsOf(structure, shape, value)
       : Object.keys(value);
     for (const key of keys.reverse()) {
       const inner = shapeOfMember(structure, shape, key);
-      if (inner && !faults?.has(key)) {
+      if (inner && !wrong?.has(key)) {
         stack.push({ shape: inner, value: (value as Json)[key], key, parent: place });
       }
     }
   }
+}
+
+/** A reference and where it stands. */
+export interface Reference {
+  /** What holds the `$ref`, or the string itself where something is named without one. */
+  readonly place: Place;
+  readonly ref: string;
+  /** What it must lead to. */
+  readonly expected: Shape;
+  /** Whether it is a `$ref`. */
+  readonly isPlain: boolean;
+}
+
+/** The length of a reference in messages, in characters. */
+export const REF_MAX = 400;
+
+/** A name of a component or of a property, where a reference may stand as well. */
+const PLAIN_NAME = /^[\w.-]+$/, FILE_NAME = /\.(?:json|ya?ml)$/i;
+
+/** The reference that stands at a place. */
+export function referenceAt(place: Place): Reference | undefined {
+  const { shape, value } = place;
+  if (typeof value === "string") {
+    if (PLAIN_NAME.test(value) && !FILE_NAME.test(value)) return undefined;
+    return { place, ref: value, expected: NAMING[shape]!, isPlain: false };
+  }
+  if (!isReference(shape, value)) return undefined;
+  return { place, ref: value.$ref, expected: shape, isPlain: true };
+}
+
+/** Finds the references of a value, in the order of its members. */
+export function* referencesOf(start: Place, structure: Structure): Generator<Reference> {
+  for (const place of walk(start, structure)) {
+    const reference = referenceAt(place);
+    if (reference) yield reference;
+  }
+}
+
+/** The keys from where the walk began to the text of a reference. */
+export function pathOfReference({ place, isPlain }: Reference): Path {
+  return isPlain ? [...pathOf(place), "$ref"] : pathOf(place);
+}
+
+/** Splits a reference into the file and the fragment without `#`. */
+export function splitReference(ref: string): [file: string, fragment: string] {
+  const hash = ref.indexOf("#");
+  return hash === -1 ? [ref, ""] : [ref.slice(0, hash), ref.slice(hash + 1)];
 }

@@ -1,0 +1,167 @@
+/**
+ * Prepares a description where that does the least harm: a small one here, a large one in a thread of its own, so that
+ * the service goes on meanwhile and the memory that it takes is given back.
+ *
+ * @module
+ */
+import { type File, type Reader, ReadError } from "../openapi/files.ts";
+import { formatSize, LIMITS } from "../openapi/limits.ts";
+import { startThread } from "../platform.ts";
+import {
+  type Content,
+  failed,
+  type Prepare,
+  prepare,
+  type Prepared,
+  type PrepareJob,
+  withoutYaml,
+  type WrittenYaml,
+} from "./prepare.ts";
+
+/**
+ * The most that all files of a description may have together, in bytes, to be prepared in this thread. The
+ * first one of this size makes requests wait for 60 ms (Node 20.20, Bun 1.4, before the code is compiled).
+ */
+const SMALL = 65_536;
+
+/** Thrown where a description turns out to be too large for this thread. */
+class LargeDescription extends Error {}
+
+/**
+ * Makes what prepares descriptions.
+ *
+ * @param log is told, once, that there are no threads here
+ */
+export function createPrepare(log: (message: string) => void): Prepare {
+  let hasThreads = true;
+  return async (job, read) => {
+    /** The files that were read before it was known how large the whole is. */
+    const known = new Map<string, File | undefined>();
+    let size = 0;
+    const prepareHere = (limit: number, refuse: () => Error) => {
+      size = 0;
+      return prepare(job, async (url) => {
+        const file = known.has(url.href) ? known.get(url.href) : await read(url);
+        known.set(url.href, file);
+        size += file?.bytes.length ?? 0;
+        if (size > limit) throw refuse();
+        return file;
+      });
+    };
+    const here = await prepareHere(SMALL, () => new LargeDescription());
+    if (size <= SMALL) return here;
+    if (hasThreads) {
+      const prepared = await prepareInThread(job, (url) => {
+        const file = known.get(url.href);
+        known.delete(url.href);
+        return file ? Promise.resolve(file) : read(url);
+      });
+      if (prepared) return prepared;
+      hasThreads = false;
+      log(
+        "this runtime starts no threads: requests wait while a large description is prepared, " +
+          `which may have ${formatSize(LIMITS.withoutThread)}`,
+      );
+    }
+    const most = `${formatSize(LIMITS.withoutThread)}, the most where there are no threads`;
+    return await prepareHere(
+      LIMITS.withoutThread,
+      () => new ReadError(`all files are larger than ${most}`),
+    );
+  };
+}
+
+/**
+ * Prepares a description in a thread, which goes on until it has written the YAML as well. Never rejects:
+ * that the thread fails, or takes more time or memory than it may, is a diagnostic.
+ *
+ * @param job what is sent to the thread
+ * @param read reads the files that the thread asks for; their bytes are given away
+ * @param limits in milliseconds and bytes
+ * @param start starts the thread
+ * @returns `undefined` if there can be no thread
+ */
+export async function prepareInThread(
+  job: PrepareJob,
+  read: Reader,
+  { time, memory }: { time: number; memory: number } = LIMITS,
+  start: typeof startThread = startThread,
+): Promise<Prepared | undefined> {
+  const { PROGRAM } = await import("../generated/thread-program.js");
+  const stamps = new Map([[job.entry, ""]]);
+  let settle: (prepared: Prepared) => void;
+  const prepared = new Promise<Prepared>((resolve) => settle = resolve);
+  let settleYaml: (yaml: WrittenYaml) => void;
+  const yaml = new Promise<WrittenYaml>((resolve) => settleYaml = resolve);
+  const fail = (reason: string) => {
+    const error = new Error(reason);
+    settle(failed(job, stamps, error));
+    settleYaml(withoutYaml(job, error));
+  };
+  const timer = setTimeout(() => fail(`it takes more than ${time / 1000} s`), time);
+  const thread = await start(PROGRAM, {
+    onMessage(data) {
+      const message = data as FromThread;
+      if ("prepared" in message) {
+        const { content, ...rest } = message.prepared;
+        if (!content) return settle({ ...rest, content });
+        settle({ ...rest, content: { ...content, yaml } });
+      } else if ("yaml" in message) settleYaml(message.yaml);
+      else void answer(message.url);
+    },
+    onFailure: (reason) => fail(`it ${reason}`),
+  }, memory);
+  const say = (message: ToThread, transfer?: ArrayBuffer[]) => thread?.send(message, transfer);
+  const answer = async (url: string) => {
+    try {
+      const file = await read(new URL(url));
+      if (!file) return say({ url, file });
+      const { bytes, isJson, stamp } = file;
+      stamps.set(url, stamp);
+      say({ url, file: { url: file.url.href, bytes, isJson, stamp } }, [bytes.buffer]);
+    } catch (error) {
+      const { message } = error as Error;
+      say({ url, failure: message, isExpected: error instanceof ReadError });
+    }
+  };
+  const end = () => {
+    clearTimeout(timer);
+    thread?.end();
+  };
+  try {
+    say({ job });
+  } catch (error) {
+    fail((error as Error).message);
+  }
+  if (!thread) return void end();
+  const done = await prepared;
+  if (done.content) void yaml.then(end);
+  else end();
+  return done;
+}
+
+/** A file, as it is sent: its URL is a text. */
+export interface SentFile {
+  readonly url: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly isJson: boolean;
+  readonly stamp: string;
+}
+
+/** A message to the thread, which has no files and no network: what to do first, then each file that it has asked for. */
+export type ToThread =
+  | { readonly job: PrepareJob }
+  | { readonly url: string; readonly file: SentFile | undefined }
+  /** The reason why a file cannot be had; `isExpected` where that is a diagnostic about it. */
+  | { readonly url: string; readonly failure: string; readonly isExpected: boolean };
+
+/** A prepared description, without the YAML, which is still to come. */
+export interface SentPrepared extends Omit<Prepared, "content"> {
+  readonly content: Omit<Content, "yaml"> | undefined;
+}
+
+/** A message of the thread: which file it needs, then what came of it, and where there is a content, its YAML. */
+export type FromThread =
+  | { readonly url: string }
+  | { readonly prepared: SentPrepared }
+  | { readonly yaml: WrittenYaml };

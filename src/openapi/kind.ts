@@ -1,0 +1,350 @@
+/**
+ * Kinds of nodes: what they can do, as an OpenAPI document, of which one node has a part; and the marks of their
+ * operations, which say what may be done with them (`kinds/marks.ts`).
+ *
+ * @module
+ */
+import { INTERFACES } from "../generated/interfaces.js";
+import { unpack } from "../http/build-time-content.ts";
+import { parseJson } from "../json/lossless.ts";
+import {
+  isObject,
+  type Json,
+  listOf,
+  mapMembers,
+  objectOf,
+  setMember,
+  textOf,
+} from "../json/values.ts";
+import type { KindInterface, Method, OpenApiPart, OpenRpcPart } from "../kinds/interface.ts";
+import { MARKS, multiSegmentOf } from "../kinds/marks.ts";
+import { mergeComponents } from "./merge.ts";
+import { createFreeName } from "./names.ts";
+import { openApiOfMethods, pathOfMethod } from "./openrpc.ts";
+import { followReference, mapOperations, operationsOf } from "./operations.ts";
+import { NODE, THIS_SERVICE } from "./server-url.ts";
+
+/** The known kinds that say what they offer, in alphabetical order. */
+export const KINDS_WITH_INTERFACE: readonly string[] = Object.keys(INTERFACES);
+
+/**
+ * Loads what a known kind offers, as JSON: read from its module each time, so that nothing of it stays.
+ *
+ * @param kind its name
+ * @returns an empty object for a kind that offers nothing
+ */
+export async function loadInterfaceJson(kind: string): Promise<Uint8Array<ArrayBuffer>> {
+  if (!Object.hasOwn(INTERFACES, kind)) return new TextEncoder().encode("{}");
+  return (await unpack(await INTERFACES[kind]!())).identity;
+}
+
+/**
+ * Loads what a known kind offers.
+ *
+ * @param kind its name
+ * @returns whole numbers above 2^53 in it are `bigint`s; an empty object for a kind that offers nothing
+ */
+export async function loadInterface(kind: string): Promise<KindInterface> {
+  return parseJson(new TextDecoder().decode(await loadInterfaceJson(kind))) as KindInterface;
+}
+
+/** The part of its interface that a node says it has. */
+export interface Offer {
+  /** The names of its methods, or its paths without their first slash; of groups, if `before` is there. */
+  readonly names?: readonly string[] | undefined;
+  /** What stands between the name of a group and the rest of a method's name. */
+  readonly before?: string | undefined;
+  /** The name of its software. */
+  readonly software?: string | undefined;
+  /** Of its software. */
+  readonly version?: string | undefined;
+}
+
+/** Something that may be marked. */
+type Marked = { readonly "x-since"?: unknown; readonly "x-software"?: unknown };
+
+/** The head of the document of a kind. */
+export interface AboutKind {
+  /** What nodes of the kind are called. */
+  readonly title: string;
+  /** Of this service, which knows them. */
+  readonly version: string;
+}
+
+/**
+ * Makes the document of a kind. Operations of REST have the server of the node, methods are paths of this
+ * service.
+ *
+ * @param parts what its nodes offer
+ * @param about what it is called
+ * @param offer what one of them says of itself
+ */
+export function documentOfKind(
+  { openrpc, openapi }: KindInterface,
+  { title, version }: AboutKind,
+  { version: ofNode }: Offer = {},
+): Json {
+  const methods = openrpc && openApiOfMethods(openrpc);
+  const base = openapi?.servers?.[0]?.url ?? "";
+  const { components, rename } = mergeComponents(
+    objectOf(openapi?.components),
+    objectOf(methods?.components),
+  );
+  const ids = new Set<unknown>(
+    Object.values(objectOf(openapi?.paths))
+      .flatMap((item) => operationsOf(item).map(({ operation }) => operation.operationId)),
+  );
+  const freeId = createFreeName(ids);
+  const paths: Json = { ...openapi?.paths };
+  for (const [path, item] of Object.entries(rename(methods?.paths ?? {}))) {
+    const own = mapOperations(item as Json, ({ operation }) => {
+      const id = String(operation.operationId);
+      const operationId = freeId(ids.has(id) ? `${id}_rpc` : id);
+      return operationId === id ? operation : { ...operation, operationId };
+    });
+    setMember(paths, path, openapi ? { ...own, servers: [{ url: THIS_SERVICE }] } : own);
+  }
+  // What there is more of stands first.
+  const ofParts = [openapi?.tags ?? [], methods?.tags ?? []];
+  if ((openrpc?.methods.length ?? 0) > Object.keys(openapi?.paths ?? {}).length) ofParts.reverse();
+  const tags = ofParts.flat();
+  return {
+    openapi: "3.1.1",
+    info: {
+      title,
+      version: ofNode ?? version,
+      description: `What nodes of this kind offer, as Nodeface ${version} knows it.`,
+    },
+    servers: [{ url: openapi ? NODE + base : THIS_SERVICE }],
+    paths,
+    components,
+    tags: tags.filter(({ name }, at) => tags.findIndex((tag) => tag.name === name) === at),
+  };
+}
+
+/**
+ * The part of a kind's interface that a node has: less what it says it lacks, and with the methods that it
+ * names alone. Where it names nothing, its software and the version of that decide.
+ *
+ * @param parts what nodes of the kind offer
+ * @param offer what the node says
+ */
+export function offered(parts: KindInterface, offer: Offer): KindInterface {
+  const { openrpc, openapi } = parts;
+  const { names, ...others } = offer;
+  return {
+    ...openrpc && { openrpc: offeredMethods(openrpc, offer) },
+    // The names are those of methods where there are some.
+    ...openapi && { openapi: offeredPaths(openapi, openrpc ? others : { ...others, names }) },
+  };
+}
+
+function offeredMethods(part: OpenRpcPart, offer: Offer): OpenRpcPart {
+  const { names, before } = offer;
+  if (!names) return { ...part, methods: part.methods.filter((method) => isIn(method, offer)) };
+  const there = new Set(names);
+  const isThere = ({ name }: Method) => there.has(before ? name.split(before)[0]! : name);
+  const known = new Set(part.methods.map(({ name }) => name));
+  const others = before ? [] : [...there].filter((name) => !known.has(name));
+  return { ...part, methods: [...part.methods.filter(isThere), ...others.map(unknownMethod)] };
+}
+
+/** A method of which nothing but the name is known. */
+function unknownMethod(name: string): Method {
+  const unknown = {
+    name,
+    summary: name,
+    params: undefined,
+    result: { name: "result", schema: {} },
+  };
+  return unknown as unknown as Method;
+}
+
+function offeredPaths(part: OpenApiPart, offer: Offer): OpenApiPart {
+  const { names } = offer;
+  const there = names && new Set(names);
+  const paths: Record<string, Json> = {};
+  for (const [path, item] of Object.entries(part.paths)) {
+    if (there && !there.has(path.slice(1))) continue;
+    const lacking = operationsOf(item)
+      .filter(({ operation }) => !there && !isIn(operation, offer))
+      .map(({ path }) => path[0]!);
+    const left = Object.fromEntries(
+      Object.entries(item).filter(([key]) => !lacking.includes(key)),
+    );
+    if (operationsOf(left).length > 0) setMember(paths, path, left);
+  }
+  return { ...part, paths };
+}
+
+/** Tells whether software has an operation with these marks. */
+function isIn(marked: Marked, { software, version }: Offer): boolean {
+  const owners = marked["x-software"];
+  const isOwn = owners === undefined || listOf(owners).includes(software?.toLowerCase());
+  return isOwn && isSince(marked, version);
+}
+
+/** Tells whether a version has what is there since another one. */
+function isSince(marked: Marked, version: string | undefined): boolean {
+  const since = numbersOf(textOf(marked["x-since"]));
+  const is = numbersOf(version);
+  if (!since || !is) return true;
+  const at = since.findIndex((number, i) => number !== (is[i] ?? 0));
+  return at < 0 || since[at]! < (is[at] ?? 0);
+}
+
+/** The numbers of a version, as in `v1.19.2-rc.1`. */
+function numbersOf(version: string | undefined): number[] | undefined {
+  return /\d+(?:\.\d+)*/.exec(version ?? "")?.[0].split(".").map(Number);
+}
+
+/** Reads what a node says that it has; what is something else counts as nothing. */
+export function readOffer(value: unknown): Offer {
+  const { names, before, software, version } = objectOf(value);
+  return {
+    ...Array.isArray(names) && { names: listOf(names).filter((name) => typeof name === "string") },
+    ...typeof before === "string" && { before },
+    ...typeof software === "string" && { software },
+    ...typeof version === "string" && { version },
+  };
+}
+
+/** Reads what a kind's file says of its interface. */
+export function readInterface(value: unknown): KindInterface {
+  return isObject(value) ? value as KindInterface : {};
+}
+
+/** The marks of operations. */
+const OF_OPERATIONS = Object.entries(MARKS).filter(([, { on }]) => on === "operation")
+  .map(([name]) => name);
+
+/**
+ * A node's own description with the marks of its kind, and with no others.
+ *
+ * @param document with its servers where they are served
+ * @param kind the document of its kind, where there is one
+ */
+export function withMarks(document: Json, kind: Json | undefined): Json {
+  const marked = new Map<string, Json>();
+  for (const [path, item] of Object.entries(objectOf(kind?.paths))) {
+    for (const { method, operation } of operationsOf(item)) {
+      const known = isLimitedRead(kind!, operation)
+        ? { ...operation, "x-access": undefined }
+        : operation;
+      marked.set(`${method} ${addressOf(kind!, item, operation, path)}`, known);
+    }
+  }
+  if (!isObject(document.paths)) return document;
+  const paths = mapMembers(document.paths, (item, path) => {
+    const knownOf = (method: string, operation: Json) =>
+      marked.get(`${method} ${addressOf(document, item, operation, path)}`);
+    return isObject(item)
+      ? mapOperations(
+        item,
+        ({ method, operation }) => remarked(operation, knownOf(method, operation)),
+      )
+      : item;
+  });
+  return { ...document, paths };
+}
+
+/**
+ * A node's own OpenRPC document with the marks of its kind, and with no others.
+ *
+ * @param kind the document of its kind, where there is one
+ */
+export function withMarksOfMethods(openrpc: Json, kind: Json | undefined): Json {
+  const known = objectOf(kind?.paths);
+  const methods = listOf(openrpc.methods).map((method) => {
+    const { name } = objectOf(method);
+    const post = objectOf(objectOf(known[pathOfMethod(String(name))]).post);
+    return remarked(withLimits(objectOf(method), post), post);
+  });
+  return { ...openrpc, methods };
+}
+
+/** The marks of a parameter's schema without which an operation may do more than its own marks say. */
+const LIMITS = ["x-excludes", "x-heavy-from"] as const;
+
+/** A method with the limits that its kind sets for the values of its parameters. */
+function withLimits(method: Json, post: Json): Json {
+  const media = objectOf(objectOf(objectOf(post.requestBody).content)["application/json"]);
+  const known = objectOf(objectOf(media.schema).properties);
+  const params = listOf(method.params).map((value) => {
+    const param = objectOf(value);
+    const limits = Object.entries(objectOf(known[String(param.name)]))
+      .filter(([key]) => (LIMITS as readonly string[]).includes(key));
+    if (limits.length === 0) return value;
+    const schema = { allOf: [objectOf(param.schema)], ...Object.fromEntries(limits) };
+    return { ...param, schema };
+  });
+  return method.params === undefined ? method : { ...method, params };
+}
+
+/**
+ * Tells whether an operation that a kind marks reads for some values of its parameters alone. What the kind says of these is
+ * not known of the node's own description, so that such an operation has to be opened by name.
+ */
+function isLimitedRead(kind: Json, { parameters, "x-access": access }: Json): boolean {
+  return access === "read" && listOf(parameters).some((value) => {
+    const parameter = followReference(kind, value);
+    const schema = objectOf(followReference(kind, parameter.schema));
+    return multiSegmentOf(parameter) !== undefined || LIMITS.some((mark) => mark in schema);
+  });
+}
+
+/** An operation or a method with the marks of another one, and without its own. */
+function remarked(operation: Json, known: Json = {}): Json {
+  const marks = Object.entries(known)
+    .filter(([key, value]) => OF_OPERATIONS.includes(key) && value !== undefined);
+  const isSame = marks.length === 0 &&
+    !OF_OPERATIONS.some((mark) => operation[mark] !== undefined);
+  if (isSame) return operation;
+  const bare = Object.entries(operation).filter(([key]) => !OF_OPERATIONS.includes(key));
+  return Object.fromEntries([...bare, ...marks]);
+}
+
+/** A description with the part of its kind, the paths or the methods, of which it says nothing. */
+export function withOtherPart(document: Json, kind: Json): Json {
+  const theirs = objectOf(document.paths);
+  const lacks = [true, false].filter((isMethod) =>
+    !Object.keys(theirs).some((path) => isMethodPath(path) === isMethod)
+  );
+  const others = Object.entries(objectOf(kind.paths))
+    .filter(([path]) => lacks.includes(isMethodPath(path)) && !Object.hasOwn(theirs, path));
+  if (others.length === 0) return document;
+  const { components, rename } = mergeComponents(
+    objectOf(document.components),
+    objectOf(kind.components),
+  );
+  const paths: Json = { ...theirs };
+  const used = new Set<unknown>();
+  for (const [path, item] of others) {
+    const { servers = kind.servers } = objectOf(item);
+    setMember(paths, path, { ...objectOf(rename(item)), servers });
+    for (const { operation } of operationsOf(item)) {
+      listOf(operation.tags).forEach((tag) => used.add(tag));
+    }
+  }
+  const tags = listOf(document.tags);
+  const further = listOf(kind.tags).filter((tag) => {
+    const { name } = objectOf(tag);
+    return used.has(name) && !tags.some((other) => objectOf(other).name === name);
+  });
+  return {
+    ...document,
+    paths,
+    components,
+    ...tags.length > 0 && { tags: [...tags, ...further] },
+  };
+}
+
+const isMethodPath = (path: string): boolean => path.startsWith(pathOfMethod(""));
+
+/** The address of an operation below its service; names in its template do not matter. */
+function addressOf(document: Json, item: unknown, operation: Json, path: string): string {
+  const holder = [operation, objectOf(item), document]
+    .find(({ servers }) => listOf(servers).length > 0);
+  const url = textOf(objectOf(listOf(holder?.servers)[0]).url) ?? "";
+  return url + path.replaceAll(/\{[^{}]*\}/g, "{}");
+}

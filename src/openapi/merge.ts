@@ -1,0 +1,268 @@
+/**
+ * Merges what belongs into one description: the node's, this service's own operations, a host's, and the components
+ * of all.
+ *
+ * @module
+ */
+import {
+  isEqual,
+  isObject,
+  type Json,
+  listOf,
+  mapMembers,
+  objectOf,
+  setMember,
+} from "../json/values.ts";
+import { capital, createFreeName } from "./names.ts";
+import { operationsOf } from "./operations.ts";
+import { NODE, THIS_SERVICE } from "./server-url.ts";
+import { basePathsOf } from "./servers.ts";
+import { type Place, referencesOf, structureOf } from "./structure.ts";
+
+/** The parts of an operation that a host describes. */
+export interface DescribedOperation {
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+  /** The path as OpenAPI writes it: `/v1/peers/{id}`. */
+  path: string;
+  /** The OpenAPI operation object, as JSON values. */
+  operation: Readonly<Record<string, unknown>>;
+}
+
+/** The parts of the whole that a host describes, as JSON values. */
+export interface DocumentOfHost {
+  readonly info?: unknown;
+  readonly tags?: unknown;
+  readonly externalDocs?: unknown;
+  readonly components?: unknown;
+}
+
+/** Returns a document with further operations, before those it has; the last one of a method and path counts. */
+function addOperations(document: Json, operations: readonly DescribedOperation[]): Json {
+  const theirs = objectOf(document.paths);
+  const added: Record<string, Json> = {};
+  for (const { method, path, operation } of operations) {
+    added[path] = { ...objectOf(theirs[path]), ...added[path], [method.toLowerCase()]: operation };
+  }
+  const others = mapMembers(theirs, (item, path) => path in added ? undefined : item);
+  return { ...document, paths: { ...added, ...others } };
+}
+
+/**
+ * Returns a description with what a host says of the whole. A component of the host gets another name where the
+ * document has that name for something else; the host's operations refer to it by the new one.
+ */
+function addHost(
+  document: Json,
+  operations: readonly DescribedOperation[],
+  { info, tags, externalDocs, components }: DocumentOfHost,
+): { readonly document: Json; readonly operations: readonly DescribedOperation[] } {
+  const merged = mergeComponents(objectOf(document.components), objectOf(components));
+  const ofHost = new Set(listOf(tags).map((tag) => objectOf(tag).name));
+  const others = listOf(document.tags).filter((tag) => !ofHost.has(objectOf(tag).name));
+  return {
+    document: {
+      ...document,
+      ...info !== undefined && { info },
+      ...externalDocs !== undefined && { externalDocs },
+      ...tags !== undefined && { tags: [...listOf(tags), ...others] },
+      ...components !== undefined && { components: merged.components },
+    },
+    operations: operations.map((operation) => merged.rename(operation)),
+  };
+}
+
+/**
+ * Returns this service's own description with what a host says.
+ *
+ * @param own is left as it is
+ */
+export function withHost(
+  own: Json,
+  operations: readonly DescribedOperation[],
+  documentOfHost: DocumentOfHost,
+): Json {
+  const hosted = addHost(own, operations, documentOfHost);
+  return addOperations(hosted.document, hosted.operations);
+}
+
+/** The paths that are shown beside those of a node: the others are of the page, and of this description. */
+const SHOWN = ["/v1/info", "/v1/health", "/v1/ready", "/v1/metrics"];
+
+/** The tag that all of them have; it stands after the node's. */
+export const TAG = "About this service";
+const TAG_DESCRIPTION = "What this node is and how it is doing.";
+
+/** Stands before the names of their components. */
+const PREFIX = "Nodeface";
+
+/** Their responses come from here, whatever the servers of the node are. */
+const SERVERS = [{ url: THIS_SERVICE, description: "The service that shows this description" }];
+
+/**
+ * Returns a description with this service's operations.
+ *
+ * What the description says of one of the same paths stays.
+ *
+ * @param own this service's own description, which says nothing that OpenAPI 3.0 has no word for
+ * @param node the node's description, which is left as it is
+ * @param ofHost further operations of a host, which are added whatever the node's says
+ * @param documentOfHost what the host says of the whole
+ */
+export function withServiceOperations(
+  own: Json,
+  node: Json,
+  ofHost: readonly DescribedOperation[] = [],
+  documentOfHost: DocumentOfHost = {},
+): Json {
+  const { document, operations } = addHost(node, ofHost, documentOfHost);
+  const theirs = withRoom(document);
+  const bases = basePathsOf(document);
+  const isTheirs = (path: string) =>
+    bases.some((base) => path.startsWith(base) && Object.hasOwn(theirs, path.slice(base.length)));
+  const freeId = createFreeName(
+    new Set(
+      Object.values(theirs).flatMap((item) =>
+        operationsOf(item).map(({ operation }) => operation.operationId)
+      ),
+    ),
+  );
+  const paths: Json = {};
+  for (const [path, item] of Object.entries(objectOf(own.paths))) {
+    const { get } = item as { get: Json };
+    if (!SHOWN.includes(path) || isTheirs(path)) continue;
+    const operationId = freeId(`nodeface${capital(String(get.operationId))}`);
+    paths[path] = { get: { ...get, operationId, tags: [TAG], security: [], servers: SERVERS } };
+  }
+  const described = operations.map((added) => ({
+    ...added,
+    operation: { servers: SERVERS, ...added.operation },
+  }));
+  if (Object.keys(paths).length + described.length === 0) return { ...document, paths: theirs };
+  const used = usedComponents(own, paths);
+  const { components, rename } = mergeComponents(
+    objectOf(document.components),
+    used,
+    (name) => PREFIX + name,
+  );
+  const added = objectOf(addOperations({ paths: rename(paths) }, described).paths);
+  const tags = listOf(document.tags);
+  // Where no tag is declared, they are shown as they come: the only one declared would go first.
+  const isTagNew = tags.length > 0 && !tags.some((tag) => objectOf(tag).name === TAG);
+  return {
+    ...document,
+    paths: { ...theirs, ...added },
+    ...(Object.keys(used).length > 0 && { components }),
+    ...(isTagNew && { tags: [...tags, { name: TAG, description: TAG_DESCRIPTION }] }),
+  };
+}
+
+/**
+ * The paths of a node's description. What stands at one of the shown paths but is called at the node gets a
+ * shorter path, and what is left of it goes into its server.
+ */
+function withRoom({ servers, paths: all }: Json): Json {
+  const paths: Json = {};
+  for (const [path, item] of Object.entries(objectOf(all))) {
+    const [{ url } = {} as Json] = listOf(objectOf(item).servers ?? servers).map(objectOf);
+    const [, base, rest] = /^(\/[^/]+)(\/.+)$/.exec(path) ?? [];
+    const isMoved = SHOWN.includes(path) && String(url).startsWith(NODE) &&
+      !Object.hasOwn(objectOf(all), rest!);
+    if (isMoved) setMember(paths, rest!, { ...objectOf(item), servers: [{ url: url + base! }] });
+    else setMember(paths, path, item);
+  }
+  return paths;
+}
+
+/** The components that some values refer to, and those that these refer to. */
+function usedComponents(own: Json, values: Json): Record<string, Json> {
+  const used: Record<string, Json> = {};
+  const structure = structureOf(own);
+  const queue: Place[] = [{ shape: "paths", value: values }];
+  for (const next of queue) {
+    for (const { ref, expected } of referencesOf(next, structure)) {
+      const [section = "", name = ""] = ref.split("/").slice(2);
+      const component = objectOf(objectOf(own.components)[section])[name] as Json;
+      if (used[section]?.[name]) continue;
+      (used[section] ??= {})[name] = component;
+      queue.push({ shape: expected, value: component });
+    }
+  }
+  return used;
+}
+
+/** The components of two documents together. */
+export interface MergedComponents {
+  readonly components: Json;
+  /** Returns a copy of something that refers to the added ones, with their new names. */
+  readonly rename: <T>(value: T) => T;
+}
+
+/**
+ * Puts components beside others. One whose name stands for something else there gets another.
+ *
+ * @param theirs by section and name, as OpenAPI has them; left as they are
+ * @param added what is put beside them
+ * @param wanted the name that one of these is to have, if it is free
+ */
+export function mergeComponents(
+  theirs: Json,
+  added: Json,
+  wanted: (name: string) => string = (name) => name,
+): MergedComponents {
+  const names = newNames(added, theirs, wanted);
+  const rename = <T>(value: T): T => names.size === 0 ? value : renamed(value, names) as T;
+  const components = { ...theirs };
+  for (const [section, members] of Object.entries(added)) {
+    if (!isObject(members)) {
+      components[section] = members;
+      continue;
+    }
+    const all = { ...objectOf(components[section]) };
+    for (const [name, value] of Object.entries(members)) {
+      const to = names.get(referenceTo(section, name));
+      setMember(all, to === undefined ? name : nameIn(to), rename(value));
+    }
+    setMember(components, section, all);
+  }
+  return { components, rename };
+}
+
+/** A new reference for each to a component that gets another name. */
+function newNames(added: Json, theirs: Json, wanted: (name: string) => string) {
+  const names = new Map<string, string>();
+  for (const [section, members] of Object.entries(added)) {
+    const [others, own] = [objectOf(theirs[section]), objectOf(members)];
+    const freeName = createFreeName(new Set([...Object.keys(others), ...Object.keys(own)]));
+    for (const [name, value] of Object.entries(own)) {
+      const isKept = wanted(name) === name &&
+        (!Object.hasOwn(others, name) || isEqual(others[name], value));
+      if (isKept) continue;
+      names.set(referenceTo(section, name), referenceTo(section, freeName(wanted(name))));
+    }
+  }
+  return names;
+}
+
+const referenceTo = (section: string, name: string) => `#/components/${section}/${name}`;
+const nameIn = (reference: string) => reference.slice(reference.lastIndexOf("/") + 1);
+
+/** Returns a copy whose references, and security requirements, have the new names. */
+function renamed(value: unknown, names: ReadonlyMap<string, string>): unknown {
+  if (Array.isArray(value)) return value.map((item) => renamed(item, names));
+  if (!isObject(value)) return value;
+  return mapMembers(value, (member, key) => {
+    if (key === "$ref") return names.get(String(member)) ?? member;
+    if (key === "security") return listOf(member).map((one) => renamedSchemes(one, names));
+    return renamed(member, names);
+  });
+}
+
+/** Security requirements name their schemes without a path. */
+function renamedSchemes(value: unknown, names: ReadonlyMap<string, string>): Json {
+  return Object.fromEntries(
+    Object.entries(objectOf(value)).map(([name, scopes]) => {
+      const to = names.get(referenceTo("securitySchemes", name));
+      return [to === undefined ? name : nameIn(to), scopes];
+    }),
+  );
+}

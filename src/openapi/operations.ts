@@ -1,0 +1,212 @@
+/**
+ * The operations of a document: listed, changed, and compared with one another.
+ *
+ * @module
+ */
+import { resolveFragment } from "../json/pointer.ts";
+import {
+  isObject,
+  type Json,
+  listOf,
+  mapMembers,
+  objectOf,
+  type Path,
+  setMember,
+} from "../json/values.ts";
+import { quote, shorten } from "../untrusted-text.ts";
+import type { Diagnostics } from "./diagnostics.ts";
+import { LIMITS } from "./limits.ts";
+import { METHODS } from "./tables.ts";
+
+/** How many references are followed in a row. */
+const ROW_MAX = 16;
+
+/**
+ * Gives an object, or the one that its `$ref` leads to.
+ *
+ * @param document whose references lead into itself
+ * @returns an empty object where there is none, or too many references stand in a row
+ */
+export function followReference(document: Json, value: unknown): Json {
+  let found = objectOf(value);
+  for (let i = 0; typeof found.$ref === "string"; i++) {
+    if (i === ROW_MAX || !found.$ref.startsWith("#/")) return {};
+    found = objectOf(resolveFragment(document, found.$ref.slice(1)));
+  }
+  return found;
+}
+
+/** The form of all registered methods; it is safe in HTML and in a shell. */
+const OTHER_METHOD = /^[A-Za-z][A-Za-z-]{0,40}$/;
+
+const FURTHER = "additionalOperations";
+
+/** An operation in its path item. */
+export interface LocatedOperation {
+  readonly method: string;
+  readonly path: Path;
+  readonly operation: Json;
+}
+
+/** Lists the operations of a path item, those of `additionalOperations` last. */
+export function operationsOf(item: unknown): LocatedOperation[] {
+  const members = objectOf(item);
+  const named = METHODS.map((name) => [name.toUpperCase(), members[name], [name]] as const);
+  const others = Object.entries(objectOf(members[FURTHER]))
+    .filter(([name]) => OTHER_METHOD.test(name))
+    .map(([name, operation]) => [name, operation, [FURTHER, name]] as const);
+  return [...named, ...others].flatMap(([method, operation, path]) =>
+    isObject(operation) ? [{ method, path, operation }] : []
+  );
+}
+
+/** Returns a path item with its operations changed; the same one where none is. */
+export function mapOperations(item: Json, change: (located: LocatedOperation) => Json): Json {
+  const mapped: Json = {};
+  const others: Json = {};
+  for (const located of operationsOf(item)) {
+    const changed = change(located);
+    if (changed === located.operation) continue;
+    const [key, other] = located.path as [string, string?];
+    if (other === undefined) mapped[key] = changed;
+    else setMember(others, other, changed);
+  }
+  if (Object.keys(others).length > 0) mapped[FURTHER] = { ...objectOf(item[FURTHER]), ...others };
+  return Object.keys(mapped).length > 0 ? { ...item, ...mapped } : item;
+}
+
+/**
+ * Checks operations beside one another: operationIds that stand twice, parameters that do not go with their path, and
+ * more than an operation may inherit.
+ *
+ * @param document of one piece; stays as it is
+ * @param diagnostics what is wrong is added, with its path
+ * @returns the document within its limits, in which an operationId means one operation, as settings name it by that
+ */
+export function checkOperations(document: Json, diagnostics: Diagnostics): Json {
+  const firsts = new Map<unknown, string>();
+  const templates = new Map<string, string>();
+  const checkItem = (section: string) => (value: unknown, name: string) => {
+    if (!isObject(value)) return value;
+    const path = [section, name];
+    if (section === "paths" && !name.startsWith("x-")) {
+      checkTemplate(name, path, templates, diagnostics);
+      if (value.$ref === undefined) checkParameters(document, value, name, path, diagnostics);
+    }
+    return withUniqueIds(
+      limitOperations(value, path, diagnostics),
+      name,
+      path,
+      firsts,
+      diagnostics,
+    );
+  };
+  const checked = { ...document };
+  for (const section of ["paths", "webhooks"]) {
+    const items = document[section];
+    if (isObject(items)) checked[section] = mapMembers(items, checkItem(section));
+  }
+  const schemes = listOf(document.security).flatMap((one) => Object.keys(objectOf(one)));
+  if (schemes.length > LIMITS.inherited) {
+    const message =
+      `"security" of the whole names more than ${LIMITS.inherited} schemes; it is left out`;
+    diagnostics.add("error", message, () => ["security"]);
+    delete checked.security;
+  }
+  return checked;
+}
+
+/** Returns a path item with as many further operations as are taken: each has all that the path has. */
+function limitOperations(item: Json, path: Path, diagnostics: Diagnostics): Json {
+  const all = Object.entries(objectOf(item[FURTHER]));
+  if (all.length <= LIMITS.inherited) return item;
+  const message =
+    `a path has more than ${LIMITS.inherited} further operations; the others are left out`;
+  diagnostics.add("error", message, () => [...path, FURTHER]);
+  return { ...item, [FURTHER]: Object.fromEntries(all.slice(0, LIMITS.inherited)) };
+}
+
+function withUniqueIds(
+  item: Json,
+  name: string,
+  path: Path,
+  firsts: Map<unknown, string>,
+  diagnostics: Diagnostics,
+): Json {
+  return mapOperations(item, ({ operation, path: keys, method }) => {
+    const { operationId, ...rest } = operation;
+    if (operationId === undefined) return operation;
+    const first = firsts.get(operationId);
+    if (first === undefined) {
+      firsts.set(operationId, `${method} ${shorten(name, NAME_MAX)}`);
+      return operation;
+    }
+    const message = `the operationId ${
+      nameOf(operationId)
+    } is that of ${first} as well; it is left out`;
+    diagnostics.add("note", message, () => [...path, ...keys, "operationId"]);
+    return rest;
+  });
+}
+
+function checkTemplate(
+  template: string,
+  path: Path,
+  known: Map<string, string>,
+  diagnostics: Diagnostics,
+): void {
+  const form = template.replaceAll(/\{[^{}]*\}/g, "{}");
+  const other = known.get(form);
+  if (other === undefined) known.set(form, template);
+  else {
+    const message = `the path ${nameOf(template)} is to clients the same as ${nameOf(other)}`;
+    diagnostics.add("note", message, () => path);
+  }
+}
+
+/** Compares the parameters of a path item and its operations with the names in the template of the path. */
+function checkParameters(
+  document: Json,
+  item: Json,
+  template: string,
+  path: Path,
+  diagnostics: Diagnostics,
+): void {
+  const names = new Set([...template.matchAll(/\{([^{}?&#+;/]+)\}/g)].map(([, name]) => name!));
+  const checkList = ({ parameters }: Json, at: Path): Set<string> => {
+    const seen = new Set<string>();
+    const inPath = new Set<string>();
+    for (const value of listOf(parameters)) {
+      const { name, in: place } = followReference(document, value);
+      if (typeof name !== "string" || typeof place !== "string") continue;
+      const key = `${place} ${place === "header" ? name.toLowerCase() : name}`;
+      const reason = seen.has(key)
+        ? "is there a second time"
+        : place === "path" && !names.has(name)
+        ? `has no place in ${nameOf(template)}`
+        : undefined;
+      seen.add(key);
+      if (place === "path") inPath.add(name);
+      if (reason === undefined) continue;
+      const message = `the ${place} parameter ${nameOf(name)} ${reason}`;
+      diagnostics.add("error", message, () => [...at, "parameters"]);
+    }
+    return inPath;
+  };
+  const shared = checkList(item, path);
+  for (const { operation, path: keys } of operationsOf(item)) {
+    const own = checkList(operation, [...path, ...keys]);
+    for (const name of names) {
+      // A path may have as many names as it has letters.
+      if (diagnostics.omittedCount > 0) return;
+      if (shared.has(name) || own.has(name)) continue;
+      const message = `the path ${nameOf(template)} has no parameter ${nameOf(name)}`;
+      diagnostics.add("note", message, () => [...path, ...keys]);
+    }
+  }
+}
+
+/** The length of a name in messages, in characters. */
+const NAME_MAX = 200;
+
+const nameOf = (name: unknown): string => quote(shorten(String(name), NAME_MAX));

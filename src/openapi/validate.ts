@@ -1,0 +1,301 @@
+/**
+ * Validates a description by the tables of `tables.ts`: says what is not as OpenAPI wants it. Nothing is mended: a
+ * part of which nothing can be made is left out, and all else stays as it is.
+ *
+ * @module
+ */
+import { resolveFragment } from "../json/pointer.ts";
+import { isEqual, isObject, type Json, type Path } from "../json/values.ts";
+import { didYouMean, nearest } from "../nearest.ts";
+import { quote, shorten } from "../untrusted-text.ts";
+import { createDiagnostics, type DiagnosticAt, type Severity } from "./diagnostics.ts";
+import { withArticle } from "./names.ts";
+import { checkOperations } from "./operations.ts";
+import { withoutLogin, withoutLoginOf } from "./server-url.ts";
+import {
+  isReference,
+  KEYWORDS,
+  nameOfShape,
+  pathOf,
+  pathOfReference,
+  REF_MAX,
+  referenceAt,
+  type Rule,
+  ruleOf,
+  type Shape,
+  siblingsOf,
+  type Structure,
+  structureOf,
+  walk,
+} from "./structure.ts";
+import { CHOICES, KEYS, NAMING, VARIANTS } from "./tables.ts";
+
+/** A diagnostic of a member of an object, a map or a list. */
+export interface MemberDiagnostic {
+  readonly severity: Severity;
+  readonly message: string;
+  /** Whether the member is left out; otherwise it stays as it is, or becomes `value`. */
+  readonly isOmitted?: boolean;
+  readonly value?: unknown;
+}
+
+/** By the key of the member. */
+export type MemberDiagnostics = ReadonlyMap<string, MemberDiagnostic>;
+
+const NONE: MemberDiagnostics = new Map();
+
+const TYPES = new Set<unknown>([...CHOICES.type!, "null"]);
+const LIST_FORMATS = new Set<unknown>(["csv", "ssv", "pipes", "multi"]);
+const VERSION = /^3\.(?:0\.\d|[12]\.\d+)(?:-.+)?$/;
+
+const isText = (value: unknown) => typeof value === "string";
+const isNumber = (value: unknown) => typeof value === "number" || typeof value === "bigint";
+const isTexts = (value: unknown) => Array.isArray(value) && value.every(isText);
+const isFilled = (value: unknown) => Array.isArray(value) && value.length > 0;
+const isTypes = (value: unknown, more?: string) =>
+  (isFilled(value) ? value as unknown[] : [value])
+    .every((type) => TYPES.has(type) || type === more);
+
+/** The types of data, in words and as a test. */
+const DATA: Readonly<Record<string, readonly [words: string, test: (value: unknown) => boolean]>> =
+  {
+    any: ["", () => true],
+    string: ["a text", isText],
+    url: ["a text", isText],
+    // Of Swagger 2.0.
+    host: ["a text", isText],
+    boolean: ["true or false", (value) => typeof value === "boolean"],
+    number: ["a number", isNumber],
+    listFormat: [
+      "csv, ssv, pipes or multi, as OpenAPI 3 has no other",
+      (value) => LIST_FORMATS.has(value),
+    ],
+    step: ["a number above 0", (value) => isNumber(value) && Number(value) > 0],
+    count: [
+      "a whole number from 0 on",
+      (value) => (typeof value === "bigint" || Number.isInteger(value)) && Number(value) >= 0,
+    ],
+    list: ["a list that is not empty", isFilled],
+    "any[]": ["a list", Array.isArray],
+    "{any}": ["an object", isObject],
+    "{string}": [
+      "an object of texts",
+      (value) => isObject(value) && Object.values(value).every(isText),
+    ],
+    "string[]": ["a list of texts", isTexts],
+    texts: ["a list of texts that is not empty", (value) => isFilled(value) && isTexts(value)],
+    names: [
+      "a list of different texts that is not empty",
+      (value) =>
+        isFilled(value) && isTexts(value) &&
+        new Set(value as string[]).size === (value as string[]).length,
+    ],
+    reference: ["a text", isText],
+    version: [
+      'a version with three parts, such as "3.1.2"',
+      (value) => VERSION.test(String(value)),
+    ],
+    true: ["true where the parameter is in the path", (value) => value === true],
+    scopes: ["a list of texts", isTexts],
+    types: [`one or more of ${[...TYPES].join(", ")}`, (value) => isTypes(value)],
+    typesOfSwagger: [
+      `one or more of ${[...TYPES].join(", ")}`,
+      (value) => value !== "null" && isTypes(value, "file"),
+    ],
+  };
+
+const isData = (type: string, value: unknown): boolean =>
+  CHOICES[type]?.includes(value as string) ?? DATA[type]![1](value);
+
+function wordsFor(type: string): string {
+  const choices = CHOICES[type];
+  if (!choices) return DATA[type]![0];
+  return choices.length === 1 ? quote(choices[0]) : `one of ${choices.join(", ")}`;
+}
+
+/**
+ * Says why a value cannot be what belongs in its place, as a sentence; `undefined` if it can. What is in it may
+ * be wrong all the same, as long as the value is of use without.
+ */
+export function refuse(structure: Structure, shape: Shape, value: unknown): string | undefined {
+  if (Object.hasOwn(NAMING, shape)) return isText(value) ? undefined : "must be a text";
+  if (shape.endsWith("[]")) return Array.isArray(value) ? undefined : "must be a list";
+  if (!isObject(value)) {
+    if (shape === "schema" && structure.hasSiblings && typeof value === "boolean") return undefined;
+    const name = nameOfShape(shape);
+    const isPlain = shape.startsWith("{") || name.endsWith("s");
+    return `must be an object${isPlain ? "" : `: ${withArticle(name)}`}`;
+  }
+  if (shape.startsWith("{") || isReference(shape, value)) return undefined;
+  for (const [key, rule] of structure.needed[kindOf(structure, shape, value)] ?? []) {
+    if (rule.needed === "expected") continue;
+    if (Object.hasOwn(value, key) && misfitOf(structure, rule, value[key]) === undefined) continue;
+    const words = rule.shape === undefined ? `, ${wordsFor(rule.type)},` : "";
+    return `needs ${quote(key)}${words} to be ${withArticle(nameOfShape(shape))}`;
+  }
+  return undefined;
+}
+
+/** Says what is wrong with the members of an object, a map or a list. What is in these is not looked at. */
+export function validate(structure: Structure, shape: Shape, value: unknown): MemberDiagnostics {
+  if (typeof value !== "object" || value === null) return NONE;
+  const object = value as Json;
+  const found = new Map<string, MemberDiagnostic>();
+  const inner = innerRuleOf(shape);
+  // A list where a schema may stand has schemas; what else is no list in its place is left out with it.
+  if (Array.isArray(value) && !inner) return NONE;
+  const isPlain = !isReference(shape, value);
+  const kind = kindOf(structure, shape, object);
+  for (const key of isPlain ? Object.keys(value) : siblingsOf(structure, shape, value)) {
+    const rule = inner ?? ruleOf(structure, kind, key);
+    const name = Array.isArray(value) ? "an item" : nameOf(key);
+    const diagnostic = (isPlain ? validateKey(shape, key) : undefined) ?? (
+      rule
+        ? validateMember(structure, rule, name, object[key])
+        : isPlain && !key.startsWith("x-")
+        ? unknownMember(structure, shape, kind, object, key)
+        : undefined
+    );
+    if (diagnostic) found.set(key, diagnostic);
+  }
+  if (inner || !isPlain) return found;
+  if (shape === "server") {
+    const { variables } = withoutLoginOf(object);
+    if (!isEqual(variables, object.variables)) {
+      found.set("variables", { ...LOGIN, value: variables });
+    }
+  }
+  for (const [key, { needed }] of structure.needed[kind] ?? []) {
+    if (needed === "required" || Object.hasOwn(value, key)) continue;
+    const message = `${withArticle(nameOfShape(shape))} needs ${quote(key)}`;
+    found.set(key, { severity: "note", message });
+  }
+  return found;
+}
+
+/** The rule for all members of a list or a map. */
+function innerRuleOf(shape: Shape): Rule | undefined {
+  const inner = shape.endsWith("[]")
+    ? shape.slice(0, -2)
+    : shape.startsWith("{")
+    ? shape.slice(1, -1)
+    : undefined;
+  return inner === undefined ? undefined : { type: inner, shape: inner };
+}
+
+/** The row for an object: there may be one for the value of a member. */
+function kindOf({ kinds }: Structure, shape: Shape, value: Json): string {
+  const by = VARIANTS[shape];
+  const kind = by === undefined ? shape : `${shape}:${String(value[by])}`;
+  return Object.hasOwn(kinds, kind) ? kind : shape;
+}
+
+/** The reason why a value is not what a rule wants, as the end of a sentence; `undefined` where it is. */
+function misfitOf(structure: Structure, rule: Rule, value: unknown): string | undefined {
+  if ((rule.isSwitch && typeof value === "boolean") || (rule.isList && Array.isArray(value))) {
+    return undefined;
+  }
+  if (rule.shape !== undefined) return refuse(structure, rule.shape, value);
+  return isData(rule.type, value) ? undefined : `must be ${wordsFor(rule.type)}`;
+}
+
+function validateMember(
+  structure: Structure,
+  rule: Rule,
+  name: string,
+  value: unknown,
+): MemberDiagnostic | undefined {
+  const misfit = misfitOf(structure, rule, value);
+  if (misfit === undefined) {
+    const url = isText(value) ? withoutLoginIn(rule.type, value as string) : value;
+    return url === value ? undefined : { ...LOGIN, value: url };
+  }
+  // What nobody has filled in misses nothing, and a number says what its text does.
+  const isEmpty = value === null || (Array.isArray(value) && value.length === 0);
+  const isHarmless = isEmpty || (rule.type === "string" && typeof value !== "object");
+  const severity = isHarmless ? "note" : "error";
+  if (rule.type === "version") {
+    return { severity: "note", message: `${name} ${misfit}`, value: versionFor(value) };
+  }
+  // What is no URL may hold some, with their passwords.
+  const isOmitted = rule.shape !== undefined || rule.type === "url" || rule.type === "host";
+  const message = `${name} ${misfit}${isOmitted ? "; it is left out" : ""}`;
+  return { severity, message, isOmitted };
+}
+
+/** The version that is meant by one without its last part. */
+const versionFor = (value: unknown): string =>
+  ({ "3.1": "3.1.2", "3.2": "3.2.0" })[String(value).slice(0, 3)] ?? "3.0.4";
+
+/** A URL without a user and a password; anything else as it is. */
+function withoutLoginIn(type: string, text: string): string {
+  if (type === "url") return withoutLogin(text);
+  return type === "host" ? withoutLogin(`//${text}`).slice(2) : text;
+}
+
+/** Everyone may read what is served, and messages. */
+const LOGIN: MemberDiagnostic = {
+  message: "a user and a password in a URL are left out: everyone may read what is served",
+  severity: "note",
+};
+
+function validateKey(shape: Shape, key: string): MemberDiagnostic | undefined {
+  const [form, words] = KEYS[shape] ?? [];
+  if (!form || form.test(key) || (key.startsWith("x-") && !shape.startsWith("{"))) return undefined;
+  const message = `${nameOf(key)} ${words}; it is left out`;
+  return { severity: "error", message, isOmitted: true };
+}
+
+/** The longest name that others are compared with, in characters: it takes as long as both together. */
+const MEANT_MAX = 40;
+
+function unknownMember(
+  { name, kinds }: Structure,
+  shape: Shape,
+  kind: string,
+  value: Json,
+  key: string,
+): MemberDiagnostic {
+  const others = [...kinds[kind]!.keys()].filter((other) => !Object.hasOwn(value, other));
+  const meant = key.length > MEANT_MAX ? undefined : nearest(key, others);
+  // Nothing in it is looked at, and some version has references and operations there.
+  const isOmitted = KEYWORDS.has(key);
+  const message = `${withArticle(nameOfShape(shape))} of ${name} has no ${nameOf(key)}` +
+    (isOmitted ? "; it is left out" : "") + didYouMean(meant);
+  return { severity: "note", message, isOmitted };
+}
+
+/** A key in a message. */
+const nameOf = (key: string): string => quote(shorten(key, 80));
+
+/**
+ * Validates a part of an OpenAPI or OpenRPC document that is no file of its own, such as what the file of a kind has.
+ * Its references lead into itself.
+ *
+ * @param part may have any form
+ * @param version says of which it is a part: `{ openapi: "3.1.1" }`, `{ openrpc: "1.3.2" }`
+ * @returns what is wrong, each with the path of its first place
+ */
+export function validatePart(part: Json, version: Json): DiagnosticAt<Path>[] {
+  const document = { info: { title: "", version: "" }, ...version, ...part };
+  const structure = structureOf(document);
+  const diagnostics = createDiagnostics();
+  const start: { shape: Shape; value: unknown } = { shape: "document", value: document };
+  const validateAt = ({ shape, value }: typeof start) => validate(structure, shape, value);
+  for (const place of walk(start, structure, new Map(), validateAt)) {
+    for (const [key, { severity, message }] of validateAt(place)) {
+      diagnostics.add(severity, message, () => [...pathOf(place), key]);
+    }
+    const reference = referenceAt(place);
+    if (!reference) continue;
+    const target = resolveFragment(document, reference.ref.replace(/^#/, ""));
+    const refusal = target === undefined
+      ? "leads nowhere"
+      : refuse(structure, reference.expected, target);
+    if (refusal === undefined) continue;
+    const message = `the reference to ${quote(shorten(reference.ref, REF_MAX))} ${refusal}`;
+    diagnostics.add("error", message, () => pathOfReference(reference));
+  }
+  checkOperations(document, diagnostics);
+  return diagnostics.list() as DiagnosticAt<Path>[];
+}
