@@ -10,7 +10,7 @@ import type { KindInterface } from "../kinds/interface.ts";
 import type { OperationMarks } from "../kinds/marks.ts";
 import type { AuthFile, Kind } from "../kinds/kind.ts";
 import { operationsOf } from "../openapi/operations.ts";
-import { loadInterface } from "../openapi/kind.ts";
+import { loadInterface } from "../openapi/load-interface.ts";
 import { code, fillPage } from "./configuration-documents.ts";
 
 /** How many operations are named. */

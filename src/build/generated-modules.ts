@@ -76,10 +76,11 @@ async function main() {
       ...await checkedKinds(kinds),
       ...await descriptionModules(),
       ["page.js", await pageModule({ ...folders, preload, modules })],
-      ["thread-program.js", await threadProgramModule()],
       ["build-info.js", moduleText({ VERSION: version, COMMIT: shortCommit() })],
     ]),
   );
+  // What it bundles imports some of the others.
+  await writeModules(new Map([["thread-program.js", await threadProgramModule()]]));
   for (const name of await readdir(join(TARGET, "assets"))) {
     if (!Object.values(folders).includes(name)) {
       await rm(join(TARGET, "assets", name), { recursive: true, force: true });

@@ -10,7 +10,7 @@ import { listOf, objectOf, textOf } from "../json/values.ts";
 import type { Kind, Listing, NamesIn, NameTree } from "../kinds/kind.ts";
 import { lazy, type Resource } from "../lazy.ts";
 import type { Offer } from "../openapi/kind.ts";
-import { KINDS_WITH_INTERFACE, loadInterfaceJson } from "../openapi/kind.ts";
+import { KINDS_WITH_INTERFACE, loadInterfaceJson } from "../openapi/load-interface.ts";
 
 /** What a node says of its software, as the info has it. */
 export interface SoftwareInfo {
