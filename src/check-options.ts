@@ -3,13 +3,12 @@
  *
  * @module
  */
-import type { DescriptionPlace } from "./description/place.ts";
-import { mistakesInOperations } from "./host-operations/check-operations.ts";
+import { diagnosticsOfOperations } from "./host-operations/check-operations.ts";
 import type { CheckedOptions, NodefaceOptions } from "./options.ts";
-import { OPTIONS, optionsWith } from "./options-schema.ts";
-import { describeMistake, type Mistake, readValue } from "./settings/check.ts";
-import { mistakesWithForward } from "./settings/forward-schema.ts";
-import { hasKind, unknownSources } from "./settings/unknown-sources.ts";
+import { optionsSchema } from "./options-schema.ts";
+import { clashesOfForward } from "./settings/forward.ts";
+import { hasKind, unknownSources } from "./settings/info.ts";
+import { type Diagnostic, formatDiagnostic, readValue } from "./settings/schema.ts";
 
 /**
  * Checks all options.
@@ -18,38 +17,31 @@ import { hasKind, unknownSources } from "./settings/unknown-sources.ts";
  */
 export function checkOptions(options: NodefaceOptions): CheckedOptions {
   const own = Object.keys(options?.kinds ?? {});
-  const { value, mistakes } = readValue(options, own.length > 0 ? optionsWith(own) : OPTIONS);
-  const found = [...mistakes];
-  if (found.length === 0) found.push(...mistakesBetween(value as CheckedOptions));
-  if (found.length > 0) {
-    const lines = found.map((mistake) => describeMistake(mistake));
-    throw new TypeError(lines.length === 1 ? lines[0] : ["wrong options:", ...lines].join("\n  "));
-  }
-  return withPlace(value as Read);
+  const { value, diagnostics } = readValue(options, optionsSchema(own));
+  const found = [...diagnostics];
+  // A description with its servers becomes two options.
+  const { description, ...others } = value ?? {};
+  const isWithServers = typeof description === "object" && "from" in description;
+  const checked = {
+    ...others,
+    description: isWithServers ? description.from : description,
+    ...isWithServers && { servers: description.servers },
+  };
+  if (found.length === 0) found.push(...diagnosticsBetween(checked));
+  if (found.length === 0) return checked;
+  const lines = found.map(formatDiagnostic);
+  throw new TypeError(lines.length === 1 ? lines[0] : ["wrong options:", ...lines].join("\n  "));
 }
 
-type Read = Omit<CheckedOptions, "description"> & {
-  readonly description?: DescriptionPlace | { from: DescriptionPlace; servers?: string };
-};
-
-/** Options with the place of the description, and what becomes of its servers beside it. */
-function withPlace({ description, ...others }: Read): CheckedOptions {
-  if (typeof description !== "object" || !("from" in description)) {
-    return { ...others, description };
-  }
-  const { from, servers } = description;
-  return { ...others, description: from, servers };
-}
-
-/** What is wrong with options that are right one by one. */
-function mistakesBetween(
+/** Finds what is wrong with options that are right one by one. */
+function diagnosticsBetween(
   { node = {}, info, operations = [], document, forward, hosts }: CheckedOptions,
-): Mistake[] {
+): Diagnostic[] {
   // To load the kinds for their sources would delay the start.
   const isWhole = typeof info === "object" && !hasKind(node);
   return [
-    ...mistakesWithForward(forward, hosts, node.url !== undefined),
-    ...mistakesInOperations(operations, document?.components),
+    ...clashesOfForward(forward, hosts, node.url !== undefined),
+    ...diagnosticsOfOperations(operations, document?.components),
     ...isWhole ? unknownSources(info, []) : [],
   ];
 }

@@ -5,7 +5,7 @@
  */
 import type { DescriptionPlace } from "./description/place.ts";
 import type { DescriptionReport } from "./description/tell-report.ts";
-import type { Forward } from "./gateway/forward-settings.ts";
+import { type Forward, type ForwardSettings, settingsOf } from "./gateway/forward-settings.ts";
 import type { Cors } from "./http/cors.ts";
 import type { Hosts } from "./http/host-guard.ts";
 import type { InfoSettings, NodeSettings } from "./info/node-and-info-settings.ts";
@@ -169,7 +169,8 @@ export interface ResolvedOptions {
   readonly kinds: Readonly<Record<string, Kind>>;
   readonly page: PageSettings;
   readonly node: NodeSettings;
-  readonly forward: Forward;
+  /** What may be called at the node; `undefined` for nothing. */
+  readonly forward: ForwardSettings | undefined;
   /** Counts what `/v1/metrics` tells; nothing where that is not answered. */
   readonly meters: Meters | undefined;
   readonly info: InfoSettings | HostInfo;
@@ -205,7 +206,7 @@ export function withDefaults(options: CheckedOptions): ResolvedOptions {
     kinds: options.kinds ?? {},
     page: options.page ?? {},
     node: options.node ?? {},
-    forward: options.forward ?? "off",
+    forward: settingsOf(options.forward),
     meters: options.metrics ? options.meters ?? createMeters() : undefined,
     info: options.info ?? {},
     startedAt: options.startedAt ?? new Date(),

@@ -2,7 +2,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { readConfig } from "../src/cli/configuration.ts";
-import { parseKind } from "../src/cli/kind-file.ts";
+import { parseKind } from "../src/cli/yaml-file.ts";
 import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 
 const mistakes = suite("typical mistakes");
@@ -105,7 +105,9 @@ const ARGUMENTS: readonly Row<string>[] = [
   ],
   ["--kind Mine.yaml", "--kind must be a file such as mine.yaml, called as its kind is"],
   ["--spec file:openapi.yaml", "--spec must be a path, or a URL that begins with file:///"],
+  ["--access-log xml", '--access-log must be one of text, json, off, not "xml"'],
   ["--log xml", '--log must be one of text, json, off, not "xml"'],
+  ["--log text --access-log json", "--access-log is given twice"],
   ["--log-calls al", '--log-calls must be one of failed, all, off, not "al"; did you mean all?'],
   [
     "--config $HOME/n.yaml",
@@ -134,10 +136,13 @@ const VARIABLES: readonly Row<Record<string, string>>[] = [
 const CONFIGURATIONS: readonly Row<string>[] = [
   [
     "prot: 1",
-    "1:1: prot is no key here; there are listen, log, log_calls, hosts, cors, description, forward, metrics, kinds, page, node, info",
+    "1:1: prot is no key here; there are listen, access_log, log_calls, hosts, cors, description, forward, metrics, kinds, page, node, info",
   ],
   ["nod: {}", "1:1: nod is no key here; did you mean node?"],
-  ["- a", "1:1: must be an object with keys such as listen, log, log_calls, hosts, not a list"],
+  [
+    "- a",
+    "1:1: must be an object with keys such as listen, access_log, log_calls, hosts, not a list",
+  ],
   [
     "a: [1\nb: }",
     '2:1: a "]" is missing before this: what it closes is still open',
@@ -152,7 +157,9 @@ const CONFIGURATIONS: readonly Row<string>[] = [
     '1:9: listen must be an address; 0.0.0.0 listens on all addresses of IPv4, :: on all, not "*"',
   ],
   ["listen: 127.0.0.1:99999", "1:9: listen must have a port from 0 to 65535"],
-  ["log: xml", '1:6: log must be one of text, json, off, not "xml"'],
+  ["access_log: xml", '1:13: access_log must be one of text, json, off, not "xml"'],
+  ["log: xml", '1:6: access_log must be one of text, json, off, not "xml"'],
+  ["log: text\naccess_log: json", "1:1: log is no key here; did you mean access_log?"],
   ["hosts: b", '1:8: hosts must be a list of host names, or "*" for any, not "b"; did you mean *?'],
   [
     "hosts: ['a:80']",
@@ -321,7 +328,10 @@ const CONFIGURATIONS: readonly Row<string>[] = [
     "description: [a]",
     "1:1: description must be the path of a file, a URL, none, or an object with from and servers, not a list",
   ],
-  ["log: off\n---\nlog: off\n", "2:1: a second document begins here; a configuration is one"],
+  [
+    "metrics: true\n---\nmetrics: true\n",
+    "2:1: a second document begins here; a configuration is one",
+  ],
   [
     "info: { static: { owner: &o { friends: [*o] } } }",
     "1:41: info.static.owner.friends[0] contains itself",
@@ -380,8 +390,8 @@ const KINDS: readonly Row<string>[] = [
   ],
   [
     "openrpc: { methods: [{ name: a, summary: A, params: [{ name: x, schema: { type: strin } }], result: { name: r, schema: { $ref: '#/components/schemas/No' } }, x-access: raed }] }",
-    '7:81: openrpc.methods[0].params[0].schema.type is "strin", which is no type of JSON Schema; did you mean string?',
-    '7:128: openrpc.methods[0].result.schema.$ref is "#/components/schemas/No", which is not there',
+    '7:75: openrpc.methods[0].params[0].schema.type is wrong: "type" must be one or more of array, boolean, integer, number, object, string, null',
+    '7:128: openrpc.methods[0].result.schema.$ref is wrong: the reference to "#/components/schemas/No" leads nowhere',
     '7:169: openrpc.methods[0].x-access must be one of read, write, secret, not "raed"; did you mean read?',
   ],
   [
@@ -390,15 +400,15 @@ const KINDS: readonly Row<string>[] = [
   ],
   [
     "openapi: { paths: { '/a/{b}': { get: { operationId: a, summary: A, responses: { 20: { description: x } }, x-access: read } } } }",
-    '7:33: openapi.paths./a/{b}.get needs the parameter "b", which is in its path',
-    '7:81: openapi.paths./a/{b}.get.responses.20 must be a status in quotes such as "200" or "4XX", or default, not "20"',
+    '7:33: openapi.paths./a/{b}.get is wrong: the path "/a/{b}" has no parameter "b"',
+    '7:81: openapi.paths./a/{b}.get.responses.20 is wrong: "20" must be a status, such as "200", "4XX" or "default"',
   ],
   [
     "openapi: { servers: [{ url: 'https://a/v1' }], paths: { /a: { gett: {}, get: { operationId: a b, summary: A, responses: {}, x-access: read } } } }",
     '7:29: openapi.servers[0].url must be a path such as /v1 and no more: the node\'s URL comes before it, not "https://a/v1"',
     "7:63: openapi.paths./a.gett is no key here; did you mean get?",
     '7:93: openapi.paths./a.get.operationId must be a name of letters, digits, _ and -, not "a b"',
-    "7:110: openapi.paths./a.get.responses must be answers by their status, not an object",
+    "7:110: openapi.paths./a.get.responses is wrong: there must be a response",
   ],
 ];
 

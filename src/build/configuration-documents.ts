@@ -6,14 +6,8 @@
  */
 import { type JsonSchema, toJsonSchema } from "@valibot/to-json-schema";
 import { configuration } from "../options-schema.ts";
-import { COMMAND, type CommandSetting } from "../settings/flags-and-variables.ts";
-import {
-  type About,
-  aboutOf,
-  partsOf,
-  type Schema,
-  type Settings,
-} from "../settings/schema-builders.ts";
+import { CLI_OPTIONS, type CliOption } from "../settings/command-line.ts";
+import { type About, aboutOf, partsOf, type Schema, type Settings } from "../settings/schema.ts";
 
 /** The text of `spec/nodeface.schema.json`. */
 export function configurationSchema(): string {
@@ -22,15 +16,25 @@ export function configurationSchema(): string {
 
 /** A schema as the text of a JSON Schema, for editors. */
 export function jsonSchemaOf(of: Schema, title: string): string {
-  const { $schema, ...schema } = toJsonSchema(of, {
+  const { $schema, ...schema } = convert(of);
+  const whole = { $schema, title, ...schema };
+  return `${JSON.stringify(whole, null, 2)}\n`;
+}
+
+function convert(schema: Schema): JsonSchema {
+  const { $defs: _, ...converted } = toJsonSchema(schema, {
     target: "draft-2020-12",
     typeMode: "input",
     ignoreActions: ["check", "raw_check", "raw_transform", "transform"],
     overrideAction: ({ jsonSchema }) => described(jsonSchema),
-    overrideSchema: ({ valibotSchema, jsonSchema }) => closed(jsonSchema, valibotSchema.type),
+    overrideSchema: ({ valibotSchema, jsonSchema }) => {
+      if (!("getter" in valibotSchema)) return closed(jsonSchema, valibotSchema.type);
+      // Editors show a schema in its place better than a reference to it.
+      const { $schema: _, ...inner } = convert((valibotSchema.getter as () => Schema)());
+      return inner;
+    },
   });
-  const whole = { $schema, title, ...schema };
-  return `${JSON.stringify(whole, null, 2)}\n`;
+  return converted;
 }
 
 /** A schema with what is said of its setting in place of the metadata. */
@@ -76,14 +80,14 @@ Everything that is wrong is said at once, each with its line and column, and the
 
 | flag | variables | key of the file | default |
 | --- | --- | --- | --- |
-${Object.values<CommandSetting>(COMMAND).map(flagRow).join("")}
+${Object.values<CliOption>(CLI_OPTIONS).map(flagRow).join("")}
 \`NODEFACE_HOST\` and \`NODEFACE_PORT\` win over \`listen\`; platforms set \`PORT\`. Any other variable whose
 name begins with \`NODEFACE_\` is a warning.
 
 ${sections(partsOf(configuration()).entries!, "").join("\n")}`;
 }
 
-function flagRow({ key, flag, variables = [], argument, default: usual }: CommandSetting): string {
+function flagRow({ key, flag, variables = [], argument, default: usual }: CliOption): string {
   const cells = [
     code([...flag ? [`--${flag}`] : [], ...argument ? [argument] : []].join(" ")),
     variables.map(code).join(", "),

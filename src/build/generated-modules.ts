@@ -274,7 +274,7 @@ function aliasesIn(text: string): readonly string[] {
 async function checkedKinds(
   files: ReadonlyMap<string, string>,
 ): Promise<{ kindsModule: Module; interfaces: Module[] }> {
-  const { parseKind } = await import("../cli/kind-file.ts");
+  const { parseKind } = await import("../cli/yaml-file.ts");
   const problems: string[] = [];
   const kinds: Record<string, Kind> = {};
   const interfaces: Module[] = [];

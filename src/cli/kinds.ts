@@ -8,10 +8,10 @@ import { KIND_ALIASES, KIND_NAMES } from "../generated/kind-names.js";
 import { KINDS } from "../generated/kinds.js";
 import type { Kind } from "../kinds/kind.ts";
 import { didYouMean } from "../nearest.ts";
-import { meantWord } from "../settings/text-rules.ts";
+import { meantWord } from "../settings/schema.ts";
 import { quote } from "../untrusted-text.ts";
-import { ConfigError } from "./configuration-error.ts";
-import { formatTable } from "./table.ts";
+import { ConfigError } from "./arguments.ts";
+import { formatTable } from "./terminal.ts";
 
 /**
  * What `nodeface kinds` prints.
@@ -25,7 +25,7 @@ export function formatKinds(name?: string): string {
   if (text !== undefined) return text;
   const meant = meantWord(name, KIND_NAMES, KIND_ALIASES);
   const right = meant ? didYouMean(meant) : "; see nodeface kinds";
-  throw new ConfigError([`${quote(name)} is no kind known${right}`]);
+  throw new ConfigError([`unknown kind ${quote(name)}${right}`]);
 }
 
 /** All kinds, a line each: the name, what it is, where such a node listens as a rule. */

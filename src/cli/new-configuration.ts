@@ -6,8 +6,8 @@
  */
 import { stringify } from "yaml";
 import { configuration } from "../options-schema.ts";
-import { aboutOf, partsOf, type Schema, type Settings } from "../settings/schema-builders.ts";
-import { wrap } from "./wrap.ts";
+import { aboutOf, partsOf, type Schema, type Settings } from "../settings/schema.ts";
+import { wrap } from "./terminal.ts";
 
 /** The longest line of what is said of a setting. */
 const LONGEST = 92;

@@ -5,17 +5,18 @@
  */
 import type { AnsweringApp, ServeOptions } from "../adapters/shared.ts";
 import { VERSION } from "../generated/build-info.js";
+import { judgeSettings } from "../gateway/judge-settings.ts";
 import { isAlone } from "../info/info-without-node.ts";
+import { findOpenSecrets, findUnreadable } from "../info/node-client.ts";
 import { type AnsweringNodeface, assembleNodeface } from "../assemble-nodeface.ts";
 import type { DescriptionReport } from "../description/tell-report.ts";
 import { createMeters, type Meters } from "../metrics/meters.ts";
 import { LOOK_AT } from "../resources/open-description.ts";
-import { describeError } from "../log.ts";
+import { describeError, type Log } from "../log.ts";
 import { formatAccess } from "./access-log.ts";
 import type { Config } from "./configuration.ts";
 import { addressOf, listen, loadAdapter } from "./listen.ts";
-import { createReloadLog, openLog, type ReloadLog, type WriteLog } from "./open-log.ts";
-import { createLineWriter, openOutput } from "./output.ts";
+import { createLineWriter, openLog, openOutput, type WriteLog } from "./output.ts";
 import { handleSignals } from "./signals.ts";
 
 /** One configuration at work. */
@@ -53,7 +54,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
     openOutput("stdout"),
     (count) => log(`${count} lines of the access log were dropped: its reader was stuck`),
   );
-  const writeRequests = ({ log: form }: Config): ServeOptions["onAnswer"] =>
+  const writeRequests = ({ accessLog: form }: Config): ServeOptions["onAnswer"] =>
     form === "off" ? undefined : (record) => requests.write(formatAccess(record, form).trimEnd());
   const told = createReloadLog(log);
   // Loaded while the service is made.
@@ -161,18 +162,16 @@ function makeService(
 /** Tells which credentials cannot be read, or can be by others. A node may write them when it starts, so the service goes on. */
 async function tellCredentials({ node }: Config, log: WriteLog): Promise<void> {
   if (!node.auth && !node.tls) return;
-  const { findOpenSecrets, findUnreadable } = await import("../info/node-client.ts");
   for (const fault of await findUnreadable(node)) log(fault, "error");
   for (const warning of await findOpenSecrets(node)) log(warning, "warn");
 }
 
 /** Tells what is wrong, or dangerous, in what may be called. */
 async function tellForward(
-  { forward = "off", hosts = [], node, host, port }: Config,
+  { forward, hosts = [], node, host, port }: Config,
   log: WriteLog,
 ) {
-  if (forward === "off") return;
-  const { judgeSettings } = await import("../gateway/judge-settings.ts");
+  if (!forward) return;
   const facts = { hosts, url: node.url, listening: { host, port } };
   for (const { level, message } of await judgeSettings(forward, facts)) log(message, level);
 }
@@ -250,5 +249,39 @@ function watchDescription(
   return () => {
     isEnded = true;
     clearInterval(timer);
+  };
+}
+
+/** The log of a service, and of those that take its place. */
+interface ReloadLog {
+  readonly log: Log;
+  /** Marks the end of what is said of a description that was read. */
+  endOfRead(): void;
+  /** While this runs, what was said of the description when it was read last is not said again. */
+  duringReload<T>(work: () => Promise<T>): Promise<T>;
+}
+
+/** Makes a log in which a description that stays broken is told of once, however often the configuration is reloaded. */
+function createReloadLog(write: WriteLog): ReloadLog {
+  let isReloading = false;
+  let saidBefore = new Set<string>();
+  let said = new Set<string>();
+  return {
+    log(message, { code, level }) {
+      if (code === "description") said.add(message);
+      const isKnown = isReloading && code === "description" && saidBefore.has(message);
+      if (!isKnown) write(message, level);
+    },
+    endOfRead() {
+      [saidBefore, said] = [said, new Set()];
+    },
+    async duringReload(work) {
+      isReloading = true;
+      try {
+        return await work();
+      } finally {
+        isReloading = false;
+      }
+    },
   };
 }

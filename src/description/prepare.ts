@@ -5,7 +5,7 @@
  */
 import { type PageParts, renderParts } from "../explorer/page-parts.ts";
 import { markCalls } from "../gateway/mark-operations.ts";
-import type { Forward } from "../gateway/forward-settings.ts";
+import type { ForwardSettings } from "../gateway/forward-settings.ts";
 import { type Finding, findingOf } from "../openapi/diagnostics.ts";
 import { load, type Loaded, type LoadJob, nameOf } from "../openapi/load.ts";
 import type { Reader } from "../openapi/read-file-or-url.ts";
@@ -41,8 +41,8 @@ export type WrittenYaml = { readonly form: Form } | { readonly finding: Finding 
 
 /** What is prepared: plain data, which another thread can be sent. */
 export interface PrepareJob extends Omit<LoadJob, "isForwarding"> {
-  /** What may be called at the node. @default "off" */
-  readonly forward?: Forward | undefined;
+  /** What may be called at the node. @default nothing */
+  readonly forward?: ForwardSettings | undefined;
 }
 
 /** What came of a description. */
@@ -55,8 +55,8 @@ export interface Prepared extends Omit<Loaded, "document"> {
 export type Prepare = (job: PrepareJob, read: Reader) => Promise<Prepared>;
 
 /** Prepares a description in this thread. Never rejects: what is thrown on the way is a finding. */
-export const prepare: Prepare = async ({ forward = "off", ...job }, read) => {
-  const loaded = await load({ ...job, isForwarding: forward !== "off" }, read);
+export const prepare: Prepare = async ({ forward, ...job }, read) => {
+  const loaded = await load({ ...job, isForwarding: forward !== undefined }, read);
   const { document: whole, ...others } = loaded;
   if (!whole) return { content: undefined, ...others };
   try {

@@ -114,7 +114,7 @@ export type Field = Reference | FieldOptions;
 
 /** Where a secret lies: in a file, as a whole or as the first group of an expression. */
 export type AuthFile =
-  & { match?: string }
+  & { match?: string | undefined }
   & (
     /** `user:password`, for HTTP Basic (RFC 7617). */
     | { basic_file: string }
@@ -123,7 +123,7 @@ export type AuthFile =
     /** `user:password`, for HTTP Digest (RFC 7616). */
     | { digest_file: string }
     /** A header line; with `header`, its value alone. */
-    | { header_file: string; header?: string }
+    | { header_file: string; header?: string | undefined }
   );
 
 /** How nodes of a kind refuse, and where they leave their secret for programs of the same user. */

@@ -6,10 +6,9 @@
  */
 import * as v from "valibot";
 import { isPlainObject } from "../json/copy-as-json.ts";
-import { json, list, object, type Schema, type Settings } from "./schema-builders.ts";
+import { BOOLEAN, json, list, object, type Schema, type Settings } from "./schema.ts";
 
 const TEXT: Schema = v.string("a text");
-const FLAG: Schema = v.boolean("true or false");
 const OBJECT: Schema = v.custom(isPlainObject, "an object");
 const OBJECTS = mapOf(OBJECT);
 const TEXTS = list(TEXT, "a list of texts");
@@ -26,7 +25,7 @@ export function operationObject(): Schema {
     requestBody: OBJECT,
     responses: OBJECTS,
     callbacks: OBJECTS,
-    deprecated: FLAG,
+    deprecated: BOOLEAN,
     security: list(mapOf(TEXTS), "a list of security requirements"),
     servers: list(OBJECT, "a list of servers"),
   };

@@ -186,9 +186,9 @@ command(
 );
 
 command(
-  "--log writes each request to standard output, without its query",
+  "--access-log writes each request to standard output, without its query",
   async () => {
-    const service = await start([...COMMANDS.Node, "--log", "json"]);
+    const service = await start([...COMMANDS.Node, "--access-log", "json"]);
     await fetch(new URL("v1/health?token=hunter2", service.url));
     const { stdout } = await service.stop();
     const { method, path, status } = JSON.parse(stdout);
