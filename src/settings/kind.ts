@@ -275,8 +275,12 @@ export function kindSchema(path: Schema<string> = FILE): Schema<Kind> {
     v.rawCheck(({ dataset: { value, issues = [] }, addIssue }) => {
       const nameOf = (path: readonly unknown[]) => JSON.stringify(path);
       const said = new Set(issues.map(({ path = [] }) => nameOf(path.map(({ key }) => key))));
-      for (const { path, message, isKey } of diagnosticsBetween(value)) {
-        if (!said.has(nameOf(path))) addIssue({ message, path: issuePath(value, path, isKey) });
+      const found = [
+        ...diagnosticsBetween(value),
+        ...diagnosticsOfInterface(value).filter(({ path }) => !said.has(nameOf(path))),
+      ];
+      for (const { path, message, isKey } of found) {
+        addIssue({ message, path: issuePath(value, path, isKey) });
       }
     }),
   );
@@ -317,7 +321,6 @@ function diagnosticsBetween(kind: unknown): Diagnostic[] {
     ...unknownSources,
     ...circularLinks(sources),
     ...missingParts(kind),
-    ...diagnosticsOfInterface(kind),
   ];
 }
 
