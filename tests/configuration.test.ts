@@ -178,9 +178,9 @@ info:
     const [place, what] of [
       [
         "1:1",
-        "prot is no key here; there are listen, access_log, log_calls, hosts, cors, description, forward, metrics, kinds, page, node, info",
+        "unknown key prot; expected one of listen, access_log, log_calls, hosts, cors, description, forward, metrics, kinds, page, node, info",
       ],
-      ["2:1", "nod is no key here; did you mean node?"],
+      ["2:1", "unknown key nod; did you mean node?"],
       ["3:9", "listen must be an address and a port, as in 127.0.0.1:8080"],
       ["4:14", "node.url must begin with http:// or https://, not ftp://"],
       [
@@ -194,7 +194,7 @@ info:
       ["6:8", 'info.ttl must be a duration such as "2s", "500ms" or "1m", at most 24h, not 5'],
       ["8:15", "info.sources.a.get must be a path"],
       ["9:19", "info.sources.b.jsonrpc must be"],
-      ["9:22", "info.sources.b.foo is no key here; there are jsonrpc, params"],
+      ["9:22", "unknown key info.sources.b.foo; expected one of jsonrpc, params"],
       ["10:5", "info.sources.c must have one of jsonrpc, get, post, file, command"],
       ["12:5", "info.fields.Height must be a key in snake_case"],
       ["13:14", "info.fields.version must be a source, # and a JSON Pointer"],
@@ -324,7 +324,7 @@ config("wrong arguments, environment and file are all reported together", async 
         "NODE_URL",
         "--port must be",
         "NODEFACE_HOST must be",
-        "f:1:1: y is no",
+        "f:1:1: unknown key y",
       ]
     ) {
       assert.ok(lines.some((line) => line.includes(part)), `${part} in ${lines.join("\n")}`);
@@ -544,7 +544,7 @@ config("what cannot be is refused, with its bound or the nearest right name", ()
   );
   assert.match(
     of("node: { auth: { basic_file: /x, mach: y } }"),
-    "node.auth.mach is no key here; did",
+    "unknown key node.auth.mach; did",
   );
   assert.match(of("listen: '*:9160'"), "0.0.0.0 listens on all addresses of IPv4, :: on all");
   assert.match(of("info: { static: { a: .inf } }"), "must be a JSON value, not Infinity");
@@ -696,14 +696,14 @@ config("a flag that is none is answered with the flag or the key that is meant",
 config("a key at another place is answered with its own", () => {
   for (
     const [text, complaint] of [
-      ["url: http://127.0.0.1:1", "url is no key here; did you mean node.url?"],
-      ["kind: etcd", "kind is no key here; did you mean node.kind?"],
-      ["port: 80", "port is no key here; did you mean listen?"],
-      ["host: a", "host is no key here; did you mean listen?"],
-      ["spec: a.yaml", "spec is no key here; did you mean description?"],
-      ["token_file: a", "token_file is no key here; did you mean forward.token_file?"],
-      ["fields: {}", "fields is no key here; did you mean info.fields?"],
-      ["node: { basic_file: a }", "node.basic_file is no key here; did you mean auth.basic_file?"],
+      ["url: http://127.0.0.1:1", "unknown key url; did you mean node.url?"],
+      ["kind: etcd", "unknown key kind; did you mean node.kind?"],
+      ["port: 80", "unknown key port; did you mean listen?"],
+      ["host: a", "unknown key host; did you mean listen?"],
+      ["spec: a.yaml", "unknown key spec; did you mean description?"],
+      ["token_file: a", "unknown key token_file; did you mean forward.token_file?"],
+      ["fields: {}", "unknown key fields; did you mean info.fields?"],
+      ["node: { basic_file: a }", "unknown key node.basic_file; did you mean auth.basic_file?"],
       [
         "forward: true",
         'forward must be off, reads, or an object with what is open, not "true"; did you mean reads?',

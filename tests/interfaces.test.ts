@@ -155,7 +155,7 @@ interfaces(
           'x-access must be one of read, write, secret, not "raed"; did you mean read?',
         ],
         ["11:7", "openrpc.methods[2] needs x-access"],
-        ["11:75", "x-acess is no key here; did you mean x-access?"],
+        ["11:75", "unknown key openrpc.methods[2].x-acess; did you mean x-access?"],
         [
           "12:15",
           'openrpc.methods[3].name is "a" a second time, as is that of methods[0]',
@@ -227,7 +227,7 @@ interfaces(
         ["20:13", '"in" must be one of path, query, header'],
         ["21:22", '"20" must be a status, such as "200", "4XX" or "default"'],
         ["23:5", "must be a path such as /blocks/{hash}, without a query"],
-        ["24:7", "gett is no key here; did you mean get?"],
+        ["24:7", "unknown key openapi.paths.blocks.gett; did you mean get?"],
         ["29:71", "leads to a parameter where a schema belongs"],
         ["30:35", "leads nowhere"],
       ],

@@ -136,9 +136,9 @@ const VARIABLES: readonly Row<Record<string, string>>[] = [
 const CONFIGURATIONS: readonly Row<string>[] = [
   [
     "prot: 1",
-    "1:1: prot is no key here; there are listen, access_log, log_calls, hosts, cors, description, forward, metrics, kinds, page, node, info",
+    "1:1: unknown key prot; expected one of listen, access_log, log_calls, hosts, cors, description, forward, metrics, kinds, page, node, info",
   ],
-  ["nod: {}", "1:1: nod is no key here; did you mean node?"],
+  ["nod: {}", "1:1: unknown key nod; did you mean node?"],
   [
     "- a",
     "1:1: must be an object with keys such as listen, access_log, log_calls, hosts, not a list",
@@ -159,7 +159,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ["listen: 127.0.0.1:99999", "1:9: listen must have a port from 0 to 65535"],
   ["access_log: xml", '1:13: access_log must be one of text, json, off, not "xml"'],
   ["log: xml", '1:6: access_log must be one of text, json, off, not "xml"'],
-  ["log: text\naccess_log: json", "1:1: log is no key here; did you mean access_log?"],
+  ["log: text\naccess_log: json", "1:1: unknown key log; did you mean access_log?"],
   ["hosts: b", '1:8: hosts must be a list of host names, or "*" for any, not "b"; did you mean *?'],
   [
     "hosts: ['a:80']",
@@ -204,14 +204,14 @@ const CONFIGURATIONS: readonly Row<string>[] = [
     "forward: { concurrency: 0 }",
     "1:25: forward.concurrency must be a whole number from 1 to 1000, not 0",
   ],
-  ["forward: { opne: [a] }", "1:12: forward.opne is no key here; did you mean open?"],
+  ["forward: { opne: [a] }", "1:12: unknown key forward.opne; did you mean open?"],
   [
     "hosts: '*'\nforward: reads",
     '1:8: hosts cannot be "*" where calls are forwarded; name the hosts that are served',
   ],
-  ["url: http://127.0.0.1:1", "1:1: url is no key here; did you mean node.url?"],
-  ["port: 80", "1:1: port is no key here; did you mean listen?"],
-  ["spec: a.yaml", "1:1: spec is no key here; did you mean description?"],
+  ["url: http://127.0.0.1:1", "1:1: unknown key url; did you mean node.url?"],
+  ["port: 80", "1:1: unknown key port; did you mean listen?"],
+  ["spec: a.yaml", "1:1: unknown key spec; did you mean description?"],
   ["node: x", '1:7: node must be an object with keys such as url, public_url, kind, auth, not "x"'],
   ["node: { url: ftp://x }", "1:14: node.url must begin with http:// or https://, not ftp://"],
   [
@@ -238,7 +238,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   ["node: { auth: { basic_file: 5 } }", "1:29: node.auth.basic_file must be the path of a file"],
   [
     "node: { auth: { basic_file: /x, mach: y } }",
-    "1:33: node.auth.mach is no key here; did you mean match?",
+    "1:33: unknown key node.auth.mach; did you mean match?",
   ],
   [
     "node: { auth: {} }",
@@ -253,7 +253,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
     "a.yaml:1:1: needs sources",
     "a.yaml:1:1: needs fields",
     "a.yaml:1:1: needs health",
-    "a.yaml:1:1: kinds is no key here; there are title, url, aliases, description, listing, detect, auth, static, sources, fields, health, written_from, tried, openrpc, openapi",
+    "a.yaml:1:1: unknown key kinds; expected one of title, url, aliases, description, listing, detect, auth, static, sources, fields, health, written_from, tried, openrpc, openapi",
     '1:8: kinds must be a list of files, not "a.yaml"',
   ],
   ["page: { title: '' }", '1:16: page.title must be a line of text, at most 80 characters, not ""'],
@@ -268,7 +268,7 @@ const CONFIGURATIONS: readonly Row<string>[] = [
   [
     "info: { sources: { a: { jsonrpc: 5, foo: 1 } } }",
     "1:34: info.sources.a.jsonrpc must be a line of text, not 5",
-    "1:37: info.sources.a.foo is no key here; there are jsonrpc, params, path, timeout, ttl, optional, keep_errors",
+    "1:37: unknown key info.sources.a.foo; expected one of jsonrpc, params, path, timeout, ttl, optional, keep_errors",
   ],
   [
     "info: { sources: { a: {} } }",
@@ -356,7 +356,7 @@ health: { ok: it answers }
 const KINDS: readonly Row<string>[] = [
   [
     "colour: blue",
-    "7:1: colour is no key here; there are title, url, aliases, description, listing, detect, auth, static, sources, fields, health, written_from, tried, openrpc, openapi",
+    "7:1: unknown key colour; expected one of title, url, aliases, description, listing, detect, auth, static, sources, fields, health, written_from, tried, openrpc, openapi",
   ],
   [
     "aliases: [Geth]",
@@ -406,7 +406,7 @@ const KINDS: readonly Row<string>[] = [
   [
     "openapi: { servers: [{ url: 'https://a/v1' }], paths: { /a: { gett: {}, get: { operationId: a b, summary: A, responses: {}, x-access: read } } } }",
     '7:29: openapi.servers[0].url must be a path such as /v1 and no more: the node\'s URL comes before it, not "https://a/v1"',
-    "7:63: openapi.paths./a.gett is no key here; did you mean get?",
+    "7:63: unknown key openapi.paths./a.gett; did you mean get?",
     '7:93: openapi.paths./a.get.operationId must be a name of letters, digits, _ and -, not "a b"',
     "7:110: openapi.paths./a.get.responses is wrong: there must be a response",
   ],
@@ -414,7 +414,7 @@ const KINDS: readonly Row<string>[] = [
 
 /** Options of a host. */
 const OPTIONS: readonly Row<unknown>[] = [
-  [{ prefx: "/node" }, "prefx is no key here; did you mean prefix?"],
+  [{ prefx: "/node" }, "unknown key prefx; did you mean prefix?"],
   [{ node: 5 }, "node must be the URL of the node, or an object with url, not 5"],
   [{ node: null }, "node must be the URL of the node, or an object with url, not null"],
   [
@@ -450,7 +450,7 @@ const OPTIONS: readonly Row<unknown>[] = [
   [{ description: { openapi: 3 } }, 'description.openapi must be a version such as "3.1.1", not 3'],
   [
     { description: { text: "x", txet: "y" } },
-    "description.txet is no key here; did you mean text?",
+    "unknown key description.txet; did you mean text?",
   ],
   [{ startedAt: "2026" }, 'startedAt must be a Date, such as new Date(), not "2026"'],
   [
@@ -461,7 +461,7 @@ const OPTIONS: readonly Row<unknown>[] = [
   [{ logCalls: "al" }, 'logCalls must be one of failed, all, off, not "al"; did you mean all?'],
   [
     { onError() {} },
-    "onError is no key here; there are hosts, cors, prefix, description, kinds, forward, metrics, page, node, info, operations, document, startedAt, log, logCalls",
+    "unknown key onError; expected one of hosts, cors, prefix, description, kinds, forward, metrics, page, node, info, operations, document, startedAt, log, logCalls",
   ],
   [
     { prefix: null },
@@ -482,7 +482,7 @@ const OPTIONS: readonly Row<unknown>[] = [
       handle() {},
     }],
   }, "operations[0].operation.x-a must be a JSON value, not a function"],
-  [{ document: { title: "Mine" } }, "document.title is no key here; did you mean info.title?"],
+  [{ document: { title: "Mine" } }, "unknown key document.title; did you mean info.title?"],
   [{ document: { info: { title: "Mine" } } }, "document.info needs version"],
   [
     { kinds: { Good: {} } },

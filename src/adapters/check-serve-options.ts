@@ -55,8 +55,8 @@ async function describeUnknown(key: string): Promise<string> {
   const { didYouMean, nearest } = await import("../nearest.ts");
   const names = Object.keys(RULES);
   const meant = nearest(key, names);
-  const right = meant ? didYouMean(meant) : `; there are ${names.join(", ")}`;
-  return `${key} is no key here${right}`;
+  const right = meant ? didYouMean(meant) : `; expected one of ${names.join(", ")}`;
+  return `unknown key ${key}${right}`;
 }
 
 function isFunction(value: unknown): boolean {

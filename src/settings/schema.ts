@@ -315,7 +315,7 @@ function unknownKey(key: string, settings: Settings): string {
   const meant = outer !== undefined
     ? `${outer}.${key}`
     : keys.find((name) => aboutOf(settings[name]!).also?.includes(key)) ?? nearest(key, keys);
-  return `is no key here${meant ? didYouMean(meant) : `; there are ${keys.join(", ")}`}`;
+  return UNKNOWN_KEY + (meant ? didYouMean(meant) : `; expected one of ${keys.join(", ")}`);
 }
 
 function keysInside(schema: Schema): string[] {
@@ -392,9 +392,16 @@ function issuesOfForm({ issues }: Issue): Issue[] {
   );
 }
 
-/** Writes a diagnostic as one line: `node.kind must be …`. */
+/** Stands before the name of what it is about; other messages stand after it. */
+const UNKNOWN_KEY = "unknown key";
+
+/** Writes a diagnostic as one line: `node.kind must be …`, `unknown key node.knd; did you mean kind?`. */
 export function formatDiagnostic({ path, message }: Diagnostic): string {
-  return path.length > 0 ? `${nameOf(path)} ${message}` : message;
+  const name = nameOf(path);
+  if (name === "") return message;
+  return message.startsWith(UNKNOWN_KEY)
+    ? `${UNKNOWN_KEY} ${name}${message.slice(UNKNOWN_KEY.length)}`
+    : `${name} ${message}`;
 }
 
 /** The name of a value: `info.sources.disk.command[0]`. */
