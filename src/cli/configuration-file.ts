@@ -6,8 +6,8 @@
 import { LOGO_BYTES_MAX, mistakeInLogo } from "../explorer/logo.ts";
 import type { Forward } from "../gateway/forward-settings.ts";
 import { KINDS } from "../generated/kinds.js";
-import type { InfoSettings, NodeSettings } from "../info/node-and-info-settings.ts";
-import type { Field, Kind } from "../kinds/kind.ts";
+import type { NodeSettings } from "../info/node-and-info-settings.ts";
+import type { Kind } from "../kinds/kind.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import type { PageSettings } from "../options.ts";
 import { configuration, type FileConfig } from "../options-schema.ts";
@@ -145,7 +145,7 @@ export function checkFile(
   if (names.every((name) => Object.hasOwn(own, name))) {
     const node = { ...file.node, ...givenNode };
     found.push(
-      ...unknownSources(withRightFields(file.info), kindsOf(node, kinds)),
+      ...unknownSources(file.info ?? {}, kindsOf(node, kinds)),
       ...unknownKeys(file, kinds),
     );
   }
@@ -182,15 +182,6 @@ function kindsOf(node: NodeSettings, kinds: Readonly<Record<string, Kind>>): Kin
   if (!hasKind(node)) return [];
   const kind = kinds[node.kind ?? ""];
   return kind ? [kind] : Object.values(kinds);
-}
-
-/** The info without the fields that are wrong in themselves, where `undefined` stands by now. */
-function withRightFields(info: InfoSettings = {}): InfoSettings {
-  const isRight = (field: Field | undefined) =>
-    field !== undefined &&
-    [typeof field === "string" ? field : field.from].flat().every((place) => place !== undefined);
-  const fields = Object.entries(info.fields ?? {}).filter(([, field]) => isRight(field));
-  return { ...info, fields: Object.fromEntries(fields) };
 }
 
 /** Keys of the info that every kind may have, and that can be hidden. */

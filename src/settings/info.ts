@@ -6,7 +6,8 @@
 import { DEFAULTS, type InfoSettings, type NodeSettings } from "../info/node-and-info-settings.ts";
 import { referencesOf } from "../info/query-plan.ts";
 import { parseReference } from "../info/source-reference.ts";
-import type { Field, Kind, Source, SourceOptions } from "../kinds/kind.ts";
+import { isObject } from "../json/values.ts";
+import type { Field, Kind, Reference, Source, SourceOptions } from "../kinds/kind.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import { describeValue } from "../untrusted-text.ts";
 import {
@@ -193,25 +194,47 @@ export function hasKind({ kind, url }: NodeSettings): boolean {
 }
 
 /**
- * Finds fields that name a source which neither the info nor the kind has.
+ * Finds fields that name a source which neither the info nor the kind has. Fields that are wrong in
+ * themselves are passed over.
  *
  * @param kinds the kinds that the node may be; none for a node that only the info describes
  */
-export function* unknownSources(info: InfoSettings, kinds: readonly Kind[]): Generator<Diagnostic> {
+export function unknownSources(info: InfoSettings, kinds: readonly Kind[]): Diagnostic[] {
   const own = Object.keys(info.sources ?? {});
   const names = [...own, ...kinds.flatMap(({ sources }) => Object.keys(sources))];
-  // The sources of all kinds are too many to be named.
-  const named = kinds.length > 1 ? own : names;
-  for (const [key, field] of Object.entries(info.fields ?? {})) {
-    for (const reference of referencesOf(field)) {
-      const [source] = parseReference(reference);
-      if (names.includes(source)) continue;
-      const meant = nearest(source, names);
-      const right = meant || named.length === 0
-        ? didYouMean(meant)
-        : `; there are ${named.join(", ")}`;
-      const message = `names the source ${describeValue(source)}, which is not there${right}`;
-      yield { path: ["info", "fields", key], message, isKey: false };
-    }
-  }
+  return Object.entries(info.fields ?? {}).flatMap(([key, field]) =>
+    placesOf(field).flatMap((place) => {
+      // The sources of all kinds are too many to be named.
+      const message = explainSource(place, names, kinds.length > 1 ? own : names);
+      return message === undefined
+        ? []
+        : [{ path: ["info", "fields", key], message, isKey: false }];
+    })
+  );
+}
+
+/** The places that a field names; none where it is wrong. */
+export function placesOf(field: unknown): readonly Reference[] {
+  const from = isObject(field) ? field.from : field;
+  const isRight = [from].flat().every((place) => typeof place === "string");
+  return isRight ? referencesOf(field as Field) : [];
+}
+
+/**
+ * Says of a place that its source is not there.
+ *
+ * @param names the names of the sources
+ * @param told those of them that are told
+ */
+export function explainSource(
+  place: unknown,
+  names: readonly string[],
+  told: readonly string[] = names,
+): string | undefined {
+  if (typeof place !== "string" || !place.includes("#")) return undefined;
+  const [name] = parseReference(place as Reference);
+  if (names.includes(name)) return undefined;
+  const meant = didYouMean(nearest(name, names)) ||
+    (told.length > 0 ? `; there are ${told.join(", ")}` : "");
+  return `names the source ${describeValue(name)}, which is not there${meant}`;
 }

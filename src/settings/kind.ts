@@ -4,23 +4,19 @@
  * @module
  */
 import * as v from "valibot";
-import { linkOf, referencesOf } from "../info/query-plan.ts";
+import { linkOf } from "../info/query-plan.ts";
 import { parseReference } from "../info/source-reference.ts";
-import { isPlainObject } from "../json/copy-as-json.ts";
+import { type Json, listOf, objectOf } from "../json/values.ts";
 import type {
-  Field,
-  HealthRule,
   Kind,
   KindAuth,
   KindHealth,
   Listing,
   NetworkRules,
   Reference,
-  Source,
 } from "../kinds/kind.ts";
-import { didYouMean, nearest } from "../nearest.ts";
 import { describeValue } from "../untrusted-text.ts";
-import { FIELD, source } from "./info.ts";
+import { explainSource, FIELD, placesOf, source } from "./info.ts";
 import { diagnosticsOfInterface, interfaceSettings } from "./kind-interface.ts";
 import { authFiles } from "./node.ts";
 import {
@@ -286,129 +282,118 @@ export function kindSchema(path: Schema<string> = FILE): Schema<Kind> {
   );
 }
 
+/** A place that a part of a kind names, and where the part is. */
+interface Use {
+  readonly place: unknown;
+  readonly path: Path;
+  readonly isKey?: boolean;
+}
+
 /** Finds what is wrong between the parts of a kind, though each may be right; the parts may be wrong, too. */
 function diagnosticsBetween(kind: unknown): Diagnostic[] {
-  const sources = entriesOf(memberOf(kind, "sources"));
-  const names = sources.map(([name]) => name);
-  const unknown = (path: Path, text: unknown, isKey = false): Diagnostic[] => {
-    if (typeof text !== "string" || !text.includes("#")) return [];
-    const [name] = parseReference(text as Reference);
-    if (names.includes(name)) return [];
-    const right = didYouMean(nearest(name, names)) || `; there are ${names.join(", ")}`;
-    const message = `names the source ${describeValue(name)}, which is not there${right}`;
-    return [{ path, message, isKey }];
-  };
-  const health = memberOf(kind, "health");
-  const unknownSources = [
-    ...entriesOf(memberOf(kind, "detect")).flatMap(([place]) =>
-      unknown(["detect", place], place, true)
+  const { detect, sources, fields, health } = objectOf(kind);
+  const { rules, target } = objectOf(health);
+  const names = Object.keys(objectOf(sources));
+  const links = linksOf(sources);
+  const uses: Use[] = [
+    ...Object.keys(objectOf(detect)).map((place) => ({
+      ...{ place, path: ["detect", place], isKey: true },
+    })),
+    ...[...links].map(([name, place]) => ({ place, path: ["sources", name, "get"] })),
+    ...Object.entries(objectOf(fields)).flatMap(([key, field]) =>
+      placesOf(field).map((place) => ({ place, path: ["fields", key] }))
     ),
-    ...sources.flatMap(([name, source]) => {
-      const link = isPlainObject(source) && typeof source.get === "string"
-        ? linkOf(source as unknown as Source)
-        : undefined;
-      return link ? unknown(["sources", name, "get"], link) : [];
-    }),
-    ...entriesOf(memberOf(kind, "fields")).flatMap(([key, field]) =>
-      placesOf(field).flatMap((place) => unknown(["fields", key], place))
-    ),
-    ...listOf(memberOf(health, "rules")).flatMap((rule, at) =>
-      diagnosticsOfRule(rule, at, unknown)
-    ),
-    ...[memberOf(health, "target")].flat().flatMap((place) => unknown(["health", "target"], place)),
+    ...listOf(rules).flatMap((rule, at) => usesOfRule(rule, ["health", "rules", at])),
+    ...[target].flat().map((place) => ({ place, path: ["health", "target"] })),
   ];
   return [
-    ...unknownSources,
-    ...circularLinks(sources),
-    ...missingParts(kind),
+    ...uses.flatMap(({ place, path, isKey = false }) => {
+      const message = explainSource(place, names);
+      return message === undefined ? [] : [{ path, message, isKey }];
+    }),
+    ...listOf(rules).flatMap((rule, at) => wrongBraces(rule, ["health", "rules", at, "reason"])),
+    ...names.filter((name) => leadsTo(name, links)).map((name) => ({
+      ...{ path: ["sources", name, "get"], message: "leads back to itself", isKey: false },
+    })),
+    ...missingParts(objectOf(kind)),
   ];
 }
 
-type Unknown = (path: Path, text: unknown, isKey?: boolean) => Diagnostic[];
-
-function diagnosticsOfRule(rule: unknown, at: number, unknown: Unknown): Diagnostic[] {
-  const path = ["health", "rules", at];
-  const { when, reason } = (isPlainObject(rule) ? rule : {}) as Partial<HealthRule>;
-  const shown = typeof reason === "string" ? [...reason.matchAll(/\{([^{}]*)\}/g)] : [];
-  return [
-    ...entriesOf(when).flatMap(([place]) => unknown([...path, "when", place], place, true)),
-    ...shown.flatMap(([braces, place]) => {
-      if (/^[\w-]+#/.test(place!)) return unknown([...path, "reason"], place);
-      const message = `has ${
-        describeValue(braces)
-      }; between braces stands a place such as net#/version`;
-      return [{ path: [...path, "reason"], message, isKey: false }];
-    }),
-  ];
-}
-
-/** Sources that follow links in a circle, so that none can be asked first. */
-function circularLinks(sources: readonly [string, unknown][]): Diagnostic[] {
-  const next = new Map(
-    sources.flatMap(([name, source]) => {
-      const get = memberOf(source, "get");
+/** The links that sources follow, by their names. */
+function linksOf(sources: unknown): Map<string, Reference> {
+  return new Map(
+    Object.entries(objectOf(sources)).flatMap(([name, source]) => {
+      const { get } = objectOf(source);
       const link = typeof get === "string" ? linkOf({ get }) : undefined;
-      return link ? [[name, parseReference(link)[0]] as const] : [];
+      return link ? [[name, link] as const] : [];
     }),
   );
-  return [...next.keys()].filter((name) => leadsTo(name, next)).map((name) => ({
-    path: ["sources", name, "get"],
-    message: "leads back to itself",
-    isKey: false,
-  }));
 }
 
-function leadsTo(name: string, next: ReadonlyMap<string, string>): boolean {
-  let at = next.get(name);
-  for (let steps = 0; at !== undefined && steps < next.size; steps++) {
+/** Whether a source follows links in a circle, so that none of them can be asked first. */
+function leadsTo(name: string, links: ReadonlyMap<string, Reference>): boolean {
+  const next = (at: string) => parseReference(links.get(at) ?? "#")[0];
+  let at = next(name);
+  for (let steps = 0; at !== "" && steps < links.size; steps++) {
     if (at === name) return true;
-    at = next.get(at);
+    at = next(at);
   }
   return false;
 }
 
-/** What is said of a node's health that rests on a key which the kind does not have. */
-function missingParts(kind: unknown): Diagnostic[] {
-  const health = memberOf(kind, "health");
-  const keys = [...entriesOf(memberOf(kind, "fields")), ...entriesOf(memberOf(kind, "static"))]
-    .map(([key]) => key);
-  const rests = (path: Path, ...needed: string[]): Diagnostic[] => {
-    const isThere = needed.some((key) => keys.includes(key));
-    const message = `rests on ${needed.join(" or ")}, which is not among the fields`;
-    return isThere ? [] : [{ path: ["health", ...path], message, isKey: true }];
-  };
-  const has = (key: string) => memberOf(health, key) !== undefined;
-  const networks = entriesOf(memberOf(health, "networks")) as [string, NetworkRules][];
-  const auth = memberOf(kind, "auth");
-  const isOpen = listOf(memberOf(auth, "files")).length > 0 && !memberOf(auth, "refusal");
-  const message = "needs a refusal beside it, or everybody who refuses would be sent a secret";
+/** What stands between the braces of a reason. */
+function bracesOf(rule: unknown): string[] {
+  const { reason } = objectOf(rule);
+  return typeof reason === "string"
+    ? [...reason.matchAll(/\{([^{}]*)\}/g)].map(([, place]) => place!)
+    : [];
+}
+
+function usesOfRule(rule: unknown, path: Path): Use[] {
   return [
-    ...isOpen ? [{ path: ["auth", "files"], message, isKey: true }] : [],
-    ...has("complete") ? rests(["complete"], "sync_progress") : [],
-    ...has("target") ? rests(["target"], "height") : [],
-    ...networks.flatMap(([name, rules]) => [
-      ...name === "*" ? [] : rests(["networks", name], "chain_id", "network"),
-      ...memberOf(rules, "quiet") === undefined
-        ? []
-        : rests(["networks", name, "quiet"], "head_at"),
-      ...memberOf(rules, "peers") === undefined ? [] : rests(["networks", name, "peers"], "peers"),
-    ]),
+    ...Object.keys(objectOf(objectOf(rule).when)).map((place) => ({
+      ...{ place, path: [...path, "when", place], isKey: true },
+    })),
+    ...bracesOf(rule).filter(isPlace).map((place) => ({ place, path: [...path, "reason"] })),
   ];
 }
 
-/** The places that a field names, where it is right. */
-function placesOf(field: unknown): readonly string[] {
-  const from = isPlainObject(field) ? field.from : field;
-  const isRight = [from].flat().every((place) => typeof place === "string");
-  return isRight && from !== undefined ? referencesOf(field as Field) : [];
+const isPlace = (text: string) => /^[\w-]+#/.test(text);
+
+function wrongBraces(rule: unknown, path: Path): Diagnostic[] {
+  return bracesOf(rule).filter((text) => !isPlace(text)).map((text) => {
+    const braces = describeValue(`{${text}}`);
+    const message = `has ${braces}; between braces stands a place such as net#/version`;
+    return { path, message, isKey: false };
+  });
 }
 
-function memberOf(value: unknown, key: string | number): unknown {
-  if (Array.isArray(value)) return value[Number(key)];
-  return isPlainObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+/** Finds settings that rest on another one which the kind does not have. */
+function missingParts({ fields, static: fixed, health, auth }: Json): Diagnostic[] {
+  const { complete, target, networks } = objectOf(health);
+  const keys = Object.keys({ ...objectOf(fields), ...objectOf(fixed) });
+  const rests: (readonly [setting: unknown, path: Path, needed: readonly string[]])[] = [
+    [complete, ["complete"], ["sync_progress"]],
+    [target, ["target"], ["height"]],
+  ];
+  for (const [name, rules] of Object.entries(objectOf(networks))) {
+    const { quiet, peers } = objectOf(rules);
+    if (name !== "*") rests.push([rules, ["networks", name], ["chain_id", "network"]]);
+    rests.push([quiet, ["networks", name, "quiet"], ["head_at"]]);
+    rests.push([peers, ["networks", name, "peers"], ["peers"]]);
+  }
+  const missing = rests.filter(([setting, , needed]) =>
+    setting !== undefined && !needed.some((key) => keys.includes(key))
+  );
+  const { files, refusal } = objectOf(auth);
+  const isOpen = listOf(files).length > 0 && !refusal;
+  const message = "needs a refusal beside it, or everybody who refuses would be sent a secret";
+  return [
+    ...isOpen ? [{ path: ["auth", "files"], message, isKey: true }] : [],
+    ...missing.map(([, path, needed]) => ({
+      path: ["health", ...path],
+      message: `rests on ${needed.join(" or ")}, which is not among the fields`,
+      isKey: true,
+    })),
+  ];
 }
-
-const entriesOf = (value: unknown): [string, unknown][] =>
-  isPlainObject(value) ? Object.entries(value) : [];
-
-const listOf = (value: unknown): readonly unknown[] => Array.isArray(value) ? value : [];
