@@ -56,7 +56,7 @@ import {
   URL_EXAMPLE,
 } from "./settings/texts.ts";
 
-/** What a configuration file says. */
+/** The settings of a configuration file. */
 export interface FileConfig {
   listen?: { host: string; port: number } | undefined;
   access_log?: AccessLog | undefined;
@@ -189,7 +189,7 @@ export function configuration(
   return section(settings);
 }
 
-/** The node, or its URL; all URLs may be objects. */
+/** Makes the schema of the node, or of its URL; all URLs may be objects. */
 function nodeOptions(own: readonly string[]): Schema {
   const urlObject = v.pipe(
     v.instance(URL),

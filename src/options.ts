@@ -17,7 +17,7 @@ import { createMeters, type Meters } from "./metrics/meters.ts";
 import type { DocumentOptions } from "./host-operations/openapi-types.ts";
 import type { Operation } from "./host-operations/operation.ts";
 
-/** How a service is made. */
+/** The options of a service. */
 export interface NodefaceOptions<Paths extends readonly string[] = readonly string[]> {
   /**
    * The host names to answer for besides loopback names and IP literals; `"*"` for any. Others are
@@ -118,7 +118,7 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
   startedAt?: Date | undefined;
 }
 
-/** What a host or an operator may change of the page. */
+/** The parts of the page that a host or an operator may change. */
 export interface PageSettings {
   /** What stands in place of the node's name as heading and title: one line, at most 80 characters. */
   readonly title?: string | undefined;

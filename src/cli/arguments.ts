@@ -83,7 +83,7 @@ const SETTING_OPTIONS = [...FLAGS].map(([flag, name]) =>
 
 const OPTIONS = Object.fromEntries([...SWITCH_OPTIONS, ...SETTING_OPTIONS]);
 
-/** What was said on the command line; settings as texts, with the names that they were given by. */
+/** The arguments, parsed; settings are texts, with the names that they were given by. */
 interface Arguments {
   command: Command;
   topic?: string;
@@ -123,7 +123,7 @@ export function parseArguments(args: readonly string[], env: Environment): Parse
   return { ...same, values, called, problems, renamed };
 }
 
-/** Whether one JSON object is wanted whatever comes of the command, be the other arguments right or wrong. */
+/** Tells whether one JSON object is wanted whatever comes of the command, be the other arguments right or wrong. */
 export function wantsJson(args: readonly string[]): boolean {
   const { command, asJson } = readArguments(args);
   return asJson && command === "check";
@@ -193,10 +193,10 @@ export function explainRenamed(before: string, now: string): string {
   return `${before} is called ${now} now; the old name is read in 0.3 alone`;
 }
 
-/** What other programs call serving. */
+/** The names that other programs have for serving. */
 const SERVING: readonly string[] = ["serve", "start", "run"];
 
-/** What people write in place of a flag. */
+/** The words that people write in place of a flag. */
 const WORDS: Readonly<Record<string, string>> = { help: "--help", version: "--version" };
 
 /** A command comes first. What else stands there is the node's URL, or the name of a kind. */
@@ -228,7 +228,7 @@ function readPositionals([first, ...others]: readonly string[], found: Arguments
   }
 }
 
-/** How many of the places of a key are named. */
+/** The most places of a key that are named. */
 const PLACES_MAX = 3;
 
 /** Says what is meant by an unknown flag: another flag, or a key of the configuration. */

@@ -170,7 +170,7 @@ async function describeShown(
   return { sections: [section], from, content, basePaths };
 }
 
-/** How many names of operations are told to be pasted. */
+/** The most names of operations that are told, to be pasted. */
 const NAMES_MAX = 20;
 
 /**

@@ -32,7 +32,7 @@ export interface Section {
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** What was found. */
+/** The findings of `check`. */
 export interface Checked {
   /** For people: parts with a heading each, the info last. */
   readonly report: string;
@@ -42,7 +42,7 @@ export interface Checked {
   readonly isWell: boolean;
 }
 
-/** What was found out of a node; nothing but the info where there is nothing to ask. */
+/** The state of a node; nothing but the info where there is nothing to ask. */
 export interface Inspected {
   readonly inspection?: Inspection;
   readonly info: Inspection["info"];
@@ -124,7 +124,7 @@ function describeKind({ node }: Config, inspection: Inspection | undefined): Sec
   }];
 }
 
-/** How much of a value is shown in the table. */
+/** The longest value in the table, in characters. */
 const WIDTH = 60;
 
 function describeSources(inspection: Inspection | undefined): Section[] {
@@ -168,7 +168,7 @@ function formatOutcome(outcome: Outcome): string {
   return excerpt(values.join(", "), WIDTH);
 }
 
-/** What a source gave, whole: values by JSON Pointer, or why there is none. */
+/** The values that a source gave, whole: values by JSON Pointer, or why there is none. */
 function dataOf(outcome: Outcome): Record<string, unknown> {
   if ("error" in outcome) return { error: outcome.error.message, code: outcome.error.code };
   if (outcome.absent) return { absent: outcome.absent.message };
@@ -176,7 +176,7 @@ function dataOf(outcome: Outcome): Record<string, unknown> {
   return { gave: Object.fromEntries(values) };
 }
 
-/** What is wrong with the node, and what would mend it. */
+/** Says what is wrong with the node, and what would mend it. */
 function troublesOfStatus(inspection: Inspection | undefined): string[] {
   if (!inspection) return [];
   const { status, reason, hint } = inspection.status;

@@ -21,7 +21,7 @@ import { ConfigError, explainRenamed } from "./arguments.ts";
 import type { Files } from "./files.ts";
 import { locateBeside, parseKind, parseYaml, valueIn, type YamlFile } from "./yaml-file.ts";
 
-/** What the files say, and everything that is wrong with them. */
+/** The settings of the files, and everything that is wrong with them. */
 export interface ReadFiles {
   readonly file: FileConfig;
   readonly kinds: Readonly<Record<string, Kind>>;
@@ -31,7 +31,7 @@ export interface ReadFiles {
   readonly problems: readonly string[];
 }
 
-/** What flags and variables say of settings that stand in the file as well. */
+/** Settings of flags and variables that stand in the file as well. */
 export type GivenSettings = Pick<NodeSettings, "url" | "kind"> & { readonly forward?: Forward };
 
 /**

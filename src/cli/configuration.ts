@@ -29,7 +29,7 @@ import {
 import type { ReadFiles } from "./configuration-file.ts";
 import type { Files } from "./files.ts";
 
-/** What the command is to do. */
+/** The whole of what the command is told: what to do, and every setting. */
 export interface Config {
   command: Command;
   /** The kind to print, of `nodeface kinds KIND`. */
@@ -160,7 +160,7 @@ async function readFiles(
   return await readConfigurationFile(path, kindFile, given, files);
 }
 
-/** What flags and variables say of the node. */
+/** Gives what flags and variables say of the node. */
 function nodeOf({ url, kind }: CliValues): Pick<NodeSettings, "url" | "kind"> {
   const name = kind !== undefined && isKindFile(kind) ? kindNameOf(kind) : kind;
   return { ...url && { url }, ...name && { kind: name } };

@@ -55,7 +55,7 @@ const FAILURES: Readonly<Record<string, string>> = {
   NotCapable: "the runtime has not been allowed to write it",
 };
 
-/** What a file system says that has no hard links. */
+/** The errors of a file system without hard links. */
 const NO_LINKS = ["EPERM", "ENOTSUP", "ENOSYS", "EOPNOTSUPP", "EMLINK"];
 
 /**

@@ -19,7 +19,7 @@ import { type Files, writeNewFile } from "./files.ts";
 import { inFlow, newConfiguration } from "./new-configuration.ts";
 import { type Progress, SILENT } from "./terminal.ts";
 
-/** How many of the usual places of a secret are named. */
+/** The most usual places of a secret that are named. */
 const PLACES_MAX = 6;
 
 /** Statuses that say that the node wants a secret, and does not get one. */
@@ -94,7 +94,7 @@ function refuse({ node, given }: Config, status: NodeStatus, name: string | unde
 
 const isSilent = ({ code }: NodeStatus) => (NO_ANSWER as readonly unknown[]).includes(code);
 
-/** What flags, variables and the node say, by the paths of settings. */
+/** Gives what flags, variables and the node say, by the paths of settings. */
 function valuesOf(
   { given = {}, host, port, node }: Config,
   path: string,
@@ -128,7 +128,7 @@ function whyKind({ node }: Config, { inspection }: Inspected): string {
   return `It was found by asking: ${because}`;
 }
 
-/** Where nodes of a kind leave their secret, and whether it is there. */
+/** The places where nodes of a kind leave their secret. */
 interface SecretPlaces {
   readonly lines: readonly string[];
   readonly example: unknown;

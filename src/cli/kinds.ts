@@ -14,7 +14,7 @@ import { ConfigError } from "./arguments.ts";
 import { formatTable } from "./terminal.ts";
 
 /**
- * What `nodeface kinds` prints.
+ * Formats what `nodeface kinds` prints.
  *
  * @param name one of them; all where it is left out
  * @throws {ConfigError} where there is no such kind
@@ -28,12 +28,12 @@ export function formatKinds(name?: string): string {
   throw new ConfigError([`unknown kind ${quote(name)}${right}`]);
 }
 
-/** All kinds, a line each: the name, what it is, where such a node listens as a rule. */
+/** Lists all kinds, a line each: the name, what it is, where such a node listens as a rule. */
 export function listKinds(): string {
   return formatTable(Object.entries(KINDS).map(([name, { title, url }]) => [name, title, url]));
 }
 
-/** One kind as configuration to start from, in YAML; `undefined` where there is none. */
+/** Writes one kind as configuration to start from, in YAML; `undefined` where there is none. */
 export function printKind(name: string): string | undefined {
   const kind = Object.hasOwn(KINDS, name) ? KINDS[name] : undefined;
   if (!kind) return undefined;
@@ -47,7 +47,7 @@ ${origin(kind)}${stringify({ node: { url, kind: name } })}${secrets(kind)}${
   }`;
 }
 
-/** What its operations were written from, and whether they were tried, as a comment. */
+/** Says what its operations were written from, and whether they were tried, as a comment. */
 function origin({ written_from: sources = [], tried }: Kind): string {
   if (sources.length === 0) return "";
   const trial = tried
@@ -57,7 +57,7 @@ function origin({ written_from: sources = [], tried }: Kind): string {
   return `# What it can do was written from these. ${trial}.\n${lines}`;
 }
 
-/** Where the secret is looked for, as a comment: it is not needed where it lies there. */
+/** Says where the secret is looked for, as a comment: it is not needed where it lies there. */
 function secrets({ auth }: Kind): string {
   const [usual] = auth?.files ?? [];
   const example = auth?.example ?? usual;

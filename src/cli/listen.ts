@@ -5,7 +5,7 @@
  */
 import type { App, Listening, ServeOptions } from "../adapters/shared.ts";
 
-/** What a failure to listen means, by its code. */
+/** The meaning of a failure to listen, by its code. */
 const LISTEN_FAILURES: Readonly<Record<string, string>> = {
   EADDRINUSE: "the port is already in use; choose another with --port",
   EADDRNOTAVAIL: "no such address on this machine; see --host",
@@ -43,7 +43,7 @@ export async function listen(
   }
 }
 
-/** Where a browser finds the service, and the explorer: no browser opens `0.0.0.0` or `::`. */
+/** Says where a browser finds the service, and the explorer: no browser opens `0.0.0.0` or `::`. */
 export function addressOf(url: string): string {
   const open = url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
   const others = open === url ? "" : " and every other address of this machine";

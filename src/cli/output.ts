@@ -62,11 +62,11 @@ export interface LineWriter {
   flush(): Promise<void>;
 }
 
-/** How much text waits for a reader that is stuck; what comes after it is dropped. */
+/** The most text that waits for a reader that is stuck; what comes after it is dropped. */
 const WAITING_MAX = 1_048_576;
 
-/** How long `flush` waits for a reader that is stuck, in milliseconds. */
-const FLUSH_MAX = 1000;
+/** The longest wait of `flush` for a reader that is stuck, in milliseconds. */
+const FLUSH_MAX_MS = 1000;
 
 /**
  * Makes a writer of lines. Lines that come while the reader is stuck wait, up to 1 MiB of them.
@@ -102,7 +102,7 @@ export function createLineWriter(
       else waiting += `${line}\n`;
       writing ??= writeAll();
     },
-    flush: () => withTimeout(writing ?? Promise.resolve(), FLUSH_MAX, () => {}),
+    flush: () => withTimeout(writing ?? Promise.resolve(), FLUSH_MAX_MS, () => {}),
   };
 }
 

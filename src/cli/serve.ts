@@ -176,8 +176,8 @@ async function tellForward(
   for (const { level, message } of await judgeSettings(forward, facts)) log(message, level);
 }
 
-/** How long a description may take before it is said that it is read, in milliseconds. */
-const SLOW = 1000;
+/** The time before it is said that a description is being read, in milliseconds. */
+const SLOW_MS = 1000;
 
 /** Tells that a large description is being read, and when it was. */
 async function tellSlow({ config: { description }, described }: RunningService, log: WriteLog) {
@@ -187,7 +187,7 @@ async function tellSlow({ config: { description }, described }: RunningService, 
   const timer = setTimeout(() => {
     isTold = true;
     log(`the description ${description} is being read`, "info");
-  }, SLOW);
+  }, SLOW_MS);
   timer.unref();
   await described;
   clearTimeout(timer);
@@ -195,7 +195,7 @@ async function tellSlow({ config: { description }, described }: RunningService, 
   if (isTold) log(`the description was read in ${seconds} s`, "info");
 }
 
-/** Whether a service that is to take the place of another has lost the same node's description. */
+/** Tells whether a service that is to take the place of another has lost the same node's description. */
 function isWorse(next: RunningService, now: RunningService): boolean {
   const isShown = ({ shown }: RunningService) => shown === "current" || shown === "older";
   const isSame = next.config.description === now.config.description &&

@@ -37,7 +37,7 @@ export function formatTable(rows: readonly (readonly string[])[]): string {
   return rows.map((row) => `${line(row)}\n`).join("");
 }
 
-/** What an output is good for. */
+/** The abilities of an output. */
 export interface Terminal {
   /** Whether a line may be changed after it was written. */
   readonly isTerminal: boolean;
@@ -80,7 +80,7 @@ export interface Progress {
 /** A progress that says nothing. */
 export const SILENT: Progress = { during: (_, work) => work };
 
-/** How it is said. */
+/** The options of a progress. */
 export interface ProgressOptions {
   /** Writes text to standard error. */
   readonly write: (text: string) => unknown;
@@ -93,7 +93,7 @@ export interface ProgressOptions {
 /** Goes to the start of the line and deletes what stands there (ECMA-48, EL). */
 const CLEAR = "\r\x1b[K";
 
-/** How much of a line of a terminal is used. */
+/** The longest text on a line of a terminal, in characters. */
 const WIDTH = 70;
 
 /** Makes what says what takes long. */

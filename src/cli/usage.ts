@@ -7,7 +7,7 @@ import { CLI_OPTIONS, COMMANDS, SWITCHES } from "../settings/command-line.ts";
 import type { About } from "../settings/schema.ts";
 import { wrap } from "./terminal.ts";
 
-/** Where what is said of a flag begins, and the longest line. */
+/** The column of what is said of a flag, and the longest line. */
 const COLUMN = 18, LONGEST = 96;
 
 /** The text of `nodeface --help`. */
@@ -39,7 +39,7 @@ function nameOf({ flag, argument }: About): string {
   return argument === undefined ? `--${flag}` : `--${flag} ${argument}`;
 }
 
-/** What is said of a setting: its text, its default, its variables. */
+/** Says of a setting its text, its default and its variables. */
 function textOf({ text, default: usual, variables = [] }: About): string {
   const more = [
     ...usual === undefined ? [] : [`default ${usual}`],

@@ -13,7 +13,7 @@ const OBJECT: Schema = v.custom(isPlainObject, "an object");
 const OBJECTS = mapOf(OBJECT);
 const TEXTS = list(TEXT, "a list of texts");
 
-/** An OpenAPI operation object; a copy is taken. */
+/** The schema of an OpenAPI operation object; a copy is taken. */
 export function operationObject(): Schema {
   const fields = {
     tags: TEXTS,
@@ -32,7 +32,7 @@ export function operationObject(): Schema {
   return v.pipe(json, extensible({}, fields));
 }
 
-/** What a description says besides its operations; a copy is taken. */
+/** The schema of what a description says besides its operations; a copy is taken. */
 export function documentParts(): Schema {
   const info = extensible({ title: TEXT, version: TEXT }, {
     summary: TEXT,

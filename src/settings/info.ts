@@ -188,7 +188,7 @@ export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
   };
 }
 
-/** Whether a node has a kind, named or found by asking, which brings sources of its own. */
+/** Tells whether a node has a kind, named or found by asking, which brings sources of its own. */
 export function hasKind({ kind, url }: NodeSettings): boolean {
   return kind === undefined ? url !== undefined : kind !== "none";
 }

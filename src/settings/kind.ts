@@ -330,7 +330,7 @@ function linksOf(sources: unknown): Map<string, Reference> {
   );
 }
 
-/** Whether a source follows links in a circle, so that none of them can be asked first. */
+/** Tells whether a source follows links in a circle, so that none of them can be asked first. */
 function leadsTo(name: string, links: ReadonlyMap<string, Reference>): boolean {
   const next = (at: string) => parseReference(links.get(at) ?? "#")[0];
   let at = next(name);
@@ -341,7 +341,7 @@ function leadsTo(name: string, links: ReadonlyMap<string, Reference>): boolean {
   return false;
 }
 
-/** What stands between the braces of a reason. */
+/** The texts between the braces of a reason. */
 function bracesOf(rule: unknown): string[] {
   const { reason } = objectOf(rule);
   return typeof reason === "string"

@@ -367,7 +367,7 @@ export function readValue<T>(
 
 type Issue = v.BaseIssue<unknown>;
 
-/** Where an issue gives its whole message. */
+/** The types of issues that give their whole message. */
 const WHOLE = ["raw_check", "raw_transform", "picklist"];
 
 function diagnosticsOf(issue: Issue, around: Path = []): Diagnostic[] {

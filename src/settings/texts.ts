@@ -101,19 +101,19 @@ export const PLACE: Schema<string> = text({
   },
 });
 
-/** Whether a description is in a file that has to be there: one at a URL may come later. */
+/** Tells whether a description is in a file that has to be there: one at a URL may come later. */
 export function isFilePlace(place: string): boolean {
   return place !== "none" && !/^(?:https?|file):/i.test(place);
 }
 
-/** What becomes of the servers at the top of a description. */
+/** The treatment of the servers at the top of a description. */
 export const SERVERS: Schema<string> = text({
   expected: "keep, or a path such as /v1",
   pattern: /^(?:keep|\/[^\s?#{}\\]*)$/,
   isValid: (text) => !text.startsWith("//"),
 });
 
-/** What would be right for the URL of a node. */
+/** The form of the URL of a node, in messages. */
 export const URL_EXAMPLE = "a URL such as http://127.0.0.1:8545";
 
 /** The URL of a node. A secret does not belong into it: lists of processes would show it. */
@@ -204,7 +204,7 @@ export function kindNameOf(path: string): string | undefined {
   return KIND_FILE_FORM.exec(path)?.[1];
 }
 
-/** Whether what stands for a kind is meant to be the file of one. */
+/** Tells whether what stands for a kind is meant to be the file of one. */
 export function isKindFile(text: string): boolean {
   return /[/\\]|\.(?:ya?ml|json)$/.test(text);
 }
