@@ -34,6 +34,7 @@ const ARGUMENTS: readonly Row<string>[] = [
   ["--bogus", 'unknown option "--bogus"; see nodeface --help'],
   ["--prot 80", 'unknown option "--prot"; did you mean --port?'],
   ["-p 80", 'unknown option "-p"; see nodeface --help'],
+  ["-port 80", 'unknown option "-port"; did you mean --port?'],
   ["-v", 'unknown option "-v"; did you mean -V?'],
   ["--cors *", 'unknown option "--cors"; it is a key of the configuration: cors'],
   [

@@ -253,8 +253,8 @@ function nearestFlag(flag: string): string | undefined {
     ...Object.values(SWITCHES).flatMap(({ flags }) => flags),
   ];
   // A short one is near to any other short one, but for its case.
-  return flag.startsWith("--")
-    ? nearest(flag, known.filter((other) => other.startsWith("--")))
+  return /^--|^-../.test(flag)
+    ? nearest(flag.replace(/^-+/, "--"), known.filter((other) => other.startsWith("--")))
     : known.find((other) => other.toLowerCase() === flag.toLowerCase());
 }
 

@@ -18,22 +18,22 @@ const LISTEN_FAILURES: Readonly<Record<string, string>> = {
 type Adapter = Pick<typeof import("../adapters/node.ts"), "serve">;
 
 /** Loads the adapter of the runtime that this runs on. */
-export function loadAdapter(): Promise<Adapter> {
+function loadAdapter(): Promise<Adapter> {
   if ("Deno" in globalThis) return import("../adapters/deno.ts");
   return "Bun" in globalThis ? import("../adapters/bun.ts") : import("../adapters/node.ts");
 }
 
 /**
- * Listens.
+ * Listens with the adapter of the runtime.
  *
  * @throws {Error} with what would help, if it cannot
  */
 export async function listen(
-  serve: Adapter["serve"],
   app: App,
   options: ServeOptions,
 ): Promise<Listening> {
   const { hostname, port } = options;
+  const { serve } = await loadAdapter();
   try {
     return await serve(app, options);
   } catch (error) {

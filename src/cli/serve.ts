@@ -15,7 +15,7 @@ import { LOOK_AT } from "../resources/open-description.ts";
 import { describeError, type Log } from "../log.ts";
 import { formatAccess } from "./access-log.ts";
 import type { Config } from "./configuration.ts";
-import { addressOf, listen, loadAdapter } from "./listen.ts";
+import { addressOf, listen } from "./listen.ts";
 import { createLineWriter, openLog, openOutput, type WriteLog } from "./output.ts";
 import { handleSignals } from "./signals.ts";
 
@@ -56,13 +56,11 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   );
   const writeRequests = ({ accessLog: form }: Config): ServeOptions["onAnswer"] =>
     form === "off" ? undefined : (record) => requests.write(formatAccess(record, form).trimEnd());
-  const told = createReloadLog(log);
-  // Loaded while the service is made.
-  const loading = loadAdapter();
+  const reloadLog = createReloadLog(log);
   // Counters go on when the configuration is read again.
   const meters = createMeters();
   const make = (config: Config) =>
-    makeService(config, writeRequests(config), startedAt, meters, told);
+    makeService(config, writeRequests(config), startedAt, meters, reloadLog);
   let current = make(config);
   const app: AnsweringApp = {
     fetch: (request) => current.nodeface.fetch(request),
@@ -77,8 +75,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
     },
     onError: (error) => log(describeError(error), "error"),
   };
-  const adapter = await loading;
-  const server = await Promise.race([listen(adapter.serve, app, options), stopped]);
+  const server = await Promise.race([listen(app, options), stopped]);
   if (!server) return;
   warmUp(current);
   let stopWatching = watchDescription(current, queue, log);
@@ -104,26 +101,24 @@ export async function runService(config: Config, read: () => Promise<Config>): P
       if (next.host !== config.host || next.port !== config.port) {
         log("listen has changed; restart the service to use the new address");
       }
-      const made = await told.duringReload(() => makeNext(next));
+      const made = await reloadLog.duringReload(() => makeNext(next));
       stopWatching();
       const before = current;
       current = made;
       stopWatching = watchDescription(current, queue, log);
       await before.nodeface.close();
-      await tellCredentials(next, log);
-      await tellForward(next, log);
+      await logCredentials(next, log);
+      await logForward(next, log);
       log("the configuration has been read again", "info");
     } catch (error) {
       log(`${(error as Error).message}\nthe configuration stays as it was`, "error");
     }
   };
-  // Whoever has waited for the port is answered before anything is written.
-  await new Promise((resolve) => setTimeout(resolve, 0));
   for (const { message, level } of config.remarks) log(message, level);
   log(`nodeface ${VERSION} on ${addressOf(server.url)}`, "info");
-  void tellCredentials(config, log);
-  void tellForward(config, log);
-  void tellSlow(current, log);
+  void logCredentials(config, log);
+  void logForward(config, log);
+  void logSlow(current, log);
   await stopped;
   stopWatching();
   // Those who wait for the node are answered at once, so that the server is soon idle.
@@ -137,7 +132,7 @@ function makeService(
   onAnswer: ServeOptions["onAnswer"],
   startedAt: Date,
   meters: Meters,
-  told: ReloadLog,
+  reloadLog: ReloadLog,
 ): RunningService {
   const { kinds, page, node, info, hosts, cors, description, servers, forward, metrics } = config;
   let described = () => {};
@@ -148,10 +143,10 @@ function makeService(
     ...{ meters, startedAt, logCalls: config.logCalls },
     onDescription: ({ shown }) => {
       service.shown = shown;
-      told.endOfRead();
+      reloadLog.endOfRead();
       described();
     },
-    log: told.log,
+    log: reloadLog.log,
   });
   const service: RunningService = {
     ...{ config, nodeface, onAnswer, shown: undefined, described: whenDescribed },
@@ -159,15 +154,15 @@ function makeService(
   return service;
 }
 
-/** Tells which credentials cannot be read, or can be by others. A node may write them when it starts, so the service goes on. */
-async function tellCredentials({ node }: Config, log: WriteLog): Promise<void> {
+/** Logs which credentials cannot be read, or can be by others. A node may write them when it starts, so the service goes on. */
+async function logCredentials({ node }: Config, log: WriteLog): Promise<void> {
   if (!node.auth && !node.tls) return;
   for (const fault of await findUnreadable(node)) log(fault, "error");
   for (const warning of await findOpenSecrets(node)) log(warning, "warn");
 }
 
-/** Tells what is wrong, or dangerous, in what may be called. */
-async function tellForward(
+/** Logs what is wrong, or dangerous, in what may be called. */
+async function logForward(
   { forward, hosts = [], node, host, port }: Config,
   log: WriteLog,
 ) {
@@ -179,8 +174,8 @@ async function tellForward(
 /** The time before it is said that a description is being read, in milliseconds. */
 const SLOW_MS = 1000;
 
-/** Tells that a large description is being read, and when it was. */
-async function tellSlow({ config: { description }, described }: RunningService, log: WriteLog) {
+/** Logs that a large description is being read, and when it was. */
+async function logSlow({ config: { description }, described }: RunningService, log: WriteLog) {
   if (description === undefined || description === "none") return;
   const begun = performance.now();
   let isTold = false;
