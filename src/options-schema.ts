@@ -89,7 +89,7 @@ const HOSTS = setting(allowed(HOST_NAME, "host names"), {
 });
 
 const CORS = setting(allowed(ORIGIN, "origins"), {
-  text: 'The origins whose pages may read the answers: "*" for any, [] for none',
+  text: 'The origins whose pages may read the responses: "*" for any, [] for none',
   default: "'*'",
   example: "[https://app.example]",
 });

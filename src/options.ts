@@ -27,7 +27,7 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
    */
   hosts?: Hosts | undefined;
   /**
-   * The origins whose pages may read the answers; `"*"` for any, `[]` for none. Credentials are never
+   * The origins whose pages may read the responses; `"*"` for any, `[]` for none. Credentials are never
    * allowed. A list is for the operations of the host as well; `"*"` is not, see {@linkcode Operation.cors}.
    *
    * @default "*"
@@ -93,8 +93,8 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
   metrics?: boolean | undefined;
   /**
    * What to show of it, as the `info` part of the configuration file; or a function that tells it
-   * whenever the last answer is a second old. What it returns is read as JSON, within the bounds of
-   * a node's answer: what is beyond is left out, and the log says so. `synced: false` means that the node
+   * whenever its last result is a second old. What it returns is read as JSON, within the bounds of
+   * a node's response: what is beyond is left out, and the log says so. `synced: false` means that the node
    * is syncing. If it throws, rejects or takes longer than `node.timeout`, the node is `unreachable`.
    *
    * @default what its kind says

@@ -26,7 +26,7 @@ export interface NamedValue {
   readonly value: unknown;
 }
 
-/** A call and its answer, recorded from a real node (OpenRPC: Example Pairing). */
+/** A call and its response, recorded from a real node (OpenRPC: Example Pairing). */
 export interface MethodExample {
   readonly name: string;
   readonly params: readonly NamedValue[];

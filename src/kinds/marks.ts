@@ -56,7 +56,7 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
   "x-streaming": {
     on: "operation",
     value: "`true`",
-    text: "Its answer does not end, or comes when something happens: shown, never forwarded",
+    text: "Its response does not end, or comes when something happens: shown, never forwarded",
   },
   "x-since": {
     on: "operation",

@@ -61,10 +61,10 @@ export function forwardSetting(path: Schema<string>): Schema<Forward | undefined
       example: "[https://app.example]",
     }),
     timeout: setting(CALL_TIMEOUT, {
-      text: "How long a call may take, with the whole of its answer",
+      text: "How long a call may take, with the whole of its response",
       default: FORWARD_DEFAULTS.timeout,
     }),
-    limit: setting(SIZE, { text: "The longest answer", default: FORWARD_DEFAULTS.limit }),
+    limit: setting(SIZE, { text: "The longest response", default: FORWARD_DEFAULTS.limit }),
     concurrency: setting(
       number(
         "a whole number from 1 to 1000",

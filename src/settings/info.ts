@@ -44,15 +44,15 @@ import {
 
 /** The settings of every source. */
 const COMMON: SettingsOf<SourceOptions> = {
-  timeout: setting(TIMEOUT, { text: "How long an answer may take", default: "node.timeout" }),
-  ttl: setting(AGE, { text: "How long an answer is good for", default: "info.ttl" }),
+  timeout: setting(TIMEOUT, { text: "How long a response may take", default: "node.timeout" }),
+  ttl: setting(AGE, { text: "How long a response is good for", default: "info.ttl" }),
   optional: setting(BOOLEAN, {
-    text: "Whether it is no fault when the node has no such method or path",
+    text: "If true, a missing method or path is not an error",
     default: "false",
   }),
   keep_errors: setting(BOOLEAN, {
     text:
-      "Whether an error is a value as well: of JSON-RPC the whole answer with result or error, " +
+      "If true, an error is a value as well: of JSON-RPC the whole response with result or error, " +
       "of HTTP the content whatever the status",
     default: "false",
   }),
@@ -79,7 +79,7 @@ export function source(path: Schema<string>): Schema<Source> {
     },
     get: {
       get: needed(SOURCE_GET, {
-        text: "A path below node.url, a URL, or the place of a link in another answer",
+        text: "A path below node.url, a URL, or the place of a link in another response",
         example: "/status",
       }),
       accept: setting(LINE, {

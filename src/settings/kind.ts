@@ -106,7 +106,7 @@ const HEALTH: SettingsOf<KindHealth> = {
     example: "[-28]",
   }),
   rules: setting(list(RULE, "a list of rules"), {
-    text: "States that the answers show. The first that holds decides",
+    text: "States that the responses show. The first that holds decides",
   }),
   complete: setting(number("a number"), {
     text: "The sync_progress of a node that is in sync",
@@ -147,7 +147,7 @@ const CALL = {
 
 const NAMES = {
   names: setting(EXPRESSION, {
-    text: "A regular expression whose first group is a name, wherever it matches in the answer",
+    text: "A regular expression whose first group is a name, wherever it matches in the response",
     example: "'^([a-z]+)'",
   }),
   tree: setting(
@@ -160,7 +160,7 @@ const NAMES = {
     }),
     {
       text:
-        "Where the answer is a tree in JSON instead: its members. Names are the ways from the " +
+        "Where the response is a tree in JSON instead: its members. Names are the ways from the " +
         "root, such as block/get",
       example: "{ name: Name, children: Subcommands }",
     },
@@ -244,7 +244,7 @@ export function kindSchema(path: Schema<string> = FILE): Schema<Kind> {
     detect: needed(
       filledMap(REFERENCE_TEXT, EXPRESSION, "places, each with a regular expression"),
       {
-        text: "What its answers show: places, each with a regular expression. All have to match",
+        text: "What its responses show: places, each with a regular expression. All have to match",
         example: "{ 'version#/etcdserver': '^[0-9]' }",
       },
     ),
@@ -255,7 +255,7 @@ export function kindSchema(path: Schema<string> = FILE): Schema<Kind> {
     }),
     sources: needed(map(SOURCE_NAME, source(path)), { text: "What is asked, by a name" }),
     fields: needed(map(INFO_KEY, FIELD), { text: "Where the keys come from" }),
-    health: needed(object(HEALTH), { text: "Which answers say that something is wrong" }),
+    health: needed(object(HEALTH), { text: "The responses that say that something is wrong" }),
     written_from: setting(filledList(WEB_URL, "a list of URLs"), {
       text: "What its operations were written from: a file or a folder, at a version",
       example: "[https://github.com/handshake-org/hsd/blob/v8.0.0/lib/node/http.js]",

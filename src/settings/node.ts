@@ -104,7 +104,7 @@ export function nodeSettings(
       },
     ),
     timeout: setting(TIMEOUT, {
-      text: "How long an answer of the node may take",
+      text: "How long a response of the node may take",
       default: DEFAULTS.timeout,
       example: "5s",
     }),
