@@ -14,23 +14,27 @@ import type { Hosts } from "./http/host-guard.ts";
 import type { InfoSettings, NodeSettings } from "./info/node-and-info-settings.ts";
 import { formatJson } from "./json/lossless.ts";
 import { LOG_CALLS, type LogCalls } from "./log.ts";
+import { diagnosticsOfOperations } from "./host-operations/check-operations.ts";
 import type { CheckedOptions, NodefaceOptions } from "./options.ts";
 import { ACCESS_LOGS, type AccessLog, CLI_OPTIONS } from "./settings/command-line.ts";
-import { forwardSetting } from "./settings/forward.ts";
+import { clashesOfForward, forwardSetting } from "./settings/forward.ts";
 import { documentParts, operationObject } from "./settings/host-openapi.ts";
-import { infoSettings } from "./settings/info.ts";
+import { hasKind, infoSettings, unknownSources } from "./settings/info.ts";
 import { kindSchema } from "./settings/kind.ts";
 import { nodeSettings } from "./settings/node.ts";
 import {
   BOOLEAN,
   byKey,
   callback,
+  type Diagnostic,
   either,
+  formatDiagnostic,
   json,
   list,
   map,
   needed,
   object,
+  readValue,
   reworded,
   type Schema,
   secret,
@@ -301,6 +305,42 @@ export function optionsSchema(own: readonly string[] = []): Schema<ReadOptions> 
 }
 
 /** The options as they are read: in one form each, but for the description with its servers. */
-export type ReadOptions = Omit<CheckedOptions, "description"> & {
+type ReadOptions = Omit<CheckedOptions, "description"> & {
   readonly description?: DescriptionPlace | { from: DescriptionPlace; servers?: string };
 };
+
+/**
+ * Checks all options.
+ *
+ * @throws {TypeError} with a line for everything that is wrong: where, what is there, what is right
+ */
+export function checkOptions(options: NodefaceOptions): CheckedOptions {
+  const own = Object.keys(options?.kinds ?? {});
+  const { value, diagnostics } = readValue(options, optionsSchema(own));
+  const found = [...diagnostics];
+  // A description with its servers becomes two options.
+  const { description, ...others } = value ?? {};
+  const isWithServers = typeof description === "object" && "from" in description;
+  const checked = {
+    ...others,
+    description: isWithServers ? description.from : description,
+    ...isWithServers && { servers: description.servers },
+  };
+  if (found.length === 0) found.push(...diagnosticsBetween(checked));
+  if (found.length === 0) return checked;
+  const lines = found.map(formatDiagnostic);
+  throw new TypeError(lines.length === 1 ? lines[0] : ["wrong options:", ...lines].join("\n  "));
+}
+
+/** Finds what is wrong with options that are right one by one. */
+function diagnosticsBetween(
+  { node = {}, info, operations = [], document, forward, hosts }: CheckedOptions,
+): Diagnostic[] {
+  // To load the kinds for their sources would delay the start.
+  const isWhole = typeof info === "object" && !hasKind(node);
+  return [
+    ...clashesOfForward(forward, hosts, node.url !== undefined),
+    ...diagnosticsOfOperations(operations, document?.components),
+    ...isWhole ? unknownSources(info, []) : [],
+  ];
+}

@@ -37,7 +37,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["host-operations"],
   ["options.ts"],
   ["options-schema.ts"],
-  ["resources", "check-options.ts"],
+  ["resources"],
   ["routes.ts"],
   ["assemble-nodeface.ts"],
   ["create-nodeface.ts"],
