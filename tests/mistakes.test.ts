@@ -396,6 +396,20 @@ const KINDS: readonly Row<string>[] = [
     '7:169: openrpc.methods[0].x-access must be one of read, write, secret, not "raed"; did you mean read?',
   ],
   [
+    "openrpc: { methods: [{ name: a, summary: A, params: [5], result: {}, x-access: read, paramStructure: by-place }] }",
+    "7:54: openrpc.methods[0].params[0] is wrong: an item must be an object: a content descriptor",
+    '7:58: openrpc.methods[0].result is wrong: "result" needs "name", a text, to be a content descriptor',
+    '7:102: openrpc.methods[0].paramStructure must be one of by-name, by-position, either, not "by-place"',
+  ],
+  [
+    "openapi: { paths: { /a: { get: { operationId: a, summary: A, responses: { 200: { description: x } }, x-access: read, parameters: 5 } } } }",
+    '7:118: openapi.paths./a.get.parameters is wrong: "parameters" must be a list',
+  ],
+  [
+    "openapi: { paths: { /a: { get: { operationId: a, summary: A, responses: { 200: { description: x } }, x-access: read, parameters: [{ name: a, in: query, schema: {}, x-multi-segment: true }] } } } }",
+    '7:131: openapi.paths./a.get.parameters[0] is wrong: the parameter "a" has x-multi-segment, and is not in the path',
+  ],
+  [
     "openapi: { paths: { a: {} } }",
     '7:21: openapi.paths.a must be a path such as /blocks/{hash}, without a query, not "a"',
   ],

@@ -106,7 +106,11 @@ const METHOD = object({
     example: "[]",
   }),
   result: needed(json, { text: "What it gives", example: "{ name: block, schema: {} }" }),
-  ...openRpc("description", "tags", "paramStructure", "examples", "deprecated"),
+  paramStructure: setting(word(["by-name", "by-position", "either"]), {
+    text: "How it takes its parameters",
+    default: "either",
+  }),
+  ...openRpc("description", "tags", "examples", "deprecated"),
   ...OPERATION_MARKS,
 });
 
