@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { checkOptions } from "./check-options.ts";
 import { assembleNodeface, type Nodeface } from "./assemble-nodeface.ts";
 import type { NodefaceOptions } from "./options.ts";
+import { checkOptions } from "./options-schema.ts";
 
 /**
  * Makes a service. Reads nothing before the first request or `ready`.

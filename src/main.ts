@@ -6,12 +6,13 @@
  */
 // Before all others: it handles signals from here on.
 import { endOnSignals } from "./cli/signals.ts";
-import { wantsJson } from "./cli/arguments-and-environment.ts";
+import { ConfigError, wantsJson } from "./cli/arguments.ts";
 import { type Config, readConfig } from "./cli/configuration.ts";
-import { ConfigError } from "./cli/configuration-error.ts";
 import { files } from "./cli/files.ts";
 import { openOutput, print } from "./cli/output.ts";
 import { runService } from "./cli/serve.ts";
+import { color, createProgress, terminalOf } from "./cli/terminal.ts";
+import { usage } from "./cli/usage.ts";
 import { COMMIT, VERSION } from "./generated/build-info.js";
 import { withoutKeys } from "./untrusted-text.ts";
 
@@ -49,7 +50,6 @@ async function run(config: Config): Promise<number> {
   if (!config.asJson) { for (const { message } of config.remarks) await complain(message); }
   switch (config.command) {
     case "help": {
-      const { usage } = await import("./cli/usage.ts");
       await print(usage());
       return STOPPED;
     }
@@ -65,32 +65,22 @@ async function run(config: Config): Promise<number> {
     }
     case "check": {
       const { check } = await import("./cli/check.ts");
-      const { report, json, isWell } = await check(config, await openProgress());
-      if (config.asJson) await print(json);
-      else await print(await forTerminal(report));
+      const { report, json, isWell } = await check(config, openProgress());
+      const hasColors = terminalOf("stdout", process.env).hasColors;
+      await print(config.asJson ? json : hasColors ? color(report) : report);
       return isWell ? STOPPED : COULD_NOT_RUN;
     }
     case "init": {
       const { init } = await import("./cli/init.ts");
-      await print(await init(config, files, await openProgress()));
+      await print(await init(config, files, openProgress()));
       return STOPPED;
     }
   }
 }
 
-async function openProgress() {
-  const [{ createProgress }, { lookAtTerminal }] = await Promise.all([
-    import("./cli/progress.ts"),
-    import("./cli/terminal.ts"),
-  ]);
-  const { isTerminal } = await lookAtTerminal("stderr", process.env);
+function openProgress() {
+  const { isTerminal } = terminalOf("stderr", process.env);
   return createProgress({ write: openOutput("stderr"), isTerminal });
-}
-
-/** A report with colours, where a person reads along. */
-async function forTerminal(report: string): Promise<string> {
-  const { color, lookAtTerminal } = await import("./cli/terminal.ts");
-  return (await lookAtTerminal("stdout", process.env)).hasColors ? color(report) : report;
 }
 
 /** The runtime's name and version; Deno and Bun name a Node as well. */

@@ -1,22 +1,52 @@
 /**
  * The settings of the configuration file and of `createNodeface`: what each may be, its default and its
- * text. `settings/flags-and-variables.ts` has those with a flag or a variable. `docs/configuration.md` and
+ * text. `settings/command-line.ts` has those with a flag or a variable. `docs/configuration.md` and
  * `spec/nodeface.schema.json` are made of both.
  *
  * @module
  */
 import * as v from "valibot";
+import type { DescriptionPlace } from "./description/watch.ts";
 import { LOGO_TYPES, mistakeInLogo } from "./explorer/logo.ts";
-import { LOG_CALLS } from "./log.ts";
-import { COMMAND, LOGS } from "./settings/flags-and-variables.ts";
-import { FORWARD, forward } from "./settings/forward-schema.ts";
-import { infoSettings } from "./settings/info-schema.ts";
-import { kindSchema } from "./settings/kind.ts";
+import type { Forward } from "./gateway/forward-settings.ts";
+import type { Cors } from "./http/cors.ts";
+import type { Hosts } from "./http/host-guard.ts";
+import type { InfoSettings, NodeSettings } from "./info/node-and-info-settings.ts";
+import { formatJson } from "./json/lossless.ts";
+import { LOG_CALLS, type LogCalls } from "./log.ts";
+import { diagnosticsOfOperations } from "./host-operations/check-operations.ts";
+import type { CheckedOptions, NodefaceOptions } from "./options.ts";
+import { ACCESS_LOGS, type AccessLog, CLI_OPTIONS } from "./settings/command-line.ts";
+import { clashesOfForward, forwardSetting } from "./settings/forward.ts";
 import { documentParts, operationObject } from "./settings/host-openapi.ts";
-import { nodeSettings } from "./settings/node-schema.ts";
+import { hasKind, infoSettings, unknownSources } from "./settings/info.ts";
+import { kindSchema } from "./settings/kind.ts";
+import { nodeSettings } from "./settings/node.ts";
+import {
+  BOOLEAN,
+  byKey,
+  callback,
+  type Diagnostic,
+  either,
+  formatDiagnostic,
+  json,
+  list,
+  map,
+  needed,
+  object,
+  readValue,
+  reworded,
+  type Schema,
+  secret,
+  section,
+  setting,
+  type SettingsOf,
+  word,
+} from "./settings/schema.ts";
 import {
   FILE,
   HOST_NAME,
+  isFilePlace,
   KIND_FILE,
   KIND_NAME,
   LINE,
@@ -27,62 +57,62 @@ import {
   PREFIX,
   SERVERS,
   TITLE,
-} from "./settings/text-schemas.ts";
-import {
-  byKey,
-  callback,
-  either,
-  json,
-  later,
-  list,
-  map,
-  needed,
-  object,
-  reworded,
-  type Schema,
-  secret,
-  section,
-  setting,
-  word,
-} from "./settings/schema-builders.ts";
-import { formatJson } from "./json/lossless.ts";
-import { URL_EXAMPLE } from "./settings/text-rules.ts";
+  URL_EXAMPLE,
+} from "./settings/texts.ts";
 
-/** A list of those who are let in, or `"*"`. */
-function allowed(entry: Schema<string>, entries: string): Schema {
-  const right = `a list of ${entries}, or "*" for any`;
-  return either<unknown>(right, word(["*"], right), list(entry, right));
+/** The settings of a configuration file. */
+export interface FileConfig {
+  listen?: { host: string; port: number } | undefined;
+  access_log?: AccessLog | undefined;
+  log_calls?: LogCalls | undefined;
+  hosts?: Hosts | undefined;
+  cors?: Cors | undefined;
+  /** A path as the process sees it, a URL, or `none`; with what becomes of its servers. */
+  description?: string | { from: string; servers?: string | undefined } | undefined;
+  forward?: Forward | undefined;
+  metrics?: boolean | undefined;
+  /** The files of the operator's own kinds, as the process sees them. */
+  kinds?: readonly string[] | undefined;
+  /** The logo is a file, as the process sees it. */
+  page?: { title?: string | undefined; logo?: string | undefined } | undefined;
+  node?: NodeSettings | undefined;
+  info?: InfoSettings | undefined;
 }
 
-const hosts = () =>
-  setting(allowed(HOST_NAME, "host names"), {
-    text: "The host names that are answered for, besides loopback names and IP addresses. " +
-      'Others are refused with 421. "*" answers for any',
-    default: "[]",
-    example: "[node.example]",
-  });
+/** Makes the schema of a list of those who are let in, or `"*"`. */
+function allowed(entry: Schema<string>, entries: string): Schema<readonly string[] | "*"> {
+  const expected = `a list of ${entries}, or "*" for any`;
+  return either(expected, word(["*"], expected), list(entry, expected));
+}
 
-const cors = () =>
-  setting(allowed(ORIGIN, "origins"), {
-    text: 'The origins whose pages may read the answers: "*" for any, [] for none',
-    default: "'*'",
-    example: "[https://app.example]",
-  });
+const HOSTS = setting(allowed(HOST_NAME, "host names"), {
+  text: "The host names that are answered for, besides loopback names and IP addresses. " +
+    'Others are refused with 421. "*" answers for any',
+  default: "[]",
+  example: "[node.example]",
+});
 
-const metrics = () =>
-  reworded(
-    setting(v.boolean("true or false"), COMMAND.metrics),
-    "Whether /v1/metrics is answered, for Prometheus",
-  );
+const CORS = setting(allowed(ORIGIN, "origins"), {
+  text: 'The origins whose pages may read the responses: "*" for any, [] for none',
+  default: "'*'",
+  example: "[https://app.example]",
+});
 
-const logCalls = () => setting(word(LOG_CALLS), COMMAND.logCalls);
+const METRICS = reworded(
+  setting(BOOLEAN, CLI_OPTIONS.metrics),
+  "Whether /v1/metrics is answered, for Prometheus",
+);
 
-const description = (place: Schema) => setting(place, COMMAND.spec);
+const LOG_CALLS_SETTING = setting(word(LOG_CALLS), CLI_OPTIONS.logCalls);
 
-/** Where a description is, with what becomes of its servers. */
-const placeWithServers = (place: Schema) =>
+const PAGE = { text: "What the explorer page is called, and its logo" };
+const NODE = { text: "The node that is shown" };
+const INFO = { text: "What is shown of the node at /v1/info" };
+
+/** Makes the schema of the place of a description with what becomes of its servers. */
+const placeWithServers = <T>(place: Schema<T>) =>
   object({
-    from: needed(place, { ...COMMAND.spec, text: "Where it is, as above" }),
+    from: needed(place, { ...CLI_OPTIONS.spec, text: "Where it is, as above" }),
     servers: setting(SERVERS, {
       text: "What becomes of the servers at its top: keep leaves them as they are, and a path is " +
         "the one before every path of the node",
@@ -91,8 +121,8 @@ const placeWithServers = (place: Schema) =>
     }),
   });
 
-/** The settings of the page; a file has the logo by its path, a host by its bytes. */
-const page = (logo: Schema, what: string) => ({
+/** Makes the settings of the page; a file has the logo by its path, a host by its bytes. */
+const page = <T>(logo: Schema<T>, what: string) => ({
   title: setting(TITLE, {
     text: "What the page is called",
     default: "the name of the node",
@@ -106,61 +136,49 @@ const page = (logo: Schema, what: string) => ({
   }),
 });
 
-/** The bytes of a logo. */
-const LOGO = v.pipe(
-  v.instance(Uint8Array, "the bytes of an image (Uint8Array)"),
-  v.rawCheck(({ dataset, addIssue }) => {
-    const mistake = dataset.typed ? mistakeInLogo(dataset.value) : undefined;
-    if (mistake !== undefined) addIssue({ message: mistake });
-  }),
-);
-
-const PAGE = { text: "What the explorer page is called, and its logo" };
-const NODE = { text: "The node that is shown" };
-const INFO = { text: "What is shown of the node at /v1/info" };
-
 /**
- * What a configuration file may say.
+ * Makes the schema of a configuration file.
  *
- * @param locate where a path leads that the file names
+ * @param locate finds the place of a path that the file names
  * @param own the names of the operator's own kinds
  */
 export function configuration(
   locate: (path: string) => string = (path) => path,
   own: readonly string[] = [],
-): Schema {
-  const isFile = (place: string) => place !== "none" && !/^(https?|file):/i.test(place);
-  const place = v.pipe(PLACE, v.transform((place) => isFile(place) ? locate(place) : place));
+): Schema<FileConfig> {
+  const place = v.pipe(PLACE, v.transform((place) => isFilePlace(place) ? locate(place) : place));
   const path = v.pipe(FILE, v.transform(locate));
-  return section({
+  const settings: SettingsOf<FileConfig> = {
     listen: setting(LISTEN, {
       text: "The address and the port to listen on. [::1] is written with its brackets",
       also: ["host", "port"],
       default: "127.0.0.1:8080",
       example: "127.0.0.1:8080",
     }),
-    log: reworded(
-      setting(word(LOGS), COMMAND.log),
+    access_log: reworded(
+      setting(word(ACCESS_LOGS), CLI_OPTIONS.accessLog),
       "What is written of each request to standard output: text, json or off",
     ),
     log_calls: reworded(
-      logCalls(),
+      LOG_CALLS_SETTING,
       "Which calls of the node are a line of the log: failed, all or off",
     ),
-    hosts: hosts(),
-    cors: cors(),
-    description: reworded(
-      description(
-        either<unknown>(
-          "the path of a file, a URL, none, or an object with from and servers",
-          place,
-          placeWithServers(place),
-        ),
+    hosts: HOSTS,
+    cors: CORS,
+    description: setting(
+      either(
+        "the path of a file, a URL, none, or an object with from and servers",
+        place,
+        placeWithServers(place),
       ),
-      "The node's own OpenAPI description: a file or a URL, read again when it changes, or none",
+      {
+        ...CLI_OPTIONS.spec,
+        text:
+          "The node's own OpenAPI description: a file or a URL, read again when it changes, or none",
+      },
     ),
-    forward: setting(forward(path), FORWARD),
-    metrics: metrics(),
+    forward: forwardSetting(path),
+    metrics: METRICS,
     kinds: setting(list(v.pipe(KIND_FILE, v.transform(locate)), "a list of files"), {
       text:
         "Kinds of your own: files in the form of those in spec/kinds/, each called as its kind " +
@@ -171,13 +189,11 @@ export function configuration(
     page: setting(section(page(path, "A file with an image")), PAGE),
     node: setting(section(nodeSettings(path, own)), NODE),
     info: setting(section(infoSettings(path)), INFO),
-  });
+  };
+  return section(settings);
 }
 
-/** The methods that an operation may have. */
-const OPERATION_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
-
-/** The node, or its URL; all URLs may be objects. */
+/** Makes the schema of the node, or of its URL; all URLs may be objects. */
 function nodeOptions(own: readonly string[]): Schema {
   const urlObject = v.pipe(
     v.instance(URL),
@@ -188,96 +204,143 @@ function nodeOptions(own: readonly string[]): Schema {
   const optional = v.optional(url);
   const whole = object({ ...nodeSettings(FILE, own), url: optional, public_url: optional });
   const alone = v.pipe(url, v.transform((url) => ({ url })));
-  return either<unknown>("the URL of the node, or an object with url", alone, whole);
+  return either("the URL of the node, or an object with url", alone, whole);
 }
 
 const DOCUMENT = "the path of a file, a URL, none, an OpenAPI document, or an object with text";
 
-/** Where a host has a description. */
-const documentPlace = (right: string, forms: () => Schema) =>
-  either<unknown>(right, PLACE, v.instance(URL), v.lazy(() => forms()));
+const TEXT_OF_DOCUMENT = object({
+  text: needed(v.string("the description as text"), { text: "The description itself" }),
+  name: setting(LINE, { text: "What it is called; .json for JSON" }),
+});
+
+const VERSION = v.optional(v.string('a version such as "3.1.1"'));
+
+/** A document says so by its first key. Its copy is read as text is, so that both are checked alike. */
+const DOCUMENT_AS_TEXT = v.pipe(
+  json,
+  v.looseObject({ openapi: VERSION, swagger: VERSION }),
+  v.transform((value) => ({ text: formatJson(value, 2), name: "description.json" })),
+);
+
+const DOCUMENT_FORMS: Parameters<typeof byKey>[0] = [
+  [["openapi", "swagger"], DOCUMENT_AS_TEXT],
+  [["text"], TEXT_OF_DOCUMENT],
+];
+
+const PLACE_OR_DOCUMENT = either(DOCUMENT, PLACE, v.instance(URL), byKey(DOCUMENT_FORMS));
+
+const DESCRIPTION = either(
+  `${DOCUMENT} or from`,
+  PLACE,
+  v.instance(URL),
+  byKey([...DOCUMENT_FORMS, [["from"], placeWithServers(PLACE_OR_DOCUMENT)]]),
+);
+
+const LOGO = v.pipe(
+  v.instance(Uint8Array, "the bytes of an image (Uint8Array)"),
+  v.rawCheck(({ dataset, addIssue }) => {
+    const wrong = dataset.typed ? mistakeInLogo(dataset.value) : undefined;
+    if (wrong !== undefined) addIssue({ message: wrong });
+  }),
+);
+
+const OPERATION = object({
+  method: needed(word(["GET", "POST", "PUT", "PATCH", "DELETE"]), {
+    text: "The method, in upper case. HEAD is answered with GET",
+  }),
+  path: needed(LINE, { text: "The path as OpenAPI writes it" }),
+  operation: needed(operationObject(), { text: "The OpenAPI operation object" }),
+  cors: setting(allowed(ORIGIN, "origins"), {
+    text: "The origins whose pages may call it",
+    default: "the origins that cors of the service lists",
+  }),
+  handle: needed(callback("a function that answers a request"), { text: "Answers a request" }),
+});
 
 /**
- * A document says so by its first key. Its copy is read as text is, so that both are checked alike.
- *
- * @param others further forms of an object, by their keys
- */
-function documentOrText(...others: Parameters<typeof byKey>[0]): Schema {
-  const text = object({
-    text: needed(v.string("the description as text"), { text: "The description itself" }),
-    name: setting(LINE, { text: "What it is called; .json for JSON" }),
-  });
-  const version = v.optional(v.string('a version such as "3.1.1"'));
-  const document = v.pipe(
-    json,
-    v.looseObject({ openapi: version, swagger: version }),
-    v.transform((value) => ({ text: formatJson(value, 2), name: "description.json" })),
-  );
-  return byKey([[["openapi", "swagger"], document], [["text"], text], ...others]);
-}
-
-/** The same, or an object that says what becomes of its servers. */
-const documentWithServers = () =>
-  documentOrText([["from"], placeWithServers(documentPlace(DOCUMENT, () => documentOrText()))]);
-
-function infoOptions(): Schema {
-  const right = "an object with what is shown, or a function that tells it";
-  return either<unknown>(right, object(infoSettings(FILE)), callback());
-}
-
-function operation(): Schema {
-  return object({
-    method: needed(word(OPERATION_METHODS), {
-      text: "The method, in upper case. HEAD is answered with GET",
-    }),
-    path: needed(LINE, { text: "The path as OpenAPI writes it" }),
-    operation: needed(operationObject(), { text: "The OpenAPI operation object" }),
-    cors: setting(allowed(ORIGIN, "origins"), {
-      text: "The origins whose pages may call it",
-      default: "the origins that cors of the service lists",
-    }),
-    handle: needed(callback("a function that answers a request"), { text: "Answers a request" }),
-  });
-}
-
-/**
- * What `createNodeface` may be told.
+ * Makes the schema of what `createNodeface` may be told.
  *
  * @param own the names of the host's own kinds
  */
-export const optionsWith = (own: readonly string[]): Schema =>
-  object({
-    hosts: hosts(),
-    cors: cors(),
+export function optionsSchema(own: readonly string[] = []): Schema<ReadOptions> {
+  const settings: Readonly<Record<keyof NodefaceOptions, Schema>> = {
+    hosts: HOSTS,
+    cors: CORS,
     prefix: setting(PREFIX, {
       text: "The path under which visitors find the service",
       default: '""',
     }),
-    description: description(
-      documentPlace(`${DOCUMENT} or from`, documentWithServers),
-    ),
+    description: setting(DESCRIPTION, CLI_OPTIONS.spec),
     kinds: setting(map(KIND_NAME, v.lazy(() => kindSchema())), {
       text:
         "Kinds of the host's own, by name, in the form of the files in spec/kinds/. They win over " +
         "known ones of the same name",
     }),
-    forward: setting(later(() => forward(FILE)), FORWARD),
-    metrics: metrics(),
-    page: setting(later(() => object(page(LOGO, "The bytes of an image"))), PAGE),
-    node: setting(later(() => nodeOptions(own)), NODE),
-    info: setting(later(infoOptions), INFO),
-    operations: setting(list(v.lazy(operation), "a list of operations"), {
+    forward: forwardSetting(FILE),
+    metrics: METRICS,
+    page: setting(object(page(LOGO, "The bytes of an image")), PAGE),
+    node: setting(nodeOptions(own), NODE),
+    info: setting(
+      either(
+        "an object with what is shown, or a function that tells it",
+        object(infoSettings(FILE)),
+        callback(),
+      ),
+      INFO,
+    ),
+    operations: setting(list(OPERATION, "a list of operations"), {
       text: "Further operations, which the description and the explorer show as well",
     }),
-    document: setting(v.lazy(() => documentParts()), {
+    document: setting(documentParts(), {
       text: "What the description says besides its operations, as OpenAPI writes it",
     }),
     startedAt: setting(v.date("a Date, such as new Date()"), { text: "When the service started" }),
     log: setting(callback(), {
       text: "Is told what an operator should know: of the node, its description, and errors",
     }),
-    logCalls: logCalls(),
-  });
+    logCalls: LOG_CALLS_SETTING,
+  };
+  return object(settings) as Schema<ReadOptions>;
+}
 
-/** The same for a host without kinds of its own. */
-export const OPTIONS: Schema = later(() => optionsWith([]));
+/** The options as they are read: in one form each, but for the description with its servers. */
+type ReadOptions = Omit<CheckedOptions, "description"> & {
+  readonly description?: DescriptionPlace | { from: DescriptionPlace; servers?: string };
+};
+
+/**
+ * Checks all options.
+ *
+ * @throws {TypeError} with a line for everything that is wrong: where, what is there, what is right
+ */
+export function checkOptions(options: NodefaceOptions): CheckedOptions {
+  const own = Object.keys(options?.kinds ?? {});
+  const { value, diagnostics } = readValue(options, optionsSchema(own));
+  const found = [...diagnostics];
+  // A description with its servers becomes two options.
+  const { description, ...others } = value ?? {};
+  const isWithServers = typeof description === "object" && "from" in description;
+  const checked = {
+    ...others,
+    description: isWithServers ? description.from : description,
+    ...isWithServers && { servers: description.servers },
+  };
+  if (found.length === 0) found.push(...diagnosticsBetween(checked));
+  if (found.length === 0) return checked;
+  const lines = found.map(formatDiagnostic);
+  throw new TypeError(lines.length === 1 ? lines[0] : ["wrong options:", ...lines].join("\n  "));
+}
+
+/** Finds what is wrong with options that are right one by one. */
+function diagnosticsBetween(
+  { node = {}, info, operations = [], document, forward, hosts }: CheckedOptions,
+): Diagnostic[] {
+  // To load the kinds for their sources would delay the start.
+  const isWhole = typeof info === "object" && !hasKind(node);
+  return [
+    ...clashesOfForward(forward, hosts, node.url !== undefined),
+    ...diagnosticsOfOperations(operations, document?.components),
+    ...isWhole ? unknownSources(info, []) : [],
+  ];
+}

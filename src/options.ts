@@ -3,9 +3,8 @@
  *
  * @module
  */
-import type { DescriptionPlace } from "./description/watch.ts";
-import type { DescriptionReport } from "./description/watch.ts";
-import type { Forward } from "./gateway/forward-settings.ts";
+import type { DescriptionPlace, DescriptionReport } from "./description/watch.ts";
+import { type Forward, type ForwardSettings, settingsOf } from "./gateway/forward-settings.ts";
 import type { Cors } from "./http/cors.ts";
 import type { Hosts } from "./http/host-guard.ts";
 import type { InfoSettings, NodeSettings } from "./info/node-and-info-settings.ts";
@@ -17,7 +16,7 @@ import { createMeters, type Meters } from "./metrics/meters.ts";
 import type { DocumentOptions } from "./host-operations/openapi-types.ts";
 import type { Operation } from "./host-operations/operation.ts";
 
-/** How a service is made. */
+/** The options of a service. */
 export interface NodefaceOptions<Paths extends readonly string[] = readonly string[]> {
   /**
    * The host names to answer for besides loopback names and IP literals; `"*"` for any. Others are
@@ -27,7 +26,7 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
    */
   hosts?: Hosts | undefined;
   /**
-   * The origins whose pages may read the answers; `"*"` for any, `[]` for none. Credentials are never
+   * The origins whose pages may read the responses; `"*"` for any, `[]` for none. Credentials are never
    * allowed. A list is for the operations of the host as well; `"*"` is not, see {@linkcode Operation.cors}.
    *
    * @default "*"
@@ -93,8 +92,8 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
   metrics?: boolean | undefined;
   /**
    * What to show of it, as the `info` part of the configuration file; or a function that tells it
-   * whenever the last answer is a second old. What it returns is read as JSON, within the bounds of
-   * a node's answer: what is beyond is left out, and the log says so. `synced: false` means that the node
+   * whenever its last result is a second old. What it returns is read as JSON, within the bounds of
+   * a node's response: what is beyond is left out, and the log says so. `synced: false` means that the node
    * is syncing. If it throws, rejects or takes longer than `node.timeout`, the node is `unreachable`.
    *
    * @default what its kind says
@@ -118,7 +117,7 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
   startedAt?: Date | undefined;
 }
 
-/** What a host or an operator may change of the page. */
+/** The parts of the page that a host or an operator may change. */
 export interface PageSettings {
   /** What stands in place of the node's name as heading and title: one line, at most 80 characters. */
   readonly title?: string | undefined;
@@ -169,7 +168,8 @@ export interface ResolvedOptions {
   readonly kinds: Readonly<Record<string, Kind>>;
   readonly page: PageSettings;
   readonly node: NodeSettings;
-  readonly forward: Forward;
+  /** What may be called at the node; `undefined` for nothing. */
+  readonly forward: ForwardSettings | undefined;
   /** Counts what `/v1/metrics` tells; nothing where that is not answered. */
   readonly meters: Meters | undefined;
   readonly info: InfoSettings | HostInfo;
@@ -205,7 +205,7 @@ export function withDefaults(options: CheckedOptions): ResolvedOptions {
     kinds: options.kinds ?? {},
     page: options.page ?? {},
     node: options.node ?? {},
-    forward: options.forward ?? "off",
+    forward: settingsOf(options.forward),
     meters: options.metrics ? options.meters ?? createMeters() : undefined,
     info: options.info ?? {},
     startedAt: options.startedAt ?? new Date(),

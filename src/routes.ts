@@ -8,7 +8,7 @@ import type { Fail } from "./answer-error.ts";
 import type { Call } from "./gateway/every-call.ts";
 import type { Gateway } from "./gateway/gateway.ts";
 import { refuseCall, refuseRpc, type WhyNot } from "./gateway/gateway-off.ts";
-import { CALL_METHODS, type Forward, settingsOf } from "./gateway/forward-settings.ts";
+import { CALL_METHODS, type ForwardSettings } from "./gateway/forward-settings.ts";
 import type { Cors } from "./http/cors.ts";
 import { createFinish, type Finish } from "./http/finish.ts";
 import type { Answer, Awaitable, RequestHead } from "./http/message.ts";
@@ -141,9 +141,9 @@ function serviceRoutes(resources: Resources, prefix: Prefix): RouteTable {
 function addCalls(
   table: RouteTable,
   { gateway, isDescribed }: Resources,
-  forward: Forward,
+  forward: ForwardSettings | undefined,
 ): void {
-  const finish = createFinish(settingsOf(forward)?.origins ?? [], "same-origin");
+  const finish = createFinish(forward?.origins ?? [], "same-origin");
   const add = (
     methods: readonly string[],
     template: string,

@@ -1,5 +1,5 @@
 /**
- * Shortens and quotes untrusted text for the page and for logs.
+ * Shortens and quotes untrusted text and values for the page, for logs and for messages.
  *
  * @module
  */
@@ -65,4 +65,21 @@ const escapeOf = (character: string) =>
 export function quote(value: unknown): string {
   const text = typeof value === "bigint" ? String(value) : JSON.stringify(value);
   return String(text).replaceAll(UNPRINTABLE, escapeOf);
+}
+
+/** How much of a text a message repeats. */
+const DESCRIBED_MAX = 60;
+
+/** Describes a value in a message: a short text or number as it is written, of others what they are. */
+export function describeValue(value: unknown): string {
+  if (typeof value === "string") return quote(shorten(value, DESCRIBED_MAX));
+  if (Array.isArray(value)) return "a list";
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? "an invalid Date" : "a Date";
+  if (value instanceof URL) return "a URL object";
+  if (typeof value === "function") return "a function";
+  if (typeof value === "object" && value !== null) {
+    const tag = Object.prototype.toString.call(value).slice("[object ".length, -1);
+    return tag === "Object" ? "an object" : `an object of the class ${tag}`;
+  }
+  return typeof value === "symbol" ? "a symbol" : String(value);
 }

@@ -22,7 +22,7 @@ const checked = (config: Partial<Config>) =>
     remarks: [],
     host: "127.0.0.1",
     port: 0,
-    log: "off",
+    accessLog: "off",
     logCalls: "failed",
     node: {},
     kinds: {},
@@ -139,7 +139,7 @@ check("tells all findings of a description, the errors before the notes", async 
 
 check("the JSON object has what the report has: kind, sources, findings, calls, info", async () => {
   await using node = await serveFetch(play(RECORDINGS.get("anvil")!));
-  const config = { node: { url: node.url }, forward: "reads", file: "nodeface.yaml" } as const;
+  const config = { node: { url: node.url }, forward: { open: ["reads"] }, file: "nodeface.yaml" };
   const { json, isWell } = await checked({ ...config, host: "0.0.0.0", hosts: ["node.example"] });
   const found = JSON.parse(json);
   const page = readFileSync(new URL("../docs/deployment.md", import.meta.url), "utf8");
@@ -232,7 +232,10 @@ check("reads that go without the node's secret are said to, where there is one",
   for (
     const [kind, isSaid] of [["activitypub", true], ["nostr", false]] as const
   ) {
-    const { json } = await checked({ node: { url: NOWHERE, kind, auth }, forward: "reads" });
+    const { json } = await checked({
+      node: { url: NOWHERE, kind, auth },
+      forward: { open: ["reads"] },
+    });
     assert.is(JSON.parse(json).notes.join().includes("called without node.auth"), isSaid, kind);
   }
   rmSync(folder, { recursive: true });

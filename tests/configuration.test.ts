@@ -12,24 +12,27 @@ import { WRITTEN } from "../src/build/write-documents.ts";
 import { formatKinds, listKinds, printKind } from "../src/cli/kinds.ts";
 import { usage } from "../src/cli/usage.ts";
 import { readConfig } from "../src/cli/configuration.ts";
-import { parseFile } from "../src/cli/parse-configuration.ts";
+import { checkFile, parseConfiguration } from "../src/cli/configuration-file.ts";
 import { files } from "../src/cli/files.ts";
-import { ConfigError } from "../src/cli/configuration-error.ts";
+import { ConfigError } from "../src/cli/arguments.ts";
 import { makePlan } from "../src/info/query-plan.ts";
 import { KINDS } from "../src/generated/kinds.js";
 import { KIND_ALIASES, KIND_NAMES } from "../src/generated/kind-names.js";
 import { withDefaults } from "../src/options.ts";
-import { readValue } from "../src/settings/check.ts";
-import { configuration, OPTIONS } from "../src/options-schema.ts";
-import { COMMAND, type CommandSetting } from "../src/settings/flags-and-variables.ts";
-import { aboutOf, partsOf, type Schema } from "../src/settings/schema-builders.ts";
+import { readValue } from "../src/settings/schema.ts";
+import { configuration, optionsSchema } from "../src/options-schema.ts";
+import { CLI_OPTIONS, type CliOption } from "../src/settings/command-line.ts";
+import { aboutOf, partsOf, type Schema } from "../src/settings/schema.ts";
 
 const config = suite("config");
+
+/** Checks a configuration without the files that it names. */
+const readFile = (text: string, name: string) => checkFile(parseConfiguration(text, name));
 
 /** Everything that is wrong with a file. */
 function problems(text: string): readonly string[] {
   try {
-    parseFile(text, "nodeface.yaml");
+    readFile(text, "nodeface.yaml");
     return [];
   } catch (error) {
     assert.instance(error, ConfigError);
@@ -96,7 +99,7 @@ config("a title is a line that says something", () => {
 config("the example of every key is right", () => {
   const text = `
 listen: "[::1]:8080"
-log: json
+access_log: json
 description: openapi.yaml
 node:
   public_url: https://node.example/rpc
@@ -125,9 +128,9 @@ info:
     members: { from: net#/a, as: { count: /up } }
 `;
   assert.equal(problems(text), []);
-  assert.equal(parseFile(text, "").listen, { host: "::1", port: 8080 });
-  assert.equal(parseFile(JSON.stringify({ log: "text" }), ""), { log: "text" });
-  assert.equal(parseFile("", ""), {});
+  assert.equal(readFile(text, "").listen, { host: "::1", port: 8080 });
+  assert.equal(readFile(JSON.stringify({ access_log: "text" }), ""), { access_log: "text" });
+  assert.equal(readFile("", ""), {});
 });
 
 config(
@@ -175,9 +178,9 @@ info:
     const [place, what] of [
       [
         "1:1",
-        "prot is no key here; there are listen, log, log_calls, hosts, cors, description, forward, metrics, kinds, page, node, info",
+        "unknown key prot; expected one of listen, access_log, log_calls, hosts, cors, description, forward, metrics, kinds, page, node, info",
       ],
-      ["2:1", "nod is no key here; did you mean node?"],
+      ["2:1", "unknown key nod; did you mean node?"],
       ["3:9", "listen must be an address and a port, as in 127.0.0.1:8080"],
       ["4:14", "node.url must begin with http:// or https://, not ftp://"],
       [
@@ -191,7 +194,7 @@ info:
       ["6:8", 'info.ttl must be a duration such as "2s", "500ms" or "1m", at most 24h, not 5'],
       ["8:15", "info.sources.a.get must be a path"],
       ["9:19", "info.sources.b.jsonrpc must be"],
-      ["9:22", "info.sources.b.foo is no key here; there are jsonrpc, params"],
+      ["9:22", "unknown key info.sources.b.foo; expected one of jsonrpc, params"],
       ["10:5", "info.sources.c must have one of jsonrpc, get, post, file, command"],
       ["12:5", "info.fields.Height must be a key in snake_case"],
       ["13:14", "info.fields.version must be a source, # and a JSON Pointer"],
@@ -289,7 +292,7 @@ config("hosts and origins are lists, or * for any", async () => {
 });
 
 config("flags win over the environment, that over the file, that over the defaults", async () => {
-  const file = "{ listen: 'h:1', log: text, node: { url: 'http://f', kind: etcd } }";
+  const file = "{ listen: 'h:1', access_log: text, node: { url: 'http://f', kind: etcd } }";
   const env = { PORT: "2", NODEFACE_KIND: "nats", NODEFACE_CONFIG: "x" };
   const found = await read(["http://a", "--port", "3"], env, file);
   assert.equal(found, {
@@ -298,14 +301,14 @@ config("flags win over the environment, that over the file, that over the defaul
     remarks: [],
     host: "h",
     port: 3,
-    log: "text",
+    accessLog: "text",
     logCalls: "failed",
     node: { url: "http://a", kind: "nats" },
     kinds: {},
     info: {},
   });
-  const { host, port, log } = await read([]);
-  assert.equal([host, port, log], ["127.0.0.1", 8080, "off"]);
+  const { host, port, accessLog } = await read([]);
+  assert.equal([host, port, accessLog], ["127.0.0.1", 8080, "off"]);
 });
 
 config("wrong arguments, environment and file are all reported together", async () => {
@@ -321,7 +324,7 @@ config("wrong arguments, environment and file are all reported together", async 
         "NODE_URL",
         "--port must be",
         "NODEFACE_HOST must be",
-        "f:1:1: y is no",
+        "f:1:1: unknown key y",
       ]
     ) {
       assert.ok(lines.some((line) => line.includes(part)), `${part} in ${lines.join("\n")}`);
@@ -378,7 +381,7 @@ config("an IPv6 address to listen on may stand in brackets", async () => {
 
 for (const [name, kind] of Object.entries(KINDS)) {
   config(`nodeface kinds ${name} prints a configuration that means the same`, () => {
-    const { node, info } = parseFile(printKind(name)!, "");
+    const { node, info } = readFile(printKind(name)!, "");
     assert.equal(node, { url: kind.url, kind: name });
     const times = { ttl: 1000, timeout: 2000 };
     const { sources, fields, static: fixed } = makePlan(name, kind, {}, times);
@@ -425,10 +428,10 @@ config("the schema tells editors what the command would say", () => {
 config("every example of the reference is a configuration", () => {
   const examples = [...configurationReference().matchAll(/^```yaml\n([^]*?)^```/gm)];
   assert.ok(examples.length >= 4);
-  for (const [, yaml] of examples) parseFile(yaml!, "docs/configuration.md");
+  for (const [, yaml] of examples) readFile(yaml!, "docs/configuration.md");
   for (const [schema, example] of examplesIn(configuration())) {
-    const { mistakes } = readValue(parse(example), schema);
-    assert.equal(mistakes, [], example);
+    const { diagnostics } = readValue(parse(example), schema);
+    assert.equal(diagnostics, [], example);
   }
 });
 
@@ -444,7 +447,7 @@ function* examplesIn(schema: Schema): Generator<[Schema, string]> {
 
 config("what the table says of defaults is what the service does", () => {
   const { hosts, cors, prefix } = withDefaults({});
-  const { entries } = partsOf(OPTIONS);
+  const { entries } = partsOf(optionsSchema());
   const said = [entries!.hosts, entries!.cors, entries!.prefix].map((setting) =>
     parse(aboutOf(setting!).default!)
   );
@@ -452,19 +455,19 @@ config("what the table says of defaults is what the service does", () => {
 });
 
 config("a key of the file says the same of its flag and variables as --help", () => {
-  const { node, log, description } = partsOf(configuration()).entries!;
+  const { node, access_log: accessLog, description } = partsOf(configuration()).entries!;
   const { url, kind } = partsOf(node!).entries!;
-  const keys = { url, kind, spec: description, log };
+  const keys = { url, kind, spec: description, accessLog };
   for (const [name, setting] of Object.entries(keys)) {
-    const { text: _, rule: ___, ...about } = aboutOf(setting!) as CommandSetting;
-    const { text: __, rule, ...command } = COMMAND[name as keyof typeof keys] as CommandSetting;
-    assert.equal({ rule, ...about }, { rule, ...command }, name);
+    const { text: _, ...about } = aboutOf(setting!);
+    const { text: __, ...command } = CLI_OPTIONS[name as keyof typeof keys];
+    assert.equal(about, command, name);
   }
 });
 
 config("--help has every flag and variable, in lines that a terminal holds", () => {
   const text = usage();
-  for (const { flag, variables = [] } of Object.values<CommandSetting>(COMMAND)) {
+  for (const { flag, variables = [] } of Object.values<CliOption>(CLI_OPTIONS)) {
     if (flag) assert.match(text, `--${flag} `);
     for (const variable of variables) assert.match(text, variable);
   }
@@ -487,7 +490,7 @@ config("what is no configuration at all is said so", () => {
   assert.match(of("- a\n"), "1:1: must be an object with keys such as listen");
   assert.match(of("- a\n"), "not a list");
   assert.match(of("# mine\n- a\n"), "2:1: must be an object");
-  assert.match(of("log: off\n---\nlog: off\n"), "a second document begins here");
+  assert.match(of("metrics: true\n---\nmetrics: true\n"), "a second document begins here");
   assert.match(of("node: { url: http://a\ninfo:\n"), '"}" is missing before this');
   assert.match(of("hosts: [1]"), "nodeface.yaml:1:9: hosts[0] must be a host name");
 });
@@ -503,7 +506,7 @@ config("an alias in a circle is an error, wherever it stands", () => {
 });
 
 config("whole numbers keep their digits, however many", () => {
-  const { info } = parseFile("info: { static: { a: 12345678901234567890, b: 7, c: 1.5 } }", "");
+  const { info } = readFile("info: { static: { a: 12345678901234567890, b: 7, c: 1.5 } }", "");
   assert.equal(info!.static, { a: 12345678901234567890n, b: 7, c: 1.5 });
 });
 
@@ -525,7 +528,7 @@ config("what cannot be is refused, with its bound or the nearest right name", ()
   assert.match(of("info: { stale: 99999999999h }"), "at most 24h");
   assert.match(of("node: { timeout: 11s }"), "at most 10s");
   const longest = "node: { timeout: 10s }\ninfo: { ttl: 24h, stale: 24h }\n";
-  assert.equal(parseFile(longest, "c.yaml"), parse(longest));
+  assert.equal(readFile(longest, "c.yaml"), parse(longest));
   assert.match(of("node: { timeout: 0s }"), "at least 1ms");
   assert.match(
     of("info: { sources: { __proto__: { file: a } } }"),
@@ -541,14 +544,14 @@ config("what cannot be is refused, with its bound or the nearest right name", ()
   );
   assert.match(
     of("node: { auth: { basic_file: /x, mach: y } }"),
-    "node.auth.mach is no key here; did",
+    "unknown key node.auth.mach; did",
   );
   assert.match(of("listen: '*:9160'"), "0.0.0.0 listens on all addresses of IPv4, :: on all");
   assert.match(of("info: { static: { a: .inf } }"), "must be a JSON value, not Infinity");
 });
 
 config("all places in a file are relative to it, and ~/ is the home directory", () => {
-  const { node, info } = parseFile(
+  const { node, info } = readFile(
     `node: { auth: { digest_file: secret }, tls: { ca_file: ca.pem } }
 info:
   sources: { a: { file: a.json }, b: { file: /b.json }, c: { file: ~/c.json } }
@@ -571,12 +574,12 @@ config("~/ is the home directory in flags and variables too", async () => {
 config(
   "nodeface.yaml of the working directory is read where no other is named, and said",
   async () => {
-    const found = await read([], {}, "log: json", "nodeface.yaml");
-    assert.equal([found.log, found.file], ["json", "nodeface.yaml"]);
+    const found = await read([], {}, "access_log: json", "nodeface.yaml");
+    assert.equal([found.accessLog, found.file], ["json", "nodeface.yaml"]);
     assert.match(found.remarks[0]!.message, "the configuration is nodeface.yaml");
-    const none = await read([], {}, "log: json");
-    assert.equal([none.log, none.file, none.remarks], ["off", undefined, []]);
-    const named = await read(["--config", "other.yaml"], {}, "log: json", "nodeface.yaml");
+    const none = await read([], {}, "access_log: json");
+    assert.equal([none.accessLog, none.file, none.remarks], ["off", undefined, []]);
+    const named = await read(["--config", "other.yaml"], {}, "access_log: json", "nodeface.yaml");
     assert.equal([named.file, named.remarks], ["other.yaml", []]);
   },
 );
@@ -586,7 +589,7 @@ config("a file that is there is found on every runtime", async () => {
   assert.equal([await files.isThere(path), await files.isThere(`${path}x`)], [true, false]);
 });
 
-config("a variable NODEFACE_… that nothing reads is told, with the nearest", async () => {
+config("an unknown variable NODEFACE_… is told, with the nearest", async () => {
   const env = { NODEFACE_PROT: "1", NODEFACE_SECRET: "x", HOST: "evil", OTHER: "1" };
   const { remarks, host } = await read(
     ["--config", "x"],
@@ -596,7 +599,7 @@ config("a variable NODEFACE_… that nothing reads is told, with the nearest", a
   assert.is(host, "127.0.0.1");
   assert.equal(remarks, [{
     level: "warn",
-    message: "nothing reads the variable NODEFACE_PROT; did you mean NODEFACE_PORT?",
+    message: "unknown environment variable NODEFACE_PROT; did you mean NODEFACE_PORT?",
   }]);
 });
 
@@ -685,7 +688,7 @@ config("a flag that is none is answered with the flag or the key that is meant",
   }
   for (const key of Object.keys(partsOf(configuration()).entries!)) {
     const [message = ""] = await wrong([`--x-${key}`.replace("x-", "")]);
-    const flags = Object.values<CommandSetting>(COMMAND).map(({ flag }) => flag);
+    const flags = Object.values<CliOption>(CLI_OPTIONS).map(({ flag }) => flag);
     if (!flags.includes(key)) assert.match(message, /did you mean --|key of the configuration|URL/);
   }
 });
@@ -693,14 +696,14 @@ config("a flag that is none is answered with the flag or the key that is meant",
 config("a key at another place is answered with its own", () => {
   for (
     const [text, complaint] of [
-      ["url: http://127.0.0.1:1", "url is no key here; did you mean node.url?"],
-      ["kind: etcd", "kind is no key here; did you mean node.kind?"],
-      ["port: 80", "port is no key here; did you mean listen?"],
-      ["host: a", "host is no key here; did you mean listen?"],
-      ["spec: a.yaml", "spec is no key here; did you mean description?"],
-      ["token_file: a", "token_file is no key here; did you mean forward.token_file?"],
-      ["fields: {}", "fields is no key here; did you mean info.fields?"],
-      ["node: { basic_file: a }", "node.basic_file is no key here; did you mean auth.basic_file?"],
+      ["url: http://127.0.0.1:1", "unknown key url; did you mean node.url?"],
+      ["kind: etcd", "unknown key kind; did you mean node.kind?"],
+      ["port: 80", "unknown key port; did you mean listen?"],
+      ["host: a", "unknown key host; did you mean listen?"],
+      ["spec: a.yaml", "unknown key spec; did you mean description?"],
+      ["token_file: a", "unknown key token_file; did you mean forward.token_file?"],
+      ["fields: {}", "unknown key fields; did you mean info.fields?"],
+      ["node: { basic_file: a }", "unknown key node.basic_file; did you mean auth.basic_file?"],
       [
         "forward: true",
         'forward must be off, reads, or an object with what is open, not "true"; did you mean reads?',
@@ -726,6 +729,24 @@ config("a description that is not there is refused, one at a URL may come later"
   );
   for (const place of ["http://127.0.0.1:9/x.yaml", "none"]) {
     assert.is(await of(["--spec", place]), place);
+  }
+});
+
+config("the old names of the access log are read, with a line that says the new one", async () => {
+  const line = (before: string, now: string) => [
+    { level: "warn", message: `${before} is called ${now} now; the old name is read in 0.3 alone` },
+  ];
+  const flag = await read(["--log", "json"]);
+  assert.equal([flag.accessLog, flag.remarks], ["json", line("--log", "--access-log")]);
+  const variable = await read([], { NODEFACE_LOG: "text" });
+  const variables = line("NODEFACE_LOG", "NODEFACE_ACCESS_LOG");
+  assert.equal([variable.accessLog, variable.remarks], ["text", variables]);
+  const file = await read(["--config", "x"], {}, "log: json");
+  assert.equal([file.accessLog, file.remarks], ["json", line("log", "access_log")]);
+  const env = { NODEFACE_ACCESS_LOG: "text", NODEFACE_LOG: "json" };
+  assert.equal([(await read([], env)).accessLog, (await read([], env)).remarks], ["text", []]);
+  for (const name of ["access-log", "log"]) {
+    assert.is((await read([`--${name}=off`, "--config", "x"], {}, "log: json")).accessLog, "off");
   }
 });
 

@@ -6,13 +6,12 @@ import { join } from "node:path";
 import process from "node:process";
 import { check } from "../src/cli/check.ts";
 import { type Config, readConfig } from "../src/cli/configuration.ts";
-import { parseFile } from "../src/cli/parse-configuration.ts";
-import { files } from "../src/cli/files.ts";
+import { checkFile, parseConfiguration } from "../src/cli/configuration-file.ts";
+import { files, writeNewFile } from "../src/cli/files.ts";
 import { init } from "../src/cli/init.ts";
 import { newConfiguration } from "../src/cli/new-configuration.ts";
-import { writeNewFile } from "../src/cli/write-new-file.ts";
 import { configuration } from "../src/options-schema.ts";
-import { aboutOf, partsOf, type Settings } from "../src/settings/schema-builders.ts";
+import { aboutOf, partsOf, type Settings } from "../src/settings/schema.ts";
 import { serveFetch } from "./nodes/_played-server.ts";
 import { play, RECORDINGS } from "./nodes/_recorded.ts";
 
@@ -61,7 +60,11 @@ starts(
       assert.match(said, "Next: nodeface check --config ");
       const config = await readBack(folder);
       assert.equal([config.node.url, config.node.kind], [node.url, "etcd"]);
-      assert.equal([config.host, config.port, config.forward], ["127.0.0.1", 8099, "reads"]);
+      assert.equal([config.host, config.port, config.forward], [
+        "127.0.0.1",
+        8099,
+        { open: ["reads"] },
+      ]);
       assert.is(config.metrics, true);
       assert.match(
         (await check({ ...config, node: { ...config.node, url: node.url } })).report,
@@ -76,18 +79,18 @@ starts(
   () =>
     inFolder(async (folder, run) => {
       const file = join(folder, "nodeface.yaml");
-      writeFileSync(file, "log: json\n");
+      writeFileSync(file, "access_log: json\n");
       assert.match(await refusal(run(NOWHERE)), "is there already, and stays as it is");
-      assert.is(readFileSync(file, "utf8"), "log: json\n");
+      assert.is(readFileSync(file, "utf8"), "access_log: json\n");
     }),
 );
 
 starts("a file that appears meanwhile stays as it is too", () =>
   inFolder(async (folder) => {
     const file = join(folder, "nodeface.yaml");
-    writeFileSync(file, "log: json\n");
+    writeFileSync(file, "access_log: json\n");
     assert.match(await refusal(writeNewFile(file, "new", 0o644)), "it is there already");
-    assert.is(readFileSync(file, "utf8"), "log: json\n");
+    assert.is(readFileSync(file, "utf8"), "access_log: json\n");
     assert.equal(readdirSync(folder), ["nodeface.yaml"]);
   }));
 
@@ -154,6 +157,9 @@ starts(
     }),
 );
 
+/** Checks a configuration without the files that it names. */
+const readFile = (text: string, name: string) => checkFile(parseConfiguration(text, name));
+
 /** Every setting of the file that is no object of its own, by its path. */
 function* leaves(settings: Settings, path = ""): Generator<[path: string, about: string]> {
   for (const [key, setting] of Object.entries(settings)) {
@@ -176,12 +182,12 @@ starts("every setting stands in the file, with what it does", () => {
 
 starts("the file is a configuration as it is, and with one key after the other set", () => {
   let text = newConfiguration(EMPTY);
-  parseFile(text, "nodeface.yaml");
+  readFile(text, "nodeface.yaml");
   const keys = [...text.matchAll(/^ *#\w+: .*$/gm)];
   assert.ok(keys.length > 15);
   for (const [line] of keys) {
     text = text.replace(line, line.replace("#", ""));
-    parseFile(text, "nodeface.yaml");
+    readFile(text, "nodeface.yaml");
   }
 });
 

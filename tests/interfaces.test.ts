@@ -7,8 +7,8 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse, stringify } from "yaml";
 import { kindJsonSchema, kindsReference } from "../src/build/kind-documents.ts";
-import { ConfigError } from "../src/cli/configuration-error.ts";
-import { parseKind } from "../src/cli/kind-file.ts";
+import { ConfigError } from "../src/cli/arguments.ts";
+import { parseKind } from "../src/cli/yaml-file.ts";
 import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 import { formatJson } from "../src/json/lossless.ts";
 import { formatPointer, resolveFragment } from "../src/json/pointer.ts";
@@ -139,10 +139,8 @@ interfaces(
     - { name: c, summary: C, params: [], result: { name: r, schema: {} }, x-acess: read }
     - { name: a, summary: D, params: [], result: { name: r, schema: {} }, x-access: read }
     - name: d
-      params: [{ name: x, schema: { type: strin } }, { name: x, schema: {} }, { name: y }]
+      params: [{ name: x, schema: { type: strin } }, { schema: {} }]
       result: { name: r, schema: { $ref: "#/components/schemas/Blok" } }
-      examples: [{ name: e, params: [{ name: z, value: 1 }], result: { name: r, value: 1 } }]
-      paramStructure: by-place
       x-access: write
       x-cost: light
       x-since: 0.19
@@ -157,32 +155,23 @@ interfaces(
           'x-access must be one of read, write, secret, not "raed"; did you mean read?',
         ],
         ["11:7", "openrpc.methods[2] needs x-access"],
-        ["11:75", "x-acess is no key here; did you mean x-access?"],
+        ["11:75", "unknown key openrpc.methods[2].x-acess; did you mean x-access?"],
         [
           "12:15",
-          'openrpc.methods[3].name is "a" a second time; openrpc.methods[0] is it, too',
+          'openrpc.methods[3].name is "a" a second time, as is that of methods[0]',
         ],
         ["13:7", "openrpc.methods[4] needs summary"],
-        [
-          "14:43",
-          'type is "strin", which is no type of JSON Schema; did you mean string?',
-        ],
-        [
-          "14:62",
-          'params[1].name is "x" a second time; openrpc.methods[4].params[0] is it, too',
-        ],
-        ["14:79", "params[2] needs schema"],
+        ["14:37", '"type" must be one or more of array, boolean, integer'],
+        ["14:54", 'needs "name", a text, to be a content descriptor'],
         [
           "15:42",
-          'is "#/components/schemas/Blok", which is not there; did you mean Block?',
+          'the reference to "#/components/schemas/Blok" leads nowhere; did you mean Block?',
         ],
-        ["16:46", 'is "z", which is no parameter of the method'],
-        ["17:23", "must be one of by-name, by-position, either"],
-        ["19:15", 'must be heavy, not "light"'],
-        ["20:16", 'must be a version in quotes, as in "0.19", not 0.19'],
-        ["21:20", 'must be the name of software in lower case, not "One"'],
-        ["22:17", "must be true; leave it out where it does not hold"],
-        ["23:62", 'must lead to #/components/…, not to "other.yaml#/A"'],
+        ["17:15", 'must be heavy, not "light"'],
+        ["18:16", 'must be a version in quotes, as in "0.19", not 0.19'],
+        ["19:20", 'must be the name of software in lower case, not "One"'],
+        ["20:17", "must be true; leave it out where it does not hold"],
+        ["21:62", '"other.yaml#/A" leads elsewhere than to #/components/…'],
       ],
     );
     assertProblems("openrpc: { methods: [] }\n", [[
@@ -229,21 +218,18 @@ interfaces(
           "must be a path such as /v1 and no more: the node's URL comes before it",
         ],
         ["11:7", "openapi.paths./blocks/{hash}.get needs x-access"],
-        ["11:7", 'needs the parameter "hash", which is in its path'],
-        ["12:5", "is the same path as /blocks/{hash}"],
-        ["13:7", 'has "id" in its path, so it must be required: true'],
-        ["13:7", 'has the parameter "hsh", which is not in its path'],
-        ["13:7", 'has x-multi-segment at "q", which is not in its path'],
-        ["14:22", 'operationId is "a" a second time'],
-        ["20:28", "must be one of path, query, header"],
-        [
-          "21:22",
-          'must be a status in quotes such as "200" or "4XX", or default',
-        ],
+        ["11:7", 'the path "/blocks/{hash}" has no parameter "hash"'],
+        ["12:5", 'is to clients the same as "/blocks/{hash}"'],
+        ["14:9", 'the operationId "a" is that of GET /blocks/{hash} as well'],
+        ["16:9", 'the path parameter "hsh" has no place in "/blocks/{id}"'],
+        ["18:13", 'a parameter needs "required"'],
+        ["19:13", 'the parameter "q" has x-multi-segment, and is not in the path'],
+        ["20:13", '"in" must be one of path, query, header'],
+        ["21:22", '"20" must be a status, such as "200", "4XX" or "default"'],
         ["23:5", "must be a path such as /blocks/{hash}, without a query"],
-        ["24:7", "gett is no key here; did you mean get?"],
-        ["29:71", "must lead to a schema"],
-        ["30:35", "which is not there"],
+        ["24:7", "unknown key openapi.paths.blocks.gett; did you mean get?"],
+        ["29:71", "leads to a parameter where a schema belongs"],
+        ["30:35", "leads nowhere"],
       ],
     );
   },

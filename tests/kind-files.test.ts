@@ -9,8 +9,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { besideReference } from "../src/build/beside-documents.ts";
 import { kindJsonSchema, kindsReference } from "../src/build/kind-documents.ts";
-import { parseKind } from "../src/cli/kind-file.ts";
-import { ConfigError } from "../src/cli/configuration-error.ts";
+import { parseKind } from "../src/cli/yaml-file.ts";
+import { ConfigError } from "../src/cli/arguments.ts";
 import { readConfig } from "../src/cli/configuration.ts";
 import { printKind } from "../src/cli/kinds.ts";
 import { KIND_ALIASES, KIND_NAMES } from "../src/generated/kind-names.js";
@@ -221,10 +221,10 @@ health:
 `);
   const expected: [place: string, message: string][] = [
     ["2:6", "url must begin with http:// or https://; did you mean http://127.0.0.1:9000?"],
-    ["3:1", "detct is no key here; did you mean detect?"],
+    ["3:1", "unknown key detct; did you mean detect?"],
     ["4:11", 'names the source "inf", which is not there; did you mean info?'],
     ["4:28", 'must be a regular expression, not "("'],
-    ["6:23", "sources.info.tll is no key here; did you mean ttl?"],
+    ["6:23", "unknown key sources.info.tll; did you mean ttl?"],
     ["7:13", "sources.a.get leads back to itself"],
     ["8:13", "sources.b.get leads back to itself"],
     ["9:20", 'fields.version names the source "ifo", which is not there; did you mean info?'],
@@ -337,7 +337,7 @@ kinds("what is wrong with them is said with the name of their file", async () =>
   const found = await wrong([], files);
   for (
     const message of [
-      "bad.yaml:10:1: colour is no key here",
+      "bad.yaml:10:1: unknown key colour",
       "cannot read gone.json: no such file",
       "nodeface.yaml:1:19: kinds[1] must be a file such as mine.yaml, called as its kind is",
       "nodeface.yaml:1:41: kinds[3] is called as kinds[0] is: bad",

@@ -24,7 +24,6 @@ const peers = { method: "GET", path: "/v1/peers", operation, handle };
 /** Operation objects at `/v1/peers/{id}`, and what is wrong with them. */
 const OPERATIONS: readonly [operation: unknown, complaint: string][] = [
   [5, " must be an object"],
-  [{ sumary: "List" }, ".sumary is no key here; did you mean summary?"],
   [{ tags: "Node" }, '.tags must be a list of texts, not "Node"'],
   [{ responses: [] }, ".responses must be an object, not a list"],
   [{ responses: { 200: "Done" } }, '.responses.200 must be an object, not "Done"'],
@@ -50,7 +49,7 @@ const OPERATIONS: readonly [operation: unknown, complaint: string][] = [
 ];
 
 const WRONG: readonly [wrong: unknown, complaint: string][] = [
-  [{ prefx: "/node" }, "prefx is no key here; did you mean prefix?"],
+  [{ prefx: "/node" }, "unknown key prefx; did you mean prefix?"],
   [{ node: 5 }, "node must be the URL of the node, or an object with url, not 5"],
   [{ node: null }, "node must be the URL of the node, or an object with url, not null"],
   [
@@ -113,7 +112,7 @@ const WRONG: readonly [wrong: unknown, complaint: string][] = [
   ],
   [
     { description: { text: "x", txet: "y" } },
-    "description.txet is no key here; did you mean text?",
+    "unknown key description.txet; did you mean text?",
   ],
   [{ info: { ttl: "soon" } }, "info.ttl must be a duration"],
   [{ node: { timeout: "2 parsec" } }, "node.timeout must be a duration"],
@@ -123,7 +122,7 @@ const WRONG: readonly [wrong: unknown, complaint: string][] = [
     "startedAt must be a Date, such as new Date(), not an invalid Date",
   ],
   [{ log: 5 }, "log must be a function, not 5"],
-  [{ onError() {} }, "onError is no key here"],
+  [{ onError() {} }, "unknown key onError"],
   [{ prefix: null }, 'prefix must be a path such as "/node1"'],
   [{ operations: peers }, "operations must be a list of operations, not an object"],
   [{ operations: [{ ...peers, handle: undefined }] }, "operations[0] needs handle"],
@@ -136,16 +135,20 @@ const WRONG: readonly [wrong: unknown, complaint: string][] = [
     `operations[0].operation${complaint}`,
   ]),
   [
+    { operations: [{ ...peers, operation: { sumary: "List" } }] },
+    "unknown key operations[0].operation.sumary; did you mean summary?",
+  ],
+  [
     { operations: [{ ...peers, cors: ["app.example"] }] },
     "operations[0].cors[0] must be an origin such as https://app.example",
   ],
-  [{ document: { title: "Mine" } }, "document.title is no key here; did you mean info.title?"],
+  [{ document: { title: "Mine" } }, "unknown key document.title; did you mean info.title?"],
   [{ document: { info: { title: "Mine" } } }, "document.info needs version"],
   [{ document: { tags: [{ nam: "A" }] } }, "document.tags[0] needs name"],
   [{ document: { externalDocs: {} } }, "document.externalDocs needs url"],
   [
     { document: { components: { schema: {} } } },
-    "document.components.schema is no key here; did you mean schemas?",
+    "unknown key document.components.schema; did you mean schemas?",
   ],
   [
     { document: { components: { responses: { Gone: 5 } } } },

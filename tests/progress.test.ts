@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { createProgress } from "../src/cli/progress.ts";
+import { createProgress } from "../src/cli/terminal.ts";
 
 const progress = suite("what takes long");
 

@@ -7,7 +7,7 @@ import process from "node:process";
 import { check } from "../src/cli/check.ts";
 import { readConfig } from "../src/cli/configuration.ts";
 import { files } from "../src/cli/files.ts";
-import { formatMessage } from "../src/cli/open-log.ts";
+import { formatMessage } from "../src/cli/output.ts";
 import { warnOfReaders } from "../src/file-access.ts";
 import { judgeSettings } from "../src/gateway/judge-settings.ts";
 import { readToken } from "../src/gateway/token.ts";

@@ -69,9 +69,9 @@ serving("tells the log of a service when the stream of an operation fails", asyn
 
 /** Options that are wrong, and what is said of them. */
 const WRONG: readonly [options: unknown, message: string][] = [
-  [{ host: "127.0.0.1" }, "host is no key here; did you mean hostname?"],
-  [{ prot: 1 }, "prot is no key here; did you mean port?"],
-  [{ tls: 1 }, "tls is no key here; there are hostname, port, onAnswer, onError"],
+  [{ host: "127.0.0.1" }, "unknown key host; did you mean hostname?"],
+  [{ prot: 1 }, "unknown key prot; did you mean port?"],
+  [{ tls: 1 }, "unknown key tls; expected one of hostname, port, onAnswer, onError"],
   [{ port: "8080" }, 'port must be a whole number from 0 to 65535, not "8080"'],
   [{ port: 65_536 }, "port must be a whole number from 0 to 65535, not 65536"],
   [{ port: NaN }, "port must be a whole number from 0 to 65535, not NaN"],
@@ -79,7 +79,7 @@ const WRONG: readonly [options: unknown, message: string][] = [
   [{ hostname: "http://a" }, "hostname must be a host name or an IP address"],
   [{ hostname: null }, "hostname must be a host name or an IP address"],
   [{ onError: 5 }, "onError must be a function, not 5"],
-  [{ host: "a", port: -1 }, "wrong options:\n  host is no key here"],
+  [{ host: "a", port: -1 }, "wrong options:\n  unknown key host"],
 ];
 
 for (const [options, message] of WRONG) {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { show } from "../settings/show.ts";
+import { describeValue } from "../untrusted-text.ts";
 import type { ServeOptions } from "./shared.ts";
 
 /** Where a server is to listen. */
@@ -41,7 +41,7 @@ export async function checkServeOptions(options: ServeOptions = {}): Promise<Add
     const rule = Object.hasOwn(RULES, key) ? RULES[key as keyof ServeOptions] : undefined;
     if (!rule) mistakes.push(await describeUnknown(key));
     else if (value !== undefined && !rule.isRight(value)) {
-      mistakes.push(`${key} must be ${rule.right}, not ${show(value)}`);
+      mistakes.push(`${key} must be ${rule.right}, not ${describeValue(value)}`);
     }
   }
   if (mistakes.length === 1) throw new TypeError(mistakes[0]);
@@ -55,8 +55,8 @@ async function describeUnknown(key: string): Promise<string> {
   const { didYouMean, nearest } = await import("../nearest.ts");
   const names = Object.keys(RULES);
   const meant = nearest(key, names);
-  const right = meant ? didYouMean(meant) : `; there are ${names.join(", ")}`;
-  return `${key} is no key here${right}`;
+  const right = meant ? didYouMean(meant) : `; expected one of ${names.join(", ")}`;
+  return `unknown key ${key}${right}`;
 }
 
 function isFunction(value: unknown): boolean {

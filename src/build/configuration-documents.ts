@@ -7,14 +7,8 @@
 import { readFileSync } from "node:fs";
 import { type JsonSchema, toJsonSchema } from "@valibot/to-json-schema";
 import { configuration } from "../options-schema.ts";
-import { COMMAND, type CommandSetting } from "../settings/flags-and-variables.ts";
-import {
-  type About,
-  aboutOf,
-  partsOf,
-  type Schema,
-  type Settings,
-} from "../settings/schema-builders.ts";
+import { CLI_OPTIONS, type CliOption } from "../settings/command-line.ts";
+import { type About, aboutOf, partsOf, type Schema, type Settings } from "../settings/schema.ts";
 
 /** The text of `spec/nodeface.schema.json`. */
 export function configurationSchema(): string {
@@ -23,15 +17,25 @@ export function configurationSchema(): string {
 
 /** A schema as the text of a JSON Schema, for editors. */
 export function jsonSchemaOf(of: Schema, title: string): string {
-  const { $schema, ...schema } = toJsonSchema(of, {
+  const { $schema, ...schema } = convert(of);
+  const whole = { $schema, title, ...schema };
+  return `${JSON.stringify(whole, null, 2)}\n`;
+}
+
+function convert(schema: Schema): JsonSchema {
+  const { $defs: _, ...converted } = toJsonSchema(schema, {
     target: "draft-2020-12",
     typeMode: "input",
     ignoreActions: ["check", "raw_check", "raw_transform", "transform"],
     overrideAction: ({ jsonSchema }) => described(jsonSchema),
-    overrideSchema: ({ valibotSchema, jsonSchema }) => closed(jsonSchema, valibotSchema.type),
+    overrideSchema: ({ valibotSchema, jsonSchema }) => {
+      if (!("getter" in valibotSchema)) return closed(jsonSchema, valibotSchema.type);
+      // Editors show a schema in its place better than a reference to it.
+      const { $schema: _, ...inner } = convert((valibotSchema.getter as () => Schema)());
+      return inner;
+    },
   });
-  const whole = { $schema, title, ...schema };
-  return `${JSON.stringify(whole, null, 2)}\n`;
+  return converted;
 }
 
 /** A schema with what is said of its setting in place of the metadata. */
@@ -50,14 +54,14 @@ function closed({ default: _, required = [], ...schema }: JsonSchema, type: stri
 
 /** The text of `docs/configuration.md`. */
 export function configurationReference(): string {
-  const rows = Object.values<CommandSetting>(COMMAND).map(flagRow).join("");
+  const rows = Object.values<CliOption>(CLI_OPTIONS).map(flagRow).join("");
   return fillPage("docs/configuration.md", {
     flags: `| flag | variables | key of the file | default |\n| --- | --- | --- | --- |\n${rows}`,
     keys: sections(partsOf(configuration()).entries!, "").join("\n"),
   });
 }
 
-function flagRow({ key, flag, variables = [], argument, default: usual }: CommandSetting): string {
+function flagRow({ key, flag, variables = [], argument, default: usual }: CliOption): string {
   const cells = [
     code([...flag ? [`--${flag}`] : [], ...argument ? [argument] : []].join(" ")),
     variables.map(code).join(", "),

@@ -258,7 +258,7 @@ function aliasesIn(text: string): readonly string[] {
  * called, each by itself.
  */
 async function checkedKinds(files: ReadonlyMap<string, string>): Promise<Modules> {
-  const { parseKind } = await import("../cli/kind-file.ts");
+  const { parseKind } = await import("../cli/yaml-file.ts");
   const problems: string[] = [];
   const kinds: Record<string, Kind> = {};
   const modules: Modules = new Map();

@@ -11,18 +11,16 @@ import { fileURLToPath } from "node:url";
 const SRC = fileURLToPath(new URL("..", import.meta.url));
 
 /**
- * What most parts import: the service, rules for settings, names of sources, what JSON keeps, what adapters
- * share, and what the command complains with.
+ * What most parts import: the service, the settings, names of sources, what JSON keeps, and what adapters share.
  */
 const SHARED = [
   "assemble-nodeface",
-  "settings/flags-and-variables",
+  "options-schema",
   "info/query-plan",
   "json/copy-as-json",
   "adapters/answer-record",
   "adapters/timeouts",
   "adapters/check-serve-options",
-  "cli/configuration-error",
 ];
 
 /**

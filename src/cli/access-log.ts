@@ -26,7 +26,7 @@ const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
  * 2026-01-02T03:04:07.890Z - - 400 0.1
  * ```
  *
- * @param time when the answer ended
+ * @param time when the response ended
  */
 export function formatAccess(
   { method = UNKNOWN, url, status, outcome, milliseconds }: AnswerRecord,

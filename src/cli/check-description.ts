@@ -1,106 +1,134 @@
 /**
- * What `nodeface check` says of the description: which one is shown and why, and what is wrong with it.
+ * What `nodeface check` says of the description, and of the calls that it allows.
  *
  * @module
  */
+import type { AskNode } from "../description/ask-node.ts";
 import { createFetchDescription } from "../description/fetch-description.ts";
-import { createNodeReader, placeBelow, reasonIn } from "../description/unnamed-description.ts";
 import { askOffer, type KnownNode, knowNode } from "../description/known-interface.ts";
 import { createPrepare } from "../description/thread.ts";
-import type { Prepared } from "../description/prepare.ts";
-import { inspectDescription, type PlaceOptions } from "../description/watch.ts";
+import type { Content, Prepared } from "../description/prepare.ts";
+import { keepFound, placeBelow, reasonIn } from "../description/unnamed-description.ts";
+import {
+  type DescriptionReport,
+  keepCurrent,
+  type LiveOptions,
+  type Shown,
+} from "../description/watch.ts";
+import { decisionRows } from "../gateway/decision-rows.ts";
+import { type Judgement, judgeNames, judgeSettings } from "../gateway/judge-settings.ts";
 import { VERSION } from "../generated/build-info.js";
 import { KINDS } from "../generated/kinds.js";
-import type { KindInterface } from "../kinds/interface.ts";
+import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { errorsFirst, formatDiagnostic } from "../openapi/diagnostics.ts";
 import { type Offer, offered, readInterface } from "../openapi/kind.ts";
-import { KIND_FILES } from "../openapi/load.ts";
+import { KIND_FILES, lineWithServers } from "../openapi/load.ts";
 import { documentOf } from "../openapi/serve.ts";
 import { ownDescription } from "../resources/own-description.ts";
 import { excerpt, printable } from "../untrusted-text.ts";
-import type { Section } from "./check-report-types.ts";
+import type { Section } from "./check.ts";
 import type { Config } from "./configuration.ts";
+import { formatTable } from "./terminal.ts";
 
 /** The description that is shown, as far as it matters to what can be called. */
 export interface Described extends Partial<Pick<Prepared, "content" | "basePaths">> {
-  readonly sections: Section[];
-  /** Where it is; `undefined` where the kind of the node has it, or where there is none. */
+  readonly sections: readonly Section[];
+  /** Its place; `undefined` where the kind of the node has it, or where there is none. */
   readonly from?: string | undefined;
 }
 
+const TITLE = "Description";
+
 /**
- * Describes the description, where there is one.
+ * Describes the description, where there is one: it is chosen as the service chooses it.
  *
  * @param kind the name of the node's kind
  * @param info what the node says of its software
  */
 export async function describeDescription(
-  { description, servers, node, kinds, forward = "off" }: Config,
+  config: Config,
   kind: string | undefined,
   info: Readonly<Record<string, unknown>>,
 ): Promise<Described> {
-  const title = "Description";
-  const of = (verdict: Omit<Section, "title">, prepared: Prepared, from?: string) => ({
-    ...{ sections: [{ title, ...verdict }], from },
-    ...{ content: prepared.content, basePaths: prepared.basePaths },
-  });
-  const inspect = async (options: Partial<PlaceOptions> & Pick<PlaceOptions, "place">) => {
-    const own = await documentOf(await ownDescription(false).get());
-    const { url, public_url: publicUrl } = node;
-    const prepare = createPrepare(() => {});
-    const where = { base: url, node: url, publicUrl, servers };
-    const fetch = createFetchDescription(node, () => Promise.resolve({ ...KINDS, ...kinds }));
-    return await inspectDescription({ own, prepare, forward, fetch, ...where, ...options });
-  };
+  const { description, node, kinds } = config;
   if (description === "none") return { sections: [] };
+  const { prepared, options } = await watchPreparing(config);
   if (description !== undefined) {
-    const inspected = await inspect({ place: description });
-    const verdict = verdictOn(inspected, "Shown is what is configured");
-    return of(verdict, inspected, description);
+    await keepCurrent({ ...options, place: description }).ready;
+    const [read = NOTHING_READ] = prepared.values();
+    return describeShown(read, "Shown is what is configured", description);
   }
-  const known = kind === undefined ? undefined : knowNode(node, kind, KINDS, kinds, info);
-  if (!known) return { sections: [] };
-  const asked = await askOffer(known).catch((error: Error) => error);
-  const { software, version } = known;
-  const offer = asked instanceof Error ? { software, version } : asked;
-  const readOther = createNodeReader(known, () => offer);
-  const about = { kind: { title: known.title, version: VERSION }, readOther };
+  const named = kind === undefined ? undefined : knowNode(node, kind, KINDS, kinds, info);
+  if (!named) return { sections: [] };
+  const known = { ...named, ask: named.ask && askOnce(named.ask) };
+  const offer = await askOffer(known).catch((error: Error) => error);
+  const found = { url: node.url, version: VERSION, find: () => Promise.resolve(known) };
+  const live = keepFound({ ...found, ...options, log: () => {} }, NOTHING);
+  await live.refresh();
+  const isShown = ({ content }: Prepared) => content !== undefined && content === live.current.page;
+  const ofKind = prepared.get(KIND_FILES.interface);
+  const [ofNode] = [...prepared].flatMap(([entry, read]) =>
+    entry === KIND_FILES.interface ? [] : [read]
+  );
   let before = "";
-  if (known.description && node.url !== undefined) {
-    const { place, name } = placeBelow(node.url, known.description);
-    const inspected = await inspect({ place, ...about, itself: node.url });
-    if (inspected.content) {
-      const verdict = verdictOn(inspected, `Shown is what the node serves itself at ${name}`);
-      return of(verdict, inspected, name);
+  if (ofNode) {
+    const { name } = placeBelow(node.url!, known.description!);
+    if (isShown(ofNode)) {
+      return describeShown(ofNode, `Shown is what the node serves itself at ${name}`, name);
     }
-    const reason = printable(reasonIn(inspected.diagnostics));
+    const reason = printable(reasonIn(ofNode.diagnostics));
     before = `There is no description of the node at ${name}: ${reason}\n`;
   }
-  if (!known.hasInterface) {
-    return { sections: before === "" ? [] : [{ title, text: before, troubles: [] }] };
-  }
-  const inspected = await inspect({ place: new URL(KIND_FILES.interface), ...about });
-  const why = `Shown is what nodes of the kind ${known.kind} offer${
-    lackingOf(
-      known,
-      asked,
-      readInterface(JSON.parse(new TextDecoder().decode(await known.loadInterface()))),
-    )
-  }`;
-  const { text, ...verdict } = verdictOn(inspected, why);
-  return of({ text: before + text, ...verdict }, inspected);
+  if (!ofKind) return { sections: before === "" ? [] : [{ title: TITLE, text: before }] };
+  const why = `Shown is what nodes of the kind ${known.kind} offer${await lackingOf(known, offer)}`;
+  return describeShown(ofKind, why, undefined, before);
 }
 
-/** What is said of how much of a kind's interface a node has. */
-function lackingOf(
-  { listing }: KnownNode,
-  offer: Offer | Error,
-  parts: KindInterface,
-): string {
+/** Asks each question once, and remembers the response. */
+function askOnce(ask: AskNode): AskNode {
+  const responses = new Map<string, Promise<string>>();
+  return (call) => {
+    const key = JSON.stringify(call);
+    const response = responses.get(key) ?? ask(call);
+    responses.set(key, response);
+    return response;
+  };
+}
+
+const NOTHING_READ: Prepared = { content: undefined, diagnostics: [], stamps: new Map() };
+
+/** Stands for what is shown before a description was read. */
+const NOTHING = { page: undefined } as unknown as Shown<Content | undefined>;
+
+/** Makes the options that a description is shown by, and gathers what is prepared, by its entry. */
+async function watchPreparing({ description: _, servers, node, kinds, forward }: Config) {
+  const prepare = createPrepare(() => {});
+  const prepared = new Map<string, Prepared>();
+  const { url, public_url: publicUrl } = node;
+  const options: Omit<LiveOptions<Content | undefined>, "place"> = {
+    async prepare(job, read) {
+      const done = await prepare(job, read);
+      prepared.set(job.entry, done);
+      return done;
+    },
+    makePage: (content) => Promise.resolve(content as Content),
+    alone: () => NOTHING,
+    report: (_: DescriptionReport) => {},
+    own: await documentOf(await ownDescription(false).get()),
+    fetch: createFetchDescription(node, () => Promise.resolve({ ...KINDS, ...kinds })),
+    forward,
+    ...{ base: url, node: url, publicUrl, servers },
+  };
+  return { prepared, options };
+}
+
+/** Says how much of a kind's interface a node lacks. */
+async function lackingOf({ listing, loadInterface }: KnownNode, offer: Offer | Error) {
   if (offer instanceof Error) return `; what this one lacks is not known: it ${offer.message}`;
-  const names = (of: typeof parts) => [
-    ...of.openrpc?.methods.map(({ name }) => name) ?? [],
-    ...Object.keys(of.openapi?.paths ?? {}),
+  const parts = readInterface(JSON.parse(new TextDecoder().decode(await loadInterface())));
+  const names = ({ openrpc, openapi }: typeof parts) => [
+    ...openrpc?.methods.map(({ name }) => name) ?? [],
+    ...Object.keys(openapi?.paths ?? {}),
   ];
   const has = new Set(names(offered(parts, offer)));
   // What other software has is none of its.
@@ -111,28 +139,130 @@ function lackingOf(
   return `, but for ${lacking.length} that this one ${why}: ${excerpt(lacking.join(", "), 400)}`;
 }
 
-/** What came of a description. */
-function verdictOn(
-  { diagnostics, content }: Pick<Prepared, "diagnostics" | "content">,
-  shown: string,
-): Omit<Section, "title"> {
-  const sorted = errorsFirst(diagnostics);
-  const lines = sorted
-    .map((one) => `${one.level.padEnd(5)} ${formatDiagnostic(one)}\n`);
-  const errors = diagnostics.filter(({ level }) => level === "error").length;
-  const troubles = [
-    ...content ? [] : ["the description cannot be shown"],
-    ...errors > 0 ? [`errors in the description: ${errors}`] : [],
-  ];
+/** Says what came of the description that is shown. */
+function describeShown(
+  { diagnostics, content, basePaths }: Prepared,
+  because: string,
+  from?: string,
+  before = "",
+): Described {
+  const findings = errorsFirst(diagnostics);
+  const lines = findings.map((finding) =>
+    `${finding.level.padEnd(5)} ${formatDiagnostic(finding)}\n`
+  );
+  const errors = findings.filter(({ level }) => level === "error").length;
   const last = content
-    ? `${shown}\nThe description can be shown\n`
+    ? `${because}\nThe description can be shown\n`
     : "The description cannot be shown\n";
-  const told = sorted.map(({ level, file, line, column, message, more }) => ({
-    ...{ level, file, line, column, message },
-    ...more !== undefined && { more },
-  }));
-  const data = {
-    description: { shown: !!content, ...content && { because: shown }, findings: told },
+  const section: Section = {
+    title: TITLE,
+    text: `${before}${lines.join("")}${last}`,
+    troubles: [
+      ...content ? [] : ["the description cannot be shown"],
+      ...errors > 0 ? [`errors in the description: ${errors}`] : [],
+    ],
+    data: {
+      description: {
+        shown: !!content,
+        ...content && { because },
+        findings: findings.map(({ level, file, line, column, message, more }) => ({
+          ...{ level, file, line, column, message },
+          ...more !== undefined && { more },
+        })),
+      },
+    },
   };
-  return { text: `${lines.join("")}${last}`, troubles, data };
+  return { sections: [section], from, content, basePaths };
+}
+
+/** The most names of operations that are told, to be pasted. */
+const NAMES_MAX = 20;
+
+/**
+ * Describes what may be called.
+ *
+ * @param described the description that is shown
+ * @param kind the name of the node's kind
+ */
+export async function describeCalls(
+  config: Config,
+  described: Described,
+  kind: string | undefined,
+): Promise<Section[]> {
+  const { forward, hosts = [], node, host, port, kinds } = config;
+  if (!forward) return [];
+  const { operations = [] } = described.content ?? {};
+  const { auth } = { ...KINDS, ...kinds }[kind ?? "none"] ?? {};
+  const judged = [
+    ...await judgeSettings(forward, { hosts, url: node.url, listening: { host, port } }),
+    ...judgeNames(operations, forward),
+    ...node.auth && auth?.reads === "none" ? [READS_WITHOUT_AUTH] : [],
+  ];
+  const messagesOf = (of: Judgement["level"]) =>
+    judged.filter(({ level }) => level === of).map(({ message }) => message);
+  const lines = judged.map(({ level, message }) =>
+    `${level === "error" ? "error" : "note "} ${message}\n`
+  );
+  const rows = decisionRows(operations, forward);
+  const table = rows.length === 0
+    ? `There is nothing to be called: ${whyNothing(config, described)}\n`
+    : formatTable([["OPERATION", "MARK", "CALL", "WHY"], ...rows]);
+  const unmarked = operations.filter(({ access, isStreaming }) => !access && !isStreaming);
+  return [{
+    title: "Calls",
+    text: [...lines, table, hint(unmarked)].join(""),
+    troubles: messagesOf("error"),
+    notes: messagesOf("warn"),
+    data: {
+      calls: rows.map(([operation, mark, call, why]) => ({ operation, mark, call, why })),
+    },
+  }];
+}
+
+const READS_WITHOUT_AUTH: Judgement = {
+  level: "warn",
+  message:
+    "what reads is called without node.auth: the node would show what its owner alone may see",
+};
+
+/** Says why no operation can be called at the node, and what to write. */
+function whyNothing(
+  { description, servers }: Config,
+  { content, basePaths, from = "FILE" }: Described,
+): string {
+  if (!content) {
+    return description === undefined
+      ? "nobody describes the node; write what kind it is (node.kind), or where its description is " +
+        "(description)"
+      : description === "none"
+      ? 'description is "none"; leave it out, or name one'
+      : "the description cannot be shown; see above";
+  }
+  const { elsewhere } = content;
+  if (elsewhere.length === 0) return "the description has no operations";
+  const list = (lines: readonly string[]) => lines.map((line) => `\n  ${line}`).join("");
+  const lead = `the servers of the description lead elsewhere:${list(elsewhere)}\n`;
+  if (servers === "keep") {
+    return `${lead}Without "servers: keep" they stand for the node:${
+      list([`description: ${from}`])
+    }`;
+  }
+  if (basePaths) {
+    const lines = basePaths.map((path) => lineWithServers(from, path));
+    return `${lead}Write which path is the node's:${list(lines)}`;
+  }
+  return `${lead}They stand at its paths or operations. Take them out there, or write in their ` +
+    "place:\n  servers: [{ url: / }]";
+}
+
+/** The lines to be pasted for operations without a mark. */
+function hint(unmarked: readonly NodeOperation[]): string {
+  if (unmarked.length === 0) return "";
+  const isGet = ({ method }: NodeOperation) => method === "GET";
+  const sorted = [...unmarked.filter(isGet), ...unmarked.filter((one) => !isGet(one))];
+  const names = sorted.slice(0, NAMES_MAX).map(({ name }) => `      - ${JSON.stringify(name)}\n`);
+  const more = sorted.length - NAMES_MAX;
+  if (more > 0) names.push(`      # and ${more} more\n`);
+  return "Nobody says of these what they do. What only reads can be opened by name:\n" +
+    `  forward:\n    open:\n      - reads\n${names.join("")}`;
 }

@@ -4,24 +4,35 @@
  *
  * @module
  */
+import { VERSION } from "../generated/build-info.js";
 import { KINDS } from "../generated/kinds.js";
+import { createMonitor, type Inspection } from "../info/info-monitor.ts";
+import { createInfoWithoutNode, isAlone } from "../info/info-without-node.ts";
 import { findOpenSecrets, findUnreadable } from "../info/node-client.ts";
+import type { PlannedSource } from "../info/query-plan.ts";
+import type { Outcome } from "../info/query-sources.ts";
 import { formatJson } from "../json/lossless.ts";
 import { isObject } from "../json/values.ts";
-import type { Kind } from "../kinds/kind.ts";
-import { printableJson, withoutKeys } from "../untrusted-text.ts";
-import { describeCalls } from "./check-calls.ts";
-import { describeDescription } from "./check-description.ts";
-import { describeKind, describeSources, troublesOfStatus } from "./check-node.ts";
-import type { Section } from "./check-report-types.ts";
+import { excerpt, printableJson, withoutKeys } from "../untrusted-text.ts";
+import { ConfigError } from "./arguments.ts";
+import { describeCalls, describeDescription } from "./check-description.ts";
 import type { Config } from "./configuration.ts";
-import { ConfigError } from "./configuration-error.ts";
-import { isAlone } from "../info/info-without-node.ts";
-import type { Inspection } from "../info/info-monitor.ts";
-import { inspectNode } from "./inspect-node.ts";
-import type { Progress } from "./progress.ts";
+import { formatTable, type Progress, SILENT } from "./terminal.ts";
 
-/** What was found. */
+/** One part of what is printed. */
+export interface Section {
+  readonly title: string;
+  /** Lines, with a break after each. */
+  readonly text: string;
+  /** What is wrong, for the verdict. */
+  readonly troubles?: readonly string[];
+  /** What is worth knowing, though nothing is wrong: lines that `text` has as well. */
+  readonly notes?: readonly string[];
+  /** The same for `--json`: keys of the one object. */
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+/** The findings of `check`. */
 export interface Checked {
   /** For people: parts with a heading each, the info last. */
   readonly report: string;
@@ -31,6 +42,25 @@ export interface Checked {
   readonly isWell: boolean;
 }
 
+/** The state of a node; nothing but the info where there is nothing to ask. */
+export interface Inspected {
+  readonly inspection?: Inspection;
+  readonly info: Inspection["info"];
+}
+
+/** Asks the node once, as the service does. */
+export async function inspectNode(
+  { node, info, kinds: own }: Pick<Config, "node" | "info" | "kinds">,
+): Promise<Inspected> {
+  const service = { software: "nodeface", version: VERSION, started_at: new Date().toISOString() };
+  if (isAlone(node, info)) return await createInfoWithoutNode(service, info).get();
+  // What there is to say is said by the command.
+  const quiet = { log: () => {}, onError: () => {} };
+  const monitor = createMonitor({ service, node, info, kinds: { ...KINDS, ...own }, ...quiet });
+  const inspection = await monitor.inspect();
+  return { inspection, info: inspection.info };
+}
+
 /**
  * Asks the node and reads its description once.
  *
@@ -38,14 +68,11 @@ export interface Checked {
  * @throws {ConfigError} if there is nothing to check, or a file or a variable that the configuration names cannot be
  * read
  */
-export async function check(
-  config: Config,
-  { during }: Pick<Progress, "during"> = { during: (_, work) => work },
-): Promise<Checked> {
+export async function check(config: Config, { during }: Progress = SILENT): Promise<Checked> {
   const hasDescription = config.description !== undefined && config.description !== "none";
   const isWithoutNode = isAlone(config.node, config.info);
   if (isWithoutNode && !hasDescription && config.file === undefined) {
-    throw new ConfigError([NO_NODE]);
+    throw new ConfigError(["no node is named, as in nodeface check http://127.0.0.1:8545"]);
   }
   const unreadable = await findUnreadable(config.node);
   if (unreadable.length > 0) throw new ConfigError(unreadable);
@@ -63,11 +90,11 @@ export async function check(
     ...describeKind(config, inspection),
     ...describeSources(inspection),
     ...described.sections,
-    ...await describeCalls(config, described, kindOf(config, kind)),
+    ...await describeCalls(config, described, kind),
   ]);
   const troubles = [
     ...withoutKeysIn(troublesOfStatus(inspection)),
-    ...sections.flatMap((section) => section.troubles),
+    ...sections.flatMap(({ troubles = [] }) => troubles),
   ];
   return {
     report: reportOf(sections, withoutKeys(verdictOn(troubles, inspection)), info),
@@ -76,15 +103,85 @@ export async function check(
   };
 }
 
-function kindOf({ kinds }: Config, name: string | undefined): Kind | undefined {
-  const all = { ...KINDS, ...kinds };
-  return name !== undefined && Object.hasOwn(all, name) ? all[name] : undefined;
-}
-
 function describeSecrets(notes: readonly string[]): Section[] {
   if (notes.length === 0) return [];
-  const text = notes.map((note) => `note  ${note}\n`).join("");
-  return [{ title: "Secrets", text, troubles: [], notes }];
+  return [{ title: "Secrets", text: notes.map((note) => `note  ${note}\n`).join(""), notes }];
+}
+
+function describeKind({ node }: Config, inspection: Inspection | undefined): Section[] {
+  const detection = inspection?.detection;
+  const name = node.kind ?? detection?.kind;
+  if (name === undefined && !detection) return [];
+  const because = node.kind !== undefined
+    ? "it is configured"
+    : detection?.kind === undefined
+    ? detection!.status.reason
+    : detection.because;
+  return [{
+    title: "Kind",
+    text: `The kind of the node is ${name ?? "not known"}: ${because}\n`,
+    data: { kind: { ...name !== undefined && { name }, because } },
+  }];
+}
+
+/** The longest value in the table, in characters. */
+const WIDTH = 60;
+
+function describeSources(inspection: Inspection | undefined): Section[] {
+  if (!inspection || inspection.outcomes.size === 0) return [];
+  const { plan, outcomes } = inspection;
+  const asked = [...outcomes].map(([name, outcome]) => ({
+    ...{ name, outcome, asks: questionOf(plan.sources.get(name)!) },
+    took: Math.round(outcome.took),
+  }));
+  const rows = asked.map(({ name, asks, took, outcome }) => [
+    ...[name, asks, `${took} ms`, formatOutcome(outcome)],
+  ]);
+  const failed = asked.filter(({ outcome }) => "error" in outcome).map(({ name }) => name);
+  return [{
+    title: "Sources",
+    text: formatTable([["SOURCE", "ASKS", "TOOK", "GAVE"], ...rows]),
+    troubles: failed.length > 0 ? [`no answer of ${failed.join(", ")}`] : [],
+    data: {
+      sources: asked.map(({ name, asks, took, outcome }) => ({
+        ...{ name, asks, took_ms: took },
+        ...dataOf(outcome),
+      })),
+    },
+  }];
+}
+
+function questionOf({ source }: PlannedSource): string {
+  if ("call" in source) return "the host";
+  if ("jsonrpc" in source) return source.jsonrpc;
+  if ("get" in source) return withoutKeys(`GET ${source.get}`);
+  if ("post" in source) return withoutKeys(`POST ${source.post}`);
+  return withoutKeys("file" in source ? source.file : source.command.join(" "));
+}
+
+function formatOutcome(outcome: Outcome): string {
+  if ("error" in outcome) return `failed: ${outcome.error.message}`;
+  if (outcome.absent) return `not available (optional): ${outcome.absent.message}`;
+  const values = [...outcome.taken].map(([pointer, value]) =>
+    `${pointer && `${pointer} `}${value === undefined ? "(nothing)" : formatJson(value, 2)}`
+  );
+  return excerpt(values.join(", "), WIDTH);
+}
+
+/** The values that a source gave, whole: values by JSON Pointer, or why there is none. */
+function dataOf(outcome: Outcome): Record<string, unknown> {
+  if ("error" in outcome) return { error: outcome.error.message, code: outcome.error.code };
+  if (outcome.absent) return { absent: outcome.absent.message };
+  const values = [...outcome.taken].filter(([, value]) => value !== undefined);
+  return { gave: Object.fromEntries(values) };
+}
+
+/** Says what is wrong with the node, and what would mend it. */
+function troublesOfStatus(inspection: Inspection | undefined): string[] {
+  if (!inspection) return [];
+  const { status, reason, hint } = inspection.status;
+  if (status === "ok" || status === "syncing") return [];
+  return [`the node is ${status}: ${reason}${hint === undefined ? "" : `; ${hint}`}`];
 }
 
 /** A value without the keys in the URLs of its texts: what is printed here is pasted elsewhere. */
@@ -96,9 +193,6 @@ function withoutKeysIn<T>(value: T): T {
     Object.entries(value).map(([key, value]) => [key, withoutKeysIn(value)]),
   ) as T;
 }
-
-/** What to say where there is nothing to check. */
-const NO_NODE = "no node is named, as in nodeface check http://127.0.0.1:8545";
 
 /** All that is wrong; where nothing is, what else an operator would want to know of the node. */
 function verdictOn(troubles: readonly string[], inspection: Inspection | undefined): string {

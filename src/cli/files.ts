@@ -1,49 +1,91 @@
 /**
- * Files that the command reads.
+ * Files that the command reads and writes.
  *
  * @module
  */
-import type { Files } from "./configuration.ts";
+import { constants, copyFile, link, unlink, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { fileUrl, findFile, PlatformError, readFile } from "../platform.ts";
 
-declare const Deno: { stat(path: string): Promise<unknown> } | undefined;
-declare const Bun: { file(path: string): { exists(): Promise<boolean> } } | undefined;
+/** The files that the command reads. What rejects has a message for the operator. */
+export interface Files {
+  read(path: string): Promise<string>;
+  /** Reads a file of at most so many bytes. */
+  readBytes(path: string, limit: number): Promise<Uint8Array>;
+  /** Looks for a file, whatever its size. */
+  find(path: string): Promise<void>;
+  /** Whether there is such a file. */
+  isThere(path: string): Promise<boolean>;
+}
 
-/** What a text may be large, in bytes. */
+/** The largest text, in bytes. */
 const TEXT_BYTES_MAX = 1024 * 1024;
 
-/** In milliseconds. */
-const TIMEOUT = 2000;
+/** The longest time that a file may take, in milliseconds. */
+const TIMEOUT_MS = 2000;
 
 /** The files of the disk. */
 export const files: Files = {
   async read(path) {
     return new TextDecoder().decode(await files.readBytes(path, TEXT_BYTES_MAX));
   },
-  async readBytes(path, limit) {
-    return await naming(path, ({ readFile }) => readFile(path, { limit, timeout: TIMEOUT }));
-  },
-  async find(path) {
-    await naming(path, async ({ fileUrl, findFile }) => findFile(await fileUrl(path)));
-  },
-  async isThere(path) {
-    // Asked at every start: on Deno and Bun `node:fs` takes longer to load than to look.
-    if (typeof Bun !== "undefined") return await Bun.file(path).exists();
-    const look = typeof Deno !== "undefined"
-      ? Deno.stat(path)
-      : import("node:fs/promises").then(({ access }) => access(path));
-    return await look.then(() => true, () => false);
-  },
+  readBytes: (path, limit) => naming(path, readFile(path, { limit, timeout: TIMEOUT_MS })),
+  find: (path) => naming(path, fileUrl(path).then(findFile).then(() => {})),
+  isThere: (path) => files.find(path).then(() => true, () => false),
 };
 
-/** Works on a file, so that what goes wrong says which one it is. */
-async function naming<T>(
-  path: string,
-  work: (platform: typeof import("../platform.ts")) => Promise<T>,
-): Promise<T> {
-  const platform = await import("../platform.ts");
+/** Has the message of what goes wrong say with which file. */
+async function naming<T>(path: string, work: Promise<T>): Promise<T> {
   try {
-    return await work(platform);
+    return await work;
   } catch (error) {
-    throw error instanceof platform.PlatformError ? new Error(`${path}: ${error.message}`) : error;
+    throw error instanceof PlatformError ? new Error(`${path}: ${error.message}`) : error;
   }
+}
+
+/** Why a file cannot be written, by the code or the name of an error. */
+const FAILURES: Readonly<Record<string, string>> = {
+  EEXIST: "it is there already, and stays as it is",
+  ENOENT: "there is no such folder",
+  ENOTDIR: "there is no such folder",
+  EACCES: "this user may not write there",
+  EPERM: "this user may not write there",
+  EROFS: "nothing can be written there",
+  ENOSPC: "there is no room left",
+  NotCapable: "the runtime has not been allowed to write it",
+};
+
+/** The errors of a file system without hard links. */
+const NO_LINKS = ["EPERM", "ENOTSUP", "ENOSYS", "EOPNOTSUPP", "EMLINK"];
+
+/**
+ * Writes a file that is not there yet: whole or not at all, and never over another one. It is written beside its
+ * place first, so that nobody reads half of it.
+ *
+ * @param mode its permissions, less those that the process's mask takes away
+ * @throws {Error} with a message for the operator
+ */
+export async function writeNewFile(path: string, text: string, mode: number): Promise<void> {
+  const draft = join(dirname(path), `.${basename(path)}.${crypto.randomUUID()}`);
+  try {
+    await writeFile(draft, text, { mode, flag: "wx" });
+    try {
+      // Unlike a rename, a link is refused where something is there.
+      await link(draft, path);
+    } catch (error) {
+      if (!NO_LINKS.includes(codeOf(error))) throw error;
+      await copyFile(draft, path, constants.COPYFILE_EXCL);
+    } finally {
+      await unlink(draft);
+    }
+  } catch (error) {
+    const reason = FAILURES[codeOf(error)];
+    if (reason === undefined) throw error;
+    throw new Error(`cannot write ${path}: ${reason}`);
+  }
+}
+
+function codeOf(error: unknown): string {
+  const { code, name } = error as { code?: string; name: string };
+  return code ?? name;
 }

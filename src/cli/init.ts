@@ -11,15 +11,15 @@ import type { NodeStatus } from "../info/status.ts";
 import { checkPlace } from "../info/sources/give-credentials.ts";
 import { NO_ANSWER } from "../info/sources/source-error.ts";
 import type { Kind } from "../kinds/kind.ts";
-import { isKindFile } from "../settings/kind-name.ts";
+import { isFilePlace, isKindFile } from "../settings/texts.ts";
 import { excerpt } from "../untrusted-text.ts";
-import type { Config, Files } from "./configuration.ts";
-import { type Inspected, inspectNode } from "./inspect-node.ts";
+import { type Inspected, inspectNode } from "./check.ts";
+import type { Config } from "./configuration.ts";
+import { type Files, writeNewFile } from "./files.ts";
 import { inFlow, newConfiguration } from "./new-configuration.ts";
-import type { Progress } from "./progress.ts";
-import { writeNewFile } from "./write-new-file.ts";
+import { type Progress, SILENT } from "./terminal.ts";
 
-/** How many of the usual places of a secret are named. */
+/** The most usual places of a secret that are named. */
 const PLACES_MAX = 6;
 
 /** Statuses that say that the node wants a secret, and does not get one. */
@@ -42,7 +42,7 @@ const PRIVATE = 0o600, PUBLIC = 0o644;
 export async function init(
   config: Config,
   files: Pick<Files, "isThere">,
-  { during }: Pick<Progress, "during"> = { during: (_, work) => work },
+  { during }: Progress = SILENT,
 ): Promise<string> {
   const path = config.file!;
   if (await files.isThere(path)) {
@@ -94,21 +94,21 @@ function refuse({ node, given }: Config, status: NodeStatus, name: string | unde
 
 const isSilent = ({ code }: NodeStatus) => (NO_ANSWER as readonly unknown[]).includes(code);
 
-/** What flags, variables and the node say, by the paths of settings. */
+/** Gives what flags, variables and the node say, by the paths of settings. */
 function valuesOf(
   { given = {}, host, port, node }: Config,
   path: string,
   name: string | undefined,
 ): Record<string, unknown> {
   const beside = (place: string) =>
-    isAbsolute(place) || isAnchored(place) || /^(?:https?|file):/i.test(place) || place === "none"
+    isAbsolute(place) || isAnchored(place) || !isFilePlace(place)
       ? place
       : relative(dirname(path), place).replaceAll("\\", "/");
   const isListening = given.host !== undefined || given.port !== undefined;
   const shownHost = host.includes(":") ? `[${host}]` : host;
   return {
     ...isListening && { listen: `${shownHost}:${port}` },
-    ...given.log !== undefined && { log: given.log },
+    ...given.accessLog !== undefined && { access_log: given.accessLog },
     ...given.logCalls !== undefined && { log_calls: given.logCalls },
     ...given.metrics !== undefined && { metrics: given.metrics },
     ...given.spec !== undefined && { description: beside(given.spec) },
@@ -128,7 +128,7 @@ function whyKind({ node }: Config, { inspection }: Inspected): string {
   return `It was found by asking: ${because}`;
 }
 
-/** Where nodes of a kind leave their secret, and whether it is there. */
+/** The places where nodes of a kind leave their secret. */
 interface SecretPlaces {
   readonly lines: readonly string[];
   readonly example: unknown;

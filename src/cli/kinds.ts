@@ -8,13 +8,13 @@ import { KIND_ALIASES, KIND_NAMES } from "../generated/kind-names.js";
 import { KINDS } from "../generated/kinds.js";
 import type { Kind } from "../kinds/kind.ts";
 import { didYouMean } from "../nearest.ts";
-import { meantWord } from "../settings/text-rules.ts";
+import { meantWord } from "../settings/schema.ts";
 import { quote } from "../untrusted-text.ts";
-import { ConfigError } from "./configuration-error.ts";
-import { formatTable } from "./table.ts";
+import { ConfigError } from "./arguments.ts";
+import { formatTable } from "./terminal.ts";
 
 /**
- * What `nodeface kinds` prints.
+ * Formats what `nodeface kinds` prints.
  *
  * @param name one of them; all where it is left out
  * @throws {ConfigError} where there is no such kind
@@ -25,15 +25,15 @@ export function formatKinds(name?: string): string {
   if (text !== undefined) return text;
   const meant = meantWord(name, KIND_NAMES, KIND_ALIASES);
   const right = meant ? didYouMean(meant) : "; see nodeface kinds";
-  throw new ConfigError([`${quote(name)} is no kind known${right}`]);
+  throw new ConfigError([`unknown kind ${quote(name)}${right}`]);
 }
 
-/** All kinds, a line each: the name, what it is, where such a node listens as a rule. */
+/** Lists all kinds, a line each: the name, what it is, where such a node listens as a rule. */
 export function listKinds(): string {
   return formatTable(Object.entries(KINDS).map(([name, { title, url }]) => [name, title, url]));
 }
 
-/** One kind as configuration to start from, in YAML; `undefined` where there is none. */
+/** Writes one kind as configuration to start from, in YAML; `undefined` where there is none. */
 export function printKind(name: string): string | undefined {
   const kind = Object.hasOwn(KINDS, name) ? KINDS[name] : undefined;
   if (!kind) return undefined;
@@ -47,7 +47,7 @@ ${origin(kind)}${stringify({ node: { url, kind: name } })}${secrets(kind)}${
   }`;
 }
 
-/** What its operations were written from, and whether they were tried, as a comment. */
+/** Says what its operations were written from, and whether they were tried, as a comment. */
 function origin({ written_from: sources = [], tried }: Kind): string {
   if (sources.length === 0) return "";
   const trial = tried
@@ -57,7 +57,7 @@ function origin({ written_from: sources = [], tried }: Kind): string {
   return `# What it can do was written from these. ${trial}.\n${lines}`;
 }
 
-/** Where the secret is looked for, as a comment: it is not needed where it lies there. */
+/** Says where the secret is looked for, as a comment: it is not needed where it lies there. */
 function secrets({ auth }: Kind): string {
   const [usual] = auth?.files ?? [];
   const example = auth?.example ?? usual;

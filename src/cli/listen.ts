@@ -3,11 +3,9 @@
  *
  * @module
  */
-import { serve as serveOnBun } from "../adapters/bun.ts";
 import type { App, Listening, ServeOptions } from "../adapters/shared.ts";
-import type { Awaitable } from "../http/message.ts";
 
-/** What a failure to listen means, by its code. */
+/** The meaning of a failure to listen, by its code. */
 const LISTEN_FAILURES: Readonly<Record<string, string>> = {
   EADDRINUSE: "the port is already in use; choose another with --port",
   EADDRNOTAVAIL: "no such address on this machine; see --host",
@@ -19,23 +17,23 @@ const LISTEN_FAILURES: Readonly<Record<string, string>> = {
 
 type Adapter = Pick<typeof import("../adapters/node.ts"), "serve">;
 
-/** The adapter of the runtime this runs on; Bun's is so small that it takes longer to look for. */
-export function loadAdapter(): Awaitable<Adapter> {
+/** Loads the adapter of the runtime that this runs on. */
+function loadAdapter(): Promise<Adapter> {
   if ("Deno" in globalThis) return import("../adapters/deno.ts");
-  return "Bun" in globalThis ? { serve: serveOnBun } : import("../adapters/node.ts");
+  return "Bun" in globalThis ? import("../adapters/bun.ts") : import("../adapters/node.ts");
 }
 
 /**
- * Listens.
+ * Listens with the adapter of the runtime.
  *
  * @throws {Error} with what would help, if it cannot
  */
 export async function listen(
-  serve: Adapter["serve"],
   app: App,
   options: ServeOptions,
 ): Promise<Listening> {
   const { hostname, port } = options;
+  const { serve } = await loadAdapter();
   try {
     return await serve(app, options);
   } catch (error) {
@@ -45,7 +43,7 @@ export async function listen(
   }
 }
 
-/** Where a browser finds the service, and the explorer: no browser opens `0.0.0.0` or `::`. */
+/** Says where a browser finds the service, and the explorer: no browser opens `0.0.0.0` or `::`. */
 export function addressOf(url: string): string {
   const open = url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
   const others = open === url ? "" : " and every other address of this machine";

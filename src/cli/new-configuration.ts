@@ -6,13 +6,13 @@
  */
 import { stringify } from "yaml";
 import { configuration } from "../options-schema.ts";
-import { aboutOf, partsOf, type Schema, type Settings } from "../settings/schema-builders.ts";
-import { wrap } from "./wrap.ts";
+import { aboutOf, partsOf, type Schema, type Settings } from "../settings/schema.ts";
+import { wrap } from "./terminal.ts";
 
 /** The longest line of what is said of a setting. */
 const LONGEST = 92;
 
-/** What is known. */
+/** The values that are known, and what there is to say of them. */
 export interface Known {
   /** What the file is about: lines for its head. */
   readonly head: readonly string[];
@@ -24,7 +24,7 @@ export interface Known {
   readonly examples: Readonly<Record<string, unknown>>;
 }
 
-/** Makes the text. */
+/** Makes the text of the file. */
 export function newConfiguration(known: Known): string {
   const { entries } = partsOf(configuration());
   const head = known.head.map((line) => `# ${line}\n`).join("");
@@ -51,7 +51,7 @@ function commentOf(setting: Schema, remarks: readonly string[] = []): string {
   return lines.filter(Boolean).map((line) => `# ${line}\n`).join("");
 }
 
-/** What a setting may look like as an object, where it is a word as a rule; nothing for others. */
+/** Shows a setting as an object, where it is a word as a rule; nothing for others. */
 function longForm(setting: Schema): string {
   const forms = (partsOf(setting).options ?? []).map((option) => partsOf(option));
   const entries = forms.find(({ entries }) => entries)?.entries;

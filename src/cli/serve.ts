@@ -5,17 +5,18 @@
  */
 import type { AnsweringApp, ServeOptions } from "../adapters/shared.ts";
 import { VERSION } from "../generated/build-info.js";
+import { judgeSettings } from "../gateway/judge-settings.ts";
 import { isAlone } from "../info/info-without-node.ts";
+import { findOpenSecrets, findUnreadable } from "../info/node-client.ts";
 import { type AnsweringNodeface, assembleNodeface } from "../assemble-nodeface.ts";
 import type { DescriptionReport } from "../description/watch.ts";
 import { createMeters, type Meters } from "../metrics/meters.ts";
 import { LOOK_AT } from "../resources/open-description.ts";
-import { describeError } from "../log.ts";
+import { describeError, type Log } from "../log.ts";
 import { formatAccess } from "./access-log.ts";
 import type { Config } from "./configuration.ts";
-import { addressOf, listen, loadAdapter } from "./listen.ts";
-import { createReloadLog, openLog, type ReloadLog, type WriteLog } from "./open-log.ts";
-import { createLineWriter, openOutput } from "./output.ts";
+import { addressOf, listen } from "./listen.ts";
+import { createLineWriter, openLog, openOutput, type WriteLog } from "./output.ts";
 import { handleSignals } from "./signals.ts";
 
 /** One configuration at work. */
@@ -53,15 +54,13 @@ export async function runService(config: Config, read: () => Promise<Config>): P
     openOutput("stdout"),
     (count) => log(`${count} lines of the access log were dropped: its reader was stuck`),
   );
-  const writeRequests = ({ log: form }: Config): ServeOptions["onAnswer"] =>
+  const writeRequests = ({ accessLog: form }: Config): ServeOptions["onAnswer"] =>
     form === "off" ? undefined : (record) => requests.write(formatAccess(record, form).trimEnd());
-  const told = createReloadLog(log);
-  // Loaded while the service is made.
-  const loading = loadAdapter();
+  const reloadLog = createReloadLog(log);
   // Counters go on when the configuration is read again.
   const meters = createMeters();
   const make = (config: Config) =>
-    makeService(config, writeRequests(config), startedAt, meters, told);
+    makeService(config, writeRequests(config), startedAt, meters, reloadLog);
   let current = make(config);
   const app: AnsweringApp = {
     fetch: (request) => current.nodeface.fetch(request),
@@ -76,8 +75,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
     },
     onError: (error) => log(describeError(error), "error"),
   };
-  const adapter = await loading;
-  const server = await Promise.race([listen(adapter.serve, app, options), stopped]);
+  const server = await Promise.race([listen(app, options), stopped]);
   if (!server) return;
   warmUp(current);
   let stopWatching = watchDescription(current, queue, log);
@@ -103,26 +101,24 @@ export async function runService(config: Config, read: () => Promise<Config>): P
       if (next.host !== config.host || next.port !== config.port) {
         log("listen has changed; restart the service to use the new address");
       }
-      const made = await told.duringReload(() => makeNext(next));
+      const made = await reloadLog.duringReload(() => makeNext(next));
       stopWatching();
       const before = current;
       current = made;
       stopWatching = watchDescription(current, queue, log);
       await before.nodeface.close();
-      await tellCredentials(next, log);
-      await tellForward(next, log);
+      await logCredentials(next, log);
+      await logForward(next, log);
       log("the configuration has been read again", "info");
     } catch (error) {
       log(`${(error as Error).message}\nthe configuration stays as it was`, "error");
     }
   };
-  // Whoever has waited for the port is answered before anything is written.
-  await new Promise((resolve) => setTimeout(resolve, 0));
   for (const { message, level } of config.remarks) log(message, level);
   log(`nodeface ${VERSION} on ${addressOf(server.url)}`, "info");
-  void tellCredentials(config, log);
-  void tellForward(config, log);
-  void tellSlow(current, log);
+  void logCredentials(config, log);
+  void logForward(config, log);
+  void logSlow(current, log);
   await stopped;
   stopWatching();
   // Those who wait for the node are answered at once, so that the server is soon idle.
@@ -136,7 +132,7 @@ function makeService(
   onAnswer: ServeOptions["onAnswer"],
   startedAt: Date,
   meters: Meters,
-  told: ReloadLog,
+  reloadLog: ReloadLog,
 ): RunningService {
   const { kinds, page, node, info, hosts, cors, description, servers, forward, metrics } = config;
   let described = () => {};
@@ -147,10 +143,10 @@ function makeService(
     ...{ meters, startedAt, logCalls: config.logCalls },
     onDescription: ({ shown }) => {
       service.shown = shown;
-      told.endOfRead();
+      reloadLog.endOfRead();
       described();
     },
-    log: told.log,
+    log: reloadLog.log,
   });
   const service: RunningService = {
     ...{ config, nodeface, onAnswer, shown: undefined, described: whenDescribed },
@@ -158,37 +154,35 @@ function makeService(
   return service;
 }
 
-/** Tells which credentials cannot be read, or can be by others. A node may write them when it starts, so the service goes on. */
-async function tellCredentials({ node }: Config, log: WriteLog): Promise<void> {
+/** Logs which credentials cannot be read, or can be by others. A node may write them when it starts, so the service goes on. */
+async function logCredentials({ node }: Config, log: WriteLog): Promise<void> {
   if (!node.auth && !node.tls) return;
-  const { findOpenSecrets, findUnreadable } = await import("../info/node-client.ts");
   for (const fault of await findUnreadable(node)) log(fault, "error");
   for (const warning of await findOpenSecrets(node)) log(warning, "warn");
 }
 
-/** Tells what is wrong, or dangerous, in what may be called. */
-async function tellForward(
-  { forward = "off", hosts = [], node, host, port }: Config,
+/** Logs what is wrong, or dangerous, in what may be called. */
+async function logForward(
+  { forward, hosts = [], node, host, port }: Config,
   log: WriteLog,
 ) {
-  if (forward === "off") return;
-  const { judgeSettings } = await import("../gateway/judge-settings.ts");
+  if (!forward) return;
   const facts = { hosts, url: node.url, listening: { host, port } };
   for (const { level, message } of await judgeSettings(forward, facts)) log(message, level);
 }
 
-/** How long a description may take before it is said that it is read, in milliseconds. */
-const SLOW = 1000;
+/** The time before it is said that a description is being read, in milliseconds. */
+const SLOW_MS = 1000;
 
-/** Tells that a large description is being read, and when it was. */
-async function tellSlow({ config: { description }, described }: RunningService, log: WriteLog) {
+/** Logs that a large description is being read, and when it was. */
+async function logSlow({ config: { description }, described }: RunningService, log: WriteLog) {
   if (description === undefined || description === "none") return;
   const begun = performance.now();
   let isTold = false;
   const timer = setTimeout(() => {
     isTold = true;
     log(`the description ${description} is being read`, "info");
-  }, SLOW);
+  }, SLOW_MS);
   timer.unref();
   await described;
   clearTimeout(timer);
@@ -196,7 +190,7 @@ async function tellSlow({ config: { description }, described }: RunningService, 
   if (isTold) log(`the description was read in ${seconds} s`, "info");
 }
 
-/** Whether a service that is to take the place of another has lost the same node's description. */
+/** Tells whether a service that is to take the place of another has lost the same node's description. */
 function isWorse(next: RunningService, now: RunningService): boolean {
   const isShown = ({ shown }: RunningService) => shown === "current" || shown === "older";
   const isSame = next.config.description === now.config.description &&
@@ -250,5 +244,39 @@ function watchDescription(
   return () => {
     isEnded = true;
     clearInterval(timer);
+  };
+}
+
+/** The log of a service, and of those that take its place. */
+interface ReloadLog {
+  readonly log: Log;
+  /** Marks the end of what is said of a description that was read. */
+  endOfRead(): void;
+  /** While this runs, what was said of the description when it was read last is not said again. */
+  duringReload<T>(work: () => Promise<T>): Promise<T>;
+}
+
+/** Makes a log in which a description that stays broken is told of once, however often the configuration is reloaded. */
+function createReloadLog(write: WriteLog): ReloadLog {
+  let isReloading = false;
+  let saidBefore = new Set<string>();
+  let said = new Set<string>();
+  return {
+    log(message, { code, level }) {
+      if (code === "description") said.add(message);
+      const isKnown = isReloading && code === "description" && saidBefore.has(message);
+      if (!isKnown) write(message, level);
+    },
+    endOfRead() {
+      [saidBefore, said] = [said, new Set()];
+    },
+    async duringReload(work) {
+      isReloading = true;
+      try {
+        return await work();
+      } finally {
+        isReloading = false;
+      }
+    },
   };
 }

@@ -3,17 +3,16 @@
  *
  * @module
  */
-import { COMMANDS, SWITCHES } from "../settings/commands.ts";
-import { COMMAND } from "../settings/flags-and-variables.ts";
-import type { About } from "../settings/schema-builders.ts";
-import { wrap } from "./wrap.ts";
+import { CLI_OPTIONS, COMMANDS, SWITCHES } from "../settings/command-line.ts";
+import type { About } from "../settings/schema.ts";
+import { wrap } from "./terminal.ts";
 
-/** Where what is said of a flag begins, and the longest line. */
+/** The column of what is said of a flag, and the longest line. */
 const COLUMN = 18, LONGEST = 96;
 
-/** What `nodeface --help` prints. */
+/** The text of `nodeface --help`. */
 export function usage(): string {
-  const { url, ...flags } = COMMAND;
+  const { url, ...flags } = CLI_OPTIONS;
   const commands = Object.entries(COMMANDS);
   const synopses = commands.map(([name, command]) =>
     `       nodeface ${name} ${command.arguments}\n`
@@ -40,7 +39,7 @@ function nameOf({ flag, argument }: About): string {
   return argument === undefined ? `--${flag}` : `--${flag} ${argument}`;
 }
 
-/** What is said of a setting: its text, its default, its variables. */
+/** Says of a setting its text, its default and its variables. */
 function textOf({ text, default: usual, variables = [] }: About): string {
   const more = [
     ...usual === undefined ? [] : [`default ${usual}`],

@@ -5,7 +5,7 @@
  */
 import { type PageParts, renderParts } from "../explorer/page-parts.ts";
 import { markCalls } from "../gateway/mark-operations.ts";
-import type { Forward } from "../gateway/forward-settings.ts";
+import type { ForwardSettings } from "../gateway/forward-settings.ts";
 import { type Diagnostic, diagnosticOfError } from "../openapi/diagnostics.ts";
 import { load, type Loaded, type LoadJob, nameOf } from "../openapi/load.ts";
 import type { Reader } from "../openapi/files.ts";
@@ -40,8 +40,8 @@ export type WrittenYaml = { readonly form: Form } | { readonly diagnostic: Diagn
 
 /** What is prepared: plain data, which another thread can be sent. */
 export interface PrepareJob extends Omit<LoadJob, "isForwarding"> {
-  /** What may be called at the node. @default "off" */
-  readonly forward?: Forward | undefined;
+  /** What may be called at the node. @default nothing */
+  readonly forward?: ForwardSettings | undefined;
 }
 
 /** What came of a description. */
@@ -54,8 +54,8 @@ export interface Prepared extends Omit<Loaded, "document"> {
 export type Prepare = (job: PrepareJob, read: Reader) => Promise<Prepared>;
 
 /** Prepares a description in this thread. Never rejects: what is thrown on the way is a diagnostic. */
-export const prepare: Prepare = async ({ forward = "off", ...job }, read) => {
-  const loaded = await load({ ...job, isForwarding: forward !== "off" }, read);
+export const prepare: Prepare = async ({ forward, ...job }, read) => {
+  const loaded = await load({ ...job, isForwarding: forward !== undefined }, read);
   const { document: whole, ...others } = loaded;
   if (!whole) return { content: undefined, ...others };
   try {

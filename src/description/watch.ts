@@ -42,7 +42,7 @@ export interface PlaceOptions extends ServerContext {
   readonly documentOfHost?: DocumentOfHost | undefined;
   /** What is known of the kind of the node, where that goes into it. */
   readonly kind?: LoadJob["kind"];
-  /** What may be called at the node. @default "off" */
+  /** What may be called at the node. @default nothing */
   readonly forward?: PrepareJob["forward"];
   /** Asks for what is at a URL of HTTP. @default the runtime's own `fetch` */
   readonly fetch?: FetchUrl | undefined;

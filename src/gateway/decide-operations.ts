@@ -5,13 +5,7 @@
  * @module
  */
 import type { NodeOperation } from "../openapi/callable-operations.ts";
-import {
-  CALL_METHODS,
-  type Forward,
-  type ForwardSettings,
-  READS,
-  settingsOf,
-} from "./forward-settings.ts";
+import { CALL_METHODS, type ForwardSettings, READS } from "./forward-settings.ts";
 import { fits } from "./wildcards.ts";
 
 /** Whether an operation is forwarded: to anybody, to those with the token, or to nobody; and why. */
@@ -32,9 +26,11 @@ export interface Decided {
  *
  * @param forward what the operator allows
  */
-export function decide(operations: readonly NodeOperation[], forward: Forward): Decided[] {
-  const settings = settingsOf(forward);
-  return operations.map((operation) => ({ operation, decision: decideOne(operation, settings) }));
+export function decide(
+  operations: readonly NodeOperation[],
+  forward: ForwardSettings | undefined,
+): Decided[] {
+  return operations.map((operation) => ({ operation, decision: decideOne(operation, forward) }));
 }
 
 function decideOne(operation: NodeOperation, settings: ForwardSettings | undefined): Decision {

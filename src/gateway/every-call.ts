@@ -15,7 +15,7 @@ import { type CallerRights, createCallerRights } from "./caller-rights.ts";
 import { decide, type Decided } from "./decide-operations.ts";
 import { createPathTable, type PathTable } from "./match-path.ts";
 import { NoPlace } from "./call-slots.ts";
-import type { Forward } from "./forward-settings.ts";
+import type { ForwardSettings } from "./forward-settings.ts";
 import type { TokenPlace } from "./token.ts";
 import type { UpstreamAnswer, UpstreamRequest } from "./upstream.ts";
 import type { CallOut } from "../call-out-for-gateway.ts";
@@ -35,7 +35,7 @@ export interface Call {
 
 /** What a gateway is made of. */
 export interface GatewayOptions {
-  readonly forward: Forward;
+  readonly forward: ForwardSettings;
   /** Times and sizes, in milliseconds and bytes. */
   readonly timeout: number;
   readonly limit: number;

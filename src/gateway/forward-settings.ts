@@ -45,8 +45,8 @@ export type Forward = typeof FORWARDS[number] | ForwardSettings;
 export const READS = "reads";
 
 /** The settings of what is said in short; `undefined` where nothing is forwarded. */
-export function settingsOf(forward: Forward): ForwardSettings | undefined {
-  if (forward === "off") return undefined;
+export function settingsOf(forward: Forward | undefined): ForwardSettings | undefined {
+  if (forward === undefined || forward === "off") return undefined;
   return forward === READS ? { open: [READS] } : forward;
 }
 
@@ -60,10 +60,9 @@ export interface Surroundings {
 
 /** What does not go together with `forward`: the setting, and what is wrong with it. */
 export function* clashesWith(
-  forward: Forward,
+  settings: ForwardSettings | undefined,
   { hosts, hasNode }: Surroundings,
 ): Generator<{ readonly key: "hosts" | "forward"; readonly message: string }> {
-  const settings = settingsOf(forward);
   if (!settings) return;
   if (hosts === "*") {
     yield {

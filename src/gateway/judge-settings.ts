@@ -10,7 +10,7 @@ import { didYouMean, nearest } from "../nearest.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { quote, shorten } from "../untrusted-text.ts";
 import { matchOf, type NameMatch } from "./decide-operations.ts";
-import { clashesWith, type Forward, READS, settingsOf } from "./forward-settings.ts";
+import { clashesWith, type ForwardSettings, READS } from "./forward-settings.ts";
 import { readToken } from "./token.ts";
 
 /** Something to tell an operator. */
@@ -32,7 +32,10 @@ export interface ServiceFacts {
 }
 
 /** Judges the names in the settings by the operations that there are. */
-export function judgeNames(operations: readonly NodeOperation[], forward: Forward): Judgement[] {
+export function judgeNames(
+  operations: readonly NodeOperation[],
+  forward: ForwardSettings,
+): Judgement[] {
   return namesIn(forward).flatMap(({ list, name }) => {
     const judged = judgeName(operations, list, name);
     return judged.map(([level, what]) => ({
@@ -87,8 +90,7 @@ function judgeName(
 }
 
 /** The names in the settings, each with the list that it stands in. */
-function namesIn(forward: Forward): { list: "open" | "with_token"; name: string }[] {
-  const settings = settingsOf(forward) ?? {};
+function namesIn(settings: ForwardSettings): { list: "open" | "with_token"; name: string }[] {
   return (["open", "with_token"] as const).flatMap((list) =>
     (settings[list] ?? []).filter((name) => name !== READS).map((name) => ({ list, name }))
   );
@@ -109,7 +111,7 @@ function lines(operations: readonly NodeOperation[]): string {
  * and which names have come to mean another operation.
  */
 export function createNameWatch(
-  forward: Forward,
+  forward: ForwardSettings,
 ): (operations: readonly NodeOperation[]) => Judgement[] {
   let told = new Set<string>();
   const before = new Map<string, readonly NodeOperation[]>();
@@ -132,15 +134,13 @@ export function createNameWatch(
 
 /** What is wrong with the settings whatever the operations are. */
 export async function judgeSettings(
-  forward: Forward,
+  settings: ForwardSettings,
   { hosts, url, listening }: ServiceFacts,
 ): Promise<Judgement[]> {
-  const settings = settingsOf(forward);
-  if (!settings) return [];
   const { open = [], with_token: withToken = [] } = settings;
   const found: Judgement[] = [];
   const add = (level: Judgement["level"], message: string) => found.push({ level, message });
-  for (const { key, message } of clashesWith(forward, { hosts, hasNode: url !== undefined })) {
+  for (const { key, message } of clashesWith(settings, { hosts, hasNode: url !== undefined })) {
     add("error", `${key} ${message}`);
   }
   if (withToken.length > 0) {

@@ -14,7 +14,7 @@ import {
   type NodeOperation,
 } from "../openapi/callable-operations.ts";
 import { decide, type Decision } from "./decide-operations.ts";
-import type { Forward } from "./forward-settings.ts";
+import type { ForwardSettings } from "./forward-settings.ts";
 
 /** The member of an operation that says whether it can be called: `open`, `token` or `refused`. */
 export const CALL_MARK = "x-call";
@@ -47,8 +47,12 @@ export interface DescribedCalls {
  * @param document with its servers as they are served; left as it is
  * @param by who describes the node
  */
-export function markCalls(document: Json, forward: Forward, by: DescribedBy): DescribedCalls {
-  const operations = forward === "off" ? [] : listNodeOperations(document, by);
+export function markCalls(
+  document: Json,
+  forward: ForwardSettings | undefined,
+  by: DescribedBy,
+): DescribedCalls {
+  const operations = forward ? listNodeOperations(document, by) : [];
   const decisions = new Map(
     decide(operations, forward).map(({ operation, decision }) => [operation.name, decision]),
   );

@@ -11,7 +11,7 @@ import type { Answer, Awaitable, RequestHead } from "../http/message.ts";
 import { problem } from "../http/problem-details.ts";
 import { isResponse, toResponse } from "../http/to-response.ts";
 import { parsePercent } from "../percent-decode.ts";
-import { show } from "../settings/show.ts";
+import { describeValue } from "../untrusted-text.ts";
 import type { Operation } from "./operation.ts";
 
 /** A request for an operation. */
@@ -90,7 +90,7 @@ async function callHandler(
 function checkResponse(value: unknown, { method, path }: Operation, how: string): Response {
   const wrong = (what: string) => new TypeError(`${method} ${path} ${how} ${what}`);
   if (!isLikeResponse(value)) {
-    throw wrong(`${show(value)}, not a Response; Response.json(value) makes one`);
+    throw wrong(`${describeValue(value)}, not a Response; Response.json(value) makes one`);
   }
   if (value.bodyUsed || value.body?.locked) {
     throw wrong("a Response whose body has been read already; return a clone() made before");

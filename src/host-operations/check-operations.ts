@@ -3,46 +3,47 @@
  *
  * @module
  */
-import type { Mistake, Path } from "../settings/check.ts";
-import { show } from "../settings/show.ts";
+import type { Diagnostic, Path } from "../settings/schema.ts";
+import { describeValue } from "../untrusted-text.ts";
 import { findParameter, namesOf } from "./describe-operation.ts";
 import type { ComponentsObject, ParameterObject } from "./openapi-types.ts";
 import type { Operation } from "./operation.ts";
 
 /** Paths that cannot be served, operations that OpenAPI takes for the same, and wrong parameters. */
-export function* mistakesInOperations(
+export function* diagnosticsOfOperations(
   operations: readonly Operation[],
   components: ComponentsObject | undefined,
-): Generator<Mistake> {
+): Generator<Diagnostic> {
   const first = new Map<string, { at: number; path: string }>();
   const taken = new Map<string, number>();
   for (const [at, operation] of operations.entries()) {
     const { method, path } = operation;
-    const wrong = mistakeInPath(path);
-    if (wrong) yield mistake(["operations", at, "path"], wrong);
+    const wrong = explainPath(path);
+    if (wrong) yield diagnostic(["operations", at, "path"], wrong);
     if (wrong) continue;
-    yield* mistakesInParameters(operation, components, ["operations", at, "operation"]);
+    yield* diagnosticsOfParameters(operation, components, ["operations", at, "operation"]);
     const template = path.replaceAll(/\{[^}]*\}/g, "{}");
     const earlier = first.get(template);
     const same = taken.get(`${method} ${template}`);
     if (same !== undefined) {
       const message = `is served already: operations[${same}] is ${method} ${earlier!.path}`;
-      yield mistake(["operations", at], `(${method} ${path}) ${message}`);
+      yield diagnostic(["operations", at], `(${method} ${path}) ${message}`);
     } else if (earlier && earlier.path !== path) {
-      const message = `must be ${show(earlier.path)}, as operations[${earlier.at}] has it, not ` +
-        `${show(path)}: OpenAPI takes both for the same path`;
-      yield mistake(["operations", at, "path"], message);
+      const message =
+        `must be ${describeValue(earlier.path)}, as operations[${earlier.at}] has it, not ` +
+        `${describeValue(path)}: OpenAPI takes both for the same path`;
+      yield diagnostic(["operations", at, "path"], message);
     }
     if (!earlier) first.set(template, { at, path });
     taken.set(`${method} ${template}`, at);
   }
 }
 
-const mistake = (path: Path, message: string): Mistake => ({ path, message, isKey: false });
+const diagnostic = (path: Path, message: string): Diagnostic => ({ path, message, isKey: false });
 
 /** Why a path cannot be served; `undefined` where it can. */
-function mistakeInPath(path: string): string | undefined {
-  const wrong = (right: string) => `must ${right}, not ${show(path)}`;
+function explainPath(path: string): string | undefined {
+  const wrong = (right: string) => `must ${right}, not ${describeValue(path)}`;
   if (!path.startsWith("/")) return wrong("begin with a slash");
   if (path !== "/" && path.endsWith("/")) return wrong("have no slash at its end");
   if (/\/\.\.?(\/|$)/.test(path)) return wrong('have no part "." or "..", which URLs leave out');
@@ -61,11 +62,11 @@ function mistakeInPath(path: string): string | undefined {
 const PLACES = ["path", "query", "header", "cookie"];
 
 /** Parameters that OpenAPI does not allow, or that are not in the path though they say so. */
-function* mistakesInParameters(
+function* diagnosticsOfParameters(
   { path, operation }: Operation,
   components: ComponentsObject | undefined,
   at: Path,
-): Generator<Mistake> {
+): Generator<Diagnostic> {
   const names = namesOf(path);
   const seen = new Set<string>();
   for (const [i, given] of (operation.parameters ?? []).entries()) {
@@ -73,16 +74,22 @@ function* mistakesInParameters(
     const parameter = findParameter(given, components);
     if (!parameter) continue;
     const { name, in: place, required } = parameter as Partial<ParameterObject>;
-    if (typeof name !== "string") yield mistake(here, "needs name, a text");
+    if (typeof name !== "string") yield diagnostic(here, "needs name, a text");
     else if (!PLACES.includes(place!)) {
-      yield mistake([...here, "in"], `must be one of ${PLACES.join(", ")}, not ${show(place)}`);
+      yield diagnostic(
+        [...here, "in"],
+        `must be one of ${PLACES.join(", ")}, not ${describeValue(place)}`,
+      );
     } else if (seen.has(`${place} ${name}`)) {
-      yield mistake(here, `(${name}) is there already`);
+      yield diagnostic(here, `(${name}) is there already`);
     } else if (place === "path" && !names.includes(name)) {
       const known = names.length > 0 ? `; there are ${names.join(", ")}` : "";
-      yield mistake([...here, "name"], `is not in the path: ${show(name)}${known}`);
+      yield diagnostic([...here, "name"], `is not in the path: ${describeValue(name)}${known}`);
     } else if (place === "path" && required !== true) {
-      yield mistake([...here, "required"], `must be true, as ${show(name)} is in the path`);
+      yield diagnostic(
+        [...here, "required"],
+        `must be true, as ${describeValue(name)} is in the path`,
+      );
     }
     seen.add(`${place} ${name}`);
   }

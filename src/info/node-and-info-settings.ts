@@ -12,7 +12,7 @@ export type AuthVariable =
   | { basic_env: string }
   | { bearer_env: string }
   | { digest_env: string }
-  | { header_env: string; header?: string };
+  | { header_env: string; header?: string | undefined };
 
 /** The node that is shown. */
 export interface NodeSettings {

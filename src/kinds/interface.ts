@@ -14,9 +14,9 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 /** A parameter or the result of a method (OpenRPC: Content Descriptor). */
 export interface ContentDescriptor {
   readonly name: string;
-  readonly summary?: string;
+  readonly summary?: string | undefined;
   /** @default false */
-  readonly required?: boolean;
+  readonly required?: boolean | undefined;
   readonly schema: JsonSchema;
 }
 
@@ -26,7 +26,7 @@ export interface NamedValue {
   readonly value: unknown;
 }
 
-/** A call and its answer, recorded from a real node (OpenRPC: Example Pairing). */
+/** A call and its response, recorded from a real node (OpenRPC: Example Pairing). */
 export interface MethodExample {
   readonly name: string;
   readonly params: readonly NamedValue[];
@@ -42,45 +42,47 @@ export interface Method extends OperationMarks {
   readonly name: string;
   /** One line. */
   readonly summary: string;
-  readonly description?: string;
-  readonly tags?: readonly { readonly name: string }[];
+  readonly description?: string | undefined;
+  readonly tags?: readonly { readonly name: string }[] | undefined;
   /** @default "either" */
-  readonly paramStructure?: ParamStructure;
+  readonly paramStructure?: ParamStructure | undefined;
   /** In the order of their positions. */
   readonly params: readonly ContentDescriptor[];
   readonly result: Omit<ContentDescriptor, "required">;
-  readonly examples?: readonly MethodExample[];
-  readonly deprecated?: boolean;
+  readonly examples?: readonly MethodExample[] | undefined;
+  readonly deprecated?: boolean | undefined;
 }
 
 /** The part of an OpenRPC 1.3 document that a kind has. */
 export interface OpenRpcPart {
   /** Where calls are posted to, below the node's URL. @default the node's URL itself */
-  readonly path?: string;
+  readonly path?: string | undefined;
   readonly methods: readonly Method[];
-  readonly components?: { readonly schemas?: Readonly<Record<string, JsonSchema>> };
+  readonly components?: { readonly schemas?: Readonly<Record<string, JsonSchema>> } | undefined;
 }
 
 /** An operation of REST: an Operation Object of OpenAPI 3.1 with marks. */
 export interface RestOperation extends OperationMarks {
   readonly operationId: string;
   readonly summary: string;
-  readonly description?: string;
-  readonly tags?: readonly string[];
-  readonly parameters?: readonly JsonSchema[];
-  readonly requestBody?: JsonSchema;
+  readonly description?: string | undefined;
+  readonly tags?: readonly string[] | undefined;
+  readonly parameters?: readonly JsonSchema[] | undefined;
+  readonly requestBody?: JsonSchema | undefined;
   readonly responses: Readonly<Record<string, JsonSchema>>;
-  readonly deprecated?: boolean;
+  readonly deprecated?: boolean | undefined;
 }
 
 /** The part of an OpenAPI 3.1 document that a kind has. */
 export interface OpenApiPart {
   /** Path items by their template, below the node's URL and the base path. */
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  readonly components?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  readonly tags?: readonly { readonly name: string; readonly description?: string }[];
+  readonly components?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
+  readonly tags?:
+    | readonly { readonly name: string; readonly description?: string | undefined }[]
+    | undefined;
   /** At most one, with nothing but the path that all the others begin with. */
-  readonly servers?: readonly { readonly url: string }[];
+  readonly servers?: readonly { readonly url: string }[] | undefined;
 }
 
 /** What a kind offers; both where its nodes speak both. */

@@ -1,5 +1,5 @@
 /**
- * The form of a kind of node: how it is detected, what it is asked, where its answers lie and what they say of
+ * The form of a kind of node: how it is detected, what it is asked, where values lie in its responses and what they say of
  * its health. A kind is data, one file of `spec/kinds/`; `src/settings/kind.ts` checks it.
  *
  * @module
@@ -9,19 +9,19 @@ import type { KindInterface } from "./interface.ts";
 /** A span of time as it is written: `500ms`, `2s`, `1m`, `1h`. */
 export type Duration = `${number}${"ms" | "s" | "m" | "h"}`;
 
-/** A place in an answer: the source's name, `#`, and a JSON Pointer (RFC 6901). */
+/** A place in a response: the source's name, `#`, and a JSON Pointer (RFC 6901). */
 export type Reference = `${string}#${string}`;
 
 /** What every source may say. */
 export interface SourceOptions {
   /**
-   * How long an answer may take.
+   * How long a response may take.
    *
    * @default the node's `timeout`
    */
   timeout?: Duration | undefined;
   /**
-   * How long an answer is good for.
+   * How long a response is good for.
    *
    * @default the info's `ttl`
    */
@@ -29,7 +29,7 @@ export interface SourceOptions {
   /** Not every node of the kind has this method or path, so that its absence is no fault. */
   optional?: boolean | undefined;
   /**
-   * An error that the node answers is a value as well: of JSON-RPC the whole answer, `{ result }` or
+   * An error with which the node responds is a value as well: of JSON-RPC the whole response, `{ result }` or
    * `{ error }`; of HTTP the content, whatever the status. A missing method or path stays an error.
    */
   keep_errors?: boolean | undefined;
@@ -46,7 +46,7 @@ export interface JsonRpcSource extends SourceOptions {
 
 /** JSON by HTTP GET. */
 export interface GetSource extends SourceOptions {
-  /** A path below the node's URL, a whole URL, or the place of a link in another answer. */
+  /** A path below the node's URL, a whole URL, or the place of a link in another response. */
   get: string;
   /** The media type asked for. @default "application/json" */
   accept?: string | undefined;
@@ -71,7 +71,7 @@ export interface CommandSource extends SourceOptions {
   command: readonly string[];
 }
 
-/** Where answers come from. */
+/** The source of responses. */
 export type Source = JsonRpcSource | GetSource | PostSource | FileSource | CommandSource;
 
 /**
@@ -114,7 +114,7 @@ export type Field = Reference | FieldOptions;
 
 /** Where a secret lies: in a file, as a whole or as the first group of an expression. */
 export type AuthFile =
-  & { match?: string }
+  & { match?: string | undefined }
   & (
     /** `user:password`, for HTTP Basic (RFC 7617). */
     | { basic_file: string }
@@ -123,7 +123,7 @@ export type AuthFile =
     /** `user:password`, for HTTP Digest (RFC 7616). */
     | { digest_file: string }
     /** A header line; with `header`, its value alone. */
-    | { header_file: string; header?: string }
+    | { header_file: string; header?: string | undefined }
   );
 
 /** How nodes of a kind refuse, and where they leave their secret for programs of the same user. */
@@ -145,7 +145,7 @@ export interface KindAuth {
 }
 
 /**
- * What a value is tested for: `null` for a place that the answer does not have, or where it has `null`;
+ * What a value is tested for: `null` for a place that the response does not have, or where it has `null`;
  * otherwise a regular expression for its text, or a bound of its number, which may be written as text.
  */
 export type Test = string | null | { readonly above: number } | { readonly below: number };
@@ -159,7 +159,7 @@ export type KindStatusCode =
   | "no_peers"
   | "stalled";
 
-/** A state that a node's answers show. */
+/** A state that a node's responses show. */
 export interface HealthRule {
   /** Places and what each is tested for; all have to hold. A source that gave nothing never holds. */
   when: Readonly<Record<Reference, Test>>;
@@ -182,10 +182,10 @@ export interface NameTree {
   readonly children: string;
 }
 
-/** How names are found in an answer. */
+/** How names are found in a response. */
 export type NamesIn =
   | {
-    /** A regular expression; its first group is a name, wherever it matches in the text of the answer. */
+    /** A regular expression; its first group is a name, wherever it matches in the text of the response. */
     readonly names: string;
     /** The names are those of groups: what stands before this in the name of a method. */
     readonly before?: string | undefined;
@@ -215,7 +215,7 @@ export interface NetworkRules {
   peers?: number | undefined;
 }
 
-/** Which answers of a node say that something is wrong with it. */
+/** The rules by which responses of a node say that something is wrong with it. */
 export interface KindHealth {
   /** What `ok` rests on, for people: a clause such as "it has a leader and raises no alarm". */
   ok: string;
@@ -254,7 +254,7 @@ export interface Kind extends KindInterface {
   description?: `/${string}` | MethodCall | undefined;
   /** How such a node says itself what it has; what it lacks is not shown. */
   listing?: Listing | undefined;
-  /** What its answers show, each in full: a place and a regular expression. */
+  /** What its responses show, each in full: a place and a regular expression. */
   detect: Readonly<Record<Reference, string>>;
   auth?: KindAuth | undefined;
   /** Values that are always the same. */

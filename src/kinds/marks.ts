@@ -10,12 +10,12 @@ export type Access = "read" | "write" | "secret";
 /** What is said of an operation beyond the standards. */
 export interface OperationMarks {
   "x-access": Access;
-  "x-cost"?: "heavy";
-  "x-streaming"?: true;
-  "x-since"?: string;
-  "x-software"?: readonly string[];
-  "x-common"?: true;
-  "x-auth"?: "none";
+  "x-cost"?: "heavy" | undefined;
+  "x-streaming"?: true | undefined;
+  "x-since"?: string | undefined;
+  "x-software"?: readonly string[] | undefined;
+  "x-common"?: true | undefined;
+  "x-auth"?: "none" | undefined;
 }
 
 /** One mark, for documents and messages. */
@@ -56,7 +56,7 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
   "x-streaming": {
     on: "operation",
     value: "`true`",
-    text: "Its answer does not end, or comes when something happens: shown, never forwarded",
+    text: "Its response does not end, or comes when something happens: shown, never forwarded",
   },
   "x-since": {
     on: "operation",

@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { resolveFragment } from "../json/pointer.ts";
-import { isEqual, isObject, type Json, type Path } from "../json/values.ts";
+import { parseFragment, valueAt } from "../json/pointer.ts";
+import { isEqual, isObject, type Json, objectOf, type Path } from "../json/values.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import { quote, shorten } from "../untrusted-text.ts";
 import { createDiagnostics, type DiagnosticAt, type Severity } from "./diagnostics.ts";
@@ -23,6 +23,7 @@ import {
   type Rule,
   ruleOf,
   type Shape,
+  shapeAt,
   siblingsOf,
   type Structure,
   structureOf,
@@ -288,14 +289,30 @@ export function validatePart(part: Json, version: Json): DiagnosticAt<Path>[] {
     }
     const reference = referenceAt(place);
     if (!reference) continue;
-    const target = resolveFragment(document, reference.ref.replace(/^#/, ""));
-    const refusal = target === undefined
-      ? "leads nowhere"
-      : refuse(structure, reference.expected, target);
-    if (refusal === undefined) continue;
-    const message = `the reference to ${quote(shorten(reference.ref, REF_MAX))} ${refusal}`;
+    const failure = explainReference(document, reference.ref, reference.expected, structure);
+    if (failure === undefined) continue;
+    const message = `the reference to ${quote(shorten(reference.ref, REF_MAX))} leads ${failure}`;
     diagnostics.add("error", message, () => pathOfReference(reference));
   }
   checkOperations(document, diagnostics);
   return diagnostics.list() as DiagnosticAt<Path>[];
+}
+
+/** Explains where a reference leads; `undefined` where it leads to what belongs there. */
+function explainReference(
+  document: Json,
+  ref: string,
+  expected: Shape,
+  structure: Structure,
+): string | undefined {
+  const path = ref.startsWith("#") ? parseFragment(ref.slice(1)) : undefined;
+  if (!path) return "elsewhere than to #/components/…";
+  if (valueAt(document, path) === undefined) {
+    const names = Object.keys(objectOf(valueAt(document, path.slice(0, -1))));
+    return `nowhere${didYouMean(nearest(path.at(-1) ?? "", names))}`;
+  }
+  const found = shapeAt(structure, path);
+  if (found === expected) return undefined;
+  const what = found === undefined ? "data" : `a ${nameOfShape(found)}`;
+  return `to ${what} where a ${nameOfShape(expected)} belongs`;
 }

@@ -27,7 +27,7 @@ export function createMetrics(
   { node, info, forward }: ResolvedOptions,
   { meters, snapshot, gateway, describedAt }: MetricsSources,
 ): Resource<Representation> {
-  const isForwarding = forward !== "off" && node.url !== undefined;
+  const isForwarding = forward !== undefined && node.url !== undefined;
   const run = Date.now().toString(36);
   let texts = 0;
   return {

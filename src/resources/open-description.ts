@@ -115,10 +115,10 @@ export async function openDescription(
 function createTellNames({ forward, log }: ResolvedOptions) {
   const watch = lazy(async () => {
     const { createNameWatch } = await import("../gateway/judge-settings.ts");
-    return createNameWatch(forward);
+    return createNameWatch(forward ?? {});
   });
   return async ({ operations }: DescriptionReport): Promise<void> => {
-    if (!operations || forward === "off") return;
+    if (!operations || !forward) return;
     for (const { level, message } of (await watch.get())(operations)) {
       log(message, { code: "description", level });
     }

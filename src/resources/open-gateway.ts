@@ -4,7 +4,7 @@
  * @module
  */
 import type { Gateway } from "../gateway/gateway.ts";
-import { bytesOf, FORWARD_DEFAULTS, settingsOf } from "../gateway/forward-settings.ts";
+import { bytesOf, FORWARD_DEFAULTS } from "../gateway/forward-settings.ts";
 import type { Awaitable } from "../http/message.ts";
 import type { Auth } from "../info/sources/give-credentials.ts";
 import { milliseconds } from "../info/parse-duration.ts";
@@ -27,7 +27,7 @@ export async function openGateway(
   operations: () => Awaitable<readonly NodeOperation[]>,
 ): Promise<Gateway | undefined> {
   const { url } = node;
-  if (forward === "off" || url === undefined) return undefined;
+  if (!forward || url === undefined) return undefined;
   const [{ createGateway }, { callOutForNode }, { createAuth }] = await Promise.all(
     [
       import("../gateway/gateway.ts"),
@@ -35,7 +35,6 @@ export async function openGateway(
       import("../info/sources/give-credentials.ts"),
     ],
   );
-  const settings = settingsOf(forward) ?? {};
   const auth = lazy(async () => {
     const [kind, kinds] = await Promise.all([beside.kind(), beside.kinds()]);
     return createAuth({ nodeUrl: url, configured: node.auth, kind, kinds });
@@ -58,12 +57,12 @@ export async function openGateway(
     return typeof isBare === "boolean" ? choose(isBare) : isBare.then(choose);
   };
   return createGateway({
-    ...{ forward, url, token: settings },
+    ...{ forward, url, token: forward },
     secretHeader: node.auth && "header" in node.auth ? node.auth.header : undefined,
-    timeout: milliseconds((settings.timeout ?? FORWARD_DEFAULTS.timeout) as Duration),
-    limit: bytesOf(settings.limit ?? FORWARD_DEFAULTS.limit),
-    concurrency: settings.concurrency ?? FORWARD_DEFAULTS.concurrency,
-    origins: settings.origins ?? [],
+    timeout: milliseconds((forward.timeout ?? FORWARD_DEFAULTS.timeout) as Duration),
+    limit: bytesOf(forward.limit ?? FORWARD_DEFAULTS.limit),
+    concurrency: forward.concurrency ?? FORWARD_DEFAULTS.concurrency,
+    origins: forward.origins ?? [],
     rpcPath: () => beside.rpcPath.peek() ?? beside.rpcPath.get(),
     callOut: callOutForNode(node),
     auth: authOf,

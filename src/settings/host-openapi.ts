@@ -6,15 +6,14 @@
  */
 import * as v from "valibot";
 import { isPlainObject } from "../json/copy-as-json.ts";
-import { json, list, object, type Schema, type Settings } from "./schema-builders.ts";
+import { BOOLEAN, json, list, object, type Schema, type Settings } from "./schema.ts";
 
 const TEXT: Schema = v.string("a text");
-const FLAG: Schema = v.boolean("true or false");
 const OBJECT: Schema = v.custom(isPlainObject, "an object");
 const OBJECTS = mapOf(OBJECT);
 const TEXTS = list(TEXT, "a list of texts");
 
-/** An OpenAPI operation object; a copy is taken. */
+/** The schema of an OpenAPI operation object; a copy is taken. */
 export function operationObject(): Schema {
   const fields = {
     tags: TEXTS,
@@ -26,14 +25,14 @@ export function operationObject(): Schema {
     requestBody: OBJECT,
     responses: OBJECTS,
     callbacks: OBJECTS,
-    deprecated: FLAG,
+    deprecated: BOOLEAN,
     security: list(mapOf(TEXTS), "a list of security requirements"),
     servers: list(OBJECT, "a list of servers"),
   };
   return v.pipe(json, extensible({}, fields));
 }
 
-/** What a description says besides its operations; a copy is taken. */
+/** The schema of what a description says besides its operations; a copy is taken. */
 export function documentParts(): Schema {
   const info = extensible({ title: TEXT, version: TEXT }, {
     summary: TEXT,

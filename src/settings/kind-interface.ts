@@ -1,87 +1,64 @@
 /**
- * The schema of what a kind of node offers to be called: `openrpc` and `openapi` of its file. The parts are
- * those of the standards, with the marks of `kinds/marks.ts`.
+ * What a kind of node offers to be called: `openrpc` and `openapi` of its file. The schema has what a kind
+ * says beyond the standards, or more narrowly; all else is checked as the description of `--spec` is.
  *
  * @module
  */
 import * as v from "valibot";
-import { isPlainObject } from "../json/copy-as-json.ts";
-import { type Mark, MARKS } from "../kinds/marks.ts";
+import { valueAt } from "../json/pointer.ts";
+import { isObject, type Json, listOf, objectOf } from "../json/values.ts";
+import type { KindInterface } from "../kinds/interface.ts";
+import { type Mark, MARKS, type OperationMarks } from "../kinds/marks.ts";
+import { pathOf, structureOf, walk } from "../openapi/structure.ts";
 import { COMMON_METHODS } from "../openapi/tables.ts";
+import { validatePart } from "../openapi/validate.ts";
+import { describeValue } from "../untrusted-text.ts";
 import {
-  either,
+  type Diagnostic,
   filledList,
   filledMap,
   json,
   list,
-  map,
   needed,
   object,
-  oneOf,
+  type Path,
   type Schema,
   setting,
   type Settings,
+  type SettingsOf,
   text,
   word,
-} from "./schema-builders.ts";
-import { LINE, TEXT } from "./text-schemas.ts";
-
-/** Where the parameters of an operation may stand. */
-const PLACES = ["path", "query", "header"];
-
-/** Any JSON value that is an object. */
-const objectOfJson = (right: string): Schema => v.pipe(json, v.check(isPlainObject, right));
-
-const JSON_SCHEMA = v.pipe(
-  json,
-  v.check((value) => isPlainObject(value) || typeof value === "boolean", "a JSON Schema"),
-);
-const TRUE = v.literal(true, "true; leave it out where it does not hold") as Schema;
-const MULTI_SEGMENT = either("true or encoded", TRUE, word(["encoded"]));
-const BOOLEAN = v.boolean("true or false");
+} from "./schema.ts";
+import { LINE } from "./texts.ts";
 
 const VERSION = text({
-  right: 'a version in quotes, as in "0.19"',
+  expected: 'a version in quotes, as in "0.19"',
   pattern: /^\d+(\.\d+)*$/,
 });
 const SOFTWARE = text({
-  right: "the name of software in lower case",
+  expected: "the name of software in lower case",
   pattern: /^[a-z0-9][a-z0-9._-]*$/,
 });
-const METHOD_NAME = text({ right: "the name of a method", pattern: /^[^\s\p{Cc}]+$/u });
+const METHOD_NAME = text({ expected: "the name of a method", pattern: /^[^\s\p{Cc}]+$/u });
 const OPERATION_ID = text({
-  right: "a name of letters, digits, _ and -",
+  expected: "a name of letters, digits, _ and -",
   pattern: /^[A-Za-z_][\w-]*$/,
 });
 const TEMPLATE = text({
-  right: "a path such as /blocks/{hash}, without a query",
+  expected: "a path such as /blocks/{hash}, without a query",
   pattern: /^\/[^\s?#]*$/,
 });
 const BASE_PATH = text({
-  right: "a path such as /v1 and no more: the node's URL comes before it",
+  expected: "a path such as /v1 and no more: the node's URL comes before it",
   pattern: /^(\/[\w.~-]+)+$/,
 });
-const ANSWER_STATUS = text({
-  right: 'a status in quotes such as "200" or "4XX", or default',
-  pattern: /^([1-5]\d\d|[1-5]XX|default)$/,
-});
-const COMPONENT_NAME = text({
-  right: "a name of letters, digits, ., - and _",
-  pattern: /^[\w.-]+$/,
-});
 
-/** The text of a mark. */
-const about = (mark: Mark, example?: string) => ({
-  text: mark.text,
-  ...example !== undefined && { example },
-});
+const about = ({ text }: Mark, example: string) => ({ text, example });
 
-/** The marks of an operation. */
-const marks = (): Settings => ({
-  "x-access": needed(
-    word(["read", "write", "secret"]),
-    about(MARKS["x-access"], "read"),
-  ),
+const TRUE = v.literal(true, "true; leave it out where it does not hold") as Schema<true>;
+
+const OPERATION_MARKS: SettingsOf<OperationMarks> = {
+  "x-access": needed(word(["read", "write", "secret"]), about(MARKS["x-access"], "read")),
   "x-cost": setting(word(["heavy"], "heavy"), about(MARKS["x-cost"], "heavy")),
   "x-streaming": setting(TRUE, about(MARKS["x-streaming"], "true")),
   "x-since": setting(VERSION, about(MARKS["x-since"], '"0.19"')),
@@ -91,211 +68,162 @@ const marks = (): Settings => ({
   ),
   "x-common": setting(TRUE, about(MARKS["x-common"], "true")),
   "x-auth": setting(word(["none"], "none"), about(MARKS["x-auth"], "none")),
-});
-
-/** What an operation says of itself, in either form. */
-const words = (): Settings => ({
-  summary: needed(LINE, { text: "What it gives or does, in one line", example: "Get a block" }),
-  description: setting(TEXT, { text: "What else there is to know, in Markdown" }),
-  deprecated: setting(BOOLEAN, { text: "Whether something else is to be used", default: "false" }),
-});
-
-const schemas = () => map(COMPONENT_NAME, JSON_SCHEMA);
-
-const descriptor = (more: Settings = {}) =>
-  object({
-    name: needed(LINE, { text: "Its name, as the node has it", example: "blockhash" }),
-    summary: setting(LINE, { text: "What it is, in one line" }),
-    ...more,
-    schema: needed(JSON_SCHEMA, {
-      text: "Its JSON Schema. References lead to #/components/schemas/…",
-      example: "{ type: string }",
-    }),
-  });
-
-const namedValue = () =>
-  object({
-    name: needed(LINE, { text: "The name of the parameter or result" }),
-    value: needed(json, { text: "Its value" }),
-  });
-
-const method = () =>
-  object({
-    name: needed(METHOD_NAME, { text: "Its name, as the node has it", example: "getblock" }),
-    ...words(),
-    tags: setting(
-      list(
-        object({ name: needed(LINE, { text: "The name of the group", example: "Blockchain" }) }),
-        "a list of tags, as in [{ name: Blockchain }]",
-      ),
-      { text: "The groups that it is in" },
-    ),
-    paramStructure: setting(word(["by-name", "by-position", "either"]), {
-      text: "How it takes its parameters",
-      default: "either",
-    }),
-    params: needed(
-      list(
-        descriptor({
-          required: setting(BOOLEAN, {
-            text: "Whether it may not be left out",
-            default: "false",
-          }),
-        }),
-        "a list of parameters",
-      ),
-      { text: "Its parameters, in the order of their positions", example: "[]" },
-    ),
-    result: needed(descriptor(), { text: "What it answers" }),
-    examples: setting(
-      list(
-        object({
-          name: needed(LINE, { text: "What the example shows" }),
-          params: needed(list(namedValue(), "a list of values"), { text: "What was asked" }),
-          result: needed(namedValue(), { text: "What was answered" }),
-        }),
-        "a list of examples",
-      ),
-      { text: "Calls and their answers, recorded from a real node" },
-    ),
-    ...marks(),
-  });
-
-/** The schema of the OpenRPC part. */
-const openrpc = () =>
-  object({
-    path: setting(TEMPLATE, {
-      text: "Where calls are posted to, below the node's URL",
-      default: "the node's URL itself",
-      example: "/json_rpc",
-    }),
-    methods: needed(filledList(method(), "a list of methods"), { text: "The methods" }),
-    components: setting(
-      object({ schemas: setting(schemas(), { text: "JSON Schemas by name" }) }),
-      { text: "What references lead to" },
-    ),
-  });
-
-const REFERENCE_OBJECT: Settings = {
-  $ref: needed(LINE, {
-    text: "Where it is",
-    example: "'#/components/parameters/height'",
-  }),
 };
 
-const parameter = () =>
-  oneOf({
-    $ref: REFERENCE_OBJECT,
-    name: {
-      name: needed(LINE, { text: "Its name, as the node has it", example: "height" }),
-      in: needed(word(PLACES), { text: "Where it stands", example: "query" }),
-      description: setting(TEXT, { text: "What it is" }),
-      required: setting(BOOLEAN, {
-        text: "Whether it may not be left out",
-        default: "false",
-      }),
-      deprecated: setting(BOOLEAN, {
-        text: "Whether something else is to be used",
-        default: "false",
-      }),
-      schema: needed(JSON_SCHEMA, {
-        text: "Its JSON Schema. References lead to #/components/schemas/…",
-        example: "{ type: integer }",
-      }),
-      style: setting(word(["simple", "form"]), { text: "How a list is written" }),
-      explode: setting(BOOLEAN, { text: "Whether each item of a list stands for itself" }),
-      example: setting(json, { text: "A value that was recorded from a real node" }),
-      "x-multi-segment": setting(
-        MULTI_SEGMENT,
-        about(MARKS["x-multi-segment"], "encoded"),
-      ),
-      "x-spans": setting(TRUE, {
-        text: "The name of x-multi-segment in 0.2",
-        example: "true",
-      }),
-    },
-  });
+const SUMMARY = needed(LINE, {
+  text: "What it gives or does, in one line",
+  example: "Get a block",
+});
 
-const operation = () =>
-  object({
-    operationId: needed(OPERATION_ID, {
-      text: "A name of its own, which generated clients call it by",
-      example: "getBlock",
-    }),
-    ...words(),
-    tags: setting(list(LINE, "a list of names"), {
-      text: "The groups that it is in",
-      example: "[Blocks]",
-    }),
-    parameters: setting(list(parameter(), "a list of parameters"), { text: "Its parameters" }),
-    requestBody: setting(objectOfJson("a Request Body Object"), { text: "The body that it takes" }),
-    responses: needed(
-      filledMap(ANSWER_STATUS, objectOfJson("a Response Object"), "answers by their status"),
-      { text: "The answers by their status. Headers that are not named here are not passed on" },
-    ),
-    ...marks(),
-  });
+/** Makes settings that are as a standard has them. */
+function standard(name: string, ...keys: readonly string[]): Settings {
+  return Object.fromEntries(
+    keys.map((key) => [key, setting(json, { text: `As ${name} has it` })]),
+  );
+}
 
-const item = () =>
-  object({
-    parameters: setting(list(parameter(), "a list of parameters"), {
-      text: "Parameters of all its operations",
-    }),
-    ...Object.fromEntries(COMMON_METHODS.map((name) => [
-      name,
-      setting(operation(), { text: `What ${name.toUpperCase()} does` }),
-    ])),
-  });
+const openRpc = (...keys: readonly string[]) => standard("OpenRPC 1.3", ...keys);
+const openApi = (...keys: readonly string[]) => standard("OpenAPI 3.1", ...keys);
 
-const components = () =>
-  object({
-    schemas: setting(schemas(), { text: "JSON Schemas by name" }),
-    parameters: setting(map(COMPONENT_NAME, parameter()), { text: "Parameters by name" }),
-    ...Object.fromEntries(
-      ["responses", "requestBodies", "headers", "examples"].map((name) => [
-        name,
-        setting(map(COMPONENT_NAME, objectOfJson("an object")), {
-          text: `Objects of OpenAPI 3.1 by name`,
-        }),
-      ]),
-    ),
-  });
+const METHOD = object({
+  name: needed(METHOD_NAME, { text: "Its name, as the node has it", example: "getblock" }),
+  summary: SUMMARY,
+  params: needed(list(json, "a list of parameters"), {
+    text: "Its parameters, in the order of their positions",
+    example: "[]",
+  }),
+  result: needed(json, { text: "What it gives", example: "{ name: block, schema: {} }" }),
+  paramStructure: setting(word(["by-name", "by-position", "either"]), {
+    text: "How it takes its parameters",
+    default: "either",
+  }),
+  ...openRpc("description", "tags", "examples", "deprecated"),
+  ...OPERATION_MARKS,
+});
 
-/** The schema of the OpenAPI part. */
-const openapi = () =>
-  object({
-    paths: needed(filledMap(TEMPLATE, item(), "paths, each with its operations"), {
-      text: "The operations by path, below the node's URL",
-    }),
-    components: setting(components(), { text: "What references lead to" }),
-    tags: setting(
-      list(
-        object({
-          name: needed(LINE, { text: "The name of the group", example: "Blocks" }),
-          description: setting(TEXT, { text: "What is in it" }),
-        }),
-        "a list of tags, as in [{ name: Blocks }]",
-      ),
-      { text: "The groups, in the order in which they are shown" },
-    ),
-    servers: setting(
-      v.pipe(
-        list(
-          object({
-            url: needed(BASE_PATH, { text: "What all paths begin with", example: "/v1" }),
-          }),
-          "a list of one server",
-        ),
-        v.check((servers) => servers.length === 1, "a list of one server"),
-      ),
-      { text: "One server with a path, where all paths begin with it", example: "[{ url: /v1 }]" },
-    ),
-  });
+const OPERATION = object({
+  operationId: needed(OPERATION_ID, {
+    text: "A name of its own, which generated clients call it by",
+    example: "getBlock",
+  }),
+  summary: SUMMARY,
+  responses: needed(json, {
+    text: "The responses by their status. Headers that are not named here are not passed on",
+  }),
+  ...openApi("description", "tags", "parameters", "requestBody", "deprecated"),
+  ...OPERATION_MARKS,
+});
 
-/** The keys of a kind that say what it offers. */
-export const interfaceSettings = (): Settings => ({
-  openrpc: setting(openrpc(), { text: "Its methods of JSON-RPC: a part of an OpenRPC document" }),
-  openapi: setting(openapi(), {
+const ITEM = object({
+  parameters: setting(json, { text: "Parameters of all its operations" }),
+  ...Object.fromEntries(COMMON_METHODS.map((name) => [
+    name,
+    setting(OPERATION, { text: `What ${name.toUpperCase()} does` }),
+  ])),
+});
+
+const SERVERS = v.pipe(
+  list(
+    object({ url: needed(BASE_PATH, { text: "What all paths begin with", example: "/v1" }) }),
+    "a list of one server",
+  ),
+  v.check((servers) => servers.length === 1, "a list of one server"),
+);
+
+const OPENRPC = object({
+  path: setting(TEMPLATE, {
+    text: "Where calls are posted to, below the node's URL",
+    default: "the node's URL itself",
+    example: "/json_rpc",
+  }),
+  methods: needed(filledList(METHOD, "a list of methods"), { text: "The methods" }),
+  ...openRpc("components"),
+});
+
+const OPENAPI = object({
+  paths: needed(filledMap(TEMPLATE, ITEM, "paths, each with its operations"), {
+    text: "The operations by path, below the node's URL",
+  }),
+  servers: setting(SERVERS, {
+    text: "One server with a path, where all paths begin with it",
+    example: "[{ url: /v1 }]",
+  }),
+  ...openApi("components", "tags"),
+});
+
+/** Makes the settings of what a kind offers. */
+export const interfaceSettings = (): SettingsOf<KindInterface> => ({
+  openrpc: setting(OPENRPC as Schema<KindInterface["openrpc"]>, {
+    text: "Its methods of JSON-RPC: a part of an OpenRPC document",
+  }),
+  openapi: setting(OPENAPI as Schema<KindInterface["openapi"]>, {
     text: "Its operations of REST: a part of an OpenAPI 3.1 document",
   }),
 });
+
+/** Finds what is wrong in `openrpc` and `openapi` of a kind; each of them may have any form. */
+export function diagnosticsOfInterface(kind: unknown): Diagnostic[] {
+  const { openrpc, openapi } = objectOf(kind);
+  return [
+    ...isObject(openrpc) ? diagnosticsOfPart("openrpc", openrpc, { openrpc: "1.3.2" }) : [],
+    ...isObject(openrpc) ? repeatedMethods(openrpc) : [],
+    ...isObject(openapi) ? diagnosticsOfPart("openapi", openapi, { openapi: "3.1.1" }) : [],
+  ];
+}
+
+/** What becomes of a part of a description that is served, which is no matter here: a kind has to be right. */
+const CONSEQUENCE = /; (?:it is left out|[^;]* is (?:put there|taken for )[^;]*)/;
+
+function diagnosticsOfPart(key: string, part: Json, version: Json): Diagnostic[] {
+  const diagnosticAt = (path: readonly string[], message: string, more = 0): Diagnostic => ({
+    path: [key, ...withIndices(part, path)],
+    message: `is wrong: ${message.replace(CONSEQUENCE, "")}${
+      more > 0 ? ` (and ${more} more)` : ""
+    }`,
+    isKey: path.at(-1) !== "$ref",
+  });
+  const places = [...walk({ shape: "document", value: part }, structureOf(version))];
+  return [
+    ...validatePart(part, version).map(({ place, message, more }) =>
+      diagnosticAt(place, message, more)
+    ),
+    ...places.filter(({ shape }) => shape === "parameter").flatMap((place) =>
+      explainParameter(place.value).map((message) => diagnosticAt(pathOf(place), message))
+    ),
+  ];
+}
+
+/** Says what no parameter of a kind may be, though OpenAPI has it. */
+function explainParameter(parameter: unknown): string[] {
+  const { name, in: place, ...marks } = objectOf(parameter);
+  const mark = ["x-multi-segment", "x-spans"].find((mark) => marks[mark] !== undefined);
+  const isSpanning = mark !== undefined && (marks[mark] === true || marks[mark] === "encoded");
+  return [
+    ...place === "cookie" ? ['"in" must be one of path, query, header'] : [],
+    ...mark !== undefined && !isSpanning ? [`"${mark}" must be true or encoded`] : [],
+    ...mark !== undefined && place !== "path"
+      ? [`the parameter ${describeValue(name)} has ${mark}, and is not in the path`]
+      : [],
+  ];
+}
+
+/** Finds methods that are there twice. */
+function repeatedMethods({ methods }: Json): Diagnostic[] {
+  const names = listOf(methods).map((method) => objectOf(method).name);
+  return names.flatMap((name, at) => {
+    const first = names.indexOf(name);
+    if (name === undefined || first === at) return [];
+    const message = `is ${describeValue(name)} a second time, as is that of methods[${first}]`;
+    return [{ path: ["openrpc", "methods", at, "name"], message, isKey: false }];
+  });
+}
+
+/** A path of texts with the indices of lists as numbers. */
+function withIndices(root: unknown, path: readonly string[]): Path {
+  let value = root;
+  return path.map((key) => {
+    const isIndex = Array.isArray(value);
+    value = valueAt(value, [key]);
+    return isIndex ? Number(key) : key;
+  });
+}

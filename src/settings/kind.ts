@@ -4,16 +4,40 @@
  * @module
  */
 import * as v from "valibot";
-import { linkOf, referencesOf } from "../info/query-plan.ts";
+import { linkOf } from "../info/query-plan.ts";
 import { parseReference } from "../info/source-reference.ts";
-import { isPlainObject } from "../json/copy-as-json.ts";
-import type { Field, HealthRule, Kind, NetworkRules, Reference, Source } from "../kinds/kind.ts";
-import { type Mistake, type Path, readValue } from "./check.ts";
-import { field, source } from "./info-schema.ts";
-import { interfaceSettings } from "./kind-interface.ts";
-import { mistakesInInterface } from "./kind-interface-mistakes.ts";
-import { didYouMean, nearest } from "../nearest.ts";
-import { authFiles } from "./node-schema.ts";
+import { type Json, listOf, objectOf } from "../json/values.ts";
+import type {
+  Kind,
+  KindAuth,
+  KindHealth,
+  Listing,
+  NetworkRules,
+  Reference,
+} from "../kinds/kind.ts";
+import { describeValue } from "../untrusted-text.ts";
+import { explainSource, FIELD, placesOf, source } from "./info.ts";
+import { diagnosticsOfInterface, interfaceSettings } from "./kind-interface.ts";
+import { authFiles } from "./node.ts";
+import {
+  type Diagnostic,
+  either,
+  filledList,
+  filledMap,
+  issuePath,
+  json,
+  list,
+  map,
+  needed,
+  number,
+  object,
+  oneOf,
+  type Path,
+  type Schema,
+  setting,
+  type SettingsOf,
+  word,
+} from "./schema.ts";
 import {
   AGE,
   EXPRESSION,
@@ -27,174 +51,150 @@ import {
   REFERENCE_TEXT,
   SOURCE_NAME,
   WEB_URL,
-} from "./text-schemas.ts";
-import {
-  either,
-  filledList,
-  filledMap,
-  json,
-  list,
-  map,
-  needed,
-  number,
-  object,
-  oneOf,
-  pathItem,
-  type Schema,
-  setting,
-  type Settings,
-  word,
-} from "./schema-builders.ts";
-import { show } from "./show.ts";
+} from "./texts.ts";
 
 /** The codes of `KindStatusCode`. */
-const CODES = ["warming_up", "syncing", "no_leader", "alarm", "no_peers", "stalled"];
+const CODES = ["warming_up", "syncing", "no_leader", "alarm", "no_peers", "stalled"] as const;
 
 const wholeNumber = (right: string, least = -Infinity) =>
   number(right, (number) => Number.isSafeInteger(number) && number >= least);
 
 const BOUND = number("a number");
 
-/** What the value at a place is tested for. */
-const test = () =>
-  either<unknown>(
-    "a regular expression, null, or an object with above or below",
-    EXPRESSION,
-    v.null("null"),
-    oneOf({
-      above: { above: needed(BOUND, { text: "The number there is greater" }) },
-      below: { below: needed(BOUND, { text: "The number there is less" }) },
-    }),
-  );
+/** The test of the value at a place. */
+const TEST = either(
+  "a regular expression, null, or an object with above or below",
+  EXPRESSION,
+  v.null("null"),
+  oneOf({
+    above: { above: needed(BOUND, { text: "The number there is greater" }) },
+    below: { below: needed(BOUND, { text: "The number there is less" }) },
+  }),
+);
 
-const rule = () =>
-  object({
-    when: needed(filledMap(REFERENCE_TEXT, test(), "places, each with what it is tested for"), {
-      text: "Places, each with a regular expression for the text there, null for nothing there, " +
-        "or { above: NUMBER } or { below: NUMBER }. All have to hold",
-      example: "{ 'status#/leader': null }",
-    }),
-    code: needed(word(CODES), { text: "The status_code", example: "no_leader" }),
-    reason: needed(LINE, {
-      text: "The status_reason: a clause for people. {source#/pointer} stands for the value there",
-      example: "etcd has no leader",
-    }),
-  });
+const RULE = object({
+  when: needed(filledMap(REFERENCE_TEXT, TEST, "places, each with what it is tested for"), {
+    text: "Places, each with a regular expression for the text there, null for nothing there, " +
+      "or { above: NUMBER } or { below: NUMBER }. All have to hold",
+    example: "{ 'status#/leader': null }",
+  }),
+  code: needed(word(CODES), { text: "The status_code", example: "no_leader" }),
+  reason: needed(LINE, {
+    text: "The status_reason: a clause for people. {source#/pointer} stands for the value there",
+    example: "etcd has no leader",
+  }),
+});
 
-const network = () =>
-  object({
-    quiet: setting(AGE, {
-      text: "The longest time between two blocks; with an older head_at the node is stalled",
-      example: "3h",
-    }),
-    peers: setting(wholeNumber("a whole number from 1", 1), {
-      text: "The fewest peers; a node with fewer has no_peers",
-      example: "1",
-    }),
-  });
+const NETWORK_RULES: SettingsOf<NetworkRules> = {
+  quiet: setting(AGE, {
+    text: "The longest time between two blocks; with an older head_at the node is stalled",
+    example: "3h",
+  }),
+  peers: setting(wholeNumber("a whole number from 1", 1), {
+    text: "The fewest peers; a node with fewer has no_peers",
+    example: "1",
+  }),
+};
 
-const health = () =>
-  object({
-    ok: needed(LINE, {
-      text: "What ok rests on, for people",
-      example: "it has a leader and raises no alarm",
-    }),
-    warming_up: setting(list(wholeNumber("a whole number"), "a list of whole numbers"), {
-      text: "Codes of JSON-RPC errors, or statuses of HTTP, that say that the node is starting",
-      example: "[-28]",
-    }),
-    rules: setting(list(rule(), "a list of rules"), {
-      text: "States that the answers show. The first that holds decides",
-    }),
-    complete: setting(number("a number"), {
-      text: "The sync_progress of a node that is in sync",
-      example: "1",
-    }),
-    target: setting(
-      either<unknown>(
-        "a place, or a list of places",
-        REFERENCE_TEXT,
-        filledList(REFERENCE_TEXT, "a list of places"),
-      ),
-      {
-        text: "The highest block that the node or its peers know of. With a height more than lag " +
-          "behind it the node is syncing",
-        example: "chain#/headers",
-      },
+const HEALTH: SettingsOf<KindHealth> = {
+  ok: needed(LINE, {
+    text: "What ok rests on, for people",
+    example: "it has a leader and raises no alarm",
+  }),
+  warming_up: setting(list(wholeNumber("a whole number"), "a list of whole numbers"), {
+    text: "Codes of JSON-RPC errors, or statuses of HTTP, that say that the node is starting",
+    example: "[-28]",
+  }),
+  rules: setting(list(RULE, "a list of rules"), {
+    text: "States that the responses show. The first that holds decides",
+  }),
+  complete: setting(number("a number"), {
+    text: "The sync_progress of a node that is in sync",
+    example: "1",
+  }),
+  target: setting(
+    either(
+      "a place, or a list of places",
+      REFERENCE_TEXT,
+      filledList(REFERENCE_TEXT, "a list of places"),
     ),
-    lag: setting(wholeNumber("a whole number from 0", 0), {
-      text: "By how many blocks a node may be behind target",
-      default: "2",
-    }),
-    networks: setting(map(LINE, network()), {
-      text: "What is expected in a network, by chain_id or network as the info has it, " +
-        "* for any other",
-      example: "{ main: { quiet: 3h, peers: 1 } }",
-    }),
-  });
+    {
+      text: "The highest block that the node or its peers know of. With a height more than lag " +
+        "behind it the node is syncing",
+      example: "chain#/headers",
+    },
+  ),
+  lag: setting(wholeNumber("a whole number from 0", 0), {
+    text: "By how many blocks a node may be behind target",
+    default: "2",
+  }),
+  networks: setting(map(LINE, object(NETWORK_RULES)), {
+    text: "What is expected in a network, by chain_id or network as the info has it, " +
+      "* for any other",
+    example: "{ main: { quiet: 3h, peers: 1 } }",
+  }),
+};
 
 /** A method of JSON-RPC that is called without parameters. */
-const call = (): Settings => ({
+const CALL = {
   jsonrpc: needed(LINE, { text: "The name of the method", example: "rpc.discover" }),
   path: setting(PATH, {
     text: "Where it is posted to, below the node's URL",
     default: "the node's URL itself",
     example: "/rpc",
   }),
-});
+};
 
-const listing = () => {
-  const names: Settings = {
-    names: setting(EXPRESSION, {
-      text: "A regular expression whose first group is a name, wherever it matches in the answer",
-      example: "'^([a-z]+)'",
-    }),
-    tree: setting(
-      object({
-        name: needed(LINE, { text: "The member that holds a name", example: "Name" }),
-        children: needed(LINE, {
-          text: "The member that holds the list of those below",
-          example: "Subcommands",
-        }),
+const NAMES = {
+  names: setting(EXPRESSION, {
+    text: "A regular expression whose first group is a name, wherever it matches in the response",
+    example: "'^([a-z]+)'",
+  }),
+  tree: setting(
+    object({
+      name: needed(LINE, { text: "The member that holds a name", example: "Name" }),
+      children: needed(LINE, {
+        text: "The member that holds the list of those below",
+        example: "Subcommands",
       }),
-      {
-        text:
-          "Where the answer is a tree in JSON instead: its members. Names are the ways from the " +
-          "root, such as block/get",
-        example: "{ name: Name, children: Subcommands }",
-      },
-    ),
-    before: setting(LINE, {
-      text: "Where the names are those of groups: what follows these in the names of methods",
-      example: "_",
     }),
-  };
-  const forms = oneOf({
-    jsonrpc: { ...call(), ...names },
-    get: { get: needed(PATH, { text: "A path below the node's URL", example: "/" }), ...names },
+    {
+      text:
+        "Where the response is a tree in JSON instead: its members. Names are the ways from the " +
+        "root, such as block/get",
+      example: "{ name: Name, children: Subcommands }",
+    },
+  ),
+  before: setting(LINE, {
+    text: "Where the names are those of groups: what follows these in the names of methods",
+    example: "_",
+  }),
+};
+
+const LISTING = v.pipe(
+  oneOf({
+    jsonrpc: { ...CALL, ...NAMES },
+    get: { get: needed(PATH, { text: "A path below the node's URL", example: "/" }), ...NAMES },
     post: {
       post: needed(PATH, { text: "A path below the node's URL", example: "/api/v0/commands" }),
       json: setting(json, { text: "What is posted", example: "{}" }),
-      ...names,
+      ...NAMES,
     },
-  });
-  return v.pipe(
-    forms,
-    v.rawCheck(({ dataset, addIssue }) => {
-      if (!dataset.typed) return;
-      const keys = ["names", "tree"].filter((key) => key in dataset.value);
-      if (keys.length !== 1) addIssue({ message: "must have either names or tree" });
-    }),
-  );
-};
+  }),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed) return;
+    const keys = ["names", "tree"].filter((key) => key in dataset.value);
+    if (keys.length !== 1) addIssue({ message: "must have either names or tree" });
+  }),
+) as Schema<unknown> as Schema<Listing>;
 
 /**
- * The schema of a kind.
+ * Makes the schema of a kind.
  *
  * @param path the schema of a path
  */
-export function kindSchema(path: Schema<string> = FILE): Schema {
-  const auth = object({
+export function kindSchema(path: Schema<string> = FILE): Schema<Kind> {
+  const auth: SettingsOf<KindAuth> = {
     refusal: setting(
       object({
         header: needed(HEADER, { text: "A header of the refusal", example: "www-authenticate" }),
@@ -214,8 +214,8 @@ export function kindSchema(path: Schema<string> = FILE): Schema {
       text: "The setting that helps where there are no such files",
       example: "{ basic_file: ~/.node/secret }",
     }),
-  });
-  const kind = object({
+  };
+  const kind: SettingsOf<Kind> = {
     title: needed(LINE, { text: "What it is, for people", example: "etcd (gRPC gateway)" }),
     url: needed(NODE_URL, {
       text: "Where such a node listens as a rule",
@@ -226,7 +226,7 @@ export function kindSchema(path: Schema<string> = FILE): Schema {
       example: "[geth, reth]",
     }),
     description: setting(
-      either<unknown>("a path, or a method as in { jsonrpc: rpc.discover }", PATH, object(call())),
+      either("a path, or a method as in { jsonrpc: rpc.discover }", PATH, object(CALL)),
       {
         text:
           "Where it describes its own interface: a path below the node's URL to OpenAPI, or a " +
@@ -234,7 +234,7 @@ export function kindSchema(path: Schema<string> = FILE): Schema {
         example: "/swagger.json",
       },
     ),
-    listing: setting(listing(), {
+    listing: setting(LISTING, {
       text:
         "How such a node says itself what it has: what is asked, and how names are found in the " +
         "answer. What the node lacks is not shown. The names are those of methods where the kind has " +
@@ -244,18 +244,18 @@ export function kindSchema(path: Schema<string> = FILE): Schema {
     detect: needed(
       filledMap(REFERENCE_TEXT, EXPRESSION, "places, each with a regular expression"),
       {
-        text: "What its answers show: places, each with a regular expression. All have to match",
+        text: "What its responses show: places, each with a regular expression. All have to match",
         example: "{ 'version#/etcdserver': '^[0-9]' }",
       },
     ),
-    auth: setting(auth, { text: "How it refuses, and where its secret lies" }),
+    auth: setting(object(auth), { text: "How it refuses, and where its secret lies" }),
     static: setting(map(INFO_KEY, json), {
       text: "Keys whose values are always the same",
       example: "{ software: etcd }",
     }),
     sources: needed(map(SOURCE_NAME, source(path)), { text: "What is asked, by a name" }),
-    fields: needed(map(INFO_KEY, field()), { text: "Where the keys come from" }),
-    health: needed(health(), { text: "Which answers say that something is wrong" }),
+    fields: needed(map(INFO_KEY, FIELD), { text: "Where the keys come from" }),
+    health: needed(object(HEALTH), { text: "The responses that say that something is wrong" }),
     written_from: setting(filledList(WEB_URL, "a list of URLs"), {
       text: "What its operations were written from: a file or a folder, at a version",
       example: "[https://github.com/handshake-org/hsd/blob/v8.0.0/lib/node/http.js]",
@@ -265,166 +265,135 @@ export function kindSchema(path: Schema<string> = FILE): Schema {
       example: "hsd 8.0.0",
     }),
     ...interfaceSettings(),
-  });
+  };
   return v.pipe(
-    kind,
-    v.rawCheck(({ dataset, addIssue }) => {
-      for (const { path, message, isKey } of mistakesInKind(dataset.value)) {
-        addIssue({ message, path: pathTo(dataset.value, path, isKey) });
+    object(kind) as Schema<Kind>,
+    v.rawCheck(({ dataset: { value, issues = [] }, addIssue }) => {
+      const nameOf = (path: readonly unknown[]) => JSON.stringify(path);
+      const said = new Set(issues.map(({ path = [] }) => nameOf(path.map(({ key }) => key))));
+      const found = [
+        ...diagnosticsBetween(value),
+        ...diagnosticsOfInterface(value).filter(({ path }) => !said.has(nameOf(path))),
+      ];
+      for (const { path, message, isKey } of found) {
+        addIssue({ message, path: issuePath(value, path, isKey) });
       }
     }),
   );
 }
 
-/** The path of an issue. */
-function pathTo(
-  root: unknown,
-  path: Path,
-  isKey: boolean,
-): [v.UnknownPathItem, ...v.UnknownPathItem[]] {
-  let value = root;
-  const items = path.map((key, at) => {
-    const item = pathItem(value, key, isKey && at === path.length - 1 ? "key" : "value");
-    value = memberOf(value, key);
-    return item;
-  });
-  return items as [v.UnknownPathItem, ...v.UnknownPathItem[]];
+/** A place that a part of a kind names, and where the part is. */
+interface Use {
+  readonly place: unknown;
+  readonly path: Path;
+  readonly isKey?: boolean;
 }
 
-/**
- * Reads a kind.
- *
- * @param value what is in its file, or what a host gave
- * @param path the schema of a path
- */
-export function readKind(
-  value: unknown,
-  path?: Schema<string>,
-): { kind: Kind; mistakes: readonly Mistake[] } {
-  const { value: kind, mistakes } = readValue(value, kindSchema(path));
-  return { kind: kind as Kind, mistakes };
-}
-
-/** What is wrong between the parts of a kind, though each may be right; the parts may be wrong, too. */
-function mistakesInKind(kind: unknown): Mistake[] {
-  const sources = entriesOf(memberOf(kind, "sources"));
-  const names = sources.map(([name]) => name);
-  const unknown = (path: Path, text: unknown, isKey = false): Mistake[] => {
-    if (typeof text !== "string" || !text.includes("#")) return [];
-    const [name] = parseReference(text as Reference);
-    if (names.includes(name)) return [];
-    const right = didYouMean(nearest(name, names)) || `; there are ${names.join(", ")}`;
-    const message = `names the source ${show(name)}, which is not there${right}`;
-    return [{ path, message, isKey }];
-  };
-  const health = memberOf(kind, "health");
-  const mistakes = [
-    ...entriesOf(memberOf(kind, "detect")).flatMap(([place]) =>
-      unknown(["detect", place], place, true)
+/** Finds what is wrong between the parts of a kind, though each may be right; the parts may be wrong, too. */
+function diagnosticsBetween(kind: unknown): Diagnostic[] {
+  const { detect, sources, fields, health } = objectOf(kind);
+  const { rules, target } = objectOf(health);
+  const names = Object.keys(objectOf(sources));
+  const links = linksOf(sources);
+  const uses: Use[] = [
+    ...Object.keys(objectOf(detect)).map((place) => ({
+      ...{ place, path: ["detect", place], isKey: true },
+    })),
+    ...[...links].map(([name, place]) => ({ place, path: ["sources", name, "get"] })),
+    ...Object.entries(objectOf(fields)).flatMap(([key, field]) =>
+      placesOf(field).map((place) => ({ place, path: ["fields", key] }))
     ),
-    ...sources.flatMap(([name, source]) => {
-      const link = isPlainObject(source) && typeof source.get === "string"
-        ? linkOf(source as unknown as Source)
-        : undefined;
-      return link ? unknown(["sources", name, "get"], link) : [];
-    }),
-    ...entriesOf(memberOf(kind, "fields")).flatMap(([key, field]) =>
-      placesOf(field).flatMap((place) => unknown(["fields", key], place))
-    ),
-    ...listOf(memberOf(health, "rules")).flatMap((rule, at) => mistakesInRule(rule, at, unknown)),
-    ...[memberOf(health, "target")].flat().flatMap((place) => unknown(["health", "target"], place)),
+    ...listOf(rules).flatMap((rule, at) => usesOfRule(rule, ["health", "rules", at])),
+    ...[target].flat().map((place) => ({ place, path: ["health", "target"] })),
   ];
   return [
-    ...mistakes,
-    ...circularLinks(sources),
-    ...missingParts(kind),
-    ...mistakesInInterface(kind),
-  ];
-}
-
-type Unknown = (path: Path, text: unknown, isKey?: boolean) => Mistake[];
-
-function mistakesInRule(rule: unknown, at: number, unknown: Unknown): Mistake[] {
-  const path = ["health", "rules", at];
-  const { when, reason } = (isPlainObject(rule) ? rule : {}) as Partial<HealthRule>;
-  const shown = typeof reason === "string" ? [...reason.matchAll(/\{([^{}]*)\}/g)] : [];
-  return [
-    ...entriesOf(when).flatMap(([place]) => unknown([...path, "when", place], place, true)),
-    ...shown.flatMap(([braces, place]) => {
-      if (/^[\w-]+#/.test(place!)) return unknown([...path, "reason"], place);
-      const message = `has ${show(braces)}; between braces stands a place such as net#/version`;
-      return [{ path: [...path, "reason"], message, isKey: false }];
+    ...uses.flatMap(({ place, path, isKey = false }) => {
+      const message = explainSource(place, names);
+      return message === undefined ? [] : [{ path, message, isKey }];
     }),
+    ...listOf(rules).flatMap((rule, at) => wrongBraces(rule, ["health", "rules", at, "reason"])),
+    ...names.filter((name) => leadsTo(name, links)).map((name) => ({
+      ...{ path: ["sources", name, "get"], message: "leads back to itself", isKey: false },
+    })),
+    ...missingParts(objectOf(kind)),
   ];
 }
 
-/** Sources that follow links in a circle, so that none can be asked first. */
-function circularLinks(sources: readonly [string, unknown][]): Mistake[] {
-  const next = new Map(
-    sources.flatMap(([name, source]) => {
-      const get = memberOf(source, "get");
+/** The links that sources follow, by their names. */
+function linksOf(sources: unknown): Map<string, Reference> {
+  return new Map(
+    Object.entries(objectOf(sources)).flatMap(([name, source]) => {
+      const { get } = objectOf(source);
       const link = typeof get === "string" ? linkOf({ get }) : undefined;
-      return link ? [[name, parseReference(link)[0]] as const] : [];
+      return link ? [[name, link] as const] : [];
     }),
   );
-  return [...next.keys()].filter((name) => leadsTo(name, next)).map((name) => ({
-    path: ["sources", name, "get"],
-    message: "leads back to itself",
-    isKey: false,
-  }));
 }
 
-function leadsTo(name: string, next: ReadonlyMap<string, string>): boolean {
-  let at = next.get(name);
-  for (let steps = 0; at !== undefined && steps < next.size; steps++) {
+/** Tells whether a source follows links in a circle, so that none of them can be asked first. */
+function leadsTo(name: string, links: ReadonlyMap<string, Reference>): boolean {
+  const next = (at: string) => parseReference(links.get(at) ?? "#")[0];
+  let at = next(name);
+  for (let steps = 0; at !== "" && steps < links.size; steps++) {
     if (at === name) return true;
-    at = next.get(at);
+    at = next(at);
   }
   return false;
 }
 
-/** What is said of a node's health that rests on a key which the kind does not have. */
-function missingParts(kind: unknown): Mistake[] {
-  const health = memberOf(kind, "health");
-  const keys = [...entriesOf(memberOf(kind, "fields")), ...entriesOf(memberOf(kind, "static"))]
-    .map(([key]) => key);
-  const rests = (path: Path, ...needed: string[]): Mistake[] => {
-    const isThere = needed.some((key) => keys.includes(key));
-    const message = `rests on ${needed.join(" or ")}, which is not among the fields`;
-    return isThere ? [] : [{ path: ["health", ...path], message, isKey: true }];
-  };
-  const has = (key: string) => memberOf(health, key) !== undefined;
-  const networks = entriesOf(memberOf(health, "networks")) as [string, NetworkRules][];
-  const auth = memberOf(kind, "auth");
-  const isOpen = listOf(memberOf(auth, "files")).length > 0 && !memberOf(auth, "refusal");
-  const message = "needs a refusal beside it, or everybody who refuses would be sent a secret";
+/** The texts between the braces of a reason. */
+function bracesOf(rule: unknown): string[] {
+  const { reason } = objectOf(rule);
+  return typeof reason === "string"
+    ? [...reason.matchAll(/\{([^{}]*)\}/g)].map(([, place]) => place!)
+    : [];
+}
+
+function usesOfRule(rule: unknown, path: Path): Use[] {
   return [
-    ...isOpen ? [{ path: ["auth", "files"], message, isKey: true }] : [],
-    ...has("complete") ? rests(["complete"], "sync_progress") : [],
-    ...has("target") ? rests(["target"], "height") : [],
-    ...networks.flatMap(([name, rules]) => [
-      ...name === "*" ? [] : rests(["networks", name], "chain_id", "network"),
-      ...memberOf(rules, "quiet") === undefined
-        ? []
-        : rests(["networks", name, "quiet"], "head_at"),
-      ...memberOf(rules, "peers") === undefined ? [] : rests(["networks", name, "peers"], "peers"),
-    ]),
+    ...Object.keys(objectOf(objectOf(rule).when)).map((place) => ({
+      ...{ place, path: [...path, "when", place], isKey: true },
+    })),
+    ...bracesOf(rule).filter(isPlace).map((place) => ({ place, path: [...path, "reason"] })),
   ];
 }
 
-/** The places that a field names, where it is right. */
-function placesOf(field: unknown): readonly string[] {
-  const from = isPlainObject(field) ? field.from : field;
-  const isRight = [from].flat().every((place) => typeof place === "string");
-  return isRight && from !== undefined ? referencesOf(field as Field) : [];
+const isPlace = (text: string) => /^[\w-]+#/.test(text);
+
+function wrongBraces(rule: unknown, path: Path): Diagnostic[] {
+  return bracesOf(rule).filter((text) => !isPlace(text)).map((text) => {
+    const braces = describeValue(`{${text}}`);
+    const message = `has ${braces}; between braces stands a place such as net#/version`;
+    return { path, message, isKey: false };
+  });
 }
 
-function memberOf(value: unknown, key: string | number): unknown {
-  if (Array.isArray(value)) return value[Number(key)];
-  return isPlainObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+/** Finds settings that rest on another one which the kind does not have. */
+function missingParts({ fields, static: fixed, health, auth }: Json): Diagnostic[] {
+  const { complete, target, networks } = objectOf(health);
+  const keys = Object.keys({ ...objectOf(fields), ...objectOf(fixed) });
+  const rests: (readonly [setting: unknown, path: Path, needed: readonly string[]])[] = [
+    [complete, ["complete"], ["sync_progress"]],
+    [target, ["target"], ["height"]],
+  ];
+  for (const [name, rules] of Object.entries(objectOf(networks))) {
+    const { quiet, peers } = objectOf(rules);
+    if (name !== "*") rests.push([rules, ["networks", name], ["chain_id", "network"]]);
+    rests.push([quiet, ["networks", name, "quiet"], ["head_at"]]);
+    rests.push([peers, ["networks", name, "peers"], ["peers"]]);
+  }
+  const missing = rests.filter(([setting, , needed]) =>
+    setting !== undefined && !needed.some((key) => keys.includes(key))
+  );
+  const { files, refusal } = objectOf(auth);
+  const isOpen = listOf(files).length > 0 && !refusal;
+  const message = "needs a refusal beside it, or everybody who refuses would be sent a secret";
+  return [
+    ...isOpen ? [{ path: ["auth", "files"], message, isKey: true }] : [],
+    ...missing.map(([, path, needed]) => ({
+      path: ["health", ...path],
+      message: `rests on ${needed.join(" or ")}, which is not among the fields`,
+      isKey: true,
+    })),
+  ];
 }
-
-const entriesOf = (value: unknown): [string, unknown][] =>
-  isPlainObject(value) ? Object.entries(value) : [];
-
-const listOf = (value: unknown): readonly unknown[] => Array.isArray(value) ? value : [];

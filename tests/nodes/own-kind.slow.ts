@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { parseKind } from "../../src/cli/kind-file.ts";
+import { parseKind } from "../../src/cli/yaml-file.ts";
 import { createNodeface } from "../../src/index.ts";
 import { testWhere, without } from "../_needs.ts";
 import { ROOT } from "../_paths.ts";

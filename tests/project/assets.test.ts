@@ -169,7 +169,7 @@ assets("a kind that is wrong stops it, and its place is said", async () => {
     writeFileSync(file("near.yaml"), "title: [\n");
     const { code, stderr } = await run(STEP, {}, { cwd });
     assert.is(code, 1);
-    assert.match(stderr, "spec/kinds/etcd.yaml:1:1: colour is no key here");
+    assert.match(stderr, "spec/kinds/etcd.yaml:1:1: unknown key colour");
     assert.match(stderr, 'spec/kinds/near.yaml:2:1: a "]" is missing before this');
     assert.not.match(stderr, "    at ");
   });

@@ -8,7 +8,7 @@ import { spawn } from "node:child_process";
 import process from "node:process";
 import { once } from "node:events";
 import { setTimeout as wait } from "node:timers/promises";
-import { COMMAND, type CommandSetting } from "../../src/settings/flags-and-variables.ts";
+import { CLI_OPTIONS, type CliOption } from "../../src/settings/command-line.ts";
 import { ROOT } from "../_paths.ts";
 import { COMMANDS, run, serving, start } from "../_server.ts";
 import { infoOf, until } from "../nodes/_daemon.ts";
@@ -75,7 +75,7 @@ const WRONG: [
     'unknown command "serve"; nodeface serves without one, as in nodeface http://127.0.0.1:8545',
   ],
   [["chek", "http://a"], {}, 'unknown command "chek"; did you mean check?'],
-  [["kinds", "xyz"], {}, '"xyz" is no kind known; see nodeface kinds'],
+  [["kinds", "xyz"], {}, 'unknown kind "xyz"; see nodeface kinds'],
   [["init"], {}, "init needs the URL of a node, as in nodeface init http://127.0.0.1:8545"],
   [["--json"], {}, "--json goes with check alone"],
   [["--config", "/none"], {}, "/none: there is no such file"],
@@ -200,7 +200,7 @@ for (const [runtime, command] of Object.entries(COMMANDS)) {
   suiteOf(
     "a reader of its access log that goes away does not end it",
     async () => {
-      const server = await start([...command, "--log", "text"]);
+      const server = await start([...command, "--access-log", "text"]);
       server.leave();
       for (let i = 0; i < 5; i++) await fetch(`${server.url}v1/health`);
       const { code, stderr } = await server.stop();
@@ -297,7 +297,7 @@ json("prints one object and ends with 0 where all is well", async () => {
   // A busy machine takes over a second, which is said.
   const others = ended.stderr.replaceAll(/^nodeface: .* …\n/gm, "");
   assert.equal([ok, troubles, ended.code, others], [true, [], 0, ""]);
-  assert.match(notes[0], "nothing reads the variable NODEFACE_PROT");
+  assert.match(notes[0], "unknown environment variable NODEFACE_PROT");
 });
 
 json.run();
@@ -311,12 +311,12 @@ wrong("0.0.0.0 is shown as an address that opens", async () => {
   );
 });
 
-wrong("a variable that nothing reads is a warning", async () => {
+wrong("an unknown variable is a warning", async () => {
   const server = await start(COMMANDS.Bun, { NODEFACE_PROT: "1" });
   const { stderr } = await server.stop();
   assert.match(
     stderr,
-    /Z warn {2}nothing reads the variable NODEFACE_PROT; did you mean NODEFACE_PORT/,
+    /Z warn {2}unknown environment variable NODEFACE_PROT; did you mean NODEFACE_PORT/,
   );
 });
 
@@ -356,7 +356,7 @@ wrong(
 wrong("deno task start may read every variable there is", () => {
   const { tasks } = JSON.parse(readFileSync(`${ROOT}deno.json`, "utf8"));
   const allowed = /--allow-env=(\S+)/.exec(tasks.start.command)![1]!.split(",");
-  for (const { variables = [] } of Object.values<CommandSetting>(COMMAND)) {
+  for (const { variables = [] } of Object.values<CliOption>(CLI_OPTIONS)) {
     for (const variable of variables) {
       assert.ok(allowed.includes(variable), variable);
     }

@@ -5,8 +5,8 @@ import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { parseFile } from "../../src/cli/parse-configuration.ts";
-import { parseKind } from "../../src/cli/kind-file.ts";
+import { checkFile, parseConfiguration } from "../../src/cli/configuration-file.ts";
+import { parseKind } from "../../src/cli/yaml-file.ts";
 import type { Listening } from "../../src/adapters/shared.ts";
 import type { Nodeface } from "../../src/index.ts";
 import { ROOT } from "../_paths.ts";
@@ -99,7 +99,7 @@ for (const page of [...PAGES.keys()].filter((page) => has(page, "yaml"))) {
     for (const { language, file = "nodeface.yaml", text } of ownBlocks(page)) {
       if (language !== "yaml" || file === "openapi.yaml") continue;
       if (page === "docs/kinds.md") parseKind(wholeKind(text), "kind.yaml");
-      else parseFile(text, basename(file));
+      else checkFile(parseConfiguration(text, basename(file)));
     }
   });
 }

@@ -77,7 +77,7 @@ command(
     assert.is(await name(), "second");
     const { code, stderr } = await service.stop();
     assert.is(code, 0);
-    assert.match(stderr, "reload.yaml:1:9: info.statics is no key here");
+    assert.match(stderr, "reload.yaml:1:9: unknown key info.statics");
   },
 );
 
@@ -184,9 +184,9 @@ command(
 );
 
 command(
-  "--log writes each request to standard output, without its query",
+  "--access-log writes each request to standard output, without its query",
   async () => {
-    const service = await start([...COMMANDS.Node, "--log", "json"]);
+    const service = await start([...COMMANDS.Node, "--access-log", "json"]);
     await fetch(new URL("v1/health?token=hunter2", service.url));
     const { stdout } = await service.stop();
     const { method, path, status } = JSON.parse(stdout);

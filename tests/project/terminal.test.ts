@@ -41,8 +41,8 @@ testWhere(terminal, missing, "check has colours, and ends as it does elsewhere",
   const { stdout, code } = await onTerminal("check http://127.0.0.1:2");
   assert.is(code, 1);
   const shown = stdout.replaceAll("\x1b[", "<").replaceAll(/(<\d+)m/g, "$1>");
-  assert.match(shown, "<1># Verdict<0>");
-  assert.match(shown, /<31>- the node is unreachable: .*<0>/);
+  assert.match(shown, "<1># Verdict<22>");
+  assert.match(shown, /<31>- the node is unreachable: .*<39>/);
 });
 
 for (const env of [{ NO_COLOR: "1" }, { TERM: "dumb" }]) {

@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { serve } from "../../src/adapters/node.ts";
-import { parseFile } from "../../src/cli/parse-configuration.ts";
-import { type Files, readConfig } from "../../src/cli/configuration.ts";
+import { checkFile, parseConfiguration } from "../../src/cli/configuration-file.ts";
+import { readConfig } from "../../src/cli/configuration.ts";
+import type { Files } from "../../src/cli/files.ts";
 import { createNodeface } from "../../src/index.ts";
 import { ROOT } from "../_paths.ts";
 
@@ -45,8 +46,8 @@ upgrading(
     assert.is(rows.length, 5);
     for (const { old, now, refusal } of rows) {
       assert.ok(refusal, old);
-      await assertTried(() => parseFile(old, "nodeface.yaml"), refusal, old);
-      await assertTried(() => parseFile(now, "nodeface.yaml"), undefined, now);
+      await assertTried(() => checkFile(parseConfiguration(old, "nodeface.yaml")), refusal, old);
+      await assertTried(() => checkFile(parseConfiguration(now, "nodeface.yaml")), undefined, now);
     }
   },
 );
@@ -54,7 +55,7 @@ upgrading(
 upgrading("a secret lies beside the configuration", () => {
   const config = "node: { auth: { basic_file: cookie } }";
   assert.match(page, config);
-  const { node } = parseFile(config, "/etc/nodeface.yaml");
+  const { node } = checkFile(parseConfiguration(config, "/etc/nodeface.yaml"));
   assert.equal(node?.auth, { basic_file: "/etc/cookie" });
 });
 

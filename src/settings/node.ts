@@ -3,26 +3,10 @@
  *
  * @module
  */
-import { KIND_NAMES } from "../generated/kind-names.js";
-import { DEFAULTS } from "../info/node-and-info-settings.ts";
-import { COMMAND } from "./flags-and-variables.ts";
-import { kindNameRule } from "./kind-name.ts";
-import { EXPRESSION, HEADER, LINE, NODE_URL, TIMEOUT } from "./text-schemas.ts";
-import {
-  knownWord,
-  needed,
-  object,
-  oneOf,
-  type Schema,
-  secret,
-  setting,
-  type Settings,
-} from "./schema-builders.ts";
-
-/** The name of a kind that is known, or `none`. */
-function kindName(own: readonly string[]): Schema<string> {
-  return knownWord([...KIND_NAMES, ...own], kindNameRule(own));
-}
+import { DEFAULTS, type NodeSettings } from "../info/node-and-info-settings.ts";
+import { CLI_OPTIONS } from "./command-line.ts";
+import { needed, object, oneOf, type Schema, secret, setting, type SettingsOf } from "./schema.ts";
+import { EXPRESSION, HEADER, kindName, LINE, NODE_URL, TIMEOUT } from "./texts.ts";
 
 const variable = (what: string) =>
   needed(LINE, { text: `A variable of the environment with ${what}`, example: "NODE_SECRET" });
@@ -39,13 +23,12 @@ const header = () =>
     example: "X-API-Key",
   });
 
-/** The files that a secret may lie in, each by its key; by the schema of a path. */
-export function authFiles(path: Schema<string>): Readonly<Record<string, Settings>> {
+/** Makes the settings of the files that a secret may lie in, each by its key; by the schema of a path. */
+export function authFiles(path: Schema<string>): AuthFileSettings {
   const match = setting(EXPRESSION, {
     text: "A regular expression. The secret is its first group, or all that it matches",
     example: "'<apikey>(.*?)</apikey>'",
   });
-
   const file = (what: string) =>
     needed(path, {
       text: `A file with ${what}. It is read at each use`,
@@ -59,8 +42,15 @@ export function authFiles(path: Schema<string>): Readonly<Record<string, Setting
   };
 }
 
-/** Where the secret for the node lies, by the schema of a path. */
-function auth(path: Schema<string>): Schema {
+type Match = { match: Schema<string | undefined> };
+type AuthFileSettings = {
+  basic_file: { basic_file: Schema<string> } & Match;
+  bearer_file: { bearer_file: Schema<string> } & Match;
+  digest_file: { digest_file: Schema<string> } & Match;
+  header_file: { header_file: Schema<string>; header: Schema<string | undefined> } & Match;
+};
+
+function auth(path: Schema<string>): Schema<NodeSettings["auth"]> {
   const forms = oneOf({
     ...authFiles(path),
     basic_env: { basic_env: variable(BASIC) },
@@ -77,15 +67,18 @@ function auth(path: Schema<string>): Schema {
 }
 
 /**
- * The keys of `node`.
+ * Makes the settings of `node`.
  *
  * @param path the schema of a path
  * @param own the names of the kinds that the operator or the host has made
  */
-export function nodeSettings(path: Schema<string>, own: readonly string[] = []): Settings {
+export function nodeSettings(
+  path: Schema<string>,
+  own: readonly string[] = [],
+): SettingsOf<NodeSettings> {
   return {
     url: setting(NODE_URL, {
-      ...COMMAND.url,
+      ...CLI_OPTIONS.url,
       text: "Where the node answers, with http: or https:",
     }),
     public_url: setting(NODE_URL, {
@@ -93,7 +86,7 @@ export function nodeSettings(path: Schema<string>, own: readonly string[] = []):
       example: "https://node.example/rpc",
     }),
     kind: setting(kindName(own), {
-      ...COMMAND.kind,
+      ...CLI_OPTIONS.kind,
       text: "What kind of node it is; none where info says all",
     }),
     auth: auth(path),
@@ -111,7 +104,7 @@ export function nodeSettings(path: Schema<string>, own: readonly string[] = []):
       },
     ),
     timeout: setting(TIMEOUT, {
-      text: "How long an answer of the node may take",
+      text: "How long a response of the node may take",
       default: DEFAULTS.timeout,
       example: "5s",
     }),

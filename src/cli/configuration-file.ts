@@ -1,0 +1,205 @@
+/**
+ * The configuration file, with the files that it names. Everything that is wrong is found at once.
+ *
+ * @module
+ */
+import { LOGO_BYTES_MAX, mistakeInLogo } from "../explorer/logo.ts";
+import type { Forward } from "../gateway/forward-settings.ts";
+import { KINDS } from "../generated/kinds.js";
+import type { NodeSettings } from "../info/node-and-info-settings.ts";
+import type { Kind } from "../kinds/kind.ts";
+import { didYouMean, nearest } from "../nearest.ts";
+import type { PageSettings } from "../options.ts";
+import { configuration, type FileConfig } from "../options-schema.ts";
+import { CLI_OPTIONS, type CliOption } from "../settings/command-line.ts";
+import { clashesOfForward } from "../settings/forward.ts";
+import { hasKind, unknownSources } from "../settings/info.ts";
+import { type Diagnostic, readValue } from "../settings/schema.ts";
+import { kindNameOf } from "../settings/texts.ts";
+import { describeValue } from "../untrusted-text.ts";
+import { ConfigError, explainRenamed } from "./arguments.ts";
+import type { Files } from "./files.ts";
+import { locateBeside, parseKind, parseYaml, valueIn, type YamlFile } from "./yaml-file.ts";
+
+/** The settings of the files, and everything that is wrong with them. */
+export interface ReadFiles {
+  readonly file: FileConfig;
+  readonly kinds: Readonly<Record<string, Kind>>;
+  readonly page?: PageSettings | undefined;
+  /** Lines on keys of the version before. */
+  readonly warnings: readonly string[];
+  readonly problems: readonly string[];
+}
+
+/** Settings of flags and variables that stand in the file as well. */
+export type GivenSettings = Pick<NodeSettings, "url" | "kind"> & { readonly forward?: Forward };
+
+/**
+ * Reads the configuration file and the files that it names.
+ *
+ * @param path the configuration file, if there is one
+ * @param kindFile the file of a kind that a flag or a variable names
+ * @param given goes before the file
+ */
+export async function readConfigurationFile(
+  path: string | undefined,
+  kindFile: string | undefined,
+  given: GivenSettings,
+  files: Files,
+): Promise<ReadFiles> {
+  const kinds: Record<string, Kind> = {};
+  const problems: string[] = [];
+  const collect = (error: unknown) => {
+    problems.push(...error instanceof ConfigError ? error.problems : [(error as Error).message]);
+  };
+  const addKind = async (path: string) => {
+    try {
+      kinds[kindNameOf(path) ?? path] = parseKind(await files.read(path), path);
+    } catch (error) {
+      collect(error);
+    }
+  };
+  if (kindFile !== undefined) await addKind(kindFile);
+  const nothing = { file: {}, kinds, warnings: [], problems };
+  if (path === undefined) return nothing;
+  try {
+    const yaml = parseConfiguration(await files.read(path), path);
+    for (const file of kindFilesIn(yaml)) await addKind(locateBeside(file, path));
+    const logo = await readLogo(yaml, files);
+    const file = checkFile(yaml, kinds, given, logo);
+    const page = file.page && { ...file.page, logo: logo?.bytes };
+    const warnings = yaml.renamed.map((key) => explainRenamed(key, RENAMED[key]!));
+    return { ...nothing, file, page, warnings };
+  } catch (error) {
+    collect(error);
+    return nothing;
+  }
+}
+
+/** The keys of the file in the version before, by which they were called. */
+const RENAMED: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.values<CliOption>(CLI_OPTIONS).flatMap(({ key, before }) =>
+    key !== undefined && before ? [[before.key, key]] : []
+  ),
+);
+
+/** Parses a configuration. */
+export function parseConfiguration(text: string, name: string): YamlFile {
+  return parseYaml(text, name, "a configuration", RENAMED);
+}
+
+/** The file of a logo: its bytes, or what is wrong with it. */
+interface LogoFile {
+  readonly bytes?: Uint8Array;
+  readonly problem?: string | undefined;
+}
+
+async function readLogo(yaml: YamlFile, files: Files): Promise<LogoFile | undefined> {
+  const named = valueIn(yaml, "page", "logo");
+  if (typeof named !== "string" || named === "") return undefined;
+  const path = locateBeside(named, yaml.name);
+  try {
+    const bytes = await files.readBytes(path, LOGO_BYTES_MAX);
+    const problem = mistakeInLogo(bytes);
+    return { bytes, problem: problem && `${path}: it ${problem}` };
+  } catch (error) {
+    return { problem: (error as Error).message };
+  }
+}
+
+/** The files that `kinds` names rightly. */
+function kindFilesIn(yaml: YamlFile): string[] {
+  return [valueIn(yaml, "kinds")].flat().filter((path): path is string =>
+    typeof path === "string" && kindNameOf(path) !== undefined
+  );
+}
+
+/**
+ * Checks a configuration file.
+ *
+ * @param own the operator's own kinds, by name, as far as their files are right
+ * @param given what flags and variables say of the node and of `forward`, which goes before the file
+ * @param logo the file of the logo, where one is named
+ * @throws {ConfigError} with everything that is wrong, each with line and column
+ */
+export function checkFile(
+  yaml: YamlFile,
+  own: Readonly<Record<string, Kind>> = {},
+  { forward: givenForward, ...givenNode }: GivenSettings = {},
+  logo?: LogoFile,
+): FileConfig {
+  const names = kindFilesIn(yaml).map((path) => kindNameOf(path)!);
+  const schema = configuration((path) => locateBeside(path, yaml.name), names);
+  const { value, diagnostics } = readValue(yaml.value, schema);
+  const file = withoutWrong(value, diagnostics);
+  const kinds = { ...KINDS, ...own };
+  const found = [
+    ...diagnostics,
+    ...sameKinds(file),
+    ...clashesOfForward(givenForward ?? file.forward, file.hosts, undefined),
+  ];
+  if (logo?.problem && file.page?.logo) {
+    found.push({ path: ["page", "logo"], message: `names ${logo.problem}`, isKey: false });
+  }
+  // What a kind brings along is not known where its file is wrong.
+  if (names.every((name) => Object.hasOwn(own, name))) {
+    const node = { ...file.node, ...givenNode };
+    found.push(
+      ...unknownSources(file.info ?? {}, kindsOf(node, kinds)),
+      ...unknownKeys(file, kinds),
+    );
+  }
+  if (found.length > 0) throw new ConfigError(yaml.describe(found));
+  return file;
+}
+
+/** The same value with `undefined` where something is wrong. */
+function withoutWrong(value: FileConfig, diagnostics: readonly Diagnostic[]): FileConfig {
+  const root = { value };
+  for (const { path } of diagnostics) {
+    const keys = ["value", ...path];
+    const last = keys.pop()!;
+    let around: unknown = root;
+    for (const key of keys) around = (around as Record<string, unknown> | undefined)?.[key];
+    if (around) (around as Record<string, unknown>)[last] = undefined;
+  }
+  return root.value ?? {};
+}
+
+/** Finds files of kinds that would have the same name. */
+function sameKinds({ kinds = [] }: FileConfig): Diagnostic[] {
+  const names = kinds.map((path) => path === undefined ? undefined : kindNameOf(path));
+  return names.flatMap((name, at) => {
+    const first = names.indexOf(name);
+    if (name === undefined || first === at) return [];
+    const message = `is called as kinds[${first}] is: ${name}`;
+    return [{ path: ["kinds", at], message, isKey: false }];
+  });
+}
+
+/** The kinds that the node may be. */
+function kindsOf(node: NodeSettings, kinds: Readonly<Record<string, Kind>>): Kind[] {
+  if (!hasKind(node)) return [];
+  const kind = kinds[node.kind ?? ""];
+  return kind ? [kind] : Object.values(kinds);
+}
+
+/** Keys of the info that every kind may have, and that can be hidden. */
+const COMMON_KEYS = ["name", "software", "version", "started_at"];
+
+/** Finds keys to be hidden that nothing could show. */
+function unknownKeys(
+  { info }: FileConfig,
+  kinds: Readonly<Record<string, Kind>>,
+): Diagnostic[] {
+  const shown = [...Object.values(kinds), info ?? {}].flatMap(({ static: fixed, fields }) =>
+    Object.keys({ ...fixed, ...fields })
+  );
+  const names = new Set([...COMMON_KEYS, ...shown]);
+  return (info?.hide ?? []).flatMap((key, at) => {
+    if (key === undefined || names.has(key)) return [];
+    const meant = didYouMean(nearest(key, names));
+    const message = `is ${describeValue(key)}, a key that nothing shows${meant}`;
+    return [{ path: ["info", "hide", at], message, isKey: false }];
+  });
+}

@@ -1,0 +1,172 @@
+/**
+ * The command line: the commands, the flags, and the variables of the environment. `--help` is made of it.
+ *
+ * @module
+ */
+import { FORWARD_ALIASES, FORWARDS } from "../gateway/forward-settings.ts";
+import { LOG_CALLS, type LogCalls } from "../log.ts";
+import { type About, type Schema, word } from "./schema.ts";
+import { FILE, HOST, KIND_OR_FILE, NODE_URL, PLACE, PORT, SWITCH } from "./texts.ts";
+
+/** The name of a command besides serving. */
+export type CommandName = "check" | "init" | "kinds";
+
+/** The commands besides serving: what follows their names, and what they do. */
+export const COMMANDS: Readonly<Record<CommandName, { arguments: string; text: string }>> = {
+  check: {
+    arguments: "[NODE_URL] [options] [--json]",
+    text: "ask the node once, print what /v1/info would say and what is wrong with the " +
+      "description; exit 1 on trouble",
+  },
+  init: {
+    arguments: "NODE_URL [options]",
+    text: "ask the node and write nodeface.yaml, or the file of --config, which must not be " +
+      "there yet: every setting with what it does",
+  },
+  kinds: {
+    arguments: "[KIND]",
+    text: "list the kinds of node that are known, or print one as configuration",
+  },
+};
+
+/** The name of a flag that is no setting. */
+export type SwitchName = "json" | "version" | "help";
+
+/** The flags that are no settings. */
+export const SWITCHES: Readonly<Record<SwitchName, { flags: readonly string[]; text: string }>> = {
+  json: { flags: ["--json"], text: "have check print one JSON object" },
+  version: { flags: ["-V", "--version"], text: "print the version" },
+  help: { flags: ["-h", "--help"], text: "print this text" },
+};
+
+/** The forms of the access log. */
+export const ACCESS_LOGS = ["text", "json", "off"] as const;
+
+/** The form of the access log. */
+export type AccessLog = (typeof ACCESS_LOGS)[number];
+
+/** The settings that flags and variables may give. */
+export interface CliValues {
+  url?: string;
+  kind?: string;
+  spec?: string;
+  config?: string;
+  host?: string;
+  port?: number;
+  accessLog?: AccessLog;
+  logCalls?: LogCalls;
+  forward?: (typeof FORWARDS)[number];
+  metrics?: boolean;
+}
+
+/** A setting that a flag or a variable may give, as text. */
+export interface CliOption<T = unknown> extends About {
+  readonly schema: Schema<T>;
+  /** Its key in the configuration file; one with a dot is inside of another. */
+  readonly key?: string;
+  /** Its names in the version before, which are read with a warning. */
+  readonly before?: { readonly flag: string; readonly variable: string; readonly key: string };
+}
+
+/** The settings that flags and variables may give, in the order of `--help`. */
+export const CLI_OPTIONS: {
+  readonly [Name in keyof CliValues]-?: CliOption<NonNullable<CliValues[Name]>>;
+} = {
+  url: {
+    key: "node.url",
+    schema: NODE_URL,
+    text: "where the node answers, such as http://127.0.0.1:8545",
+    example: "http://127.0.0.1:8545",
+    variables: ["NODEFACE_URL"],
+    argument: "NODE_URL",
+  },
+  kind: {
+    key: "node.kind",
+    schema: KIND_OR_FILE,
+    text: "what kind of node it is; a file for one of your own",
+    default: "found by asking",
+    example: "bitcoin",
+    flag: "kind",
+    variables: ["NODEFACE_KIND"],
+    argument: "KIND",
+  },
+  spec: {
+    key: "description",
+    also: ["spec"],
+    schema: PLACE,
+    text:
+      "the node's own OpenAPI description, a file or a URL, read again when it changes, or none",
+    default: "where nodes of its kind describe themselves",
+    example: "openapi.yaml",
+    flag: "spec",
+    variables: ["NODEFACE_SPEC"],
+    argument: "PLACE",
+  },
+  config: {
+    schema: FILE,
+    text: "a configuration, YAML or JSON, read again on SIGHUP",
+    default: "nodeface.yaml of the working directory, where there is one",
+    flag: "config",
+    variables: ["NODEFACE_CONFIG"],
+    argument: "FILE",
+  },
+  host: {
+    key: "listen",
+    schema: HOST,
+    text: "the address to listen on",
+    default: "127.0.0.1",
+    flag: "host",
+    variables: ["NODEFACE_HOST"],
+    argument: "HOST",
+  },
+  port: {
+    key: "listen",
+    schema: PORT,
+    text: "the port to listen on; 0 for a free one",
+    default: "8080",
+    flag: "port",
+    variables: ["NODEFACE_PORT", "PORT"],
+    argument: "PORT",
+  },
+  forward: {
+    key: "forward",
+    schema: word(FORWARDS, undefined, FORWARD_ALIASES),
+    text: "what may be called at the node through this service: off, or reads",
+    default: "off",
+    example: "reads",
+    flag: "forward",
+    variables: ["NODEFACE_FORWARD"],
+    argument: "WHAT",
+  },
+  metrics: {
+    key: "metrics",
+    schema: SWITCH,
+    text: "answer /v1/metrics, for Prometheus",
+    default: "false",
+    example: "true",
+    flag: "metrics",
+    variables: ["NODEFACE_METRICS"],
+  },
+  accessLog: {
+    key: "access_log",
+    schema: word(ACCESS_LOGS),
+    text: "write each request to standard output: text, json or off",
+    default: "off",
+    example: "json",
+    flag: "access-log",
+    variables: ["NODEFACE_ACCESS_LOG"],
+    also: ["log"],
+    before: { flag: "log", variable: "NODEFACE_LOG", key: "log" },
+    argument: "FORM",
+  },
+  logCalls: {
+    key: "log_calls",
+    schema: word(LOG_CALLS),
+    text: "which calls of the node are a line of the log, on standard error: failed, all or off",
+    default: "failed",
+    example: "all",
+    flag: "log-calls",
+    variables: ["NODEFACE_LOG_CALLS"],
+    argument: "CALLS",
+  },
+};

@@ -1,0 +1,411 @@
+/**
+ * The schemas that settings are made of: those of valibot, with what there is to say of each setting.
+ *
+ * The message of a schema is what would be right, after "must be". {@linkcode readValue} adds what is there.
+ * A picklist, a `rawCheck` and a `rawTransform` give the whole message.
+ *
+ * @module
+ */
+import * as v from "valibot";
+import { isPlainObject, toJson } from "../json/copy-as-json.ts";
+import { didYouMean, nearest } from "../nearest.ts";
+import { describeValue } from "../untrusted-text.ts";
+
+/** A schema of values of a type. */
+export type Schema<T = unknown> = v.GenericSchema<unknown, T>;
+
+/** The documentation of a setting. */
+export interface About {
+  /** Sentences for `--help` and the reference, without a period at the end. */
+  readonly text: string;
+  /** The default, as it is written. */
+  readonly default?: string;
+  /** An example of it in a configuration file, as YAML. */
+  readonly example?: string;
+  /** The flag of the command, without its dashes. */
+  readonly flag?: string;
+  /** The variables of the environment that are read, the first that is set. */
+  readonly variables?: readonly string[];
+  /** Other names that people give its key in a configuration file, since its flags are called so. */
+  readonly also?: readonly string[];
+  /** The word for its value in `--help`; a flag without one is a switch. */
+  readonly argument?: string;
+}
+
+/** The keys of an object, each with its setting. */
+export type Settings = Readonly<Record<string, Schema>>;
+
+/** The settings of a documented type: one for each of its keys. */
+export type SettingsOf<T> = { readonly [Key in keyof T]-?: Schema<T[Key]> };
+
+type Output<S extends Settings> = { [Key in keyof S]: v.InferOutput<S[Key]> };
+
+/** Makes a setting that may be left out. */
+export function setting<T>(schema: Schema<T>, about: About): Schema<T | undefined> {
+  return needed(v.optional(schema), about);
+}
+
+/** Makes a setting that may not be left out. */
+export function needed<T>(schema: Schema<T>, about: About): Schema<T> {
+  return v.pipe(schema, v.metadata({ about }));
+}
+
+/** Gives a setting another text. */
+export function reworded<T>(schema: Schema<T>, text: string): Schema<T> {
+  return needed(schema, { ...aboutOf(schema), text });
+}
+
+/** The documentation of a setting. */
+export function aboutOf(schema: Schema): About {
+  const { about = { text: "" } } = v.getMetadata(schema) as { about?: About };
+  return about;
+}
+
+/** The parts of a schema, for documents. */
+export interface Parts {
+  /** What would be right, after "must be". */
+  readonly message?: string;
+  /** The settings of an object. */
+  readonly entries?: Settings;
+  /** The schema of the members of a map. */
+  readonly value?: Schema;
+  /** The schema of the items of a list. */
+  readonly item?: Schema;
+  /** The schemas of which one holds. */
+  readonly options?: readonly Schema[];
+  /** The words of which it is one. */
+  readonly words?: readonly string[];
+}
+
+/** The parts of a schema. */
+export function partsOf(schema: Schema): Parts {
+  const { type, wrapped, getter, options, ...parts } = schema as Schema & Parts & {
+    wrapped?: Schema;
+    getter?: () => Schema;
+  };
+  if (wrapped) return partsOf(wrapped);
+  if (getter) return partsOf(getter());
+  if (type === "picklist") return { ...parts, words: options as unknown as string[] };
+  return { ...parts, ...options && { options } };
+}
+
+/** The form of a text. */
+export interface TextRule<T = string> {
+  /** What would be right, after "must be". */
+  readonly expected: string;
+  /** Matches every text that is right. */
+  readonly pattern: RegExp;
+  /** Says more of a wrong text than what would be right. */
+  readonly explain?: (text: string) => string | undefined;
+  /** Tells of a text that matches whether it is right. @default every one is */
+  readonly isValid?: (text: string) => boolean;
+  /** Makes the value of a text that is right. @default the text itself */
+  readonly read?: (text: string) => T;
+}
+
+/** Makes the schema of a text. */
+export function text<T = string>(rule: TextRule<T>): Schema<T> {
+  const { expected, pattern, explain, isValid = () => true } = rule;
+  const schema = v.pipe(
+    v.string(expected),
+    v.rawCheck(({ dataset, config, addIssue }) => {
+      if (!dataset.typed) return;
+      const explained = explain?.(dataset.value);
+      if (explained !== undefined) addIssue({ message: explained });
+      else if (!pattern.test(dataset.value) || !isValid(dataset.value)) {
+        addIssue({ message: mustBe(expected, { ...config, input: dataset.value }) });
+      }
+    }),
+    // For the JSON Schema.
+    v.regex(pattern, expected),
+    v.transform((text) => rule.read ? rule.read(text) : text as T),
+  );
+  // One thing is said of a text.
+  return v.config(schema, { abortPipeEarly: true }) as Schema<T>;
+}
+
+/**
+ * Makes the schema of one of some words.
+ *
+ * @param also further words that people give, by what they mean
+ */
+export function word<const W extends string>(
+  words: readonly W[],
+  expected: string = `one of ${words.join(", ")}`,
+  also?: Readonly<Record<string, W>>,
+): Schema<W> {
+  return v.picklist(words, (issue) => {
+    const { input } = issue;
+    // YAML has `true` for what is meant as a word.
+    const isWord = typeof input === "string" || (also && typeof input === "boolean");
+    if (!isWord) return mustBe(expected, issue);
+    const typed = String(input);
+    const meant = didYouMean(meantWord(typed, words, also));
+    return mustBe(expected, { ...issue, input: typed }) + meant;
+  }) as Schema<W>;
+}
+
+/** Finds the word that somebody meant who gave another one. */
+export function meantWord(
+  typed: string,
+  words: readonly string[],
+  also: Readonly<Record<string, string>> = {},
+): string | undefined {
+  const lower = typed.toLowerCase();
+  if (Object.hasOwn(also, lower)) return also[lower];
+  return nearest(typed, words) ?? also[nearest(typed, Object.keys(also)) ?? ""];
+}
+
+/** Makes the schema of a number. */
+export function number(
+  expected: string,
+  isValid: (number: number) => boolean = Number.isFinite,
+): Schema<number> {
+  return v.pipe(v.number(expected), v.check(isValid, expected));
+}
+
+/** The schema of a switch. */
+export const BOOLEAN: Schema<boolean> = v.boolean("true or false");
+
+/** Makes the schema of a list. */
+export function list<T>(of: Schema<T>, expected: string): Schema<T[]> {
+  return v.array(of, expected);
+}
+
+/** Makes the schema of a list of one value at least. */
+export function filledList<T>(of: Schema<T>, expected: string): Schema<T[]> {
+  return v.pipe(v.array(of, expected), v.minLength(1, `${expected}; it must not be empty`));
+}
+
+/**
+ * Makes the schema of an object with known keys.
+ *
+ * @param isOther whether a further key is right, whatever its value is
+ */
+export function object<S extends Settings>(
+  settings: S,
+  isOther: (key: string) => boolean = () => false,
+): Schema<Output<S>> {
+  const keys = Object.keys(settings);
+  const some = keys.length > 4
+    ? `keys such as ${keys.slice(0, 4).join(", ")}`
+    : `the keys ${keys.join(", ")}`;
+  return plainObject(
+    v.looseObject(settings as v.ObjectEntries, `an object with ${some}`),
+    (key) => keys.includes(key) || isOther(key) ? undefined : unknownKey(key, settings),
+  ) as Schema<Output<S>>;
+}
+
+/** Makes the schema of an object with known keys; `null`, as a file has it where nothing follows, is an empty one. */
+export function section<S extends Settings>(settings: S): Schema<Output<S>> {
+  return v.nullable(object(settings), {}) as Schema<Output<S>>;
+}
+
+/** Makes the schema of an object whose keys are names that the operator chooses; `null` is an empty one. */
+export function map<K extends string, T>(name: Schema<K>, of: Schema<T>): Schema<Record<K, T>> {
+  const schema = v.record(name as v.GenericSchema<string, K>, of, "an object");
+  // valibot leaves these keys out without an issue (1.5).
+  const taken = ["__proto__", "constructor", "prototype"];
+  return v.nullable(
+    plainObject(schema, (key) => taken.includes(key) ? "must be another name" : undefined),
+    {},
+  ) as Schema<Record<K, T>>;
+}
+
+/** Makes the schema of an object whose keys are names that the operator chooses, one at least. */
+export function filledMap<K extends string, T>(
+  name: Schema<K>,
+  of: Schema<T>,
+  expected: string,
+): Schema<Record<K, T>> {
+  return v.pipe(
+    map(name, of),
+    v.check((members) => Object.keys(members).length > 0, expected),
+  );
+}
+
+/** Makes the schema of an object whose form depends on which of some keys it has: each form is named by its key. */
+export function oneOf<F extends Readonly<Record<string, Settings>>>(
+  forms: F,
+): Schema<{ [Key in keyof F]: Output<F[Key]> }[keyof F]> {
+  return byKey(Object.entries(forms).map(([key, form]) => [[key], object(form)])) as Schema<
+    { [Key in keyof F]: Output<F[Key]> }[keyof F]
+  >;
+}
+
+/** Makes the schema of an object that has the first form of which it has a key. */
+export function byKey<T>(
+  forms: readonly (readonly [keys: readonly string[], form: Schema<T>])[],
+): Schema<T> {
+  const keys = forms.flatMap(([keys]) => keys);
+  const any = v.union(forms.map(([, form]) => form), `an object with one of ${keys.join(", ")}`);
+  return v.lazy((value) => {
+    if (value === undefined) return any;
+    if (!isPlainObject(value)) return v.never(any.message);
+    const form = forms.find(([keys]) => keys.some((key) => Object.hasOwn(value, key)));
+    if (form) return form[1];
+    const typed = Object.keys(value);
+    const meant = typed.map((key) => nearest(key, keys)).find((key) => key !== undefined);
+    const there = typed.length > 0 ? `, and has ${typed.map(describeValue).join(", ")}` : "";
+    const message = `must have one of ${keys.join(", ")}${there}${didYouMean(meant)}`;
+    return v.pipe(v.unknown(), v.rawCheck(({ addIssue }) => addIssue({ message }))) as Schema<T>;
+  });
+}
+
+/** Makes the schema of a value of one of some types. */
+export function either<S extends readonly Schema[]>(
+  expected: string,
+  ...schemas: S
+): Schema<v.InferOutput<S[number]>> {
+  return v.union(schemas, expected) as Schema<v.InferOutput<S[number]>>;
+}
+
+/** Makes the schema of a function. */
+export function callback(expected = "a function"): Schema {
+  return v.custom((value) => typeof value === "function", expected);
+}
+
+/** The schema of any JSON value; a whole number that `number` holds is one, a larger one a `bigint`. */
+export const json: Schema = v.pipe(
+  v.unknown(),
+  v.rawTransform(({ dataset, addIssue }) =>
+    toJson(dataset.value, describeValue, (message, path) => {
+      addIssue({ message, ...path.length > 0 && { path: issuePath(dataset.value, path) } });
+    })
+  ),
+);
+
+/** Marks the issues of a schema, through the one word that valibot hands on to them. */
+const SECRET = "secret";
+
+/** Makes a schema whose messages do not repeat what is there: it may be a secret in the wrong place. */
+export function secret<T>(schema: Schema<T>): Schema<T> {
+  return v.config(schema, { lang: SECRET });
+}
+
+function mustBe(
+  expected: string,
+  { input, lang }: { input: unknown; lang?: string | undefined },
+): string {
+  return `must be ${expected}${lang === SECRET ? "" : `, not ${describeValue(input)}`}`;
+}
+
+/** A schema that takes plain objects alone, whose keys may be wrong: `explain` says why. */
+function plainObject<T>(
+  schema: Schema<T> & { readonly message?: unknown },
+  explain: (key: string) => string | undefined,
+): Schema<T> {
+  return v.lazy((value) => {
+    // Documents are made of a schema without a value.
+    if (value === undefined) return schema;
+    if (!isPlainObject(value)) return v.never(schema.message as string);
+    const wrong = Object.keys(value).flatMap((key) => {
+      const message = explain(key);
+      return message === undefined ? [] : [{ message, path: issuePath(value, [key], true) }];
+    });
+    if (wrong.length === 0) return schema;
+    return v.pipe(schema, v.rawCheck(({ addIssue }) => wrong.forEach((issue) => addIssue(issue))));
+  });
+}
+
+/** Says what is meant by an unknown key: one of an object inside, or a flag whose key has another name. */
+function unknownKey(key: string, settings: Settings): string {
+  const keys = Object.keys(settings);
+  const outer = keys.find((name) => keysInside(settings[name]!).includes(key));
+  const meant = outer !== undefined
+    ? `${outer}.${key}`
+    : keys.find((name) => aboutOf(settings[name]!).also?.includes(key)) ?? nearest(key, keys);
+  return UNKNOWN_KEY + (meant ? didYouMean(meant) : `; expected one of ${keys.join(", ")}`);
+}
+
+function keysInside(schema: Schema): string[] {
+  const { entries = {}, options = [] } = partsOf(schema);
+  return [...Object.keys(entries), ...options.flatMap(keysInside)];
+}
+
+/** The keys and indices that lead to a value. */
+export type Path = readonly (string | number)[];
+
+/** The path of an issue of valibot. */
+export function issuePath(
+  root: unknown,
+  path: Path,
+  isKey = false,
+): [v.UnknownPathItem, ...v.UnknownPathItem[]] {
+  let input = root;
+  const items = path.map((key, at): v.UnknownPathItem => {
+    const origin = isKey && at === path.length - 1 ? "key" : "value";
+    const item = { type: "unknown" as const, origin, input, key, value: undefined } as const;
+    input = (input as Readonly<Record<string | number, unknown>> | null | undefined)?.[key];
+    return item;
+  });
+  return items as [v.UnknownPathItem, ...v.UnknownPathItem[]];
+}
+
+/** One thing that is wrong with a value. */
+export interface Diagnostic {
+  readonly path: Path;
+  /** What is wrong and what would be right, after the value's name. */
+  readonly message: string;
+  /** Whether it is about the last key of the path and not its value. */
+  readonly isKey: boolean;
+}
+
+/**
+ * Reads a value.
+ *
+ * @returns the value, with texts as their rules read them, and all that is wrong with it; what is
+ * wrong is as it was
+ */
+export function readValue<T>(
+  value: unknown,
+  schema: Schema<T>,
+): { value: T; diagnostics: readonly Diagnostic[] } {
+  const { output, issues = [] } = v.safeParse(schema, value);
+  return { value: output as T, diagnostics: issues.flatMap((issue) => diagnosticsOf(issue)) };
+}
+
+type Issue = v.BaseIssue<unknown>;
+
+/** The types of issues that give their whole message. */
+const WHOLE = ["raw_check", "raw_transform", "picklist"];
+
+function diagnosticsOf(issue: Issue, around: Path = []): Diagnostic[] {
+  const path = [...around, ...issue.path?.map(({ key }) => key as string | number) ?? []];
+  const { type, message, input } = issue;
+  const last = path.at(-1);
+  const isKey = issue.path?.at(-1)?.origin === "key";
+  if (typeof last === "string" && (input === undefined && type !== "raw_check")) {
+    return [{ path: path.slice(0, -1), message: `needs ${last}`, isKey: false }];
+  }
+  const own = issuesOfForm(issue);
+  if (own.length > 0) return own.flatMap((issue) => diagnosticsOf(issue, path));
+  const word = issue.issues?.find(({ type }) => type === "picklist");
+  if (word && /string|boolean/.test(typeof input)) return diagnosticsOf(word, path);
+  return [{ path, message: WHOLE.includes(type) ? message : mustBe(message, issue), isKey }];
+}
+
+/** The issues of a union that come from the form whose type the value has; the others say that it is not of theirs. */
+function issuesOfForm({ issues }: Issue): Issue[] {
+  return (issues ?? []).flatMap((issue) =>
+    issue.path || issue.kind !== "schema" ? [issue] : issuesOfForm(issue)
+  );
+}
+
+/** Stands before the name of what it is about; other messages stand after it. */
+const UNKNOWN_KEY = "unknown key";
+
+/** Writes a diagnostic as one line: `node.kind must be …`, `unknown key node.knd; did you mean kind?`. */
+export function formatDiagnostic({ path, message }: Diagnostic): string {
+  const name = nameOf(path);
+  if (name === "") return message;
+  return message.startsWith(UNKNOWN_KEY)
+    ? `${UNKNOWN_KEY} ${name}${message.slice(UNKNOWN_KEY.length)}`
+    : `${name} ${message}`;
+}
+
+/** The name of a value: `info.sources.disk.command[0]`. */
+function nameOf(path: Path): string {
+  return path.map((key, at) => typeof key === "number" ? `[${key}]` : at > 0 ? `.${key}` : key)
+    .join("");
+}

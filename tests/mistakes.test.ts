@@ -1,0 +1,553 @@
+/** Typical mistakes, each with all that is said of it: by the command, of files, and of a host's options. */
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { readConfig } from "../src/cli/configuration.ts";
+import { parseKind } from "../src/cli/yaml-file.ts";
+import { createNodeface, type NodefaceOptions } from "../src/index.ts";
+
+const mistakes = suite("typical mistakes");
+
+type Row<Given> = readonly [given: Given, ...said: string[]];
+
+/** Holds that exactly these lines are said. */
+async function assertSaid(attempt: () => unknown, said: readonly string[]): Promise<void> {
+  let lines: string[] = [];
+  try {
+    await attempt();
+  } catch (error) {
+    lines = (error as Error).message.split("\n").map((line) => line.trim());
+  }
+  assert.equal(lines.filter((line) => line !== "wrong options:"), said);
+}
+
+/** Reads arguments, an environment, and a file where one is named. */
+const read = (args: string, env: Readonly<Record<string, string>> = {}, text = "") =>
+  readConfig(args.split(" ").filter(Boolean), env, {
+    read: () => Promise.resolve(text),
+    readBytes: () => Promise.reject(new Error("there is no such file")),
+    find: () => Promise.resolve(),
+    isThere: () => Promise.resolve(false),
+  });
+
+/** Arguments. */
+const ARGUMENTS: readonly Row<string>[] = [
+  ["--bogus", 'unknown option "--bogus"; see nodeface --help'],
+  ["--prot 80", 'unknown option "--prot"; did you mean --port?'],
+  ["-p 80", 'unknown option "-p"; see nodeface --help'],
+  ["-port 80", 'unknown option "-port"; did you mean --port?'],
+  ["-v", 'unknown option "-v"; did you mean -V?'],
+  ["--cors *", 'unknown option "--cors"; it is a key of the configuration: cors'],
+  [
+    "--token-file x",
+    'unknown option "--token-file"; it is a key of the configuration: forward.token_file',
+  ],
+  [
+    "--timeout 5s",
+    'unknown option "--timeout"; it is a key of the configuration: forward.timeout, node.timeout',
+  ],
+  ["--listen 0.0.0.0:80", 'unknown option "--listen"; did you mean --host and --port?'],
+  [
+    "--url http://127.0.0.1:1",
+    'unknown option "--url"; the URL of the node needs none, as in nodeface http://127.0.0.1:8545',
+  ],
+  ["--port http", '--port must be a whole number from 0 to 65535, not "http"'],
+  ["--port 65536", '--port must be a whole number from 0 to 65535, not "65536"'],
+  ["--port", "--port needs a value; see nodeface --help"],
+  ["--port= http://127.0.0.1:1", "--port needs a value; see nodeface --help"],
+  ["--host a --host b", "--host is given twice"],
+  [
+    "--host *",
+    '--host must be an address; 0.0.0.0 listens on all addresses of IPv4, :: on all, not "*"',
+  ],
+  ["--host [::1]:80", '--host must be a host name or an address, not "[::1]:80"'],
+  [
+    "--help=yes --port x",
+    "--help takes no value",
+    '--port must be a whole number from 0 to 65535, not "x"',
+  ],
+  ["http://a http://b", 'unexpected argument "http://b"; see nodeface --help'],
+  [
+    "127.0.0.1:8545",
+    "NODE_URL must begin with http:// or https://; did you mean http://127.0.0.1:8545?",
+  ],
+  [
+    "http:/127.0.0.1:8545",
+    "NODE_URL must begin with http:// or https://; did you mean http://127.0.0.1:8545?",
+  ],
+  ["ws://127.0.0.1:8546", "NODE_URL must begin with http:// or https://, not ws://"],
+  [
+    "http://user:pass@host/",
+    "NODE_URL must not hold a user or a password; node.auth says in which file they are",
+  ],
+  ["http://127.0.0.1:8545/?key=x", 'NODE_URL must have no query: nothing from the "?" on'],
+  ["http://127.0.0.1:99999", "NODE_URL must have a port up to 65535"],
+  ["http://", "NODE_URL must be a URL such as http://127.0.0.1:8545"],
+  [
+    "serve http://a",
+    'unknown command "serve"; nodeface serves without one, as in nodeface http://127.0.0.1:8545',
+  ],
+  ["chek http://a", 'unknown command "chek"; did you mean check?'],
+  ["help", 'unknown command "help"; did you mean --help?'],
+  ["kinds etcd nats", 'unexpected argument "nats"; see nodeface --help'],
+  ["init", "init needs the URL of a node, as in nodeface init http://127.0.0.1:8545"],
+  ["--json", "--json goes with check alone"],
+  ["--metrics=on", '--metrics must be true or false, not "on"; did you mean true?'],
+  ["--metrics --metrics", "--metrics is given twice"],
+  ["--forward red", '--forward must be one of off, reads, not "red"; did you mean reads?'],
+  ["--forward true", '--forward must be one of off, reads, not "true"; did you mean reads?'],
+  ["--forward reads", "--forward needs node.url: there is nothing to call"],
+  [
+    "--kind bitcion",
+    '--kind must be a kind of node (see "nodeface kinds") or none, not "bitcion"; did you mean bitcoin?',
+  ],
+  [
+    "--kind geth",
+    '--kind must be a kind of node (see "nodeface kinds") or none, not "geth"; did you mean ethereum?',
+  ],
+  ["--kind Mine.yaml", "--kind must be a file such as mine.yaml, called as its kind is"],
+  ["--spec file:openapi.yaml", "--spec must be a path, or a URL that begins with file:///"],
+  ["--access-log xml", '--access-log must be one of text, json, off, not "xml"'],
+  ["--log xml", '--log must be one of text, json, off, not "xml"'],
+  ["--log text --access-log json", "--access-log is given twice"],
+  ["--log-calls al", '--log-calls must be one of failed, all, off, not "al"; did you mean all?'],
+  [
+    "--config $HOME/n.yaml",
+    "--config must be the path of a file, in which no variable is read but $CREDENTIALS_DIRECTORY at its start",
+  ],
+  ["-- --port", '"--port" is neither a command nor the URL of a node; see nodeface --help'],
+  [
+    "--prot 80 a.b --port 70000",
+    'unknown option "--prot"; did you mean --port?',
+    '--port must be a whole number from 0 to 65535, not "70000"',
+    "NODE_URL must begin with http:// or https://; did you mean http://a.b?",
+  ],
+];
+
+/** Variables. */
+const VARIABLES: readonly Row<Record<string, string>>[] = [
+  [{ "PORT": "http" }, 'PORT must be a whole number from 0 to 65535, not "http"'],
+  [
+    { "NODEFACE_HOST": "a b", "NODEFACE_METRICS": "1" },
+    'NODEFACE_HOST must be a host name or an address, not "a b"',
+    'NODEFACE_METRICS must be true or false, not "1"; did you mean true?',
+  ],
+];
+
+/** Configurations; each message begins with `n.yaml:`. */
+const CONFIGURATIONS: readonly Row<string>[] = [
+  [
+    "prot: 1",
+    "1:1: unknown key prot; expected one of listen, access_log, log_calls, hosts, cors, description, forward, metrics, kinds, page, node, info",
+  ],
+  ["nod: {}", "1:1: unknown key nod; did you mean node?"],
+  [
+    "- a",
+    "1:1: must be an object with keys such as listen, access_log, log_calls, hosts, not a list",
+  ],
+  [
+    "a: [1\nb: }",
+    '2:1: a "]" is missing before this: what it closes is still open',
+    '2:4: is not YAML: Unexpected flow-map-end token in YAML stream: "}"',
+  ],
+  [
+    "listen: 127.0.0.1",
+    '1:9: listen must be an address and a port, as in 127.0.0.1:8080, not "127.0.0.1"',
+  ],
+  [
+    "listen: '*:80'",
+    '1:9: listen must be an address; 0.0.0.0 listens on all addresses of IPv4, :: on all, not "*"',
+  ],
+  ["listen: 127.0.0.1:99999", "1:9: listen must have a port from 0 to 65535"],
+  ["access_log: xml", '1:13: access_log must be one of text, json, off, not "xml"'],
+  ["log: xml", '1:6: access_log must be one of text, json, off, not "xml"'],
+  ["log: text\naccess_log: json", "1:1: unknown key log; did you mean access_log?"],
+  ["hosts: b", '1:8: hosts must be a list of host names, or "*" for any, not "b"; did you mean *?'],
+  [
+    "hosts: ['a:80']",
+    '1:9: hosts[0] must be a host name without a port, or "*" in place of the list, not "a:80"',
+  ],
+  [
+    "cors: ['https://a/b']",
+    '1:8: cors[0] must be an origin such as https://app.example, or "*" in place of the list, not "https://a/b"',
+  ],
+  [
+    "cors: [1]",
+    '1:8: cors[0] must be an origin such as https://app.example, or "*" in place of the list, not 1',
+  ],
+  ["metrics: on", '1:10: metrics must be true or false, not "on"'],
+  [
+    "forward: true",
+    '1:10: forward must be off, reads, or an object with what is open, not "true"; did you mean reads?',
+  ],
+  [
+    "forward: { open: reads }",
+    '1:18: forward.open must be a list of operations, as in [reads, getblock], not "reads"',
+  ],
+  [
+    "forward: { with_token: [a] }",
+    "1:1: forward has with_token, and needs token_file or token_env",
+  ],
+  [
+    "forward: { token_file: a, token_env: B }",
+    "1:1: forward has token_file and token_env, of which one is right",
+  ],
+  [
+    "forward: { origins: ['null'] }",
+    '1:1: forward origins cannot have "null"',
+    '1:22: forward.origins[0] must be an origin such as https://app.example, or "*" in place of the list, not "null"',
+  ],
+  ["forward: { timeout: 0s }", '1:21: forward.timeout must be at least 100ms, not "0s"'],
+  [
+    "forward: { limit: 2GB }",
+    '1:19: forward.limit must be a size such as "32MiB", at most 1GiB, not "2GB"',
+  ],
+  [
+    "forward: { concurrency: 0 }",
+    "1:25: forward.concurrency must be a whole number from 1 to 1000, not 0",
+  ],
+  ["forward: { opne: [a] }", "1:12: unknown key forward.opne; did you mean open?"],
+  [
+    "hosts: '*'\nforward: reads",
+    '1:8: hosts cannot be "*" where calls are forwarded; name the hosts that are served',
+  ],
+  ["url: http://127.0.0.1:1", "1:1: unknown key url; did you mean node.url?"],
+  ["port: 80", "1:1: unknown key port; did you mean listen?"],
+  ["spec: a.yaml", "1:1: unknown key spec; did you mean description?"],
+  ["node: x", '1:7: node must be an object with keys such as url, public_url, kind, auth, not "x"'],
+  ["node: { url: ftp://x }", "1:14: node.url must begin with http:// or https://, not ftp://"],
+  [
+    "node: { url: 'http://user:hunter2@x', auth: hunter2 }",
+    "1:14: node.url must not hold a user or a password; node.auth says in which file they are",
+    "1:45: node.auth must be an object with one of basic_file, bearer_file, digest_file, header_file, basic_env, bearer_env, digest_env, header_env",
+  ],
+  [
+    "node: { kind: bitcion }",
+    '1:15: node.kind must be a kind of node (see "nodeface kinds") or none, not "bitcion"; did you mean bitcoin?',
+  ],
+  [
+    "node: { timeout: fast }",
+    '1:18: node.timeout must be a duration such as "2s", "500ms" or "1m", at most 10s, not "fast"',
+  ],
+  [
+    "node: { timeout: 11s }",
+    '1:18: node.timeout must be a duration such as "2s", "500ms" or "1m", at most 10s, not "11s"',
+  ],
+  [
+    "node: { auth: { basic_fil: /x } }",
+    '1:9: node.auth must have one of basic_file, bearer_file, digest_file, header_file, basic_env, bearer_env, digest_env, header_env, and has "basic_fil"; did you mean basic_file?',
+  ],
+  ["node: { auth: { basic_file: 5 } }", "1:29: node.auth.basic_file must be the path of a file"],
+  [
+    "node: { auth: { basic_file: /x, mach: y } }",
+    "1:33: unknown key node.auth.mach; did you mean match?",
+  ],
+  [
+    "node: { auth: {} }",
+    "1:9: node.auth must have one of basic_file, bearer_file, digest_file, header_file, basic_env, bearer_env, digest_env, header_env",
+  ],
+  ["node: { tls: {} }", "1:9: node.tls needs ca_file"],
+  [
+    "kinds: a.yaml",
+    "a.yaml:1:1: needs title",
+    "a.yaml:1:1: needs url",
+    "a.yaml:1:1: needs detect",
+    "a.yaml:1:1: needs sources",
+    "a.yaml:1:1: needs fields",
+    "a.yaml:1:1: needs health",
+    "a.yaml:1:1: unknown key kinds; expected one of title, url, aliases, description, listing, detect, auth, static, sources, fields, health, written_from, tried, openrpc, openapi",
+    '1:8: kinds must be a list of files, not "a.yaml"',
+  ],
+  ["page: { title: '' }", '1:16: page.title must be a line of text, at most 80 characters, not ""'],
+  [
+    "info: { ttl: 5 }",
+    '1:14: info.ttl must be a duration such as "2s", "500ms" or "1m", at most 24h, not 5',
+  ],
+  [
+    "info: { sources: { a: { get: nope } } }",
+    '1:30: info.sources.a.get must be a path such as /status, a URL, or the place of a link such as id#/link, not "nope"',
+  ],
+  [
+    "info: { sources: { a: { jsonrpc: 5, foo: 1 } } }",
+    "1:34: info.sources.a.jsonrpc must be a line of text, not 5",
+    "1:37: unknown key info.sources.a.foo; expected one of jsonrpc, params, path, timeout, ttl, optional, keep_errors",
+  ],
+  [
+    "info: { sources: { a: {} } }",
+    "1:20: info.sources.a must have one of jsonrpc, get, post, file, command",
+  ],
+  [
+    "info: { sources: { a: { command: [] } } }",
+    "1:25: info.sources.a.command must be a list: the program and its arguments; it must not be empty, not a list",
+  ],
+  [
+    "info: { sources: { 'a b': { file: x } } }",
+    '1:20: info.sources.a b must be a name of letters, digits, - and _, not "a b"',
+  ],
+  [
+    "info: { sources: { __proto__: { file: a } } }",
+    "1:20: info.sources.__proto__ must be another name",
+  ],
+  [
+    "info: { fields: { Height: 'a#' } }",
+    '1:19: info.fields.Height must be a key in snake_case other than status, status_code, status_reason, updated_at, api, links, not "Height"',
+  ],
+  [
+    "info: { fields: { a: b } }",
+    '1:22: info.fields.a must be a source, # and a JSON Pointer, such as net#/subversion, not "b"',
+  ],
+  ["info: { fields: { a: { as: hex } } }", "1:19: info.fields.a needs from"],
+  [
+    "info: { fields: { a: { from: 'a#', as: hx } } }",
+    '1:19: info.fields.a names the source "a", which is not there',
+    '1:40: info.fields.a.as must be one of hex, number, not, count, time, uptime, sum, not "hx"; did you mean hex?',
+  ],
+  [
+    "info: { fields: { a: { from: [] } } }",
+    "1:24: info.fields.a.from must be a list of places; it must not be empty, not a list",
+  ],
+  [
+    "info: { fields: { a: { from: 'a#', as: { match: '(' } } } }",
+    '1:19: info.fields.a names the source "a", which is not there',
+    '1:49: info.fields.a.as.match must be a regular expression, not "("',
+  ],
+  [
+    "info: { hide: [status, pears] }",
+    '1:16: info.hide[0] must be a key that can be hidden, which status, status_code, status_reason, updated_at, api, links cannot, not "status"',
+    '1:24: info.hide[1] is "pears", a key that nothing shows; did you mean peers?',
+  ],
+  ["info: { static: { a: .inf } }", "1:22: info.static.a must be a JSON value, not Infinity"],
+  [
+    "info: { fields: { a: minig#/x } }",
+    '1:22: info.fields.a names the source "minig", which is not there',
+  ],
+  ["description: { servers: keep }", "1:1: description needs from"],
+  [
+    "description: 'http://['",
+    "1:14: description must be the path of a file, or a URL that can be parsed",
+  ],
+  [
+    "description: [a]",
+    "1:1: description must be the path of a file, a URL, none, or an object with from and servers, not a list",
+  ],
+  [
+    "metrics: true\n---\nmetrics: true\n",
+    "2:1: a second document begins here; a configuration is one",
+  ],
+  [
+    "info: { static: { owner: &o { friends: [*o] } } }",
+    "1:41: info.static.owner.friends[0] contains itself",
+  ],
+  [
+    "node: { kind: none, url: [1] }\ninfo: 5",
+    "1:21: node.url must be a URL such as http://127.0.0.1:8545",
+    "2:7: info must be an object with keys such as ttl, stale, static, hide, not 5",
+  ],
+];
+
+/** A kind with nothing wrong, to which something is added in its seventh line. */
+const KIND = `title: Good
+url: http://127.0.0.1:9000
+detect: { "info#/software": ^good$ }
+sources: { info: { get: /info } }
+fields: { version: info#/version }
+health: { ok: it answers }
+`;
+
+/** Additions to it; each message begins with `mine.yaml:`. */
+const KINDS: readonly Row<string>[] = [
+  [
+    "colour: blue",
+    "7:1: unknown key colour; expected one of title, url, aliases, description, listing, detect, auth, static, sources, fields, health, written_from, tried, openrpc, openapi",
+  ],
+  [
+    "aliases: [Geth]",
+    '7:11: aliases[0] must be a name of lower-case letters, digits and -, other than none, not "Geth"',
+  ],
+  [
+    "description: swagger.json",
+    '7:14: description must be a path such as /openapi.json, not "swagger.json"',
+  ],
+  ["listing: { get: / }", "7:1: listing must have either names or tree"],
+  [
+    "listing: { jsonrpc: help, names: '(' }",
+    '7:34: listing.names must be a regular expression, not "("',
+  ],
+  [
+    "auth: { files: [{ basic_file: a }] }",
+    "7:9: auth.files needs a refusal beside it, or everybody who refuses would be sent a secret",
+  ],
+  [
+    "written_from: [rpc/api.yaml]",
+    '7:16: written_from[0] must be a URL such as https://github.com/owner/name/blob/v1.0.0/api.yaml, not "rpc/api.yaml"',
+  ],
+  ["tried: ''", '7:8: tried must be a line of text, not ""'],
+  [
+    "openrpc: { methods: [] }",
+    "7:12: openrpc.methods must be a list of methods; it must not be empty, not a list",
+  ],
+  [
+    "openrpc: { methods: [{ name: a, summary: A, params: [], result: { name: r, schema: {} } }] }",
+    "7:22: openrpc.methods[0] needs x-access",
+  ],
+  [
+    "openrpc: { methods: [{ name: a, summary: A, params: [{ name: x, schema: { type: strin } }], result: { name: r, schema: { $ref: '#/components/schemas/No' } }, x-access: raed }] }",
+    '7:75: openrpc.methods[0].params[0].schema.type is wrong: "type" must be one or more of array, boolean, integer, number, object, string, null',
+    '7:128: openrpc.methods[0].result.schema.$ref is wrong: the reference to "#/components/schemas/No" leads nowhere',
+    '7:169: openrpc.methods[0].x-access must be one of read, write, secret, not "raed"; did you mean read?',
+  ],
+  [
+    "openrpc: { methods: [{ name: a, summary: A, params: [5], result: {}, x-access: read, paramStructure: by-place }] }",
+    "7:54: openrpc.methods[0].params[0] is wrong: an item must be an object: a content descriptor",
+    '7:58: openrpc.methods[0].result is wrong: "result" needs "name", a text, to be a content descriptor',
+    '7:102: openrpc.methods[0].paramStructure must be one of by-name, by-position, either, not "by-place"',
+  ],
+  [
+    "openapi: { paths: { /a: { get: { operationId: a, summary: A, responses: { 200: { description: x } }, x-access: read, parameters: 5 } } } }",
+    '7:118: openapi.paths./a.get.parameters is wrong: "parameters" must be a list',
+  ],
+  [
+    "openapi: { paths: { /a: { get: { operationId: a, summary: A, responses: { 200: { description: x } }, x-access: read, parameters: [{ name: a, in: query, schema: {}, x-multi-segment: true }] } } } }",
+    '7:131: openapi.paths./a.get.parameters[0] is wrong: the parameter "a" has x-multi-segment, and is not in the path',
+  ],
+  [
+    "openapi: { paths: { a: {} } }",
+    '7:21: openapi.paths.a must be a path such as /blocks/{hash}, without a query, not "a"',
+  ],
+  [
+    "openapi: { paths: { '/a/{b}': { get: { operationId: a, summary: A, responses: { 20: { description: x } }, x-access: read } } } }",
+    '7:33: openapi.paths./a/{b}.get is wrong: the path "/a/{b}" has no parameter "b"',
+    '7:81: openapi.paths./a/{b}.get.responses.20 is wrong: "20" must be a status, such as "200", "4XX" or "default"',
+  ],
+  [
+    "openapi: { servers: [{ url: 'https://a/v1' }], paths: { /a: { gett: {}, get: { operationId: a b, summary: A, responses: {}, x-access: read } } } }",
+    '7:29: openapi.servers[0].url must be a path such as /v1 and no more: the node\'s URL comes before it, not "https://a/v1"',
+    "7:63: unknown key openapi.paths./a.gett; did you mean get?",
+    '7:93: openapi.paths./a.get.operationId must be a name of letters, digits, _ and -, not "a b"',
+  ],
+];
+
+/** Options of a host. */
+const OPTIONS: readonly Row<unknown>[] = [
+  [{ prefx: "/node" }, "unknown key prefx; did you mean prefix?"],
+  [{ node: 5 }, "node must be the URL of the node, or an object with url, not 5"],
+  [{ node: null }, "node must be the URL of the node, or an object with url, not null"],
+  [
+    { node: "127.0.0.1:8545" },
+    "node must begin with http:// or https://; did you mean http://127.0.0.1:8545?",
+  ],
+  [
+    { node: new URL("http://u:hidden@h") },
+    "node must not hold a user or a password; node.auth says in which file they are",
+  ],
+  [{ node: { url: 8545 } }, "node.url must be a URL such as http://127.0.0.1:8545"],
+  [
+    { node: { kind: "etherium" } },
+    'node.kind must be a kind of node (see "nodeface kinds") or none, not "etherium"; did you mean ethereum?',
+  ],
+  [
+    { info: null },
+    "info must be an object with what is shown, or a function that tells it, not null",
+  ],
+  [
+    { info: { sources: { a: { wrong: 1 } } } },
+    'info.sources.a must have one of jsonrpc, get, post, file, command, and has "wrong"',
+  ],
+  [
+    { description: 5 },
+    "description must be the path of a file, a URL, none, an OpenAPI document, or an object with text or from, not 5",
+  ],
+  [{ description: {} }, "description must have one of openapi, swagger, text, from"],
+  [
+    { description: { from: "a.yaml", servers: "v1" } },
+    'description.servers must be keep, or a path such as /v1, not "v1"',
+  ],
+  [{ description: { openapi: 3 } }, 'description.openapi must be a version such as "3.1.1", not 3'],
+  [
+    { description: { text: "x", txet: "y" } },
+    "unknown key description.txet; did you mean text?",
+  ],
+  [{ startedAt: "2026" }, 'startedAt must be a Date, such as new Date(), not "2026"'],
+  [
+    { startedAt: new Date("x") },
+    "startedAt must be a Date, such as new Date(), not an invalid Date",
+  ],
+  [{ log: 5 }, "log must be a function, not 5"],
+  [{ logCalls: "al" }, 'logCalls must be one of failed, all, off, not "al"; did you mean all?'],
+  [
+    { onError() {} },
+    "unknown key onError; expected one of hosts, cors, prefix, description, kinds, forward, metrics, page, node, info, operations, document, startedAt, log, logCalls",
+  ],
+  [
+    { prefix: null },
+    'prefix must be a path such as "/node1", with a slash in front and none at the end, not null',
+  ],
+  [{ operations: {} }, "operations must be a list of operations, not an object"],
+  [
+    { operations: [{ method: "get", path: "/a", operation: 5 }] },
+    'operations[0].method must be one of GET, POST, PUT, PATCH, DELETE, not "get"; did you mean GET?',
+    "operations[0].operation must be an object with keys such as tags, summary, description, externalDocs, not 5",
+    "operations[0] needs handle",
+  ],
+  [{
+    operations: [{
+      method: "GET",
+      path: "/a",
+      operation: { sumary: "a", tags: "x", "x-a": () => 5 },
+      handle() {},
+    }],
+  }, "operations[0].operation.x-a must be a JSON value, not a function"],
+  [{ document: { title: "Mine" } }, "unknown key document.title; did you mean info.title?"],
+  [{ document: { info: { title: "Mine" } } }, "document.info needs version"],
+  [
+    { kinds: { Good: {} } },
+    'kinds.Good must be a name of lower-case letters, digits and -, other than none, not "Good"',
+    "kinds.Good needs title",
+    "kinds.Good needs url",
+    "kinds.Good needs detect",
+    "kinds.Good needs sources",
+    "kinds.Good needs fields",
+    "kinds.Good needs health",
+  ],
+  [{ kinds: [1] }, "kinds must be an object, not a list"],
+  [
+    { kinds: { good: { url: "a" } } },
+    "kinds.good needs title",
+    "kinds.good.url must begin with http:// or https://; did you mean http://a?",
+    "kinds.good needs detect",
+    "kinds.good needs sources",
+    "kinds.good needs fields",
+    "kinds.good needs health",
+  ],
+  [{ page: { logo: "x" } }, 'page.logo must be the bytes of an image (Uint8Array), not "x"'],
+  [{ hosts: "a" }, 'hosts must be a list of host names, or "*" for any, not "a"; did you mean *?'],
+  [
+    { forward: { open: ["reads"], origins: "*" }, node: "http://127.0.0.1:1" },
+    'forward has origins: "*", which wants hosts to be named',
+  ],
+];
+
+for (const [args, ...said] of ARGUMENTS) {
+  mistakes(`nodeface ${args}`, () => assertSaid(() => read(args), said));
+}
+for (const [env, ...said] of VARIABLES) {
+  mistakes(JSON.stringify(env), () => assertSaid(() => read("", env), said));
+}
+for (const [text, ...said] of CONFIGURATIONS) {
+  mistakes(`configuration ${text}`, async () => {
+    const lines = said.map((line) => /^\w+\.yaml:/.test(line) ? line : `n.yaml:${line}`);
+    await assertSaid(() => read("--config n.yaml", {}, text), lines);
+  });
+}
+for (const [text, ...said] of KINDS) {
+  mistakes(`kind ${text}`, async () => {
+    const lines = said.map((line) => `mine.yaml:${line}`);
+    await assertSaid(() => parseKind(KIND + text, "mine.yaml"), lines);
+  });
+}
+for (const [at, [wrong, ...said]] of OPTIONS.entries()) {
+  mistakes(`options ${at}: ${said[0]}`, async () => {
+    await assertSaid(() => createNodeface(wrong as NodefaceOptions), said);
+  });
+}
+
+mistakes.run();
