@@ -205,7 +205,7 @@ hostile("with more values of YAML than are read are given up", async () => {
   const bytes = new TextEncoder().encode(`x: [${"0,".repeat(1_000_000)}]\n`);
   const { value, findings } = await readSource("x.yaml", { bytes, isJson: false });
   assert.is(value, undefined);
-  const said = ["x.yaml:1:1666644 has more than 2,500,000 tokens of YAML"];
+  const said = ["x.yaml:1:1666668 has more than 2,500,000 tokens of YAML"];
   assert.equal(findings.map(formatFinding), said);
 });
 
