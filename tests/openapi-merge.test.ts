@@ -4,7 +4,13 @@ import { formatDiagnostic } from "../src/openapi/diagnostics.ts";
 import { withServiceOperations } from "../src/openapi/merge.ts";
 import { withServers } from "../src/openapi/servers.ts";
 import { isEqual, type Json, objectOf } from "../src/json/values.ts";
-import { load, OWN, parseYaml } from "./description/_load.ts";
+import { load as loadBeside, OWN, parseYaml } from "./description/_load.ts";
+
+/** Loads a description beside the whole of the service's own. */
+const load = (
+  place: Parameters<typeof loadBeside>[0],
+  where?: Parameters<typeof loadBeside>[1],
+): ReturnType<typeof loadBeside> => loadBeside(place, where, OWN);
 
 const node = suite("a node's description");
 

@@ -10,7 +10,7 @@ import * as assert from "uvu/assert";
 import { testWhere, without } from "./_needs.ts";
 import { ROOT } from "./_paths.ts";
 import { bundleFiles, describe, type FilesOf } from "./description/_bundle.ts";
-import { load } from "./description/_load.ts";
+import { load, OWN } from "./description/_load.ts";
 
 const valid = suite("what is served");
 
@@ -121,7 +121,7 @@ valid.before(async () => {
     documents.push([name, (await bundleFiles(files)).document]);
   }
   for (const name of ["petstore-2.0.json", "petstore-3.1.yaml", "three/openapi.yaml"]) {
-    documents.push([name, JSON.parse((await load(name)).json)]);
+    documents.push([name, JSON.parse((await load(name, undefined, OWN)).json)]);
   }
   for (const [name, document] of documents) {
     const place = join(folder, `${name.replaceAll(/[/.]/g, "-")}.json`);

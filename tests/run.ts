@@ -5,6 +5,7 @@
  *   Bun, those in a folder on Node.
  * - `run.ts slow` (`npm run test:slow`): every `*.slow.ts`. They take minutes or need more of the machine,
  *   such as packages of Debian or root; otherwise they are skipped.
+ * - `run.ts ci` (`npm run test:ci`): the few of these that `.ci/run` has time for.
  * - `run.ts fast slow` (`npm run test:all`): both.
  *
  * Further arguments name folders below `tests/`, to run only these.
@@ -83,6 +84,10 @@ const SLOW: readonly (readonly Run[])[] = [
   slow.filter((run) => !ALONE.includes(run) && !BESIDE_OTHERS.includes(run)),
 ];
 
+/** What `.ci/run` runs of them: real nodes and a fresh clone, in a few minutes. Nothing of it measures time or memory. */
+const CI = [["nodes/daemons", "gateway/nodes"], ["release/clone"]]
+  .map((row) => slow.filter(({ name }) => row.includes(name)));
+
 /** How many rows run at a time: of two processors, suites that wait leave half. */
 const LANES = 4;
 
@@ -90,13 +95,19 @@ const LANES = 4;
 const OUTPUT_TIMEOUT = 5000;
 
 const words = process.argv.slice(2);
-const wanted = words.filter((word) => word !== "fast" && word !== "slow");
+const TIERS = ["fast", "slow", "ci"];
+const wanted = words.filter((word) => !TIERS.includes(word));
 const isWanted = ({ name }: Run) =>
   wanted.length === 0 ||
   wanted.some((folder) => name === folder || name.startsWith(`${folder}/`));
 
 const isSlow = words.includes("slow");
-const tiers = [words.includes("fast") ? FAST : [], isSlow ? [ALONE] : [], isSlow ? SLOW : []];
+const tiers = [
+  words.includes("fast") ? FAST : [],
+  isSlow ? [ALONE] : [],
+  isSlow ? SLOW : [],
+  words.includes("ci") ? CI : [],
+];
 const results: Result[] = [];
 for (const rows of tiers) results.push(...await executeRows(rows));
 const sum = (key: "passed" | "failed") => results.reduce((total, result) => total + result[key], 0);
