@@ -3,9 +3,14 @@
  *
  * @module
  */
-import { checkOptions } from "./check-options.ts";
-import { assembleNodeface, type Nodeface } from "./assemble-nodeface.ts";
-import type { NodefaceOptions } from "./options.ts";
+import { createApp, type Nodeface } from "./app.ts";
+import type { DescriptionPlace } from "./description/place.ts";
+import { mistakesInOperations } from "./host-operations/check-operations.ts";
+import type { CheckedOptions, NodefaceOptions } from "./options.ts";
+import { OPTIONS, optionsWith } from "./options-schema.ts";
+import { describeMistake, type Mistake, readValue } from "./settings/check.ts";
+import { mistakesWithForward } from "./settings/forward-schema.ts";
+import { hasKind, unknownSources } from "./settings/unknown-sources.ts";
 
 /**
  * Makes a service. Reads nothing before the first request or `ready`.
@@ -22,5 +27,48 @@ import type { NodefaceOptions } from "./options.ts";
 export function createNodeface<const Paths extends readonly string[] = readonly string[]>(
   options: NodefaceOptions<Paths> = {},
 ): Nodeface {
-  return assembleNodeface(checkOptions(options as NodefaceOptions));
+  return createApp(checkOptions(options as NodefaceOptions));
+}
+
+/**
+ * Checks all options.
+ *
+ * @throws {TypeError} with a line for everything that is wrong: where, what is there, what is right
+ */
+function checkOptions(options: NodefaceOptions): CheckedOptions {
+  const own = Object.keys(options?.kinds ?? {});
+  const { value, mistakes } = readValue(options, own.length > 0 ? optionsWith(own) : OPTIONS);
+  const found = [...mistakes];
+  if (found.length === 0) found.push(...mistakesBetween(value as CheckedOptions));
+  if (found.length > 0) {
+    const lines = found.map((mistake) => describeMistake(mistake));
+    throw new TypeError(lines.length === 1 ? lines[0] : ["wrong options:", ...lines].join("\n  "));
+  }
+  return withPlace(value as Read);
+}
+
+type Read = Omit<CheckedOptions, "description"> & {
+  readonly description?: DescriptionPlace | { from: DescriptionPlace; servers?: string };
+};
+
+/** Options with the place of the description, and what becomes of its servers beside it. */
+function withPlace({ description, ...others }: Read): CheckedOptions {
+  if (typeof description !== "object" || !("from" in description)) {
+    return { ...others, description };
+  }
+  const { from, servers } = description;
+  return { ...others, description: from, servers };
+}
+
+/** What is wrong with options that are right one by one. */
+function mistakesBetween(
+  { node = {}, info, operations = [], document, forward, hosts }: CheckedOptions,
+): Mistake[] {
+  // To load the kinds for their sources would delay the start.
+  const isWhole = typeof info === "object" && !hasKind(node);
+  return [
+    ...mistakesWithForward(forward, hosts, node.url !== undefined),
+    ...mistakesInOperations(operations, document?.components),
+    ...isWhole ? unknownSources(info, []) : [],
+  ];
 }

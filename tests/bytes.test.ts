@@ -9,7 +9,7 @@ import {
   partsOf,
   slicesOf,
 } from "../src/bytes.ts";
-import { digest } from "../src/http/content-digest.ts";
+import { digest } from "../src/http/content-coding.ts";
 import { readSource } from "../src/openapi/parse.ts";
 
 const bytes = suite("bytes in parts");

@@ -15,7 +15,7 @@ const SRC = fileURLToPath(new URL("..", import.meta.url));
  * share, and what the command complains with.
  */
 const SHARED = [
-  "assemble-nodeface",
+  "app",
   "settings/flags-and-variables",
   "info/query-plan",
   "json/copy-as-json",

@@ -5,7 +5,6 @@
  */
 import { serve as serveOnBun } from "../adapters/bun.ts";
 import type { App, Listening, ServeOptions } from "../adapters/shared.ts";
-import type { Awaitable } from "../http/message.ts";
 
 /** What a failure to listen means, by its code. */
 const LISTEN_FAILURES: Readonly<Record<string, string>> = {
@@ -20,7 +19,7 @@ const LISTEN_FAILURES: Readonly<Record<string, string>> = {
 type Adapter = Pick<typeof import("../adapters/node.ts"), "serve">;
 
 /** The adapter of the runtime this runs on; Bun's is so small that it takes longer to look for. */
-export function loadAdapter(): Awaitable<Adapter> {
+export function loadAdapter(): Adapter | Promise<Adapter> {
   if ("Deno" in globalThis) return import("../adapters/deno.ts");
   return "Bun" in globalThis ? { serve: serveOnBun } : import("../adapters/node.ts");
 }

@@ -6,7 +6,7 @@
 import { findFile, PlatformError, readFile } from "../platform.ts";
 import { decodePercent } from "../percent-decode.ts";
 import { type Bytes, gatherBytes } from "../bytes.ts";
-import { digest } from "../http/content-digest.ts";
+import { digest } from "../http/content-coding.ts";
 import { formatSize, LIMITS } from "./limits.ts";
 
 /** A file as it was at one time. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { identityOf, keep, type KeptContent } from "../http/encode-content.ts";
+import { identityOf, keep, type KeptContent } from "../http/content-coding.ts";
 import { represent, type Representation } from "../http/representation.ts";
 import { type DocumentOfHost, withDocumentOfHost } from "./add-host-document.ts";
 import { addOperations, type DescribedOperation, type Document } from "./add-host-operations.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { isLoopback } from "../http/loopback.ts";
+import { isLoopback } from "../http/hosts.ts";
 
 /** Stands for this service, whose address is not known here. */
 const HERE = "http://here.invalid";

@@ -27,7 +27,7 @@ const SPEAKING = [
   "src/gateway/token.ts",
   "src/explorer/logo.ts",
   "src/openapi/read-file-or-url.ts",
-  "src/answer-error.ts",
+  "src/app.ts",
   "src/nearest.ts",
   "src/platform.ts",
 ];
@@ -73,6 +73,9 @@ const NO_MESSAGES = [
   "an object with one of",
   "one of",
   "needs the token",
+  // What a client is told.
+  '"accept" lists states:',
+  "This path answers",
   // A mistake of the program, which the options are checked for before.
   '" is no kind of node',
   '" is no duration such as "2s" or "500ms"',

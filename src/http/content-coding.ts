@@ -1,0 +1,132 @@
+/**
+ * Contents in the codings that they are offered in (RFC 9110, section 8.4.1): encoding them, choosing one, unpacking
+ * those of the build, and their digests.
+ *
+ * @module
+ */
+import Negotiator from "negotiator";
+import { byteLengthOf, type Bytes, joinBytes, partsOf } from "../bytes.ts";
+import { memoize } from "../lazy.ts";
+import { compress } from "../platform.ts";
+
+/** The content codings, best first. */
+export const CODINGS = ["br", "gzip", "identity"] as const;
+
+/** One of {@linkcode CODINGS}. */
+export type ContentCoding = (typeof CODINGS)[number];
+
+/** The encoded forms of a content. */
+export type Encoded = Partial<Record<ContentCoding, Bytes>>;
+
+/** A content as bytes, by coding. */
+export type EncodedContent = Encoded & { identity: Bytes };
+
+/** A content that is kept: a large one without `identity`, which is made of `gzip` for those who want it. */
+export interface KeptContent {
+  readonly codings: Encoded;
+  /** The length of `identity`, in bytes. */
+  readonly size: number;
+}
+
+/** A content up to this size, in bytes, fits in one packet: encoding it gains nothing. */
+export const PACKET_SIZE = 1400;
+
+/** Of a content up to this size, in bytes, `identity` is kept: few clients cannot read gzip. */
+const KEPT_MAX = 1_048_576;
+
+/** Lists the codings that a client accepts, the preferred first. */
+export const acceptedCodings: (accept: string) => readonly ContentCoding[] = memoize((accept) =>
+  new Negotiator({ headers: { "accept-encoding": accept } })
+    .encodings(CODINGS, { preferred: CODINGS })
+);
+
+/** Encodes a content in each coding that makes it shorter. */
+export async function encode(content: string | Bytes): Promise<Encoded> {
+  const size = sizeOf(content);
+  if (size <= PACKET_SIZE) return {};
+  const [br, gz] = await Promise.all([compress("br", partsOf(content)), gzip(content)]);
+  return {
+    ...(br && br.byteLength < size && { br }),
+    ...(gz.byteLength < size && { gzip: gz }),
+  };
+}
+
+/** Encodes a content that is to be kept. */
+export async function keep(content: string | Bytes): Promise<KeptContent> {
+  const encoded = await encode(content);
+  const size = sizeOf(content);
+  if (size > KEPT_MAX && encoded.gzip) return { codings: encoded, size };
+  const identity = typeof content === "string" ? new TextEncoder().encode(content) : content;
+  return { codings: { identity, ...encoded }, size };
+}
+
+const sizeOf = (content: string | Uint8Array): number =>
+  typeof content === "string" ? byteLengthOf(content) : content.byteLength;
+
+/** Returns the bytes of a content that is kept. */
+export async function identityOf({ codings }: KeptContent): Promise<Bytes> {
+  return codings.identity ?? await gunzip(codings.gzip!);
+}
+
+/** Decodes gzip. */
+async function gunzip(bytes: Bytes): Promise<Bytes> {
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** Encodes a content as gzip. `CompressionStream` is asked last: Node does not say when it is done with a part. */
+export async function gzip(content: string | Bytes): Promise<Bytes> {
+  const encoded = await compress("gzip", partsOf(content));
+  if (encoded) return encoded;
+  const parts = partsOf(content);
+  const source = new ReadableStream<BufferSource>({
+    pull(controller) {
+      const { done, value } = parts.next();
+      if (done) controller.close();
+      else controller.enqueue(value.slice());
+    },
+  });
+  const stream = source.pipeThrough(new CompressionStream("gzip"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/**
+ * A content as base64, which every bundler and runtime accepts, by coding: `build/generated-modules.ts` packs it
+ * into a module. It has `identity` only if it has no `gzip`.
+ */
+export type PackedContent = Readonly<Partial<Record<ContentCoding, string>>>;
+
+/** Decodes every coding of a content; `identity` is made from gzip. */
+export async function unpack({ br, gzip, identity }: PackedContent): Promise<EncodedContent> {
+  const gz = gzip === undefined ? undefined : fromBase64(gzip);
+  return {
+    identity: gz ? await gunzip(gz) : fromBase64(identity ?? ""),
+    ...(gz && { gzip: gz }),
+    ...(br !== undefined && { br: fromBase64(br) }),
+  };
+}
+
+function fromBase64(text: string): Bytes {
+  const chars = atob(text);
+  const bytes = new Uint8Array(chars.length);
+  for (let i = 0; i < chars.length; i++) bytes[i] = chars.charCodeAt(i);
+  return bytes;
+}
+
+/**
+ * Computes the first 128 bits of a SHA-256. Of a content in several parts it is the SHA-256 of their digests,
+ * so a long text may have another than its bytes.
+ *
+ * @returns 22 characters of base64url (RFC 4648, section 5)
+ */
+export async function digest(content: string | Bytes): Promise<string> {
+  const digests: Uint8Array[] = [];
+  // Copies, since Bun digests nothing that can be resized.
+  for (const part of partsOf(content)) digests.push(await sha256(part.slice()));
+  const whole = digests.length === 1 ? digests[0]! : await sha256(joinBytes(digests));
+  return btoa(String.fromCharCode(...whole.subarray(0, 16)))
+    .replaceAll("+", "-").replaceAll("/", "_").slice(0, 22);
+}
+
+const sha256 = async (bytes: Bytes): Promise<Uint8Array> =>
+  new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
