@@ -308,10 +308,9 @@ export function createApp(checked: CheckedOptions): App {
       const target = parseTarget(request.url);
       const { pathname } = target ?? { pathname: "/" };
       const path = options.prefix === "" ? pathname : findPath(prefix.strip(pathname)) ?? pathname;
-      const routing: Routing = {
-        ...{ method: request.method, url: `http://localhost${path}`, route: "*" },
-        ...{ proxy: request, target, path, context },
-      };
+      const { method } = request;
+      const url = `http://localhost${path}`;
+      const routing: Routing = { method, url, route: "*", proxy: request, target, path, context };
       return await router.fetch(routing, routing);
     },
     matches({ url, originalUrl = url }) {

@@ -210,7 +210,7 @@ fresh(
     const text = ({ variants }: Representation) =>
       JSON.parse(new TextDecoder().decode(variants.identity!.body!));
     for (const answered of await Promise.all([waiting, deeper])) {
-      const headers = new Headers(answered.variants.identity!.headers);
+      const { headers } = await answered.respond(new Request("http://localhost/"));
       assert.is(headers.get("content-type"), "application/yaml");
       assert.is(text(answered).info.title, "One");
     }

@@ -80,7 +80,8 @@ export async function respond(
     if (isOwn) limitBody(message, response, request);
     const direct = refusalOf(message) ?? answerToStar(message);
     if (direct) return await send(response, withSecurity(direct), onError);
-    await send(response, await app.fetch(request, ...isOwn ? [] : [message]), onError, endRecord);
+    const given = isOwn ? await app.fetch(request) : await app.fetch(request, message);
+    await send(response, given, onError, endRecord);
   } catch (error) {
     void notify(onError, error);
     if (response.headersSent) response.destroy();
@@ -130,8 +131,9 @@ interface Sent extends Pick<Response, "status" | "statusText"> {
 /** Reads a response; what was made for Node has its headers and its body as they were given. */
 function read(given: Response): Sent {
   if ("_toNodeResponse" in given) {
-    const { body, ...head } = (given as NodeResponse)._toNodeResponse();
-    return { ...head, body: typeof body === "string" ? Buffer.from(body) : body as Sent["body"] };
+    const { status, statusText, headers, body } = (given as NodeResponse)._toNodeResponse();
+    const bytes = typeof body === "string" ? Buffer.from(body) : body as Sent["body"];
+    return { status, statusText, headers, body: bytes };
   }
   const { status, statusText, headers, body } = given;
   return { status, statusText, headers: [...headers].flat(), body };
