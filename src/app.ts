@@ -98,8 +98,8 @@ interface Routing {
   readonly context: readonly unknown[];
   /** The route that was found, where that is not what the router matched. */
   named?: Named | undefined;
-  /** A response that has the common headers already: its own were a list, and to make `Headers` of it takes long. */
-  finished?: Response;
+  /** Whether the response has the common headers: its own were a list, and to make `Headers` of it takes long. */
+  isFinished: boolean;
 }
 
 type Handler = (request: Request, routing: Routing) => Response | Promise<Response>;
@@ -138,10 +138,13 @@ export function createApp(checked: CheckedOptions): App {
         return hasExtraSlash(path) ? notFound() : undefined;
       },
     ],
-    catch: fail,
+    catch: (error, request, routing) => {
+      routing.isFinished = false;
+      return fail(error, request);
+    },
     finally: [
       (response: Response, request, routing) => {
-        if (response === routing.finished) return response;
+        if (routing.isFinished) return response;
         const common = namedOf(routing).policy(request);
         try {
           return finish(response, common, request);
@@ -171,19 +174,15 @@ export function createApp(checked: CheckedOptions): App {
     // The router writes `/` as an empty path.
     entries.set(path.replace(/\/$/, ""), { template, policy, handle });
   };
-  const respond = async (
-    representation: Representation,
-    request: Request,
-    routing: Routing,
-  ): Promise<Response> => {
-    const common = namedOf(routing).policy(request);
-    return routing.finished = await representation.respond(request, common);
+  const respond = (representation: Representation, request: Request, routing: Routing) => {
+    routing.isFinished = true;
+    return representation.respond(request, namedOf(routing).policy(request));
   };
   const serve = (path: string, resource: Resource<Representation>, policy?: Policy) =>
     add(
       ["GET"],
       path,
-      async (request, routing) => await respond(await resource.get(), request, routing),
+      async (request, routing) => respond(await resource.get(), request, routing),
       policy,
     );
 
@@ -192,7 +191,7 @@ export function createApp(checked: CheckedOptions): App {
   add(["GET"], "/v1/health", async (request, routing) => {
     const accepted = readAccepted(routing.target!.search);
     if (!accepted) return problem(400, `"accept" lists states: ${STATUSES.join(", ")}`);
-    return await respond(await resources.health(accepted).get(), request, routing);
+    return respond(await resources.health(accepted).get(), request, routing);
   });
   serve("/v1/ready", resources.ready);
   // A page that reads them sees which operations of the node are called, and when.
@@ -213,7 +212,7 @@ export function createApp(checked: CheckedOptions): App {
   for (const path of ["/assets/:folder/:file", "/assets/:folder/chunks/:file"]) {
     add(["GET"], path, async (request, routing) => {
       const file = (await resources.assets.get())(routing.path.slice("/assets/".length));
-      return file ? await respond(await file, request, routing) : notFound();
+      return file ? respond(await file, request, routing) : notFound();
     });
   }
   if (isBesideNode(options)) {
@@ -310,7 +309,16 @@ export function createApp(checked: CheckedOptions): App {
       const path = options.prefix === "" ? pathname : findPath(prefix.strip(pathname)) ?? pathname;
       const { method } = request;
       const url = `http://localhost${path}`;
-      const routing: Routing = { method, url, route: "*", proxy: request, target, path, context };
+      const routing: Routing = {
+        method,
+        url,
+        route: "*",
+        proxy: request,
+        target,
+        path,
+        context,
+        isFinished: false,
+      };
       return await router.fetch(routing, routing);
     },
     matches({ url, originalUrl = url }) {

@@ -32,11 +32,15 @@ export interface RequestTarget {
  */
 export function parseTarget(url: string): RequestTarget | undefined {
   const isPath = url.startsWith("/");
-  const absolute = isPath ? `http://localhost${url}` : url;
-  if (!URL.canParse(absolute)) return undefined;
-  const { protocol, pathname, search, hostname } = new URL(absolute);
-  if (protocol !== "http:" && protocol !== "https:") return undefined;
-  return { pathname, search, host: isPath ? undefined : hostname };
+  try {
+    // With a base, `//evil.example/` would name a host.
+    const target = new URL(isPath ? `http://localhost${url}` : url);
+    const { protocol, pathname, search, hostname } = target;
+    if (protocol !== "http:" && protocol !== "https:") return undefined;
+    return { pathname, search, host: isPath ? undefined : hostname };
+  } catch {
+    return undefined;
+  }
 }
 
 /** Tells whether the head of a request says that there is content (RFC 9112, section 6). */
