@@ -1,12 +1,10 @@
 /**
- * Contents in the codings that they are offered in (RFC 9110, section 8.4.1): encoding them, choosing one, unpacking
- * those of the build, and their digests.
+ * Contents in the codings that they are offered in (RFC 9110, section 8.4.1): encoding them, unpacking those of the
+ * build, and their digests.
  *
  * @module
  */
-import Negotiator from "negotiator";
 import { byteLengthOf, type Bytes, joinBytes, partsOf } from "../bytes.ts";
-import { memoize } from "../lazy.ts";
 import { compress } from "../platform.ts";
 
 /** The content codings, best first. */
@@ -33,12 +31,6 @@ export const PACKET_SIZE = 1400;
 
 /** Of a content up to this size, in bytes, `identity` is kept: few clients cannot read gzip. */
 const KEPT_MAX = 1_048_576;
-
-/** Lists the codings that a client accepts, the preferred first. */
-export const acceptedCodings: (accept: string) => readonly ContentCoding[] = memoize((accept) =>
-  new Negotiator({ headers: { "accept-encoding": accept } })
-    .encodings(CODINGS, { preferred: CODINGS })
-);
 
 /** Encodes a content in each coding that makes it shorter. */
 export async function encode(content: string | Bytes): Promise<Encoded> {

@@ -4,10 +4,11 @@
  *
  * @module
  */
+import Negotiator from "negotiator";
 import { FastResponse } from "srvx";
 import { type Bytes, partsOf } from "../bytes.ts";
+import { memoize } from "../lazy.ts";
 import {
-  acceptedCodings,
   CODINGS,
   type ContentCoding,
   digest,
@@ -211,6 +212,12 @@ function choose(variants: Representation["variants"], accept: string | null): Va
   const coding = acceptedCodings(accept).find((coding) => variants[coding]);
   return coding && variants[coding];
 }
+
+/** Lists the codings that a client accepts, the preferred first. */
+const acceptedCodings = memoize((accept): readonly ContentCoding[] =>
+  new Negotiator({ headers: { "accept-encoding": accept } })
+    .encodings(CODINGS, { preferred: CODINGS })
+);
 
 /** One member of a list; a comma between quotes does not separate. */
 const MEMBER = /(?:"[^"]*"|[^",]+|")+/g;
