@@ -43,10 +43,7 @@ export function createCallOut(tls?: Tls): CallOut {
 
 function callOutOfSockets(tls: Tls | undefined): CallOut {
   const client = lazy(async () => createClient(await openerOf(tls)));
-  return (call) => {
-    const send = client.peek();
-    return send ? send(call, call) : client.get().then((send) => send(call, call));
-  };
+  return async (call) => await (await client.get())(call, call);
 }
 
 async function openerOf(authority: Tls | undefined): Promise<OpenSocket> {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { assembleNodeface, type Nodeface } from "./assemble-nodeface.ts";
+import { createApp, type Nodeface } from "./app.ts";
 import type { NodefaceOptions } from "./options.ts";
 import { checkOptions } from "./options-schema.ts";
 
@@ -22,5 +22,5 @@ import { checkOptions } from "./options-schema.ts";
 export function createNodeface<const Paths extends readonly string[] = readonly string[]>(
   options: NodefaceOptions<Paths> = {},
 ): Nodeface {
-  return assembleNodeface(checkOptions(options as NodefaceOptions));
+  return createApp(checkOptions(options as NodefaceOptions));
 }

@@ -4,9 +4,9 @@
  * @module
  */
 export { createNodeface } from "./create-nodeface.ts";
-export type { Nodeface } from "./assemble-nodeface.ts";
+export type { Nodeface } from "./app.ts";
 export { defineOperation } from "./host-operations/operation.ts";
-export { problem } from "./host-operations/make-problem.ts";
+export { problem } from "./http/problem-details.ts";
 export type {
   DescriptionDocument,
   DescriptionWithServers,
@@ -36,7 +36,7 @@ export type {
 } from "./host-operations/openapi-types.ts";
 export type { Closeable } from "./closeable.ts";
 export type { Cors } from "./http/cors.ts";
-export type { Hosts } from "./http/host-guard.ts";
+export type { Hosts } from "./http/hosts.ts";
 export type { HostInfo } from "./info/query-plan.ts";
 export type { Info, Service } from "./info/info-form.ts";
 export type {

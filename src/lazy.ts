@@ -1,26 +1,29 @@
 /**
- * Values that are made on demand.
+ * Values that are made on demand, and kept.
  *
  * @module
  */
 
-/**
- * A value that may be ready. A request uses it as `resource.peek() ?? await resource.get()`, so that no
- * promise is made if it is.
- */
+/** A value that is made when it is asked for. */
 export interface Resource<T> {
-  /** The value, if it is ready. */
-  peek(): T | undefined;
-  /** The value; rejects if it cannot be made. */
+  /** Returns the value; rejects if it cannot be made. */
   get(): Promise<T>;
 }
 
+/** A value that is made once. */
+export interface Lazy<T> extends Resource<T> {
+  /** The value, if it has been made. */
+  readonly made: T | undefined;
+}
+
 /** Makes a value at the first `get` and keeps it. If `make` rejects, the next `get` calls it again. */
-export function lazy<T>(make: () => Promise<T>): Resource<T> {
+export function lazy<T>(make: () => Promise<T>): Lazy<T> {
   let value: T | undefined;
   let making: Promise<T> | undefined;
   return {
-    peek: () => value,
+    get made() {
+      return value;
+    },
     get: () =>
       making ??= make().then(
         (made) => value = made,
@@ -32,13 +35,19 @@ export function lazy<T>(make: () => Promise<T>): Resource<T> {
   };
 }
 
-/** A resource whose value is a part of another resource's value. */
-export function pick<T, R>(resource: Resource<T>, pick: (value: T) => R): Resource<R> {
-  return {
-    peek() {
-      const value = resource.peek();
-      return value === undefined ? undefined : pick(value);
-    },
-    get: async () => pick(await resource.get()),
+/** The longest input that is remembered, and how many are: clients choose the inputs. */
+const INPUT_LENGTH_MAX = 512, RESULTS_MAX = 128;
+
+/** Wraps a pure function of a string so that it is not called again for the same input. */
+export function memoize<T>(work: (input: string) => T): (input: string) => T {
+  const results = new Map<string, T>();
+  return (input) => {
+    let result = results.get(input);
+    if (result !== undefined) return result;
+    result = work(input);
+    if (input.length > INPUT_LENGTH_MAX) return result;
+    if (results.size >= RESULTS_MAX) results.clear();
+    results.set(input, result);
+    return result;
   };
 }

@@ -10,7 +10,7 @@ import type { DescriptionPlace } from "./description/watch.ts";
 import { LOGO_TYPES, mistakeInLogo } from "./explorer/logo.ts";
 import type { Forward } from "./gateway/forward-settings.ts";
 import type { Cors } from "./http/cors.ts";
-import type { Hosts } from "./http/host-guard.ts";
+import type { Hosts } from "./http/hosts.ts";
 import type { InfoSettings, NodeSettings } from "./info/node-and-info-settings.ts";
 import { formatJson } from "./json/lossless.ts";
 import { LOG_CALLS, type LogCalls } from "./log.ts";

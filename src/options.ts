@@ -6,7 +6,7 @@
 import type { DescriptionPlace, DescriptionReport } from "./description/watch.ts";
 import { type Forward, type ForwardSettings, settingsOf } from "./gateway/forward-settings.ts";
 import type { Cors } from "./http/cors.ts";
-import type { Hosts } from "./http/host-guard.ts";
+import type { Hosts } from "./http/hosts.ts";
 import type { InfoSettings, NodeSettings } from "./info/node-and-info-settings.ts";
 import type { HostInfo } from "./info/query-plan.ts";
 import { consoleLog, describeError, type Log, type LogCalls } from "./log.ts";

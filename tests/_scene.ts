@@ -90,7 +90,7 @@ export function setScene({ fetch, info = {}, node = {}, kinds = KINDS }: SceneOp
     infoMeanwhile,
     async info() {
       let said = await infoMeanwhile();
-      while (!monitor.peek()) {
+      while (!monitor.isCurrent) {
         await new Promise((resolve) => setTimeout(resolve));
         said = await infoMeanwhile();
       }

@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { byteLengthOf, createCollector, gatherBytes, joinBytes, partsOf } from "../src/bytes.ts";
-import { digest } from "../src/http/content-digest.ts";
+import { digest } from "../src/http/content-coding.ts";
 
 const bytes = suite("bytes in parts");
 

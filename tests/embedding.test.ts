@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";
-import { createNodeface, type Nodeface, type Operation } from "../src/index.ts";
+import { createNodeface, type Nodeface, type Operation, problem } from "../src/index.ts";
 
 const embedding = suite("in a server of one's own");
 
@@ -147,13 +147,54 @@ embedding(
   },
 );
 
-embedding("what is prepared is answered at once, without a promise", async () => {
-  const app = createNodeface();
-  for (const path of ["/v1/spec", "/v1/info", "/v1/health", "/spec.json", "/spec.yaml"]) {
-    await ask(path, {}, app);
-    assert.instance(app.fetch(new Request(`http://localhost${path}`)), Response, path);
+embedding("a request stays as it is, and may have members that cannot be written", async () => {
+  for (const path of ["/a/node/v1/info", "/a/node/v1/peers/b2", "/a/node/nope"]) {
+    const request = new Request(`http://localhost${path}?a=b`);
+    const names = ["params", "query", "route"];
+    for (const name of names) Object.defineProperty(request, name, { get: () => "the host's" });
+    const { status } = await host.fetch(request);
+    assert.is(status, path.endsWith("nope") ? 404 : 200, path);
+    for (const name of names) assert.is((request as never)[name], "the host's");
   }
 });
+
+embedding("what is returned is a Response like any other", async () => {
+  for (const path of ["/v1/info", "/v1/spec", "/v1/peers/b2", "/nope"]) {
+    const response = await ask(`/a/node${path}`);
+    assert.instance(response, Response);
+    const text = await response.clone().text();
+    const wrapped = new Response(response.body, response);
+    assert.is(wrapped.status, response.status);
+    assert.is(wrapped.headers.get("content-type"), response.headers.get("content-type"));
+    assert.is(wrapped.headers.get("x-content-type-options"), "nosniff");
+    assert.is(await wrapped.text(), text);
+    assert.ok(text.length > 0);
+  }
+});
+
+embedding(
+  "a header that would end a line is sent by nobody, whatever class it comes in",
+  async () => {
+    const errors: unknown[] = [];
+    const value = "a\r\nset-cookie: a=b";
+    const { FastResponse } = await import("srvx/node");
+    const handlers: Operation["handle"][] = [
+      () => new FastResponse("own", { headers: { "x-own": value } }),
+      () => problem(409, "It is locked", { "x-own": value }),
+    ];
+    for (const handle of handlers) {
+      const app = createNodeface({
+        operations: [{ ...peer, handle }],
+        log: (_, event) => errors.push("error" in event && event.error),
+      });
+      const response = await ask("/v1/peers/b2", {}, app);
+      assert.is(response.status, 500);
+      assert.not.ok(response.headers.has("x-own"));
+      assert.ok(response.headers.has("cross-origin-resource-policy"));
+    }
+    assert.is(errors.length, 2);
+  },
+);
 
 embedding(
   "a concrete path comes before one with parameters, whichever was named first",

@@ -38,7 +38,7 @@ errors("a file of the explorer that could not be loaded once is loaded again", a
   });
   isOut = false;
   const { variants } = await find("explorer-1/a.css")!;
-  assert.is(new TextDecoder().decode(variants.identity!.full.body!), "a {}");
+  assert.is(new TextDecoder().decode(variants.identity!.body!), "a {}");
 });
 
 errors("a request whose address cannot be parsed is answered with 400", async () => {

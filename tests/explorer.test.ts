@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { assembleNodeface } from "../src/assemble-nodeface.ts";
+import { createAssets } from "../src/explorer/assets.ts";
+import { ASSETS } from "../src/generated/assets.js";
 import { ask, askWith } from "./_app.ts";
 
 const explorer = suite("explorer");
@@ -37,12 +38,11 @@ explorer("its files may be kept for a year, and are offered in brotli and gzip",
 
 explorer("services of one process share the bytes of its files", async () => {
   const path = references.find((reference) => reference.endsWith("explorer.js"))!;
-  const { pathname: url } = new URL(path, "http://localhost/v1/spec");
-  const head = { method: "GET", url, headers: new Headers() };
-  const ask = () => assembleNodeface({}).answer(head, () => new Request(`http://localhost${url}`));
-  const [first, second] = [await ask(), await ask()];
-  assert.is(first.status, 200);
-  assert.is(first.body, second.body);
+  const { pathname } = new URL(path, "http://localhost/v1/spec");
+  const find = () => createAssets(ASSETS)(pathname.slice("/assets/".length));
+  const [first, second] = [await find(), await find()];
+  assert.ok(first!.variants.identity!.body);
+  assert.is(first!.variants.identity!.body, second!.variants.identity!.body);
 });
 
 explorer("the page carries one script of its own, and a policy that allows no other", async () => {

@@ -482,12 +482,12 @@ const leasing = (timeout = 10_000) => {
   const leases = createLeases({
     ...{ timeout, limit: 32 * MIB, concurrency: 1000 },
     auth: () =>
-      createAuth({
+      Promise.resolve(createAuth({
         nodeUrl: node.url,
         configured: undefined,
         kind: undefined,
         kinds: {},
-      }),
+      })),
     callOut({ url }) {
       sent.push(url.pathname);
       const length = Number(url.pathname.slice(1));

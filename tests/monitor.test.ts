@@ -94,18 +94,21 @@ monitor("an unchanged node keeps the very snapshot", async () => {
   pass(1000);
   await info();
   assert.ok(held.asked > asked);
-  assert.is(monitor.peek(), first);
+  assert.is(await monitor.get(), first);
 });
 
 monitor(
-  "what is there is given without a promise until the node is to be asked again",
+  "what is there is given until the node is to be asked again",
   async () => {
-    const { monitor, pass } = scene();
-    assert.is(monitor.peek(), undefined);
+    const { monitor, held, pass } = scene();
+    assert.not(monitor.isCurrent);
     const first = await monitor.get();
-    assert.is(monitor.peek(), first);
+    assert.ok(monitor.isCurrent);
+    const { asked } = held;
+    assert.is(await monitor.get(), first);
+    assert.is(held.asked, asked);
     pass(1000);
-    assert.is(monitor.peek(), undefined);
+    assert.not(monitor.isCurrent);
   },
 );
 
@@ -362,7 +365,7 @@ monitor("a host may tell all by a function of its own", async () => {
   const { info, representation } = await monitor.get();
   assert.equal([info.software, info.status], ["mine", "syncing"]);
   assert.match(
-    new TextDecoder().decode(representation.variants.identity!.full.body!),
+    new TextDecoder().decode(representation.variants.identity!.body!),
     '"height": 1152921504606846976,',
   );
   height++;

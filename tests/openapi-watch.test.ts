@@ -10,7 +10,7 @@ import { keepCurrent } from "../src/description/watch.ts";
 import { represent, type Representation } from "../src/http/representation.ts";
 import { lazy } from "../src/lazy.ts";
 import { formatDiagnostic } from "../src/openapi/diagnostics.ts";
-import { assembleNodeface, type Nodeface } from "../src/assemble-nodeface.ts";
+import { createApp, type Nodeface } from "../src/app.ts";
 import type { DescriptionReport } from "../src/description/watch.ts";
 import { until } from "./nodes/_daemon.ts";
 
@@ -53,7 +53,7 @@ function write(path: string, text: string) {
 const diagnostics = () => reports.flatMap(({ diagnostics }) => diagnostics.map(formatDiagnostic));
 
 async function create(description: string | URL): Promise<Nodeface> {
-  const app = assembleNodeface({
+  const app = createApp({
     description,
     onDescription: (report) => reports.push(report),
     log: () => {},
@@ -199,7 +199,6 @@ fresh(
     });
     await live.ready;
     assert.is(live.current.page, "One");
-    assert.is(live.current.yaml.peek(), undefined);
     const [waiting, deeper] = [live.current.yaml.get(), live.current.versioned.yaml.get()];
     write(file, describe("Two"));
     const refreshed = live.refresh();
@@ -209,9 +208,10 @@ fresh(
     const note = { file: "a", line: 1, column: 1, isFatal: false, level: "note" } as const;
     finish({ diagnostic: { ...note, message: "it is too much" } });
     const text = ({ variants }: Representation) =>
-      JSON.parse(new TextDecoder().decode(variants.identity!.full.body!));
+      JSON.parse(new TextDecoder().decode(variants.identity!.body!));
     for (const answered of await Promise.all([waiting, deeper])) {
-      assert.is(answered.variants.identity!.full.headers["content-type"], "application/yaml");
+      const { headers } = await answered.respond(new Request("http://localhost/"));
+      assert.is(headers.get("content-type"), "application/yaml");
       assert.is(text(answered).info.title, "One");
     }
     await refreshed;

@@ -1,11 +1,11 @@
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import { type AddressInfo, connect } from "node:net";
+import { FastResponse } from "srvx/node";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createConnections } from "../src/adapters/node-connections.ts";
 import { listener } from "../src/adapters/node-listener.ts";
-import type { AnsweringApp } from "../src/adapters/shared.ts";
 import { until } from "./_gateway.ts";
 
 const slow = suite("clients that read slowly");
@@ -17,16 +17,16 @@ const PART = new Uint8Array(65_536);
 const LONG = new Uint8Array(50_000_000);
 const REQUEST = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
-const answering: AnsweringApp = {
-  fetch: () => new Response(LONG),
-  answer: () => ({ status: 200, headers: {}, body: LONG }),
-};
+const [fromBytes, fromStream] = [
+  listener({ fetch: () => new FastResponse(LONG) }),
+  listener({ fetch: () => new Response(LONG) }),
+];
 
 /** How a long response is written. */
 const WAYS: Readonly<Record<string, (response: ServerResponse) => void>> = {
   "part by part": (response) => writeOn(response.writeHead(200)),
-  "from bytes": (response) => listener(answering)(response.req, response),
-  "from a stream": (response) => listener({ fetch: answering.fetch })(response.req, response),
+  "from bytes": (response) => fromBytes(response.req, response),
+  "from a stream": (response) => fromStream(response.req, response),
 };
 
 // On Bun, its own server disconnects them.

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import type { RequestHead } from "../http/message.ts";
 import { type Callbacks, notify } from "./shared.ts";
 
 /** The record of a request. */
@@ -35,7 +34,7 @@ export type EndRecord = (outcome: Outcome, status?: number) => void;
  */
 export function beginRecord(
   onAnswer: NonNullable<Callbacks["onAnswer"]>,
-  request?: RequestHead,
+  request?: Pick<Request, "method" | "url">,
 ): EndRecord {
   const { method, url } = request ?? {};
   const began = performance.now();

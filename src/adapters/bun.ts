@@ -5,12 +5,10 @@
  */
 import { closeSync, openSync } from "node:fs";
 import { devNull } from "node:os";
-import type { Answer, Awaitable } from "../http/message.ts";
-import { isAnswer, isResponse, toResponse } from "../http/to-response.ts";
+import type { ServedRequest } from "../http/request.ts";
 import { withTimeout } from "../with-timeout.ts";
 import { beginRecord, type EndRecord } from "./answer-record.ts";
 import {
-  answerOf,
   type App,
   type Callbacks,
   type Listening,
@@ -136,44 +134,32 @@ function hasDescriptors(count: number): boolean {
   }
 }
 
-/** Answers a request; neither throws nor rejects. */
-function handle(
+/** Responds to a request; never rejects. */
+async function handle(
   app: App,
   request: Request,
   server: BunServer,
   onError: OnError,
   endRecord?: EndRecord,
-): Response | Promise<Response> {
-  const answer = answerOf(app, request, () => request);
-  if (isAnswer(answer) && !answer.sent) return toResponse(answer);
-  return respond(request, server, answer, onError, endRecord);
-}
-
-/** Answers with a promise or a host's own response; never rejects. */
-async function respond(
-  request: Request,
-  server: BunServer,
-  answer: Awaitable<Answer | Response>,
-  onError: OnError,
-  endRecord?: EndRecord,
 ): Promise<Response> {
+  const whenSent: ServedRequest["whenSent"] = (listener) => whenAnswered(request, server, listener);
   try {
     // A client that waits for the app is not idle.
     server.timeout(request, 0);
-    const given = await answer;
+    const response = await app.fetch(Object.assign(request, { whenSent }));
     server.timeout(request, IDLE_SECONDS);
-    if (!isResponse(given)) return whole(given, request, server);
-    if (!given.body) return given;
-    const watched = watchFailure(given.body, (error) => {
+    // To look at the body of what has a length would make it a stream.
+    if (response.headers.has("content-length") || !response.body) return response;
+    const watched = watchFailure(response.body, (error) => {
       // A disconnected client may make the stream fail.
       if (request.signal.aborted) return;
-      endRecord?.("failed", given.status);
+      endRecord?.("failed", response.status);
       void notify(onError, error);
     });
-    return new Response(watched, given);
+    return new Response(watched, response);
   } catch (error) {
     void notify(onError, error);
-    return toResponse(unanswered());
+    return unanswered();
   }
 }
 
@@ -191,22 +177,11 @@ function whenAnswered(request: Request, server: BunServer, listener: () => void)
   setImmediate(check);
 }
 
-/** Below this, in bytes, a body is the system's at once. */
-const WATCHED_MIN = 65_536;
-
-/** An answer whose body was kept for it. */
-function whole({ sent, ...answer }: Answer, request: Request, server: BunServer): Response {
-  if (!sent) return toResponse(answer);
-  if (!answer.rest && (answer.body?.byteLength ?? 0) < WATCHED_MIN) sent();
-  else whenAnswered(request, server, sent);
-  return toResponse(answer);
-}
-
 async function record(
   onAnswer: NonNullable<Callbacks["onAnswer"]>,
   request: Request,
   server: BunServer,
-  answer: (endRecord: EndRecord) => Response | Promise<Response>,
+  answer: (endRecord: EndRecord) => Promise<Response>,
 ): Promise<Response> {
   const endRecord = beginRecord(onAnswer, request);
   const sent: { status?: number } = {};

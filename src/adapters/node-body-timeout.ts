@@ -4,8 +4,7 @@
  * @module
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { RequestHead } from "../http/message.ts";
-import { namesContent } from "../http/request-has-content.ts";
+import { namesContent } from "../http/request.ts";
 import { TIMEOUTS } from "./timeouts.ts";
 
 /**
@@ -15,9 +14,9 @@ import { TIMEOUTS } from "./timeouts.ts";
 export function limitBody(
   message: IncomingMessage,
   response: ServerResponse,
-  head: RequestHead,
+  request: Request,
 ): void {
-  if (!namesContent(head)) return;
+  if (!namesContent(request)) return;
   const timer = setTimeout(() => message.socket.destroy(), TIMEOUTS.content);
   timer.unref();
   const clear = () => clearTimeout(timer);

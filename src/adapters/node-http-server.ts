@@ -6,15 +6,12 @@
  */
 import type { IncomingMessage, Server } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import type { RequestHead } from "../http/message.ts";
 import { beginRecord } from "./answer-record.ts";
 import { type Address, checkServeOptions } from "./check-serve-options.ts";
-import { limitBody } from "./node-body-timeout.ts";
 import { isInTinyParts } from "../bytes.ts";
 import { createConnections } from "./node-connections.ts";
-import { answerMessage } from "./node-listener.ts";
+import { type RequestLine, requestLine, respond } from "./node-listener.ts";
 import { refuse } from "./node-protocol-errors.ts";
-import { MessageHead } from "./node-request-head.ts";
 import {
   type App,
   type Callbacks,
@@ -57,12 +54,10 @@ export async function createHttpServer(
   };
   const http = http1.createServer(settings, (message, response) => {
     connections.addAnswer(response);
-    const head = new MessageHead(message, response);
-    limitBody(message, response, head);
     // The parser drops the rest of a packet after an Upgrade, so the connection must be closed
     // (RFC 9112, section 9.6).
-    if (head.has("upgrade")) response.shouldKeepAlive = false;
-    answerMessage(app, callbacks, message, response, head);
+    if (message.headers.upgrade !== undefined) response.shouldKeepAlive = false;
+    void respond(app, callbacks, message, response, true);
   });
   // `node:http` drops headers past `maxHeadersCount`, by default 2000, even `Host`.
   http.maxHeadersCount = 0;
@@ -72,7 +67,7 @@ export async function createHttpServer(
   // An unknown expectation may be ignored (RFC 9110, section 10.1.1).
   http.on("checkExpectation", (message, response) => http.emit("request", message, response));
 
-  const refuseAfterAnswers = (socket: Socket, code?: string, request?: RequestHead) => {
+  const refuseAfterAnswers = (socket: Socket, code?: string, request?: RequestLine) => {
     const { onAnswer } = callbacks;
     const endRecord = onAnswer && beginRecord(onAnswer, request);
     const earlier = connections.pendingAnswer(socket);
@@ -90,7 +85,7 @@ export async function createHttpServer(
     const socket = stream as Socket;
     // The server has detached this socket and its timeouts.
     socket.on("error", () => {}).resume().setTimeout(TIMEOUTS.head, () => socket.destroy());
-    refuseAfterAnswers(socket, undefined, new MessageHead(message));
+    refuseAfterAnswers(socket, undefined, requestLine(message));
   });
   const end = async () => {
     http.close();

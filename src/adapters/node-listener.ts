@@ -5,24 +5,15 @@
  */
 import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { SECURITY_HEADERS } from "../http/finish.ts";
-import type { Answer, Awaitable, RequestHead } from "../http/message.ts";
-import { namesContent } from "../http/request-has-content.ts";
-import { isAnswer, isResponse } from "../http/to-response.ts";
+import { NodeRequest, type NodeResponse } from "srvx/node";
+import { SECURITY_HEADERS } from "../http/cors.ts";
+import { namesContent } from "../http/request.ts";
 import { beginRecord, type EndRecord } from "./answer-record.ts";
+import { limitBody } from "./node-body-timeout.ts";
 import { withParsedBody } from "./node-parsed-body.ts";
 import { refusalOf } from "./node-protocol-errors.ts";
-import { MessageHead } from "./node-request-head.ts";
 import { whenAnswered } from "./node-when-answered.ts";
-import {
-  answerOf,
-  type App,
-  type Callbacks,
-  notify,
-  type OnError,
-  onErrorOf,
-  unanswered,
-} from "./shared.ts";
+import { type App, type Callbacks, notify, onErrorOf, unanswered } from "./shared.ts";
 
 /**
  * Makes the request listener for a server of `node:http`, which is a middleware of Express and its like as
@@ -36,11 +27,9 @@ import {
  */
 export function listener(app: App, callbacks: Callbacks = {}): Listener {
   return (message, response, next) => {
-    const { originalUrl } = message as { originalUrl?: unknown };
-    const original = typeof originalUrl === "string" ? originalUrl : undefined;
-    const head = new MessageHead(message, response, original);
-    if (next && app.matches?.(head) === false) return next();
-    answerMessage(app, callbacks, message, response, head, [message]);
+    const { url = "/", originalUrl } = message as IncomingMessage & { originalUrl?: string };
+    if (next && app.matches?.({ url, originalUrl }) === false) return next();
+    void respond(app, callbacks, message, response, false);
   };
 }
 
@@ -51,17 +40,29 @@ export type Listener = (
   next?: () => void,
 ) => void;
 
-/** Answers a request of `node:http`. */
-export function answerMessage(
+/** The first line of a request, for its record. */
+export type RequestLine = Pick<Request, "method" | "url">;
+
+/** Reads the first line of a request. Bun and workerd give the target `*` as the path that it has here. */
+export function requestLine({ method = "GET", url = "/" }: IncomingMessage): RequestLine {
+  return { method, url: url === "*" ? "/*" : url };
+}
+
+/**
+ * Responds to a request of `node:http`; never rejects.
+ *
+ * @param isOwn whether the server is our own: then a content has to come in time. Else the handlers of a host's
+ * operations are given the message
+ */
+export async function respond(
   app: App,
   callbacks: Callbacks,
   message: IncomingMessage,
   response: ServerResponse,
-  head: MessageHead,
-  context: readonly unknown[] = [],
-): void {
+  isOwn: boolean,
+): Promise<void> {
   const { onAnswer } = callbacks;
-  const endRecord = onAnswer && beginRecord(onAnswer, head);
+  const endRecord = onAnswer && beginRecord(onAnswer, requestLine(message));
   if (endRecord) {
     const { socket } = message;
     // `finish` is emitted even if the connection was closed with unwritten bytes.
@@ -73,44 +74,35 @@ export function answerMessage(
       );
     response.once("finish", end).once("close", end);
   }
-  const direct = refusalOf(message, head) ?? answerToStar(message);
-  if (direct) return write(response, withSecurity(direct));
-  const answer = answerOf(app, head, () => makeRequest(message, response, head), context);
-  if (isAnswer(answer)) write(response, answer);
-  else void send(response, answer, onErrorOf(app, callbacks), endRecord);
-}
-
-async function send(
-  response: ServerResponse,
-  answer: Awaitable<Answer | Response>,
-  onError: OnError,
-  endRecord?: EndRecord,
-): Promise<void> {
+  const onError = onErrorOf(app, callbacks);
   try {
-    const given = await answer;
-    if (isResponse(given)) return await sendResponse(response, given, onError, endRecord);
-    // Each write wakes its client, which may take the processor: those of one moment go out together.
-    await new Promise((resolve) => setImmediate(resolve));
-    write(response, given);
+    const request = makeRequest(message, response);
+    if (isOwn) limitBody(message, response, request);
+    const direct = refusalOf(message) ?? answerToStar(message);
+    if (direct) return await send(response, withSecurity(direct), onError);
+    const given = isOwn ? await app.fetch(request) : await app.fetch(request, message);
+    await send(response, given, onError, endRecord);
   } catch (error) {
     void notify(onError, error);
     if (response.headersSent) response.destroy();
-    else write(response, withSecurity(unanswered()));
+    else await send(response, withSecurity(unanswered()), onError);
   }
 }
 
-/** Sends a host's own response. If its stream fails, the connection is closed. */
-async function sendResponse(
+/** Sends a response. If its stream fails, the connection is closed. */
+async function send(
   response: ServerResponse,
-  { status, statusText, headers, body }: Response,
-  onError: OnError,
+  given: Response,
+  onError: (error: unknown) => void,
   endRecord?: EndRecord,
 ): Promise<void> {
-  response.writeHead(status, statusText, [...headers].flat());
+  const { status, statusText, headers, body } = read(given);
+  response.writeHead(status, statusText || undefined, headers);
   if (!body || response.req.method === "HEAD") {
     response.end();
-    return await body?.cancel();
+    return body instanceof ReadableStream ? await body.cancel() : undefined;
   }
+  if (!(body instanceof ReadableStream)) return await write(response, body);
   const reader = body.getReader();
   whenAnswered(response, () => void reader.cancel().catch(() => {}));
   try {
@@ -129,8 +121,44 @@ async function sendResponse(
   }
 }
 
+/** What is sent of a response. */
+interface Sent extends Pick<Response, "status" | "statusText"> {
+  /** Alternating names and values. */
+  readonly headers: string[];
+  readonly body: Uint8Array | ReadableStream<Uint8Array> | null;
+}
+
+/** Reads a response; what was made for Node has its headers and its body as they were given. */
+function read(given: Response): Sent {
+  if ("_toNodeResponse" in given) {
+    const { status, statusText, headers, body } = (given as NodeResponse)._toNodeResponse();
+    const bytes = typeof body === "string" ? Buffer.from(body) : body as Sent["body"];
+    return { status, statusText, headers, body: bytes };
+  }
+  const { status, statusText, headers, body } = given;
+  return { status, statusText, headers: [...headers].flat(), body };
+}
+
 /** The longest write, in bytes. Deno 2.9 says of one that it has ended, and nothing before of who reads it. */
 const WRITE_MAX = "Deno" in globalThis ? 65_536 : Infinity;
+
+/** Longer bodies, in bytes, are written without a copy. */
+const TEXT_SIZE_MAX = 16_384;
+
+/**
+ * Writes a whole body. `node:http` writes a string together with the head, but bytes separately, which takes a fifth
+ * more time (Node 26.10).
+ */
+async function write(response: ServerResponse, body: Uint8Array): Promise<void> {
+  if (body.byteLength <= TEXT_SIZE_MAX) {
+    const { buffer, byteOffset, byteLength } = body;
+    const text = Buffer.from(buffer, byteOffset, byteLength).toString("latin1");
+    return void response.end(text, "latin1");
+  }
+  if (body.byteLength <= WRITE_MAX) return void response.end(body);
+  await writePart(response, body);
+  if (!response.destroyed) response.end();
+}
 
 async function writePart(response: ServerResponse, bytes: Uint8Array): Promise<void> {
   let left = bytes;
@@ -151,66 +179,28 @@ function drained(response: ServerResponse): Promise<void> {
   });
 }
 
-const withSecurity = (answer: Answer): Answer => ({
-  ...answer,
-  headers: { ...SECURITY_HEADERS, ...answer.headers },
-});
-
-function write(response: ServerResponse, answer: Answer): void {
-  if (answer.sent) whenAnswered(response, answer.sent);
-  response.writeHead(answer.status, answer.headers);
-  const { body, rest = [] } = answer;
-  const isShort = rest.length === 0 && !(body && body.byteLength > WRITE_MAX);
-  if (!body || isShort) return void response.end(bodyOf(answer), "latin1");
-  const parts = [body, ...rest];
-  if (parts.reduce((length, part) => length + part.byteLength, 0) > WRITE_MAX) {
-    return void writeParts(response, parts);
-  }
-  response.cork();
-  for (const part of parts) response.write(part);
-  response.end();
-  response.uncork();
-}
-
-async function writeParts(response: ServerResponse, parts: readonly Uint8Array[]): Promise<void> {
-  for (const part of parts) await writePart(response, part);
-  if (!response.destroyed) response.end();
-}
-
-/** Longer bodies, in bytes, are written without a copy. */
-const TEXT_SIZE_MAX = 16_384;
-
-/**
- * `node:http` writes a string together with the head, but bytes separately, which takes a fifth more time
- * (Node 26.10).
- */
-function bodyOf(answer: Answer): string | Answer["body"] {
-  const { body } = answer;
-  if (!body || body.byteLength > TEXT_SIZE_MAX) return body;
-  return answer.text ??= Buffer.from(body).toString("latin1");
+function withSecurity(response: Response): Response {
+  for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.headers.set(name, value);
+  return response;
 }
 
 const EMPTY_BODY = Buffer.alloc(0);
 
-/** Kept, since each `import()` is a trip to the loader's thread (190 µs on Node 20 under tsx). */
-let srvx: Promise<typeof import("srvx/node")> | undefined;
-
-async function makeRequest(
-  message: IncomingMessage,
-  response: ServerResponse,
-  head: RequestHead,
-): Promise<Request> {
-  // The `await` matters: with `optimizeEmptyRequests`, an empty request looks aborted until the parser
-  // has returned.
-  const { NodeRequest } = await (srvx ??= import("srvx/node"));
+function makeRequest(message: IncomingMessage, response: ServerResponse): Request {
+  const request = new NodeRequest({ req: message, res: response });
+  const { method, httpVersionMajor, originalUrl } = message as IncomingMessage & {
+    originalUrl?: unknown;
+  };
+  if (originalUrl !== undefined) Object.assign(request, { originalUrl });
+  if (method === "GET" || method === "HEAD") return request;
   // srvx 1.0 takes an ended message for one whose body was used. That is right if there was a body.
-  if (message.readableEnded && !namesContent(head) && !("rawBody" in message)) {
+  if (httpVersionMajor === 1 && !("rawBody" in message) && !namesContent(request)) {
     Object.assign(message, { rawBody: EMPTY_BODY });
   }
-  return withParsedBody(message, head, new NodeRequest({ req: message, res: response }));
+  return withParsedBody(message, request);
 }
 
 /** `OPTIONS *` tests the server as a whole (RFC 9110, section 9.3.7). */
-function answerToStar({ method, url }: IncomingMessage): Answer | undefined {
-  return method === "OPTIONS" && url === "*" ? { status: 204, headers: {}, body: null } : undefined;
+function answerToStar({ method, url }: IncomingMessage): Response | undefined {
+  return method === "OPTIONS" && url === "*" ? new Response(null, { status: 204 }) : undefined;
 }

@@ -5,8 +5,7 @@
  */
 import { Buffer } from "node:buffer";
 import type { IncomingMessage } from "node:http";
-import type { RequestHead } from "../http/message.ts";
-import { namesContent } from "../http/request-has-content.ts";
+import { namesContent } from "../http/request.ts";
 
 /** What a handler is told that reads a content which is gone. */
 const GONE =
@@ -19,16 +18,12 @@ const GONE =
  *
  * @param request is returned where nothing was read, or where `message.rawBody` has the bytes
  */
-export function withParsedBody(
-  message: IncomingMessage,
-  head: RequestHead,
-  request: Request,
-): Request {
-  const { method } = head;
+export function withParsedBody(message: IncomingMessage, request: Request): Request {
+  const { method } = request;
   const { body, rawBody } = message as { body?: unknown; rawBody?: unknown };
-  const isRead = namesContent(head) && (message.readableDidRead || message.readableEnded);
+  const isRead = (message.readableDidRead || message.readableEnded) && namesContent(request);
   if (!isRead || Buffer.isBuffer(rawBody) || method === "GET" || method === "HEAD") return request;
-  const content = contentOf(body, head.headers.get("content-type") ?? "");
+  const content = contentOf(body, request.headers.get("content-type") ?? "");
   const headers = new Headers(request.headers);
   // The parser has undone both.
   headers.delete("content-encoding");

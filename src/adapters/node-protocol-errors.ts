@@ -5,21 +5,18 @@
  */
 import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
-import type { Answer, RequestHead } from "../http/message.ts";
-import { SECURITY_HEADERS } from "../http/finish.ts";
-import { problem } from "../http/problem-details.ts";
-import { REASONS, type Status } from "../http/status.ts";
+import { SECURITY_HEADERS } from "../http/cors.ts";
+import { problem, problemText, REASONS, type Status } from "../http/problem-details.ts";
 import type { EndRecord } from "./answer-record.ts";
 
-/** The answer to an invalid request that the parser accepts; `undefined` for a valid one. */
+/** Makes the response to an invalid request that the parser accepts; `undefined` for a valid one. */
 export function refusalOf(
-  { httpVersion, url = "" }: IncomingMessage,
-  { headers }: RequestHead,
-): Answer | undefined {
+  { httpVersion, url = "", headers }: IncomingMessage,
+): Response | undefined {
   if (httpVersion !== "1.1" && httpVersion !== "1.0") {
     return problem(505, "This service speaks HTTP/1.1 and HTTP/1.0");
   }
-  if (httpVersion === "1.1" && !headers.has("host")) {
+  if (httpVersion === "1.1" && headers.host === undefined) {
     return problem(400, "A request of HTTP/1.1 has a Host header");
   }
   if (url.startsWith("/") || url === "*") return undefined;
@@ -45,12 +42,17 @@ export function refuse(socket: Socket, code = "", endRecord?: EndRecord): void {
     if (socket.writableLength === 0) socket.destroy();
     return;
   }
-  const { status, headers, body } = problem(
-    ...(REFUSALS[code] ?? [400, "The request is not valid HTTP"]),
-  );
-  const fields = Object.entries({ ...SECURITY_HEADERS, ...headers, connection: "close" });
-  const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`);
+  const [status, detail]: readonly [Status, string] = REFUSALS[code] ??
+    [400, "The request is not valid HTTP"];
+  const body = problemText(status, detail);
+  const lines = Object.entries({
+    ...SECURITY_HEADERS,
+    "content-type": "application/problem+json",
+    "content-length": body.length,
+    "cache-control": "no-store",
+    connection: "close",
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.write(`HTTP/1.1 ${status} ${REASONS[status]}\r\n${lines.join("")}\r\n`);
-  socket.write(body ?? "", (error) => endRecord?.(error ? "aborted" : "sent", status));
+  socket.write(body, (error) => endRecord?.(error ? "aborted" : "sent", status));
   socket.end();
 }

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import type { Answer, Awaitable, RequestHead } from "../http/message.ts";
 import { problem } from "../http/problem-details.ts";
 import type { Closeable } from "../closeable.ts";
 import type { AnswerRecord } from "./answer-record.ts";
@@ -44,54 +43,18 @@ export function listening(url: string, close: () => Promise<void>): Listening {
 
 /** An app that can be served; every `Nodeface` is one. */
 export interface App {
-  fetch(request: Request): Response | Promise<Response>;
+  fetch(request: Request, ...context: unknown[]): Response | Promise<Response>;
   /** Whether a request is for this app. @default all are */
   matches?(request: { readonly url: string; readonly originalUrl?: string | undefined }): boolean;
 }
-
-/**
- * An app that answers with plain data as well, so that the adapter copies no bytes: a service does, by `answer` of
- * `assemble-nodeface.ts`.
- */
-export interface AnsweringApp extends App {
-  /**
-   * Is called in place of `fetch`.
-   *
-   * @param makeRequest makes the `Request`
-   * @param context what else the app's own handlers are given
-   */
-  answer(
-    head: RequestHead,
-    makeRequest: () => Awaitable<Request>,
-    context?: readonly unknown[],
-  ): Awaitable<Answer | Response>;
-  /** Takes an error where the host has no {@linkcode Callbacks.onError}. */
-  readonly onError?: (error: unknown) => void;
-}
-
-/** Answers a request by `answer` if the app has it, else by `fetch`. */
-export function answerOf(
-  app: App,
-  head: RequestHead,
-  makeRequest: () => Awaitable<Request>,
-  context: readonly unknown[] = [],
-): Awaitable<Answer | Response> {
-  return isAnswering(app) ? app.answer(head, makeRequest, context) : fetchAnswer(app, makeRequest);
-}
-
-const isAnswering = (app: App): app is AnsweringApp => "answer" in app;
 
 /** Takes an error; may throw or reject. */
 export type OnError = NonNullable<Callbacks["onError"]>;
 
 /** Who is told of an error. */
 export function onErrorOf(app: App, { onError }: Callbacks): OnError {
-  return onError ?? (isAnswering(app) ? app.onError : undefined) ?? console.error;
-}
-
-/** Turns a thrown error into a rejection, and a promise of any class into a native one. */
-async function fetchAnswer(app: App, makeRequest: () => Awaitable<Request>): Promise<Response> {
-  return await app.fetch(await makeRequest());
+  // A `Nodeface` has one, which its type does not show.
+  return onError ?? (app as Pick<Callbacks, "onError">).onError ?? console.error;
 }
 
 /** Calls one of {@linkcode Callbacks}; ignores what it throws or rejects with. */
@@ -103,8 +66,8 @@ export async function notify<T>(callback: (value: T) => unknown, value: T): Prom
   }
 }
 
-/** What is answered where an app throws, which a `Nodeface` does not. */
-export function unanswered(): Answer {
+/** Makes the response where an app throws, which a `Nodeface` does not. */
+export function unanswered(): Response {
   return problem(500, "This request could not be answered");
 }
 

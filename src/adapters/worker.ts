@@ -4,7 +4,7 @@
  * @module
  */
 import { createNodeface } from "../create-nodeface.ts";
-import type { Nodeface } from "../assemble-nodeface.ts";
+import type { Nodeface } from "../app.ts";
 
 /** Serves any host: DNS rebinding attacks private networks, and a worker runs at a provider. */
 const nodeface: Nodeface = createNodeface({ hosts: "*" });

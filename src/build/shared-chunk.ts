@@ -14,7 +14,7 @@ const SRC = fileURLToPath(new URL("..", import.meta.url));
  * What most parts import: the service, the settings, names of sources, what JSON keeps, and what adapters share.
  */
 const SHARED = [
-  "assemble-nodeface",
+  "app",
   "options-schema",
   "info/query-plan",
   "json/copy-as-json",

@@ -4,7 +4,7 @@
  * @module
  */
 import type { AnswerRecord } from "../adapters/answer-record.ts";
-import { parseTarget } from "../http/request-target.ts";
+import { parseTarget } from "../http/request.ts";
 
 /** The forms that a line may have. */
 export type AccessLogForm = "text" | "json";

@@ -3,12 +3,12 @@
  *
  * @module
  */
-import type { AnsweringApp, ServeOptions } from "../adapters/shared.ts";
+import type { ServeOptions } from "../adapters/shared.ts";
+import { type App, createApp } from "../app.ts";
 import { VERSION } from "../generated/build-info.js";
 import { judgeSettings } from "../gateway/judge-settings.ts";
 import { isAlone } from "../info/info-without-node.ts";
 import { findOpenSecrets, findUnreadable } from "../info/node-client.ts";
-import { type AnsweringNodeface, assembleNodeface } from "../assemble-nodeface.ts";
 import type { DescriptionReport } from "../description/watch.ts";
 import { createMeters, type Meters } from "../metrics/meters.ts";
 import { LOOK_AT } from "../resources/open-description.ts";
@@ -22,7 +22,7 @@ import { handleSignals } from "./signals.ts";
 /** One configuration at work. */
 interface RunningService {
   readonly config: Config;
-  readonly nodeface: AnsweringNodeface;
+  readonly nodeface: App;
   /** Is told of each request that was answered; nothing where no access log is written. */
   readonly onAnswer: ServeOptions["onAnswer"];
   /** What has become of the node's description; nothing before it was read. */
@@ -62,10 +62,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   const make = (config: Config) =>
     makeService(config, writeRequests(config), startedAt, meters, reloadLog);
   let current = make(config);
-  const app: AnsweringApp = {
-    fetch: (request) => current.nodeface.fetch(request),
-    answer: (head, makeRequest) => current.nodeface.answer(head, makeRequest),
-  };
+  const app = { fetch: (request: Request) => current.nodeface.fetch(request) };
   const options: ServeOptions = {
     hostname: config.host,
     port: config.port,
@@ -138,7 +135,7 @@ function makeService(
   let described = () => {};
   const whenDescribed = new Promise<void>((resolve) => described = resolve);
   // The configuration was checked when it was read.
-  const nodeface = assembleNodeface({
+  const nodeface = createApp({
     ...{ kinds, page, node, info, hosts, cors, description, servers, forward, metrics },
     ...{ meters, startedAt, logCalls: config.logCalls },
     onDescription: ({ shown }) => {

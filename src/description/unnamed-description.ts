@@ -6,7 +6,7 @@
  * @module
  */
 import { runOneAtATime } from "../run-one-at-a-time.ts";
-import { digest } from "../http/content-digest.ts";
+import { digest } from "../http/content-coding.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { Diagnostic } from "../openapi/diagnostics.ts";
 import type { Offer } from "../openapi/kind.ts";

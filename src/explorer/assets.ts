@@ -4,8 +4,7 @@
  * @module
  */
 import type { Asset } from "../generated/assets.js";
-import { unpack } from "../http/build-time-content.ts";
-import type { EncodedContent } from "../http/encode-content.ts";
+import { type EncodedContent, unpack } from "../http/content-coding.ts";
 import { represent, type Representation } from "../http/representation.ts";
 import { lazy, type Resource } from "../lazy.ts";
 

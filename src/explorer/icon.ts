@@ -29,9 +29,7 @@ const POLICY = { "content-security-policy": "default-src 'none'; sandbox" };
 export interface Icons {
   /** The query of its address, which differs where the icon does: browsers keep icons for long. */
   readonly queryOf: (name: string) => string;
-  /** The icon, if it is the one that was prepared last. */
-  peek(name: string): Representation | undefined;
-  /** Prepares `GET /favicon.ico`. */
+  /** Prepares `GET /favicon.ico`; returns the last one if the name has not changed. */
   get(name: string): Promise<Representation>;
 }
 
@@ -54,8 +52,8 @@ export function createIcons(own: string, logo?: Uint8Array): Icons {
       if (logoTag !== undefined) return `?logo=${logoTag}`;
       return name ? `?${new URLSearchParams({ name })}` : "?own";
     },
-    peek: (name) => last && (logo || last.name === name) ? last.icon : undefined,
     async get(name) {
+      if (last && (logo || last.name === name)) return last.icon;
       const icon = await prepare(name);
       last = { name, icon };
       return icon;

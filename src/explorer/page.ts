@@ -5,7 +5,7 @@
  * @module
  */
 import type { PageFiles, PageInline } from "../generated/page.js";
-import { digest } from "../http/content-digest.ts";
+import { digest } from "../http/content-coding.ts";
 import { represent, type Representation } from "../http/representation.ts";
 import { iconNameOf, type Info, titleOf } from "./describe-info.ts";
 import { MARKS, renderHeader } from "./render-header.ts";
@@ -46,8 +46,6 @@ export interface PageOptions {
 
 /** The page of one description. */
 export interface Page {
-  /** The page for an info, if it is the one that was rendered last. */
-  peek(info: Info): Representation | undefined;
   /** Renders the page for an info; returns the last representation if the header has not changed. */
   prepare(info: Info): Promise<Representation>;
   /** What its icon is made of. */
@@ -108,8 +106,8 @@ export function createPage(
   };
   return {
     iconNameOf: (info) => iconNameOf(info, naming),
-    peek: (info) => last?.info === info ? last.representation : undefined,
     async prepare(info) {
+      if (last?.info === info) return last.representation;
       const header = renderHeader(info, naming, iconOf(info));
       if (last?.header !== header) return await render(info, header);
       last.info = info;

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { gzip } from "../http/encode-content.ts";
+import { gzip } from "../http/content-coding.ts";
 import { shorten } from "../untrusted-text.ts";
 import { escape } from "./escape-html.ts";
 import { renderForm } from "./render-form-data.ts";

@@ -4,7 +4,6 @@
  *
  * @module
  */
-import type { RequestHead } from "../http/message.ts";
 
 /** The header that the explorer sends, and its `curl` lines: it makes browsers ask first. */
 export const OWN_HEADER = "x-nodeface";
@@ -37,7 +36,7 @@ const BROWSER_HEADERS = [
  * @param origins whose pages may call; `"*"` for any
  */
 export function isAllowedCaller(
-  { method, url, headers }: Pick<RequestHead, "method" | "url" | "headers">,
+  { method, url, headers }: Pick<Request, "method" | "url" | "headers">,
   origins: readonly string[] | "*",
 ): boolean {
   const [origin, site] = [headers.get("origin"), headers.get("sec-fetch-site")];
@@ -59,7 +58,7 @@ export function isAllowedCaller(
 }
 
 /** Whether something in a request is what only browsers send. Each of theirs has at least its `User-Agent`. */
-export function looksLikeBrowser(headers: RequestHead["headers"]): boolean {
+export function looksLikeBrowser(headers: Pick<Headers, "get" | "has">): boolean {
   return BROWSER_HEADERS.some((name) => headers.has(name)) ||
     /^Mozilla\//i.test(headers.get("user-agent") ?? "");
 }

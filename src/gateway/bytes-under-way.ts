@@ -4,6 +4,8 @@
  *
  * @module
  */
+import { type Bytes, joinBytes } from "../bytes.ts";
+import type { ServedRequest } from "../http/request.ts";
 
 /** How many bytes there may be. */
 const BYTES_MAX = 128 * 1024 * 1024;
@@ -36,6 +38,46 @@ export interface Room {
   set(bytes: number, purpose: Purpose): boolean;
   /** Gives all back, for good. May be called again. */
   end(): void;
+}
+
+/** How much of a body is handed over at a time, in bytes. */
+const PART_LENGTH = 65_536;
+
+/**
+ * Makes a body of bytes that count until they are sent; short ones are the system's at once.
+ *
+ * @param release gives their room back; may be called again
+ * @param request that is responded to
+ */
+export function countedBody(
+  parts: readonly Bytes[],
+  release: () => void,
+  { whenSent }: ServedRequest,
+): Bytes | Blob | ReadableStream<Bytes> {
+  const length = parts.reduce((length, { byteLength }) => length + byteLength, 0);
+  if (length <= SMALL) {
+    release();
+    return parts.length === 1 ? parts[0]! : joinBytes(parts);
+  }
+  if (whenSent) {
+    whenSent(release);
+    return new Blob(parts as Bytes[]);
+  }
+  const left = [...parts];
+  return new ReadableStream({
+    pull(controller) {
+      const [part] = left;
+      if (!part) {
+        release();
+        return controller.close();
+      }
+      controller.enqueue(part.subarray(0, PART_LENGTH));
+      const rest = part.subarray(PART_LENGTH);
+      if (rest.byteLength > 0) left[0] = rest;
+      else left.shift();
+    },
+    cancel: release,
+  }, { highWaterMark: 0 });
 }
 
 /** Makes what gives room to calls. */

@@ -5,7 +5,6 @@
  * @module
  */
 import { type CallOut, FORGETS_REQUESTS } from "../call-out-for-gateway.ts";
-import type { Awaitable } from "../http/message.ts";
 import type { Auth } from "../info/sources/give-credentials.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { following, withSignal } from "../with-timeout.ts";
@@ -55,7 +54,7 @@ export interface Leases {
 export interface LeaseOptions {
   readonly callOut: CallOut;
   /** Gives the node's secret to calls of an operation, or none. */
-  readonly auth: (operation: NodeOperation) => Awaitable<Auth>;
+  readonly auth: (operation: NodeOperation) => Promise<Auth>;
   /** Times and sizes, in milliseconds and bytes. */
   readonly timeout: number;
   readonly limit: number;
@@ -155,8 +154,7 @@ export function createLeases({ callOut, auth, timeout, limit, concurrency }: Lea
       end,
       async send(request, operation, collect) {
         const isRead = operation.access === "read";
-        const ready = auth(operation);
-        const given = "first" in ready ? ready : await ready;
+        const given = await auth(operation);
         client.signal.throwIfAborted();
         const purpose = lane === "token" ? (isRead ? "token" : "write") : "response";
         const grow = (received: number) => room.set(held + Math.max(received, SMALL), purpose);

@@ -3,22 +3,20 @@
  *
  * @module
  */
+import { FastResponse } from "srvx";
 import type { Bytes } from "../bytes.ts";
 import { parseComparable } from "../json/lossless.ts";
 import { readParts } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
-import type { Answer } from "../http/message.ts";
 import { breakable } from "../call-out-for-gateway.ts";
-import { notFound } from "../http/no-route.ts";
-import { problem } from "../http/problem-details.ts";
-import type { Status } from "../http/status.ts";
+import { notFound, problem, REASONS } from "../http/problem-details.ts";
 import type { NodeOperation, NodeParameter } from "../openapi/callable-operations.ts";
 import { acceptFor } from "./accepted-types.ts";
 import { answerHeaders } from "./answer-headers.ts";
-import type { Room } from "./bytes-under-way.ts";
+import { countedBody, type Room } from "./bytes-under-way.ts";
 import { foreignCaller, nodeBusy, wrongParameters } from "./call-refusals.ts";
 import { checkValue, placeOf } from "./check-value.ts";
-import type { Call, Core } from "./every-call.ts";
+import type { Call, Core, Respond } from "./every-call.ts";
 import {
   readHeaders,
   type ReadParameters,
@@ -39,13 +37,13 @@ const DENIED_HEADERS =
 
 const NO_RULES = {};
 
-/** Answers a call of a path. */
-export async function callPath(core: Core, call: Call, room: Room): Promise<Answer | Response> {
+/** Responds to a call of a path. */
+export async function callPath(core: Core, call: Call, room: Room): Promise<Response> {
   const { base, mayCall, refuse, forward } = core;
   const { secretHeader = "" } = core.options;
-  const { head, query } = call;
+  const { request, query } = call;
   const { paths } = await core.lookUp();
-  const match = paths.match(call.path, head.method);
+  const match = paths.match(call.path, request.method);
   if (!match) return notFound();
   if ("methods" in match) {
     const methods = match.methods.filter((method) => CALL_METHODS.includes(method));
@@ -55,10 +53,9 @@ export async function callPath(core: Core, call: Call, room: Room): Promise<Answ
   const { decided, parameters, fault } = match;
   const { operation, decision } = decided;
   if (!mayCall(call, decision.right)) return foreignCaller();
-  const refused = refuse(call, decided);
-  const refusal = refused && await refused;
+  const refusal = await refuse(call, decided);
   if (refusal) return refusal;
-  if (head.headers.has("upgrade")) return problem(400, "Connections are not upgraded here");
+  if (request.headers.has("upgrade")) return problem(400, "Connections are not upgraded here");
   const types = Object.keys(operation.body?.rules ?? NO_RULES);
   const purpose = decision.right === "token" ? "token" : "body";
   const content = await readContent(call, types, (bytes) => room.set(bytes, purpose));
@@ -71,7 +68,7 @@ export async function callPath(core: Core, call: Call, room: Room): Promise<Answ
   const read = {
     path: readPathParameters(list, parameters),
     query: readQuery(list, query),
-    headers: readHeaders(list.filter(isTaken), (name) => head.headers.get(name)),
+    headers: readHeaders(list.filter(isTaken), (name) => request.headers.get(name)),
   };
   const wrong = [read.path, read.query, read.headers].flatMap(({ wrong }) => wrong);
   wrong.push(
@@ -83,15 +80,15 @@ export async function callPath(core: Core, call: Call, room: Room): Promise<Answ
   if (url === undefined) return notFound();
   const headers = {
     ...headersOf(read.headers),
-    accept: acceptFor(head.headers.get("accept"), operation.answerTypes),
-    ...content.type !== undefined && { "content-type": typeOf(content.type, head) },
+    accept: acceptFor(request.headers.get("accept"), operation.answerTypes),
+    ...content.type !== undefined && { "content-type": typeOf(content.type, request) },
   };
-  const request = { method: operation.method, url, headers, body: content.bytes };
-  return await forward(call, decided, request, passOn(operation));
+  const sent = { method: operation.method, url, headers, body: content.bytes };
+  return await forward(call, decided, sent, passOn(operation, call));
 }
 
 /** The type as the node gets it: that of several parts has to say what stands between these. */
-function typeOf(type: string, { headers }: Call["head"]): string {
+function typeOf(type: string, { headers }: Request): string {
   if (!type.startsWith("multipart/")) return type;
   const [, boundary] = /;\s*boundary="?([\w'()+,./:=?-]{1,70})"?\s*(?:;|$)/i
     .exec(headers.get("content-type") ?? "") ?? [];
@@ -146,45 +143,41 @@ function wrongInContent({ bytes, type = "" }: Content, { body }: NodeOperation):
   return wrong ? refuse(wrong.rule, wrong.path.length > 0 ? placeOf(wrong) : "body") : [];
 }
 
-const NOTHING = new Uint8Array();
-
-/** Passes the answer of a node on, whole or as a stream. */
-const passOn = ({ access, method, answerHeaders: named }: NodeOperation) =>
-(
-  answer: UpstreamAnswer,
-  end: (bytes: number) => void,
-): Answer | Response => {
-  const { status, parts, size } = answer;
-  if (status === 503) {
-    end(0);
-    return nodeBusy(answer);
-  }
-  if (status >= 500 || [401, 407, 421].includes(status)) {
-    end(0);
-    const maybe = access === "read" ? "" : "; it may have been carried out";
-    return problem(
-      502,
-      status >= 500
-        ? `The node fails: it answers ${status}${maybe}`
-        : "The node wants another secret",
-    );
-  }
-  const headers = answerHeaders(answer.headers, named);
-  const isEmpty = status === 204 || status === 205 || method === "HEAD";
-  if (!answer.isWhole && !isEmpty) {
-    const body = breakable(streamOf(answer, end), answer.length);
-    return new Response(body, { status, headers });
-  }
-  end(isEmpty ? 0 : size);
-  if (!isEmpty) headers["content-length"] = String(size);
-  return {
+/** Passes the response of a node on, whole or as a stream. */
+const passOn =
+  ({ access, method, answerHeaders: named }: NodeOperation, { request }: Call): Respond =>
+  (answer, end, release) => {
+    const { status, parts, size } = answer;
+    if (status === 503) {
+      end(0);
+      release();
+      return nodeBusy(answer);
+    }
+    if (status >= 500 || [401, 407, 421].includes(status)) {
+      end(0);
+      release();
+      const maybe = access === "read" ? "" : "; it may have been carried out";
+      return problem(
+        502,
+        status >= 500
+          ? `The node fails: it answers ${status}${maybe}`
+          : "The node wants another secret",
+      );
+    }
+    const headers = answerHeaders(answer.headers, named);
     // A node may have one that this service never gives by itself.
-    status: status as Status,
-    headers,
-    body: isEmpty ? null : parts[0] ?? NOTHING,
-    rest: isEmpty || parts.length < 2 ? undefined : parts.slice(1),
+    const statusText = (REASONS as Readonly<Record<number, string>>)[status] ?? "";
+    const respond = (body: ConstructorParameters<typeof Response>[0]) =>
+      new FastResponse(body, { status, statusText, headers: Object.entries(headers) });
+    const isEmpty = status === 204 || status === 205 || method === "HEAD";
+    if (!answer.isWhole && !isEmpty) {
+      return respond(breakable(streamOf(answer, end), answer.length));
+    }
+    end(isEmpty ? 0 : size);
+    if (!isEmpty) headers["content-length"] = String(size);
+    if (isEmpty) release();
+    return respond(isEmpty ? null : countedBody(parts, release, request));
   };
-};
 
 /** What has been read of an answer, and the rest as it comes. What is cut looks cut. */
 function streamOf(answer: UpstreamAnswer, end: (bytes: number) => void): ReadableStream<Bytes> {

@@ -3,34 +3,13 @@
  *
  * @module
  */
-import type { Answer } from "../http/message.ts";
-import { problem } from "../http/problem-details.ts";
-import type { Status } from "../http/status.ts";
+import { problem, problemWith } from "../http/problem-details.ts";
 import { retryAfterOf } from "./answer-headers.ts";
 import { WRONG_MAX, type WrongParameter } from "./parameters.ts";
 import type { UpstreamAnswer } from "./upstream.ts";
 
-/** A problem with further members, each as JSON. */
-export function problemWith(
-  status: Status,
-  detail: string,
-  members: Readonly<Record<string, string | undefined>>,
-  headers: Record<string, string> = {},
-): Answer {
-  const plain = problem(status, detail, headers);
-  const text = new TextDecoder().decode(plain.body!).trimEnd();
-  const more = Object.entries(members).filter(([, json]) => json !== undefined)
-    .map(([name, json]) => `,\n  ${JSON.stringify(name)}: ${json}`).join("");
-  const body = new TextEncoder().encode(`${text.replace(/\n\}$/, "")}${more}\n}\n`);
-  return {
-    ...plain,
-    headers: { ...plain.headers, "content-length": String(body.byteLength) },
-    body,
-  };
-}
-
 /** Says which parameters are wrong, and why; never their values. */
-export function wrongParameters(wrong: readonly WrongParameter[]): Answer {
+export function wrongParameters(wrong: readonly WrongParameter[]): Response {
   const [{ name, rule }] = wrong as [WrongParameter];
   const others = wrong.length - 1;
   const more = others === 0
@@ -43,17 +22,17 @@ export function wrongParameters(wrong: readonly WrongParameter[]): Answer {
 }
 
 /** Says that nobody may call this, and which setting would open it. */
-export const notAllowed = (name: string, reason: string): Answer =>
+export const notAllowed = (name: string, reason: string): Response =>
   problem(403, `${name} is not forwarded: ${reason}. The setting "forward" says what is`);
 
 /** Says that a token would do. */
-export const wantsToken = (name: string): Answer =>
+export const wantsToken = (name: string): Response =>
   problem(401, `${name} needs the operator's token, as Authorization: Bearer`, {
     "www-authenticate": 'Bearer realm="nodeface"',
   });
 
 /** Says that a page of another origin may not call. */
-export const foreignCaller = (): Answer =>
+export const foreignCaller = (): Response =>
   problem(
     403,
     "Pages of other origins may not call the node, nor may addresses typed in on plain http; the " +
@@ -64,14 +43,15 @@ export const foreignCaller = (): Answer =>
 export const BUSY = "Too many calls are under way at the node";
 
 /** Says that a call can be sent again later. */
-export const busy = (detail: string = BUSY): Answer => problem(503, detail, { "retry-after": "5" });
+export const busy = (detail: string = BUSY): Response =>
+  problem(503, detail, { "retry-after": "5" });
 
 /** What is said of a node that has too much to do, or is starting. */
 export const busyNode = ({ status }: Pick<UpstreamAnswer, "status">): string =>
   `The node answers ${status}: it is busy or warming up`;
 
 /** Says so, and when the node is to be asked again. */
-export const nodeBusy = (answer: Pick<UpstreamAnswer, "status" | "headers">): Answer =>
+export const nodeBusy = (answer: Pick<UpstreamAnswer, "status" | "headers">): Response =>
   problem(503, busyNode(answer), { "retry-after": retryAfterOf(answer.headers) ?? "5" });
 
 /** Whether a query has a token, which would stand in logs. */
@@ -82,10 +62,10 @@ export const hasTokenInQuery = (query: string): boolean =>
 export const TOKEN_IN_QUERY = "The token is sent as Authorization: Bearer, never in the address";
 
 /** Says where the token belongs. */
-export const tokenInQuery = (): Answer => problem(400, TOKEN_IN_QUERY);
+export const tokenInQuery = (): Response => problem(400, TOKEN_IN_QUERY);
 
 /** What is said where the operator's token is gone. */
 export const TOKEN_UNKNOWN = "The operator's token cannot be read now";
 
 /** Says that nobody can have the token now. */
-export const tokenUnknown = (): Answer => problem(503, TOKEN_UNKNOWN, { "retry-after": "5" });
+export const tokenUnknown = (): Response => problem(503, TOKEN_UNKNOWN, { "retry-after": "5" });

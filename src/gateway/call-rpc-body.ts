@@ -3,15 +3,15 @@
  *
  * @module
  */
-import type { Answer } from "../http/message.ts";
-import type { Status } from "../http/status.ts";
+import { FastResponse } from "srvx";
+import { REASONS, type Status } from "../http/problem-details.ts";
 import { looksLikeBrowser } from "./browser-guard.ts";
 import { BUSY, busyNode, hasTokenInQuery, TOKEN_IN_QUERY, TOKEN_UNKNOWN } from "./call-refusals.ts";
 import type { Room } from "./bytes-under-way.ts";
 import { describeFailure, STATUS_GONE } from "./call-failures.ts";
-import { type Call, type Core, goneOf } from "./every-call.ts";
+import type { Call, Core } from "./every-call.ts";
 import type { Decided } from "./decide-operations.ts";
-import { isBusy, jsonAnswer, NONSENSE } from "./make-json-answer.ts";
+import { isBusy, jsonResponse, nodeResponse, NONSENSE } from "./make-json-answer.ts";
 import { NoPlace } from "./call-slots.ts";
 import { decodeUtf8, readContent } from "./request-body.ts";
 import { isFault, type RawCall, readRpcBody, type RpcFault } from "./parse-rpc-body.ts";
@@ -47,18 +47,18 @@ interface Sending {
 }
 
 /** Answers a body. */
-export async function callRpc(core: Core, call: Call, room: Room): Promise<Answer | Response> {
-  const { head, query } = call;
+export async function callRpc(core: Core, call: Call, room: Room): Promise<Response> {
+  const { request, query } = call;
   if (!core.mayCall(call, "open")) {
     return rpcRefusal(403, CODES.notAllowed, "Pages of other origins may not call the node");
   }
   if (hasTokenInQuery(query)) return rpcRefusal(400, CODES.invalidCall, TOKEN_IN_QUERY);
-  if (head.headers.has("upgrade")) {
+  if (request.headers.has("upgrade")) {
     return rpcRefusal(400, CODES.invalidCall, "Connections are not upgraded");
   }
   // bitcoin-core of npm names no type; pages can do so as well.
-  const types = looksLikeBrowser(head.headers) ? TYPES : [...TYPES, ""];
-  const purpose = await core.hasToken(head) ? "token" : "body";
+  const types = looksLikeBrowser(request.headers) ? TYPES : [...TYPES, ""];
+  const purpose = await core.hasToken(request) ? "token" : "body";
   const content = await readContent(call, types, (bytes) => room.set(bytes, purpose));
   if ("status" in content) {
     const { status, detail, headers } = content;
@@ -76,7 +76,7 @@ export async function callRpc(core: Core, call: Call, room: Room): Promise<Answe
   const body = text === undefined
     ? { id: "null", code: CODES.noJson, message: "This is no text in UTF-8" }
     : await inTurn(text.length, () => readRpcBody(text));
-  if (isFault(body)) return rpcAnswer(writeFault(body), body.code === CODES.noJson ? 400 : 200);
+  if (isFault(body)) return jsonResponse(body.code === CODES.noJson ? 400 : 200, writeFault(body));
   const judged: (Ready | string | undefined)[] = [];
   // All calls of a batch share what is told of one.
   const most = Math.max(1, Math.floor(WRONG_MAX / body.calls.length));
@@ -88,10 +88,14 @@ export async function callRpc(core: Core, call: Call, room: Room): Promise<Answe
     const answers = texts.filter((text) => text !== undefined);
     if (answers.length === 0) {
       end();
-      return { status: 204, headers: { "cache-control": "no-store" }, body: null };
+      return new FastResponse(null, {
+        status: 204,
+        statusText: REASONS[204],
+        headers: new Headers({ "cache-control": "no-store" }),
+      });
     }
-    const answer = rpcAnswer(body.isBatch ? `[${answers.join(",")}]` : answers[0]!, 200);
-    return { ...answer, sent: end };
+    return nodeResponse(body.isBatch ? `[${answers.join(",")}]` : answers[0]!, end, request)
+      .response;
   } catch (error) {
     if (!(error instanceof NoPlace)) throw error;
     return rpcRefusal(503, CODES.busy, BUSY, { "retry-after": "5" });
@@ -118,7 +122,7 @@ async function judge(
     const message = `Pages of other origins may not call ${method}`;
     return fail(CODES.notAllowed, message, { setting: "forward.origins" });
   }
-  const right = await core.rightOf(call.head, decision);
+  const right = await core.rightOf(call.request, decision);
   if (right === "unknown") {
     return fail(CODES.wantsToken, TOKEN_UNKNOWN, { setting: "forward.token_file" });
   }
@@ -157,7 +161,7 @@ async function answerAll(
 ): Promise<Answered> {
   const ready = judged.filter((one) => typeof one === "object");
   if (ready.length === 0) return { texts: judged as (string | undefined)[], end() {} };
-  const gone = await goneOf(call);
+  const gone = call.request.signal;
   const sending = isBatch ? await sendTogether(core, ready, gone) : sendAlone(core, gone);
   try {
     const texts: (string | undefined)[] = [];
@@ -242,14 +246,12 @@ async function answerOne(
   }
 }
 
-const rpcAnswer = (text: string, status: Status): Answer => jsonAnswer(status, text);
-
 const rpcRefusal = (
   status: Status,
   code: number,
   message: string,
   headers?: Readonly<Record<string, string>>,
-): Answer => jsonAnswer(status, writeFault({ id: "null", code, message }), headers);
+): Response => jsonResponse(status, writeFault({ id: "null", code, message }), headers);
 
 function writeFault({ id, code, message }: RpcFault, data?: string, isOld = false): string {
   const more = data === undefined ? "" : `,"data":${data}`;

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import type { Answer, Awaitable, RequestHead } from "../http/message.ts";
 import { isAllowedCaller } from "./browser-guard.ts";
 import {
   hasTokenInQuery,
@@ -17,7 +16,7 @@ import { hasToken, readToken, type TokenPlace } from "./token.ts";
 
 /** What is looked at of a call. */
 export interface Caller {
-  readonly head: RequestHead;
+  readonly request: Request;
   /** Without `?`. */
   readonly query: string;
 }
@@ -25,16 +24,16 @@ export interface Caller {
 /** Says who may make a call. */
 export interface CallerRights {
   /** Whether the caller is no page of another origin. */
-  mayCall(caller: Pick<Caller, "head">, right: Decision["right"]): boolean;
+  mayCall(caller: Pick<Caller, "request">, right: Decision["right"]): boolean;
   /** Why a caller is refused; `undefined` where he is not. */
-  refuse(caller: Caller, decided: Decided): Awaitable<Answer | undefined>;
+  refuse(caller: Caller, decided: Decided): Promise<Response | undefined>;
   /** What the caller may do: what is open, or what the token opens; `unknown` where it cannot be read. */
   rightOf(
-    head: RequestHead,
+    request: Request,
     decision: Pick<Decision, "right">,
   ): Promise<"open" | "token" | "refused" | "unknown">;
   /** Whether the caller shows the token. */
-  hasToken(head: RequestHead): Promise<boolean>;
+  hasToken(request: Request): Promise<boolean>;
 }
 
 /**
@@ -46,32 +45,32 @@ export interface CallerRights {
 export function createCallerRights(
   { origins, token }: { readonly origins: readonly string[] | "*"; readonly token: TokenPlace },
 ): CallerRights {
-  const rightOf: CallerRights["rightOf"] = async (head, decision) => {
+  const rightOf: CallerRights["rightOf"] = async (request, decision) => {
     if (decision.right !== "token") return decision.right;
     const known = await readToken(token);
     if ("reason" in known) return "unknown";
-    return await hasToken(known.token, head.headers.get("authorization")) ? "token" : "refused";
+    return await hasToken(known.token, request.headers.get("authorization")) ? "token" : "refused";
   };
   const refuseWithoutToken = async (
-    { head, query }: Caller,
+    { request, query }: Caller,
     { operation, decision }: Decided,
-  ): Promise<Answer | undefined> => {
+  ): Promise<Response | undefined> => {
     if (hasTokenInQuery(query)) return tokenInQuery();
-    const right = await rightOf(head, decision);
+    const right = await rightOf(request, decision);
     if (right === "unknown") return tokenUnknown();
     return right === "token" ? undefined : wantsToken(operation.name);
   };
   return {
     rightOf,
-    hasToken: async (head) =>
-      head.headers.has("authorization") &&
-      await rightOf(head, { right: "token" }) === "token",
-    mayCall: ({ head }, right) =>
-      isAllowedCaller(head, origins === "*" && right !== "open" ? [] : origins),
-    refuse(caller, decided) {
+    hasToken: async (request) =>
+      request.headers.has("authorization") &&
+      await rightOf(request, { right: "token" }) === "token",
+    mayCall: ({ request }, right) =>
+      isAllowedCaller(request, origins === "*" && right !== "open" ? [] : origins),
+    async refuse(caller, decided) {
       const { operation, decision } = decided;
       if (decision.right === "refused") return notAllowed(operation.name, decision.reason);
-      return decision.right === "open" ? undefined : refuseWithoutToken(caller, decided);
+      return decision.right === "open" ? undefined : await refuseWithoutToken(caller, decided);
     },
   };
 }

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { Answer, Awaitable, RequestHead } from "../http/message.ts";
 import { problem } from "../http/problem-details.ts";
+import type { ServedRequest } from "../http/request.ts";
 import type { Auth } from "../info/sources/give-credentials.ts";
 import type { CallRecord } from "../log.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
@@ -19,16 +19,14 @@ import type { ForwardSettings } from "./forward-settings.ts";
 import type { TokenPlace } from "./token.ts";
 import type { UpstreamAnswer, UpstreamRequest } from "./upstream.ts";
 import type { CallOut } from "../call-out-for-gateway.ts";
-import { isResponse } from "../http/to-response.ts";
 
 /** A call that has come. */
 export interface Call {
-  readonly head: RequestHead;
+  readonly request: ServedRequest;
   /** The path after `/v1/node` or `/v1/rpc/`, percent-encoded as it came. */
   readonly path: string;
   /** Without `?`. */
   readonly query: string;
-  makeRequest(): Awaitable<Request>;
   /** Whether the content has been read to its end; the connection is closed otherwise. */
   readonly content: { isRead: boolean };
 }
@@ -45,14 +43,14 @@ export interface GatewayOptions {
   /** Where the node answers. */
   readonly url: string;
   /** Where its methods are posted to, below that. */
-  readonly rpcPath: () => Awaitable<string>;
+  readonly rpcPath: () => Promise<string>;
   readonly callOut: CallOut;
   /** Gives the node's secret to calls of an operation, or none. */
-  readonly auth: (operation: NodeOperation) => Awaitable<Auth>;
+  readonly auth: (operation: NodeOperation) => Promise<Auth>;
   /** The header of the node's secret, where the operator names it; no visitor sets it. */
   readonly secretHeader?: string | undefined;
   /** The operations of the description that is served now. */
-  readonly operations: () => Awaitable<readonly NodeOperation[]>;
+  readonly operations: () => Promise<readonly NodeOperation[]>;
   /** Is told of each call that was made: never a path, a parameter or a body. */
   readonly log: (record: CallRecord) => void;
 }
@@ -70,9 +68,21 @@ export interface Sent {
   readonly end: () => void;
 }
 
+/**
+ * Makes a response of what the node says.
+ *
+ * @param end is told how many bytes the response had, when it has ended
+ * @param release gives back the room of the bytes that were collected; may be called again
+ */
+export type Respond = (
+  answer: UpstreamAnswer,
+  end: (bytes: number) => void,
+  release: () => void,
+) => Response;
+
 /** What calls go through. */
 export interface Core extends CallerRights {
-  readonly lookUp: () => Awaitable<Lookup>;
+  readonly lookUp: () => Promise<Lookup>;
   readonly leases: Leases;
   /**
    * Sends a call where there is a place for it, within the time.
@@ -91,8 +101,8 @@ export interface Core extends CallerRights {
     call: Call,
     decided: Decided,
     request: UpstreamRequest,
-    answerOf: (answer: UpstreamAnswer, end: (bytes: number) => void) => Answer | Response,
-  ): Promise<Answer | Response>;
+    respond: Respond,
+  ): Promise<Response>;
   /** A call of a method, as the node gets it. */
   rpcRequest(text: string): Promise<UpstreamRequest>;
   /** The node's URL as parsers write it, without a slash at its end. */
@@ -110,12 +120,8 @@ export function createCore(options: GatewayOptions): Core {
   const base = new URL(options.url).href.replace(/\/+$/, "");
   let made: { readonly of: readonly NodeOperation[]; readonly lookup: Lookup } | undefined;
 
-  const lookUp = (): Awaitable<Lookup> => {
-    const operations = options.operations();
-    return "length" in operations ? lookupOf(operations) : operations.then(lookupOf);
-  };
-
-  const lookupOf = (operations: readonly NodeOperation[]): Lookup => {
+  const lookUp = async (): Promise<Lookup> => {
+    const operations = await options.operations();
     if (made?.of !== operations) made = { of: operations, lookup: createLookup(operations) };
     return made.lookup;
   };
@@ -141,14 +147,14 @@ export function createCore(options: GatewayOptions): Core {
   };
 
   /** The answer for an error on the way to the node. */
-  const failed = (error: unknown, isRead: boolean): Answer => {
+  const failed = (error: unknown, isRead: boolean): Response => {
     if (error instanceof NoPlace) return busy();
     const { status, detail } = describeFailure(error, isRead, timeout);
     return status === 503 ? busy(detail) : problem(status, detail);
   };
 
   /** Sends a call and makes an answer of what the node says; the log has a line of it. */
-  const forward: Core["forward"] = async (call, decided, request, answerOf) => {
+  const forward: Core["forward"] = async (call, decided, request, respond) => {
     const { operation } = decided;
     const started = performance.now();
     const record = (status: number, bytes: number) =>
@@ -158,7 +164,7 @@ export function createCore(options: GatewayOptions): Core {
         milliseconds: performance.now() - started,
         bytes,
       });
-    const gone = call.head.signal ?? await goneOf(call);
+    const gone = call.request.signal;
     let sent: Sent;
     try {
       sent = await send(decided, request, operation.isMethod ? limit : COLLECTED_MAX, gone);
@@ -173,17 +179,16 @@ export function createCore(options: GatewayOptions): Core {
       if (status !== undefined && bytes !== undefined) record(status, bytes);
     };
     try {
-      // What is collected ends before the answer is made; its bytes count until they are sent.
-      const made = answerOf(sent.answer, (length) => {
+      // What is collected ends before the response is made; its bytes count until they are sent.
+      const end = (length: number) => {
         if (!sent.answer.isWhole) sent.end();
         bytes = length;
         tell();
-      });
-      status = made.status;
+      };
+      const response = respond(sent.answer, end, sent.end);
+      status = response.status;
       tell();
-      if (isResponse(made)) return made;
-      const { headers, body, rest } = made;
-      return { status: made.status, headers, body, rest, sent: sent.end };
+      return response;
     } catch (error) {
       sent.end();
       throw error;
@@ -202,7 +207,3 @@ export function createCore(options: GatewayOptions): Core {
     ...{ lookUp, leases, send, forward, rpcRequest, base, options },
   };
 }
-
-/** Is aborted when the visitor of a call leaves. */
-export const goneOf = async ({ head, makeRequest }: Call): Promise<AbortSignal> =>
-  head.signal ?? (await makeRequest()).signal;

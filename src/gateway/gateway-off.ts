@@ -4,9 +4,8 @@
  *
  * @module
  */
-import type { Answer } from "../http/message.ts";
 import { problem } from "../http/problem-details.ts";
-import { jsonAnswer } from "./make-json-answer.ts";
+import { jsonResponse } from "./make-json-answer.ts";
 import { CODES } from "./rpc-error-codes.ts";
 
 /** Why no call is forwarded. */
@@ -38,14 +37,14 @@ const REFUSALS: Readonly<Record<WhyNot, Refusal>> = {
 };
 
 /** Refuses a call of the node's REST interface, or of one of its methods. */
-export function refuseCall(why: WhyNot): Answer {
+export function refuseCall(why: WhyNot): Response {
   const { status, message, headers } = REFUSALS[why];
   return problem(status, message, headers);
 }
 
 /** Refuses a body of JSON-RPC: its clients read errors in their own form. */
-export function refuseRpc(why: WhyNot): Answer {
+export function refuseRpc(why: WhyNot): Response {
   const { status, code, message, headers } = REFUSALS[why];
   const error = { jsonrpc: "2.0", error: { code, message }, id: null };
-  return jsonAnswer(status, JSON.stringify(error), headers);
+  return jsonResponse(status, JSON.stringify(error), headers);
 }

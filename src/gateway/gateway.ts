@@ -3,20 +3,21 @@
  *
  * @module
  */
-import type { Answer } from "../http/message.ts";
 import { callMethod } from "./call-rpc-method.ts";
 import { callPath } from "./call-path.ts";
 import { callRpc } from "./call-rpc-body.ts";
 import { type Call, createCore, type GatewayOptions } from "./every-call.ts";
 
-/** Answers calls. */
+export type { Call } from "./every-call.ts";
+
+/** Responds to calls. */
 export interface Gateway {
   /** Of the node's own paths. */
-  callPath(call: Call): Promise<Answer | Response>;
+  callPath(call: Call): Promise<Response>;
   /** Of a method by its name. */
-  callMethod(call: Call): Promise<Answer | Response>;
+  callMethod(call: Call): Promise<Response>;
   /** Of a body of JSON-RPC. */
-  callRpc(call: Call): Promise<Answer | Response>;
+  callRpc(call: Call): Promise<Response>;
   /** How many calls wait for a place at the node. */
   readonly waiting: number;
   /** Sends away who waits, and breaks off what still runs after some seconds. */

@@ -1,37 +1,61 @@
 /**
- * Makes answers of JSON, for the methods of JSON-RPC.
+ * Makes responses of JSON, for the methods of JSON-RPC.
  *
  * @module
  */
-import type { Answer } from "../http/message.ts";
-import type { Status } from "../http/status.ts";
+import { FastResponse } from "srvx";
+import { REASONS, type Status } from "../http/problem-details.ts";
+import type { ServedRequest } from "../http/request.ts";
 import { answerHeaders } from "./answer-headers.ts";
+import { countedBody } from "./bytes-under-way.ts";
 
-/** What is said of an answer of a node that is none. */
+/** What is said of a response of a node that is none. */
 export const NONSENSE = "The node answers with something else than JSON-RPC";
 
-/** Whether a node that answers with no JSON-RPC says by its status that it has too much to do, or is starting. */
+/** Tells whether a node that answers with no JSON-RPC says by its status that it has too much to do, or is starting. */
 export const isBusy = ({ status }: { readonly status: number }): boolean =>
   status === 503 || status === 429;
 
-const JSON_HEADERS = {
+const JSON_HEADERS = answerHeaders({
   get: (name: string) => name === "content-type" ? "application/json" : null,
-};
+}, []);
 
-/** An answer with some JSON, which is not read again. */
-export function jsonAnswer(
+/** Makes a response with some JSON, which is not read again. */
+export function jsonResponse(
   status: Status,
   text: string,
   headers: Readonly<Record<string, string>> = {},
-): Answer {
-  const body = new TextEncoder().encode(text);
-  return {
+): Response {
+  return respondWith(status, new TextEncoder().encode(text), headers);
+}
+
+/**
+ * Makes the response with what a node has said.
+ *
+ * @param release gives back the room of its bytes
+ * @returns the response, and its length in bytes
+ */
+export function nodeResponse(
+  text: string,
+  release: () => void,
+  request: ServedRequest,
+): { readonly response: Response; readonly length: number } {
+  const bytes = new TextEncoder().encode(text);
+  const body = countedBody([bytes], release, request);
+  const length = bytes.byteLength;
+  return { response: respondWith(200, body, {}, length), length };
+}
+
+function respondWith(
+  status: Status,
+  body: Uint8Array<ArrayBuffer> | Blob | ReadableStream,
+  headers: Readonly<Record<string, string>>,
+  length: number = (body as Uint8Array).byteLength,
+): Response {
+  const all = { ...JSON_HEADERS, "content-length": String(length), ...headers };
+  return new FastResponse(body, {
     status,
-    headers: {
-      ...answerHeaders(JSON_HEADERS, []),
-      "content-length": String(body.byteLength),
-      ...headers,
-    },
-    body,
-  };
+    statusText: REASONS[status],
+    headers: Object.entries(all),
+  });
 }

@@ -4,9 +4,9 @@
  *
  * @module
  */
-import { memoize } from "../http/memoize.ts";
 import { normalizePath, parsePathTemplate } from "../http/path-template.ts";
 import type { MultiSegment } from "../kinds/marks.ts";
+import { memoize } from "../lazy.ts";
 import { decodePercent, parsePercent } from "../percent-decode.ts";
 import type { Decided } from "./decide-operations.ts";
 

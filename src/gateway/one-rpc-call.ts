@@ -132,16 +132,17 @@ function inPlaces(values: readonly (string | undefined)[]): string[] {
   return values.slice(0, length).map((value) => value ?? "null");
 }
 
+/** An error of a node. */
+export interface RpcError {
+  /** As it is written; `undefined` where it is no number. */
+  readonly code: string | undefined;
+  readonly message: string;
+  /** As JSON; `undefined` where there is none, or too much. */
+  readonly data: string | undefined;
+}
+
 /** What a node answers to a call: its result as JSON, or an error. */
-export type RpcAnswer =
-  | { readonly result: string }
-  | {
-    /** As it is written; `undefined` where it is no number. */
-    readonly code: string | undefined;
-    readonly message: string;
-    /** As JSON; `undefined` where there is none, or too much. */
-    readonly data: string | undefined;
-  };
+export type RpcAnswer = { readonly result: string } | RpcError;
 
 /**
  * Reads the answer to one call.
@@ -167,7 +168,7 @@ export function readRpcAnswer(
 }
 
 /** Reads what JSON-RPC has in an error, section 5.1: other members may be a node's stack and its folders. */
-function readError(text: string): RpcAnswer {
+function readError(text: string): RpcError {
   const { members } = readParts(text, { levels: 1, member: isOfError }, DEPTH_MAX);
   const read = (name: string, ...kinds: readonly Part["kind"][]) => {
     const part = members?.get(name);
@@ -191,7 +192,7 @@ const isOfError = (name: string): boolean =>
 
 /** Writes the error of a node. */
 export function writeError(
-  { code = String(CODES.internal), message, data }: Exclude<RpcAnswer, { result: string }>,
+  { code = String(CODES.internal), message, data }: RpcError,
 ): string {
   const more = data === undefined ? "" : `,"data":${data}`;
   return `{"code":${code},"message":${JSON.stringify(message)}${more}}`;

@@ -4,8 +4,7 @@
  * @module
  */
 import { type Bytes, createCollector, isInTinyParts, joinBytes } from "../bytes.ts";
-import type { Awaitable } from "../http/message.ts";
-import { namesContent } from "../http/request-has-content.ts";
+import { namesContent } from "../http/request.ts";
 import { withTimeout } from "../with-timeout.ts";
 import type { Call } from "./every-call.ts";
 
@@ -37,13 +36,12 @@ export interface Content {
  *
  * @param types in lower case; none where the operation takes no content
  */
-export function readContent(
-  call: Pick<Call, "head" | "makeRequest" | "content">,
+export async function readContent(
+  { request, content }: Pick<Call, "request" | "content">,
   types: readonly string[],
   grow: Grow,
-): Awaitable<Content | BodyRefusal> {
-  const { head } = call;
-  const { headers } = head;
+): Promise<Content | BodyRefusal> {
+  const { headers } = request;
   const wrongType: BodyRefusal = {
     status: 415,
     detail: types.length === 0
@@ -57,32 +55,18 @@ export function readContent(
   }
   const type = (headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
   const isTaken = types.includes(type);
-  if (!isTaken && namesContent(head)) return wrongType;
-  if (head.hasContent === false) return NO_CONTENT;
-  return readTyped(call, isTaken ? type : undefined, wrongType, grow);
-}
-
-/** @param type `undefined` where the operation takes no content of this type */
-async function readTyped(
-  { makeRequest, content }: Pick<Call, "makeRequest" | "content">,
-  type: string | undefined,
-  wrongType: BodyRefusal,
-  grow: Grow,
-): Promise<Content | BodyRefusal> {
-  const request = await makeRequest();
+  if (!isTaken && namesContent(request)) return wrongType;
   if (!request.body) {
     content.isRead = true;
     return NO_CONTENT;
   }
-  const said = Number(request.headers.get("content-length") ?? 0);
+  const said = Number(headers.get("content-length") ?? 0);
   // HTTP/2 and a host's own requests need no length: nothing is of any type.
-  const most = type === undefined ? 0 : BODY_MAX;
+  const most = isTaken ? BODY_MAX : 0;
   const bytes = said > most ? TOO_LARGE : await readBody(request.body, most, grow);
-  if ("status" in bytes) {
-    return type === undefined && bytes.status === 413 ? wrongType : bytes;
-  }
+  if ("status" in bytes) return !isTaken && bytes.status === 413 ? wrongType : bytes;
   content.isRead = true;
-  return bytes.byteLength === 0 ? NO_CONTENT : { bytes, type };
+  return bytes.byteLength === 0 ? NO_CONTENT : { bytes, type: isTaken ? type : undefined };
 }
 
 const NO_CONTENT: Content = { bytes: undefined, type: undefined };

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Status } from "../http/status.ts";
+import type { Status } from "../http/problem-details.ts";
 
 /**
  * The codes of JSON-RPC 2.0 (section 5.1). The first five are ours, of those that a server may choose: EIP-1474 has

@@ -1,82 +1,133 @@
 /**
- * Calls a host's operation, and makes a finished response of what comes of it.
+ * Serves the operations of a host: finds the one of a path, calls it, and checks what comes of it.
  *
  * @module
  */
-import type { Fail } from "../answer-error.ts";
-import type { Cors } from "../http/cors.ts";
-import { isFromOtherOrigin } from "../http/cross-origin.ts";
-import type { Finish } from "../http/finish.ts";
-import type { Answer, Awaitable, RequestHead } from "../http/message.ts";
+import { FastResponse } from "srvx";
+import { type Cors, createPolicy, type Policy } from "../http/cors.ts";
+import { normalizePath, parsePathTemplate } from "../http/path-template.ts";
 import { problem } from "../http/problem-details.ts";
-import { isResponse, toResponse } from "../http/to-response.ts";
+import { isFromOtherOrigin } from "../http/request.ts";
 import { parsePercent } from "../percent-decode.ts";
 import { describeValue } from "../untrusted-text.ts";
 import type { Operation } from "./operation.ts";
 
-/** A request for an operation. */
-export interface Call {
-  readonly head: RequestHead;
-  /** The path and the texts of its names, percent-encoded. */
-  readonly match: readonly string[];
-  makeRequest(): Awaitable<Request>;
-  /** What the host gave besides the request. */
-  readonly context: readonly unknown[];
+/** An operation that a path fits. */
+export interface OperationMatch {
+  /** Its path template. */
+  readonly template: string;
+  readonly policy: Policy;
+  /**
+   * Calls the operation.
+   *
+   * @param context what the host gave besides the request
+   */
+  call(request: Request, context: readonly unknown[]): Promise<Response>;
+}
+
+/** Finds the operations that a path fits, by method. */
+export type FindOperations = (path: string) => ReadonlyMap<string, OperationMatch>;
+
+const NONE: ReadonlyMap<string, OperationMatch> = new Map();
+
+/**
+ * Compiles the operations of a host. itty-router does not support all of OpenAPI's path templates.
+ *
+ * @param cors the origins whose pages may call an operation that says nothing itself
+ * @param isServed tells whether the service itself serves a path
+ * @throws {TypeError} if a path is taken
+ */
+export function createOperations(
+  operations: readonly Operation[],
+  cors: Cors,
+  isServed: (method: string, path: string) => boolean,
+): FindOperations {
+  // `"*"` is for what the service answers itself.
+  const named = cors === "*" ? [] : cors;
+  const taken = new Set<string>();
+  const table = operations.toSorted(bySpecificity).map((operation) => {
+    const { method, path, cors = named } = operation;
+    const template = parsePathTemplate(path);
+    const key = `${method} ${template.source}`;
+    if (isServed(method, path) || taken.has(key)) {
+      throw new TypeError(`${method} ${path} is served already`);
+    }
+    taken.add(key);
+    return { operation, template, cors, policy: createPolicy(cors) };
+  });
+  if (table.length === 0) return () => NONE;
+  return (path) => {
+    const normal = normalizePath(path);
+    const found = new Map<string, OperationMatch>();
+    for (const { operation, template, cors, policy } of table) {
+      const texts = found.has(operation.method) ? undefined : template.match(normal);
+      if (!texts) continue;
+      found.set(operation.method, {
+        template: operation.path,
+        policy,
+        call: (request, context) =>
+          callOperation(operation, cors, template.names, texts, request, context),
+      });
+    }
+    return found;
+  };
+}
+
+/** Sorts paths with fewer names first (OpenAPI 3.1, "Paths Object"), then paths with longer literals. */
+function bySpecificity(a: Operation, b: Operation): number {
+  const names = ({ path }: Operation) => path.split("{").length;
+  const literals = ({ path }: Operation) => path.replaceAll(/\{[^}]*\}/g, "").length;
+  return names(a) - names(b) || literals(b) - literals(a);
 }
 
 /**
- * Makes the function that calls an operation. It never rejects.
+ * Calls an operation.
  *
- * @param names the names in the path
  * @param cors the origins whose pages may call it
+ * @param names the names in the path
+ * @param texts what stands in their place, percent-encoded
  */
-export function createCaller(
+async function callOperation(
   operation: Operation,
-  names: readonly string[],
   cors: Cors,
-  finish: Finish,
-  fail: Fail,
-): (call: Call) => Promise<Response> {
-  const { method } = operation;
-  const isAllowed = (origin: string | null) =>
-    cors === "*" || (origin !== null && cors.includes(origin));
-
-  const answer = async (call: Call): Promise<Answer | Response> => {
-    const { head, match } = call;
-    // A page may send a POST without asking before, and does not need to read the answer.
-    if (method !== "GET" && isFromOtherOrigin(head) && !isAllowed(head.headers.get("origin"))) {
-      return problem(403, "Pages of other origins may not call this operation");
-    }
-    const params: [string, string][] = [];
-    for (const [i, name] of names.entries()) {
-      const value = parsePercent(match[i + 1]!);
-      if (value === undefined) return problem(400, `"${name}" in the path is not encoded as UTF-8`);
-      params.push([name, value]);
-    }
-    try {
-      return await callHandler(operation, call, Object.fromEntries(params));
-    } catch (error) {
-      return fail(error, head);
-    }
-  };
-
-  return async (call) => toResponse(finish(await answer(call), call.head));
+  names: readonly string[],
+  texts: readonly string[],
+  request: Request,
+  context: readonly unknown[],
+): Promise<Response> {
+  const origin = request.headers.get("origin");
+  const isAllowed = cors === "*" || (origin !== null && cors.includes(origin));
+  // A page may send a POST without asking before, and does not need to read the response.
+  if (operation.method !== "GET" && isFromOtherOrigin(request) && !isAllowed) {
+    return problem(403, "Pages of other origins may not call this operation");
+  }
+  const params: [string, string][] = [];
+  for (const [i, name] of names.entries()) {
+    const value = parsePercent(texts[i]!);
+    if (value === undefined) return problem(400, `"${name}" in the path is not encoded as UTF-8`);
+    params.push([name, value]);
+  }
+  const { status, statusText, headers, body } = await callHandler(
+    operation,
+    request,
+    Object.fromEntries(params),
+    context,
+  );
+  // The host's own may be frozen, or kept for the next request.
+  return new FastResponse(body, { status, statusText, headers: new Headers(headers) });
 }
 
-/** Gives what the handler returns or throws, where that is a `Response`. */
+/** Returns what the handler returns or throws, where that is a `Response`. */
 async function callHandler(
   operation: Operation,
-  { makeRequest, context }: Call,
+  request: Request,
   params: Readonly<Record<string, string>>,
+  context: readonly unknown[],
 ): Promise<Response> {
-  const request = await makeRequest();
   const { bodyUsed } = request;
   try {
-    return checkResponse(
-      await operation.handle(request, params, ...context),
-      operation,
-      "returned",
-    );
+    const returned = await operation.handle(request, params, ...context);
+    return checkResponse(returned, operation, "returned");
   } catch (thrown) {
     if (isLikeResponse(thrown)) return checkResponse(thrown, operation, "threw");
     if (!bodyUsed) throw thrown;
@@ -99,8 +150,8 @@ function checkResponse(value: unknown, { method, path }: Operation, how: string)
   return value;
 }
 
-/** A framework may have a class of its own. */
+/** A framework may have a class of its own, so this tests for what is used. */
 function isLikeResponse(value: unknown): value is Response {
-  return typeof value === "object" && value !== null && isResponse(value as Response) &&
+  return typeof value === "object" && value !== null && "clone" in value &&
     typeof (value as Response).status === "number" && (value as Response).headers !== undefined;
 }

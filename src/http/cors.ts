@@ -1,19 +1,32 @@
 /**
- * Cross-origin resource sharing (CORS, Fetch standard). Credentials are never allowed.
+ * The headers that every response has: security, and cross-origin resource sharing (CORS, Fetch standard).
+ * Credentials are never allowed.
  *
  * @module
  */
-import type { RequestHead } from "./message.ts";
+import { FastResponse } from "srvx";
 
 /** `"*"` for any origin, or a list of origins such as `https://app.example`; `[]` for none. */
 export type Cors = readonly string[] | "*";
 
-/** The CORS headers for one allowed origin, or for all others. */
-export interface CorsHeaders {
-  readonly index: number;
-  /** Names in lower case. */
-  readonly headers: Readonly<Record<string, string>>;
+/** Headers as they are sent, names in lower case. */
+export type HeaderList = [name: string, value: string][];
+
+/** The headers that all responses of a route have for one allowed origin, or for all others. */
+export interface CommonHeaders {
+  readonly headers: HeaderList;
+  /** Is appended to `Vary`. */
+  readonly vary: "Origin" | undefined;
 }
+
+/** Chooses the common headers of the response to a request. */
+export type Policy = (request: Pick<Request, "headers">) => CommonHeaders;
+
+/** Headers of every response, whatever the options. */
+export const SECURITY_HEADERS = {
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+};
 
 const EXPOSED = { "access-control-expose-headers": "etag, allow, link" };
 
@@ -24,30 +37,59 @@ const PREFLIGHT = {
 };
 
 /**
- * Makes the function that chooses the CORS headers of a response.
+ * Makes a policy.
  *
  * @param cors who may read; origins as browsers send them
+ * @param resources whose pages may embed a response: by default those that may read it
  */
-export function createCors(cors: Cors): (head: RequestHead) => CorsHeaders {
+export function createPolicy(
+  cors: Cors,
+  resources: "cross-origin" | "same-origin" = cors === "*" ? "cross-origin" : "same-origin",
+): Policy {
+  // A page that may not read a response may not embed it either.
+  const common = { ...SECURITY_HEADERS, "cross-origin-resource-policy": resources };
+  const allowing = (origin: string, vary?: "Origin"): CommonHeaders => ({
+    headers: Object.entries({ ...common, "access-control-allow-origin": origin, ...EXPOSED }),
+    vary,
+  });
   if (cors === "*") {
-    const any = { index: 0, headers: { "access-control-allow-origin": "*", ...EXPOSED } };
+    const any = allowing("*");
     return () => any;
   }
-  const other = { index: 0, headers: cors.length === 0 ? {} : { vary: "Origin" } };
-  const origins = new Map(cors.map((origin, i): [string, CorsHeaders] => [origin, {
-    index: i + 1,
-    headers: { "access-control-allow-origin": origin, ...EXPOSED, vary: "Origin" },
-  }]));
+  const other: CommonHeaders = {
+    headers: Object.entries(common),
+    vary: cors.length === 0 ? undefined : "Origin",
+  };
+  const origins = new Map(cors.map((origin) => [origin, allowing(origin, "Origin")]));
   return ({ headers }) => origins.get(headers.get("origin") ?? "") ?? other;
 }
 
-/** Whether a request is a CORS preflight (Fetch standard, "CORS-preflight request"). */
-export function isPreflight({ method, headers }: RequestHead): boolean {
+/**
+ * Adds the common headers to a response, but where it has its own, and takes the body away for HEAD.
+ *
+ * @param response one whose headers can be changed
+ */
+export function finish(
+  response: Response,
+  { headers: common, vary }: CommonHeaders,
+  { method }: Pick<Request, "method">,
+): Response {
+  const { status, statusText, headers } = response;
+  for (const [name, value] of common) if (!headers.has(name)) headers.set(name, value);
+  if (vary) headers.append("vary", vary);
+  if (method !== "HEAD") return response;
+  // A handler may hold resources until its body is read or cancelled.
+  response.body?.cancel().catch(() => {});
+  return new FastResponse(null, { status, statusText, headers });
+}
+
+/** Tells whether a request is a CORS preflight (Fetch standard, "CORS-preflight request"). */
+export function isPreflight({ method, headers }: Pick<Request, "method" | "headers">): boolean {
   return method === "OPTIONS" && headers.has("origin") &&
     headers.has("access-control-request-method");
 }
 
-/** The additional headers of the response to a preflight; `allow` lists the methods of the path. */
+/** Makes the additional headers of the response to a preflight; `allow` lists the methods of the path. */
 export function preflightHeaders(allow: string): Record<string, string> {
   return { "access-control-allow-methods": allow, ...PREFLIGHT };
 }

@@ -1,44 +1,131 @@
 /**
- * Problem details for errors (RFC 9457).
+ * Status codes, and problem details for errors (RFC 9457).
  *
  * @module
  */
-import type { Answer } from "./message.ts";
-import { REASONS, type Status } from "./status.ts";
+import { FastResponse } from "srvx";
 
-/** The content of an `application/problem+json` response. */
-export interface ProblemDetails {
-  /** Always `about:blank`: the status says all (RFC 9457, section 4.2.1). */
-  type: "about:blank";
-  title: string;
-  status: Status;
-  detail: string;
-}
+/** The reason phrases of the status codes of responses and errors (RFC 9110, section 15). */
+export const REASONS = {
+  200: "OK",
+  204: "No Content",
+  304: "Not Modified",
+  307: "Temporary Redirect",
+  400: "Bad Request",
+  401: "Unauthorized",
+  402: "Payment Required",
+  403: "Forbidden",
+  404: "Not Found",
+  405: "Method Not Allowed",
+  406: "Not Acceptable",
+  407: "Proxy Authentication Required",
+  408: "Request Timeout",
+  409: "Conflict",
+  410: "Gone",
+  411: "Length Required",
+  412: "Precondition Failed",
+  413: "Content Too Large",
+  414: "URI Too Long",
+  415: "Unsupported Media Type",
+  416: "Range Not Satisfiable",
+  417: "Expectation Failed",
+  421: "Misdirected Request",
+  422: "Unprocessable Content",
+  423: "Locked",
+  424: "Failed Dependency",
+  425: "Too Early",
+  426: "Upgrade Required",
+  428: "Precondition Required",
+  429: "Too Many Requests",
+  431: "Request Header Fields Too Large",
+  451: "Unavailable For Legal Reasons",
+  500: "Internal Server Error",
+  501: "Not Implemented",
+  502: "Bad Gateway",
+  503: "Service Unavailable",
+  504: "Gateway Timeout",
+  505: "HTTP Version Not Supported",
+  506: "Variant Also Negotiates",
+  507: "Insufficient Storage",
+  508: "Loop Detected",
+  511: "Network Authentication Required",
+} as const;
 
-const encoder = new TextEncoder();
+/** A status with a reason phrase. */
+export type Status = keyof typeof REASONS;
 
 /**
- * Makes an error answer. No cache stores it.
+ * Makes an `application/problem+json` response (RFC 9457), to return or to throw. No cache stores it.
  *
- * @param status 400 or above
+ * @param status 400 to 599
  * @param detail one or two sentences for the client, without internals of the service
- * @param headers additional headers, such as `allow`; names in lower case
+ * @param headers further headers, such as `retry-after`
+ * @throws {RangeError} if the status is none of an error
+ * @throws {TypeError} if a header is not valid
+ * @example
+ * ```ts
+ * if (!peer) throw problem(404, `There is no peer ${id}`);
+ * ```
  */
 export function problem(
-  status: Status,
+  status: number,
   detail: string,
-  headers: Record<string, string> = {},
-): Answer {
-  const content: ProblemDetails = { type: "about:blank", title: REASONS[status], status, detail };
-  const body = encoder.encode(JSON.stringify(content, null, 2) + "\n");
-  return {
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  return problemWith(status, detail, {}, headers);
+}
+
+/**
+ * Makes a problem with further members.
+ *
+ * @param members each as JSON
+ */
+export function problemWith(
+  status: number,
+  detail: string,
+  members: Readonly<Record<string, string | undefined>>,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  if (!Number.isInteger(status) || status < 400 || status > 599) {
+    throw new RangeError(`the status of a problem must be from 400 to 599, not ${status}`);
+  }
+  const title = titleOf(status);
+  const body = new TextEncoder().encode(problemText(status, detail, members));
+  return new FastResponse(body, {
     status,
-    headers: {
+    ...title !== undefined && { statusText: title },
+    // `FastResponse` takes a list as it is; `Headers` refuse what would end a line.
+    headers: new Headers({
       "content-type": "application/problem+json",
       "content-length": String(body.byteLength),
       "cache-control": "no-store",
       ...headers,
-    },
-    body,
-  };
+    }),
+  });
+}
+
+const titleOf = (status: number): string | undefined =>
+  (REASONS as Readonly<Record<number, string>>)[status];
+
+/** Writes problem details as JSON. */
+export function problemText(
+  status: number,
+  detail: string,
+  members: Readonly<Record<string, string | undefined>> = {},
+): string {
+  const lines = Object.entries({
+    // The status says all (RFC 9457, section 4.2.1).
+    type: '"about:blank"',
+    title: JSON.stringify(titleOf(status)),
+    status: String(status),
+    detail: JSON.stringify(detail),
+    ...members,
+  }).filter(([, json]) => json !== undefined)
+    .map(([name, json]) => `  ${JSON.stringify(name)}: ${json}`);
+  return `{\n${lines.join(",\n")}\n}\n`;
+}
+
+/** Makes the 404 response. */
+export function notFound(): Response {
+  return problem(404, "Nothing is served at this path; /v1/spec shows what is");
 }

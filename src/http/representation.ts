@@ -1,35 +1,53 @@
 /**
- * A representation (RFC 9110, section 3.2): a content in every coding, each with its headers. It is
- * made when the content changes, not for each request.
+ * A representation (RFC 9110, section 3.2): a content in every coding, each with its headers and validator. It is
+ * made when the content changes, not for each request; a request only chooses.
  *
  * @module
  */
+import Negotiator from "negotiator";
+import { FastResponse } from "srvx";
+import { type Bytes, partsOf } from "../bytes.ts";
+import { memoize } from "../lazy.ts";
 import {
   CODINGS,
   type ContentCoding,
+  digest,
   encode,
   type Encoded,
   identityOf,
   type KeptContent,
-} from "./encode-content.ts";
-import { digest } from "./content-digest.ts";
-import type { Answer } from "./message.ts";
-import type { Status } from "./status.ts";
-
-/** A representation in one content coding. */
-export interface Variant {
-  /** The strong validator, quotes included (RFC 9110, section 8.8.3). */
-  readonly etag: string;
-  readonly full: Answer;
-  /** The 304 answer, with the headers that it repeats (RFC 9110, section 15.4.5). */
-  readonly notModified: Answer;
-}
+} from "./content-coding.ts";
+import type { CommonHeaders } from "./cors.ts";
+import { problem, REASONS, type Status } from "./problem-details.ts";
 
 /** A content that is ready to be sent. */
 export interface Representation {
   /** Always has `identity`. */
   readonly variants: Readonly<Partial<Record<ContentCoding, Variant>>>;
+  /**
+   * Responds to a GET or HEAD request: chooses the coding and evaluates the preconditions.
+   *
+   * @param common what every response has besides; where a name is in both, the content's own header stays
+   */
+  respond(
+    request: Pick<Request, "method" | "headers">,
+    common?: CommonHeaders,
+  ): Response | Promise<Response>;
 }
+
+/** A representation in one content coding. */
+export interface Variant {
+  /** The strong validator, quotes included (RFC 9110, section 8.8.3). */
+  readonly etag: string;
+  /** The heads of a full response, and of a 304 with the headers that it repeats (RFC 9110, section 15.4.5). */
+  readonly full: Head;
+  readonly notModified: Head;
+  /** Absent where it is not kept. */
+  readonly body: Bytes | undefined;
+}
+
+/** The status and the headers of a response, with those that every response has. */
+export type Head = (common: CommonHeaders) => ResponseInit;
 
 /** What describes a content. */
 export interface RepresentationInit {
@@ -48,43 +66,108 @@ const encoder = new TextEncoder();
 
 /** Makes a representation of bytes, of a text in UTF-8, or of a content that is kept. */
 export async function represent(
-  content: string | Uint8Array<ArrayBuffer> | KeptContent,
+  content: string | Bytes | KeptContent,
   init: RepresentationInit,
 ): Promise<Representation> {
-  if (typeof content === "object" && "codings" in content) {
-    return await representKept(content, init);
-  }
+  if (typeof content === "object" && "codings" in content) return await prepare(content, init);
   const identity = typeof content === "string" ? encoder.encode(content) : content;
   const codings = { ...init.encoded ?? await encode(identity), identity };
-  return await representKept({ codings, size: identity.byteLength }, init);
+  return await prepare({ codings, size: identity.byteLength }, init);
 }
 
-async function representKept(
-  content: KeptContent,
-  init: RepresentationInit,
-): Promise<Representation> {
+async function prepare(content: KeptContent, init: RepresentationInit): Promise<Representation> {
+  const { status = 200 } = init;
   const variants: Partial<Record<ContentCoding, Variant>> = {};
   for (const coding of CODINGS) {
     const body = content.codings[coding];
-    if (body) {
-      const source = { body, size: body.byteLength, tag: init.tag ?? await digest(body) };
-      variants[coding] = makeVariant(coding, source, init);
-    } else if (coding === "identity") {
-      // Another content has another gzip.
-      const tag = init.tag ?? await digest(content.codings.gzip!);
-      const source = {
-        body: null,
-        size: content.size,
-        tag,
-        load: share(() => identityOf(content)),
-      };
-      variants[coding] = makeVariant(coding, source, init);
-    }
+    if (!body && coding !== "identity") continue;
+    // Where `identity` is not kept: another content has another gzip.
+    const tag = init.tag ?? await digest(body ?? content.codings.gzip!);
+    variants[coding] = makeVariant(coding, body, body?.byteLength ?? content.size, tag, init);
   }
-  return { variants };
+  const load = share(() => identityOf(content));
+
+  return {
+    variants,
+    respond({ method, headers }, common = NOTHING) {
+      const variant = choose(variants, headers.get("accept-encoding"));
+      if (!variant) {
+        const detail = "Accept-Encoding excludes every coding offered; identity always is one";
+        return refuse(406, detail, common);
+      }
+      const { etag, full, notModified, body } = variant;
+      // Preconditions apply only to what would be answered with 2xx (RFC 9110, section 13.2.1).
+      const outcome = status === 200 ? evaluatePreconditions(headers, etag) : 200;
+      if (outcome === 412) {
+        return refuse(412, "If-Match names none of the current validators of this path", common);
+      }
+      if (outcome === 304) return new FastResponse(null, notModified(common));
+      if (method === "HEAD") return new FastResponse(null, full(common));
+      if (body) return new FastResponse(sendable(body), full(common));
+      return load().then((body) => new FastResponse(sendable(body), full(common)));
+    },
+  };
 }
 
-/** What is made anew when nobody has it any more: all slow clients have the same. */
+const NOTHING: CommonHeaders = { headers: [], vary: undefined };
+
+const varyOf = ({ vary }: CommonHeaders): string =>
+  vary === undefined ? "Accept-Encoding" : `Accept-Encoding, ${vary}`;
+
+function refuse(status: 406 | 412, detail: string, common: CommonHeaders): Response {
+  return problem(status, detail, { ...Object.fromEntries(common.headers), vary: varyOf(common) });
+}
+
+function makeVariant(
+  coding: ContentCoding,
+  body: Bytes | undefined,
+  size: number,
+  tag: string,
+  { type, cache, status = 200, headers = {} }: RepresentationInit,
+): Variant {
+  const isEncoded = coding !== "identity";
+  const etag = `"${tag}${isEncoded ? `-${coding}` : ""}"`;
+  const policy = headers["cross-origin-resource-policy"];
+  const validators = {
+    "cache-control": cache,
+    etag,
+    // A cache updates stored headers from a 304 (RFC 9111, section 3.2); else it would be the common one.
+    ...(policy && { "cross-origin-resource-policy": policy }),
+  };
+  const all = {
+    "content-type": type,
+    "content-length": String(size),
+    ...(isEncoded && { "content-encoding": coding }),
+    ...validators,
+    ...headers,
+  };
+  return { etag, full: headOf(status, all), notModified: headOf(304, validators), body };
+}
+
+/** Makes each head once: there are as many common headers as a policy has origins. */
+function headOf(status: Status, own: Readonly<Record<string, string>>): Head {
+  const heads = new Map<CommonHeaders, ResponseInit>();
+  const make = (common: CommonHeaders): ResponseInit => {
+    const headers = { ...Object.fromEntries(common.headers), ...own, vary: varyOf(common) };
+    const init = {
+      status,
+      statusText: REASONS[status],
+      // `FastResponse` takes a list as it is; the runtimes' own copies `Headers` in less than half of the time.
+      headers: COPIES ? new Headers(headers) : Object.entries(headers),
+      // workerd must not encode the bytes again
+      // (https://developers.cloudflare.com/workers/runtime-apis/response/).
+      encodeBody: "manual",
+    };
+    heads.set(common, init);
+    return init;
+  };
+  return (common) => heads.get(common) ?? make(common);
+}
+
+/** Whether a response is the runtime's own, which copies what it is made of. */
+const COPIES = FastResponse === Response;
+
+/** Makes again what nobody has any more: all slow clients have the same. */
 function share<T extends WeakKey>(make: () => Promise<T>): () => Promise<T> {
   let last: WeakRef<T> | undefined;
   let making: Promise<T> | undefined;
@@ -100,34 +183,73 @@ function share<T extends WeakKey>(make: () => Promise<T>): () => Promise<T> {
   return async () => last?.deref() ?? await (making ??= makeAgain());
 }
 
-/** The body of a variant, or how it is made, its size in bytes, and the beginning of its entity tag. */
-type Source = Pick<Answer, "body" | "load"> & { readonly size: number; readonly tag: string };
+/** Bodies of at least this size, in bytes, are sent as a `Blob`. */
+const BLOB_MIN = 65_536;
 
-function makeVariant(
-  coding: ContentCoding,
-  { body, load, size, tag }: Source,
-  { type, cache, status = 200, headers = {} }: RepresentationInit,
-): Variant {
-  const isEncoded = coding !== "identity";
-  const etag = `"${tag}${isEncoded ? `-${coding}` : ""}"`;
-  const policy = headers["cross-origin-resource-policy"];
-  const validators = {
-    "cache-control": cache,
-    etag,
-    vary: "Accept-Encoding",
-    // A cache updates stored headers from a 304 (RFC 9111, section 3.2); `finish` would set its own.
-    ...(policy && { "cross-origin-resource-policy": policy }),
-  };
-  const all = {
-    "content-type": type,
-    "content-length": String(size),
-    ...(isEncoded && { "content-encoding": coding }),
-    ...validators,
-    ...headers,
-  };
-  return {
-    etag,
-    full: { status, headers: all, body, ...load && { load }, completed: [] },
-    notModified: { status: 304, headers: validators, body: null, completed: [] },
-  };
+/** Responses to several clients share a body, and its `Blob`. */
+const blobs = new WeakMap<Bytes, Blob>();
+
+/**
+ * Returns what is sent of bytes. The runtimes' own `Response` copies them and keeps the copy until the client has
+ * read it; those of a `Blob` are shared (https://github.com/oven-sh/bun/issues/35138).
+ */
+function sendable(body: Bytes): Bytes | Blob {
+  if (body.byteLength < BLOB_MIN || !COPIES) return body;
+  let blob = blobs.get(body);
+  // Deno 2.9 reads each part of a `Blob` as a whole.
+  if (!blob) blobs.set(body, blob = new Blob([...partsOf(body)]));
+  return blob;
+}
+
+/**
+ * Chooses the variant that the client prefers.
+ *
+ * @param accept the value of `Accept-Encoding` (RFC 9110, section 12.5.3); `null` chooses `identity`
+ * @returns `undefined` if the client accepts no variant
+ */
+function choose(variants: Representation["variants"], accept: string | null): Variant | undefined {
+  if (accept === null) return variants.identity;
+  const coding = acceptedCodings(accept).find((coding) => variants[coding]);
+  return coding && variants[coding];
+}
+
+/** Lists the codings that a client accepts, the preferred first. */
+const acceptedCodings = memoize((accept): readonly ContentCoding[] =>
+  new Negotiator({ headers: { "accept-encoding": accept } })
+    .encodings(CODINGS, { preferred: CODINGS })
+);
+
+/** One member of a list; a comma between quotes does not separate. */
+const MEMBER = /(?:"[^"]*"|[^",]+|")+/g;
+
+/** An entity tag, weak or strong (RFC 9110, section 8.8.3). */
+const ENTITY_TAG = /^(W\/)?("[\x21\x23-\x7e\x80-\xff]*")$/;
+
+/**
+ * Evaluates `If-Match` and `If-None-Match` of a GET or HEAD request in their order of precedence (RFC 9110, section
+ * 13.2.2). Conditions on dates are ignored: no response here has a `Last-Modified`.
+ *
+ * @param etag the current strong validator, quotes included
+ * @returns the status to respond with
+ */
+function evaluatePreconditions(headers: Headers, etag: string): 200 | 304 | 412 {
+  const match = headers.get("if-match");
+  if (match !== null && !matchesEntityTag(match, etag, "strong")) return 412;
+  const noneMatch = headers.get("if-none-match");
+  return noneMatch !== null && matchesEntityTag(noneMatch, etag, "weak") ? 304 : 200;
+}
+
+/**
+ * Tells whether a list of entity tags contains a validator. A malformed member never matches.
+ *
+ * @param list the value of `If-Match` or `If-None-Match`
+ * @param comparison the comparison function of RFC 9110, section 8.8.3.2; `strong` matches no weak tag
+ */
+function matchesEntityTag(list: string, etag: string, comparison: "strong" | "weak"): boolean {
+  if (list === etag || list.trim() === "*") return true;
+  for (const [member] of list.matchAll(MEMBER)) {
+    const [, weak, tag] = ENTITY_TAG.exec(member.trim()) ?? [];
+    if (tag === etag && !(weak && comparison === "strong")) return true;
+  }
+  return false;
 }

@@ -2,8 +2,8 @@
  * `GET /v1/info` beside a node: asks it while somebody asks, remembers what it said, and says how it is.
  *
  * The monitor is in one of a few states. One query is under way at a time; each has a generation, so that the
- * answers of one that was given up change nothing. A request goes `get → start → runQuery → publish`; `peek`
- * gives what was published.
+ * answers of one that was given up change nothing. A request goes `get → start → runQuery → publish`, or is given
+ * what was published.
  *
  * @module
  */
@@ -75,6 +75,8 @@ export interface Monitor extends Resource<Snapshot>, AsyncDisposable {
 
 /** A monitor of a node. */
 export interface NodeMonitor extends Monitor {
+  /** Whether what was published holds: no query is under way or due. */
+  readonly isCurrent: boolean;
   /** Asks everything once, whatever the schedule says; for `nodeface check`. */
   inspect(): Promise<Inspection>;
 }
@@ -210,11 +212,9 @@ export function createMonitor(options: MonitorOptions): NodeMonitor {
     get kind() {
       return observer.kind;
     },
-    peek() {
-      const time = clock.monotonic();
-      if (state.name === "querying" || isDue(time)) return undefined;
-      askedAt = time;
-      return valid();
+    get isCurrent() {
+      const isIdle = state.name !== "querying" && !isDue(clock.monotonic());
+      return isIdle && valid() !== undefined;
     },
     async get() {
       const time = clock.monotonic();

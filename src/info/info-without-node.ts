@@ -29,7 +29,7 @@ export function createInfoWithoutNode(service: Service, settings: InfoSettings =
   const toSnapshot = createSnapshots(milliseconds(ttl), Date.now().toString(36));
   return {
     kind: "none",
-    ...lazy(() => toSnapshot(info)),
+    get: lazy(() => toSnapshot(info)).get,
     [Symbol.asyncDispose]: () => Promise.resolve(),
   };
 }

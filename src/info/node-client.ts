@@ -21,14 +21,14 @@ export function fetchForNode({ tls, auth }: Pick<NodeSettings, "tls" | "auth">):
   if (auth && settingOf(auth).scheme === "digest") return fetchOf(callOutForNode({ tls }));
   if (!tls) return createFetch();
   const trusting = lazy(() => trustFile(createFetch, tls.ca_file));
-  return async (input, init) => await (trusting.peek() ?? await trusting.get())(input, init);
+  return async (input, init) => await (await trusting.get())(input, init);
 }
 
 /** The same for calls that are forwarded. */
 export function callOutForNode({ tls }: Pick<NodeSettings, "tls">): CallOut {
   if (!tls) return createCallOut();
   const trusting = lazy(() => trustFile(createCallOut, tls.ca_file));
-  return async (call) => await (trusting.peek() ?? await trusting.get())(call);
+  return async (call) => await (await trusting.get())(call);
 }
 
 async function trustFile<T>(create: (tls: Tls) => T, path: string): Promise<T> {

@@ -5,7 +5,7 @@
  * @module
  */
 import { type Bytes, gatherBytes } from "../bytes.ts";
-import { digest } from "../http/content-digest.ts";
+import { digest } from "../http/content-coding.ts";
 import { decodePercent } from "../percent-decode.ts";
 import { findFile, PlatformError, readFile } from "../platform.ts";
 import { formatSize, LIMITS } from "./limits.ts";

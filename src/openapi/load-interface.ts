@@ -4,7 +4,7 @@
  * @module
  */
 import { INTERFACES } from "../generated/interfaces.js";
-import { unpack } from "../http/build-time-content.ts";
+import { unpack } from "../http/content-coding.ts";
 import { parseJson } from "../json/lossless.ts";
 import type { KindInterface } from "../kinds/interface.ts";
 

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { identityOf, keep, type KeptContent } from "../http/encode-content.ts";
+import { identityOf, keep, type KeptContent } from "../http/content-coding.ts";
 import { represent, type Representation } from "../http/representation.ts";
 import type { Json } from "../json/values.ts";
 import { lazy, type Resource } from "../lazy.ts";

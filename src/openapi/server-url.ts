@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { isLoopback } from "../http/loopback.ts";
+import { isLoopback } from "../http/hosts.ts";
 import {
   isEqual,
   isObject,

@@ -8,7 +8,7 @@ import { VERSION } from "../generated/build-info.js";
 import { represent, type Representation } from "../http/representation.ts";
 import { isAlone } from "../info/info-without-node.ts";
 import type { Snapshot } from "../info/info-snapshots.ts";
-import type { Resource } from "../lazy.ts";
+import type { Lazy, Resource } from "../lazy.ts";
 import type { Meters } from "../metrics/meters.ts";
 import type { ResolvedOptions } from "../options.ts";
 
@@ -17,7 +17,7 @@ export interface MetricsSources {
   readonly meters: Meters;
   /** What the node said last. To read it has the node asked, as `/v1/info` does. */
   readonly snapshot: Resource<Snapshot>;
-  readonly gateway: Resource<Gateway | undefined>;
+  readonly gateway: Lazy<Gateway | undefined>;
   /** When the description was read, in milliseconds that only count up. */
   readonly describedAt: () => number | undefined;
 }
@@ -31,7 +31,6 @@ export function createMetrics(
   const run = Date.now().toString(36);
   let texts = 0;
   return {
-    peek: () => undefined,
     async get() {
       const [{ expose, MEDIA_TYPE }, { nodeSamples }, { serviceSamples }] = await Promise.all([
         import("../metrics/exposition.ts"),
@@ -43,7 +42,7 @@ export function createMetrics(
       const moment = {
         version: VERSION,
         // Nobody waits before the first call has opened the way.
-        waiting: isForwarding ? gateway.peek()?.waiting ?? 0 : undefined,
+        waiting: isForwarding ? gateway.made?.waiting ?? 0 : undefined,
         descriptionAge: readAt === undefined ? undefined : (performance.now() - readAt) / 1000,
       };
       const samples = {

@@ -10,13 +10,13 @@ import type { Monitor } from "../info/info-monitor.ts";
 import type { Snapshot } from "../info/info-snapshots.ts";
 import { parseJson } from "../json/lossless.ts";
 import type { Kind } from "../kinds/kind.ts";
-import { lazy, type Resource } from "../lazy.ts";
+import { type Lazy, lazy, type Resource } from "../lazy.ts";
 import type { ResolvedOptions } from "../options.ts";
 
 /** The node of a service. Nothing is asked before somebody wants to know it. */
 export interface NodeBeside {
   /** Asks it. */
-  readonly monitor: Resource<Monitor>;
+  readonly monitor: Lazy<Monitor>;
   /** What it said last, as the monitor has prepared it: the info and the health. */
   readonly snapshot: Resource<Snapshot>;
   /** All kinds by name, those of a host or an operator included. */
@@ -51,9 +51,9 @@ export function createNodeBeside(options: ResolvedOptions): NodeBeside {
     });
   });
 
+  let shown: Snapshot | undefined;
   const snapshot: Resource<Snapshot> = {
-    peek: () => monitor.peek()?.peek(),
-    get: async () => await (await monitor.get()).get(),
+    get: async () => shown = await (await monitor.get()).get(),
   };
 
   const kind = async () => node.kind ?? (await monitor.get()).kind;
@@ -70,7 +70,7 @@ export function createNodeBeside(options: ResolvedOptions): NodeBeside {
       import("../description/known-interface.ts"),
       import("../generated/kinds.js"),
     ]);
-    const info = snapshot.peek()?.info;
+    const info = shown?.info;
     const learn = async () => (await snapshot.get()).info;
     if (known?.kind !== name) known = knowNode(node, name, KINDS, options.kinds, info, learn);
     return known && withSoftware(known, info);
@@ -78,8 +78,8 @@ export function createNodeBeside(options: ResolvedOptions): NodeBeside {
 
   let path: string | undefined;
   const rpcPath: Resource<string> = {
-    peek: () => path,
     async get() {
+      if (path !== undefined) return path;
       const found = await pathOf(await find());
       // Until the kind is known this is a guess.
       if (await kind() !== undefined) path = found;

@@ -79,7 +79,7 @@ export async function openDescription(
     prepare: createPrepare((message) => log(message, { code: "description", level: "warn" })),
     makePage: async (content: PageContent) => {
       const page = await makePage(content);
-      return { peek: () => page, get: () => Promise.resolve(page) };
+      return { get: () => Promise.resolve(page) };
     },
     alone,
     own: await documentOf(own),

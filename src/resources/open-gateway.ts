@@ -5,7 +5,6 @@
  */
 import type { Gateway } from "../gateway/gateway.ts";
 import { bytesOf, FORWARD_DEFAULTS } from "../gateway/forward-settings.ts";
-import type { Awaitable } from "../http/message.ts";
 import type { Auth } from "../info/sources/give-credentials.ts";
 import { milliseconds } from "../info/parse-duration.ts";
 import type { Duration } from "../kinds/kind.ts";
@@ -24,7 +23,7 @@ import type { NodeBeside } from "./node-beside.ts";
 export async function openGateway(
   { forward, node, log, logCalls, meters }: ResolvedOptions,
   beside: NodeBeside,
-  operations: () => Awaitable<readonly NodeOperation[]>,
+  operations: () => Promise<readonly NodeOperation[]>,
 ): Promise<Gateway | undefined> {
   const { url } = node;
   if (!forward || url === undefined) return undefined;
@@ -50,11 +49,10 @@ export async function openGateway(
     const kinds = await beside.kinds();
     return isReadBare = Object.hasOwn(kinds, name) && kinds[name]!.auth?.reads === "none";
   };
-  const authOf = (operation: NodeOperation): Awaitable<Auth> => {
+  const authOf = async (operation: NodeOperation): Promise<Auth> => {
     const isBare = operation.isAnonymous ||
-      (operation.access === "read" && (isReadBare ?? askKind()));
-    const choose = (isBare: boolean) => isBare ? anonymous : auth.peek() ?? auth.get();
-    return typeof isBare === "boolean" ? choose(isBare) : isBare.then(choose);
+      (operation.access === "read" && (isReadBare ?? await askKind()));
+    return isBare ? anonymous : await auth.get();
   };
   return createGateway({
     ...{ forward, url, token: forward },
@@ -63,7 +61,7 @@ export async function openGateway(
     limit: bytesOf(forward.limit ?? FORWARD_DEFAULTS.limit),
     concurrency: forward.concurrency ?? FORWARD_DEFAULTS.concurrency,
     origins: forward.origins ?? [],
-    rpcPath: () => beside.rpcPath.peek() ?? beside.rpcPath.get(),
+    rpcPath: beside.rpcPath.get,
     callOut: callOutForNode(node),
     auth: authOf,
     operations,

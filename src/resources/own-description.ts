@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type PackedContent, unpack } from "../http/build-time-content.ts";
+import { type PackedContent, unpack } from "../http/content-coding.ts";
 import { lazy, type Resource } from "../lazy.ts";
 import type { Form, Forms } from "../openapi/serve.ts";
 

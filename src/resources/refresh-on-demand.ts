@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Resource } from "../lazy.ts";
+import type { Lazy, Resource } from "../lazy.ts";
 import { withTimeout } from "../with-timeout.ts";
 
 /** A value that can look whether it is still current. */
@@ -37,7 +37,7 @@ const PATIENCE = 250;
 
 /** Makes a resource of one whose value can look whether it is current. */
 export function refreshOnDemand<T extends Refreshable>(
-  resource: Resource<T>,
+  resource: Lazy<T>,
   { interval, isMadeCurrent, onError, now = () => performance.now() }: RefreshOptions,
 ): RefreshedResource<T> {
   let lookedAt: number | undefined;
@@ -58,9 +58,8 @@ export function refreshOnDemand<T extends Refreshable>(
   };
 
   return {
-    peek: () => isDue() || isWaitedFor() ? undefined : resource.peek(),
     async get() {
-      const isNew = resource.peek() === undefined;
+      const isNew = resource.made === undefined;
       const value = await resource.get();
       if (isNew && isMadeCurrent) lookedAt ??= now();
       if (isDue()) start(value).catch(onError);

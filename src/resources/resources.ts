@@ -8,16 +8,15 @@ import { type Assets, createAssets } from "../explorer/assets.ts";
 import type { Icons } from "../explorer/icon.ts";
 import type { Page } from "../explorer/page.ts";
 import type { Gateway } from "../gateway/gateway.ts";
-import type { Awaitable } from "../http/message.ts";
 import { represent, type Representation } from "../http/representation.ts";
-import { lazy, pick, type Resource } from "../lazy.ts";
+import { type Lazy, lazy, type Resource } from "../lazy.ts";
 import { prepareCatalog } from "../openapi/serve.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import type { ResolvedOptions } from "../options.ts";
 import { refreshOnDemand } from "./refresh-on-demand.ts";
 import { createMetrics } from "./metrics.ts";
 import { createNodeBeside } from "./node-beside.ts";
-import { lookInterval, type OpenDescription, openDescription } from "./open-description.ts";
+import { lookInterval, openDescription } from "./open-description.ts";
 import { openGateway } from "./open-gateway.ts";
 
 /** The contents by their path. */
@@ -45,9 +44,9 @@ export interface Resources {
   /** `/assets/…` */
   readonly assets: Resource<Assets>;
   /** `/v1/node` and `/v1/rpc`; nothing where calls are not forwarded. */
-  readonly gateway: Resource<Gateway | undefined>;
+  readonly gateway: Lazy<Gateway | undefined>;
   /** Whether it is known what can be called: the description was read, or there is none. */
-  readonly isDescribed: () => Awaitable<boolean>;
+  readonly isDescribed: () => Promise<boolean>;
   /**
    * Makes everything except the explorer's files, the description below `/v1`, the YAML of a large
    * description, for which requests wait, and what needs an answer of the node.
@@ -89,24 +88,11 @@ export function createResources(options: ResolvedOptions): Resources {
     onError,
   });
   const shown = (of: (shown: Shown<Resource<Page>>) => Resource<Representation>) => ({
-    peek: () => {
-      const current = description.peek()?.current;
-      return current && of(current).peek();
-    },
     get: async () => await of((await description.get()).current).get(),
   });
-  const isDescribed = () => {
-    const opened = description.peek();
-    const isKnown = ({ current }: OpenDescription) => current.operations !== undefined;
-    return opened ? isKnown(opened) : description.get().then(isKnown);
-  };
-  const callable = ({ current }: OpenDescription) => current.operations ?? NONE;
-  const gateway = lazy(() =>
-    openGateway(options, beside, () => {
-      const opened = description.peek();
-      return opened ? callable(opened) : description.get().then(callable);
-    })
-  );
+  const isDescribed = async () => (await description.get()).current.operations !== undefined;
+  const callable = async () => (await description.get()).current.operations ?? NONE;
+  const gateway = lazy(() => openGateway(options, beside, callable));
   const metrics = meters &&
     createMetrics(options, {
       meters,
@@ -119,17 +105,12 @@ export function createResources(options: ResolvedOptions): Resources {
   /** What the page was called last; the icon waits for no node. */
   let iconName = options.page.title ?? "";
   const favicon: Resource<Representation> = {
-    peek: () => icons.peek()?.peek(iconName),
     get: async () => await (await icons.get()).get(iconName),
   };
   const assets = lazy(async () => createAssets((await import("../generated/assets.js")).ASSETS));
 
   return {
     page: {
-      peek() {
-        const info = beside.snapshot.peek()?.info;
-        return info && description.peek()?.current.page.peek()?.peek(info);
-      },
       async get() {
         const [{ current }, { info }] = await Promise.all([
           description.get(),
@@ -140,15 +121,16 @@ export function createResources(options: ResolvedOptions): Resources {
         return await page.prepare(info);
       },
     },
-    info: pick(beside.snapshot, ({ representation }) => representation),
-    health: (accepted) =>
-      pick(
-        beside.snapshot,
-        ({ info, health }) => accepted.has(info.status) ? health.passing : health.failing,
-      ),
+    info: { get: async () => (await beside.snapshot.get()).representation },
+    health: (accepted) => ({
+      async get() {
+        const { info, health } = await beside.snapshot.get();
+        return accepted.has(info.status) ? health.passing : health.failing;
+      },
+    }),
     ready,
     metrics,
-    json: pick(description, ({ current }) => current.json),
+    json: { get: async () => (await description.get()).current.json },
     yaml: shown(({ yaml }) => yaml),
     versioned: {
       json: shown(({ versioned }) => versioned.json),
@@ -166,8 +148,8 @@ export function createResources(options: ResolvedOptions): Resources {
     refresh: description.refresh,
     async close() {
       description.end();
-      gateway.peek()?.close();
-      await beside.monitor.peek()?.[Symbol.asyncDispose]();
+      gateway.made?.close();
+      await beside.monitor.made?.[Symbol.asyncDispose]();
     },
   };
 }

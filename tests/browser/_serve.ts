@@ -4,10 +4,8 @@ import { createIcons } from "../../src/explorer/icon.ts";
 import { createPage } from "../../src/explorer/page.ts";
 import { renderParts } from "../../src/explorer/page-parts.ts";
 import { FAVICON, FILES, INLINE, TEMPLATE } from "../../src/generated/page.js";
-import { createFinish } from "../../src/http/finish.ts";
+import { createPolicy } from "../../src/http/cors.ts";
 import { represent, type Representation } from "../../src/http/representation.ts";
-import { respond } from "../../src/http/respond.ts";
-import { toResponse } from "../../src/http/to-response.ts";
 import { createNodeface } from "../../src/index.ts";
 import { formatJson } from "../../src/json/lossless.ts";
 
@@ -52,9 +50,9 @@ export function serveNode({ info, document, answer: first }: Shown = {}): Promis
   return serve({ fetch: replaced }, { hostname: "127.0.0.1", port: 0 });
 }
 
-const finish = createFinish("*");
-const answer = (representation: Representation, request: Request): Response =>
-  toResponse(finish(respond(representation, request.headers), request));
+const policy = createPolicy("*");
+const answer = (representation: Representation, request: Request): Response | Promise<Response> =>
+  representation.respond(request, policy(request));
 
 /** What a service without a node says of itself. */
 const SELF = { name: "nodeface", software: "nodeface", version: "0.1.0", status: "ok" };

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
 import type { Diagnostic } from "../../src/openapi/diagnostics.ts";
 import { prepare } from "../../src/description/prepare.ts";
-import { identityOf } from "../../src/http/encode-content.ts";
+import { identityOf } from "../../src/http/content-coding.ts";
 import type { DescriptionPlace } from "../../src/description/watch.ts";
 import { inspectDescription, type PlaceOptions } from "../../src/description/watch.ts";
 import type { Form } from "../../src/openapi/serve.ts";

@@ -33,13 +33,11 @@ const LAYERS: readonly (readonly string[])[] = [
   ["explorer", "metrics"],
   ["description"],
   ["settings"],
-  ["answer-error.ts"],
   ["host-operations"],
   ["options.ts"],
   ["options-schema.ts"],
   ["resources"],
-  ["routes.ts"],
-  ["assemble-nodeface.ts"],
+  ["app.ts"],
   ["create-nodeface.ts"],
   ["adapters", "index.ts", "not-in-browsers.ts"],
   ["cli"],
@@ -93,7 +91,7 @@ tree("every file says at its head what it is for, and is short", () => {
 
 tree("itty-router is imported in one place", () => {
   const users = files.filter((file) => imports(file).includes("itty-router"));
-  assert.equal(users, ["routes.ts"]);
+  assert.equal(users, ["app.ts"]);
 });
 
 tree.run();

@@ -2,25 +2,22 @@
  * Serves one large content: at once, at `/later` by a promise, and at `/long` after the idle timeout. It
  * rejects at `/broken`.
  */
+import { represent } from "../../src/http/representation.ts";
 import { serveHere } from "./_serve.ts";
 
 /** In milliseconds. */
 const LONG = 18_000;
 
-const content = new Uint8Array(32 * 1024 * 1024);
-const headers = { "content-length": String(content.byteLength) };
-const large = { status: 200, headers, body: content } as const;
+const large = await represent(new Uint8Array(32 * 1024 * 1024), {
+  ...{ type: "application/octet-stream", cache: "no-store", tag: "large", encoded: {} },
+});
 const app = {
-  answer({ url }: { url: string }) {
-    if (url.endsWith("/broken")) return Promise.reject(new Error("a secret of the inside"));
-    if (url.endsWith("/long")) {
-      return new Promise<typeof large>((resolve) => setTimeout(resolve, LONG, large));
-    }
-    return url.endsWith("/later") ? Promise.resolve(large) : large;
-  },
-  fetch: async (request: Request) => {
-    const { body } = await app.answer(request);
-    return new Response(body, { headers });
+  async fetch(request: Request) {
+    const { url } = request;
+    if (url.endsWith("/broken")) throw new Error("a secret of the inside");
+    if (url.endsWith("/long")) await new Promise((resolve) => setTimeout(resolve, LONG));
+    if (url.endsWith("/later")) await Promise.resolve();
+    return await large.respond(request);
   },
 };
 

@@ -3,10 +3,9 @@
  * requests and the number of cancelled streams.
  */
 import type { AnswerRecord } from "../../src/adapters/answer-record.ts";
-import type { AnsweringApp } from "../../src/adapters/shared.ts";
-import type { Answer } from "../../src/http/message.ts";
-import { assembleNodeface } from "../../src/assemble-nodeface.ts";
 import type { Operation } from "../../src/host-operations/operation.ts";
+import { represent } from "../../src/http/representation.ts";
+import { createNodeface } from "../../src/index.ts";
 import { serveHere } from "./_serve.ts";
 
 const records: AnswerRecord[] = [];
@@ -45,21 +44,17 @@ const handle: Operation["handle"] = async (request, { what = "" }) => {
   return source ? new Response(new ReadableStream(source())) : new Response("short");
 };
 const operation = { operationId: "own", responses: { 200: { description: "What was given" } } };
-const nodeface = assembleNodeface({
+const nodeface = createNodeface({
   operations: [{ method: "GET", path: "/own/{what}", operation, handle }],
 });
 
 /** Larger than any buffer of a connection. */
-const body = new Uint8Array(32 * 1024 * 1024);
-const large: Answer = {
-  status: 200,
-  headers: { "content-length": String(body.byteLength) },
-  body,
-};
-const app: AnsweringApp = {
-  fetch: (request) => nodeface.fetch(request),
-  answer: (head, makeRequest) =>
-    head.url.endsWith("/large") ? large : nodeface.answer(head, makeRequest),
+const large = await represent(new Uint8Array(32 * 1024 * 1024), {
+  ...{ type: "application/octet-stream", cache: "no-store", tag: "large", encoded: {} },
+});
+const app = {
+  fetch: (request: Request) =>
+    request.url.endsWith("/large") ? large.respond(request) : nodeface.fetch(request),
 };
 
 await serveHere(app, {

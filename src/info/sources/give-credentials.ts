@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { isLoopback } from "../../http/loopback.ts";
+import { isLoopback } from "../../http/hosts.ts";
 import type { AuthFile, Kind } from "../../kinds/kind.ts";
 import { type AuthHeaders, type AuthRequest, createAuthorize } from "./authorize.ts";
 import { type Failure, looksLike, type Refusal, refused, unreadable, wanted } from "./refusal.ts";

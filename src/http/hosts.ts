@@ -1,19 +1,20 @@
 /**
- * Refuses requests for hosts that this service does not serve, and requests with a malformed target.
+ * Host names: those that this service answers for, and those of this machine.
  *
  * @module
  */
-import { isLoopback } from "./loopback.ts";
-import { memoize } from "./memoize.ts";
-import type { Answer, RequestHead } from "./message.ts";
+import { memoize } from "../lazy.ts";
 import { problem } from "./problem-details.ts";
-import { parseTarget } from "./request-target.ts";
+import type { RequestTarget } from "./request.ts";
 
 /** The host names served besides loopback names and IP literals; `"*"` for any. */
 export type Hosts = readonly string[] | "*";
 
-/** Returns the path of a request, or the answer that refuses it. */
-export type HostGuard = (head: RequestHead) => string | Answer;
+/** Returns the response that refuses a request; `undefined` where it may be answered. */
+export type HostGuard = (
+  request: Pick<Request, "headers">,
+  target: RequestTarget | undefined,
+) => Response | undefined;
 
 /** srvx 1.0 writes this host into the URL if it cannot parse `Host`; the guard reads the header. */
 const UNPARSED = "_invalid_";
@@ -22,7 +23,7 @@ const UNPARSED = "_invalid_";
 const TARGET_LENGTH_MAX = 8192;
 
 /**
- * Makes a guard against DNS rebinding.
+ * Makes a guard against DNS rebinding, and against targets that are no URL of HTTP.
  *
  * A web page can make its own host name resolve to this machine, and then read this service as its
  * own origin. Such a request has that name in `Host`; the guard answers it with 421 (RFC 9110,
@@ -39,11 +40,10 @@ export function createHostGuard(hosts: Hosts): HostGuard {
     return host === undefined ? null : { host, isServed: isServed(host) };
   });
 
-  return ({ url, headers }) => {
-    if (url.length > TARGET_LENGTH_MAX) {
+  return ({ headers }, target) => {
+    if (target && target.pathname.length + target.search.length > TARGET_LENGTH_MAX) {
       return problem(414, `A request target has at most ${TARGET_LENGTH_MAX} characters here`);
     }
-    const target = parseTarget(url);
     const asked = judge(headers.get("host") ?? target?.host ?? "localhost");
     if (!target || !asked) {
       return problem(400, "The request target or the Host header cannot be understood");
@@ -51,14 +51,20 @@ export function createHostGuard(hosts: Hosts): HostGuard {
     // A target in absolute form names a host of its own.
     const { host = asked.host } = target;
     const isElsewhere = host !== asked.host && host !== UNPARSED;
-    if (!asked.isServed || (isElsewhere && !isServed(host))) {
-      return problem(
-        421,
-        'This service does not answer for that host name; the setting "hosts" names those it does',
-      );
-    }
-    return target.pathname;
+    if (asked.isServed && !(isElsewhere && !isServed(host))) return undefined;
+    return problem(
+      421,
+      'This service does not answer for that host name; the setting "hosts" names those it does',
+    );
   };
+}
+
+/** Matches 127.0.0.0/8 and `::1` (RFC 6890), `localhost` and all names below it (RFC 6761, section 6.3). */
+const LOOPBACK = /^(?:127(?:\.\d+){3}|\[::1\]|(?:.+\.)?localhost\.?)$/;
+
+/** Tells whether a host name, as `URL` writes it, is a loopback name or address. */
+export function isLoopback(hostname: string): boolean {
+  return LOOPBACK.test(hostname);
 }
 
 /** The host name of a `Host` header (RFC 9110, section 7.2); `undefined` if it is malformed. */

@@ -1,9 +1,10 @@
 /**
- * The content codings that responses are offered in (RFC 9110, section 8.4.1).
+ * Contents in the codings that they are offered in (RFC 9110, section 8.4.1): encoding them, unpacking those of the
+ * build, and their digests.
  *
  * @module
  */
-import { byteLengthOf, partsOf } from "../bytes.ts";
+import { byteLengthOf, type Bytes, joinBytes, partsOf } from "../bytes.ts";
 import { compress } from "../platform.ts";
 
 /** The content codings, best first. */
@@ -13,10 +14,10 @@ export const CODINGS = ["br", "gzip", "identity"] as const;
 export type ContentCoding = (typeof CODINGS)[number];
 
 /** The encoded forms of a content. */
-export type Encoded = Partial<Record<ContentCoding, Uint8Array<ArrayBuffer>>>;
+export type Encoded = Partial<Record<ContentCoding, Bytes>>;
 
 /** A content as bytes, by coding. */
-export type EncodedContent = Encoded & { identity: Uint8Array<ArrayBuffer> };
+export type EncodedContent = Encoded & { identity: Bytes };
 
 /** A content that is kept: a large one without `identity`, which is made of `gzip` for those who want it. */
 export interface KeptContent {
@@ -32,7 +33,7 @@ export const PACKET_SIZE = 1400;
 const KEPT_MAX = 1_048_576;
 
 /** Encodes a content in each coding that makes it shorter. */
-export async function encode(content: string | Uint8Array<ArrayBuffer>): Promise<Encoded> {
+export async function encode(content: string | Bytes): Promise<Encoded> {
   const size = sizeOf(content);
   if (size <= PACKET_SIZE) return {};
   const [br, gz] = await Promise.all([compress("br", partsOf(content)), gzip(content)]);
@@ -43,7 +44,7 @@ export async function encode(content: string | Uint8Array<ArrayBuffer>): Promise
 }
 
 /** Encodes a content that is to be kept. */
-export async function keep(content: string | Uint8Array<ArrayBuffer>): Promise<KeptContent> {
+export async function keep(content: string | Bytes): Promise<KeptContent> {
   const encoded = await encode(content);
   const size = sizeOf(content);
   if (size > KEPT_MAX && encoded.gzip) return { codings: encoded, size };
@@ -54,21 +55,19 @@ export async function keep(content: string | Uint8Array<ArrayBuffer>): Promise<K
 const sizeOf = (content: string | Uint8Array): number =>
   typeof content === "string" ? byteLengthOf(content) : content.byteLength;
 
-/** The bytes of a content that is kept. */
-export async function identityOf({ codings }: KeptContent): Promise<Uint8Array<ArrayBuffer>> {
+/** Returns the bytes of a content that is kept. */
+export async function identityOf({ codings }: KeptContent): Promise<Bytes> {
   return codings.identity ?? await gunzip(codings.gzip!);
 }
 
 /** Decodes gzip. */
-export async function gunzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+async function gunzip(bytes: Bytes): Promise<Bytes> {
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
 /** Encodes a content as gzip. `CompressionStream` is asked last: Node does not say when it is done with a part. */
-export async function gzip(
-  content: string | Uint8Array<ArrayBuffer>,
-): Promise<Uint8Array<ArrayBuffer>> {
+export async function gzip(content: string | Bytes): Promise<Bytes> {
   const encoded = await compress("gzip", partsOf(content));
   if (encoded) return encoded;
   const parts = partsOf(content);
@@ -82,3 +81,44 @@ export async function gzip(
   const stream = source.pipeThrough(new CompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
+
+/**
+ * A content as base64, which every bundler and runtime accepts, by coding: `build/generated-modules.ts` packs it
+ * into a module. It has `identity` only if it has no `gzip`.
+ */
+export type PackedContent = Readonly<Partial<Record<ContentCoding, string>>>;
+
+/** Decodes every coding of a content; `identity` is made from gzip. */
+export async function unpack({ br, gzip, identity }: PackedContent): Promise<EncodedContent> {
+  const gz = gzip === undefined ? undefined : fromBase64(gzip);
+  return {
+    identity: gz ? await gunzip(gz) : fromBase64(identity ?? ""),
+    ...(gz && { gzip: gz }),
+    ...(br !== undefined && { br: fromBase64(br) }),
+  };
+}
+
+function fromBase64(text: string): Bytes {
+  const chars = atob(text);
+  const bytes = new Uint8Array(chars.length);
+  for (let i = 0; i < chars.length; i++) bytes[i] = chars.charCodeAt(i);
+  return bytes;
+}
+
+/**
+ * Computes the first 128 bits of a SHA-256. Of a content in several parts it is the SHA-256 of their digests,
+ * so a long text may have another than its bytes.
+ *
+ * @returns 22 characters of base64url (RFC 4648, section 5)
+ */
+export async function digest(content: string | Bytes): Promise<string> {
+  const digests: Uint8Array[] = [];
+  // Copies, since Bun digests nothing that can be resized.
+  for (const part of partsOf(content)) digests.push(await sha256(part.slice()));
+  const whole = digests.length === 1 ? digests[0]! : await sha256(joinBytes(digests));
+  return btoa(String.fromCharCode(...whole.subarray(0, 16)))
+    .replaceAll("+", "-").replaceAll("/", "_").slice(0, 22);
+}
+
+const sha256 = async (bytes: Bytes): Promise<Uint8Array> =>
+  new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));

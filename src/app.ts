@@ -1,0 +1,410 @@
+/**
+ * The service as one function from `Request` to `Response`, the same on every runtime: its routes, in their order, and
+ * what every request passes through.
+ *
+ * `refuse → route → handler → finish → count`, and `fail` where something is thrown.
+ *
+ * @module
+ */
+import { Router } from "itty-router";
+import { FastResponse } from "srvx";
+import type { Closeable } from "./closeable.ts";
+import type { Call, Gateway } from "./gateway/gateway.ts";
+import { CALL_METHODS, settingsOf } from "./gateway/forward-settings.ts";
+import { refuseCall, refuseRpc, type WhyNot } from "./gateway/gateway-off.ts";
+import { createOperations, type OperationMatch } from "./host-operations/call-operation.ts";
+import { createPolicy, finish, isPreflight, type Policy, preflightHeaders } from "./http/cors.ts";
+import { createHostGuard } from "./http/hosts.ts";
+import { createPrefix, type RequestedPath } from "./http/prefix.ts";
+import { notFound, problem, REASONS } from "./http/problem-details.ts";
+import type { Representation } from "./http/representation.ts";
+import {
+  namesContent,
+  parseTarget,
+  type RequestTarget,
+  type ServedRequest,
+} from "./http/request.ts";
+import { STATUSES } from "./info/status.ts";
+import type { Resource } from "./lazy.ts";
+import { describeError } from "./log.ts";
+import { OTHER } from "./metrics/counter.ts";
+import { type CheckedOptions, type ResolvedOptions, withDefaults } from "./options.ts";
+import { createResources, type Resources } from "./resources/resources.ts";
+
+/** A service. Its `fetch` works with any server of `Request` and `Response`. */
+export interface Nodeface extends Closeable {
+  /**
+   * Responds to a request; neither throws nor rejects.
+   *
+   * @param context is given to the handlers of a host's operations, after their own parameters
+   */
+  fetch(request: Request, ...context: unknown[]): Promise<Response>;
+  /**
+   * Tells whether a request is for this service: its path, whatever the method, is served here. Below `prefix` if
+   * there is one. Ask it in a chain of handlers, to let the others answer what is not for this service.
+   *
+   * @example
+   * ```ts
+   * if (nodeface.matches(request)) return nodeface.fetch(request);
+   * ```
+   */
+  matches(request: { readonly url: string; readonly originalUrl?: string | undefined }): boolean;
+  /**
+   * Reads the node's description again, now, if it has changed. There is no need to call it: the service
+   * looks by itself while somebody asks, every two seconds at files and every thirty at URLs. The old
+   * description stays if the new one is invalid.
+   */
+  refresh(): Promise<void>;
+  /**
+   * Makes every response except the explorer's files and the description below `/v1`. Otherwise the first
+   * request makes it.
+   *
+   * @throws {Error} if one cannot be made
+   */
+  ready(): Promise<void>;
+  /**
+   * Ends what is under way at the node, programs included. Responses stay as they are from then on. Nothing
+   * is left running without it either: the service has no timers of its own.
+   */
+  close(): Promise<void>;
+}
+
+/** A service as the command and the adapters know it. */
+export interface App extends Nodeface {
+  /** Asks the node, so that the first client need not wait for it. Never rejects. */
+  warmUp(): Promise<void>;
+  /** Tells the log of an error that an adapter has met, such as that of an operation's stream. */
+  onError(error: unknown): void;
+}
+
+/** The name of a route in the metrics, and who may read its responses. */
+type Named = Pick<OperationMatch, "template" | "policy">;
+
+/**
+ * What itty-router routes by, and what is found out on the way. It is no `Request`, since the router writes `params`,
+ * `query` and `route` to it: a host's own request stays as it is, and Bun's has a `params` that cannot be written.
+ */
+interface Routing {
+  readonly method: string;
+  readonly url: string;
+  /** The path of the route that fits, which the router writes; `*` before there is one. */
+  route: string;
+  /** The router hands this to the handlers. */
+  readonly proxy: Request;
+  readonly target: RequestTarget | undefined;
+  /** The path without a prefix. */
+  readonly path: string;
+  /** What the host gave besides the request. */
+  readonly context: readonly unknown[];
+  /** The route that was found, where that is not what the router matched. */
+  named?: Named | undefined;
+  /** Whether the response has the common headers: its own were a list, and to make `Headers` of it takes long. */
+  isFinished: boolean;
+}
+
+type Handler = (request: Request, routing: Routing) => Response | Promise<Response>;
+
+/** What is served at a path. */
+interface Entry extends Named {
+  readonly handle: Handler;
+}
+
+/**
+ * Makes a service of options that have been checked. Reads nothing before the first request or `ready`.
+ *
+ * @throws {TypeError} if a path of a host's operation is taken
+ */
+export function createApp(checked: CheckedOptions): App {
+  const options = withDefaults(checked);
+  const { meters, log } = options;
+  const resources = createResources(options);
+  const prefix = createPrefix(options.prefix);
+  const guard = createHostGuard(options.hosts);
+  const ownPolicy = createPolicy(options.cors);
+
+  const fail = (error: unknown, request: Request): Response => {
+    // A query may hold secrets.
+    const [target] = request.url.replace(/^\w+:\/\/[^/]*/, "").split("?");
+    const message = `${request.method} ${target} is answered with 500: ${describeError(error)}`;
+    log(message, { code: "error", level: "error", error });
+    return problem(500, FAILED);
+  };
+
+  const router = Router<Request, [Routing]>({
+    before: [
+      (request, { target, path }) => {
+        const refusal = guard(request, target);
+        if (refusal) return refusal;
+        return hasExtraSlash(path) ? notFound() : undefined;
+      },
+    ],
+    catch: (error, request, routing) => {
+      routing.isFinished = false;
+      return fail(error, request);
+    },
+    finally: [
+      (response: Response, request, routing) => {
+        if (routing.isFinished) return response;
+        const common = namedOf(routing).policy(request);
+        try {
+          return finish(response, common, request);
+        } catch (error) {
+          // What is thrown in here would skip the rest.
+          return finish(fail(error, request), common, request);
+        }
+      },
+      ({ status }: Response, _request, routing) => {
+        meters?.answers.add(namedOf(routing).template, status);
+      },
+    ],
+  });
+
+  const nothing: Named = { template: OTHER, policy: ownPolicy };
+  const entries = new Map<string, Entry>();
+  const namedOf = ({ named, route }: Routing): Named => named ?? entries.get(route) ?? nothing;
+
+  const add = (
+    methods: readonly string[],
+    path: string,
+    handle: Handler,
+    policy: Policy = ownPolicy,
+  ) => {
+    const template = path.replaceAll(/:(\w+)/g, "{$1}").replace("*", "{path}") || "/";
+    for (const method of methods) router[method.toLowerCase()]!(path, handle);
+    // The router writes `/` as an empty path.
+    entries.set(path.replace(/\/$/, ""), { template, policy, handle });
+  };
+  const respond = (representation: Representation, request: Request, routing: Routing) => {
+    routing.isFinished = true;
+    return representation.respond(request, namedOf(routing).policy(request));
+  };
+  const serve = (path: string, resource: Resource<Representation>, policy?: Policy) =>
+    add(
+      ["GET"],
+      path,
+      async (request, routing) => respond(await resource.get(), request, routing),
+      policy,
+    );
+
+  serve("/v1/spec", resources.page);
+  serve("/v1/info", resources.info);
+  add(["GET"], "/v1/health", async (request, routing) => {
+    const accepted = readAccepted(routing.target!.search);
+    if (!accepted) return problem(400, `"accept" lists states: ${STATUSES.join(", ")}`);
+    return respond(await resources.health(accepted).get(), request, routing);
+  });
+  serve("/v1/ready", resources.ready);
+  // A page that reads them sees which operations of the node are called, and when.
+  if (resources.metrics) serve("/v1/metrics", resources.metrics, createPolicy([]));
+  for (const form of ["json", "yaml"] as const) {
+    serve(`/spec.${form}`, resources[form]);
+    serve(`/v1/spec.${form}`, resources.versioned[form]);
+  }
+  serve("/.well-known/api-catalog", resources.catalog);
+  serve("/favicon.ico", resources.favicon);
+  add(
+    ["GET"],
+    "/",
+    (request, routing) => redirect(prefix.locate("v1/spec", requestedPath(request, routing))),
+  );
+  // This route matches `/v1/` as well.
+  add(["GET"], "/v1", (_, { path }) => redirect(path.endsWith("/") ? "spec" : "v1/spec"));
+  for (const path of ["/assets/:folder/:file", "/assets/:folder/chunks/:file"]) {
+    add(["GET"], path, async (request, routing) => {
+      const file = (await resources.assets.get())(routing.path.slice("/assets/".length));
+      return file ? respond(await file, request, routing) : notFound();
+    });
+  }
+  if (isBesideNode(options)) {
+    // Pages of other origins have a rule of their own for calls.
+    const policy = createPolicy(settingsOf(options.forward)?.origins ?? [], "same-origin");
+    const call = createCalls(resources);
+    const byPath = call("/v1/node", refuseCall, ({ callPath }) => callPath);
+    const byMethod = call("/v1/rpc/", refuseCall, ({ callMethod }) => callMethod);
+    add(CALL_METHODS, "/v1/node/*", byPath, policy);
+    add(["POST"], "/v1/rpc", call("/v1/rpc", refuseRpc, ({ callRpc }) => callRpc), policy);
+    add(["GET", "POST"], "/v1/rpc/:method", byMethod, policy);
+  }
+
+  /** The routes of the service itself that a path fits, by method. */
+  const ownRoutes = [...router.routes];
+  const findOperations = createOperations(
+    options.operations,
+    options.cors,
+    (method, path) => ownRoutes.some((route) => route[0] === method && route[1].test(path)),
+  );
+  const entriesAt = (path: string): ReadonlyMap<string, Entry> => {
+    const found = new Map<string, Entry>();
+    const put = (method: string, entry: Entry) => {
+      if (found.has(method)) return;
+      found.set(method, entry);
+      // A handler leaves out the body of HEAD, or `finish` does.
+      if (method === "GET") found.set("HEAD", entry);
+    };
+    if (hasExtraSlash(path)) return found;
+    for (const [method, pattern, , route = ""] of ownRoutes) {
+      if (pattern.test(path)) put(method, entries.get(route)!);
+    }
+    for (const [method, { call, ...named }] of findOperations(path)) {
+      put(method, { ...named, handle: (request, { context }) => call(request, context) });
+    }
+    return found;
+  };
+
+  router.all("*", (request: Request, routing: Routing) => {
+    const operation = findOperations(routing.path).get(request.method);
+    routing.named = operation;
+    return operation?.call(request, routing.context);
+  });
+  router.all("*", (request: Request, routing: Routing) => {
+    const found = entriesAt(routing.path);
+    const [first] = found.values();
+    const entry = found.get(request.method);
+    routing.named = entry ?? first;
+    return entry ? entry.handle(request, routing) : respondOther(request, routing, found);
+  });
+
+  /** Responds to OPTIONS, and to a method that the path does not have. */
+  const respondOther = (
+    request: Request,
+    routing: Routing,
+    found: ReadonlyMap<string, Entry>,
+  ): Response => {
+    if (found.size === 0) return notFound();
+    const methods = [...found.keys()];
+    const allow = [...methods, "OPTIONS"].join(", ");
+    if (request.method !== "OPTIONS") return problem(405, `This path answers ${allow}`, { allow });
+    const headers: Record<string, string> = { allow };
+    if (isPreflight(request)) {
+      // A method that is not there is answered as the others: to allow it would allow its headers for them too.
+      const asked = found.get(request.headers.get("access-control-request-method") ?? "");
+      if (asked) routing.named = asked;
+      const { policy } = namedOf(routing);
+      // Browsers remember all methods of the response, so that each has to be open to the same origins.
+      const open = methods.filter((method) => found.get(method)!.policy === policy);
+      const isAllOfOwn = policy === ownPolicy && open.length === methods.length;
+      if (policy(request).headers.some(([name]) => name === ALLOW_ORIGIN)) {
+        Object.assign(headers, preflightHeaders(isAllOfOwn ? allow : open.join(", ")));
+      }
+    }
+    return new FastResponse(null, {
+      status: 204,
+      statusText: REASONS[204],
+      headers: new Headers(headers),
+    });
+  };
+
+  const findPath = (paths: readonly string[]) => paths.find((path) => entriesAt(path).size > 0);
+
+  return {
+    async fetch(request, ...context) {
+      // JavaScript hosts may hand over anything.
+      if (typeof request?.url !== "string" || typeof request.headers?.get !== "function") {
+        const error = new TypeError("what is to be answered is no Request");
+        log(describeError(error), { code: "error", level: "error", error });
+        return problem(500, FAILED);
+      }
+      const target = parseTarget(request.url);
+      const { pathname } = target ?? { pathname: "/" };
+      const path = options.prefix === "" ? pathname : findPath(prefix.strip(pathname)) ?? pathname;
+      const { method } = request;
+      const url = `http://localhost${path}`;
+      const routing: Routing = {
+        method,
+        url,
+        route: "*",
+        proxy: request,
+        target,
+        path,
+        context,
+        isFinished: false,
+      };
+      return await router.fetch(routing, routing);
+    },
+    matches({ url, originalUrl = url }) {
+      const target = parseTarget(url);
+      if (!target) return false;
+      // Only a router that has taken a mount's path off leaves less than the whole prefix.
+      const strip = originalUrl === url ? prefix.stripWhole : prefix.strip;
+      return findPath(strip(target.pathname)) !== undefined;
+    },
+    async warmUp() {
+      await resources.info.get().then(() => {}, options.onError);
+    },
+    onError: options.onError,
+    refresh: resources.refresh,
+    ready: resources.prepare,
+    close: resources.close,
+    [Symbol.asyncDispose]: resources.close,
+  };
+}
+
+/** What a client is told of an error: nothing of the inside. */
+const FAILED = "The service could not answer this request; its log says why";
+
+const ALLOW_ORIGIN = "access-control-allow-origin";
+
+function isBesideNode({ node, description }: ResolvedOptions): boolean {
+  if (node.url ?? node.kind) return true;
+  return description !== undefined && description !== "none";
+}
+
+/** Makes what makes the handlers of calls of the node. */
+function createCalls({ gateway, isDescribed }: Pick<Resources, "gateway" | "isDescribed">) {
+  return (
+    start: string,
+    refuse: (why: WhyNot) => Response,
+    choose: (gateway: Gateway) => (call: Call) => Promise<Response>,
+  ): Handler =>
+  async (request, { path, target }) => {
+    const opened = await gateway.get();
+    const whyNot = opened ? (await isDescribed() ? undefined : "unknown") : "off";
+    const content = { isRead: false };
+    const query = target!.search.slice(1);
+    const response = opened && !whyNot
+      ? await choose(opened)({ request, query, path: path.slice(start.length), content })
+      : refuse(whyNot ?? "off");
+    // The rest of the content is not waited for (RFC 9112, section 9.3).
+    if (!content.isRead && namesContent(request)) response.headers.set("connection", "close");
+    return response;
+  };
+}
+
+/** The states that a probe takes for healthy where it does not say. */
+const HEALTHY: ReadonlySet<string> = new Set(["ok", "syncing", "stale"]);
+
+/** Reads the states of a query such as `?accept=ok,syncing`; `undefined` if one is unknown. */
+function readAccepted(search: string): ReadonlySet<string> | undefined {
+  const lists = new URLSearchParams(search).getAll("accept");
+  if (lists.length === 0) return HEALTHY;
+  const states = lists.flatMap((list) => list.split(",")).map((state) => state.trim());
+  const isKnown = (state: string) => (STATUSES as readonly string[]).includes(state);
+  return states.every(isKnown) ? new Set(states) : undefined;
+}
+
+/** Makes a redirect. A relative `Location` works behind any proxy prefix (RFC 9110, section 10.2.2). */
+function redirect(location: string): Response {
+  return new FastResponse(null, {
+    status: 307,
+    statusText: REASONS[307],
+    headers: new Headers({ location, "content-length": "0", "cache-control": "no-cache" }),
+  });
+}
+
+/** Returns the path of a request, as the server gave it and as the client sent it. */
+function requestedPath(request: Request, { target }: Routing): RequestedPath {
+  const { originalUrl } = request as ServedRequest;
+  const original = typeof originalUrl === "string" ? parseTarget(originalUrl)?.pathname : undefined;
+  return { pathname: target!.pathname, original };
+}
+
+/** Paths of our own that may end with a slash: bitcoin-core of npm puts one at the end of its URL. */
+const WITH_SLASH = ["/", "/v1/", "/v1/rpc/"];
+
+/**
+ * Tells whether a path ends with a slash that no route has: itty-router matches `/v1/spec/` as `/v1/spec`, where the
+ * page's relative links would be wrong. The node's own paths may end with a slash.
+ */
+function hasExtraSlash(path: string): boolean {
+  return path.endsWith("/") && !path.startsWith("/v1/node/") && !WITH_SLASH.includes(path);
+}

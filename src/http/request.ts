@@ -1,0 +1,68 @@
+/**
+ * Reads the head of a request: its target, whether it has content, and whether a page of another origin sends it.
+ *
+ * @module
+ */
+
+/** A request as a server or a router may give it: with more than the standard says. */
+export interface ServedRequest extends Request {
+  /** The path and query that the client asked for, where a router has shortened `url`, as Express does. */
+  readonly originalUrl?: unknown;
+  /**
+   * Calls a listener when the response was sent, or its client has left. A server has this that wants a body as a
+   * whole: Bun 1.4 sends a stream without its length.
+   */
+  readonly whenSent?: ((listener: () => void) => void) | undefined;
+}
+
+/** A parsed request target (RFC 9112, section 3.2). */
+export interface RequestTarget {
+  readonly pathname: string;
+  /** With `?`, or empty. */
+  readonly search: string;
+  /** The host name in lower case, without a port; `undefined` if the target is only a path. */
+  readonly host: string | undefined;
+}
+
+/**
+ * Parses a request's `url`.
+ *
+ * @param url an absolute URL of HTTP, or a path: `node:http` gives the target as it was sent
+ * @returns `undefined` if it is neither
+ */
+export function parseTarget(url: string): RequestTarget | undefined {
+  const isPath = url.startsWith("/");
+  try {
+    // With a base, `//evil.example/` would name a host.
+    const target = new URL(isPath ? `http://localhost${url}` : url);
+    const { protocol, pathname, search, hostname } = target;
+    if (protocol !== "http:" && protocol !== "https:") return undefined;
+    return { pathname, search, host: isPath ? undefined : hostname };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Tells whether the head of a request says that there is content (RFC 9112, section 6). */
+export function namesContent({ headers }: Pick<Request, "headers">): boolean {
+  const length = headers.get("content-length");
+  return headers.has("transfer-encoding") || (length !== null && !/^0+$/.test(length));
+}
+
+/**
+ * Tells whether a page of another origin sends a request. Browsers say so to HTTPS and loopback addresses in
+ * `Sec-Fetch-Site` (Fetch Metadata, section 2.3). Elsewhere `Origin` is compared with `Host`, so a proxy
+ * has to hand that on. Programs send neither.
+ */
+export function isFromOtherOrigin({ headers, url }: Pick<Request, "headers" | "url">): boolean {
+  const site = headers.get("sec-fetch-site");
+  if (site !== null) return site !== "same-origin" && site !== "none";
+  const origin = headers.get("origin");
+  if (origin === null) return false;
+  // Pages without an origin send `null`.
+  if (!URL.canParse(origin)) return true;
+  const { protocol, host } = new URL(origin);
+  const own = headers.get("host");
+  const address = own === null ? url : `${protocol}//${own}`;
+  return !URL.canParse(address) || new URL(address).host !== host;
+}
