@@ -7,6 +7,7 @@ import type { DescriptionPlace } from "./description/place.ts";
 import { mistakesInOperations } from "./host-operations/check-operations.ts";
 import type { CheckedOptions, NodefaceOptions } from "./options.ts";
 import { OPTIONS, optionsWith } from "./options-schema.ts";
+import { HAS_SOCKETS } from "./platform.ts";
 import { describeMistake, type Mistake, readValue } from "./settings/check.ts";
 import { mistakesWithForward } from "./settings/forward-schema.ts";
 import { hasKind, unknownSources } from "./settings/unknown-sources.ts";
@@ -41,13 +42,21 @@ function withPlace({ description, ...others }: Read): CheckedOptions {
   return { ...others, description: from, servers };
 }
 
+const FORWARD_IN_WORKER: Mistake = {
+  path: ["forward"],
+  message: 'must be "off" in a worker, where calls are not forwarded to the node',
+  isKey: false,
+};
+
 /** What is wrong with options that are right one by one. */
 function mistakesBetween(
   { node = {}, info, operations = [], document, forward, hosts }: CheckedOptions,
 ): Mistake[] {
   // To load the kinds for their sources would delay the start.
   const isWhole = typeof info === "object" && !hasKind(node);
+  const isForwarding = forward !== undefined && forward !== "off";
   return [
+    ...isForwarding && !HAS_SOCKETS ? [FORWARD_IN_WORKER] : [],
     ...mistakesWithForward(forward, hosts, node.url !== undefined),
     ...mistakesInOperations(operations, document?.components),
     ...isWhole ? unknownSources(info, []) : [],

@@ -8,7 +8,6 @@ import { parseComparable } from "../json/lossless.ts";
 import { readParts } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
 import type { Answer } from "../http/message.ts";
-import { breakable } from "../call-out-for-gateway.ts";
 import { notFound } from "../http/no-route.ts";
 import { problem } from "../http/problem-details.ts";
 import type { Status } from "../http/status.ts";
@@ -172,8 +171,7 @@ const passOn = ({ access, method, answerHeaders: named }: NodeOperation) =>
   const headers = answerHeaders(answer.headers, named);
   const isEmpty = status === 204 || status === 205 || method === "HEAD";
   if (!answer.isWhole && !isEmpty) {
-    const body = breakable(streamOf(answer, end), answer.length);
-    return new Response(body, { status, headers });
+    return new Response(streamOf(answer, end), { status, headers });
   }
   end(isEmpty ? 0 : size);
   if (!isEmpty) headers["content-length"] = String(size);

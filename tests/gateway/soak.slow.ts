@@ -93,7 +93,7 @@ async function visit({ url }: Service, seconds: number): Promise<void> {
 }
 
 /** What a service holds when all have left, and the connections that it keeps have ended. */
-async function settled({ pid = 0 }: Service, node: RawNode) {
+async function settled({ pid }: Service, node: RawNode) {
   await until(() => Promise.resolve(node.open === 0), 45_000);
   await new Promise((resolve) => setTimeout(resolve, 3000));
   const [, kilobytes] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))!;
