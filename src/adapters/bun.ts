@@ -5,26 +5,21 @@
  */
 import { closeSync, openSync } from "node:fs";
 import { devNull } from "node:os";
-import type { Answer, Awaitable } from "../http/message.ts";
-import { isAnswer, isResponse, toResponse } from "../http/to-response.ts";
 import { withTimeout } from "../with-timeout.ts";
-import { beginRecord, type EndRecord } from "./answer-record.ts";
 import {
-  answerOf,
   type App,
+  beginEntry,
   type Callbacks,
+  checkServeOptions,
+  failure,
   type Listening,
   listening,
-  notify,
-  type OnError,
-  onErrorOf,
+  report,
   type ServeOptions,
-  unanswered,
+  TIMEOUTS,
   urlAt,
+  watched,
 } from "./shared.ts";
-import { checkServeOptions } from "./check-serve-options.ts";
-import { TIMEOUTS } from "./timeouts.ts";
-import { watchFailure } from "./watch-failure.ts";
 
 export type {
   AnswerRecord,
@@ -59,20 +54,12 @@ declare const Bun: {
 const IDLE_SECONDS = TIMEOUTS.silence / 1000;
 
 /** Starts a server; rejects if it cannot listen, or with a `TypeError` if an option is wrong. */
+// deno-lint-ignore require-await -- what is thrown becomes a rejection
 export async function serve(app: App, options: ServeOptions = {}): Promise<Listening> {
-  const { hostname, port } = await checkServeOptions(options);
-  const onError = onErrorOf(app, options);
+  const { hostname, port } = checkServeOptions(options);
   const listen = (port: number) =>
     Bun.serve({
-      fetch: (request, server) =>
-        options.onAnswer
-          ? record(
-            options.onAnswer,
-            request,
-            server,
-            (endRecord) => handle(app, request, server, onError, endRecord),
-          )
-          : handle(app, request, server, onError),
+      fetch: (request, server) => respond(app, options, request, server),
       hostname,
       port,
       // With `development: false`, Bun 1.4 lets two processes share a port.
@@ -99,7 +86,7 @@ function keepListening(first: BunServer, listen: () => BunServer): () => Promise
   /** Those that listen, or have requests under way. */
   const servers = new Set([first]);
   let current: BunServer | undefined = first;
-  // Resolves when the last answer has been sent.
+  // Resolves when the last response has been sent.
   const drain = async (server: BunServer) => {
     await server.stop(false);
     servers.delete(server);
@@ -136,84 +123,52 @@ function hasDescriptors(count: number): boolean {
   }
 }
 
-/** Answers a request; neither throws nor rejects. */
-function handle(
-  app: App,
-  request: Request,
-  server: BunServer,
-  onError: OnError,
-  endRecord?: EndRecord,
-): Response | Promise<Response> {
-  const answer = answerOf(app, request, () => request);
-  if (isAnswer(answer) && !answer.sent) return toResponse(answer);
-  return respond(request, server, answer, onError, endRecord);
-}
-
-/** Answers with a promise or a host's own response; never rejects. */
+/** Lets the app respond to a request; never rejects. */
 async function respond(
+  app: App,
+  callbacks: Callbacks,
   request: Request,
   server: BunServer,
-  answer: Awaitable<Answer | Response>,
-  onError: OnError,
-  endRecord?: EndRecord,
 ): Promise<Response> {
+  const endEntry = beginEntry(callbacks, request);
+  let response: Response | undefined;
+  if (endEntry) {
+    request.signal.addEventListener("abort", () => endEntry("aborted", response?.status));
+  }
+  const onFailure = (error: unknown) => {
+    // A disconnected client may make the stream fail.
+    if (request.signal.aborted) return;
+    endEntry?.("failed", response?.status);
+    report(error, app, callbacks);
+  };
   try {
     // A client that waits for the app is not idle.
     server.timeout(request, 0);
-    const given = await answer;
+    const given = await app.fetch(request);
     server.timeout(request, IDLE_SECONDS);
-    if (!isResponse(given)) return whole(given, request, server);
-    if (!given.body) return given;
-    const watched = watchFailure(given.body, (error) => {
-      // A disconnected client may make the stream fail.
-      if (request.signal.aborted) return;
-      endRecord?.("failed", given.status);
-      void notify(onError, error);
-    });
-    return new Response(watched, given);
+    // What says its length was prepared, and is sent without a stream.
+    const stream = given.headers.has("content-length") ? null : given.body;
+    response = stream ? new Response(watched(stream, onFailure), given) : given;
   } catch (error) {
-    void notify(onError, error);
-    return toResponse(unanswered());
+    report(error, app, callbacks);
+    response = failure();
   }
+  const { status } = response;
+  // The event `abort` comes a moment later.
+  if (endEntry) whenSent(request, server, () => setImmediate(() => endEntry("sent", status)));
+  return response;
 }
 
-const CHECK_INTERVAL_MS = 100;
+const SENT_INTERVAL_MS = 100;
 
 /**
- * Calls a function when the answer to a request is over. Bun 1.4 has no event for that, but `requestIP` is then
+ * Calls a function when the response to a request is over. Bun 1.4 has no event for that, but `requestIP` is then
  * null.
  */
-function whenAnswered(request: Request, server: BunServer, listener: () => void): void {
+function whenSent(request: Request, server: BunServer, listener: () => void): void {
   const check = () => {
-    if (server.requestIP(request)) setTimeout(check, CHECK_INTERVAL_MS);
+    if (server.requestIP(request)) setTimeout(check, SENT_INTERVAL_MS);
     else listener();
   };
   setImmediate(check);
-}
-
-/** Below this, in bytes, a body is the system's at once. */
-const WATCHED_MIN = 65_536;
-
-/** An answer whose body was kept for it. */
-function whole({ sent, ...answer }: Answer, request: Request, server: BunServer): Response {
-  if (!sent) return toResponse(answer);
-  if (!answer.rest && (answer.body?.byteLength ?? 0) < WATCHED_MIN) sent();
-  else whenAnswered(request, server, sent);
-  return toResponse(answer);
-}
-
-async function record(
-  onAnswer: NonNullable<Callbacks["onAnswer"]>,
-  request: Request,
-  server: BunServer,
-  answer: (endRecord: EndRecord) => Response | Promise<Response>,
-): Promise<Response> {
-  const endRecord = beginRecord(onAnswer, request);
-  const sent: { status?: number } = {};
-  request.signal.addEventListener("abort", () => endRecord("aborted", sent.status));
-  const response = await answer(endRecord);
-  sent.status = response.status;
-  // The event `abort` comes a moment later.
-  whenAnswered(request, server, () => setImmediate(() => endRecord("sent", sent.status)));
-  return response;
 }

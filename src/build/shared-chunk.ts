@@ -19,9 +19,7 @@ const SHARED = [
   "settings/flags-and-variables",
   "info/query-plan",
   "json/copy-as-json",
-  "adapters/answer-record",
-  "adapters/timeouts",
-  "adapters/check-serve-options",
+  "adapters/shared",
   "cli/configuration-error",
 ];
 

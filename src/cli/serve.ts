@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { AnsweringApp, ServeOptions } from "../adapters/shared.ts";
+import type { App, ServeOptions } from "../adapters/shared.ts";
 import { VERSION } from "../generated/build-info.js";
 import { isAlone } from "../info/info-without-node.ts";
 import { type AnsweringNodeface, assembleNodeface } from "../assemble-nodeface.ts";
@@ -63,10 +63,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   const make = (config: Config) =>
     makeService(config, writeRequests(config), startedAt, meters, told);
   let current = make(config);
-  const app: AnsweringApp = {
-    fetch: (request) => current.nodeface.fetch(request),
-    answer: (head, makeRequest) => current.nodeface.answer(head, makeRequest),
-  };
+  const app: App = { fetch: (request) => current.nodeface.fetch(request) };
   const options: ServeOptions = {
     hostname: config.host,
     port: config.port,

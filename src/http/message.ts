@@ -47,8 +47,6 @@ export interface Answer {
   readonly completed?: Answer[];
   /** `toResponse` fills it: the second argument of `Response`. */
   init?: ResponseInit;
-  /** `node-listener.ts` fills it: the body as Latin-1. */
-  text?: string;
 }
 
 /** A value or a promise of one. */

@@ -29,8 +29,7 @@ export function problem(
   detail: string,
   headers: Record<string, string> = {},
 ): Answer {
-  const content: ProblemDetails = { type: "about:blank", title: REASONS[status], status, detail };
-  const body = encoder.encode(JSON.stringify(content, null, 2) + "\n");
+  const body = encoder.encode(problemText(status, detail));
   return {
     status,
     headers: {
@@ -41,4 +40,10 @@ export function problem(
     },
     body,
   };
+}
+
+/** The content of an error, as {@linkcode problem} has it. */
+export function problemText(status: Status, detail: string): string {
+  const content: ProblemDetails = { type: "about:blank", title: REASONS[status], status, detail };
+  return JSON.stringify(content, null, 2) + "\n";
 }

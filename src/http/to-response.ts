@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Bytes, joinBytes } from "../bytes.ts";
+import { type Bytes, joinBytes, partsOf } from "../bytes.ts";
 import type { Answer } from "./message.ts";
 import { REASONS } from "./status.ts";
 
@@ -56,7 +56,7 @@ const blobs = new WeakMap<Uint8Array, Blob>();
 
 /**
  * A `Response` copies its bytes and keeps the copy until the client has read it; the bytes of a `Blob`
- * are shared (https://github.com/oven-sh/bun/issues/35138).
+ * are shared (https://github.com/oven-sh/bun/issues/35138). It has parts, of which Node and Deno copy one at a time.
  */
 function bodyOf(answer: Answer): Blob | ReadableStream<Bytes> | Answer["body"] {
   const { rest = [], sent } = answer;
@@ -67,6 +67,6 @@ function bodyOf(answer: Answer): Blob | ReadableStream<Bytes> | Answer["body"] {
   }
   if (sent) return streamOf(body, sent);
   let blob = blobs.get(body);
-  if (!blob) blobs.set(body, blob = new Blob([body]));
+  if (!blob) blobs.set(body, blob = new Blob([...partsOf(body)]));
   return blob;
 }

@@ -2,10 +2,9 @@
  * Serves a host's streams and a large answer. `/own/told` answers with the records and errors of earlier
  * requests and the number of cancelled streams.
  */
-import type { AnswerRecord } from "../../src/adapters/answer-record.ts";
-import type { AnsweringApp } from "../../src/adapters/shared.ts";
-import type { Answer } from "../../src/http/message.ts";
-import { assembleNodeface } from "../../src/assemble-nodeface.ts";
+import type { AnswerRecord, App } from "../../src/adapters/shared.ts";
+import { partsOf } from "../../src/bytes.ts";
+import { createNodeface } from "../../src/index.ts";
 import type { Operation } from "../../src/host-operations/operation.ts";
 import { serveHere } from "./_serve.ts";
 
@@ -45,21 +44,16 @@ const handle: Operation["handle"] = async (request, { what = "" }) => {
   return source ? new Response(new ReadableStream(source())) : new Response("short");
 };
 const operation = { operationId: "own", responses: { 200: { description: "What was given" } } };
-const nodeface = assembleNodeface({
+const nodeface = createNodeface({
   operations: [{ method: "GET", path: "/own/{what}", operation, handle }],
 });
 
 /** Larger than any buffer of a connection. */
-const body = new Uint8Array(32 * 1024 * 1024);
-const large: Answer = {
-  status: 200,
-  headers: { "content-length": String(body.byteLength) },
-  body,
-};
-const app: AnsweringApp = {
-  fetch: (request) => nodeface.fetch(request),
-  answer: (head, makeRequest) =>
-    head.url.endsWith("/large") ? large : nodeface.answer(head, makeRequest),
+const large = new Blob([...partsOf(new Uint8Array(32 * 1024 * 1024))]);
+const headers = { "content-length": String(large.size) };
+const app: App = {
+  fetch: (request) =>
+    request.url.endsWith("/large") ? new Response(large, { headers }) : nodeface.fetch(request),
 };
 
 await serveHere(app, {
