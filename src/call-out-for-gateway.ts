@@ -9,8 +9,7 @@ import type { Bytes } from "./bytes.ts";
 import { createClient, type OpenSocket, type SendOptions } from "./http1-client/client.ts";
 import type { ClientAnswer, ClientRequest } from "./http1-client/connection.ts";
 import { lazy } from "./lazy.ts";
-import { createFetch, holdsCertificates, PlatformError, type Tls } from "./platform.ts";
-import { withSignal } from "./with-timeout.ts";
+import { holdsCertificates, PlatformError, type Tls } from "./platform.ts";
 
 /** A call of another server. */
 export interface OutgoingCall extends ClientRequest, SendOptions {}
@@ -24,24 +23,15 @@ export type IncomingAnswer = ClientAnswer;
 export type CallOut = (call: OutgoingCall) => Promise<IncomingAnswer>;
 
 /**
- * Makes what calls other servers: on sockets where there are any, and else with `fetch`.
+ * Makes what calls other servers. There have to be sockets.
  *
- * @param tls as for `createFetch`
- * @throws {PlatformError} as `createFetch`
+ * @param tls whom to trust besides; without it, those that the runtime trusts
+ * @throws {PlatformError} if the text holds no certificate
  */
 export function createCallOut(tls?: Tls): CallOut {
   if (tls && !holdsCertificates(tls.ca)) {
     throw new PlatformError("it holds no certificate in PEM");
   }
-  const { process, navigator } = globalThis;
-  if (process?.versions?.node && navigator?.userAgent !== "Cloudflare-Workers") {
-    return callOutOfSockets(tls);
-  }
-  const fetch = createFetch(tls);
-  return (call) => callByFetch(fetch, call);
-}
-
-function callOutOfSockets(tls: Tls | undefined): CallOut {
   const client = lazy(async () => createClient(await openerOf(tls)));
   return async (call) => await (await client.get())(call, call);
 }
@@ -77,56 +67,4 @@ export function fetchOf(callOut: CallOut): typeof globalThis.fetch {
     const ok = status >= 200 && status < 300;
     return { ok, status, headers: answered, body: content } as Response;
   };
-}
-
-async function callByFetch(
-  fetch: typeof globalThis.fetch,
-  { method, url, headers, body, signal }: OutgoingCall,
-): Promise<IncomingAnswer> {
-  const init = { method, headers, body: body ?? null, redirect: "manual", signal } as const;
-  const response = await withSignal(fetch(url, init), signal);
-  const reader = response.body?.getReader();
-  const cancel = () => void reader?.cancel().catch(() => {});
-  let received = 0;
-  return {
-    status: response.status,
-    headers: response.headers,
-    async next() {
-      const { value } = reader ? await withSignal(reader.read(), signal) : {};
-      received += value?.byteLength ?? 0;
-      return value as Bytes | undefined;
-    },
-    // Nobody tells what stands around chunks.
-    received: () => received,
-    cancel,
-  };
-}
-
-/** What workerd adds to the streams. */
-interface WorkerdStreams {
-  FixedLengthStream?: new (length: number) => TransformStream<Bytes, Bytes>;
-}
-
-/**
- * Whether a client can see that a body of unknown length breaks off: workerd sends the last chunk even where a stream
- * fails (seen in 2026-11).
- */
-export const SHOWS_BREAKS: boolean = !(globalThis as WorkerdStreams).FixedLengthStream;
-
-/**
- * Whether a request whose client has left may be forgotten: workerd then runs none of its timers, and no `finally`
- * (seen in 2026-11).
- */
-export const FORGETS_REQUESTS: boolean = !SHOWS_BREAKS;
-
-/** A body that looks broken where its stream fails, as far as {@linkcode SHOWS_BREAKS} allows. */
-export function breakable(
-  stream: ReadableStream<Bytes>,
-  length: number | undefined,
-): ReadableStream<Bytes> {
-  const { FixedLengthStream } = globalThis as WorkerdStreams;
-  if (!FixedLengthStream || length === undefined) return stream;
-  const { readable, writable } = new FixedLengthStream(length);
-  void stream.pipeTo(writable).catch(() => {});
-  return readable;
 }

@@ -232,6 +232,13 @@ function killGroup(leader: number): boolean {
   }
 }
 
+/**
+ * Whether this runtime opens sockets: Node, Deno and Bun do, a worker at the edge has `fetch` alone. With
+ * `nodejs_compat`, workerd has `process.versions.node` too.
+ */
+export const HAS_SOCKETS: boolean = globalThis.process?.versions?.node !== undefined &&
+  globalThis.navigator?.userAgent !== "Cloudflare-Workers";
+
 /** A certificate authority of one's own. */
 export interface Tls {
   /** Certificates in PEM. */
@@ -256,16 +263,10 @@ export function createFetch(tls?: Tls): typeof fetch {
   if (tls && !holdsCertificates(tls.ca)) {
     throw new PlatformError("it holds no certificate in PEM");
   }
-  const { Bun, Deno, process, navigator } = globalThis as typeof globalThis & {
-    Bun?: unknown;
-    Deno?: DenoClients;
-  };
+  const { Bun, Deno } = globalThis as typeof globalThis & { Bun?: unknown; Deno?: DenoClients };
   if (Bun) return fetchOfBun(tls);
   if (Deno) return fetchOfDeno(Deno, tls);
-  // workerd has `process` as well.
-  if (process?.versions?.node && navigator?.userAgent !== "Cloudflare-Workers") {
-    return fetchOfNode(tls);
-  }
+  if (HAS_SOCKETS) return fetchOfNode(tls);
   if (tls) throw new PlatformError("this runtime takes no certificate authority of one's own");
   return (input, init) => fetch(input, init);
 }

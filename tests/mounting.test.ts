@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { type Listener, listener } from "../src/adapters/node-listener.ts";
+import { type Listener, listener } from "../src/adapters/node.ts";
 import { createNodeface, type Operation } from "../src/index.ts";
 
 const mounting = suite("mounted in a host");

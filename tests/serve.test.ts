@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { serve as Serve, ServeOptions } from "../src/adapters/node.ts";
-import { checkServeOptions } from "../src/adapters/check-serve-options.ts";
+import { checkServeOptions } from "../src/adapters/shared.ts";
 import { createNodeface } from "../src/index.ts";
 
 const name = "Deno" in globalThis ? "deno" : "Bun" in globalThis ? "bun" : "node";
@@ -18,10 +18,10 @@ serving("listens on this machine only unless told otherwise, and says where", as
   await server.close();
 });
 
-serving("without options it listens on port 8080", async () => {
-  assert.equal(await checkServeOptions(), { hostname: "127.0.0.1", port: 8080 });
+serving("without options it listens on port 8080", () => {
+  assert.equal(checkServeOptions({}), { hostname: "127.0.0.1", port: 8080 });
   const unset = { hostname: undefined, port: undefined, onError: undefined };
-  assert.equal(await checkServeOptions(unset), { hostname: "127.0.0.1", port: 8080 });
+  assert.equal(checkServeOptions(unset), { hostname: "127.0.0.1", port: 8080 });
 });
 
 serving("its URL has the address of a name", async () => {
@@ -31,9 +31,9 @@ serving("its URL has the address of a name", async () => {
   await server.close();
 });
 
-serving("an IPv6 address is taken with and without its brackets", async () => {
+serving("an IPv6 address is taken with and without its brackets", () => {
   for (const hostname of ["::1", "[::1]"]) {
-    assert.is((await checkServeOptions({ hostname })).hostname, "::1");
+    assert.is(checkServeOptions({ hostname }).hostname, "::1");
   }
 });
 

@@ -1,11 +1,9 @@
 import { once } from "node:events";
-import { createServer, type ServerResponse } from "node:http";
-import { type AddressInfo, connect } from "node:net";
-import { FastResponse } from "srvx/node";
+import { connect } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { createConnections } from "../src/adapters/node-connections.ts";
-import { listener } from "../src/adapters/node-listener.ts";
+import { FastResponse } from "srvx";
+import { createNodeServer, listen, urlOf } from "../src/adapters/node-server.ts";
 import { until } from "./_gateway.ts";
 
 const slow = suite("clients that read slowly");
@@ -17,31 +15,23 @@ const PART = new Uint8Array(65_536);
 const LONG = new Uint8Array(50_000_000);
 const REQUEST = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
-const [fromBytes, fromStream] = [
-  listener({ fetch: () => new FastResponse(LONG) }),
-  listener({ fetch: () => new Response(LONG) }),
-];
-
-/** How a long response is written. */
-const WAYS: Readonly<Record<string, (response: ServerResponse) => void>> = {
-  "part by part": (response) => writeOn(response.writeHead(200)),
-  "from bytes": (response) => fromBytes(response.req, response),
-  "from a stream": (response) => fromStream(response.req, response),
+/** What a long response is made of. */
+const WAYS: Readonly<Record<string, () => Response>> = {
+  "part by part": () =>
+    new Response(new ReadableStream({ pull: (controller) => controller.enqueue(PART) })),
+  "from prepared bytes": () => new FastResponse(LONG),
+  "from bytes": () => new Response(LONG),
+  "from a blob": () => new Response(new Blob([LONG])),
 };
 
 // On Bun, its own server disconnects them.
 for (const [way, respond] of "Bun" in globalThis ? [] : Object.entries(WAYS)) {
   slow(`are cut where they take less than the least, and no others: ${way}`, async () => {
-    const connections = createConnections(SLOWEST);
-    const http = createServer((_, response) => {
-      connections.addAnswer(response);
-      respond(response);
-    });
-    http.on("connection", connections.add);
+    const { http, close } = createNodeServer({ fetch: respond }, {}, SLOWEST);
     let cut = 0;
     http.on("connection", (socket) => socket.once("close", () => cut++));
-    await once(http.listen(0, "127.0.0.1"), "listening");
-    const { port } = http.address() as AddressInfo;
+    await listen(http, { hostname: "127.0.0.1", port: 0 });
+    const port = Number(new URL(urlOf(http)).port);
     const [steady, slowly] = [connect(port, "127.0.0.1"), connect(port, "127.0.0.1")];
     const drip = setInterval(() => slowly.read(1000), 20);
     try {
@@ -59,17 +49,9 @@ for (const [way, respond] of "Bun" in globalThis ? [] : Object.entries(WAYS)) {
     } finally {
       clearInterval(drip);
       for (const socket of [steady, slowly]) socket.destroy();
-      http.close();
-      await connections.end();
+      await close();
     }
   });
 }
 
 slow.run();
-
-/** Writes as long as somebody reads. */
-function writeOn(response: ServerResponse): void {
-  if (response.destroyed) return;
-  if (response.write(PART)) setImmediate(() => writeOn(response));
-  else response.once("drain", () => writeOn(response));
-}

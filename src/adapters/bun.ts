@@ -7,22 +7,20 @@ import { closeSync, openSync } from "node:fs";
 import { devNull } from "node:os";
 import type { ServedRequest } from "../http/request.ts";
 import { withTimeout } from "../with-timeout.ts";
-import { beginRecord, type EndRecord } from "./answer-record.ts";
 import {
   type App,
+  beginEntry,
   type Callbacks,
+  checkServeOptions,
+  failure,
   type Listening,
   listening,
-  notify,
-  type OnError,
-  onErrorOf,
+  report,
   type ServeOptions,
-  unanswered,
+  TIMEOUTS,
   urlAt,
+  watched,
 } from "./shared.ts";
-import { checkServeOptions } from "./check-serve-options.ts";
-import { TIMEOUTS } from "./timeouts.ts";
-import { watchFailure } from "./watch-failure.ts";
 
 export type {
   AnswerRecord,
@@ -57,20 +55,12 @@ declare const Bun: {
 const IDLE_SECONDS = TIMEOUTS.silence / 1000;
 
 /** Starts a server; rejects if it cannot listen, or with a `TypeError` if an option is wrong. */
+// deno-lint-ignore require-await -- what is thrown becomes a rejection
 export async function serve(app: App, options: ServeOptions = {}): Promise<Listening> {
-  const { hostname, port } = await checkServeOptions(options);
-  const onError = onErrorOf(app, options);
+  const { hostname, port } = checkServeOptions(options);
   const listen = (port: number) =>
     Bun.serve({
-      fetch: (request, server) =>
-        options.onAnswer
-          ? record(
-            options.onAnswer,
-            request,
-            server,
-            (endRecord) => handle(app, request, server, onError, endRecord),
-          )
-          : handle(app, request, server, onError),
+      fetch: (request, server) => respond(app, options, request, server),
       hostname,
       port,
       // With `development: false`, Bun 1.4 lets two processes share a port.
@@ -97,7 +87,7 @@ function keepListening(first: BunServer, listen: () => BunServer): () => Promise
   /** Those that listen, or have requests under way. */
   const servers = new Set([first]);
   let current: BunServer | undefined = first;
-  // Resolves when the last answer has been sent.
+  // Resolves when the last response has been sent.
   const drain = async (server: BunServer) => {
     await server.stop(false);
     servers.delete(server);
@@ -134,61 +124,55 @@ function hasDescriptors(count: number): boolean {
   }
 }
 
-/** Responds to a request; never rejects. */
-async function handle(
+/** Lets the app respond to a request; never rejects. */
+async function respond(
   app: App,
+  callbacks: Callbacks,
   request: Request,
   server: BunServer,
-  onError: OnError,
-  endRecord?: EndRecord,
 ): Promise<Response> {
-  const whenSent: ServedRequest["whenSent"] = (listener) => whenAnswered(request, server, listener);
+  const endEntry = beginEntry(callbacks, request);
+  let response: Response | undefined;
+  if (endEntry) {
+    request.signal.addEventListener("abort", () => endEntry("aborted", response?.status));
+  }
+  const onFailure = (error: unknown) => {
+    // A disconnected client may make the stream fail.
+    if (request.signal.aborted) return;
+    endEntry?.("failed", response?.status);
+    report(error, app, callbacks);
+  };
   try {
     // A client that waits for the app is not idle.
     server.timeout(request, 0);
-    const response = await app.fetch(Object.assign(request, { whenSent }));
-    server.timeout(request, IDLE_SECONDS);
-    // To look at the body of what has a length would make it a stream.
-    if (response.headers.has("content-length") || !response.body) return response;
-    const watched = watchFailure(response.body, (error) => {
-      // A disconnected client may make the stream fail.
-      if (request.signal.aborted) return;
-      endRecord?.("failed", response.status);
-      void notify(onError, error);
+    const served: ServedRequest = Object.assign(request, {
+      whenSent: (listener: () => void) => whenSent(request, server, listener),
     });
-    return new Response(watched, response);
+    const given = await app.fetch(served);
+    server.timeout(request, IDLE_SECONDS);
+    // What says its length was prepared, and is sent without a stream.
+    const stream = given.headers.has("content-length") ? null : given.body;
+    response = stream ? new Response(watched(stream, onFailure), given) : given;
   } catch (error) {
-    void notify(onError, error);
-    return unanswered();
+    report(error, app, callbacks);
+    response = failure();
   }
+  const { status } = response;
+  // The event `abort` comes a moment later.
+  if (endEntry) whenSent(request, server, () => setImmediate(() => endEntry("sent", status)));
+  return response;
 }
 
-const CHECK_INTERVAL_MS = 100;
+const SENT_INTERVAL_MS = 100;
 
 /**
- * Calls a function when the answer to a request is over. Bun 1.4 has no event for that, but `requestIP` is then
+ * Calls a function when the response to a request is over. Bun 1.4 has no event for that, but `requestIP` is then
  * null.
  */
-function whenAnswered(request: Request, server: BunServer, listener: () => void): void {
+function whenSent(request: Request, server: BunServer, listener: () => void): void {
   const check = () => {
-    if (server.requestIP(request)) setTimeout(check, CHECK_INTERVAL_MS);
+    if (server.requestIP(request)) setTimeout(check, SENT_INTERVAL_MS);
     else listener();
   };
   setImmediate(check);
-}
-
-async function record(
-  onAnswer: NonNullable<Callbacks["onAnswer"]>,
-  request: Request,
-  server: BunServer,
-  answer: (endRecord: EndRecord) => Promise<Response>,
-): Promise<Response> {
-  const endRecord = beginRecord(onAnswer, request);
-  const sent: { status?: number } = {};
-  request.signal.addEventListener("abort", () => endRecord("aborted", sent.status));
-  const response = await answer(endRecord);
-  sent.status = response.status;
-  // The event `abort` comes a moment later.
-  whenAnswered(request, server, () => setImmediate(() => endRecord("sent", sent.status)));
-  return response;
 }

@@ -6,9 +6,15 @@
  */
 import type { Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
-import { type Address, checkServeOptions } from "./check-serve-options.ts";
-import { type App, type Listening, listening, type ServeOptions } from "./shared.ts";
-import { createHttpServer, listen, urlOf } from "./node-http-server.ts";
+import { createNodeServer, listen, urlOf } from "./node-server.ts";
+import {
+  type Address,
+  type App,
+  checkServeOptions,
+  type Listening,
+  listening,
+  type ServeOptions,
+} from "./shared.ts";
 
 export type {
   AnswerRecord,
@@ -27,13 +33,13 @@ const CHECK_INTERVAL_MS = 2000;
 
 /** Starts a server; rejects if it cannot listen, or with a `TypeError` if an option is wrong. */
 export async function serve(app: App, options: ServeOptions = {}): Promise<Listening> {
-  const address = await checkServeOptions(options);
-  const { http, end } = await createHttpServer(app, options);
+  const address = checkServeOptions(options);
+  const { http, close } = createNodeServer(app, options);
   await listen(http, address);
   const stopChecking = keepAccepting(http, address);
   return listening(urlOf(http), () => {
     stopChecking();
-    return end();
+    return close();
   });
 }
 

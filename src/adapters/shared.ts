@@ -1,14 +1,24 @@
 /**
- * The types and functions that all adapters share.
+ * What all adapters share: the form of an app and of a server, the check of its options, its timeouts and the
+ * entries of its access log.
  *
  * @module
  */
-import { problem } from "../http/problem-details.ts";
 import type { Closeable } from "../closeable.ts";
-import type { AnswerRecord } from "./answer-record.ts";
+import { SECURITY_HEADERS } from "../http/cors.ts";
+import { problem, type Status } from "../http/problem-details.ts";
+import { didYouMean, nearest } from "../nearest.ts";
+import { describeValue } from "../untrusted-text.ts";
 
-export type { AnswerRecord, Outcome } from "./answer-record.ts";
 export type { Closeable } from "../closeable.ts";
+
+/** An app that can be served; every `Nodeface` is one. */
+export interface App {
+  /** @param context what the app's own handlers are given: `listener` has the `IncomingMessage` for them */
+  fetch(request: Request, ...context: unknown[]): Response | Promise<Response>;
+  /** Whether a request is for this app. @default all are */
+  matches?(request: { readonly url: string; readonly originalUrl?: string | undefined }): boolean;
+}
 
 /** The options of a server. Others are refused. */
 export interface ServeOptions extends Callbacks {
@@ -18,20 +28,100 @@ export interface ServeOptions extends Callbacks {
   port?: number | undefined;
 }
 
-/** Functions that a server calls. An error that they throw must not change the answer. */
+/** Functions that a server calls. An error that they throw must not change the response. */
 export interface Callbacks {
-  /** Called once for each request, when its answer has ended. May be replaced while the server runs. */
+  /** Called once for each request, when its response has ended. May be replaced while the server runs. */
   onAnswer?: ((record: AnswerRecord) => void) | undefined;
   /** Called with an error of a response's stream or of the app. @default the log of a `Nodeface`, or console.error */
   onError?: ((error: unknown) => void) | undefined;
 }
 
+/** The entry of a request in an access log. */
+export interface AnswerRecord {
+  /** Absent if the parser refused the request. */
+  readonly method?: string | undefined;
+  /** An absolute URL, or the path and query of the request target; absent as `method` is. */
+  readonly url?: string | undefined;
+  /** Absent if the client disconnected before the response. */
+  readonly status?: number | undefined;
+  readonly outcome: Outcome;
+  readonly milliseconds: number;
+}
+
+/**
+ * How a response ended: `sent`, the system has all of it; `aborted`, the connection was closed before;
+ * `failed`, its stream failed.
+ */
+export type Outcome = "sent" | "aborted" | "failed";
+
 /** A listening server. `await using` closes it. */
 export interface Listening extends Closeable {
   /** The address that it listens on, such as `http://127.0.0.1:8080/`, even if its host was a name. */
   readonly url: string;
-  /** Stops listening; resolves when the last answer has been sent. May be called again. */
+  /** Stops listening; resolves when the last response has been sent. May be called again. */
   close(): Promise<void>;
+}
+
+/** Timeouts in milliseconds. Together they disconnect every idle client within 30 seconds. */
+export const TIMEOUTS = {
+  /** From the start of the connection, or the end of the last response, to the end of a request's head. */
+  head: 10_000,
+  /** From the end of a request's head to the end of its content. */
+  content: 10_000,
+  /** Without a byte sent or received; `node:http` waits twice that for a client that does not read. */
+  silence: 13_000,
+  /** The interval at which `head` is checked. */
+  check: 2_000,
+  /** From the call of `close` to the end of the last response. */
+  grace: 5_000,
+} as const;
+
+/** Where a server is to listen. */
+export interface Address {
+  /** A host name, or an IP literal without brackets. */
+  readonly hostname: string;
+  readonly port: number;
+}
+
+/** What each option must be. */
+const RULES: Readonly<
+  Record<keyof ServeOptions, { isValid: (value: unknown) => boolean; expected: string }>
+> = {
+  hostname: {
+    isValid: (value) =>
+      typeof value === "string" && /^([^\s/:[\]]+|\[?[\da-f:.]+(%[\w.-]+)?\]?)$/i.test(value),
+    expected: 'a host name or an IP address such as "127.0.0.1"',
+  },
+  port: {
+    isValid: (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 65_535,
+    expected: "a whole number from 0 to 65535",
+  },
+  onAnswer: { isValid: (value) => typeof value === "function", expected: "a function" },
+  onError: { isValid: (value) => typeof value === "function", expected: "a function" },
+};
+
+/**
+ * Checks the options of a server and gives the defaults of its address.
+ *
+ * @throws {TypeError} with a line for each option that is wrong
+ */
+export function checkServeOptions(options: ServeOptions): Address {
+  const names = Object.keys(RULES);
+  const mistakes: string[] = [];
+  for (const [key, value] of Object.entries(options)) {
+    const rule = Object.hasOwn(RULES, key) ? RULES[key as keyof ServeOptions] : undefined;
+    if (!rule) {
+      const meant = nearest(key, names);
+      const expected = meant ? didYouMean(meant) : `; there are ${names.join(", ")}`;
+      mistakes.push(`${key} is no key here${expected}`);
+    } else if (value !== undefined && !rule.isValid(value)) {
+      mistakes.push(`${key} must be ${rule.expected}, not ${describeValue(value)}`);
+    }
+  }
+  if (mistakes.length === 1) throw new TypeError(mistakes[0]);
+  if (mistakes.length > 1) throw new TypeError(["wrong options:", ...mistakes].join("\n  "));
+  const { hostname = "127.0.0.1", port = 8080 } = options;
+  return { hostname: hostname.replace(/^\[|\]$/g, ""), port };
 }
 
 /** Makes what `serve` returns. */
@@ -41,38 +131,89 @@ export function listening(url: string, close: () => Promise<void>): Listening {
   return { url, close: closeOnce, [Symbol.asyncDispose]: closeOnce };
 }
 
-/** An app that can be served; every `Nodeface` is one. */
-export interface App {
-  fetch(request: Request, ...context: unknown[]): Response | Promise<Response>;
-  /** Whether a request is for this app. @default all are */
-  matches?(request: { readonly url: string; readonly originalUrl?: string | undefined }): boolean;
-}
-
-/** Takes an error; may throw or reject. */
-export type OnError = NonNullable<Callbacks["onError"]>;
-
-/** Who is told of an error. */
-export function onErrorOf(app: App, { onError }: Callbacks): OnError {
-  // A `Nodeface` has one, which its type does not show.
-  return onError ?? (app as Pick<Callbacks, "onError">).onError ?? console.error;
-}
-
-/** Calls one of {@linkcode Callbacks}; ignores what it throws or rejects with. */
-export async function notify<T>(callback: (value: T) => unknown, value: T): Promise<void> {
-  try {
-    await callback(value);
-  } catch {
-    // An error of a callback must not change the answer.
-  }
-}
-
-/** Makes the response where an app throws, which a `Nodeface` does not. */
-export function unanswered(): Response {
-  return problem(500, "This request could not be answered");
-}
-
 /** The URL of a server; an IPv6 address may be with or without brackets. */
 export function urlAt(address: string, port: number): string {
   const host = /^[^[].*:/.test(address) ? `[${address}]` : address;
   return `http://${host}:${port}/`;
 }
+
+/** Ends an entry of the access log. Only the first call has an effect. */
+export type EndEntry = (outcome: Outcome, status?: number) => void;
+
+/**
+ * Begins the entry of a request.
+ *
+ * @param request `undefined` if the parser refused it
+ * @returns `undefined` where nobody keeps a log
+ */
+export function beginEntry(
+  { onAnswer }: Callbacks,
+  request?: { readonly method: string; readonly url: string },
+): EndEntry | undefined {
+  if (!onAnswer) return undefined;
+  const began = performance.now();
+  let hasEnded = false;
+  return (outcome, status) => {
+    if (hasEnded) return;
+    hasEnded = true;
+    const milliseconds = performance.now() - began;
+    const { method, url } = request ?? {};
+    void notify(onAnswer, {
+      ...(method !== undefined && { method }),
+      ...(url !== undefined && { url }),
+      ...(status !== undefined && { status }),
+      outcome,
+      milliseconds,
+    });
+  };
+}
+
+/** Tells an error to the one who is to know of it. */
+export function report(error: unknown, app: App, { onError }: Callbacks): void {
+  const { onError: log } = app as { onError?: Callbacks["onError"] };
+  void notify(onError ?? log ?? console.error, error);
+}
+
+/** Calls one of {@linkcode Callbacks}; ignores what it throws or rejects with. */
+async function notify<T>(callback: (value: T) => unknown, value: T): Promise<void> {
+  try {
+    await callback(value);
+  } catch {
+    // An error of a callback must not change the response.
+  }
+}
+
+/**
+ * Wraps the stream of a body.
+ *
+ * @param onFailure called with the stream's error, before its reader gets it; not called on `cancel`
+ * @param partMax the longest part that is passed on, in bytes
+ */
+export function watched(
+  body: ReadableStream<Uint8Array>,
+  onFailure: (error: unknown) => void,
+  partMax: number = Infinity,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  let rest: Uint8Array | undefined;
+  return new ReadableStream({
+    async pull(controller) {
+      rest ??= await reader.read().then(({ value }) => value, (error) => {
+        onFailure(error);
+        throw error;
+      });
+      if (!rest) return controller.close();
+      controller.enqueue(rest.byteLength > partMax ? rest.subarray(0, partMax) : rest);
+      rest = rest.byteLength > partMax ? rest.subarray(partMax) : undefined;
+    },
+    cancel: (reason) => reader.cancel(reason),
+  }, { highWaterMark: 0 });
+}
+
+/** Makes a response that an adapter gives by itself, without asking the app. */
+export function refusal(status: Status, detail: string): Response {
+  return problem(status, detail, SECURITY_HEADERS);
+}
+
+/** The response where an app throws, which a `Nodeface` does not. */
+export const failure = (): Response => refusal(500, "This request could not be answered");

@@ -18,9 +18,7 @@ const SHARED = [
   "options-schema",
   "info/query-plan",
   "json/copy-as-json",
-  "adapters/answer-record",
-  "adapters/timeouts",
-  "adapters/check-serve-options",
+  "adapters/shared",
 ];
 
 /**

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { AnswerRecord } from "../adapters/answer-record.ts";
+import type { AnswerRecord } from "../adapters/shared.ts";
 import { parseTarget } from "../http/request.ts";
 
 /** The forms that a line may have. */

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type CallOut, FORGETS_REQUESTS } from "../call-out-for-gateway.ts";
+import type { CallOut } from "../call-out-for-gateway.ts";
 import type { Auth } from "../info/sources/give-credentials.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { following, withSignal } from "../with-timeout.ts";
@@ -61,9 +61,6 @@ export interface LeaseOptions {
   readonly concurrency: number;
 }
 
-/** How often a call that waits for a slot looks for those that were forgotten, in milliseconds. */
-const SWEEP_INTERVAL = 200;
-
 /** How long what is under way may take when the service ends, in milliseconds. */
 const GRACE = 4000;
 
@@ -73,8 +70,6 @@ export function createLeases({ callOut, auth, timeout, limit, concurrency }: Lea
   const budget = createBudget();
   /** Breaks off what is under way at the node; where nobody waits for it, or all. */
   const underWay = new Set<(isAll: boolean) => void>();
-  /** When the calls of requests that may be forgotten should have ended. */
-  const ends = new Map<() => void, number>();
   let closing: ReturnType<typeof setTimeout> | undefined;
 
   const begin: Leases["begin"] = async (lane, isHeavy, gone) => {
@@ -114,7 +109,6 @@ export function createLeases({ callOut, auth, timeout, limit, concurrency }: Lea
       isFree = true;
       giveBack();
       underWay.delete(breakOff);
-      ends.delete(forget);
       if (underWay.size === 0) clearTimeout(closing);
     };
     const end = () => {
@@ -132,21 +126,11 @@ export function createLeases({ callOut, auth, timeout, limit, concurrency }: Lea
       room.end();
       finish();
     };
-    const forget = () => {
-      room.end();
-      clearTimeout(timer);
-      free();
-      node.abort();
-    };
-    const sweep = FORGETS_REQUESTS ? setInterval(endForgotten, SWEEP_INTERVAL) : undefined;
-    if (FORGETS_REQUESTS) ends.set(forget, performance.now() + timeout);
     try {
       giveBack = await slots.take(lane, isHeavy, client.signal);
     } catch (error) {
       end();
       throw error;
-    } finally {
-      clearInterval(sweep);
     }
     client.signal.addEventListener("abort", end);
     return {
@@ -175,19 +159,6 @@ export function createLeases({ callOut, auth, timeout, limit, concurrency }: Lea
         return { ...answer, next: () => withSignal(answer.next(), client.signal) };
       },
     };
-  };
-
-  /** Ends the calls of requests that were forgotten. */
-  const endForgotten = () => {
-    const now = performance.now();
-    for (const [forget, deadline] of ends) {
-      if (now <= deadline) continue;
-      try {
-        forget();
-      } catch {
-        // What belongs to another request cannot be cancelled; slot and bytes were given back before.
-      }
-    }
   };
 
   return {

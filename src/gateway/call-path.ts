@@ -8,7 +8,6 @@ import type { Bytes } from "../bytes.ts";
 import { parseComparable } from "../json/lossless.ts";
 import { readParts } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
-import { breakable } from "../call-out-for-gateway.ts";
 import { notFound, problem, REASONS } from "../http/problem-details.ts";
 import type { NodeOperation, NodeParameter } from "../openapi/callable-operations.ts";
 import { acceptFor } from "./accepted-types.ts";
@@ -171,7 +170,7 @@ const passOn =
       new FastResponse(body, { status, statusText, headers: Object.entries(headers) });
     const isEmpty = status === 204 || status === 205 || method === "HEAD";
     if (!answer.isWhole && !isEmpty) {
-      return respond(breakable(streamOf(answer, end), answer.length));
+      return respond(streamOf(answer, end));
     }
     end(isEmpty ? 0 : size);
     if (!isEmpty) headers["content-length"] = String(size);

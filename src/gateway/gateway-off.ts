@@ -6,6 +6,7 @@
  */
 import { problem } from "../http/problem-details.ts";
 import { jsonResponse } from "./make-json-answer.ts";
+import { HAS_SOCKETS } from "../platform.ts";
 import { CODES } from "./rpc-error-codes.ts";
 
 /** Why no call is forwarded. */
@@ -23,8 +24,10 @@ const REFUSALS: Readonly<Record<WhyNot, Refusal>> = {
   off: {
     status: 403,
     code: CODES.notAllowed,
-    message: "This service shows what the node can do, and does not forward calls to it; " +
-      'the setting "forward" says what is',
+    message: HAS_SOCKETS
+      ? "This service shows what the node can do, and does not forward calls to it; " +
+        'the setting "forward" says what is'
+      : "This service runs in a worker, where calls are not forwarded to the node",
     headers: {},
   },
   // A 404 would tell a client that the node has no such method.

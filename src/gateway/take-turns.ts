@@ -3,8 +3,6 @@
  *
  * @module
  */
-import { FORGETS_REQUESTS } from "../call-out-for-gateway.ts";
-
 /** What is read in less than about a millisecond, in bytes. */
 const SMALL = 32_768;
 
@@ -18,8 +16,7 @@ const pause = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
  * @param size in bytes
  */
 export function inTurn<T>(size: number, read: () => T | Promise<T>): T | Promise<T> {
-  // Where requests may be forgotten, one would wait for another's for ever.
-  if (size <= SMALL || FORGETS_REQUESTS) return read();
+  if (size <= SMALL) return read();
   const done = last.then(read);
   last = done.then(pause, pause);
   return done;

@@ -5,12 +5,7 @@
  */
 import { type Bytes, createCollector } from "../bytes.ts";
 import type { Attempt, Auth } from "../info/sources/give-credentials.ts";
-import {
-  type CallOut,
-  type IncomingAnswer,
-  type SendOptions,
-  SHOWS_BREAKS,
-} from "../call-out-for-gateway.ts";
+import type { CallOut, IncomingAnswer, SendOptions } from "../call-out-for-gateway.ts";
 import { SMALL } from "./bytes-under-way.ts";
 import { sizeText } from "./forward-settings.ts";
 
@@ -33,8 +28,6 @@ export interface UpstreamAnswer {
   /** How many these are, and how many have come on the wire for them. */
   readonly size: number;
   readonly received: number;
-  /** The length of the whole answer, in bytes, where the node says it. */
-  readonly length: number | undefined;
   /** Reads the next bytes; `undefined` at the end. Rejects where the answer breaks off or is too long. */
   next(): Promise<Bytes | undefined>;
   /** Reads the rest, up to the limit, and keeps nothing of it; resolves when the node has said all. */
@@ -77,8 +70,7 @@ export interface CallSignals {
  * Sends a call. Where the node wants another secret it is sent again, since it was not carried out.
  *
  * @param isRead whether it may also be sent again where a kept connection turns out to be closed
- * @param collect how many bytes are read before this resolves; all of them where a client could not see that the rest
- * breaks off
+ * @param collect how many bytes are read before this resolves
  * @throws {UpstreamError} if there is no answer that can be passed on
  */
 export async function callNode(
@@ -92,7 +84,6 @@ export async function callNode(
   // What must not arrive twice has a fresh connection, which it keeps where the node asks for a secret.
   const answer = await (isRead ? auth.exchange(begin) : begin({}));
   const { status, headers } = answer;
-  const said = lengthOf(answer);
   let size = 0;
   let isWhole = false;
   const next = async () => {
@@ -115,9 +106,8 @@ export async function callNode(
   try {
     const refusal = refusalOf(answer, limit);
     if (refusal !== undefined) throw new UpstreamError(502, refusal);
-    const most = said === undefined && !SHOWS_BREAKS ? limit.left : collect;
     const come = createCollector();
-    while (!isWhole && size <= most) {
+    while (!isWhole && size <= collect) {
       const part = await next();
       if (client.aborted) break;
       if (!part) isWhole = true;
@@ -126,7 +116,7 @@ export async function callNode(
     }
     const received = answer.received();
     const parts = client.aborted ? [] : come.take();
-    return { status, headers, parts, isWhole, size, received, length: said, next, drain };
+    return { status, headers, parts, isWhole, size, received, next, drain };
   } catch (error) {
     answer.cancel();
     throw error;
@@ -143,8 +133,7 @@ function refusalOf(
   { status, headers }: IncomingAnswer,
   { all, left }: Upstream["limit"],
 ): string | undefined {
-  // The `fetch` of browsers says 0.
-  if (status === 0 || (status >= 300 && status < 400)) {
+  if (status >= 300 && status < 400) {
     return "The node redirects, which is not followed";
   }
   const coding = headers.get("content-encoding")?.toLowerCase() ?? "identity";

@@ -7,7 +7,7 @@
 import { lazy } from "../lazy.ts";
 import { type CallOut, createCallOut, fetchOf } from "../call-out-for-gateway.ts";
 import { warnOfReaders } from "../file-access.ts";
-import { createFetch, PlatformError, readFile, type Tls } from "../platform.ts";
+import { createFetch, HAS_SOCKETS, PlatformError, readFile, type Tls } from "../platform.ts";
 import type { NodeSettings } from "./node-and-info-settings.ts";
 import { checkCredentials } from "./sources/give-credentials.ts";
 import { settingOf } from "./sources/secret.ts";
@@ -18,7 +18,8 @@ const BOUNDS = { limit: 1024 * 1024, timeout: 2000 } as const;
 /** What calls the node, and trusts whom the operator trusts. */
 export function fetchForNode({ tls, auth }: Pick<NodeSettings, "tls" | "auth">): typeof fetch {
   // Some nodes give a nonce to each connection, and a `fetch` does not say which one it takes.
-  if (auth && settingOf(auth).scheme === "digest") return fetchOf(callOutForNode({ tls }));
+  const isDigest = auth !== undefined && settingOf(auth).scheme === "digest";
+  if (isDigest && HAS_SOCKETS) return fetchOf(callOutForNode({ tls }));
   if (!tls) return createFetch();
   const trusting = lazy(() => trustFile(createFetch, tls.ca_file));
   return async (input, init) => await (await trusting.get())(input, init);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { stringify } from "yaml";
 import { ROOT } from "../_paths.ts";
 import { FOLDER } from "./answers.ts";
-import { type Section, step, Table } from "./output.ts";
+import { type Options, type Section, step, Table } from "./output.ts";
 import { ask, memory, run, start } from "./processes.ts";
 import { chosen, PROGRAMS } from "./servers.ts";
 import { median } from "./statistics.ts";
@@ -24,10 +24,7 @@ const LEAST = {
 type Form = keyof typeof LEAST;
 
 /** Measures on Node 26 and as an executable. */
-export async function description(
-  _only: readonly string[],
-  isQuick: boolean,
-): Promise<Section> {
+export async function description({ isQuick }: Options): Promise<Section> {
   if (!existsSync(DOCUMENT)) {
     throw new Error('"node tests/tools/setup.mjs" fetches the description');
   }

@@ -10,7 +10,7 @@ import { ROOT } from "../_paths.ts";
 import { launch } from "../browser/_browser.ts";
 import { FOLDER } from "./answers.ts";
 import { type Explorer, EXPLORERS, NODEFACE } from "./explorers.ts";
-import { type Section, step, Table } from "./output.ts";
+import { type Options, type Section, step, Table } from "./output.ts";
 import { start } from "./processes.ts";
 import { chosen } from "./servers.ts";
 import { median } from "./statistics.ts";
@@ -38,7 +38,7 @@ const SLOWER = { rate: 4 };
 const PATIENCE = 60_000;
 
 /** Measures Nodeface's page on Node 26 beside others, and with larger descriptions. */
-export async function explorer(_only: readonly string[], isQuick: boolean): Promise<Section> {
+export async function explorer({ isQuick }: Options): Promise<Section> {
   const [node26] = chosen(["node26"]);
   const own = await start((port) => node26!.nodeface.command(port, ""));
   const ownUrl = `http://127.0.0.1:${own.port}`;

@@ -4,6 +4,15 @@ import process from "node:process";
 /** A cell; a number is set to the right, and NaN is `–`. */
 export type Cell = string | number;
 
+/** How a part is measured. */
+export interface Options {
+  /** The runtimes; all where none is named. */
+  readonly only: readonly string[];
+  readonly isQuick: boolean;
+  /** Folders of other commits, each with its build. */
+  readonly beside: readonly string[];
+}
+
 /** A part of the report. */
 export interface Section {
   title: string;
@@ -48,13 +57,8 @@ export class Table {
   }
 }
 
-/** The lowest and the highest of some numbers, as a table shows them. */
-export function rangeOf(values: readonly number[]): string {
-  return `${format(Math.min(...values))}–${format(Math.max(...values))}`;
-}
-
 /** A number with three digits, or all of its whole ones: `0.97`, `12.3`, `45,678`. */
-export function format(value: number): string {
+function format(value: number): string {
   if (!Number.isFinite(value)) return "–";
   const decimals = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
   return value.toLocaleString("en", {

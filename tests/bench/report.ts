@@ -26,11 +26,11 @@ On Deno it is \`node:http\` as well, because \`Deno.serve\` cannot cut slow clie
 cannot use it. Nodeface also reads \`If-Match\` and \`Origin\`, weighs codings, limits how long a client
 may take, and finds out whether its content is still current.
 
-\`wrk\` makes the load from one thread. The servers of a runtime are measured in turn for a second
-each, first to last and then last to first; they are warmed up, and started anew half-way. A ratio is
-the median of the ratios of the rounds, so that what else the machine does falls on both sides.
-_Rounds_ has the lowest and the highest at 32 connections. Where these are far apart the machine was
-busy, and the processor time of a request (_CPU_, at 32 connections) says more than the rate.`;
+\`wrk\` makes the load from one thread and 32 connections. The servers of a runtime are measured in turn for
+three seconds each, five times, first to last and then last to first, after they are warmed up. What counts is
+the **processor time of a request**: that of the process, in all its threads, user and system, divided by the
+requests. It is steady where the rate depends on what else the machine does. A ratio is the median of the
+ratios of the rounds.`;
 
 /** Packages that are measured, and where they are installed. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {

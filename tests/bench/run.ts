@@ -12,16 +12,16 @@ import { run } from "./processes.ts";
 import { writeReport } from "./report.ts";
 import { requests } from "./requests.ts";
 import { BUILD_BARE, RUNTIMES } from "./servers.ts";
-import { start } from "./start.ts";
 
-const PARTS = { requests, gateway, start, description, explorer };
+const PARTS = { requests, gateway, description, explorer };
 const NAMES = Object.keys(PARTS);
 const IDS = RUNTIMES.map(({ id }) => id);
 
-const USAGE = `Usage: npm run bench -- [PART…] [--only RUNTIME,…] [--quick]
+const USAGE = `Usage: npm run bench -- [PART…] [--only RUNTIME,…] [--beside FOLDER] [--quick]
 
   PART     ${NAMES.join(", ")}; BENCHMARKS.md is written where none is named
-  --only   these runtimes: ${IDS.join(", ")} (requests, gateway and start)
+  --only   these runtimes: ${IDS.join(", ")} (requests and gateway)
+  --beside another commit as well: a checkout in which "npm run build" and "npm run build:exe" were run
   --quick  fewer rounds, for a first look
 `;
 
@@ -38,10 +38,15 @@ try {
 async function main(): Promise<void> {
   const { values, positionals: named } = parseArgs({
     allowPositionals: true,
-    options: { only: { type: "string" }, quick: { type: "boolean" }, help: { type: "boolean" } },
+    options: {
+      only: { type: "string" },
+      beside: { type: "string", multiple: true },
+      quick: { type: "boolean" },
+      help: { type: "boolean" },
+    },
   });
   if (values.help) return void process.stdout.write(USAGE);
-  const { only: list = "", quick: isQuick = false } = values;
+  const { only: list = "", beside = [], quick: isQuick = false } = values;
   const only = list.split(",").filter(Boolean);
   const unknown = [
     ...named.filter((name) => !NAMES.includes(name)),
@@ -53,8 +58,10 @@ async function main(): Promise<void> {
   await run(BUILD_BARE);
   const sections: Section[] = [];
   for (const [name, part] of Object.entries(PARTS)) {
-    if (named.length === 0 || named.includes(name)) sections.push(await part(only, isQuick));
+    if (named.length === 0 || named.includes(name)) {
+      sections.push(await part({ only, beside, isQuick }));
+    }
   }
-  const isWhole = named.length === 0 && only.length === 0 && !isQuick;
+  const isWhole = named.length + only.length + beside.length === 0 && !isQuick;
   if (isWhole) await writeReport(sections, since);
 }

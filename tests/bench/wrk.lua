@@ -1,18 +1,22 @@
--- A path that ends with "n=0" has another number each time.
-local path, number = nil, 0
-function init()
+-- Takes a method and a body. A path that ends with "n=0" and a body with "{n}" have another number each time.
+local method, body, path, number, constant = "GET", nil, nil, 0, nil
+function init(args)
+  method, body = args[1] or "GET", args[2]
   path = wrk.path:match("^(.*[?&]n=)0$")
+  if not path and not (body and body:find("{n}", 1, true)) then
+    constant = wrk.format(method, nil, nil, body)
+  end
 end
 
 function request()
-  if not path then return wrk.format() end
+  if constant then return constant end
   number = number + 1
-  return wrk.format(nil, path .. number)
+  return wrk.format(method, path and path .. number, nil, body and body:gsub("{n}", number))
 end
 
 -- What wrk saw, as one line of numbers: counts, and times in microseconds.
-done = function(summary, latency)
+done = function(summary)
   local e = summary.errors
-  io.write(string.format("bench %d %d %d %d\n", summary.requests, summary.duration,
-    latency:percentile(99), e.connect + e.read + e.write + e.timeout + e.status))
+  io.write(string.format("bench %d %d %d\n", summary.requests, summary.duration,
+    e.connect + e.read + e.write + e.timeout + e.status))
 end

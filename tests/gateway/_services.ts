@@ -5,14 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { start } from "../_server.ts";
 import { RELEASES } from "../raw/_servers.ts";
-import { startPlainWorkerd } from "../runtimes/_workerd.ts";
 import { describeNode } from "./_raw-node.ts";
 
 /** A service that runs. */
 export interface Service {
   url: string;
-  /** Of its process; workerd is in another one. */
-  pid?: number;
+  /** Of its process. */
+  pid: number;
   stop(): Promise<unknown>;
 }
 
@@ -43,18 +42,12 @@ export async function startService(
 type Start = (node: string, settings?: Settings) => Promise<Service>;
 
 /** What starts the service by runtime. */
-export const SERVICES: ReadonlyMap<string, Start> = new Map<string, Start>([
-  ...[...RELEASES].map(([name, command]): [string, Start] => [
+export const SERVICES: ReadonlyMap<string, Start> = new Map(
+  [...RELEASES].map(([name, command]): [string, Start] => [
     name,
     (node, settings) => startService(command, node, settings),
   ]),
-  ["workerd", (node, settings = {}) => {
-    const text = describeNode(node);
-    const forward = { open: OPEN, ...settings };
-    const options = { node: { url: node, kind: "none" }, description: { text }, forward };
-    return startPlainWorkerd(JSON.stringify(options));
-  }],
-]);
+);
 
 /** What a client got. */
 export interface Got {

@@ -50,8 +50,6 @@ for (const [runtime, start] of SERVICES) {
   });
 
   sending("use a connection again, and close one that is left at the end of the time", async () => {
-    // workerd has its own connections.
-    if (runtime === "workerd") return;
     await isIdle();
     const before = node.total.kept;
     for (let i = 0; i < 5; i++) await ask(quick.url, `/v1/node/ok?id=${i}`);
@@ -68,9 +66,7 @@ for (const [runtime, start] of SERVICES) {
   for (const name of ["short-length", "short-chunks", "short-small"]) {
     sending(`give no whole answer where the node does not (${name})`, async () => {
       const { status, isBroken } = await ask(service.url, `/v1/node/${name}`);
-      // workerd cannot show that a body of unknown length breaks off, so it reads all of it first.
-      const isRead = name === "short-small" || (name === "short-chunks" && runtime === "workerd");
-      if (isRead) assert.is(status, 502);
+      if (name === "short-small") assert.is(status, 502);
       else assert.ok(isBroken);
     });
   }
@@ -135,9 +131,9 @@ for (const [runtime, start] of SERVICES) {
   sending.run();
 }
 
-/** The resident memory of a service, in bytes; of workerd nobody knows the process. */
+/** The resident memory of a service, in bytes. */
 function memoryOf({ pid }: Service): number {
   const file = `/proc/${pid}/status`;
-  if (pid === undefined || !existsSync(file)) return 0;
+  if (!existsSync(file)) return 0;
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(file, "utf8"))![1]) * 1024;
 }

@@ -2,7 +2,7 @@
  * Serves a host's streams and a large answer. `/own/told` answers with the records and errors of earlier
  * requests and the number of cancelled streams.
  */
-import type { AnswerRecord } from "../../src/adapters/answer-record.ts";
+import type { AnswerRecord } from "../../src/adapters/shared.ts";
 import type { Operation } from "../../src/host-operations/operation.ts";
 import { represent } from "../../src/http/representation.ts";
 import { createNodeface } from "../../src/index.ts";

@@ -6,6 +6,7 @@ import * as assert from "uvu/assert";
 import { listener } from "../../src/adapters/node.ts";
 import { createNodeface, type Operation } from "../../src/index.ts";
 import { until } from "../nodes/_daemon.ts";
+import { testWhere } from "../_needs.ts";
 import { type Running, serving, start } from "../_server.ts";
 import { RELEASES } from "./_servers.ts";
 import { dial } from "./_socket.ts";
@@ -45,6 +46,17 @@ for (const [runtime, command] of RELEASES) {
       await until(async () => (await clients()).left > before.left);
     });
   }
+
+  // Bun reads the second one when it has answered the first.
+  const isInTurn = runtime === "Bun" ? "answers one after the other" : undefined;
+  testWhere(operations, isInTurn, "so is one that waits behind another one", async () => {
+    const before = await clients();
+    const client = await dial(server.url);
+    client.write("GET /own/wait HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(2));
+    await until(async () => (await clients()).waiting === before.waiting + 2, 10_000);
+    client.destroy();
+    await until(async () => (await clients()).left === before.left + 2, 10_000);
+  });
 
   operations.run();
 }

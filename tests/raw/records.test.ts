@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { AnswerRecord } from "../../src/adapters/answer-record.ts";
+import type { AnswerRecord } from "../../src/adapters/shared.ts";
 import { until } from "../nodes/_daemon.ts";
 import { type Running, serving, start } from "../_server.ts";
 import { exchange } from "./_exchange.ts";

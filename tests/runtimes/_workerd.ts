@@ -24,8 +24,12 @@ export async function startWorkerd(): Promise<Server> {
  * @param flags compatibility flags
  */
 export async function startPlainWorkerd(options = "", flags: string[] = []): Promise<Server> {
-  const contents = `import { createNodeface } from "./src/index.ts";
-    export default createNodeface(${options});`;
+  return await startModule(`export default createNodeface(${options});`, flags);
+}
+
+/** Bundles and serves a module in which `createNodeface` is known. */
+export async function startModule(program: string, flags: string[] = []): Promise<Server> {
+  const contents = `import { createNodeface } from "./src/index.ts";\n${program}`;
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: ROOT },
     ...{ bundle: true, write: false, format: "esm", platform: "neutral", external: ["node:*"] },

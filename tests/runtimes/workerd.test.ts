@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { runtimeSuite } from "./_suite.ts";
-import { startPlainWorkerd, startWorkerd } from "./_workerd.ts";
+import { startModule, startPlainWorkerd, startWorkerd } from "./_workerd.ts";
 
 runtimeSuite("workerd", startWorkerd);
 
@@ -33,3 +33,54 @@ for (const flags of [[], ["nodejs_compat"]]) {
 }
 
 threads.run();
+
+const calls = suite("workerd, which forwards no calls");
+
+const BESIDE = `node: { url: "http://127.0.0.1:1", kind: "ethereum" }`;
+
+for (const flags of [[], ["nodejs_compat"]]) {
+  const name = flags.join() || "no flags";
+
+  calls(`refuses them with 403 and says why, with ${name}`, async () => {
+    const { url, stop } = await startPlainWorkerd(`{ ${BESIDE} }`, flags);
+    try {
+      for (
+        const [path, method] of [
+          ["v1/rpc", "POST"],
+          ["v1/rpc/eth_chainId", "GET"],
+          ["v1/node/eth/v1", "GET"],
+        ] as const
+      ) {
+        const answer = await fetch(new URL(path, url), { method });
+        assert.is(answer.status, 403);
+        assert.match(await answer.text(), "in a worker, where calls are not forwarded");
+      }
+      assert.is((await fetch(new URL("v1/info", url))).status, 200);
+    } finally {
+      await stop();
+    }
+  });
+
+  calls(`takes no \`forward\` but "off", with ${name}`, async () => {
+    const { url, stop } = await startModule(
+      `const failures = ["off", "reads", { open: ["eth_chainId"] }].map((forward) => {
+        try {
+          createNodeface({ forward, ${BESIDE} });
+        } catch ({ name, message }) {
+          return name + ": " + message;
+        }
+      });
+      export default { fetch: () => Response.json(failures.map(String)) };`,
+      flags,
+    );
+    try {
+      const failure =
+        'TypeError: forward must be "off" in a worker, where calls are not forwarded to the node';
+      assert.equal(await (await fetch(url)).json(), ["undefined", failure, failure]);
+    } finally {
+      await stop();
+    }
+  });
+}
+
+calls.run();

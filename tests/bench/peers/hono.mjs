@@ -1,4 +1,4 @@
-// Hono on its server for Node, as its documentation has it. `hono.mjs ANSWERS PORT`.
+// Hono on its server for Node or on Bun, as its documentation has it. `hono.mjs ANSWERS PORT`.
 import { Buffer } from "node:buffer";
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";
@@ -13,4 +13,6 @@ for (const { path, identity } of JSON.parse(readFileSync(file, "utf8"))) {
   app.get(path, (c) => c.json(content));
 }
 
-serve({ fetch: app.fetch, hostname: "127.0.0.1", port: Number(port) });
+const options = { fetch: app.fetch, hostname: "127.0.0.1", port: Number(port) };
+if ("Bun" in globalThis) Bun.serve({ ...options, development: false });
+else serve(options);
