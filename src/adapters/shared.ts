@@ -112,8 +112,8 @@ export function checkServeOptions(options: ServeOptions): Address {
     const rule = Object.hasOwn(RULES, key) ? RULES[key as keyof ServeOptions] : undefined;
     if (!rule) {
       const meant = nearest(key, names);
-      const expected = meant ? didYouMean(meant) : `; there are ${names.join(", ")}`;
-      mistakes.push(`${key} is no key here${expected}`);
+      const expected = meant ? didYouMean(meant) : `; expected one of ${names.join(", ")}`;
+      mistakes.push(`unknown key ${key}${expected}`);
     } else if (value !== undefined && !rule.isValid(value)) {
       mistakes.push(`${key} must be ${rule.expected}, not ${describeValue(value)}`);
     }

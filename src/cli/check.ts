@@ -17,20 +17,7 @@ import { excerpt, printableJson, withoutKeys } from "../untrusted-text.ts";
 import { ConfigError } from "./arguments.ts";
 import { describeCalls, describeDescription } from "./check-description.ts";
 import type { Config } from "./configuration.ts";
-import { formatTable, type Progress, SILENT } from "./terminal.ts";
-
-/** One part of what is printed. */
-export interface Section {
-  readonly title: string;
-  /** Lines, with a break after each. */
-  readonly text: string;
-  /** What is wrong, for the verdict. */
-  readonly troubles?: readonly string[];
-  /** What is worth knowing, though nothing is wrong: lines that `text` has as well. */
-  readonly notes?: readonly string[];
-  /** The same for `--json`: keys of the one object. */
-  readonly data?: Readonly<Record<string, unknown>>;
-}
+import { formatTable, type Progress, type Section, SILENT } from "./terminal.ts";
 
 /** The findings of `check`. */
 export interface Checked {

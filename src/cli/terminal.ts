@@ -117,3 +117,16 @@ export function createProgress({ write, isTerminal, after = 1000 }: ProgressOpti
     },
   };
 }
+
+/** One part of what `check` prints. */
+export interface Section {
+  readonly title: string;
+  /** Lines, with a break after each. */
+  readonly text: string;
+  /** What is wrong, for the verdict. */
+  readonly troubles?: readonly string[];
+  /** What is worth knowing, though nothing is wrong: lines that `text` has as well. */
+  readonly notes?: readonly string[];
+  /** The same for `--json`: keys of the one object. */
+  readonly data?: Readonly<Record<string, unknown>>;
+}
