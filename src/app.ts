@@ -7,7 +7,7 @@
  * @module
  */
 import { Router } from "itty-router";
-import { FastResponse } from "srvx";
+import { FastResponse } from "./platform.ts";
 import type { Closeable } from "./closeable.ts";
 import type { Call, Gateway } from "./gateway/gateway.ts";
 import { CALL_METHODS, settingsOf } from "./gateway/forward-settings.ts";

@@ -17,6 +17,7 @@ import { LOG_CALLS, type LogCalls } from "./log.ts";
 import { diagnosticsOfOperations } from "./host-operations/check-operations.ts";
 import type { CheckedOptions, NodefaceOptions } from "./options.ts";
 import { ACCESS_LOGS, type AccessLog, CLI_OPTIONS } from "./settings/command-line.ts";
+import { HAS_SOCKETS } from "./platform.ts";
 import { clashesOfForward, forwardSetting } from "./settings/forward.ts";
 import { documentParts, operationObject } from "./settings/host-openapi.ts";
 import { hasKind, infoSettings, unknownSources } from "./settings/info.ts";
@@ -332,6 +333,12 @@ export function checkOptions(options: NodefaceOptions): CheckedOptions {
   throw new TypeError(lines.length === 1 ? lines[0] : ["wrong options:", ...lines].join("\n  "));
 }
 
+const FORWARD_IN_WORKER: Diagnostic = {
+  path: ["forward"],
+  message: 'must be "off" in a worker, where calls are not forwarded to the node',
+  isKey: false,
+};
+
 /** Finds what is wrong with options that are right one by one. */
 function diagnosticsBetween(
   { node = {}, info, operations = [], document, forward, hosts }: CheckedOptions,
@@ -340,6 +347,7 @@ function diagnosticsBetween(
   const isWhole = typeof info === "object" && !hasKind(node);
   return [
     ...clashesOfForward(forward, hosts, node.url !== undefined),
+    ...forward && forward !== "off" && !HAS_SOCKETS ? [FORWARD_IN_WORKER] : [],
     ...diagnosticsOfOperations(operations, document?.components),
     ...isWhole ? unknownSources(info, []) : [],
   ];

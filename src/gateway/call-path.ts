@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { FastResponse } from "srvx";
+import { FastResponse } from "../platform.ts";
 import type { Bytes } from "../bytes.ts";
 import { parseComparable } from "../json/lossless.ts";
 import { readParts } from "../json/parts.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { FastResponse } from "srvx";
+import { FastResponse } from "../platform.ts";
 import { REASONS, type Status } from "../http/problem-details.ts";
 import { looksLikeBrowser } from "./browser-guard.ts";
 import { BUSY, busyNode, hasTokenInQuery, TOKEN_IN_QUERY, TOKEN_UNKNOWN } from "./call-refusals.ts";

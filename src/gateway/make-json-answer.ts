@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { FastResponse } from "srvx";
+import { FastResponse } from "../platform.ts";
 import { REASONS, type Status } from "../http/problem-details.ts";
 import type { ServedRequest } from "../http/request.ts";
 import { answerHeaders } from "./answer-headers.ts";

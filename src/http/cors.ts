@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { FastResponse } from "srvx";
+import { FastResponse } from "../platform.ts";
 
 /** `"*"` for any origin, or a list of origins such as `https://app.example`; `[]` for none. */
 export type Cors = readonly string[] | "*";

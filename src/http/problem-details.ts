@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { FastResponse } from "srvx";
+import { FastResponse } from "../platform.ts";
 
 /** The reason phrases of the status codes of responses and errors (RFC 9110, section 15). */
 export const REASONS = {

@@ -5,7 +5,7 @@
  * @module
  */
 import Negotiator from "negotiator";
-import { FastResponse } from "srvx";
+import { FastResponse } from "../platform.ts";
 import { type Bytes, partsOf } from "../bytes.ts";
 import { memoize } from "../lazy.ts";
 import {

@@ -5,10 +5,20 @@
  * @module
  */
 import { parsePathTemplate, type PathTemplate } from "../http/path-template.ts";
-import type { NodeOperation } from "./callable-operations.ts";
 
-interface Templated {
-  readonly operation: NodeOperation;
+/** What is looked at of an operation. */
+interface Operation {
+  readonly name: string;
+  readonly isMethod: boolean;
+  readonly method: string;
+  readonly path: string;
+  readonly parameters:
+    | readonly { readonly name: string; readonly in: string; readonly multiSegment?: unknown }[]
+    | undefined;
+}
+
+interface Templated<Of> {
+  readonly operation: Of;
   readonly template: PathTemplate;
   readonly spans: (name: string) => boolean;
 }
@@ -20,9 +30,9 @@ const ANY = "\uf8ff";
 const SPANNED = [1, 2, 50];
 
 /** Finds why operations cannot be called by their paths: clauses for people. */
-export function findObstacles(operations: readonly NodeOperation[]): Map<NodeOperation, string> {
-  const obstacles = new Map<NodeOperation, string>();
-  const byMethod = new Map<string, Templated[]>();
+export function findObstacles<Of extends Operation>(operations: readonly Of[]): Map<Of, string> {
+  const obstacles = new Map<Of, string>();
+  const byMethod = new Map<string, Templated<Of>[]>();
   for (const operation of operations.filter(({ isMethod }) => !isMethod)) {
     const { parameters = [], path, method } = operation;
     const spanning = new Set(
@@ -39,7 +49,7 @@ export function findObstacles(operations: readonly NodeOperation[]): Map<NodeOpe
     }
   }
   for (const all of byMethod.values()) {
-    const rankOf = ({ template: { rank } }: Templated) => rank;
+    const rankOf = ({ template: { rank } }: Templated<Of>) => rank;
     all.sort((a, b) => rankOf(a) < rankOf(b) ? -1 : rankOf(a) > rankOf(b) ? 1 : 0);
     for (const [at, own] of all.entries()) {
       // A literal takes only some of what a name takes: who has no name that spans loses to nobody but a twin.
@@ -70,7 +80,7 @@ function ambiguityOf(
 }
 
 /** Paths of a template whose names that span take several numbers of segments. */
-function samplesOf({ template: { names, source }, spans }: Templated): string[] {
+function samplesOf({ template: { names, source }, spans }: Templated<unknown>): string[] {
   return SPANNED.map((count) => {
     let at = 0;
     const several = Array(count).fill(ANY).join("/");

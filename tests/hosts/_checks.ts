@@ -89,7 +89,7 @@ export const CHECKS: readonly Check[] = [
       const names = [...page.matchAll(/(?:href|src|data-scalar)="([^"#:]+)"/g)].map(([, name]) =>
         name!
       );
-      assert.ok(names.filter((name) => name.includes("assets/")).length > 3, `${names}`);
+      assert.ok(names.filter((name) => name.includes("assets/")).length > 2, `${names}`);
       for (const name of names) {
         const url = new URL(name, `${served.base}/v1/spec`);
         assert.ok(url.href.startsWith(`${served.base}/`), url.href);
