@@ -240,10 +240,7 @@ function killGroup(leader: number): boolean {
 export const HAS_SOCKETS: boolean = globalThis.process?.versions?.node !== undefined &&
   globalThis.navigator?.userAgent !== "Cloudflare-Workers";
 
-/**
- * The `Response` that the runtime's server writes fastest, which checks no header values: srvx's on Node. A bundle may have
- * srvx of another runtime.
- */
+/** The `Response` that the runtime's server writes fastest, which checks no header values. A bundle may have srvx of another. */
 export const FastResponse: typeof Response = "Deno" in globalThis || "Bun" in globalThis
   ? Response
   : ResponseOfSrvx;
