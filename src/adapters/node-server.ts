@@ -7,7 +7,7 @@
 import { Buffer } from "node:buffer";
 import { createServer, IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { NodeRequest, sendNodeResponse } from "srvx/node";
+import { NodeRequest, type NodeResponse, sendNodeResponse } from "srvx/node";
 import { isInTinyParts } from "../bytes.ts";
 import { SECURITY_HEADERS } from "../http/cors.ts";
 import { problemText, REASONS, type Status } from "../http/problem-details.ts";
@@ -183,9 +183,25 @@ const EMPTY_BODY = Buffer.alloc(0);
 export const hasContent = ({ headers }: IncomingMessage): boolean =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 
+/** Longer bodies, in bytes, are written apart from the head. */
+const SHORT_MAX = 16_384;
+
 /** Sends a response; resolves when all of it was written, or its stream has failed. */
-function send(response: ServerResponse, given: Response): Promise<void> {
-  return sendNodeResponse(response, "Deno" in globalThis ? forDeno(response, given) : given);
+async function send(response: ServerResponse, given: Response): Promise<void> {
+  if ("Deno" in globalThis) return await sendNodeResponse(response, forDeno(response, given));
+  if (!("_toNodeResponse" in given)) return await sendNodeResponse(response, given);
+  const prepared = (given as NodeResponse)._toNodeResponse();
+  const { status, statusText, headers, body } = prepared;
+  const bytes = body instanceof Uint8Array && body.byteLength <= SHORT_MAX ? body : undefined;
+  if (body && !bytes) {
+    return await sendNodeResponse(response, { _toNodeResponse: () => prepared } as NodeResponse);
+  }
+  // Each write wakes its client, which may take the processor: those of one moment go out together.
+  await new Promise((resolve) => setImmediate(resolve));
+  response.writeHead(status, statusText || undefined, headers);
+  // A text goes out in one piece with the head, bytes do not: two pieces take twice as long (Node 26.10).
+  if (bytes) response.end(Buffer.from(bytes).toString("latin1"), "latin1");
+  else response.end();
 }
 
 /** The longest write on Deno, in bytes. */
