@@ -10,6 +10,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { NodeRequest, type NodeResponse, sendNodeResponse } from "srvx/node";
 import { isInTinyParts } from "../bytes.ts";
 import { SECURITY_HEADERS } from "../http/cors.ts";
+import type { ServedRequest } from "../http/request.ts";
 import { problemText, REASONS, type Status } from "../http/problem-details.ts";
 import {
   type Address,
@@ -174,7 +175,10 @@ export function requestOf(message: IncomingMessage, response: ServerResponse): R
       Object.assign(message, { rawBody: EMPTY_BODY });
     }
   }
-  return new NodeRequest({ req: message, res: response });
+  const request = new NodeRequest({ req: message, res: response });
+  if ("Deno" in globalThis) return request;
+  const whenSent: ServedRequest["whenSent"] = (listener) => void response.once("close", listener);
+  return Object.assign(request, { whenSent });
 }
 
 const EMPTY_BODY = Buffer.alloc(0);

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { sendable } from "../http/representation.ts";
 import { type Bytes, joinBytes } from "../bytes.ts";
 import type { ServedRequest } from "../http/request.ts";
 
@@ -61,7 +62,7 @@ export function countedBody(
   }
   if (whenSent) {
     whenSent(release);
-    return new Blob(parts as Bytes[]);
+    return sendable(parts.length === 1 ? parts[0]! : joinBytes(parts));
   }
   const left = [...parts];
   return new ReadableStream({

@@ -193,7 +193,7 @@ const blobs = new WeakMap<Bytes, Blob>();
  * Returns what is sent of bytes. The runtimes' own `Response` copies them and keeps the copy until the client has
  * read it; those of a `Blob` are shared (https://github.com/oven-sh/bun/issues/35138).
  */
-function sendable(body: Bytes): Bytes | Blob {
+export function sendable(body: Bytes): Bytes | Blob {
   if (body.byteLength < BLOB_MIN || !COPIES) return body;
   let blob = blobs.get(body);
   // Deno 2.9 reads each part of a `Blob` as a whole.

@@ -9,8 +9,8 @@ export interface ServedRequest extends Request {
   /** The path and query that the client asked for, where a router has shortened `url`, as Express does. */
   readonly originalUrl?: unknown;
   /**
-   * Calls a listener when the response was sent, or its client has left. A server has this that wants a body as a
-   * whole: Bun 1.4 sends a stream without its length.
+   * Calls a listener when the response was sent, or its client has left. A server has this that takes a body as a
+   * whole; Deno does not, which says nothing of a long write before its end.
    */
   readonly whenSent?: ((listener: () => void) => void) | undefined;
 }
