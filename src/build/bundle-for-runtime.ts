@@ -64,8 +64,14 @@ export async function bundleText(entry: string): Promise<string> {
     platform: "neutral",
     mainFields: ["module", "main"],
     external: ["node:*"],
-    // Deno has no `node_modules` in which esbuild would find it.
-    alias: { yaml: YAML, "fastest-levenshtein": packageFolder("fastest-levenshtein") },
+    // Deno has no `node_modules` in which esbuild would find them.
+    alias: {
+      "yaml": YAML,
+      "srvx": `${packageFolder("srvx")}dist/adapters/generic.mjs`,
+      ...Object.fromEntries(
+        ["fastest-levenshtein", "negotiator"].map((name) => [name, packageFolder(name)]),
+      ),
+    },
     target: "es2023",
     minify: true,
     charset: "ascii",
