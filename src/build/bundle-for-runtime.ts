@@ -68,9 +68,7 @@ export async function bundleText(entry: string): Promise<string> {
     alias: {
       "yaml": YAML,
       "srvx": `${packageFolder("srvx")}dist/adapters/generic.mjs`,
-      ...Object.fromEntries(
-        ["fastest-levenshtein", "negotiator"].map((name) => [name, packageFolder(name)]),
-      ),
+      "fastest-levenshtein": packageFolder("fastest-levenshtein"),
     },
     target: "es2023",
     minify: true,

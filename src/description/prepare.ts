@@ -9,8 +9,7 @@ import type { ForwardSettings } from "../gateway/forward-settings.ts";
 import { type Diagnostic, diagnosticOfError } from "../openapi/diagnostics.ts";
 import { load, type Loaded, type LoadJob, nameOf } from "../openapi/load.ts";
 import type { Reader } from "../openapi/files.ts";
-import { type Marked, markServers } from "../openapi/servers.ts";
-import { encodeForm, type Form } from "../openapi/serve.ts";
+import { encodeForm, type Form, type Marked, markServers } from "../openapi/servers.ts";
 import {
   describedBy,
   listServersElsewhere,

@@ -5,7 +5,7 @@
  * @module
  */
 import { type File, ReadError } from "../openapi/files.ts";
-import type { Form } from "../openapi/serve.ts";
+import type { Form } from "../openapi/servers.ts";
 import { parentThread } from "../platform.ts";
 import type { FromThread, ToThread } from "./thread.ts";
 import { prepare } from "./prepare.ts";

@@ -9,7 +9,7 @@ import { represent, type Representation } from "../http/representation.ts";
 import type { Json } from "../json/values.ts";
 import { lazy, type Resource } from "../lazy.ts";
 import { type DescribedOperation, type DocumentOfHost, withHost } from "./merge.ts";
-import { markServers, rebaseServers, type Written } from "./servers.ts";
+import { encodeForm, type Form, markServers, rebaseServers } from "./servers.ts";
 
 /** A description may be kept, but is asked after at every use. */
 const REVALIDATE = "public, no-cache";
@@ -21,12 +21,6 @@ export interface Description {
   readonly yaml: Resource<Representation>;
   /** The same one folder deeper, made when it is first asked for. */
   readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
-}
-
-/** A description in one form, in every coding. */
-export interface Form extends KeptContent {
-  /** Where another dot makes what is served one folder deeper; see {@linkcode rebaseServers}. */
-  readonly dots: readonly number[];
 }
 
 /** Both forms of a description. */
@@ -68,11 +62,6 @@ async function write(document: Json): Promise<Forms> {
     json: await encodeForm(marked.read(writeJson(marked.document))),
     yaml: await encodeForm(marked.read(writeYaml(marked.document))),
   };
-}
-
-/** Encodes what was written of a document. */
-export async function encodeForm({ text, dots }: Written): Promise<Form> {
-  return { ...await keep(text), dots };
 }
 
 /** Prepares both forms of a description, with this service's operations. The YAML may be written later. */

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { keep, type KeptContent } from "../http/content-coding.ts";
 import { byteLengthOf, type Bytes, joinBytes } from "../bytes.ts";
 import { formatJson } from "../json/lossless.ts";
 import { valueAt } from "../json/pointer.ts";
@@ -379,4 +380,15 @@ export function rebaseServers(bytes: Bytes, dots: readonly number[]): Bytes {
     start = at;
   }
   return joinBytes([...parts, bytes.subarray(start)]);
+}
+
+/** A description in one form, in every coding. */
+export interface Form extends KeptContent {
+  /** Where another dot makes what is served one folder deeper; see {@linkcode rebaseServers}. */
+  readonly dots: readonly number[];
+}
+
+/** Encodes what was written of a document. */
+export async function encodeForm({ text, dots }: Written): Promise<Form> {
+  return { ...await keep(text), dots };
 }

@@ -5,7 +5,8 @@
  */
 import { type PackedContent, unpack } from "../http/content-coding.ts";
 import { lazy, type Resource } from "../lazy.ts";
-import type { Form, Forms } from "../openapi/serve.ts";
+import type { Forms } from "../openapi/serve.ts";
+import type { Form } from "../openapi/servers.ts";
 
 const WITHOUT_METRICS = lazy(async () => formsOf(await import("../generated/description.js")));
 const WITH_METRICS = lazy(async () =>

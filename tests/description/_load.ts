@@ -7,7 +7,7 @@ import { prepare } from "../../src/description/prepare.ts";
 import { identityOf } from "../../src/http/content-coding.ts";
 import type { DescriptionPlace } from "../../src/description/watch.ts";
 import { inspectDescription, type PlaceOptions } from "../../src/description/watch.ts";
-import type { Form } from "../../src/openapi/serve.ts";
+import type { Form } from "../../src/openapi/servers.ts";
 import type { ServerContext } from "../../src/openapi/servers.ts";
 import type { Json } from "../../src/json/values.ts";
 import { parseJson } from "../../src/json/lossless.ts";
