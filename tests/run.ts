@@ -94,7 +94,7 @@ const CI = [["nodes/daemons", "gateway/nodes"], ["release/clone"]]
   .map((row) => slow.filter(({ name }) => row.includes(name)));
 
 /** How many rows run at a time: of two processors, suites that wait leave half. */
-const LANES = 5;
+const LANES = 4;
 
 /** In milliseconds. A child of the run may keep the pipe open after the run's exit. */
 const OUTPUT_TIMEOUT = 5000;
