@@ -7,7 +7,7 @@ import type { AskNode } from "../description/ask-node.ts";
 import { createFetchDescription } from "../description/fetch-description.ts";
 import { askOffer, type KnownNode, knowNode } from "../description/known-interface.ts";
 import { createPrepare } from "../description/thread.ts";
-import type { Content, Prepared } from "../description/prepare.ts";
+import { allDiagnostics, type Content, type Prepared } from "../description/prepare.ts";
 import { keepFound, placeBelow, reasonIn } from "../description/unnamed-description.ts";
 import {
   type DescriptionReport,
@@ -55,7 +55,7 @@ export async function describeDescription(
   if (description !== undefined) {
     await keepCurrent({ ...options, place: description }).ready;
     const [read = NOTHING_READ] = prepared.values();
-    return describeShown(read, "Shown is what is configured", description);
+    return await describeShown(read, "Shown is what is configured", description);
   }
   const named = kind === undefined ? undefined : knowNode(node, kind, KINDS, kinds, info);
   if (!named) return { sections: [] };
@@ -73,14 +73,14 @@ export async function describeDescription(
   if (ofNode) {
     const { name } = placeBelow(node.url!, known.description!);
     if (isShown(ofNode)) {
-      return describeShown(ofNode, `Shown is what the node serves itself at ${name}`, name);
+      return await describeShown(ofNode, `Shown is what the node serves itself at ${name}`, name);
     }
     const reason = printable(reasonIn(ofNode.diagnostics));
     before = `There is no description of the node at ${name}: ${reason}\n`;
   }
   if (!ofKind) return { sections: before === "" ? [] : [{ title: TITLE, text: before }] };
   const why = `Shown is what nodes of the kind ${known.kind} offer${await lackingOf(known, offer)}`;
-  return describeShown(ofKind, why, undefined, before);
+  return await describeShown(ofKind, why, undefined, before);
 }
 
 /** Asks each question once, and remembers the response. */
@@ -139,13 +139,13 @@ async function lackingOf({ listing, loadInterface }: KnownNode, offer: Offer | E
 }
 
 /** Says what came of the description that is shown. */
-function describeShown(
+async function describeShown(
   { diagnostics, content, basePaths }: Prepared,
   because: string,
   from?: string,
   before = "",
-): Described {
-  const findings = errorsFirst(diagnostics);
+): Promise<Described> {
+  const findings = errorsFirst(await allDiagnostics({ diagnostics, content }));
   const lines = findings.map((finding) =>
     `${finding.level.padEnd(5)} ${formatDiagnostic(finding)}\n`
   );

@@ -52,6 +52,14 @@ export interface Prepared extends Omit<Loaded, "document"> {
 /** Prepares a description. */
 export type Prepare = (job: PrepareJob, read: Reader) => Promise<Prepared>;
 
+/** Gives all diagnostics of a description, with that of its YAML, which is written later. */
+export async function allDiagnostics(
+  { diagnostics, content }: Pick<Prepared, "diagnostics" | "content">,
+): Promise<readonly Diagnostic[]> {
+  const yaml = await content?.yaml;
+  return yaml && "diagnostic" in yaml ? [...diagnostics, yaml.diagnostic] : diagnostics;
+}
+
 /** Prepares a description in this thread. Never rejects: what is thrown on the way is a diagnostic. */
 export const prepare: Prepare = async ({ forward, ...job }, read) => {
   const loaded = await load({ ...job, isForwarding: forward !== undefined }, read);

@@ -23,7 +23,14 @@ import { prepareForms } from "../openapi/serve.ts";
 import type { ServerContext } from "../openapi/servers.ts";
 import { fileUrl } from "../platform.ts";
 import { runOneAtATime } from "../run-one-at-a-time.ts";
-import type { Content, Prepare, Prepared, PrepareJob, WrittenYaml } from "./prepare.ts";
+import {
+  allDiagnostics,
+  type Content,
+  type Prepare,
+  type Prepared,
+  type PrepareJob,
+  type WrittenYaml,
+} from "./prepare.ts";
 
 /** Where a node's description is: a file's path or URL, or the text itself. */
 export type DescriptionPlace =
@@ -148,9 +155,7 @@ export async function inspectDescription(
   options: PlaceOptions & Pick<LiveOptions<unknown>, "prepare">,
 ): Promise<Prepared> {
   const prepared = await (await open(options)).prepare();
-  const yaml = await prepared.content?.yaml;
-  if (!yaml || "form" in yaml) return prepared;
-  return { ...prepared, diagnostics: [...prepared.diagnostics, yaml.diagnostic] };
+  return { ...prepared, diagnostics: await allDiagnostics(prepared) };
 }
 
 /** What prepares a description, and reads its files one by one. */
