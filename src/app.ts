@@ -10,7 +10,7 @@ import { Router } from "itty-router";
 import { FastResponse } from "./platform.ts";
 import type { Closeable } from "./closeable.ts";
 import type { Call, Gateway } from "./gateway/gateway.ts";
-import { CALL_METHODS, settingsOf } from "./gateway/forward-settings.ts";
+import { CALL_METHODS } from "./gateway/forward-settings.ts";
 import { refuseCall, refuseRpc, type WhyNot } from "./gateway/gateway-off.ts";
 import { createOperations, type OperationMatch } from "./host-operations/call-operation.ts";
 import { createPolicy, finish, isPreflight, type Policy, preflightHeaders } from "./http/cors.ts";
@@ -217,7 +217,7 @@ export function createApp(checked: CheckedOptions): App {
   }
   if (isBesideNode(options)) {
     // Pages of other origins have a rule of their own for calls.
-    const policy = createPolicy(settingsOf(options.forward)?.origins ?? [], "same-origin");
+    const policy = createPolicy(options.forward?.origins ?? [], "same-origin");
     const call = createCalls(resources);
     const byPath = call("/v1/node", refuseCall, ({ callPath }) => callPath);
     const byMethod = call("/v1/rpc/", refuseCall, ({ callMethod }) => callMethod);

@@ -186,6 +186,16 @@ const SCHEMA = {
 
 const EXAMPLES = { example: "any", examples: "{example}" };
 const CONTENT = { schema: "schema", content: "{mediaType}", ...EXAMPLES };
+const HEADER = {
+  description: "string",
+  required: "boolean",
+  deprecated: "boolean",
+  style: "style",
+  explode: "boolean",
+  allowReserved: "boolean",
+  allowEmptyValue: "boolean",
+  ...CONTENT,
+};
 const FLOW = { refreshUrl: "url", scopes: "{string}*" };
 
 /** OpenAPI 3.0, and what those after it have as well. */
@@ -236,29 +246,9 @@ export const OPENAPI_3_0: Rows = {
     security: "securityRequirement[]",
     servers: "server[]",
   },
-  parameter: {
-    name: "string!",
-    in: "place!",
-    description: "string",
-    required: "boolean",
-    deprecated: "boolean",
-    style: "style",
-    explode: "boolean",
-    allowReserved: "boolean",
-    allowEmptyValue: "boolean",
-    ...CONTENT,
-  },
+  parameter: { name: "string!", in: "place!", ...HEADER },
   "parameter:path": { required: "true*" },
-  header: {
-    description: "string",
-    required: "boolean",
-    deprecated: "boolean",
-    style: "style",
-    explode: "boolean",
-    allowReserved: "boolean",
-    allowEmptyValue: "boolean",
-    ...CONTENT,
-  },
+  header: HEADER,
   requestBody: { content: "{mediaType}!", description: "string", required: "boolean" },
   mediaType: { schema: "schema", ...EXAMPLES, encoding: "{encoding}" },
   encoding: {
