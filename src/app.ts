@@ -13,7 +13,14 @@ import type { Call, Gateway } from "./gateway/gateway.ts";
 import { CALL_METHODS } from "./gateway/forward-settings.ts";
 import { refuseCall, refuseRpc, type WhyNot } from "./gateway/gateway-off.ts";
 import { createOperations, type OperationMatch } from "./host-operations/call-operation.ts";
-import { createPolicy, finish, isPreflight, type Policy, preflightHeaders } from "./http/cors.ts";
+import {
+  type CommonHeaders,
+  createPolicy,
+  finish,
+  isPreflight,
+  type Policy,
+  preflightHeaders,
+} from "./http/cors.ts";
 import { createHostGuard } from "./http/hosts.ts";
 import { createPrefix, type RequestedPath } from "./http/prefix.ts";
 import { notFound, problem, REASONS } from "./http/problem-details.ts";
@@ -130,6 +137,15 @@ export function createApp(checked: CheckedOptions): App {
     return problem(500, FAILED);
   };
 
+  const complete = (response: Response, common: CommonHeaders, request: Request): Response => {
+    try {
+      return finish(response, common, request);
+    } catch (error) {
+      // What is thrown in `finally` would skip the rest of it.
+      return finish(fail(error, request), common, request);
+    }
+  };
+
   const router = Router<Request, [Routing]>({
     before: [
       (request, { target, path }) => {
@@ -144,17 +160,12 @@ export function createApp(checked: CheckedOptions): App {
     },
     finally: [
       (response: Response, request, routing) => {
-        if (routing.isFinished) return response;
-        const common = namedOf(routing).policy(request);
-        try {
-          return finish(response, common, request);
-        } catch (error) {
-          // What is thrown in here would skip the rest.
-          return finish(fail(error, request), common, request);
-        }
-      },
-      ({ status }: Response, _request, routing) => {
-        meters?.answers.add(namedOf(routing).template, status);
+        const { template, policy } = namedOf(routing);
+        const finished = routing.isFinished
+          ? response
+          : complete(response, policy(request), request);
+        meters?.answers.add(template, finished.status);
+        return finished;
       },
     ],
   });
@@ -297,12 +308,12 @@ export function createApp(checked: CheckedOptions): App {
   const findPath = (paths: readonly string[]) => paths.find((path) => entriesAt(path).size > 0);
 
   return {
-    async fetch(request, ...context) {
+    fetch(request, ...context) {
       // JavaScript hosts may hand over anything.
       if (typeof request?.url !== "string" || typeof request.headers?.get !== "function") {
         const error = new TypeError("what is to be answered is no Request");
         log(describeError(error), { code: "error", level: "error", error });
-        return problem(500, FAILED);
+        return Promise.resolve(problem(500, FAILED));
       }
       const target = parseTarget(request.url);
       const { pathname } = target ?? { pathname: "/" };
@@ -319,7 +330,7 @@ export function createApp(checked: CheckedOptions): App {
         context,
         isFinished: false,
       };
-      return await router.fetch(routing, routing);
+      return router.fetch(routing, routing);
     },
     matches({ url, originalUrl = url }) {
       const target = parseTarget(url);

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { memoize } from "../lazy.ts";
 
 /** A request as a server or a router may give it: with more than the standard says. */
 export interface ServedRequest extends Request {
@@ -30,7 +31,7 @@ export interface RequestTarget {
  * @param url an absolute URL of HTTP, or a path: `node:http` gives the target as it was sent
  * @returns `undefined` if it is neither
  */
-export function parseTarget(url: string): RequestTarget | undefined {
+export const parseTarget: (url: string) => RequestTarget | undefined = memoize((url) => {
   const isPath = url.startsWith("/");
   try {
     // With a base, `//evil.example/` would name a host.
@@ -41,7 +42,7 @@ export function parseTarget(url: string): RequestTarget | undefined {
   } catch {
     return undefined;
   }
-}
+});
 
 /** Tells whether the head of a request says that there is content (RFC 9112, section 6). */
 export function namesContent({ headers }: Pick<Request, "headers">): boolean {

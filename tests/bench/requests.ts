@@ -64,4 +64,5 @@ const TEXT =
   `The processor time of a request for \`/v1/info\`, without its validator (200) and with it (304),
 in microseconds and beside that of the bare server, where less is better: the medians of the rounds. Then requests
 a second, the time from the start of the process to its first response, and its memory at the end. Hono and
-Fastify send the same info with the header fields that they send by themselves.`;
+Fastify send the same info with the header fields that they send by themselves; itty-router alone, on srvx or Bun,
+sends the prepared response, so that its row says what routing costs.`;

@@ -82,7 +82,10 @@ function runtime(
 
 const NODES = (["Node 20", "Node 22", "Node 26"] as const).map((name) => {
   const node = PROGRAMS[name];
-  const peers = { Hono: [node, peer("hono")], Fastify: [node, peer("fastify")] };
+  const peers = {
+    ...{ "itty-router": [node, peer("itty")], Hono: [node, peer("hono")] },
+    Fastify: [node, peer("fastify")],
+  };
   return runtime(name.toLowerCase().replace(" ", ""), name, [node], [node, NODE_HTTP], peers);
 });
 
@@ -91,7 +94,9 @@ export const RUNTIMES: readonly Runtime[] = [
   runtime("deno", "Deno", DENO_START, [...DENO_RUN, NODE_HTTP], {
     "Deno.serve": [...DENO_RUN, FETCH],
   }),
-  runtime("bun", "Bun", [BUN], [BUN, FETCH], { Hono: [BUN, peer("hono")] }),
+  runtime("bun", "Bun", [BUN], [BUN, FETCH], {
+    ...{ "itty-router": [BUN, peer("itty")], Hono: [BUN, peer("hono")] },
+  }),
   runtime("executable", "executable", undefined, [BARE_EXECUTABLE], {}),
 ];
 
