@@ -6,13 +6,14 @@
 import type { Socket } from "node:net";
 import { type Bytes, createCollector } from "../bytes.ts";
 import { type AnswerHead, AnswerReader } from "./read-answer.ts";
+import type { Signal } from "../with-timeout.ts";
 import { type RequestLine, writeHead } from "./write-request-head.ts";
 
 /** A request with its content. */
 export interface ClientRequest extends Omit<RequestLine, "length"> {
   readonly body: Bytes | undefined;
   /** Ends the exchange; its reason is what this rejects with. */
-  readonly signal: AbortSignal;
+  readonly signal: Signal;
 }
 
 /** An answer that is read as it is asked for. */
