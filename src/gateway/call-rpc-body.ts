@@ -95,7 +95,7 @@ export async function callRpc(core: Core, call: Call, room: Room): Promise<Respo
         headers: new Headers({ "cache-control": "no-store" }),
       });
     }
-    return nodeResponse(body.isBatch ? `[${answers.join(",")}]` : answers[0]!, end, request)
+    return nodeResponse(body.isBatch ? `[${answers.join(",")}]` : answers[0]!, end, call)
       .response;
   } catch (error) {
     if (!(error instanceof NoPlace)) throw error;

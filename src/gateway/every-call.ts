@@ -30,7 +30,16 @@ export interface Call {
   readonly query: string;
   /** Whether the content has been read to its end; the connection is closed otherwise. */
   readonly content: { isRead: boolean };
+  /** Makes the response with what the node says; what others lack of the common headers is added to them. */
+  readonly respond: MakeResponse;
 }
+
+/** Makes a response; the names of `headers` are in lower case. */
+export type MakeResponse = (
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: ConstructorParameters<typeof Response>[0],
+) => Response;
 
 /** What a gateway is made of. */
 export interface GatewayOptions {

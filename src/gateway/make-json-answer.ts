@@ -5,9 +5,9 @@
  */
 import { FastResponse } from "../platform.ts";
 import { REASONS, type Status } from "../http/problem-details.ts";
-import type { ServedRequest } from "../http/request.ts";
 import { answerHeaders } from "./answer-headers.ts";
 import { countedBody } from "./bytes-under-way.ts";
+import type { Call } from "./every-call.ts";
 
 /** What is said of a response of a node that is none. */
 export const NONSENSE = "The node answers with something else than JSON-RPC";
@@ -26,8 +26,15 @@ export function jsonResponse(
   text: string,
   headers: Readonly<Record<string, string>> = {},
 ): Response {
-  return respondWith(status, new TextEncoder().encode(text), headers);
+  const bytes = new TextEncoder().encode(text);
+  return new FastResponse(bytes, {
+    status,
+    statusText: REASONS[status],
+    headers: Object.entries({ ...headersOf(bytes.byteLength), ...headers }),
+  });
 }
+
+const headersOf = (length: number) => ({ ...JSON_HEADERS, "content-length": String(length) });
 
 /**
  * Makes the response with what a node has said.
@@ -38,24 +45,12 @@ export function jsonResponse(
 export function nodeResponse(
   text: string,
   release: () => void,
-  request: ServedRequest,
+  { request, respond }: Pick<Call, "request" | "respond">,
 ): { readonly response: Response; readonly length: number } {
   const bytes = new TextEncoder().encode(text);
-  const body = countedBody([bytes], release, request);
   const length = bytes.byteLength;
-  return { response: respondWith(200, body, {}, length), length };
-}
-
-function respondWith(
-  status: Status,
-  body: Uint8Array<ArrayBuffer> | Blob | ReadableStream,
-  headers: Readonly<Record<string, string>>,
-  length: number = (body as Uint8Array).byteLength,
-): Response {
-  const all = { ...JSON_HEADERS, "content-length": String(length), ...headers };
-  return new FastResponse(body, {
-    status,
-    statusText: REASONS[status],
-    headers: Object.entries(all),
-  });
+  return {
+    response: respond(200, headersOf(length), countedBody([bytes], release, request)),
+    length,
+  };
 }
