@@ -6,6 +6,7 @@
 import { problem } from "../http/problem-details.ts";
 import type { ServedRequest } from "../http/request.ts";
 import type { Auth } from "../info/sources/give-credentials.ts";
+import { memoize } from "../lazy.ts";
 import type { CallRecord } from "../log.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { createLeases, type Leases } from "./call-lease.ts";
@@ -209,11 +210,13 @@ export function createCore(options: GatewayOptions): Core {
     }
   };
 
+  const encoder = new TextEncoder();
+  const urlOf = memoize((path) => new URL(base + path));
   const rpcRequest = async (text: string): Promise<UpstreamRequest> => ({
     method: "POST",
-    url: new URL(base + await options.rpcPath()),
+    url: urlOf(await options.rpcPath()),
     headers: { "content-type": "application/json", accept: "application/json" },
-    body: new TextEncoder().encode(text),
+    body: encoder.encode(text),
   });
 
   return {

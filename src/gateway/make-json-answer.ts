@@ -16,6 +16,8 @@ export const NONSENSE = "The node answers with something else than JSON-RPC";
 export const isBusy = ({ status }: { readonly status: number }): boolean =>
   status === 503 || status === 429;
 
+const encoder = new TextEncoder();
+
 const JSON_HEADERS = answerHeaders({
   get: (name: string) => name === "content-type" ? "application/json" : null,
 }, []);
@@ -26,7 +28,7 @@ export function jsonResponse(
   text: string,
   headers: Readonly<Record<string, string>> = {},
 ): Response {
-  const bytes = new TextEncoder().encode(text);
+  const bytes = encoder.encode(text);
   return new FastResponse(bytes, {
     status,
     statusText: REASONS[status],
@@ -47,7 +49,7 @@ export function nodeResponse(
   release: () => void,
   { request, respond }: Pick<Call, "request" | "respond">,
 ): { readonly response: Response; readonly length: number } {
-  const bytes = new TextEncoder().encode(text);
+  const bytes = encoder.encode(text);
   const length = bytes.byteLength;
   return {
     response: respond(200, headersOf(length), countedBody([bytes], release, request)),
