@@ -3,12 +3,11 @@
  *
  * @module
  */
-import { FastResponse } from "../platform.ts";
 import type { Bytes } from "../bytes.ts";
 import { parseComparable } from "../json/lossless.ts";
 import { readParts } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
-import { notFound, problem, REASONS } from "../http/problem-details.ts";
+import { notFound, problem } from "../http/problem-details.ts";
 import type { NodeOperation, NodeParameter } from "../openapi/callable-operations.ts";
 import { acceptFor } from "./accepted-types.ts";
 import { answerHeaders } from "./answer-headers.ts";
@@ -144,7 +143,7 @@ function wrongInContent({ bytes, type = "" }: Content, { body }: NodeOperation):
 
 /** Passes the response of a node on, whole or as a stream. */
 const passOn =
-  ({ access, method, answerHeaders: named }: NodeOperation, { request }: Call): Respond =>
+  ({ access, method, answerHeaders: named }: NodeOperation, { request, respond }: Call): Respond =>
   (answer, end, release) => {
     const { status, parts, size } = answer;
     if (status === 503) {
@@ -164,18 +163,14 @@ const passOn =
       );
     }
     const headers = answerHeaders(answer.headers, named);
-    // A node may have one that this service never gives by itself.
-    const statusText = (REASONS as Readonly<Record<number, string>>)[status] ?? "";
-    const respond = (body: ConstructorParameters<typeof Response>[0]) =>
-      new FastResponse(body, { status, statusText, headers: Object.entries(headers) });
     const isEmpty = status === 204 || status === 205 || method === "HEAD";
     if (!answer.isWhole && !isEmpty) {
-      return respond(streamOf(answer, end));
+      return respond(status, headers, streamOf(answer, end));
     }
     end(isEmpty ? 0 : size);
     if (!isEmpty) headers["content-length"] = String(size);
     if (isEmpty) release();
-    return respond(isEmpty ? null : countedBody(parts, release, request));
+    return respond(status, headers, isEmpty ? null : countedBody(parts, release, request));
   };
 
 /** What has been read of an answer, and the rest as it comes. What is cut looks cut. */

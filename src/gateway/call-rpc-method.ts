@@ -46,7 +46,7 @@ export async function callMethod(core: Core, call: Call, room: Room): Promise<Re
   return await forward(call, withCost(decided, params), sent, (answer, end, release) => {
     const read = readRpcAnswer(answer);
     if (read && "result" in read) {
-      const { response, length } = nodeResponse(read.result, release, request);
+      const { response, length } = nodeResponse(read.result, release, call);
       end(length);
       return response;
     }

@@ -6,6 +6,7 @@
 import { problem } from "../http/problem-details.ts";
 import type { ServedRequest } from "../http/request.ts";
 import type { Auth } from "../info/sources/give-credentials.ts";
+import { memoize } from "../lazy.ts";
 import type { CallRecord } from "../log.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { createLeases, type Leases } from "./call-lease.ts";
@@ -19,6 +20,7 @@ import type { ForwardSettings } from "./forward-settings.ts";
 import type { TokenPlace } from "./token.ts";
 import type { UpstreamAnswer, UpstreamRequest } from "./upstream.ts";
 import type { CallOut } from "../call-out-for-gateway.ts";
+import type { Signal } from "../with-timeout.ts";
 
 /** A call that has come. */
 export interface Call {
@@ -29,7 +31,16 @@ export interface Call {
   readonly query: string;
   /** Whether the content has been read to its end; the connection is closed otherwise. */
   readonly content: { isRead: boolean };
+  /** Makes the response with what the node says; what others lack of the common headers is added to them. */
+  readonly respond: MakeResponse;
 }
+
+/** Makes a response; the names of `headers` are in lower case. */
+export type MakeResponse = (
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: ConstructorParameters<typeof Response>[0],
+) => Response;
 
 /** What a gateway is made of. */
 export interface GatewayOptions {
@@ -54,6 +65,10 @@ export interface GatewayOptions {
   /** Is told of each call that was made: never a path, a parameter or a body. */
   readonly log: (record: CallRecord) => void;
 }
+
+/** What is aborted when the client leaves. */
+export const goneOf = ({ request }: Pick<Call, "request">): Signal =>
+  request.gone ?? request.signal;
 
 /** What is looked up: made once for a description. */
 export interface Lookup {
@@ -94,7 +109,7 @@ export interface Core extends CallerRights {
     decided: Decided,
     request: UpstreamRequest,
     collect: number,
-    gone: AbortSignal,
+    gone: Signal,
   ): Promise<Sent>;
   /** Sends a call and makes an answer of what the node says; the log has a line of it. */
   forward(
@@ -164,7 +179,7 @@ export function createCore(options: GatewayOptions): Core {
         milliseconds: performance.now() - started,
         bytes,
       });
-    const gone = call.request.signal;
+    const gone = goneOf(call);
     let sent: Sent;
     try {
       sent = await send(decided, request, operation.isMethod ? limit : COLLECTED_MAX, gone);
@@ -195,11 +210,13 @@ export function createCore(options: GatewayOptions): Core {
     }
   };
 
+  const encoder = new TextEncoder();
+  const urlOf = memoize((path) => new URL(base + path));
   const rpcRequest = async (text: string): Promise<UpstreamRequest> => ({
     method: "POST",
-    url: new URL(base + await options.rpcPath()),
+    url: urlOf(await options.rpcPath()),
     headers: { "content-type": "application/json", accept: "application/json" },
-    body: new TextEncoder().encode(text),
+    body: encoder.encode(text),
   });
 
   return {

@@ -8,7 +8,7 @@ import { callPath } from "./call-path.ts";
 import { callRpc } from "./call-rpc-body.ts";
 import { type Call, createCore, type GatewayOptions } from "./every-call.ts";
 
-export type { Call } from "./every-call.ts";
+export type { Call, MakeResponse } from "./every-call.ts";
 
 /** Responds to calls. */
 export interface Gateway {

@@ -5,9 +5,9 @@
  */
 import { FastResponse } from "../platform.ts";
 import { REASONS, type Status } from "../http/problem-details.ts";
-import type { ServedRequest } from "../http/request.ts";
 import { answerHeaders } from "./answer-headers.ts";
 import { countedBody } from "./bytes-under-way.ts";
+import type { Call } from "./every-call.ts";
 
 /** What is said of a response of a node that is none. */
 export const NONSENSE = "The node answers with something else than JSON-RPC";
@@ -15,6 +15,8 @@ export const NONSENSE = "The node answers with something else than JSON-RPC";
 /** Tells whether a node that answers with no JSON-RPC says by its status that it has too much to do, or is starting. */
 export const isBusy = ({ status }: { readonly status: number }): boolean =>
   status === 503 || status === 429;
+
+const encoder = new TextEncoder();
 
 const JSON_HEADERS = answerHeaders({
   get: (name: string) => name === "content-type" ? "application/json" : null,
@@ -26,8 +28,15 @@ export function jsonResponse(
   text: string,
   headers: Readonly<Record<string, string>> = {},
 ): Response {
-  return respondWith(status, new TextEncoder().encode(text), headers);
+  const bytes = encoder.encode(text);
+  return new FastResponse(bytes, {
+    status,
+    statusText: REASONS[status],
+    headers: Object.entries({ ...headersOf(bytes.byteLength), ...headers }),
+  });
 }
+
+const headersOf = (length: number) => ({ ...JSON_HEADERS, "content-length": String(length) });
 
 /**
  * Makes the response with what a node has said.
@@ -38,24 +47,12 @@ export function jsonResponse(
 export function nodeResponse(
   text: string,
   release: () => void,
-  request: ServedRequest,
+  { request, respond }: Pick<Call, "request" | "respond">,
 ): { readonly response: Response; readonly length: number } {
-  const bytes = new TextEncoder().encode(text);
-  const body = countedBody([bytes], release, request);
+  const bytes = encoder.encode(text);
   const length = bytes.byteLength;
-  return { response: respondWith(200, body, {}, length), length };
-}
-
-function respondWith(
-  status: Status,
-  body: Uint8Array<ArrayBuffer> | Blob | ReadableStream,
-  headers: Readonly<Record<string, string>>,
-  length: number = (body as Uint8Array).byteLength,
-): Response {
-  const all = { ...JSON_HEADERS, "content-length": String(length), ...headers };
-  return new FastResponse(body, {
-    status,
-    statusText: REASONS[status],
-    headers: Object.entries(all),
-  });
+  return {
+    response: respond(200, headersOf(length), countedBody([bytes], release, request)),
+    length,
+  };
 }

@@ -4,8 +4,8 @@
  * @module
  */
 import { type Bytes, createCollector, isInTinyParts, joinBytes } from "../bytes.ts";
-import { namesContent } from "../http/request.ts";
-import { withTimeout } from "../with-timeout.ts";
+import { namesContent, type ReadParts } from "../http/request.ts";
+import { LightSignal } from "../with-timeout.ts";
 import type { Call } from "./every-call.ts";
 
 /** The longest body, in bytes. */
@@ -56,14 +56,15 @@ export async function readContent(
   const type = (headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
   const isTaken = types.includes(type);
   if (!isTaken && namesContent(request)) return wrongType;
-  if (!request.body) {
+  const { readParts = readerOf(request) } = request;
+  if (!readParts) {
     content.isRead = true;
     return NO_CONTENT;
   }
   const said = Number(headers.get("content-length") ?? 0);
   // HTTP/2 and a host's own requests need no length: nothing is of any type.
   const most = isTaken ? BODY_MAX : 0;
-  const bytes = said > most ? TOO_LARGE : await readBody(request.body, most, grow);
+  const bytes = said > most ? TOO_LARGE : await readBody(readParts, most, grow);
   if ("status" in bytes) return !isTaken && bytes.status === 413 ? wrongType : bytes;
   content.isRead = true;
   return bytes.byteLength === 0 ? NO_CONTENT : { bytes, type: isTaken ? type : undefined };
@@ -81,53 +82,69 @@ const LATE: BodyRefusal = {
   detail: "The content of the call does not arrive in time",
 };
 
+const TINY: BodyRefusal = {
+  status: 400,
+  detail: "The content of the call comes in too many parts",
+};
+
+const BROKEN: BodyRefusal = { status: 400, detail: "The content of the call breaks off" };
+
 const FULL: BodyRefusal = {
   status: 503,
   detail: "Too many bytes are under way",
   headers: { "retry-after": "5" },
 };
 
-async function readBody(
-  body: ReadableStream<Uint8Array>,
-  most: number,
-  grow: Grow,
-): Promise<Bytes | BodyRefusal> {
-  const reader = body.getReader() as ReadableStreamDefaultReader<Bytes>;
-  const bytes = await withTimeout(gather(reader, most, grow), TIMEOUT, () => LATE);
-  // Not at once: Node 20 fails as a whole where what it was about to hand over is cancelled.
-  if ("status" in bytes) setTimeout(() => void reader.cancel().catch(() => {}), 0);
-  return bytes;
+/** Reads the stream of a request. */
+function readerOf({ body }: Request): ReadParts | undefined {
+  return body === null ? undefined : async (take, stop) => {
+    const reader = body.getReader() as ReadableStreamDefaultReader<Bytes>;
+    // Not at once: Node 20 fails as a whole where what it was about to hand over is cancelled.
+    const cancel = () => void setTimeout(() => void reader.cancel().catch(() => {}), 0);
+    stop.addEventListener("abort", cancel);
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      if (!take(value)) return cancel();
+    }
+  };
 }
 
-async function gather(
-  reader: ReadableStreamDefaultReader<Bytes>,
+async function readBody(
+  readParts: ReadParts,
   most: number,
   grow: Grow,
 ): Promise<Bytes | BodyRefusal> {
   const come = createCollector();
   let length = 0;
-  let parts = 0;
+  let count = 0;
+  let refusal: BodyRefusal | undefined;
+  const stop = new LightSignal();
+  const timer = setTimeout(() => stop.abort(LATE), TIMEOUT);
+  const take = (part: Bytes) => {
+    length += part.byteLength;
+    if (length > most) refusal = TOO_LARGE;
+    else if (isInTinyParts(++count, length)) refusal = TINY;
+    else if (!grow(length)) refusal = FULL;
+    else come.push(part);
+    return refusal === undefined;
+  };
   try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return joinBytes(come.take());
-      length += value.byteLength;
-      if (length > most) return TOO_LARGE;
-      if (isInTinyParts(++parts, length)) {
-        return { status: 400, detail: "The content of the call comes in too many parts" };
-      }
-      if (!grow(length)) return FULL;
-      come.push(value);
-    }
+    await readParts(take, stop);
   } catch {
-    return { status: 400, detail: "The content of the call breaks off" };
+    refusal ??= BROKEN;
   }
+  clearTimeout(timer);
+  if (stop.aborted) return LATE;
+  return refusal ?? joinBytes(come.take());
 }
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Some bytes as text, whose byte order mark stays; `undefined` where they are none. */
 export function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    return decoder.decode(bytes);
   } catch {
     return undefined;
   }

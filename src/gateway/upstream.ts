@@ -8,6 +8,7 @@ import type { Attempt, Auth } from "../info/sources/give-credentials.ts";
 import type { CallOut, IncomingAnswer, SendOptions } from "../call-out-for-gateway.ts";
 import { SMALL } from "./bytes-under-way.ts";
 import { sizeText } from "./forward-settings.ts";
+import type { Signal } from "../with-timeout.ts";
 
 /** A call as the node gets it. */
 export interface UpstreamRequest {
@@ -61,9 +62,9 @@ export interface Upstream {
 /** What ends a call. */
 export interface CallSignals {
   /** That nobody waits for the response: what comes is not kept. */
-  readonly client: AbortSignal;
+  readonly client: Signal;
   /** That the node is not waited for any longer: its connection is closed. */
-  readonly node: AbortSignal;
+  readonly node: Signal;
 }
 
 /**
@@ -152,7 +153,7 @@ async function send(
   auth: Auth,
   { method, url, headers, body }: UpstreamRequest,
   options: SendOptions,
-  signal: AbortSignal,
+  signal: Signal,
 ): Promise<IncomingAnswer> {
   const first = auth.first({ url: url.href, method, owner: options.owner });
   let attempt = "next" in first ? first : await first;

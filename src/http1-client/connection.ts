@@ -6,13 +6,14 @@
 import type { Socket } from "node:net";
 import { type Bytes, createCollector } from "../bytes.ts";
 import { type AnswerHead, AnswerReader } from "./read-answer.ts";
+import type { Signal } from "../with-timeout.ts";
 import { type RequestLine, writeHead } from "./write-request-head.ts";
 
 /** A request with its content. */
 export interface ClientRequest extends Omit<RequestLine, "length"> {
   readonly body: Bytes | undefined;
   /** Ends the exchange; its reason is what this rejects with. */
-  readonly signal: AbortSignal;
+  readonly signal: Signal;
 }
 
 /** An answer that is read as it is asked for. */
@@ -194,15 +195,13 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
         const received = () => exchange.received;
         current = exchange;
         signal.addEventListener("abort", stop);
-        // Each write wakes the server, which may take the processor: those of one moment go out together.
-        setImmediate(() => {
-          if (failure) return;
-          if (!body) return void socket.write(head, "latin1");
-          socket.cork();
-          socket.write(head, "latin1");
-          socket.write(body);
-          socket.uncork();
-        });
+        // Each write wakes the server, which may take the processor. Those of one moment go out together: `isFree` has
+        // waited for the end of it, and a new socket opens later.
+        if (!body) return void socket.write(head, "latin1");
+        socket.cork();
+        socket.write(head, "latin1");
+        socket.write(body);
+        socket.uncork();
       }),
   };
 }
