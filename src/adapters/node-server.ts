@@ -78,10 +78,16 @@ export function createNodeServer(
   http.on("clientError", (error: NodeJS.ErrnoException, stream) => {
     const socket = stream as Socket;
     const last = connections.pendingResponse(socket);
+    // Bytes behind a broken request have broken the parser of another connection, whose request was 400 (Deno 2.9).
+    if ("Deno" in globalThis) socket.removeAllListeners("data").resume();
     if (error.code === "ECONNRESET") socket.destroy();
     // Whoever reads the content would wait for the rest of it.
     else if (last && !last.req.complete) {
-      if (!last.req.destroyed) last.once("finish", () => socket.end());
+      const refuseUnlessSaid = () => {
+        if (last.statusCode === 400) socket.end();
+        else refuse(socket, error.code, beginEntry(callbacks));
+      };
+      if (!last.req.destroyed) last.once("finish", refuseUnlessSaid);
       (last.req as Message).breakOff();
     } // Bytes after a request with `Connection: close` are ignored (RFC 9112, section 9.6).
     else if (!connections.isClosing(socket)) refuseAfterResponses(socket, error.code);
