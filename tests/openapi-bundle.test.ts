@@ -342,6 +342,24 @@ references("mapping leads to what it names; links and files of examples stay", a
   assert.is(document.components.examples.e.externalValue, "https://a.example/e.txt");
 });
 
+references("to a parameter of another file lose what OpenAPI ignores beside them", async () => {
+  const parameters = [
+    { $ref: "parts.yaml#/id", name: "id", required: false, description: "Which", "x-a": 1 },
+  ];
+  const bundled = await bundleFiles({
+    "root.json": {
+      openapi: "3.1.1",
+      info: { title: "", version: "1" },
+      paths: { "/{id}": { get: { parameters, responses: {} } } },
+    },
+    "parts.yaml": { id: { name: "id", in: "path", required: true, schema: {} } },
+  });
+  const { paths } = bundled.document as { paths: Record<string, { get: { parameters: unknown } }> };
+  assert.equal(paths["/{id}"]!.get.parameters, [
+    { $ref: "#/components/parameters/id", description: "Which", "x-a": 1 },
+  ]);
+});
+
 references("of a file that was moved are relative to where it is", async () => {
   const bundled = await bundleFiles({
     "root.json": describeSchema({ $ref: "schemas.json" }),

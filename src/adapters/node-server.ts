@@ -76,12 +76,22 @@ export function createNodeServer(
     if (earlier) earlier.once("finish", () => refuse(socket, code, endEntry));
     else refuse(socket, code, endEntry);
   };
-  http.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+  http.on("clientError", (error: NodeJS.ErrnoException, stream) => {
+    const socket = stream as Socket;
+    const last = connections.pendingResponse(socket);
+    // Bytes behind a broken request have broken the parser of another connection, whose request was 400 (Deno 2.9).
+    if ("Deno" in globalThis) socket.removeAllListeners("data").resume();
     if (error.code === "ECONNRESET") socket.destroy();
-    // Bytes after a request with `Connection: close` are ignored (RFC 9112, section 9.6).
-    else if (!connections.isClosing(socket as Socket)) {
-      refuseAfterResponses(socket as Socket, error.code);
-    }
+    // Whoever reads the content would wait for the rest of it.
+    else if (last && !last.req.complete) {
+      const refuseUnlessSaid = () => {
+        if (last.statusCode === 400) socket.end();
+        else refuse(socket, error.code, beginEntry(callbacks));
+      };
+      if (!last.req.destroyed) last.once("finish", refuseUnlessSaid);
+      (last.req as Message).breakOff();
+    } // Bytes after a request with `Connection: close` are ignored (RFC 9112, section 9.6).
+    else if (!connections.isClosing(socket)) refuseAfterResponses(socket, error.code);
   });
   http.on("connect", (message, stream) => {
     const socket = stream as Socket;
@@ -105,6 +115,7 @@ class Message extends IncomingMessage {
   #parts = 0;
   #length = 0;
   #isRefused = false;
+  #breaksOff = false;
 
   override push(part: Uint8Array | null, encoding?: BufferEncoding): boolean {
     if (this.#isRefused) return false;
@@ -113,6 +124,18 @@ class Message extends IncomingMessage {
       this.#isRefused = isInTinyParts(++this.#parts, this.#length);
     }
     return super.push(part, encoding);
+  }
+
+  /** Fails its reader, and leaves the connection to the response. */
+  breakOff(): void {
+    this.#breaksOff = true;
+    this.destroy(new Error("The content of the request cannot be read"));
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    if (!this.#breaksOff) super._destroy(error, callback);
+    // Without a listener an error would end the process.
+    else callback(this.listenerCount("error") > 0 ? error : null);
   }
 }
 
@@ -352,11 +375,9 @@ const REFUSALS: Readonly<Record<string, readonly [Status, string]>> = {
 
 /** Refuses what the parser cannot read, and closes the connection. */
 function refuse(socket: Socket, code = "", endEntry?: EndEntry): void {
-  if (!socket.writable) {
-    // It has been refused already, and that response may not have been sent.
-    if (socket.writableLength === 0) socket.destroy();
-    return;
-  }
+  // It has been refused already. To close it while its client sends would reset it, and what the client has not read
+  // would be lost (RFC 9112, section 9.6): it is idle now, and closed as such.
+  if (!socket.writable) return;
   const [status, detail] = REFUSALS[code] ?? [400, "The request is not valid HTTP"];
   const body = Buffer.from(problemText(status, detail));
   const head = [

@@ -205,7 +205,7 @@ export async function describeCalls(
   const rows = decisionRows(operations, forward);
   const table = rows.length === 0
     ? `There is nothing to be called: ${whyNothing(config, described)}\n`
-    : formatTable([["OPERATION", "MARK", "CALL", "WHY"], ...rows]);
+    : formatTable([["OPERATION", "MARK", "CALL", "WHY"], ...rows]) + hintElsewhere(described);
   const unmarked = operations.filter(({ access, isStreaming }) => !access && !isStreaming);
   return [{
     title: "Calls",
@@ -252,6 +252,14 @@ function whyNothing(
   }
   return `${lead}They stand at its paths or operations. Take them out there, or write in their ` +
     "place:\n  servers: [{ url: / }]";
+}
+
+/** Says where the operations are that are not called at the node. */
+function hintElsewhere({ content }: Described): string {
+  const { elsewhere = [] } = content ?? {};
+  return elsewhere.length === 0
+    ? ""
+    : `Other operations are not called at the node: their servers are ${elsewhere.join(", ")}\n`;
 }
 
 /** The lines to be pasted for operations without a mark. */

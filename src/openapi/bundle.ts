@@ -259,10 +259,15 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     return putInPlace(link, end, siblings, depth);
   }
 
-  /** Returns a reference that leads elsewhere. What stands beside it stays, where it refers to nothing itself. */
+  /**
+   * Returns a reference that leads elsewhere. What stands beside it stays, where it refers to nothing itself and is
+   * not what OpenAPI ignores beside a reference: several tools take no such document.
+   */
   function redirect(value: Json, $ref: string, shape: Shape, siblings: Json): Json {
     const copied: Json = {};
+    const hasSiblings = $ref === value.$ref || shape === "schema" || shape === "pathItem";
     for (const key of Object.keys(value)) {
+      if (!hasSiblings && !/^(?:\$ref|summary|description|x-.*)$/.test(key)) continue;
       const isPlain = !shapeOfMember(structure, shape, key) && key !== "$id";
       const member = key === "$ref" ? $ref : siblings[key] ?? (isPlain ? value[key] : undefined);
       if (member !== undefined) setMember(copied, key, member);

@@ -78,9 +78,24 @@ export function withServers(
   const [path, ...others] = basePathsAtNode(document, where);
   const atNode = path === undefined || others.length > 0 ? undefined : NODE + path;
   const url = publicUrl ?? atNode ?? (isNone ? trim(home ?? THIS_SERVICE) : undefined);
-  const whole = url === undefined ? placed : { ...placed, servers: [{ url }] };
+  const whole = url === undefined
+    ? placed
+    : { ...withSameServers(placed, document, url), servers: [{ url }] };
   const through = publicUrl ? whole : throughThisService(whole, where, isForwarding);
   return withCommonServers(through);
+}
+
+/**
+ * A description in which a URL also takes the place of servers of paths and operations that name one of those at
+ * the top again, by another scheme too: `schemes` of an operation of Swagger 2.0 are such.
+ */
+function withSameServers(placed: Json, { servers }: Json, url: string): Json {
+  const nameOf = (server: Json) => usualUrl(server)?.replace(/^https?:/i, "");
+  const atTop = new Set(listOf(servers).filter(isObject).map(nameOf));
+  return mapServers(
+    placed,
+    (servers) => servers.some((server) => atTop.has(nameOf(server))) ? [{ url }] : servers,
+  );
 }
 
 /** A description whose operations at the node are called through this service. */

@@ -257,6 +257,20 @@ for (const [runtime, command] of RELEASES) {
     );
   });
 
+  calls("a content that cannot be read is refused without waiting for the rest of it", async () => {
+    for (const connection of ["keep-alive", "close"]) {
+      const head = request(
+        "POST /v1/node/any",
+        "Content-Type: application/json",
+        "Transfer-Encoding: chunked",
+      ).replace("Connection: close", `Connection: ${connection}`);
+      const answer = await talk(paths.url, `${head}1\r\n{\r\nno size\r\n`);
+      assert.is(statusOf(answer), 400);
+      assert.is(answer.match(/^HTTP\/1\.1/gm)!.length, 1);
+    }
+    assert.equal(sent(), []);
+  });
+
   calls("a content in very many chunks is refused, and the next call is answered", async () => {
     const lines = ["Content-Type: application/json", "Transfer-Encoding: chunked"];
     const chunks = "1\r\n \r\n".repeat(200_000);

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { connect } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { COMMANDS, type Running, start, startEach } from "../_server.ts";
@@ -36,6 +38,26 @@ for (const runtime of Object.keys(COMMANDS)) {
     await closed(socket);
     assert.equal(answer.match(/^HTTP\/1\.1 \d+/gm), ["HTTP/1.1 200"]);
   });
+
+  // Bun closes it at once.
+  if (runtime !== "Bun") {
+    persistence(`that is refused is not reset while its client sends, on ${runtime}`, async () => {
+      const { port, hostname } = new URL(servers.get(runtime)!.url);
+      const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
+      let failure: Error | undefined;
+      socket.on("error", (error) => failure = error);
+      let answer = "";
+      socket.setEncoding("latin1").on("data", (text: string) => answer += text);
+      socket.write("no request\r\n\r\n");
+      await once(socket, "end");
+      assert.match(answer, /^HTTP\/1\.1 400 /);
+      for (let i = 0; i < 20 && !failure; i++) {
+        await new Promise((resolve) => socket.write("more of it\r\n".repeat(10_000), resolve));
+      }
+      assert.is(failure, undefined);
+      socket.end();
+    });
+  }
 
   persistence(
     `is not changed by Upgrade, and no request is lost by it, on ${runtime}`,

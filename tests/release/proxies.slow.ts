@@ -19,6 +19,10 @@ import { freePort } from "./_port.ts";
 const folder = makeFolder();
 const OPENSSL = "/usr/bin/openssl";
 
+/** What the head of the snippet has for the `http` block. */
+const forHttpBlock = (snippet: string) =>
+  [...new Set(snippet.match(/^# {3}.*$/gm))].map((line) => line.slice(4)).join("\n");
+
 /** How a proxy is configured around its snippet, and started. */
 const PROXIES = [
   {
@@ -31,6 +35,7 @@ const PROXIES = [
       http {
         access_log off; client_body_temp_path ${folder}/body; proxy_temp_path ${folder}/proxy;
         fastcgi_temp_path ${folder}/f; uwsgi_temp_path ${folder}/u; scgi_temp_path ${folder}/s;
+        ${forHttpBlock(snippet)}
         server {
           listen 127.0.0.1:${port} ssl; server_name node.example;
           ssl_certificate ${folder}/cert.pem; ssl_certificate_key ${folder}/key.pem;
@@ -65,6 +70,8 @@ interface Behind {
   readonly services: Readonly<Record<string, Running>>;
   /** The targets of the requests that arrived at the node of REST. */
   readonly seen: string[];
+  /** Takes what that node would respond with at once. */
+  hold: ((respond: () => void) => void) | undefined;
   stop(): Promise<void>;
 }
 
@@ -94,7 +101,9 @@ async function startBehind(): Promise<Behind> {
   const seen: string[] = [];
   const rest = createServer(({ url = "" }, response) => {
     seen.push(url);
-    response.setHeader("content-type", "application/json").end("{}");
+    const respond = () => response.setHeader("content-type", "application/json").end("{}");
+    if (behind.hold) behind.hold(respond);
+    else respond();
   }).listen(0, "127.0.0.1");
   await once(rest, "listening");
   writeFileSync(join(home, "rest.yaml"), REST);
@@ -118,15 +127,17 @@ async function startBehind(): Promise<Behind> {
       return Object.keys(paths).length > 2;
     });
   }
-  return {
+  const behind: Behind = {
     services,
     seen,
+    hold: undefined,
     async stop() {
       for (const service of Object.values(services)) await service.stop();
       await Promise.all([anvil.stop("SIGKILL"), etcd.stop("SIGKILL")]);
       rest.close();
     },
   };
+  return behind;
 }
 
 /** What is called at each node, and a part of its answer. */
@@ -282,6 +293,28 @@ for (const { name, program, snippet, cleans, around, arguments: toArguments } of
         assert.match(sent.body.toString(), answer);
         const foreign = { ...headers, "sec-fetch-site": "cross-site", origin: "https://a.example" };
         assert.is((await ask(port, new URL(base + path).pathname, foreign, body)).status, 403);
+      },
+    );
+  }
+
+  if (name === "nginx") {
+    testWhere(
+      proxied,
+      missing,
+      "one address has three calls at a time, and any number of pages",
+      async () => {
+        const held: (() => void)[] = [];
+        behind.hold = (respond) => void held.push(respond);
+        try {
+          const calls = Array.from({ length: 3 }, () => ask(port, "/rest/v1/node/blocks/7"));
+          await until(() => Promise.resolve(held.length === 3));
+          assert.is((await ask(port, "/rest/v1/node/blocks/7")).status, 429);
+          assert.is((await ask(port, "/rest/v1/spec")).status, 200);
+          for (const respond of held) respond();
+          for (const { status } of await Promise.all(calls)) assert.is(status, 200);
+        } finally {
+          behind.hold = undefined;
+        }
       },
     );
   }

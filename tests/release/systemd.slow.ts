@@ -57,6 +57,24 @@ systemd("the template has the sandbox of the unit, and differs in what it starts
   assert.is(lines(text).filter((line) => !lines(template).includes(line)).length, 4);
 });
 
+systemd(
+  "it is started again however often it ends, and may take what a large description takes",
+  () => {
+    for (const unit of [text, template]) {
+      for (
+        const line of [
+          "Restart=on-failure",
+          "RestartSec=5",
+          "StartLimitIntervalSec=0",
+          "MemoryMax=1G",
+        ]
+      ) {
+        assert.ok(unit.split("\n").includes(line), line);
+      }
+    }
+  },
+);
+
 systemd("the ports that the head of the template shows are those that it lets be taken", () => {
   const [, first, last] = /^SocketBindAllow=tcp:(\d+)-(\d+)$/m.exec(template)!;
   const ports = [...template.matchAll(/^#.* --port (\d+)/gm)].map(([, port]) => Number(port));

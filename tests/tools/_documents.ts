@@ -1,6 +1,8 @@
 /** The descriptions that tools are given. */
-import { mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, delimiter, dirname, join } from "node:path";
+import process from "node:process";
+import { parse } from "yaml";
 import { formatJson } from "../../src/json/lossless.ts";
 import type { KindInterface } from "../../src/kinds/interface.ts";
 import { documentOfKind, offered } from "../../src/openapi/kind.ts";
@@ -322,3 +324,21 @@ export const REAL: readonly Document[] = [
   { name: "Amazon EC2 3.0", entry: downloaded("ec2.json"), operations: 1188 },
   { name: "GitHub 3.0", entry: downloaded("github.json"), operations: 1223 },
 ];
+
+/** Further ones, by their paths in `DESCRIPTIONS`, with what is between those of `PATH` between them. */
+export const FURTHER: readonly Document[] = (process.env.DESCRIPTIONS ?? "").split(delimiter)
+  .filter((path) => path !== "")
+  .map((path) => ({ name: basename(path), entry: () => path, operations: operationsIn(path) }));
+
+/** Counts the operations of a description, or the methods of an OpenRPC document. */
+function operationsIn(path: string): number {
+  const read = (path: string) => parse(readFileSync(path, "utf8").replace(/^\uFEFF/, ""));
+  const { methods, paths = {} } = read(path);
+  if (methods) return methods.length;
+  const items = Object.entries<{ $ref?: string }>(paths).map(([name, item]) => {
+    const [file, pointer = ""] = (item.$ref ?? "").split("#");
+    // A pointer into a file of path items is not followed.
+    return [name, file && pointer === "" ? read(join(dirname(path), file)) : item];
+  });
+  return countOperations({ paths: Object.fromEntries(items) });
+}

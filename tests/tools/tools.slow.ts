@@ -1,6 +1,7 @@
 /**
  * What generators, linters, validators and a mock server make of what is served. `DOCUMENTS=Ergo` takes only
- * the documents whose names match. `npm run test:all` installs the tools; without them this is skipped.
+ * the documents whose names match, `DESCRIPTIONS=one.yaml:two.json` those files in place of all. `npm run test:all`
+ * installs the tools; without them this is skipped.
  */
 import { existsSync } from "node:fs";
 import { suite } from "uvu";
@@ -9,12 +10,12 @@ import { testWhere } from "../_needs.ts";
 const isInstalled = existsSync(new URL("node_modules/.installed", import.meta.url));
 
 if (isInstalled) {
-  const [{ OF_KINDS, REAL, SMALL }, { testPairs }, { TOOLS }] = await Promise.all([
+  const [{ FURTHER, OF_KINDS, REAL, SMALL }, { testPairs }, { TOOLS }] = await Promise.all([
     import("./_documents.ts"),
     import("./_suite.ts"),
     import("./_tools.ts"),
   ]);
-  testPairs([...SMALL, ...REAL, ...OF_KINDS], TOOLS);
+  testPairs(FURTHER.length > 0 ? FURTHER : [...SMALL, ...REAL, ...OF_KINDS], TOOLS);
 } else {
   const tools = suite("documents and tools");
   const missing = "needs node tests/tools/setup.mjs";
