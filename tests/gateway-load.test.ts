@@ -5,7 +5,7 @@ import * as assert from "uvu/assert";
 import { createLeases } from "../src/gateway/call-lease.ts";
 import { createPlaces, NoPlace } from "../src/gateway/call-slots.ts";
 import type { UpstreamError } from "../src/gateway/upstream.ts";
-import { createAuth } from "../src/info/sources/give-credentials.ts";
+import { createCredentials } from "../src/node/credentials.ts";
 import type { NodeOperation } from "../src/openapi/callable-operations.ts";
 import {
   type Come,
@@ -481,14 +481,8 @@ const leasing = (timeout = 10_000) => {
   const block = new Uint8Array(MIB);
   const leases = createLeases({
     ...{ timeout, limit: 32 * MIB, concurrency: 1000 },
-    auth: () =>
-      Promise.resolve(createAuth({
-        nodeUrl: node.url,
-        configured: undefined,
-        kind: undefined,
-        kinds: {},
-      })),
-    callOut({ url }) {
+    credentials: () => Promise.resolve(createCredentials({ nodeUrl: node.url })),
+    client({ url }) {
       sent.push(url.pathname);
       const length = Number(url.pathname.slice(1));
       let come = 0;

@@ -7,13 +7,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
-import { runCommandSource } from "../src/info/sources/command.ts";
-import { readFileSource } from "../src/info/sources/file.ts";
-import { requestJson } from "../src/info/sources/get-and-post.ts";
-import { createEndpoint } from "../src/info/sources/json-rpc.ts";
-import { urlOfLink } from "../src/info/sources/links-in-answers.ts";
-import type { SourceError } from "../src/info/sources/source-error.ts";
+import {
+  createEndpoint,
+  readFileSource,
+  requestJson,
+  runCommandSource,
+  urlOfLink,
+} from "../src/info/sources.ts";
 import type { JsonRpcSource } from "../src/kinds/kind.ts";
+import type { SourceError } from "../src/node/failures.ts";
 import { contextFor, failure, within } from "./_sources.ts";
 
 const sources = suite("info sources");

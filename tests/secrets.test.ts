@@ -11,7 +11,7 @@ import { formatMessage } from "../src/cli/output.ts";
 import { warnOfReaders } from "../src/file-access.ts";
 import { judgeSettings } from "../src/gateway/judge-settings.ts";
 import { readToken } from "../src/gateway/token.ts";
-import { checkCredentials } from "../src/info/sources/give-credentials.ts";
+import { checkCredentials } from "../src/node/secrets.ts";
 import { withDefaults } from "../src/options.ts";
 import { NOT_ROOT, testWhere } from "./_needs.ts";
 import { contextFor, get } from "./_sources.ts";

@@ -3,8 +3,7 @@
  *
  * @module
  */
-import type { AskNode } from "../description/ask-node.ts";
-import { createFetchDescription } from "../description/fetch-description.ts";
+import { type AskNode, createFetchDescription } from "../description/ask-node.ts";
 import { askOffer, type KnownNode, knowNode } from "../description/known-interface.ts";
 import { createPrepare } from "../description/thread.ts";
 import { allDiagnostics, type Content, type Prepared } from "../description/prepare.ts";

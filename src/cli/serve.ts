@@ -8,7 +8,8 @@ import { type App, createApp } from "../app.ts";
 import { VERSION } from "../generated/build-info.js";
 import { judgeSettings } from "../gateway/judge-settings.ts";
 import { isAlone } from "../info/info-without-node.ts";
-import { findOpenSecrets, findUnreadable } from "../info/node-client.ts";
+import { findUnreadable } from "../node/client.ts";
+import { findOpenSecrets } from "../node/secrets.ts";
 import type { DescriptionReport } from "../description/watch.ts";
 import { createMeters, type Meters } from "../metrics/meters.ts";
 import { LOOK_AT } from "../resources/open-description.ts";
@@ -155,7 +156,7 @@ function makeService(
 async function logCredentials({ node }: Config, log: WriteLog): Promise<void> {
   if (!node.auth && !node.tls) return;
   for (const fault of await findUnreadable(node)) log(fault, "error");
-  for (const warning of await findOpenSecrets(node)) log(warning, "warn");
+  for (const warning of await findOpenSecrets(node.auth)) log(warning, "warn");
 }
 
 /** Logs what is wrong, or dangerous, in what may be called. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { sourceErrorOf } from "../info/sources/fetch-failure.ts";
+import { failureOf } from "../node/failures.ts";
 import { UpstreamError } from "./upstream.ts";
 
 /** What the log says where nobody waits for an answer any longer, as nginx does. */
@@ -33,7 +33,7 @@ export function describeFailure(
     const detail = `The node gives no whole answer within ${timeout / 1000} s${maybe}`;
     return { status: 504, detail };
   }
-  const { code, message } = sourceErrorOf(error);
+  const { code, message } = failureOf(error);
   const detail = `The node cannot be reached: it ${message}${BEFORE.has(code) ? "" : maybe}`;
   return { status: 502, detail };
 }

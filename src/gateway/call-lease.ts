@@ -4,13 +4,13 @@
  *
  * @module
  */
-import type { CallOut } from "../call-out-for-gateway.ts";
-import type { Auth } from "../info/sources/give-credentials.ts";
+import type { Credentials } from "../node/credentials.ts";
+import type { Client, RequestContent } from "../node/http1.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { following, withSignal } from "../with-timeout.ts";
 import { createBudget, type Room, SMALL } from "./bytes-under-way.ts";
 import { createPlaces, type Lane } from "./call-slots.ts";
-import { callNode, type UpstreamAnswer, UpstreamError, type UpstreamRequest } from "./upstream.ts";
+import { callNode, type UpstreamAnswer, UpstreamError } from "./upstream.ts";
 
 /** A slot at the node, for one call or for all of a batch: the time and the longest response are for all of them. */
 export interface Lease {
@@ -23,7 +23,7 @@ export interface Lease {
    * @throws {DOMException} `TimeoutError` if the time is over
    */
   send(
-    request: UpstreamRequest,
+    request: RequestContent,
     operation: NodeOperation,
     collect: number,
   ): Promise<UpstreamAnswer>;
@@ -52,9 +52,9 @@ export interface Leases {
 
 /** What leases are made of. */
 export interface LeaseOptions {
-  readonly callOut: CallOut;
+  readonly client: Client;
   /** Gives the node's secret to calls of an operation, or none. */
-  readonly auth: (operation: NodeOperation) => Promise<Auth>;
+  readonly credentials: (operation: NodeOperation) => Promise<Credentials>;
   /** Times and sizes, in milliseconds and bytes. */
   readonly timeout: number;
   readonly limit: number;
@@ -65,7 +65,8 @@ export interface LeaseOptions {
 const GRACE = 4000;
 
 /** Makes what gives leases. */
-export function createLeases({ callOut, auth, timeout, limit, concurrency }: LeaseOptions): Leases {
+export function createLeases(options: LeaseOptions): Leases {
+  const { timeout, limit, concurrency } = options;
   const slots = createPlaces(concurrency);
   const budget = createBudget();
   /** Breaks off what is under way at the node; where nobody waits for it, or all. */
@@ -138,15 +139,20 @@ export function createLeases({ callOut, auth, timeout, limit, concurrency }: Lea
       end,
       async send(request, operation, collect) {
         const isRead = operation.access === "read";
-        const given = await auth(operation);
+        const given = await options.credentials(operation);
         client.signal.throwIfAborted();
         const purpose = lane === "token" ? (isRead ? "token" : "write") : "response";
         const grow = (received: number) => room.set(held + Math.max(received, SMALL), purpose);
         if (!room.set(held + SMALL, lane === "token" ? "token" : "response")) {
           throw new UpstreamError(503, "Too many bytes are under way", true);
         }
-        const own = { callOut, auth: given, limit: { all: limit, left }, grow };
-        const signals = { client: client.signal, node: node.signal };
+        const own = {
+          client: options.client,
+          credentials: given,
+          limit: { all: limit, left },
+          grow,
+        };
+        const signals = { left: client.signal, node: node.signal };
         called = callNode(own, request, isRead, Math.min(collect, left), signals);
         let answer: UpstreamAnswer | undefined;
         try {

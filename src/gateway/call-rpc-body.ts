@@ -26,7 +26,8 @@ import {
 import { WRONG_MAX } from "./parameters.ts";
 import { CODES } from "./rpc-error-codes.ts";
 import { inTurn } from "./take-turns.ts";
-import type { UpstreamAnswer, UpstreamRequest } from "./upstream.ts";
+import type { UpstreamAnswer } from "./upstream.ts";
+import type { RequestContent } from "../node/http1.ts";
 
 /** The types of a body, of which no form of a page is one. */
 const TYPES = ["application/json", "application/json-rpc", "application/jsonrequest"];
@@ -40,7 +41,7 @@ interface Ready extends Pick<RawCall, "id" | "isOld"> {
 /** How calls are sent, and what lets go of their answers. */
 interface Sending {
   readonly gone: AbortSignal;
-  readonly send: (decided: Decided, request: UpstreamRequest) => Promise<UpstreamAnswer>;
+  readonly send: (decided: Decided, request: RequestContent) => Promise<UpstreamAnswer>;
   /** Gives back the place. */
   readonly free: () => void;
   readonly end: () => void;

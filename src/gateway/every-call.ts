@@ -5,7 +5,6 @@
  */
 import { problem } from "../http/problem-details.ts";
 import type { ServedRequest } from "../http/request.ts";
-import type { Auth } from "../info/sources/give-credentials.ts";
 import type { CallRecord } from "../log.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { createLeases, type Leases } from "./call-lease.ts";
@@ -17,8 +16,9 @@ import { createPathTable, type PathTable } from "./match-path.ts";
 import { NoPlace } from "./call-slots.ts";
 import type { ForwardSettings } from "./forward-settings.ts";
 import type { TokenPlace } from "./token.ts";
-import type { UpstreamAnswer, UpstreamRequest } from "./upstream.ts";
-import type { CallOut } from "../call-out-for-gateway.ts";
+import type { UpstreamAnswer } from "./upstream.ts";
+import type { Credentials } from "../node/credentials.ts";
+import type { Client, RequestContent } from "../node/http1.ts";
 
 /** A call that has come. */
 export interface Call {
@@ -44,9 +44,9 @@ export interface GatewayOptions {
   readonly url: string;
   /** Where its methods are posted to, below that. */
   readonly rpcPath: () => Promise<string>;
-  readonly callOut: CallOut;
+  readonly client: Client;
   /** Gives the node's secret to calls of an operation, or none. */
-  readonly auth: (operation: NodeOperation) => Promise<Auth>;
+  readonly credentials: (operation: NodeOperation) => Promise<Credentials>;
   /** The header of the node's secret, where the operator names it; no visitor sets it. */
   readonly secretHeader?: string | undefined;
   /** The operations of the description that is served now. */
@@ -92,7 +92,7 @@ export interface Core extends CallerRights {
    */
   send(
     decided: Decided,
-    request: UpstreamRequest,
+    request: RequestContent,
     collect: number,
     gone: AbortSignal,
   ): Promise<Sent>;
@@ -100,11 +100,11 @@ export interface Core extends CallerRights {
   forward(
     call: Call,
     decided: Decided,
-    request: UpstreamRequest,
+    request: RequestContent,
     respond: Respond,
   ): Promise<Response>;
   /** A call of a method, as the node gets it. */
-  rpcRequest(text: string): Promise<UpstreamRequest>;
+  rpcRequest(text: string): Promise<RequestContent>;
   /** The node's URL as parsers write it, without a slash at its end. */
   readonly base: string;
   readonly options: GatewayOptions;
@@ -195,7 +195,7 @@ export function createCore(options: GatewayOptions): Core {
     }
   };
 
-  const rpcRequest = async (text: string): Promise<UpstreamRequest> => ({
+  const rpcRequest = async (text: string): Promise<RequestContent> => ({
     method: "POST",
     url: new URL(base + await options.rpcPath()),
     headers: { "content-type": "application/json", accept: "application/json" },

@@ -4,19 +4,10 @@
  * @module
  */
 import { type Bytes, createCollector } from "../bytes.ts";
-import type { Attempt, Auth } from "../info/sources/give-credentials.ts";
-import type { CallOut, IncomingAnswer, SendOptions } from "../call-out-for-gateway.ts";
+import type { Credentials } from "../node/credentials.ts";
+import type { Client, NodeResponse, RequestContent } from "../node/http1.ts";
 import { SMALL } from "./bytes-under-way.ts";
 import { sizeText } from "./forward-settings.ts";
-
-/** A call as the node gets it. */
-export interface UpstreamRequest {
-  readonly method: string;
-  /** Below the node's URL, with its query. */
-  readonly url: URL;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Bytes | undefined;
-}
 
 /** The answer of the node, of which no more is read than somebody wants. */
 export interface UpstreamAnswer {
@@ -50,8 +41,8 @@ export class UpstreamError extends Error {
 
 /** What calls are sent with. */
 export interface Upstream {
-  readonly callOut: CallOut;
-  readonly auth: Auth;
+  readonly client: Client;
+  readonly credentials: Credentials;
   /** The longest response in bytes: as it is set, and what other responses have left of it. */
   readonly limit: { readonly all: number; readonly left: number };
   /** Takes room for what has come, in bytes; `false` if there is none. */
@@ -61,7 +52,7 @@ export interface Upstream {
 /** What ends a call. */
 export interface CallSignals {
   /** That nobody waits for the response: what comes is not kept. */
-  readonly client: AbortSignal;
+  readonly left: AbortSignal;
   /** That the node is not waited for any longer: its connection is closed. */
   readonly node: AbortSignal;
 }
@@ -74,15 +65,19 @@ export interface CallSignals {
  * @throws {UpstreamError} if there is no answer that can be passed on
  */
 export async function callNode(
-  { callOut, auth, limit, grow }: Upstream,
-  request: UpstreamRequest,
+  { client, credentials, limit, grow }: Upstream,
+  request: RequestContent,
   isRead: boolean,
   collect: number,
-  { client, node }: CallSignals,
+  { left: gone, node }: CallSignals,
 ): Promise<UpstreamAnswer> {
-  const begin = (owner?: object) => send(callOut, auth, request, { isOnce: !isRead, owner }, node);
-  // What must not arrive twice has a fresh connection, which it keeps where the node asks for a secret.
-  const answer = await (isRead ? auth.exchange(begin) : begin({}));
+  const sent = { ...request, signal: node, isOnce: !isRead };
+  const answer = await credentials.exchange(client, sent, ({ response, refusal }) => {
+    // A node without a secret says itself who may do what.
+    if (!refusal || response.status === 403) return response;
+    response.cancel();
+    throw new UpstreamError(502, "The node wants another secret", true);
+  });
   const { status, headers } = answer;
   let size = 0;
   let isWhole = false;
@@ -109,13 +104,13 @@ export async function callNode(
     const come = createCollector();
     while (!isWhole && size <= collect) {
       const part = await next();
-      if (client.aborted) break;
+      if (gone.aborted) break;
       if (!part) isWhole = true;
       else if (grow(answer.received())) come.push(part);
       else throw new UpstreamError(503, "Too many bytes are under way");
     }
     const received = answer.received();
-    const parts = client.aborted ? [] : come.take();
+    const parts = gone.aborted ? [] : come.take();
     return { status, headers, parts, isWhole, size, received, next, drain };
   } catch (error) {
     answer.cancel();
@@ -130,7 +125,7 @@ const tooLong = (limit: number) =>
 
 /** Why an answer is not read; `undefined` where it is. */
 function refusalOf(
-  { status, headers }: IncomingAnswer,
+  { status, headers }: NodeResponse,
   { all, left }: Upstream["limit"],
 ): string | undefined {
   if (status >= 300 && status < 400) {
@@ -141,54 +136,7 @@ function refusalOf(
   return (lengthOf({ headers }) ?? 0) > left ? tooLong(all) : undefined;
 }
 
-function lengthOf({ headers }: Pick<IncomingAnswer, "headers">): number | undefined {
+function lengthOf({ headers }: Pick<NodeResponse, "headers">): number | undefined {
   const text = headers.get("content-length");
   return text !== null && /^\d+$/.test(text) ? Number(text) : undefined;
-}
-
-/** Sends it, and again with another secret while the node refuses. */
-async function send(
-  callOut: CallOut,
-  auth: Auth,
-  { method, url, headers, body }: UpstreamRequest,
-  options: SendOptions,
-  signal: AbortSignal,
-): Promise<IncomingAnswer> {
-  const first = auth.first({ url: url.href, method, owner: options.owner });
-  let attempt = "next" in first ? first : await first;
-  for (;;) {
-    const all = { "accept-encoding": "identity", ...headers, ...inLowerCase(attempt.headers) };
-    const answer = await callOut({ method, url, headers: all, body, signal, ...options });
-    const { status } = answer;
-    if (status !== 401 && status !== 403) return answer;
-    try {
-      attempt = await attempt.next({ status, headers: answer.headers });
-    } catch {
-      // A node without a secret says itself who may do what.
-      if (status === 403) return answer;
-      answer.cancel();
-      throw new UpstreamError(502, "The node wants another secret", true);
-    }
-    await discard(answer);
-  }
-}
-
-/** Else a secret and a header of the visitor that differ in letter case would become one of both. */
-function inLowerCase(headers: Attempt["headers"]): Record<string, string> {
-  const lower: Record<string, string> = {};
-  for (const name in headers) lower[name.toLowerCase()] = headers[name]!;
-  return lower;
-}
-
-/** How much of a refusal is read, in bytes. */
-const REFUSAL_MAX = 65_536;
-
-/** Reads what is short, so that its connection can be used again. */
-async function discard(answer: IncomingAnswer): Promise<void> {
-  for (let length = 0; length < REFUSAL_MAX;) {
-    const part = await answer.next();
-    if (!part) return;
-    length += part.byteLength;
-  }
-  answer.cancel();
 }

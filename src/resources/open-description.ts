@@ -71,7 +71,7 @@ export async function openDescription(
   }
   const [{ createPrepare }, { createFetchDescription }, { logReport }] = await Promise.all([
     import("../description/thread.ts"),
-    import("../description/fetch-description.ts"),
+    import("../description/ask-node.ts"),
     import("../description/watch.ts"),
   ]);
   const tellNames = createTellNames(options);

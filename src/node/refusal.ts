@@ -1,13 +1,13 @@
 /**
- * Refusals of a node, and what they are called.
+ * Refusals of a node: what it offers in `WWW-Authenticate` (RFC 9110, section 11.6.1), which kind refuses like that, and
+ * what an operator is told.
  *
  * @module
  */
-import type { AuthFile, Kind } from "../../kinds/kind.ts";
-import { startOf } from "../../untrusted-text.ts";
-import { parseChallenges } from "./challenge.ts";
-import { type Place, settingOf } from "./secret.ts";
-import { SourceError } from "./source-error.ts";
+import type { AuthFile, Kind } from "../kinds/kind.ts";
+import { startOf } from "../untrusted-text.ts";
+import { SourceError } from "./failures.ts";
+import { cannotRead, type SecretPlace, settingOf } from "./secrets.ts";
 
 /** A response with status 401 or 403. */
 export interface Refusal {
@@ -15,12 +15,12 @@ export interface Refusal {
   readonly headers: Pick<Headers, "get">;
 }
 
-/** What the node offers, as `parseChallenges` reads it. */
-export const challengeOf = (headers: Refusal["headers"]): string =>
+/** The challenges that a node offers, as `parseChallenges` reads them. */
+export const challengesIn = (headers: Refusal["headers"]): string =>
   headers.get("www-authenticate") ?? "";
 
 const schemesOf = (headers: Refusal["headers"]) =>
-  parseChallenges(challengeOf(headers)).map(({ scheme }) => scheme);
+  parseChallenges(challengesIn(headers)).map(({ scheme }) => scheme);
 
 /** How much of a header a kind's pattern is run on, in UTF-16 code units. */
 const HEADER_LENGTH = 1024;
@@ -81,7 +81,11 @@ function lookedAt(failures: readonly Failure[]): string[] {
 }
 
 /** The failure where what is configured was sent. */
-export function refused(refusal: Refusal, place: Place, name: string | undefined): SourceError {
+export function refused(
+  refusal: Refusal,
+  place: SecretPlace,
+  name: string | undefined,
+): SourceError {
   const { status, headers } = refusal;
   const { key, name: where, scheme } = settingOf(place);
   const offered = schemesOf(headers);
@@ -98,7 +102,8 @@ export function refused(refusal: Refusal, place: Place, name: string | undefined
 }
 
 /** The failure where what is configured cannot be read. */
-export function unreadable({ status }: Refusal, hint: string): SourceError {
+export function unreadable({ status }: Refusal, place: SecretPlace, reason: string): SourceError {
+  const hint = cannotRead(place, reason);
   const message = `wants credentials (${status}), and those of node.auth cannot be read`;
   return new SourceError("no_credentials", message, { number: status, hint });
 }
@@ -110,4 +115,48 @@ function inFlow(setting: Readonly<Record<string, unknown>>): string {
     return `${key}: ${/^[\w~./-]+$/.test(text) ? text : `'${text.replaceAll("'", "''")}'`}`;
   });
   return `{ ${members.join(", ")} }`;
+}
+
+/** One scheme that a server offers. */
+export interface Challenge {
+  /** In lower case, such as `basic` or `digest`. */
+  readonly scheme: string;
+  /** Names are in lower case. */
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/** What is read of a header, in UTF-16 code units. */
+const LENGTH_MAX = 4096;
+
+const SCHEME = /[\s,]*([\w!#$%&'*+.^`|~-]+)(?:[ \t]+|$|(?=,))/y;
+const PARAMETER =
+  /[\s,]*([\w!#$%&'*+.^`|~-]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s,"=]+))[ \t]*(?=,|$)/y;
+/** `token68`, in place of parameters. */
+const TOKEN = /[\w.~+/-]+=*[ \t]*(?=,|$)/y;
+
+/**
+ * Parses challenges.
+ *
+ * @returns those up to the first mistake
+ */
+export function parseChallenges(header: string): Challenge[] {
+  const text = header.slice(0, LENGTH_MAX);
+  const challenges: Challenge[] = [];
+  let at = 0;
+  const take = (pattern: RegExp) => {
+    pattern.lastIndex = at;
+    const match = pattern.exec(text);
+    if (match) at = pattern.lastIndex;
+    return match;
+  };
+  for (let scheme = take(SCHEME); scheme; scheme = take(SCHEME)) {
+    const parameters: Record<string, string> = Object.create(null);
+    for (let found = take(PARAMETER); found; found = take(PARAMETER)) {
+      const [, name = "", quoted, token = ""] = found;
+      parameters[name.toLowerCase()] ??= quoted?.replaceAll(/\\(.)/g, "$1") ?? token;
+    }
+    if (Object.keys(parameters).length === 0) take(TOKEN);
+    challenges.push({ scheme: scheme[1]!.toLowerCase(), parameters });
+  }
+  return challenges;
 }

@@ -1,21 +1,21 @@
 /**
- * Reads answers of HTTP/1.1 (RFC 9112). What can be read in two ways is refused: a server that an answer comes from
+ * Reads responses of HTTP/1.1 (RFC 9112). What can be read in two ways is refused: a server that a response comes from
  * may not be the only one that has a hand in it.
  *
  * @module
  */
 import type { Bytes } from "../bytes.ts";
 
-/** The head of an answer. */
-export interface AnswerHead {
+/** The head of a response. */
+export interface ResponseHead {
   /** 200 to 599. */
   readonly status: number;
   readonly headers: Pick<Headers, "get">;
 }
 
-/** What is told of an answer. */
-export interface AnswerEvents {
-  head(head: AnswerHead): void;
+/** What is told of a response. */
+export interface ResponseEvents {
+  head(head: ResponseHead): void;
   /** @param chunks how many it is made of: short ones that came together are one part */
   part(bytes: Bytes, chunks: number): void;
   /** @param isKept whether the connection can be used again */
@@ -33,7 +33,7 @@ const FRAMING = /^(?:content-length|transfer-encoding):/i;
 const CHUNK_SIZE =
   /^([\da-f]{1,12})(?:;[\w!#$%&'*+.^`|~-]+(?:=(?:[\w!#$%&'*+.^`|~-]+|"(?:[\t !#-[\]-~\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)*$/i;
 
-/** Where the reader is: `over` is behind the answer. */
+/** Where the reader is: `over` is behind the response. */
 type State =
   | "status"
   | "field"
@@ -45,12 +45,12 @@ type State =
   | "trailer"
   | "over";
 
-/** Reads the answer to one request. */
-export class AnswerReader {
+/** Reads the response to one request. */
+export class ResponseReader {
   /** Whether a byte of it has come. */
   hasBegun = false;
   readonly #method: string;
-  readonly #events: AnswerEvents;
+  readonly #events: ResponseEvents;
   #state: State = "status";
   #status = 0;
   #isOld = false;
@@ -67,8 +67,8 @@ export class AnswerReader {
   #joinedLength = 0;
   #joinedChunks = 0;
 
-  /** @param method of the request: the answer to a HEAD has no content */
-  constructor(method: string, events: AnswerEvents) {
+  /** @param method of the request: the response to a HEAD has no content */
+  constructor(method: string, events: ResponseEvents) {
     this.#method = method;
     this.#events = events;
   }
@@ -76,7 +76,7 @@ export class AnswerReader {
   /**
    * Reads what has come.
    *
-   * @throws {Error} with a code that begins with `HPE_`, as those of `node:http`, if it is no answer of HTTP/1.1
+   * @throws {Error} with a code that begins with `HPE_`, as those of `node:http`, if it is no response of HTTP/1.1
    */
   push(bytes: Bytes): void {
     this.hasBegun = true;
@@ -87,7 +87,7 @@ export class AnswerReader {
   #read(bytes: Bytes): void {
     for (let at = 0; at < bytes.byteLength;) {
       const state = this.#state;
-      // Nobody has asked for what comes behind an answer.
+      // Nobody has asked for what comes behind a response.
       if (state === "over") refuse("end");
       if (state === "length" || state === "chunk" || state === "close") {
         at = this.#readContent(bytes, at);
@@ -110,7 +110,7 @@ export class AnswerReader {
     }
   }
 
-  /** Says that no more will come; returns whether the answer is whole. */
+  /** Says that no more will come; returns whether the response is whole. */
   close(): boolean {
     if (this.#state === "close") this.#end();
     return this.#state === "over";
@@ -148,7 +148,7 @@ export class AnswerReader {
     const coding = headers.get("transfer-encoding");
     const length = lengthOf(headers.get("content-length"));
     if (status < 200) {
-      // Early hints and the like go before the answer, without content; nobody has asked for another protocol.
+      // Early hints and the like go before the response, without content; nobody has asked for another protocol.
       if (status < 100 || status === 101) refuse("status");
       if (coding !== null || length !== undefined) refuse("framing");
       this.#state = "status";
@@ -246,7 +246,7 @@ const latin1 = (bytes: Bytes): string =>
   String.fromCharCode.apply(null, bytes as unknown as number[]);
 
 function refuse(what: string): never {
-  throw Object.assign(new Error(`The ${what} of an answer is malformed`), { code: "HPE_INVALID" });
+  throw Object.assign(new Error(`The ${what} of a response is malformed`), { code: "HPE_INVALID" });
 }
 
 /** Removes the white space that HTTP has around a value; `String.trim` knows more of it. */

@@ -1,34 +1,90 @@
 /**
- * A connection to a server of HTTP/1.1, which carries one request after the other.
+ * A client of HTTP/1.1 on sockets. It sends a request once where that matters, reads a response no faster than somebody
+ * wants it, and follows, decodes and remembers nothing. The clients of the runtimes do not promise that: the `fetch`
+ * of Deno 2.9 and that of Bun 1.4 send a request again that was read but not answered.
  *
  * @module
  */
 import type { Socket } from "node:net";
 import { type Bytes, createCollector } from "../bytes.ts";
-import { type AnswerHead, AnswerReader } from "./read-answer.ts";
-import { type RequestLine, writeHead } from "./write-request-head.ts";
+import { type ResponseHead, ResponseReader } from "./http1-response.ts";
 
-/** A request with its content. */
-export interface ClientRequest extends Omit<RequestLine, "length"> {
+/** What is sent. */
+export interface RequestContent {
+  readonly method: string;
+  readonly url: URL;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly body: Bytes | undefined;
-  /** Ends the exchange; its reason is what this rejects with. */
-  readonly signal: AbortSignal;
 }
 
-/** An answer that is read as it is asked for. */
-export interface ClientAnswer extends AnswerHead {
-  /** Reads the next bytes; `undefined` at the end. Rejects where the answer breaks off. */
+/** A request to the node. */
+export interface NodeRequest extends RequestContent {
+  /** Ends the exchange; its reason is what this rejects with. */
+  readonly signal: AbortSignal;
+  /** Whether it must not arrive twice: it is not sent again where a kept connection turns out to be closed. */
+  readonly isOnce: boolean;
+  /** Those with the same one share connections, which no others use. */
+  readonly owner?: object | undefined;
+}
+
+/** A response that is read as it is asked for. */
+export interface NodeResponse extends ResponseHead {
+  /** Reads the next bytes; `undefined` at the end. Rejects where the response breaks off. */
   next(): Promise<Bytes | undefined>;
   /** How many bytes have come on the wire, with the head and what stands around chunks. */
   received(): number;
-  /** Lets go of the rest; the connection is closed, unless the answer has ended. */
+  /** Lets go of the rest; the connection is closed, unless the response has ended. */
   cancel(): void;
+}
+
+/** Sends a request to the node. Follows no redirects, and decodes nothing. */
+export type Client = (request: NodeRequest) => Promise<NodeResponse>;
+
+/** Opens a socket to the origin of a URL. */
+export type OpenSocket = (url: URL) => Socket;
+
+/** How long a connection is kept for the next request, and for the next of what is sent once, in milliseconds. */
+const IDLE_TIMEOUT = 4000, ONCE_TIMEOUT = 500;
+
+/** Makes a client. A request that finds its kept connection closed is sent again, once, unless it must not arrive twice. */
+export function createSocketClient(open: OpenSocket): Client {
+  /** Those that wait for a request, by origin and by owner; the last one that was used is used again first. */
+  const idle = new Map<string, Connection[]>();
+  const owned = new WeakMap<object, Connection[]>();
+
+  const keptFor = ({ origin }: URL, owner: object | undefined): Connection[] => {
+    const kept = (owner ? owned.get(owner) : idle.get(origin)) ?? [];
+    if (owner) owned.set(owner, kept);
+    else idle.set(origin, kept);
+    return kept;
+  };
+
+  return async (request) => {
+    const { isOnce, owner } = request;
+    request.signal.throwIfAborted();
+    const kept = keptFor(request.url, owner);
+    const sendOn = (connection: Connection) =>
+      connection.exchange(request, () => kept.push(connection));
+    const sendFresh = () =>
+      sendOn(createConnection(open(request.url), isOnce ? ONCE_TIMEOUT : IDLE_TIMEOUT));
+    let connection = kept.pop();
+    while (connection && !(await connection.isFree())) connection = kept.pop();
+    if (!connection) return await sendFresh();
+    try {
+      return await sendOn(connection);
+    } catch (error) {
+      if (!(error instanceof StaleError)) throw error;
+      if (isOnce) throw error.cause;
+      return await sendFresh();
+    }
+  };
 }
 
 /** A connection that is open, or being opened. */
 export interface Connection {
   /**
-   * Reads what the server has sent since the last answer, which nobody asked for. It must not be taken for the answer
+   * Reads what the server has sent since the last response, which nobody asked for. It must not be taken for the response
    * to the next request.
    *
    * @returns whether the connection can carry a request: nothing was there, and it is open
@@ -40,7 +96,7 @@ export interface Connection {
    * @param free is called when the connection can carry another one
    * @throws {StaleError} if the server had closed the connection, which had carried others before
    */
-  exchange(request: ClientRequest, free: () => void): Promise<ClientAnswer>;
+  exchange(request: NodeRequest, free: () => void): Promise<NodeResponse>;
 }
 
 /** The server may have closed a kept connection before it saw the request. */
@@ -48,15 +104,15 @@ export class StaleError extends Error {
   override name = "StaleError";
 }
 
-/** How much of an answer waits for whoever reads it, in bytes. */
+/** How much of a response waits for whoever reads it, in bytes. */
 const WAITING_MAX = 65_536;
 
 /** After bytes with more chunks others have a turn. */
 const CHUNKS_MAX = 256;
 
-/** One request and its answer. */
+/** One request and its response. */
 interface Exchange {
-  readonly reader: AnswerReader;
+  readonly reader: ResponseReader;
   received: number;
   /** How many chunks the last bytes had. */
   chunks: number;
@@ -121,7 +177,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
     exchange: ({ method, url, headers, body, signal }, free) =>
       new Promise((resolve, reject) => {
         if (signal.aborted) return reject(signal.reason);
-        const head = writeHead({ method, url, headers, length: body?.byteLength });
+        const head = writeHead({ method, url, headers, body });
         const mayBeStale = isReused;
         isReused = true;
         socket.ref();
@@ -166,7 +222,7 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
           }
         };
         const cancel = () => fail(closed());
-        const reader = new AnswerReader(method, {
+        const reader = new ResponseReader(method, {
           head: ({ status, headers }) => resolve({ status, headers, next, received, cancel }),
           part(bytes, chunks) {
             come.push(bytes);
@@ -205,6 +261,28 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
         });
       }),
   };
+}
+
+const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/**
+ * Writes the head of a request, in Latin-1 (RFC 9112, section 3).
+ *
+ * @throws {TypeError} if a header would say something else than a name and a value
+ */
+export function writeHead({ method, url, headers, body }: RequestContent): string {
+  let head = `${method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n`;
+  for (const name in headers) {
+    const value = headers[name]!;
+    if (!NAME.test(name) || !VALUE.test(value)) throw new TypeError("A header is malformed");
+    head += `${name}: ${value}\r\n`;
+  }
+  // Said also where there is none but the method expects some (RFC 9110, section 8.6).
+  if (body || /^(?:POST|PUT|PATCH)$/.test(method)) {
+    head += `content-length: ${body?.byteLength ?? 0}\r\n`;
+  }
+  return `${head}connection: keep-alive\r\n\r\n`;
 }
 
 const nobody = () => {};

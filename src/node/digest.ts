@@ -6,7 +6,7 @@
 import { md5 } from "@noble/hashes/legacy.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
-import { parseChallenges } from "./challenge.ts";
+import { parseChallenges } from "./refusal.ts";
 
 /** The algorithms that are supported. */
 type Algorithm = "SHA-256" | "MD5";
@@ -16,7 +16,7 @@ const ALGORITHMS: Readonly<Record<Algorithm, (data: Uint8Array) => Uint8Array>> 
   "MD5": md5,
 };
 
-/** What a server wants to be answered. */
+/** The challenge of a server. */
 export interface DigestChallenge {
   readonly realm: string;
   readonly nonce: string;
@@ -32,8 +32,8 @@ export interface DigestChallenge {
   readonly isStale: boolean;
 }
 
-/** What is answered with. */
-export interface DigestAnswer {
+/** The credentials that answer a challenge. */
+export interface DigestCredentials {
   readonly user: string;
   readonly password: string;
   readonly method: string;
@@ -46,7 +46,7 @@ export interface DigestAnswer {
 }
 
 /**
- * Finds the strongest challenge that can be answered.
+ * Finds the strongest challenge that is supported.
  *
  * @param header `WWW-Authenticate`
  */
@@ -79,12 +79,12 @@ function readChallenge(parameters: Readonly<Record<string, string>>): DigestChal
 }
 
 /** Writes the value of `Authorization`. */
-export function writeDigestAnswer(challenge: DigestChallenge, answer: DigestAnswer): string {
+export function writeDigest(challenge: DigestChallenge, credentials: DigestCredentials): string {
   const { realm, nonce, opaque, algorithm, algorithmName, isSession, hasQop } = challenge;
-  const { user, password, method, uri, cnonce } = answer;
+  const { user, password, method, uri, cnonce } = credentials;
   const hash = (...parts: string[]) =>
     bytesToHex(ALGORITHMS[algorithm](utf8ToBytes(parts.join(":"))));
-  const count = answer.count.toString(16).padStart(8, "0");
+  const count = credentials.count.toString(16).padStart(8, "0");
   const login = hash(user, realm, password);
   const secret = isSession ? hash(login, nonce, cnonce) : login;
   const target = hash(method, uri);

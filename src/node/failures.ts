@@ -1,12 +1,89 @@
 /**
- * What the errors of `fetch` mean. The runtimes name the same failure differently: Node and Bun by a code, Deno
- * by words. Seen on Node 20, 22 and 26, Bun 1.4 and Deno 2.9.
+ * Why a node, or another source of the info, gave nothing: one table of codes and sentences. The runtimes name the same
+ * failure differently: Node and Bun by a code, Deno by words. Seen on Node 20, 22 and 26, Bun 1.4 and Deno 2.9.
  *
  * @module
  */
-import { excerpt } from "../../untrusted-text.ts";
-import { type FailureCode, SourceError } from "./source-error.ts";
+import { excerpt } from "../untrusted-text.ts";
 
+/** Codes of a node that does not answer. */
+export const NO_ANSWER = [
+  "connection_refused",
+  "timeout",
+  "dns",
+  "tls",
+  "not_tls",
+  "reset",
+] as const;
+
+/** Codes of a node that answers something else than what was asked for. */
+export const WRONG_ANSWER = [
+  "unauthorized",
+  "forbidden",
+  "no_credentials",
+  "unknown_kind",
+  "wrong_kind",
+  "bad_answer",
+] as const;
+
+/** Why a source gave nothing, for programs. */
+export type FailureCode = (typeof NO_ANSWER)[number] | (typeof WRONG_ANSWER)[number];
+
+/** What may be said of a failure besides its message. */
+export interface FailureDetails {
+  /** The code of a JSON-RPC error, or the status of an HTTP response. */
+  readonly number?: number | undefined;
+  /** Whether the node says that it has no such method or path. */
+  readonly isAbsent?: boolean;
+  /** Whether this is no response of a node of any kind that would be asked so, such as a page of HTML. */
+  readonly isForeign?: boolean;
+  /** What an operator can do, for the log: it may name settings and paths. */
+  readonly hint?: string | undefined;
+  /** The kind that the refusal shows. */
+  readonly looksLike?: string | undefined;
+}
+
+/**
+ * A failure of a source. Its message is for everybody: a clause that completes "the node …", without secrets,
+ * paths or a stack, on one line.
+ */
+export class SourceError extends Error {
+  override name = "SourceError";
+  readonly code: FailureCode;
+  readonly number: number | undefined;
+  readonly isAbsent: boolean;
+  readonly isForeign: boolean;
+  readonly hint: string | undefined;
+  readonly looksLike: string | undefined;
+
+  constructor(code: FailureCode, message: string, details: FailureDetails = {}) {
+    super(message);
+    this.code = code;
+    this.number = details.number;
+    this.isAbsent = details.isAbsent ?? false;
+    this.isForeign = details.isForeign ?? this.isAbsent;
+    this.hint = details.hint;
+    this.looksLike = details.looksLike;
+  }
+
+  /** Whether the node answered. */
+  get isAnswer(): boolean {
+    return (WRONG_ANSWER as readonly string[]).includes(this.code);
+  }
+}
+
+/** Statuses of a path that is not there, or not for this method. A server of files has 501 for POST. */
+export const ABSENT: readonly number[] = [404, 405, 501];
+
+/** The failure of an answer whose status is not one of success. */
+export function failureOfStatus(status: number): SourceError {
+  return new SourceError("bad_answer", `answers ${status}`, {
+    number: status,
+    isAbsent: ABSENT.includes(status),
+  });
+}
+
+/** The meaning of an error. */
 interface Meaning {
   /** For `CODE message`, or the message alone where there is no code. */
   readonly pattern: RegExp;
@@ -114,9 +191,9 @@ const MEANINGS: readonly Meaning[] = [
 /**
  * Says why a request failed.
  *
- * @param error what `fetch` or a body threw; its own text may hold headers, and is not passed on
+ * @param error what a socket, `fetch` or a body threw; its own text may hold headers, and is not passed on
  */
-export function sourceErrorOf(error: unknown): SourceError {
+export function failureOf(error: unknown): SourceError {
   if (error instanceof SourceError) return error;
   const text = textOf(error);
   const meaning = MEANINGS.find(({ pattern }) => pattern.test(text));
