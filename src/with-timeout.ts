@@ -33,7 +33,7 @@ export function withTimeout<T>(promise: Promise<T>, timeout: number, late: () =>
  * @param promise is not cancelled; its result is then ignored
  * @throws the signal's reason if it is aborted first
  */
-export function withSignal<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+export function withSignal<T>(promise: Promise<T>, signal: Signal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = () => reject(signal.reason);
     const done = () => signal.removeEventListener("abort", stop);
@@ -43,11 +43,41 @@ export function withSignal<T>(promise: Promise<T>, signal: AbortSignal): Promise
   });
 }
 
-/** A controller that is aborted with a signal. */
-export function following(signal: AbortSignal): AbortController {
-  const controller = new AbortController();
-  const follow = () => controller.abort(signal.reason);
+/** What tells that something is not wanted any more: an `AbortSignal`, or a {@linkcode LightSignal}. */
+export interface Signal {
+  readonly aborted: boolean;
+  readonly reason: unknown;
+  addEventListener(type: "abort", listener: () => void): void;
+  removeEventListener(type: "abort", listener: () => void): void;
+}
+
+/** A signal and what aborts it, for what happens with each call: an `AbortController` costs Node 20 some 20 µs. */
+export class LightSignal implements Signal {
+  aborted = false;
+  reason: unknown = undefined;
+  readonly #listeners = new Set<() => void>();
+
+  addEventListener(_type: "abort", listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+
+  removeEventListener(_type: "abort", listener: () => void): void {
+    this.#listeners.delete(listener);
+  }
+
+  abort(reason: unknown): void {
+    if (this.aborted) return;
+    this.aborted = true;
+    this.reason = reason;
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+/** A signal that is aborted with another. */
+export function following(signal: Signal): LightSignal {
+  const own = new LightSignal();
+  const follow = () => own.abort(signal.reason);
   signal.addEventListener("abort", follow);
   if (signal.aborted) follow();
-  return controller;
+  return own;
 }

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { withTimeout } from "../src/with-timeout.ts";
+import { following, LightSignal, withSignal, withTimeout } from "../src/with-timeout.ts";
 
 const waiting = suite("waiting with a timeout");
 
@@ -23,6 +23,27 @@ waiting("gives something else where it is late, or fails", async () => {
 waiting("does not take a time of many years for none", async () => {
   const soon = new Promise((resolve) => setTimeout(resolve, 20, "there"));
   assert.is(await withTimeout(soon, Number.MAX_SAFE_INTEGER, () => "late"), "there");
+});
+
+waiting("ends with a signal, whose reason is that of the one it follows", async () => {
+  const controller = new AbortController();
+  const signal = following(controller.signal);
+  const waited = withSignal(never(), signal);
+  const reasons: unknown[] = [];
+  signal.addEventListener("abort", () => reasons.push(signal.reason));
+  const removed = () => reasons.push("removed");
+  signal.addEventListener("abort", removed);
+  signal.removeEventListener("abort", removed);
+  controller.abort("gone");
+  signal.abort("again");
+  assert.is(await waited.catch((reason: unknown) => reason), "gone");
+  assert.equal(reasons, ["gone"]);
+});
+
+waiting("follows a signal that is aborted already", () => {
+  const first = new LightSignal();
+  first.abort("gone");
+  assert.is(following(first).reason, "gone");
 });
 
 waiting.run();

@@ -12,6 +12,7 @@ import { isInTinyParts } from "../bytes.ts";
 import { SECURITY_HEADERS } from "../http/cors.ts";
 import type { ServedRequest } from "../http/request.ts";
 import { problemText, REASONS, type Status } from "../http/problem-details.ts";
+import { LightSignal, type Signal } from "../with-timeout.ts";
 import {
   type Address,
   type App,
@@ -175,10 +176,40 @@ export function requestOf(message: IncomingMessage, response: ServerResponse): R
       Object.assign(message, { rawBody: EMPTY_BODY });
     }
   }
-  const request = new NodeRequest({ req: message, res: response });
-  if ("Deno" in globalThis) return request;
-  const whenSent: ServedRequest["whenSent"] = (listener) => void response.once("close", listener);
-  return Object.assign(request, { whenSent });
+  return new MessageRequest(message, response);
+}
+
+/** The request of a message, with what calls of the node ask for. */
+class MessageRequest extends NodeRequest implements ServedRequest {
+  readonly #message: IncomingMessage;
+  readonly #response: ServerResponse;
+  #gone: LightSignal | undefined;
+
+  constructor(message: IncomingMessage, response: ServerResponse) {
+    super({ req: message, res: response });
+    this.#message = message;
+    this.#response = response;
+  }
+
+  get whenSent(): ServedRequest["whenSent"] {
+    if ("Deno" in globalThis) return undefined;
+    return (listener) => void this.#response.once("close", listener);
+  }
+
+  get gone(): Signal {
+    return this.#gone ??= this.#watch();
+  }
+
+  #watch(): LightSignal {
+    const [message, response, gone] = [this.#message, this.#response, new LightSignal()];
+    const onClose = () => {
+      if (response.writableEnded && !message.errored) return;
+      gone.abort(message.errored ?? new DOMException("The client has left", "AbortError"));
+    };
+    response.once("close", onClose);
+    if (response.destroyed || message.destroyed && !message.complete) onClose();
+    return gone;
+  }
 }
 
 const EMPTY_BODY = Buffer.alloc(0);

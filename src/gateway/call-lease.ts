@@ -7,7 +7,7 @@
 import type { Credentials } from "../node/credentials.ts";
 import type { Client, RequestContent } from "../node/http1.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
-import { following, withSignal } from "../with-timeout.ts";
+import { following, LightSignal, type Signal, withSignal } from "../with-timeout.ts";
 import { createBudget, type Room, SMALL } from "./bytes-under-way.ts";
 import { createPlaces, type Lane } from "./call-slots.ts";
 import { callNode, type UpstreamAnswer, UpstreamError } from "./upstream.ts";
@@ -41,7 +41,7 @@ export interface Leases {
    * @param gone is aborted when the client leaves
    * @throws `NoPlace` if there is none
    */
-  begin(lane: Lane, isHeavy: boolean, gone: AbortSignal): Promise<Lease>;
+  begin(lane: Lane, isHeavy: boolean, gone: Signal): Promise<Lease>;
   /** Room for the body of a call. */
   room(): Room;
   /** How many calls wait for a slot. */
@@ -77,7 +77,7 @@ export function createLeases(options: LeaseOptions): Leases {
     /** Is aborted when nobody waits any longer. */
     const client = following(gone);
     /** Is aborted when the node's response is not waited for either. */
-    const node = new AbortController();
+    const node = new LightSignal();
     const room = budget.room();
     let giveBack = () => {};
     /** The response that the node has not ended. */
@@ -100,7 +100,7 @@ export function createLeases(options: LeaseOptions): Leases {
     };
     let timer = setTimeout(late, timeout);
     const breakOff = (isAll: boolean) => {
-      if (!isAll && !client.signal.aborted) return;
+      if (!isAll && !client.aborted) return;
       const reason = new UpstreamError(503, "The service ends");
       client.abort(reason);
       node.abort(reason);
@@ -128,19 +128,19 @@ export function createLeases(options: LeaseOptions): Leases {
       finish();
     };
     try {
-      giveBack = await slots.take(lane, isHeavy, client.signal);
+      giveBack = await slots.take(lane, isHeavy, client);
     } catch (error) {
       end();
       throw error;
     }
-    client.signal.addEventListener("abort", end);
+    client.addEventListener("abort", end);
     return {
       free: () => called ?? free(),
       end,
       async send(request, operation, collect) {
         const isRead = operation.access === "read";
         const given = await options.credentials(operation);
-        client.signal.throwIfAborted();
+        if (client.aborted) throw client.reason;
         const purpose = lane === "token" ? (isRead ? "token" : "write") : "response";
         const grow = (received: number) => room.set(held + Math.max(received, SMALL), purpose);
         if (!room.set(held + SMALL, lane === "token" ? "token" : "response")) {
@@ -152,17 +152,17 @@ export function createLeases(options: LeaseOptions): Leases {
           limit: { all: limit, left },
           grow,
         };
-        const signals = { left: client.signal, node: node.signal };
+        const signals = { left: client, node };
         called = callNode(own, request, isRead, Math.min(collect, left), signals);
         let answer: UpstreamAnswer | undefined;
         try {
-          answer = await withSignal(called, client.signal);
+          answer = await withSignal(called, client);
         } finally {
-          if (answer?.isWhole ?? !client.signal.aborted) called = undefined;
+          if (answer?.isWhole ?? !client.aborted) called = undefined;
         }
         left -= answer.size;
         if (answer.isWhole) room.set(held += answer.received, purpose);
-        return { ...answer, next: () => withSignal(answer.next(), client.signal) };
+        return { ...answer, next: () => withSignal(answer.next(), client) };
       },
     };
   };

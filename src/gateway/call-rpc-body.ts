@@ -9,7 +9,7 @@ import { looksLikeBrowser } from "./browser-guard.ts";
 import { BUSY, busyNode, hasTokenInQuery, TOKEN_IN_QUERY, TOKEN_UNKNOWN } from "./call-refusals.ts";
 import type { Room } from "./bytes-under-way.ts";
 import { describeFailure, STATUS_GONE } from "./call-failures.ts";
-import type { Call, Core } from "./every-call.ts";
+import { type Call, type Core, goneOf } from "./every-call.ts";
 import type { Decided } from "./decide-operations.ts";
 import { isBusy, jsonResponse, nodeResponse, NONSENSE } from "./make-json-answer.ts";
 import { NoPlace } from "./call-slots.ts";
@@ -28,6 +28,7 @@ import { CODES } from "./rpc-error-codes.ts";
 import { inTurn } from "./take-turns.ts";
 import type { UpstreamAnswer } from "./upstream.ts";
 import type { RequestContent } from "../node/http1.ts";
+import type { Signal } from "../with-timeout.ts";
 
 /** The types of a body, of which no form of a page is one. */
 const TYPES = ["application/json", "application/json-rpc", "application/jsonrequest"];
@@ -40,7 +41,7 @@ interface Ready extends Pick<RawCall, "id" | "isOld"> {
 
 /** How calls are sent, and what lets go of their answers. */
 interface Sending {
-  readonly gone: AbortSignal;
+  readonly gone: Signal;
   readonly send: (decided: Decided, request: RequestContent) => Promise<UpstreamAnswer>;
   /** Gives back the place. */
   readonly free: () => void;
@@ -162,7 +163,7 @@ async function answerAll(
 ): Promise<Answered> {
   const ready = judged.filter((one) => typeof one === "object");
   if (ready.length === 0) return { texts: judged as (string | undefined)[], end() {} };
-  const gone = call.request.signal;
+  const gone = goneOf(call);
   const sending = isBatch ? await sendTogether(core, ready, gone) : sendAlone(core, gone);
   try {
     const texts: (string | undefined)[] = [];
@@ -177,7 +178,7 @@ async function answerAll(
   }
 }
 
-function sendAlone({ options, send }: Core, gone: AbortSignal): Sending {
+function sendAlone({ options, send }: Core, gone: Signal): Sending {
   let end = () => {};
   return {
     gone,
@@ -196,7 +197,7 @@ function sendAlone({ options, send }: Core, gone: AbortSignal): Sending {
 async function sendTogether(
   { options, leases }: Core,
   ready: readonly Ready[],
-  gone: AbortSignal,
+  gone: Signal,
 ): Promise<Sending> {
   const isWithToken = ready.some(({ decided }) => decided.decision.right === "token");
   const isHeavy = ready.some(({ decided }) => decided.operation.isHeavy);

@@ -4,6 +4,8 @@
  * @module
  */
 
+import type { Signal } from "../with-timeout.ts";
+
 /** How many calls wait for a place at the most. */
 const WAITING_MAX = 64;
 
@@ -27,7 +29,7 @@ export interface Places {
    * @returns gives it back; to be called once
    * @throws {NoPlace} if there is none in time, or `signal` is aborted
    */
-  take(lane: Lane, isHeavy: boolean, signal: AbortSignal): Promise<() => void>;
+  take(lane: Lane, isHeavy: boolean, signal: Signal): Promise<() => void>;
   /** How many calls wait. */
   readonly waiting: number;
   /** Sends away all who wait, and all who come. */

@@ -19,6 +19,7 @@ import type { TokenPlace } from "./token.ts";
 import type { UpstreamAnswer } from "./upstream.ts";
 import type { Credentials } from "../node/credentials.ts";
 import type { Client, RequestContent } from "../node/http1.ts";
+import type { Signal } from "../with-timeout.ts";
 
 /** A call that has come. */
 export interface Call {
@@ -54,6 +55,10 @@ export interface GatewayOptions {
   /** Is told of each call that was made: never a path, a parameter or a body. */
   readonly log: (record: CallRecord) => void;
 }
+
+/** Is aborted when the client leaves. */
+export const goneOf = ({ request }: Pick<Call, "request">): Signal =>
+  request.gone ?? request.signal;
 
 /** What is looked up: made once for a description. */
 export interface Lookup {
@@ -94,7 +99,7 @@ export interface Core extends CallerRights {
     decided: Decided,
     request: RequestContent,
     collect: number,
-    gone: AbortSignal,
+    gone: Signal,
   ): Promise<Sent>;
   /** Sends a call and makes an answer of what the node says; the log has a line of it. */
   forward(
@@ -164,7 +169,7 @@ export function createCore(options: GatewayOptions): Core {
         milliseconds: performance.now() - started,
         bytes,
       });
-    const gone = call.request.signal;
+    const gone = goneOf(call);
     let sent: Sent;
     try {
       sent = await send(decided, request, operation.isMethod ? limit : COLLECTED_MAX, gone);

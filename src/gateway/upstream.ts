@@ -8,6 +8,7 @@ import type { Credentials } from "../node/credentials.ts";
 import type { Client, NodeResponse, RequestContent } from "../node/http1.ts";
 import { SMALL } from "./bytes-under-way.ts";
 import { sizeText } from "./forward-settings.ts";
+import type { Signal } from "../with-timeout.ts";
 
 /** The answer of the node, of which no more is read than somebody wants. */
 export interface UpstreamAnswer {
@@ -52,9 +53,9 @@ export interface Upstream {
 /** What ends a call. */
 export interface CallSignals {
   /** That nobody waits for the response: what comes is not kept. */
-  readonly left: AbortSignal;
+  readonly left: Signal;
   /** That the node is not waited for any longer: its connection is closed. */
-  readonly node: AbortSignal;
+  readonly node: Signal;
 }
 
 /**

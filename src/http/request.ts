@@ -4,6 +4,8 @@
  * @module
  */
 
+import type { Signal } from "../with-timeout.ts";
+
 /** A request as a server or a router may give it: with more than the standard says. */
 export interface ServedRequest extends Request {
   /** The path and query that the client asked for, where a router has shortened `url`, as Express does. */
@@ -13,6 +15,8 @@ export interface ServedRequest extends Request {
    * whole; Deno does not, which says nothing of a long write before its end.
    */
   readonly whenSent?: ((listener: () => void) => void) | undefined;
+  /** Is aborted when the client leaves, as `signal`, which costs more. */
+  readonly gone?: Signal | undefined;
 }
 
 /** A parsed request target (RFC 9112, section 3.2). */

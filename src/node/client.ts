@@ -41,7 +41,11 @@ async function openerOf(ca: string | undefined): Promise<OpenSocket> {
 /** Makes a client of `fetch`, which decides by itself whether to send again what was not answered. */
 export function clientOfFetch(fetch: typeof globalThis.fetch): Client {
   return async ({ method, url, headers, body = null, signal }) => {
-    const init = { method, headers, body, signal, redirect: "manual" } as const;
+    const controller = new AbortController();
+    const stop = () => controller.abort(signal.reason);
+    signal.addEventListener("abort", stop);
+    if (signal.aborted) stop();
+    const init = { method, headers, body, redirect: "manual", signal: controller.signal } as const;
     const response = await fetch(url.href, init);
     const reader = response.body?.getReader() as ReadableStreamDefaultReader<Bytes> | undefined;
     let received = 0;

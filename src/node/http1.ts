@@ -7,6 +7,7 @@
  */
 import type { Socket } from "node:net";
 import { type Bytes, createCollector } from "../bytes.ts";
+import type { Signal } from "../with-timeout.ts";
 import { type ResponseHead, ResponseReader } from "./http1-response.ts";
 
 /** What is sent. */
@@ -21,7 +22,7 @@ export interface RequestContent {
 /** A request to the node. */
 export interface NodeRequest extends RequestContent {
   /** Ends the exchange; its reason is what this rejects with. */
-  readonly signal: AbortSignal;
+  readonly signal: Signal;
   /** Whether it must not arrive twice: it is not sent again where a kept connection turns out to be closed. */
   readonly isOnce: boolean;
   /** Those with the same one share connections, which no others use. */
@@ -62,7 +63,7 @@ export function createSocketClient(open: OpenSocket): Client {
 
   return async (request) => {
     const { isOnce, owner } = request;
-    request.signal.throwIfAborted();
+    if (request.signal.aborted) throw request.signal.reason;
     const kept = keptFor(request.url, owner);
     const sendOn = (connection: Connection) =>
       connection.exchange(request, () => kept.push(connection));
