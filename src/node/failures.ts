@@ -1,6 +1,6 @@
 /**
- * Why a node, or another source of the info, gave nothing: one table of codes and sentences. The runtimes name the same
- * failure differently: Node and Bun by a code, Deno by words. Seen on Node 20, 22 and 26, Bun 1.4 and Deno 2.9.
+ * Why a node, or another source of the info, gave nothing: one table of codes and sentences. Node, Deno and Bun
+ * have the same codes for sockets, and words of their own beside them.
  *
  * @module
  */
@@ -83,135 +83,73 @@ export function failureOfStatus(status: number): SourceError {
   });
 }
 
-/** The meaning of an error. */
-interface Meaning {
-  /** For `CODE message`, or the message alone where there is no code. */
-  readonly pattern: RegExp;
-  readonly code: FailureCode;
-  readonly message: string;
-  readonly hint?: string;
-}
+/** The meaning of an error: a pattern for `CODE message`, the code, the sentence, and a hint. */
+type Meaning = readonly [pattern: RegExp, code: FailureCode, message: string, hint?: string];
 
 const SET_CA = "node.tls.ca_file names the certificate authority to trust";
 
 /** The first that fits. */
 const MEANINGS: readonly Meaning[] = [
-  {
-    pattern: /^ECONNREFUSED|^tcp connect error: Connection refused/,
-    code: "connection_refused",
-    message: "connection refused",
-  },
-  {
-    pattern: /^bad port$|^Fetch failed: Requests to port \d+ are blocked/,
-    code: "connection_refused",
-    message: "has a port that this runtime does not call",
-  },
-  {
-    pattern: /^EAI_AGAIN|Temporary failure in name resolution/,
-    code: "dns",
-    message: "has a host name that cannot be looked up now",
-  },
-  {
-    pattern: /^ENOTFOUND|^dns error/,
-    code: "dns",
-    message: "has a host name that is not found",
-  },
-  {
-    pattern: /^CERT_HAS_EXPIRED|^invalid peer certificate: Expired/,
-    code: "tls",
-    message: "has a certificate that has expired",
-  },
-  {
-    pattern: /^CERT_NOT_YET_VALID|^invalid peer certificate: NotValidYet/,
-    code: "tls",
-    message: "has a certificate that is not valid yet",
-    hint: "one of the two clocks may be wrong",
-  },
-  {
-    pattern:
-      /^ERR_TLS_CERT_ALTNAME_INVALID|^invalid peer certificate: (certificate not valid for|NotValidFor)/,
-    code: "tls",
-    message: "has a certificate for another name",
-    hint: "node.url has to name the node as its certificate does",
-  },
-  {
-    pattern: /^invalid peer certificate: Other\(OtherError\(CaUsedAsEndEntity/,
-    code: "tls",
-    message: "has a certificate that is not trusted",
-    hint: `it is that of an authority, which this runtime does not take for a server; ${SET_CA}`,
-  },
-  {
-    pattern: /^(UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|CERT_|INVALID_CA|invalid peer certificate)/,
-    code: "tls",
-    message: "has a certificate that is not trusted",
-    hint: SET_CA,
-  },
-  {
-    pattern:
-      /alert (certificate required|bad certificate)|fatal alert: (CertificateRequired|BadCertificate)/i,
-    code: "tls",
-    message: "wants a client certificate, which Nodeface does not have",
-  },
-  {
-    pattern:
-      /wrong version number|packet length too long|InvalidContentType|Does the server speak TLS/i,
-    code: "not_tls",
-    message: "does not speak TLS; try http://",
-  },
-  {
-    pattern: /^(EPROTO|ERR_SSL_|ERR_TLS_)|fatal alert|^received corrupt message/,
-    code: "tls",
-    message: "breaks off the TLS handshake",
-  },
-  {
-    pattern: /^(ETIMEDOUT|UND_ERR_CONNECT_TIMEOUT)|^tcp connect error: .*timed out/,
-    code: "timeout",
-    message: "cannot be reached in time",
-  },
-  {
-    pattern:
-      /^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)|^tcp connect error: .*(No route|unreachable)/,
-    code: "connection_refused",
-    message: "cannot be reached: there is no route to it",
-  },
-  {
-    pattern:
-      /^(HPE_|Malformed_HTTP|InvalidHTTP|UND_ERR_HEADERS_OVERFLOW)|^Response does not match|^invalid HTTP/,
-    code: "bad_answer",
-    message: "does not answer in HTTP",
-  },
-  {
-    pattern:
-      /^(ECONNRESET|EPIPE|ECONNABORTED|UND_ERR_SOCKET|ConnectionClosed|ERR_STREAM_PREMATURE_CLOSE)|reset by peer|connection closed|handshake eof|^error reading a body|Broken pipe/,
-    code: "reset",
-    message: "closed the connection without an answer",
-  },
+  [/^ECONNREFUSED/, "connection_refused", "connection refused"],
+  [
+    /^(EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)/,
+    "connection_refused",
+    "cannot be reached: there is no route to it",
+  ],
+  [/^ETIMEDOUT/, "timeout", "cannot be reached in time"],
+  [/^EAI_AGAIN/, "dns", "has a host name that cannot be looked up now"],
+  [/^ENOTFOUND/, "dns", "has a host name that is not found"],
+  [/^CERT_HAS_EXPIRED/, "tls", "has a certificate that has expired"],
+  [
+    /^CERT_NOT_YET_VALID/,
+    "tls",
+    "has a certificate that is not valid yet",
+    "one of the two clocks may be wrong",
+  ],
+  [
+    /^ERR_TLS_CERT_ALTNAME_INVALID/,
+    "tls",
+    "has a certificate for another name",
+    "node.url has to name the node as its certificate does",
+  ],
+  [
+    /^(UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|CERT_|INVALID_CA)/,
+    "tls",
+    "has a certificate that is not trusted",
+    SET_CA,
+  ],
+  [
+    /alert:?[ _](certificate[ _]?required|bad[ _]?certificate)/i,
+    "tls",
+    "wants a client certificate, which Nodeface does not have",
+  ],
+  [
+    /wrong[ _]version[ _]number|packet[ _]length[ _]too[ _]long/i,
+    "not_tls",
+    "does not speak TLS; try http://",
+  ],
+  [/^(EPROTO|ERR_SSL_|ERR_TLS_)/, "tls", "breaks off the TLS handshake"],
+  [/^HPE_/, "bad_answer", "does not answer in HTTP"],
+  [
+    /^(ECONNRESET|EPIPE|ECONNABORTED|ERR_SOCKET_CLOSED)/,
+    "reset",
+    "closed the connection without an answer",
+  ],
 ];
 
 /**
  * Says why a request failed.
  *
- * @param error what a socket, `fetch` or a body threw; its own text may hold headers, and is not passed on
+ * @param error of a socket or of `fetch`; its own text may hold headers, and is not passed on
  */
 export function failureOf(error: unknown): SourceError {
   if (error instanceof SourceError) return error;
-  const text = textOf(error);
-  const meaning = MEANINGS.find(({ pattern }) => pattern.test(text));
-  if (meaning) return new SourceError(meaning.code, meaning.message, { hint: meaning.hint });
-  const name = /^[A-Z][A-Z\d_]+\b/.exec(text)?.[0] ?? (error as Error | undefined)?.name ??
-    "an error";
-  return new SourceError("reset", `cannot be asked here (${excerpt(name, 40)})`);
-}
-
-function textOf(error: unknown): string {
-  const { code, cause, message } = (error ?? {}) as {
-    code?: unknown;
-    message?: unknown;
-    cause?: { code?: unknown; message?: unknown };
-  };
-  const known = cause?.code ?? code;
-  // Deno's message begins with the URL.
-  const words = String(cause?.message ?? message ?? "")
-    .replace(/^.*?client error \(\w+\): /, "");
-  return typeof known === "string" ? `${known} ${words}` : words;
+  const { code, cause, message, name } = (error ?? {}) as Partial<Record<string, unknown>>;
+  const inner = cause as { code?: unknown; message?: unknown } | undefined;
+  const known = inner?.code ?? code;
+  const text = `${typeof known === "string" ? known : ""} ${inner?.message ?? message ?? ""}`;
+  const meaning = MEANINGS.find(([pattern]) => pattern.test(text));
+  if (meaning) return new SourceError(meaning[1], meaning[2], { hint: meaning[3] });
+  const what = /^[A-Z][A-Z\d_]+\b/.exec(text)?.[0] ?? String(name ?? "an error");
+  return new SourceError("reset", `cannot be asked here (${excerpt(what, 40)})`);
 }
