@@ -99,6 +99,6 @@ export type {
   RestOperation,
 } from "./kinds/interface.ts";
 export type { Access, OperationMarks } from "./kinds/marks.ts";
-export type { Forward, ForwardSettings } from "./gateway/forward-settings.ts";
+export type { Forward, ForwardSettings } from "./gateway/policy.ts";
 export type { Diagnostic as Finding } from "./openapi/diagnostics.ts";
 export type { DescriptionPlace } from "./description/watch.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import type { DescriptionPlace, DescriptionReport } from "./description/watch.ts";
-import { type Forward, type ForwardSettings, settingsOf } from "./gateway/forward-settings.ts";
+import { type Forward, type ForwardSettings, settingsOf } from "./gateway/policy.ts";
 import type { Cors } from "./http/cors.ts";
 import type { Hosts } from "./http/hosts.ts";
 import type { InfoSettings, NodeSettings } from "./info/node-and-info-settings.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { callNode } from "../src/gateway/upstream.ts";
+import { exchange } from "../src/gateway/lease.ts";
 import type { NodefaceOptions } from "../src/index.ts";
 import type { Kind } from "../src/kinds/kind.ts";
 import { createCredentials } from "../src/node/credentials.ts";
@@ -135,10 +135,12 @@ requests("the node's secret takes the place of a header in another letter case",
     return Promise.reject(new Error("not sent"));
   };
   const request = { method: "GET", url: new URL(node.url), headers: { "x-key": "visitors" } };
-  const upstream = { client, credentials, limit: { all: 1, left: 1 }, grow: () => true };
   const { signal } = new AbortController();
-  const signals = { left: signal, node: signal };
-  await callNode(upstream, { ...request, body: undefined }, true, 1, signals).catch(() => {});
+  await exchange({ ...request, body: undefined }, {
+    ...{ client, credentials, signal, isRead: true, limit: { all: 1, left: 1 }, collect: 1 },
+    isDropped: () => false,
+    grow: () => true,
+  }).catch(() => {});
   assert.equal(sent, { "accept-encoding": "identity", "x-key": "nodes" });
 });
 

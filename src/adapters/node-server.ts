@@ -200,6 +200,29 @@ class MessageRequest extends NodeRequest implements ServedRequest {
     return this.#gone ??= this.#watch();
   }
 
+  get readParts(): ServedRequest["readParts"] {
+    const message = this.#message;
+    // srvx knows these.
+    if (/^(?:GET|HEAD)$/.test(this.method) || "rawBody" in message) return undefined;
+    return (take, stop) =>
+      new Promise((resolve, reject) => {
+        const settle = (act: (reason?: unknown) => void) => (reason?: unknown) => {
+          message.off("data", onData).off("end", onEnd).off("close", onFailure)
+            .off("error", onFailure).pause();
+          stop.removeEventListener("abort", onEnd);
+          act(reason);
+        };
+        const onData = (part: Buffer<ArrayBuffer>) => {
+          if (!take(part)) onEnd();
+        };
+        const onEnd = settle(() => resolve());
+        const onFailure = settle(reject);
+        if (message.readableEnded || message.destroyed) return onFailure();
+        stop.addEventListener("abort", onEnd);
+        message.on("data", onData).on("end", onEnd).on("close", onFailure).on("error", onFailure);
+      });
+  }
+
   #watch(): LightSignal {
     const [message, response, gone] = [this.#message, this.#response, new LightSignal()];
     const onClose = () => {

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { clashesWith, type ForwardSettings, settingsOf } from "../gateway/forward-settings.ts";
+import { clashesWith, type ForwardSettings, settingsOf } from "../gateway/policy.ts";
 import type { InfoSettings, NodeSettings } from "../info/node-and-info-settings.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { LogCalls } from "../log.ts";

@@ -6,7 +6,7 @@
 import type { ServeOptions } from "../adapters/shared.ts";
 import { type App, createApp } from "../app.ts";
 import { VERSION } from "../generated/build-info.js";
-import { judgeSettings } from "../gateway/judge-settings.ts";
+import { lintSettings } from "../gateway/lint-settings.ts";
 import { isAlone } from "../info/info-without-node.ts";
 import { findUnreadable } from "../node/client.ts";
 import { findOpenSecrets } from "../node/secrets.ts";
@@ -166,7 +166,7 @@ async function logForward(
 ) {
   if (!forward) return;
   const facts = { hosts, url: node.url, listening: { host, port } };
-  for (const { level, message } of await judgeSettings(forward, facts)) log(message, level);
+  for (const { level, message } of await lintSettings(forward, facts)) log(message, level);
 }
 
 /** The time before it is said that a description is being read, in milliseconds. */

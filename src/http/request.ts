@@ -4,6 +4,7 @@
  * @module
  */
 
+import type { Bytes } from "../bytes.ts";
 import type { Signal } from "../with-timeout.ts";
 
 /** A request as a server or a router may give it: with more than the standard says. */
@@ -17,7 +18,15 @@ export interface ServedRequest extends Request {
   readonly whenSent?: ((listener: () => void) => void) | undefined;
   /** Is aborted when the client leaves, as `signal`, which costs more. */
   readonly gone?: Signal | undefined;
+  /** Reads the content without `body`, a stream of the platform, which costs more. */
+  readonly readParts?: ReadParts | undefined;
 }
+
+/**
+ * Reads a content part by part, up to its end, or until `take` wants no more or `stop` is aborted. Rejects where it
+ * breaks off.
+ */
+export type ReadParts = (take: (part: Bytes) => boolean, stop: Signal) => Promise<void>;
 
 /** A parsed request target (RFC 9112, section 3.2). */
 export interface RequestTarget {

@@ -114,7 +114,7 @@ export async function openDescription(
 /** Makes what tells of the names in `forward`, each time that the description was read. */
 function createTellNames({ forward, log }: ResolvedOptions) {
   const watch = lazy(async () => {
-    const { createNameWatch } = await import("../gateway/judge-settings.ts");
+    const { createNameWatch } = await import("../gateway/lint-settings.ts");
     return createNameWatch(forward ?? {});
   });
   return async ({ operations }: DescriptionReport): Promise<void> => {

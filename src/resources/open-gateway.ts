@@ -4,7 +4,7 @@
  * @module
  */
 import type { Gateway } from "../gateway/gateway.ts";
-import { bytesOf, FORWARD_DEFAULTS } from "../gateway/forward-settings.ts";
+import { bytesOf, FORWARD_DEFAULTS } from "../gateway/policy.ts";
 import type { Credentials } from "../node/credentials.ts";
 import { milliseconds } from "../info/parse-duration.ts";
 import type { Duration } from "../kinds/kind.ts";

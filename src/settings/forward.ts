@@ -12,7 +12,7 @@ import {
   FORWARDS,
   type ForwardSettings,
   settingsOf,
-} from "../gateway/forward-settings.ts";
+} from "../gateway/policy.ts";
 import { CLI_OPTIONS } from "./command-line.ts";
 import { CALL_TIMEOUT, LINE, ORIGIN, SIZE } from "./texts.ts";
 import {

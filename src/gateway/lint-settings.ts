@@ -9,12 +9,11 @@ import { isEqual } from "../json/values.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { quote, shorten } from "../untrusted-text.ts";
-import { matchOf, type NameMatch } from "./decide-operations.ts";
-import { clashesWith, type ForwardSettings, READS } from "./forward-settings.ts";
-import { readToken } from "./token.ts";
+import { readToken } from "./guard.ts";
+import { clashesWith, type ForwardSettings, matchOf, type NameMatch, READS } from "./policy.ts";
 
 /** Something to tell an operator. */
-export interface Judgement {
+export interface Diagnostic {
   /** An error keeps calls from working as they were meant to; a note is worth knowing. */
   readonly level: "error" | "warn";
   /** A line. */
@@ -31,25 +30,25 @@ export interface ServiceFacts {
   readonly listening?: { readonly host: string; readonly port: number } | undefined;
 }
 
-/** Judges the names in the settings by the operations that there are. */
-export function judgeNames(
+/** Finds what is wrong with the names in the settings, by the operations that there are. */
+export function lintNames(
   operations: readonly NodeOperation[],
   forward: ForwardSettings,
-): Judgement[] {
+): Diagnostic[] {
   return namesIn(forward).flatMap(({ list, name }) => {
-    const judged = judgeName(operations, list, name);
-    return judged.map(([level, what]) => ({
+    const found = lintName(operations, list, name);
+    return found.map(([level, what]) => ({
       level,
       message: `forward.${list} names ${quote(name)}, ${what}`,
     }));
   });
 }
 
-function judgeName(
+function lintName(
   operations: readonly NodeOperation[],
   list: "open" | "with_token",
   name: string,
-): [Judgement["level"], string][] {
+): [Diagnostic["level"], string][] {
   const meant = { name: [], operationId: [], pattern: [] } as Record<NameMatch, NodeOperation[]>;
   for (const operation of operations) {
     const match = matchOf(name, operation);
@@ -71,22 +70,22 @@ function judgeName(
   if (covered.length > 0) {
     return [["error", `and * opens nothing that the network describes; write ${lines(covered)}`]];
   }
-  const judged: [Judgement["level"], string][] = [];
+  const found: [Diagnostic["level"], string][] = [];
   const moved = foreign("operationId");
   if (moved.length > 0 && !(isOpen && meant.name.length > 0)) {
     const what =
       "an operationId, which whoever serves the description can give to another operation";
-    judged.push([isOpen ? "error" : "warn", `${what}; write ${lines(moved)}`]);
+    found.push([isOpen ? "error" : "warn", `${what}; write ${lines(moved)}`]);
   }
   const [marked] = isOpen ? closed(named) : [];
   if (marked) {
-    judged.push(["error", `which is marked ${marked.access}: it can stand under with_token alone`]);
+    found.push(["error", `which is marked ${marked.access}: it can stand under with_token alone`]);
   }
   const omitted = closed(meant.pattern);
   if (omitted.length > 0) {
-    judged.push(["warn", `and * covers nothing marked write or secret: not ${lines(omitted)}`]);
+    found.push(["warn", `and * covers nothing marked write or secret: not ${lines(omitted)}`]);
   }
-  return judged;
+  return found;
 }
 
 /** The names in the settings, each with the list that it stands in. */
@@ -107,18 +106,18 @@ function lines(operations: readonly NodeOperation[]): string {
 }
 
 /**
- * Makes what judges names each time that a description was read: it tells what it has not told of the one before,
+ * Makes what checks names each time that a description was read: it tells what it has not told of the one before,
  * and which names have come to mean another operation.
  */
 export function createNameWatch(
   forward: ForwardSettings,
-): (operations: readonly NodeOperation[]) => Judgement[] {
+): (operations: readonly NodeOperation[]) => Diagnostic[] {
   let told = new Set<string>();
   const before = new Map<string, readonly NodeOperation[]>();
   return (operations) => {
-    const judged = judgeNames(operations, forward);
-    const news = judged.filter(({ message }) => !told.has(message));
-    told = new Set(judged.map(({ message }) => message));
+    const found = lintNames(operations, forward);
+    const news = found.filter(({ message }) => !told.has(message));
+    told = new Set(found.map(({ message }) => message));
     for (const { list, name } of namesIn(forward)) {
       const now = operations.filter((operation) => matchOf(name, operation));
       const was = before.get(name) ?? now;
@@ -132,14 +131,14 @@ export function createNameWatch(
   };
 }
 
-/** What is wrong with the settings whatever the operations are. */
-export async function judgeSettings(
+/** Finds what is wrong with the settings whatever the operations are. */
+export async function lintSettings(
   settings: ForwardSettings,
   { hosts, url, listening }: ServiceFacts,
-): Promise<Judgement[]> {
+): Promise<Diagnostic[]> {
   const { open = [], with_token: withToken = [] } = settings;
-  const found: Judgement[] = [];
-  const add = (level: Judgement["level"], message: string) => found.push({ level, message });
+  const found: Diagnostic[] = [];
+  const add = (level: Diagnostic["level"], message: string) => found.push({ level, message });
   for (const { key, message } of clashesWith(settings, { hosts, hasNode: url !== undefined })) {
     add("error", `${key} ${message}`);
   }

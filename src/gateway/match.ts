@@ -8,11 +8,11 @@ import { normalizePath, parsePathTemplate } from "../http/path-template.ts";
 import type { MultiSegment } from "../kinds/marks.ts";
 import { memoize } from "../lazy.ts";
 import { decodePercent, parsePercent } from "../percent-decode.ts";
-import type { Decided } from "./decide-operations.ts";
+import type { PolicyEntry } from "./policy.ts";
 
 /** The operation that a path stands for. */
 export interface PathMatch {
-  readonly decided: Decided;
+  readonly entry: PolicyEntry;
   /** The decoded parameters, by name. */
   readonly parameters: ReadonlyMap<string, string>;
   /** The parameter that holds what none may hold, and the rule. */
@@ -43,7 +43,7 @@ const FORBIDDEN =
 const OPAQUE_SLASH = "\0";
 
 interface Compiled {
-  readonly decided: Decided;
+  readonly entry: PolicyEntry;
   readonly names: readonly string[];
   /** What stands between names, decoded. */
   readonly literals: readonly string[];
@@ -55,8 +55,8 @@ interface Compiled {
 }
 
 /** Makes the table of operations that have paths. */
-export function createPathTable(decided: readonly Decided[]): PathTable {
-  const compiled = decided.filter(({ operation }) => !operation.isMethod).map(compile)
+export function createPathTable(policy: readonly PolicyEntry[]): PathTable {
+  const compiled = policy.filter(({ operation }) => !operation.isMethod).map(compile)
     .sort((a, b) => a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0);
   const fitting = memoize((path) => compiled.filter((one) => one.match(path)));
   const fittingFolded = memoize((path) => {
@@ -74,10 +74,10 @@ export function createPathTable(decided: readonly Decided[]): PathTable {
       const own = fits.find((one) => methodOf(one) === method);
       const takers = own ? takersOf(own, fits, true) : fits;
       if (!own || takers.length > 0) return { methods: [...new Set(takers.map(methodOf))] };
-      const { decided, names, literals, multiSegment } = own;
+      const { entry, names, literals, multiSegment } = own;
       const texts = own.match(normal)!;
       return {
-        decided,
+        entry,
         ...readParameters(own, texts),
         isTakenByOther() {
           const isOpaque = (text: string, at: number) =>
@@ -104,8 +104,8 @@ function isPlain(path: string): boolean {
   return !path.split("/").some((part) => /^(?:\.|%2e){1,2}$/i.test(part));
 }
 
-function compile(decided: Decided): Compiled {
-  const { path, parameters = [] } = decided.operation;
+function compile(entry: PolicyEntry): Compiled {
+  const { path, parameters = [] } = entry.operation;
   const inPath = parameters.filter((parameter) => parameter.in === "path");
   const multiSegment = new Map(inPath.map(({ name, multiSegment }) => [name, multiSegment]));
   const spans = (name: string) => multiSegment.get(name) === true;
@@ -116,10 +116,10 @@ function compile(decided: Decided): Compiled {
     (literal) => fold(decodePercent(literal)),
   );
   const literals = path.split(/\{[^{}]*\}/).map(decodePercent);
-  return { decided, names, literals, multiSegment, rank, match, matchFolded: folded.match };
+  return { entry, names, literals, multiSegment, rank, match, matchFolded: folded.match };
 }
 
-const methodOf = ({ decided }: Compiled): string => decided.operation.method;
+const methodOf = ({ entry }: Compiled): string => entry.operation.method;
 
 const CLOSED = { open: 0, token: 1, refused: 2 } as const;
 
@@ -137,7 +137,7 @@ function takersOf(own: Compiled, fits: readonly Compiled[], isSure: boolean): Co
   const hasMethod = (one: Compiled) => methodOf(one) === methodOf(own);
   const ranks = new Set(before.filter(hasMethod).map(({ rank }) => rank));
   return before.filter((one) => {
-    const isMoreClosed = CLOSED[one.decided.decision.right] > CLOSED[own.decided.decision.right];
+    const isMoreClosed = CLOSED[one.entry.permission] > CLOSED[own.entry.permission];
     if (hasMethod(one)) return isSure || isMoreClosed;
     return isMoreClosed && !ranks.has(one.rank);
   });

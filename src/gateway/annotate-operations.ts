@@ -13,8 +13,7 @@ import {
   nameOfNodeOperation,
   type NodeOperation,
 } from "../openapi/callable-operations.ts";
-import { decide, type Decision } from "./decide-operations.ts";
-import type { ForwardSettings } from "./forward-settings.ts";
+import { decide, type ForwardSettings, type Permission, type PolicyEntry } from "./policy.ts";
 
 /** The member of an operation that says whether it can be called: `open`, `token` or `refused`. */
 export const CALL_MARK = "x-call";
@@ -47,15 +46,13 @@ export interface DescribedCalls {
  * @param document with its servers as they are served; left as it is
  * @param by who describes the node
  */
-export function markCalls(
+export function annotateCalls(
   document: Json,
   forward: ForwardSettings | undefined,
   by: DescribedBy,
 ): DescribedCalls {
   const operations = forward ? listNodeOperations(document, by) : [];
-  const decisions = new Map(
-    decide(operations, forward).map(({ operation, decision }) => [operation.name, decision]),
-  );
+  const policy = new Map(decide(operations, forward).map((entry) => [entry.operation.name, entry]));
   const scheme = createFreeName(
     new Set(Object.keys(objectOf(objectOf(document.components).securitySchemes))),
   )(TOKEN_SCHEME);
@@ -73,8 +70,8 @@ export function markCalls(
       }
       isNamed = true;
       schemesOf(security).forEach((name) => taken.add(name));
-      const decision = decisions.get(name);
-      if (decision) return withDecision(others, decision, scheme);
+      const entry = policy.get(name);
+      if (entry) return withPermission(others, entry, scheme);
       return mark === undefined && security === undefined ? operation : others;
     });
 
@@ -94,13 +91,13 @@ export function markCalls(
     ...document.paths !== undefined && { paths },
     ...document.webhooks !== undefined && { webhooks },
   };
-  const isWanted = [...decisions.values()].some(({ right }) => right === "token");
+  const isWanted = [...policy.values()].some(({ permission }) => permission === "token");
   return { document: withSchemes(changed, taken, isWanted ? scheme : undefined), operations };
 }
 
 /** What a description says of calls of one of its operations. */
 export interface CallNote {
-  readonly right: Decision["right"];
+  readonly right: Permission;
   /** A sentence for people; empty where anybody may call. */
   readonly sentence: string;
   /** The description of the operation itself. */
@@ -118,15 +115,19 @@ export function callNoteOf(operation: Json): CallNote | undefined {
 }
 
 /** The sentence stands first, where it is not cut off. */
-function withDecision(operation: Json, { right, reason }: Decision, scheme: string): Json {
-  const sentence = right === "token"
+function withPermission(
+  operation: Json,
+  { permission, reason }: PolicyEntry,
+  scheme: string,
+): Json {
+  const sentence = permission === "token"
     ? "Needs the operator's token."
-    : right === "refused"
+    : permission === "refused"
     ? `Not forwarded: ${reason}.`
     : "";
   const description = [sentence, textOf(operation.description) ?? ""].filter(Boolean).join("\n\n");
-  const security = right === "token" ? [{ [scheme]: [] }] : [];
-  return { ...operation, ...description && { description }, security, [CALL_MARK]: right };
+  const security = permission === "token" ? [{ [scheme]: [] }] : [];
+  return { ...operation, ...description && { description }, security, [CALL_MARK]: permission };
 }
 
 /** A document with the token's scheme where it is wanted, and without those that nothing asks for any more. */
