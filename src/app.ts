@@ -11,7 +11,7 @@ import { FastResponse } from "./platform.ts";
 import type { Closeable } from "./closeable.ts";
 import type { Call, Gateway } from "./gateway/gateway.ts";
 import { CALL_METHODS } from "./gateway/policy.ts";
-import { refuseCall, refuseRpc, type WhyNot } from "./gateway/response.ts";
+import { type MakeResponse, refuseCall, refuseRpc, type WhyNot } from "./gateway/response.ts";
 import { createOperations, type OperationMatch } from "./host-operations/call-operation.ts";
 import { createPolicy, finish, isPreflight, type Policy, preflightHeaders } from "./http/cors.ts";
 import { createHostGuard } from "./http/hosts.ts";
@@ -218,7 +218,7 @@ export function createApp(checked: CheckedOptions): App {
   if (isBesideNode(options)) {
     // Pages of other origins have a rule of their own for calls.
     const policy = createPolicy(options.forward?.origins ?? [], "same-origin");
-    const call = createCalls(resources);
+    const call = createCalls(resources, policy);
     const byPath = call("/v1/node", refuseCall, ({ callPath }) => callPath);
     const byMethod = call("/v1/rpc/", refuseCall, ({ callMethod }) => callMethod);
     add(CALL_METHODS, "/v1/node/*", byPath, policy);
@@ -350,19 +350,36 @@ function isBesideNode({ node, description }: ResolvedOptions): boolean {
 }
 
 /** Makes what makes the handlers of calls of the node. */
-function createCalls({ gateway, isDescribed }: Pick<Resources, "gateway" | "isDescribed">) {
+function createCalls(
+  { gateway, isDescribed }: Pick<Resources, "gateway" | "isDescribed">,
+  policy: Policy,
+) {
   return (
     start: string,
     refuse: (why: WhyNot) => Response,
     choose: (gateway: Gateway) => (call: Call) => Promise<Response>,
   ): Handler =>
-  async (request, { path, target }) => {
+  async (request, routing) => {
+    const { path, target } = routing;
+    const respond: MakeResponse = (status, headers, body) => {
+      // A node may have one that this service never gives by itself.
+      const statusText = (REASONS as Readonly<Record<number, string>>)[status] ?? "";
+      const own = Object.entries(headers);
+      // `finish` takes the body of a HEAD away.
+      if (request.method === "HEAD") {
+        return new FastResponse(body, { status, statusText, headers: own });
+      }
+      routing.isFinished = true;
+      const { headers: common, vary } = policy(request);
+      if (vary) own.push(["vary", vary]);
+      return new FastResponse(body, { status, statusText, headers: [...common, ...own] });
+    };
     const opened = await gateway.get();
     const whyNot = opened ? (await isDescribed() ? undefined : "unknown") : "off";
     const content = { isRead: false };
     const query = target!.search.slice(1);
     const response = opened && !whyNot
-      ? await choose(opened)({ request, query, path: path.slice(start.length), content })
+      ? await choose(opened)({ request, query, path: path.slice(start.length), content, respond })
       : refuse(whyNot ?? "off");
     // The rest of the content is not waited for (RFC 9112, section 9.3).
     if (!content.isRead && namesContent(request)) response.headers.set("connection", "close");

@@ -4,12 +4,11 @@
  * @module
  */
 import type { Bytes } from "../bytes.ts";
-import { notFound, problem, REASONS } from "../http/problem-details.ts";
+import { notFound, problem } from "../http/problem-details.ts";
 import { parseComparable } from "../json/lossless.ts";
 import { readParts } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
 import type { NodeOperation, NodeParameter } from "../openapi/callable-operations.ts";
-import { FastResponse } from "../platform.ts";
 import type { Call, CalledNode, CallRecorder } from "./call.ts";
 import {
   checkValue,
@@ -162,7 +161,7 @@ function wrongInContent({ bytes, type = "" }: Content, { body }: NodeOperation):
 function passOn(
   upstream: UpstreamResponse,
   { operation }: PolicyEntry,
-  { request }: Call,
+  { request, respond }: Call,
   lease: Lease,
   record: CallRecorder,
 ): Response {
@@ -173,23 +172,19 @@ function passOn(
     return refuse(refusal);
   }
   const headers = responseHeaders(upstream.headers, operation.answerHeaders);
-  // A node may have one that this service never gives by itself.
-  const statusText = (REASONS as Readonly<Record<number, string>>)[status] ?? "";
-  const respond = (body: ConstructorParameters<typeof Response>[0]) =>
-    new FastResponse(body, { status, statusText, headers: Object.entries(headers) });
   const isEmpty = status === 204 || status === 205 || operation.method === "HEAD";
   if (isWhole || isEmpty) record(status, isEmpty ? 0 : size);
-  if (isEmpty) return respond(null);
+  if (isEmpty) return respond(status, headers, null);
   const release = lease.handOver();
   if (isWhole) {
     headers["content-length"] = String(size);
-    return respond(heldBody(parts, release, request));
+    return respond(status, headers, heldBody(parts, release, request));
   }
   const end = (bytes: number) => {
     release();
     record(status, bytes);
   };
-  return respond(streamOf(upstream, end));
+  return respond(status, headers, streamOf(upstream, end));
 }
 
 /** The refusal in place of a response that is the node's own trouble. */

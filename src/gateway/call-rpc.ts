@@ -101,7 +101,7 @@ export async function callRpc(node: CalledNode, call: Call, lease: Lease): Promi
   }
   if (responses.length > 0) {
     const text = body.isBatch ? `[${responses.join(",")}]` : responses[0]!;
-    return heldJson(text, lease.handOver(), request);
+    return heldJson(text, lease.handOver(), call);
   }
   return new FastResponse(null, {
     status: 204,
@@ -220,10 +220,10 @@ export async function callMethod(node: CalledNode, call: Call, lease: Lease): Pr
 }
 
 /** Makes the response to a call of a method: its result, or problem details. */
-function respondTo(upstream: UpstreamResponse, { request }: Call, lease: Lease): Response {
+function respondTo(upstream: UpstreamResponse, call: Call, lease: Lease): Response {
   const read = readNodeResponse(upstream);
   if (!read) return refuse(refusalOfNonsense(upstream));
-  if ("result" in read) return heldJson(read.result, lease.handOver(), request);
+  if ("result" in read) return heldJson(read.result, lease.handOver(), call);
   const { code, message, data } = read;
   const status = statusOf(code);
   const headers: Record<string, string> = status === 503 ? { "retry-after": "5" } : {};

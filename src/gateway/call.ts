@@ -4,6 +4,7 @@
  * @module
  */
 import type { ServedRequest } from "../http/request.ts";
+import { memoize } from "../lazy.ts";
 import type { CallRecord } from "../log.ts";
 import type { RequestContent } from "../node/http1.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
@@ -12,7 +13,7 @@ import { createGuard, type Guard, type TokenPlace } from "./guard.ts";
 import type { LeaseOptions } from "./lease.ts";
 import { createPathTable, type PathTable } from "./match.ts";
 import { decide, type ForwardSettings, type PolicyEntry } from "./policy.ts";
-import { type Refusal, refusalOf, STATUS_GONE } from "./response.ts";
+import { type MakeResponse, type Refusal, refusalOf, STATUS_GONE } from "./response.ts";
 
 /** A call that has come. */
 export interface Call {
@@ -23,6 +24,8 @@ export interface Call {
   readonly query: string;
   /** Whether the content has been read to its end; the connection is closed otherwise. */
   readonly content: { isRead: boolean };
+  /** Makes the response with what the node says; what others lack of the common headers is added to them. */
+  readonly respond: MakeResponse;
 }
 
 /** Is aborted when the client leaves. */
@@ -72,6 +75,8 @@ export type CallRecorder = (status: number, bytes: number) => void;
 /** Makes the node as calls see it. */
 export function createNode(options: GatewayOptions): CalledNode {
   const base = new URL(options.url).href.replace(/\/+$/, "");
+  const encoder = new TextEncoder();
+  const urlOf = memoize((path) => new URL(base + path));
   let made: { readonly of: readonly NodeOperation[]; readonly policy: Policy } | undefined;
   return {
     ...createGuard(options),
@@ -86,9 +91,9 @@ export function createNode(options: GatewayOptions): CalledNode {
     },
     rpcRequest: async (text) => ({
       method: "POST",
-      url: new URL(base + await options.rpcPath()),
+      url: urlOf(await options.rpcPath()),
       headers: { "content-type": "application/json", accept: "application/json" },
-      body: new TextEncoder().encode(text),
+      body: encoder.encode(text),
     }),
     record({ name }) {
       const started = performance.now();

@@ -29,6 +29,13 @@ export const CODES = {
   noJson: -32700,
 } as const;
 
+/** Makes the response with what a node says; the names of `headers` are in lower case. */
+export type MakeResponse = (
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: ConstructorParameters<typeof Response>[0],
+) => Response;
+
 /** Why a call does not get the node's response, for both forms of a refusal. */
 export interface Refusal {
   readonly status: Status;
@@ -274,9 +281,13 @@ export function heldBody(
   }, { highWaterMark: 0 });
 }
 
+const encoder = new TextEncoder();
+
 const JSON_HEADERS = responseHeaders({
   get: (name: string) => name === "content-type" ? "application/json" : null,
 }, []);
+
+const headersOf = (length: number) => ({ ...JSON_HEADERS, "content-length": String(length) });
 
 /** Makes a response with some JSON, which is not read again. */
 export function jsonResponse(
@@ -284,7 +295,12 @@ export function jsonResponse(
   text: string,
   headers: Readonly<Record<string, string>> = {},
 ): Response {
-  return respondWith(status, new TextEncoder().encode(text), headers);
+  const bytes = encoder.encode(text);
+  return new FastResponse(bytes, {
+    status,
+    statusText: REASONS[status],
+    headers: Object.entries({ ...headersOf(bytes.byteLength), ...headers }),
+  });
 }
 
 /**
@@ -292,21 +308,11 @@ export function jsonResponse(
  *
  * @param release lets go of its bytes
  */
-export function heldJson(text: string, release: () => void, request: ServedRequest): Response {
-  const bytes = new TextEncoder().encode(text);
-  return respondWith(200, heldBody([bytes], release, request), {}, bytes.byteLength);
-}
-
-function respondWith(
-  status: Status,
-  body: Uint8Array<ArrayBuffer> | Blob | ReadableStream,
-  headers: Readonly<Record<string, string>>,
-  length: number = (body as Uint8Array).byteLength,
+export function heldJson(
+  text: string,
+  release: () => void,
+  { request, respond }: { readonly request: ServedRequest; readonly respond: MakeResponse },
 ): Response {
-  const all = { ...JSON_HEADERS, "content-length": String(length), ...headers };
-  return new FastResponse(body, {
-    status,
-    statusText: REASONS[status],
-    headers: Object.entries(all),
-  });
+  const bytes = encoder.encode(text);
+  return respond(200, headersOf(bytes.byteLength), heldBody([bytes], release, request));
 }
