@@ -251,15 +251,13 @@ export function createConnection(socket: Socket, idleTimeout: number): Connectio
         const received = () => exchange.received;
         current = exchange;
         signal.addEventListener("abort", stop);
-        // Each write wakes the server, which may take the processor: those of one moment go out together.
-        setImmediate(() => {
-          if (failure) return;
-          if (!body) return void socket.write(head, "latin1");
-          socket.cork();
-          socket.write(head, "latin1");
-          socket.write(body);
-          socket.uncork();
-        });
+        // Each write wakes the server, which may take the processor. Those of one moment go out together: `isFree` has
+        // waited for the end of it, and a new socket opens later.
+        if (!body) return void socket.write(head, "latin1");
+        socket.cork();
+        socket.write(head, "latin1");
+        socket.write(body);
+        socket.uncork();
       }),
   };
 }
