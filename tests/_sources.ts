@@ -3,10 +3,9 @@ import { createServer, type RequestListener } from "node:http";
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import * as assert from "uvu/assert";
 import type { Kind, KindAuth } from "../src/kinds/kind.ts";
-import { clientOfFetch, createClient } from "../src/node/client.ts";
+import { type Client, clientOfFetch, createClient } from "../src/node/client.ts";
 import { createCredentials, type CredentialsOptions } from "../src/node/credentials.ts";
 import type { SourceError } from "../src/node/failures.ts";
-import type { Client } from "../src/node/http1.ts";
 import { type NodeAccess, type RequestLimits, requestText } from "../src/node/request.ts";
 
 /** Limits that no test reaches unless it means to. */

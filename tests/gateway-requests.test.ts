@@ -8,7 +8,7 @@ import { exchange } from "../src/gateway/lease.ts";
 import type { NodefaceOptions } from "../src/index.ts";
 import type { Kind } from "../src/kinds/kind.ts";
 import { createCredentials } from "../src/node/credentials.ts";
-import type { Client } from "../src/node/http1.ts";
+import type { Client } from "../src/node/client.ts";
 import {
   forwarding,
   type Gateway,

@@ -3,16 +3,14 @@
  *
  * @module
  */
-import type { NodeSettings } from "../info/node-and-info-settings.ts";
-import { timesOf } from "../info/node-and-info-settings.ts";
+import { type NodeSettings, timesOf } from "../info/node-and-info-settings.ts";
 import { callMethod, failureOfRpc, noResult } from "../info/sources.ts";
 import { formatJson } from "../json/lossless.ts";
 import type { Kind, Listing, MethodCall } from "../kinds/kind.ts";
 import { lazy } from "../lazy.ts";
-import { createClient } from "../node/client.ts";
+import { createClient, type NodeResponse } from "../node/client.ts";
 import { createCredentials } from "../node/credentials.ts";
 import { failureOfStatus, SourceError } from "../node/failures.ts";
-import type { NodeResponse } from "../node/http1.ts";
 import { type NodeAccess, requestText } from "../node/request.ts";
 import { type FetchUrl, ReadError } from "../openapi/files.ts";
 

@@ -9,7 +9,14 @@ import { parseComparable } from "../json/lossless.ts";
 import { readParts } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
 import type { NodeOperation, NodeParameter } from "../openapi/callable-operations.ts";
-import type { Call, CalledNode, CallRecorder } from "./call.ts";
+import {
+  type Call,
+  type CalledNode,
+  type CallRecorder,
+  type Content,
+  decodeUtf8,
+  readContent,
+} from "./call.ts";
 import {
   checkValue,
   DEPTH_MAX,
@@ -22,7 +29,6 @@ import {
   WRONG_MAX,
   type WrongParameter,
 } from "./check.ts";
-import { type Content, decodeUtf8, readContent } from "./content.ts";
 import type { Lease, UpstreamResponse } from "./lease.ts";
 import { inTurn } from "./limits.ts";
 import { CALL_METHODS, type PolicyEntry } from "./policy.ts";

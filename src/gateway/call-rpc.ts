@@ -8,9 +8,8 @@ import { notFound, problem, problemWith, REASONS } from "../http/problem-details
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { parsePercent } from "../percent-decode.ts";
 import { FastResponse } from "../platform.ts";
-import { type Call, type CalledNode, goneOf } from "./call.ts";
+import { type Call, type CalledNode, decodeUtf8, goneOf, readContent } from "./call.ts";
 import { checkParams, type Params, readQuery, refuseParameters, WRONG_MAX } from "./check.ts";
-import { decodeUtf8, readContent } from "./content.ts";
 import { hasTokenInQuery, looksLikeBrowser, TOKEN_IN_QUERY } from "./guard.ts";
 import {
   isFault,

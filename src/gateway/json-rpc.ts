@@ -10,7 +10,7 @@ import { JsonSyntaxError } from "../json/scan.ts";
 import { readRpcError, readRpcResponse, type RpcError, writeCall } from "../node/json-rpc.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { DEPTH_MAX, isNamed, type Params } from "./check.ts";
-import { decodeUtf8 } from "./content.ts";
+import { decodeUtf8 } from "./call.ts";
 import type { UpstreamResponse } from "./lease.ts";
 import { CODES } from "./response.ts";
 

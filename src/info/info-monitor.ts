@@ -9,8 +9,7 @@
  */
 import type { Kind } from "../kinds/kind.ts";
 import type { Resource } from "../lazy.ts";
-import { createClient } from "../node/client.ts";
-import type { Client } from "../node/http1.ts";
+import { type Client, createClient } from "../node/client.ts";
 import { withTimeout } from "../with-timeout.ts";
 import type { Detection } from "./detect-kind.ts";
 import type { Info, Service } from "./info-form.ts";

@@ -6,7 +6,7 @@
  */
 import type { Kind } from "../kinds/kind.ts";
 import { createCredentials } from "../node/credentials.ts";
-import type { Client } from "../node/http1.ts";
+import type { Client } from "../node/client.ts";
 import { assessStatus } from "./assess-status.ts";
 import { type Detection, detectKind } from "./detect-kind.ts";
 import type { Info, Service } from "./info-form.ts";

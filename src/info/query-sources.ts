@@ -10,7 +10,7 @@ import { toJson } from "../json/copy-as-json.ts";
 import { isObject } from "../json/values.ts";
 import type { Credentials } from "../node/credentials.ts";
 import { SourceError } from "../node/failures.ts";
-import type { Client } from "../node/http1.ts";
+import type { Client } from "../node/client.ts";
 import type { NodeAccess, RequestLimits } from "../node/request.ts";
 import { quote } from "../untrusted-text.ts";
 import { withSignal, withTimeout } from "../with-timeout.ts";
