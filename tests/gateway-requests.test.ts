@@ -4,7 +4,6 @@ import { join } from "node:path";
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { exchange } from "../src/gateway/lease.ts";
 import type { NodefaceOptions } from "../src/index.ts";
 import type { Kind } from "../src/kinds/kind.ts";
 import { createCredentials } from "../src/node/credentials.ts";
@@ -136,11 +135,8 @@ requests("the node's secret takes the place of a header in another letter case",
   };
   const request = { method: "GET", url: new URL(node.url), headers: { "x-key": "visitors" } };
   const { signal } = new AbortController();
-  await exchange({ ...request, body: undefined }, {
-    ...{ client, credentials, signal, isRead: true, limit: { all: 1, left: 1 }, collect: 1 },
-    isDropped: () => false,
-    grow: () => true,
-  }).catch(() => {});
+  const whole = { ...request, body: undefined, signal, isOnce: false };
+  await credentials.exchange(client, whole, () => {}).catch(() => {});
   assert.equal(sent, { "accept-encoding": "identity", "x-key": "nodes" });
 });
 

@@ -21,9 +21,8 @@ import {
   checkValue,
   DEPTH_MAX,
   placeOf,
-  readHeaders,
+  readNamed,
   type ReadParameters,
-  readPathParameters,
   readQuery,
   refuseParameters,
   WRONG_MAX,
@@ -78,9 +77,9 @@ export async function callPath(node: CalledNode, call: Call, lease: Lease): Prom
     place === "header" && !DENIED_HEADERS.test(name.toLowerCase()) &&
     name.toLowerCase() !== secretHeader;
   const read = {
-    path: readPathParameters(list, parameters),
+    path: readNamed(list, "path", (name) => parameters.get(name)),
     query: readQuery(list, query),
-    headers: readHeaders(list.filter(isTaken), (name) => request.headers.get(name)),
+    headers: readNamed(list.filter(isTaken), "header", (name) => request.headers.get(name)),
   };
   const wrong = [read.path, read.query, read.headers].flatMap(({ wrong }) => wrong);
   wrong.push(

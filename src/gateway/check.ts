@@ -246,30 +246,20 @@ export function readQuery(
   return readTexts(known, texts, "query", wrong);
 }
 
-/** Reads the parameters in the headers. */
-export function readHeaders(
+/** Reads the parameters of a path, or those in headers: each has one text, or none. */
+export function readNamed(
   parameters: readonly NodeParameter[],
-  get: (name: string) => string | null,
+  place: "path" | "header",
+  textOf: (name: string) => string | null | undefined,
 ): ReadParameters {
-  const own = parameters.filter((parameter) => parameter.in === "header");
-  if (own.length === 0) return NONE;
+  const known = parameters.filter((parameter) => parameter.in === place);
+  if (known.length === 0) return NONE;
   const texts = new Map<string, string[]>();
-  for (const { name } of own) {
-    const text = get(name.toLowerCase());
-    if (text !== null) texts.set(name, [text]);
+  for (const { name } of known) {
+    const text = textOf(name);
+    if (typeof text === "string") texts.set(name, [text]);
   }
-  return readTexts(own, texts, "header", []);
-}
-
-/** Reads the parameters of a path. */
-export function readPathParameters(
-  parameters: readonly NodeParameter[],
-  values: ReadonlyMap<string, string>,
-): ReadParameters {
-  const own = parameters.filter((parameter) => parameter.in === "path");
-  if (own.length === 0) return NONE;
-  const texts = new Map([...values].map(([name, value]) => [name, [value]]));
-  return readTexts(own, texts, "path", []);
+  return readTexts(known, texts, place, []);
 }
 
 const NONE: ReadParameters = { given: [], wrong: [] };

@@ -10,8 +10,16 @@ import type { Credentials } from "../node/credentials.ts";
 import type { Client, NodeResponse, RequestContent } from "../node/client.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { following, LightSignal, type Signal, withSignal } from "../with-timeout.ts";
-import { type Budget, createBudget, createSemaphore, type Priority, type Room } from "./limits.ts";
-import { type Purpose, type Semaphore, SMALL } from "./limits.ts";
+import {
+  type Budget,
+  createBudget,
+  createSemaphore,
+  type Priority,
+  type Purpose,
+  type Room,
+  type Semaphore,
+  SMALL,
+} from "./limits.ts";
 import { sizeText } from "./policy.ts";
 import { UpstreamError } from "./response.ts";
 
@@ -171,13 +179,7 @@ export class Lease {
     if (!this.#room.set(this.#held + SMALL, isOpen ? "response" : "token")) {
       throw new UpstreamError(503, "Too many bytes are under way", true);
     }
-    const called = this.#called = exchange(request, {
-      ...{ client: options.client, credentials, isRead, signal: this.#node },
-      limit: { all: options.limit, left: this.#left },
-      collect: Math.min(collect, this.#left),
-      isDropped: () => client.aborted,
-      grow: (received) => this.#room.set(this.#held + Math.max(received, SMALL), purpose),
-    });
+    const called = this.#called = this.#exchange(request, credentials, isRead, collect, purpose);
     let response: Exchanged | undefined;
     try {
       response = await withSignal(called, client);
@@ -213,6 +215,65 @@ export class Lease {
     const reason = new UpstreamError(503, "The service ends");
     this.#client?.abort(reason);
     this.#node.abort(reason);
+  }
+
+  /** Sends a call and reads the response: what is short is collected, the rest streams. */
+  async #exchange(
+    request: RequestContent,
+    credentials: Credentials,
+    isRead: boolean,
+    collect: number,
+    purpose: Purpose,
+  ): Promise<Exchanged> {
+    const { client, limit } = this.#pool.options;
+    const left = this.#left;
+    const sent = { ...request, signal: this.#node, isOnce: !isRead };
+    const response = await credentials.exchange(client, sent, ({ response, refusal }) => {
+      // A node without a secret says itself who may do what.
+      if (!refusal || response.status === 403) return response;
+      response.cancel();
+      throw new UpstreamError(502, "The node wants another secret", true);
+    });
+    const { status, headers } = response;
+    let size = 0;
+    const next = async () => {
+      const part = await response.next();
+      size += part?.byteLength ?? 0;
+      // What stands around chunks counts where there is more of it than of any that are worth it.
+      if (size > left || response.received() > left * 1.125 + SMALL) {
+        response.cancel();
+        throw new UpstreamError(502, tooLong(limit));
+      }
+      return part;
+    };
+    const drain = async () => {
+      try {
+        while (await next());
+      } catch {
+        // It has ended as well.
+      }
+    };
+    try {
+      const refusal = refusalOf(response, limit, left);
+      if (refusal !== undefined) throw new UpstreamError(502, refusal);
+      const come = createCollector();
+      let isWhole = false;
+      while (!isWhole && size <= Math.min(collect, left)) {
+        const part = await next();
+        // Nothing is kept that nobody waits for.
+        if (this.isLeft) break;
+        const bytes = this.#held + Math.max(response.received(), SMALL);
+        if (!part) isWhole = true;
+        else if (this.#room.set(bytes, purpose)) come.push(part);
+        else throw new UpstreamError(503, "Too many bytes are under way");
+      }
+      const received = response.received();
+      const parts = this.isLeft ? [] : come.take();
+      return { status, headers, parts, isWhole, size, received, next, drain };
+    } catch (error) {
+      response.cancel();
+      throw error;
+    }
   }
 
   #late(): void {
@@ -252,85 +313,11 @@ export class Lease {
   }
 }
 
-/** How a call is exchanged for its response. */
-interface ExchangeOptions {
-  readonly client: Client;
-  readonly credentials: Credentials;
-  readonly isRead: boolean;
-  /** Closes the connection. */
-  readonly signal: Signal;
-  /** The longest response in bytes: as it is set, and what other responses have left of it. */
-  readonly limit: { readonly all: number; readonly left: number };
-  /** How many bytes are read before this resolves. */
-  readonly collect: number;
-  /** Whether nobody waits for the response any longer: what comes is not kept. */
-  isDropped(): boolean;
-  /** Takes room for what has come, in bytes; `false` if there is none. */
-  grow(received: number): boolean;
-}
-
 interface Exchanged extends UpstreamResponse {
   /** How many bytes have come on the wire. */
   readonly received: number;
   /** Reads the rest, up to the limit, and keeps nothing of it; resolves when the node has said all. */
   drain(): Promise<void>;
-}
-
-/**
- * Sends a call and reads the response: what is short is collected, the rest streams. Where the node wants another secret
- * it is sent again, since it was not carried out.
- *
- * @throws {UpstreamError} if there is no response that can be passed on
- */
-export async function exchange(
-  request: RequestContent,
-  { client, credentials, isRead, signal, limit, collect, isDropped, grow }: ExchangeOptions,
-): Promise<Exchanged> {
-  const sent = { ...request, signal, isOnce: !isRead };
-  const response = await credentials.exchange(client, sent, ({ response, refusal }) => {
-    // A node without a secret says itself who may do what.
-    if (!refusal || response.status === 403) return response;
-    response.cancel();
-    throw new UpstreamError(502, "The node wants another secret", true);
-  });
-  const { status, headers } = response;
-  let size = 0;
-  let isWhole = false;
-  const next = async () => {
-    const part = await response.next();
-    size += part?.byteLength ?? 0;
-    // What stands around chunks counts where there is more of it than of any that are worth it.
-    if (size > limit.left || response.received() > limit.left * 1.125 + SMALL) {
-      response.cancel();
-      throw new UpstreamError(502, tooLong(limit.all));
-    }
-    return part;
-  };
-  const drain = async () => {
-    try {
-      while (await next());
-    } catch {
-      // It has ended as well.
-    }
-  };
-  try {
-    const refusal = refusalOf(response, limit);
-    if (refusal !== undefined) throw new UpstreamError(502, refusal);
-    const come = createCollector();
-    while (!isWhole && size <= collect) {
-      const part = await next();
-      if (isDropped()) break;
-      if (!part) isWhole = true;
-      else if (grow(response.received())) come.push(part);
-      else throw new UpstreamError(503, "Too many bytes are under way");
-    }
-    const received = response.received();
-    const parts = isDropped() ? [] : come.take();
-    return { status, headers, parts, isWhole, size, received, next, drain };
-  } catch (error) {
-    response.cancel();
-    throw error;
-  }
 }
 
 const tooLong = (limit: number) =>
@@ -341,11 +328,12 @@ const tooLong = (limit: number) =>
 /** Says why a response is not read; `undefined` where it is. */
 function refusalOf(
   { status, headers }: NodeResponse,
-  { all, left }: ExchangeOptions["limit"],
+  limit: number,
+  left: number,
 ): string | undefined {
   if (status >= 300 && status < 400) return "The node redirects, which is not followed";
   const coding = headers.get("content-encoding")?.toLowerCase() ?? "identity";
   if (coding !== "identity") return "The node encodes its answer, though nobody asked for that";
   const length = headers.get("content-length") ?? "";
-  return /^\d+$/.test(length) && Number(length) > left ? tooLong(all) : undefined;
+  return /^\d+$/.test(length) && Number(length) > left ? tooLong(limit) : undefined;
 }
