@@ -5,7 +5,7 @@
  */
 import { type PageParts, renderParts } from "../explorer/page-parts.ts";
 import { annotateCalls } from "../gateway/annotate-operations.ts";
-import type { ForwardSettings } from "../gateway/policy.ts";
+import type { ResolvedForward } from "../gateway/policy.ts";
 import { type Diagnostic, diagnosticOfError } from "../openapi/diagnostics.ts";
 import { load, type Loaded, type LoadJob, nameOf } from "../openapi/load.ts";
 import type { Reader } from "../openapi/files.ts";
@@ -40,7 +40,7 @@ export type WrittenYaml = { readonly form: Form } | { readonly diagnostic: Diagn
 /** What is prepared: plain data, which another thread can be sent. */
 export interface PrepareJob extends Omit<LoadJob, "isForwarding"> {
   /** What may be called at the node. @default nothing */
-  readonly forward?: ForwardSettings | undefined;
+  readonly forward?: ResolvedForward | undefined;
 }
 
 /** What came of a description. */

@@ -13,7 +13,7 @@ import {
   nameOfNodeOperation,
   type NodeOperation,
 } from "../openapi/callable-operations.ts";
-import { decide, type ForwardSettings, type Permission, type PolicyEntry } from "./policy.ts";
+import { decide, type Permission, type PolicyEntry, type ResolvedForward } from "./policy.ts";
 
 /** The member of an operation that says whether it can be called: `open`, `token` or `refused`. */
 export const CALL_MARK = "x-call";
@@ -48,7 +48,7 @@ export interface DescribedCalls {
  */
 export function annotateCalls(
   document: Json,
-  forward: ForwardSettings | undefined,
+  forward: ResolvedForward | undefined,
   by: DescribedBy,
 ): DescribedCalls {
   const operations = forward ? listNodeOperations(document, by) : [];

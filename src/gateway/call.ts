@@ -11,10 +11,10 @@ import type { CallRecord } from "../log.ts";
 import type { RequestContent } from "../node/client.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { LightSignal, type Signal } from "../with-timeout.ts";
-import { createGuard, type Guard, type TokenPlace } from "./guard.ts";
+import { createGuard, type Guard } from "./guard.ts";
 import type { LeaseOptions } from "./lease.ts";
 import { createPathTable, type PathTable } from "./match.ts";
-import { decide, type ForwardSettings, type PolicyEntry } from "./policy.ts";
+import { decide, type PolicyEntry, type ResolvedForward } from "./policy.ts";
 import { CODES, type MakeResponse, type Refusal, refusalOf, STATUS_GONE } from "./response.ts";
 
 /** A call that has come. */
@@ -36,9 +36,7 @@ export const goneOf = ({ request }: Pick<Call, "request">): Signal =>
 
 /** The parts that a gateway is made of. */
 export interface GatewayOptions extends LeaseOptions {
-  readonly forward: ForwardSettings;
-  readonly origins: readonly string[] | "*";
-  readonly token: TokenPlace;
+  readonly forward: ResolvedForward;
   /** Where the node answers. */
   readonly url: string;
   /** Where its methods are posted to, below that. */
@@ -81,7 +79,7 @@ export function createNode(options: GatewayOptions): CalledNode {
   const urlOf = memoize((path) => new URL(base + path));
   let made: { readonly of: readonly NodeOperation[]; readonly policy: Policy } | undefined;
   return {
-    ...createGuard(options),
+    ...createGuard(options.forward),
     options,
     base,
     async policy() {
@@ -115,7 +113,7 @@ export function createNode(options: GatewayOptions): CalledNode {
   };
 }
 
-function createPolicy(operations: readonly NodeOperation[], forward: ForwardSettings): Policy {
+function createPolicy(operations: readonly NodeOperation[], forward: ResolvedForward): Policy {
   const entries = decide(operations, forward);
   const methods = entries.filter(({ operation }) => operation.isMethod)
     .map((entry) => [entry.operation.path, entry] as const);

@@ -6,7 +6,7 @@
  * @module
  */
 import { readPlace, settingOf } from "../node/secrets.ts";
-import type { Permission, PolicyEntry } from "./policy.ts";
+import type { Permission, PolicyEntry, ResolvedForward } from "./policy.ts";
 import { CODES, type Refusal } from "./response.ts";
 
 /** The place of the operator's token, which opens what not everybody may call. */
@@ -14,6 +14,9 @@ export interface TokenPlace {
   readonly token_file?: string | undefined;
   readonly token_env?: string | undefined;
 }
+
+/** The settings of a guard. */
+export type GuardSettings = TokenPlace & Pick<ResolvedForward, "origins">;
 
 /** The parts of a call that are looked at. */
 export interface Caller {
@@ -39,12 +42,10 @@ export interface Guard {
 /**
  * Makes a guard.
  *
- * @param origins those whose pages may call
- * @param token where the operator's token is; it is read at each use
+ * @param forward says whose pages may call, and where the operator's token is, which is read at each use
  */
-export function createGuard(
-  { origins, token }: { readonly origins: readonly string[] | "*"; readonly token: TokenPlace },
-): Guard {
+export function createGuard(forward: GuardSettings): Guard {
+  const { origins } = forward;
   return {
     refuseOrigin({ request }, permission, what = "the node") {
       const allowed = origins === "*" && permission !== "open" ? [] : origins;
@@ -66,7 +67,7 @@ export function createGuard(
         };
       }
       if (hasTokenInQuery(query)) return TOKEN_IN_QUERY;
-      const known = await readToken(token);
+      const known = await readToken(forward);
       if ("reason" in known) return TOKEN_UNKNOWN;
       if (await isToken(known.token, request.headers.get("authorization"))) return undefined;
       return {
@@ -78,7 +79,7 @@ export function createGuard(
     },
     async hasToken({ headers }) {
       if (!headers.has("authorization")) return false;
-      const known = await readToken(token);
+      const known = await readToken(forward);
       return "token" in known && await isToken(known.token, headers.get("authorization"));
     },
   };

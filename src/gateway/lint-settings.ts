@@ -10,7 +10,7 @@ import { didYouMean, nearest } from "../nearest.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { quote, shorten } from "../untrusted-text.ts";
 import { readToken } from "./guard.ts";
-import { clashesWith, type ForwardSettings, matchOf, type NameMatch, READS } from "./policy.ts";
+import { clashesWith, matchOf, type NameMatch, READS, type ResolvedForward } from "./policy.ts";
 
 /** Something to tell an operator. */
 export interface Diagnostic {
@@ -33,7 +33,7 @@ export interface ServiceFacts {
 /** Finds what is wrong with the names in the settings, by the operations that there are. */
 export function lintNames(
   operations: readonly NodeOperation[],
-  forward: ForwardSettings,
+  forward: ResolvedForward,
 ): Diagnostic[] {
   return namesIn(forward).flatMap(({ list, name }) => {
     const found = lintName(operations, list, name);
@@ -89,9 +89,9 @@ function lintName(
 }
 
 /** The names in the settings, each with the list that it stands in. */
-function namesIn(settings: ForwardSettings): { list: "open" | "with_token"; name: string }[] {
+function namesIn(settings: ResolvedForward): { list: "open" | "with_token"; name: string }[] {
   return (["open", "with_token"] as const).flatMap((list) =>
-    (settings[list] ?? []).filter((name) => name !== READS).map((name) => ({ list, name }))
+    settings[list].filter((name) => name !== READS).map((name) => ({ list, name }))
   );
 }
 
@@ -110,7 +110,7 @@ function lines(operations: readonly NodeOperation[]): string {
  * and which names have come to mean another operation.
  */
 export function createNameWatch(
-  forward: ForwardSettings,
+  forward: ResolvedForward,
 ): (operations: readonly NodeOperation[]) => Diagnostic[] {
   let told = new Set<string>();
   const before = new Map<string, readonly NodeOperation[]>();
@@ -133,10 +133,10 @@ export function createNameWatch(
 
 /** Finds what is wrong with the settings whatever the operations are. */
 export async function lintSettings(
-  settings: ForwardSettings,
+  settings: ResolvedForward,
   { hosts, url, listening }: ServiceFacts,
 ): Promise<Diagnostic[]> {
-  const { open = [], with_token: withToken = [] } = settings;
+  const { open, with_token: withToken } = settings;
   const found: Diagnostic[] = [];
   const add = (level: Diagnostic["level"], message: string) => found.push({ level, message });
   for (const { key, message } of clashesWith(settings, { hosts, hasNode: url !== undefined })) {

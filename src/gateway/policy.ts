@@ -46,10 +46,30 @@ export type Forward = typeof FORWARDS[number] | ForwardSettings;
 /** The name of all that is marked as a read. */
 export const READS = "reads";
 
-/** The settings of what is said in short; `undefined` where nothing is forwarded. */
-export function settingsOf(forward: Forward | undefined): ForwardSettings | undefined {
+/** The settings with their defaults. */
+export interface ResolvedForward extends Pick<ForwardSettings, "token_file" | "token_env"> {
+  readonly open: readonly string[];
+  readonly with_token: readonly string[];
+  readonly origins: readonly string[] | "*";
+  readonly timeout: string;
+  readonly limit: string;
+  readonly concurrency: number;
+}
+
+/** Gives the settings their defaults, those said in short too; `undefined` where nothing is forwarded. */
+export function resolveForward(forward: ForwardSettings | "reads"): ResolvedForward;
+export function resolveForward(forward: Forward | undefined): ResolvedForward | undefined;
+export function resolveForward(forward: Forward | undefined): ResolvedForward | undefined {
   if (forward === undefined || forward === "off") return undefined;
-  return forward === READS ? { open: [READS] } : forward;
+  const settings = forward === READS ? { open: [READS] } : forward;
+  const { open = [], with_token = [], origins = [], token_file, token_env } = settings;
+  const { timeout, limit, concurrency } = settings;
+  return {
+    ...{ open, with_token, origins, token_file, token_env },
+    timeout: timeout ?? FORWARD_DEFAULTS.timeout,
+    limit: limit ?? FORWARD_DEFAULTS.limit,
+    concurrency: concurrency ?? FORWARD_DEFAULTS.concurrency,
+  };
 }
 
 /** What else is set, as far as calls depend on it. */
@@ -62,7 +82,7 @@ export interface Surroundings {
 
 /** What does not go together with `forward`: the setting, and what is wrong with it. */
 export function* clashesWith(
-  settings: ForwardSettings | undefined,
+  settings: Pick<ResolvedForward, "origins"> | undefined,
   { hosts, hasNode }: Surroundings,
 ): Generator<{ readonly key: "hosts" | "forward"; readonly message: string }> {
   if (!settings) return;
@@ -127,12 +147,15 @@ export interface PolicyEntry extends Decision {
  */
 export function decide(
   operations: readonly NodeOperation[],
-  forward: ForwardSettings | undefined,
+  forward: Pick<ResolvedForward, "open" | "with_token"> | undefined,
 ): PolicyEntry[] {
   return operations.map((operation) => ({ operation, ...decideOne(operation, forward) }));
 }
 
-function decideOne(operation: NodeOperation, settings: ForwardSettings | undefined): Decision {
+function decideOne(
+  operation: NodeOperation,
+  settings: Parameters<typeof decide>[1],
+): Decision {
   const refused = (reason: string): Decision => ({ permission: "refused", reason });
   if (!settings) return refused("forward is off");
   if (!CALL_METHODS.includes(operation.method)) {
@@ -140,7 +163,7 @@ function decideOne(operation: NodeOperation, settings: ForwardSettings | undefin
   }
   if (operation.isStreaming) return refused("its answer does not end, or waits");
   if (operation.obstacle !== undefined) return refused(operation.obstacle);
-  const { open = [], with_token: withToken = [] } = settings;
+  const { open, with_token: withToken } = settings;
   const { access, isForeign } = operation;
   const isRead = access === "read";
   const isClosed = access === "write" || access === "secret";
@@ -200,7 +223,7 @@ export function matchOf(
 /** Makes the rows of the table that `check` prints: the operation, its mark, what becomes of a call, and why. */
 export function policyRows(
   operations: readonly NodeOperation[],
-  forward: ForwardSettings,
+  forward: ResolvedForward,
 ): [operation: string, mark: string, call: string, why: string][] {
   const words = { open: "allowed", token: "needs the token", refused: "refused" } as const;
   return decide(operations, forward).map(({ operation, permission, reason }) => [

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Gateway } from "../gateway/gateway.ts";
-import { bytesOf, FORWARD_DEFAULTS } from "../gateway/policy.ts";
+import { bytesOf } from "../gateway/policy.ts";
 import type { Credentials } from "../node/credentials.ts";
 import { milliseconds } from "../info/parse-duration.ts";
 import type { Duration } from "../kinds/kind.ts";
@@ -53,12 +53,11 @@ export async function openGateway(
     return isBare ? anonymous : await credentials.get();
   };
   return createGateway({
-    ...{ forward, url, token: forward },
+    ...{ forward, url },
     secretHeader: node.auth && "header" in node.auth ? node.auth.header : undefined,
-    timeout: milliseconds((forward.timeout ?? FORWARD_DEFAULTS.timeout) as Duration),
-    limit: bytesOf(forward.limit ?? FORWARD_DEFAULTS.limit),
-    concurrency: forward.concurrency ?? FORWARD_DEFAULTS.concurrency,
-    origins: forward.origins ?? [],
+    timeout: milliseconds(forward.timeout as Duration),
+    limit: bytesOf(forward.limit),
+    concurrency: forward.concurrency,
     rpcPath: beside.rpcPath.get,
     client: createClient(node),
     credentials: credentialsOf,
