@@ -58,7 +58,7 @@ export interface NodePlace {
 
 /** Makes a client, which trusts whom the operator trusts. */
 export function createClient({ tls }: Pick<NodePlace, "tls"> = {}): Client {
-  if (!HAS_SOCKETS && !tls) return clientOfFetch(fetch);
+  if (!HAS_SOCKETS && !tls) return clientOfFetch((input, init) => fetch(input, init));
   const client = lazy(async () => createSocketClient(await openerOf(tls && await readTrust(tls))));
   return async (request) => await (client.made ?? await client.get())(request);
 }
