@@ -152,6 +152,15 @@ sources(
   },
 );
 
+sources("of a key that stands twice the last one counts, however deep a response is", async () => {
+  const deep = `${"[".repeat(5000)}${"]".repeat(5000)}`;
+  const text = `{"id":1,"result":0,"result":{"a":1,"a":2,"deep":${deep}},"x":1,"x":2}`;
+  const { answer } = await call(() => new Response(text));
+  assert.is((answer!.value as { a: number }).a, 2);
+  const { error } = await call(() => new Response("[".repeat(5000)));
+  assert.match(error!.message, "gives something other than JSON");
+});
+
 sources(
   "a call whose result is too large is no error, however much was left out before it",
   async () => {
