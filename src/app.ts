@@ -9,9 +9,9 @@
 import { Router } from "itty-router";
 import { FastResponse } from "./platform.ts";
 import type { Closeable } from "./closeable.ts";
-import type { Call, Gateway, MakeResponse } from "./gateway/gateway.ts";
-import { CALL_METHODS } from "./gateway/forward-settings.ts";
-import { refuseCall, refuseRpc, type WhyNot } from "./gateway/gateway-off.ts";
+import type { Call, Gateway } from "./gateway/gateway.ts";
+import { CALL_METHODS } from "./gateway/policy.ts";
+import { type MakeResponse, refuseCall, refuseRpc, type WhyNot } from "./gateway/response.ts";
 import { createOperations, type OperationMatch } from "./host-operations/call-operation.ts";
 import {
   type CommonHeaders,

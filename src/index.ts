@@ -56,9 +56,10 @@ export type {
   StatusEvent,
   Topic,
 } from "./info/state-log.ts";
-export type { FailureCode } from "./info/sources/source-error.ts";
+export type { FailureCode } from "./node/failures.ts";
 export type { Status, StatusCode } from "./info/status.ts";
-export type { AuthVariable, InfoSettings, NodeSettings } from "./info/node-and-info-settings.ts";
+export type { InfoSettings, NodeSettings } from "./info/node-and-info-settings.ts";
+export type { AuthVariable } from "./node/secrets.ts";
 export type {
   AuthFile,
   CommandSource,
@@ -98,6 +99,6 @@ export type {
   RestOperation,
 } from "./kinds/interface.ts";
 export type { Access, OperationMarks } from "./kinds/marks.ts";
-export type { Forward, ForwardSettings } from "./gateway/forward-settings.ts";
+export type { Forward, ForwardSettings } from "./gateway/policy.ts";
 export type { Diagnostic as Finding } from "./openapi/diagnostics.ts";
 export type { DescriptionPlace } from "./description/watch.ts";

@@ -8,7 +8,7 @@
 import * as v from "valibot";
 import type { DescriptionPlace } from "./description/watch.ts";
 import { LOGO_TYPES, mistakeInLogo } from "./explorer/logo.ts";
-import type { Forward } from "./gateway/forward-settings.ts";
+import type { Forward } from "./gateway/policy.ts";
 import type { Cors } from "./http/cors.ts";
 import type { Hosts } from "./http/hosts.ts";
 import type { InfoSettings, NodeSettings } from "./info/node-and-info-settings.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import type { DescriptionPlace, DescriptionReport } from "./description/watch.ts";
-import { type Forward, type ForwardSettings, settingsOf } from "./gateway/forward-settings.ts";
+import { type Forward, type ResolvedForward, resolveForward } from "./gateway/policy.ts";
 import type { Cors } from "./http/cors.ts";
 import type { Hosts } from "./http/hosts.ts";
 import type { InfoSettings, NodeSettings } from "./info/node-and-info-settings.ts";
@@ -169,7 +169,7 @@ export interface ResolvedOptions {
   readonly page: PageSettings;
   readonly node: NodeSettings;
   /** What may be called at the node; `undefined` for nothing. */
-  readonly forward: ForwardSettings | undefined;
+  readonly forward: ResolvedForward | undefined;
   /** Counts what `/v1/metrics` tells; nothing where that is not answered. */
   readonly meters: Meters | undefined;
   readonly info: InfoSettings | HostInfo;
@@ -205,7 +205,7 @@ export function withDefaults(options: CheckedOptions): ResolvedOptions {
     kinds: options.kinds ?? {},
     page: options.page ?? {},
     node: options.node ?? {},
-    forward: settingsOf(options.forward),
+    forward: resolveForward(options.forward),
     meters: options.metrics ? options.meters ?? createMeters() : undefined,
     info: options.info ?? {},
     startedAt: options.startedAt ?? new Date(),

@@ -6,8 +6,6 @@
  * @module
  */
 import { FastResponse as ResponseOfSrvx } from "srvx";
-import type { Readable } from "node:stream";
-import type { ReadableStream as NodeStream } from "node:stream/web";
 import { type Bytes, joinBytes } from "./bytes.ts";
 import { CREDENTIALS_DIRECTORY, expandPath, isCredential } from "./expand-path.ts";
 import { withTimeout } from "./with-timeout.ts";
@@ -244,121 +242,6 @@ export const HAS_SOCKETS: boolean = globalThis.process?.versions?.node !== undef
 export const FastResponse: typeof Response = "Deno" in globalThis || "Bun" in globalThis
   ? Response
   : ResponseOfSrvx;
-
-/** A certificate authority of one's own. */
-export interface Tls {
-  /** Certificates in PEM. */
-  readonly ca: string;
-}
-
-/** What Deno and Bun add to `fetch`. */
-type FetchExtensions = RequestInit & { tls?: Tls; client?: unknown };
-
-/** What is used of Deno; its HTTP clients are stable since 2.0. */
-interface DenoClients {
-  createHttpClient(options: { caCerts?: string[]; poolMaxIdlePerHost?: number }): unknown;
-}
-
-/**
- * Makes a `fetch` for URLs. With `keepalive: false` a request gets a connection of its own, as on Bun.
- *
- * @param tls whom to trust besides; without it, those that the runtime trusts
- * @throws {PlatformError} if the text holds no certificate, or the runtime takes none
- */
-export function createFetch(tls?: Tls): typeof fetch {
-  if (tls && !holdsCertificates(tls.ca)) {
-    throw new PlatformError("it holds no certificate in PEM");
-  }
-  const { Bun, Deno } = globalThis as typeof globalThis & { Bun?: unknown; Deno?: DenoClients };
-  if (Bun) return fetchOfBun(tls);
-  if (Deno) return fetchOfDeno(Deno, tls);
-  if (HAS_SOCKETS) return fetchOfNode(tls);
-  if (tls) throw new PlatformError("this runtime takes no certificate authority of one's own");
-  return (input, init) => fetch(input, init);
-}
-
-/** Whether a text has certificates (RFC 7468, section 5), which the runtimes say late or not at all. */
-export function holdsCertificates(text: string): boolean {
-  const blocks = [...text.matchAll(/-----BEGIN CERTIFICATE-----([^-]*)-----END CERTIFICATE-----/g)];
-  return blocks.length > 0 && blocks.every(([, base64 = ""]) => {
-    try {
-      return atob(base64.replaceAll(/\s/g, "")).startsWith("\x30");
-    } catch {
-      return false;
-    }
-  });
-}
-
-function fetchOfBun(tls: Tls | undefined): typeof fetch {
-  return (input, init) => fetch(input, { ...init, ...(tls && { tls }) } as FetchExtensions);
-}
-
-function fetchOfDeno(deno: DenoClients, tls: Tls | undefined): typeof fetch {
-  const trust = tls && { caCerts: [tls.ca] };
-  const kept = tls && deno.createHttpClient({ ...trust });
-  let single: unknown;
-  return (input, init) => {
-    const client = init?.keepalive === false
-      ? single ??= deno.createHttpClient({ ...trust, poolMaxIdlePerHost: 0 })
-      : kept;
-    return fetch(input, { ...init, ...(client ? { client } : {}) } as FetchExtensions);
-  };
-}
-
-/** How long a connection is kept for the next request, in milliseconds. */
-export const IDLE_TIMEOUT: number = 4000;
-
-/** The `fetch` of Node takes no certificate authority, and no word on connections. */
-function fetchOfNode(tls: Tls | undefined): typeof fetch {
-  const agents: Record<string, import("node:http").Agent> = {};
-  return async (input, { method, headers, body, signal, keepalive } = {}) => {
-    const url = new URL(String(input));
-    const [{ request, Agent }, { Readable }, { rootCertificates }] = await Promise.all([
-      url.protocol === "https:" ? import("node:https") : import("node:http"),
-      import("node:stream"),
-      import("node:tls"),
-    ]);
-    const agent = keepalive !== false &&
-      (agents[url.protocol] ??= new Agent({ keepAlive: true, timeout: IDLE_TIMEOUT }));
-    return await new Promise((resolve, reject) => {
-      const options = {
-        method: method ?? "GET",
-        headers: Object.fromEntries(new Headers(headers)),
-        agent,
-        ...tls && { ca: [...rootCertificates, tls.ca] },
-        ...(signal && { signal }),
-      };
-      const sent = request(url, options, (answer) => {
-        try {
-          resolve(toResponse(answer.statusCode ?? 0, answer.rawHeaders, answer, Readable.toWeb));
-        } catch (error) {
-          sent.destroy();
-          reject(error);
-        }
-      });
-      // An upgrade, for one, ends a request without an error or an answer (Node 20.20).
-      sent.on("close", () => reject(Object.assign(new Error("closed"), { code: "ECONNRESET" })));
-      sent.on("error", reject).end(body ?? undefined);
-    });
-  };
-}
-
-/** @throws {Error} with the code of a parser, for a status that HTTP does not have */
-function toResponse(
-  status: number,
-  raw: readonly string[],
-  body: Readable,
-  toWeb: (body: Readable) => NodeStream,
-): Response {
-  if (status < 200 || status > 599) {
-    throw Object.assign(new Error("status"), { code: "HPE_INVALID_STATUS" });
-  }
-  const headers = new Headers();
-  for (let at = 0; at < raw.length; at += 2) headers.append(raw[at]!, raw[at + 1]!);
-  const isEmpty = status === 204 || status === 205 || status === 304;
-  if (isEmpty) body.resume();
-  return new Response(isEmpty ? null : toWeb(body) as ReadableStream, { status, headers });
-}
 
 /** Another thread of this process. */
 export interface Thread {

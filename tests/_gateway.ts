@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Test } from "uvu";
 import { joinBytes } from "../src/bytes.ts";
-import type { GatewayOptions } from "../src/gateway/every-call.ts";
+import type { GatewayOptions } from "../src/gateway/call.ts";
 import { formatJson } from "../src/json/lossless.ts";
 import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 import { play, type Played } from "./_sources.ts";

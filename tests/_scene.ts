@@ -5,6 +5,7 @@ import { createMonitor, type NodeMonitor } from "../src/info/info-monitor.ts";
 import type { HostInfo } from "../src/info/query-plan.ts";
 import type { InfoSettings, NodeSettings } from "../src/info/node-and-info-settings.ts";
 import type { Kind } from "../src/kinds/kind.ts";
+import { playedBy } from "./_sources.ts";
 
 /** What the test changes. */
 export interface Held {
@@ -65,13 +66,13 @@ export function setScene({ fetch, info = {}, node = {}, kinds = KINDS }: SceneOp
     kinds,
     log: (message, { level }) => said.push(`${level}: ${message}`),
     onError: (error) => assert.unreachable(String(error)),
-    fetch: async (input, init) => {
+    client: playedBy(async (input, init) => {
       held.asked++;
       const { failure, fetch } = held;
       await held.gate;
       if (failure) throw Object.assign(new TypeError("x"), { cause: { code: failure } });
       return await fetch(input, init);
-    },
+    }),
     clock: { monotonic: () => held.monotonic, now: () => held.date },
     random: () => 1,
   });

@@ -2,15 +2,11 @@
 import { createServer, type RequestListener } from "node:http";
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import * as assert from "uvu/assert";
-import { type Auth, type AuthOptions, createAuth } from "../src/info/sources/give-credentials.ts";
-import {
-  type HttpContext,
-  type RequestLimits,
-  requestText,
-} from "../src/info/sources/http-request.ts";
-import type { SourceError } from "../src/info/sources/source-error.ts";
 import type { Kind, KindAuth } from "../src/kinds/kind.ts";
-import { fetchForNode } from "../src/info/node-client.ts";
+import { type Client, clientOfFetch, createClient } from "../src/node/client.ts";
+import { createCredentials, type CredentialsOptions } from "../src/node/credentials.ts";
+import type { SourceError } from "../src/node/failures.ts";
+import { type NodeAccess, type RequestLimits, requestText } from "../src/node/request.ts";
 
 /** Limits that no test reaches unless it means to. */
 export const within = (
@@ -36,32 +32,28 @@ export function kindsRefusing(
   return Object.fromEntries(kinds);
 }
 
-/** Gives credentials, none unless they are named. */
-export const authFor = (
-  nodeUrl: string,
-  options: Partial<AuthOptions> = {},
-): Auth =>
-  createAuth({
-    nodeUrl,
-    configured: undefined,
-    kind: undefined,
-    kinds: {},
-    ...options,
+/** A client that a `fetch` of a test plays, which is given texts. */
+export const playedBy = (fetch: typeof globalThis.fetch): Client =>
+  clientOfFetch((input, init) => {
+    const body = init?.body instanceof Uint8Array ? new TextDecoder().decode(init.body) : null;
+    return fetch(input, { ...init, body });
   });
 
-/** How sources ask this URL. */
+/** How sources ask this URL; without credentials unless they are named. */
 export const contextFor = (
-  url: string,
-  { fetch, ...options }: Partial<AuthOptions & HttpContext> = {},
-): HttpContext => ({
-  fetch: fetch ?? fetchForNode({ auth: options.configured }),
-  auth: authFor(url, options),
+  nodeUrl: string,
+  { fetch, tls, ...options }:
+    & Partial<CredentialsOptions & { fetch: typeof globalThis.fetch }>
+    & Parameters<typeof createClient>[0] = {},
+): NodeAccess => ({
+  client: fetch ? playedBy(fetch) : createClient({ tls }),
+  credentials: createCredentials({ nodeUrl, ...options }),
 });
 
 /** Requests a URL; rejects as a source does. */
 export const get = (
   url: string,
-  context: HttpContext = contextFor(url),
+  context: NodeAccess = contextFor(url),
   limits = within(),
 ) => requestText({ ...limits, url, method: "GET" }, context);
 

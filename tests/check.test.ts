@@ -5,6 +5,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { check as checkConfig } from "../src/cli/check.ts";
 import type { Config } from "../src/cli/configuration.ts";
+import { resolveForward } from "../src/gateway/policy.ts";
 import type { Kind } from "../src/kinds/kind.ts";
 import { serveFetch } from "./nodes/_played-server.ts";
 import { play, RECORDINGS } from "./nodes/_recorded.ts";
@@ -139,7 +140,11 @@ check("tells all findings of a description, the errors before the notes", async 
 
 check("the JSON object has what the report has: kind, sources, findings, calls, info", async () => {
   await using node = await serveFetch(play(RECORDINGS.get("anvil")!));
-  const config = { node: { url: node.url }, forward: { open: ["reads"] }, file: "nodeface.yaml" };
+  const config = {
+    node: { url: node.url },
+    forward: resolveForward({ open: ["reads"] }),
+    file: "nodeface.yaml",
+  };
   const { json, isWell } = await checked({ ...config, host: "0.0.0.0", hosts: ["node.example"] });
   const found = JSON.parse(json);
   const page = readFileSync(new URL("../docs/deployment.md", import.meta.url), "utf8");
@@ -215,7 +220,7 @@ check(
     const { json, isWell } = await checked({
       node: { url: node.url, kind: "none" },
       description: new URL("openapi.json", node.url).href,
-      forward: { open: ["getStatus", "GET /*"] },
+      forward: resolveForward({ open: ["getStatus", "GET /*"] }),
     });
     const { troubles, calls } = JSON.parse(json);
     assert.is(isWell, false);
@@ -234,7 +239,7 @@ check("reads that go without the node's secret are said to, where there is one",
   ) {
     const { json } = await checked({
       node: { url: NOWHERE, kind, auth },
-      forward: { open: ["reads"] },
+      forward: resolveForward({ open: ["reads"] }),
     });
     assert.is(JSON.parse(json).notes.join().includes("called without node.auth"), isSaid, kind);
   }

@@ -3,18 +3,16 @@ import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { createClient } from "../src/http1-client/client.ts";
-import { createConnection } from "../src/http1-client/connection.ts";
-import { type AnswerHead, AnswerReader } from "../src/http1-client/read-answer.ts";
+import { createConnection, createSocketClient, writeHead } from "../src/node/client.ts";
+import { type ResponseHead, ResponseReader } from "../src/node/http1-response.ts";
 import { createRandom } from "./_random.ts";
-import { writeHead } from "../src/http1-client/write-request-head.ts";
 
 const client = suite("the client of the node");
 
 /** What came of an answer. */
 interface Read {
   status?: number;
-  headers?: AnswerHead["headers"];
+  headers?: ResponseHead["headers"];
   text: string;
   /** Whether the connection can be used again; `undefined` where the answer has not ended. */
   isKept?: boolean;
@@ -23,7 +21,7 @@ interface Read {
 /** Reads an answer that comes in parts of some length, after which the server closes. */
 function read(answer: string, length = answer.length, method = "GET"): Read {
   const read: Read = { text: "" };
-  const reader = new AnswerReader(method, {
+  const reader = new ResponseReader(method, {
     head: (head) => Object.assign(read, head),
     part: (bytes) => read.text += String.fromCharCode(...bytes),
     end: (isKept) => read.isKept = isKept,
@@ -222,7 +220,7 @@ const request = (headers: Record<string, string>) => ({
   method: "GET",
   url: new URL("http://node.example:8080/a%20b?c=d#e"),
   headers,
-  length: undefined,
+  body: undefined,
 });
 
 client("writes the host, the path and the query of a URL, and says how long a content is", () => {
@@ -232,7 +230,7 @@ client("writes the host, the path and the query of a URL, and says how long a co
       "connection: keep-alive\r\n\r\n",
   );
   assert.match(writeHead({ ...request({}), method: "POST" }), /\r\ncontent-length: 0\r\n/);
-  assert.match(writeHead({ ...request({}), length: 7 }), /\r\ncontent-length: 7\r\n/);
+  assert.match(writeHead({ ...request({}), body: new Uint8Array(7) }), /\r\ncontent-length: 7\r\n/);
 });
 
 client("writes no header that would be two", () => {
@@ -276,13 +274,13 @@ for (const isOnce of [false, true]) {
   client(`takes no answer that nobody asked for as that to a request ${kind}`, async () => {
     let connections = 0;
     const open = () => new Talkative(++connections) as unknown as Socket;
-    const send = createClient(open);
+    const send = createSocketClient(open);
     const owner = {};
     const ask = async () => {
       const url = new URL("http://node.example/");
       const { signal } = new AbortController();
       const request = { method: "GET", url, headers: {}, body: undefined, signal };
-      const answer = await send(request, { isOnce, owner: isOnce ? owner : undefined });
+      const answer = await send({ ...request, isOnce, owner: isOnce ? owner : undefined });
       return new TextDecoder().decode(await answer.next());
     };
     assert.is(await ask(), "1");
@@ -319,6 +317,7 @@ const exchanging = (...answers: string[]) => {
     connection.exchange({
       ...{ method: "GET", url: new URL("http://node.example/"), headers: {}, body: undefined },
       signal: new AbortController().signal,
+      isOnce: false,
     }, () => {});
   return { socket, exchange };
 };

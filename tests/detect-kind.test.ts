@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { KINDS } from "../src/generated/kinds.js";
 import { detectKind } from "../src/info/detect-kind.ts";
 import type { Kind } from "../src/kinds/kind.ts";
+import { playedBy } from "./_sources.ts";
 
 const detect = suite("detecting a kind");
 
@@ -28,14 +29,14 @@ async function sentTo(refuse: (method: string) => Record<string, string>): Promi
     url: "http://127.0.0.1:1",
     kinds: WITH_SECRETS,
     auth: undefined,
-    fetch: (_, init) => {
+    client: playedBy((_, init) => {
       const authorization = new Headers(init?.headers).get("authorization");
       const [, secret] = /^Basic (.*)$/.exec(authorization ?? "") ?? [];
       if (secret) sent.add(atob(secret).replace("user:secret-of-", ""));
       return Promise.resolve(
         new Response("", { status: 401, headers: refuse(init?.method ?? "GET") }),
       );
-    },
+    }),
     signal: new AbortController().signal,
   });
   return [...sent];

@@ -2,8 +2,8 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { readOutline } from "../src/explorer/read-outline.ts";
 import { renderContent } from "../src/explorer/render-content.ts";
-import { markCalls } from "../src/gateway/mark-operations.ts";
-import { type Forward, settingsOf } from "../src/gateway/forward-settings.ts";
+import { annotateCalls } from "../src/gateway/annotate-operations.ts";
+import { type Forward, resolveForward } from "../src/gateway/policy.ts";
 import { type Json, objectOf } from "../src/json/values.ts";
 import { createNodeface } from "../src/index.ts";
 import { listNodeOperations } from "../src/openapi/callable-operations.ts";
@@ -69,7 +69,7 @@ const DOCUMENT: Json = {
 const TOKEN: Forward = { open: ["reads"], with_token: ["POST /write"], token_file: "token" };
 
 const say = (forward: Forward, document: Json = DOCUMENT) =>
-  markCalls(structuredClone(document), settingsOf(forward), "operator").document;
+  annotateCalls(structuredClone(document), resolveForward(forward), "operator").document;
 
 /** An operation of a document. */
 const operation = (document: Json, path: string, method = "get"): Json =>
@@ -146,7 +146,7 @@ described("schemes that callbacks and webhooks ask for stay", () => {
 
 described("a description without operations at the node stays as it is", () => {
   const document = { ...DOCUMENT, servers: [{ url: "https://other.example" }], paths: {} };
-  assert.is(markCalls(document, { open: ["reads"] }, "operator").document, document);
+  assert.is(annotateCalls(document, resolveForward("reads"), "operator").document, document);
 });
 
 described("forwarded operations have one server, whatever else there is", async () => {
@@ -157,7 +157,7 @@ described("forwarded operations have one server, whatever else there is", async 
   });
   const near = { base: "http://127.0.0.1:9000", node: "http://127.0.0.1:9000" };
   for (const publicUrl of [undefined, "https://public.example"]) {
-    const where = { ...near, publicUrl, forward: { open: ["reads"] } };
+    const where = { ...near, publicUrl, forward: resolveForward({ open: ["reads"] }) };
     const { document } = await load({ text, name: "openapi.json" }, where);
     assert.equal(document!.servers, [{ url: "./v1/node/api" }]);
   }
@@ -207,7 +207,7 @@ described("the log names what is allowed and not described, when that has been r
   const says = (line: string) => line.includes("forward.");
   const nodeface = createNodeface({
     ...optionsFor("http://127.0.0.1:9", REST),
-    forward: { open: ["reads", "GET /block/{height}", "send"] },
+    forward: resolveForward({ open: ["reads", "GET /block/{height}", "send"] }),
     log: (message, { level }) => told.push(`${level} ${message}`),
   });
   await nodeface.ready();

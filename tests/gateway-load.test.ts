@@ -2,10 +2,10 @@ import type { ServerResponse } from "node:http";
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { createLeases } from "../src/gateway/call-lease.ts";
-import { createPlaces, NoPlace } from "../src/gateway/call-slots.ts";
-import type { UpstreamError } from "../src/gateway/upstream.ts";
-import { createAuth } from "../src/info/sources/give-credentials.ts";
+import { createLeases } from "../src/gateway/lease.ts";
+import { createSemaphore, NoSlot } from "../src/gateway/limits.ts";
+import type { UpstreamError } from "../src/gateway/response.ts";
+import { createCredentials } from "../src/node/credentials.ts";
 import type { NodeOperation } from "../src/openapi/callable-operations.ts";
 import {
   type Come,
@@ -36,7 +36,7 @@ const release = () => {
 load(
   "the order of what waits is kept, and a place that is given back goes to the next",
   async () => {
-    const places = createPlaces(1);
+    const places = createSemaphore(1);
     const { signal } = new AbortController();
     const order: string[] = [];
     const take = async (name: string, lane: "open" | "token" = "open") => {
@@ -59,7 +59,7 @@ load(
 load(
   "those with the token have a place more, and do not wait behind the others",
   async () => {
-    const places = createPlaces(1);
+    const places = createSemaphore(1);
     const { signal } = new AbortController();
     const open = await places.take("open", false, signal);
     const waiting = places.take("open", false, signal);
@@ -80,7 +80,7 @@ load(
 );
 
 load("heavy ones are one at a time, and hold up no light ones", async () => {
-  const places = createPlaces(3);
+  const places = createSemaphore(3);
   const { signal } = new AbortController();
   const heavy = await places.take("open", true, signal);
   let isSecond = false;
@@ -102,7 +102,7 @@ load("heavy ones are one at a time, and hold up no light ones", async () => {
 });
 
 load("64 wait, and who comes then is sent away at once", async () => {
-  const places = createPlaces(1);
+  const places = createSemaphore(1);
   const { signal } = new AbortController();
   const giveBack = await places.take("open", false, signal);
   const waiting = Array.from(
@@ -111,7 +111,7 @@ load("64 wait, and who comes then is sent away at once", async () => {
   );
   let error: unknown;
   await places.take("open", false, signal).catch((thrown) => error = thrown);
-  assert.instance(error, NoPlace);
+  assert.instance(error, NoSlot);
   for (const one of waiting) void one.then((giveBack) => giveBack());
   giveBack();
   await Promise.all(waiting);
@@ -119,7 +119,7 @@ load("64 wait, and who comes then is sent away at once", async () => {
 });
 
 load("who leaves makes room, and gets no place", async () => {
-  const places = createPlaces(1);
+  const places = createSemaphore(1);
   const { signal } = new AbortController();
   const giveBack = await places.take("open", false, signal);
   const leaving = new AbortController();
@@ -127,18 +127,18 @@ load("who leaves makes room, and gets no place", async () => {
   const waiting = places.take("open", false, signal);
   assert.is(places.waiting, 2);
   leaving.abort();
-  assert.instance(await left, NoPlace);
+  assert.instance(await left, NoSlot);
   assert.is(places.waiting, 1);
   giveBack();
   (await waiting)();
   const error = await places.take("open", false, leaving.signal).catch((
     error,
   ) => error);
-  assert.instance(error, NoPlace);
+  assert.instance(error, NoSlot);
 });
 
 load("who waits is sent away when it closes, and who comes then", async () => {
-  const places = createPlaces(1);
+  const places = createSemaphore(1);
   const { signal } = new AbortController();
   const giveBack = await places.take("open", false, signal);
   const waiting = [
@@ -148,11 +148,11 @@ load("who waits is sent away when it closes, and who comes then", async () => {
   (await waiting[1]!)();
   const left = waiting[0]!.catch((error) => error);
   places.close();
-  assert.instance(await left, NoPlace);
+  assert.instance(await left, NoSlot);
   giveBack();
   assert.instance(
     await places.take("open", false, signal).catch((error) => error),
-    NoPlace,
+    NoSlot,
   );
 });
 
@@ -481,14 +481,8 @@ const leasing = (timeout = 10_000) => {
   const block = new Uint8Array(MIB);
   const leases = createLeases({
     ...{ timeout, limit: 32 * MIB, concurrency: 1000 },
-    auth: () =>
-      Promise.resolve(createAuth({
-        nodeUrl: node.url,
-        configured: undefined,
-        kind: undefined,
-        kinds: {},
-      })),
-    callOut({ url }) {
+    credentials: () => Promise.resolve(createCredentials({ nodeUrl: node.url })),
+    client({ url }) {
       sent.push(url.pathname);
       const length = Number(url.pathname.slice(1));
       let come = 0;
@@ -510,17 +504,19 @@ const leasing = (timeout = 10_000) => {
     lane: "open" | "token" = "open",
     isRead = true,
   ) => {
-    const lease = await leases.begin(lane, false, new AbortController().signal);
+    const lease = leases.open(new AbortController().signal);
     const url = new URL(`${node.url}/${length}`);
     const request = { method: "GET", url, headers: {}, body: undefined };
     const operation = { access: isRead ? "read" : "write" } as NodeOperation;
     try {
+      await lease.begin(lane, false);
       const { size } = await lease.send(request, operation, 32 * MIB);
-      lease.free();
+      lease.handOver();
       return size;
     } catch (error) {
-      lease.end();
       return error as UpstreamError;
+    } finally {
+      lease.dispose();
     }
   };
   return { sent, send };

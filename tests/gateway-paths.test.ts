@@ -1,7 +1,7 @@
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { decide } from "../src/gateway/decide-operations.ts";
+import { decide, resolveForward } from "../src/gateway/policy.ts";
 import { forwarding, type Gateway, nodeOf, playNode, REST, TOKEN } from "./_gateway.ts";
 
 const paths = suite("paths of calls");
@@ -239,7 +239,9 @@ paths("what is never sent is not said to be open either", () => {
     ...{ isByPosition: false, isGettable: false, body: undefined },
     ...{ answerHeaders: [], answerTypes: [], isForeign: false, isAnonymous: false },
   }));
-  const rights = decide(operations, { open: ["*"] }).map(({ decision }) => decision.right);
+  const rights = decide(operations, resolveForward({ open: ["*"] })).map(({ permission }) =>
+    permission
+  );
   assert.equal(rights, ["refused", "refused", "open"]);
 });
 

@@ -4,11 +4,10 @@ import { join } from "node:path";
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { CallOut } from "../src/call-out-for-gateway.ts";
-import { callNode } from "../src/gateway/upstream.ts";
 import type { NodefaceOptions } from "../src/index.ts";
-import { createAuth } from "../src/info/sources/give-credentials.ts";
 import type { Kind } from "../src/kinds/kind.ts";
+import { createCredentials } from "../src/node/credentials.ts";
+import type { Client } from "../src/node/client.ts";
 import {
   forwarding,
   type Gateway,
@@ -125,21 +124,19 @@ for (const [client, accepted] of ACCEPTED) {
 
 requests("the node's secret takes the place of a header in another letter case", async () => {
   process.env.GATEWAY_NODE_SECRET = "nodes";
-  const auth = createAuth({
+  const credentials = createCredentials({
     nodeUrl: node.url,
     configured: { header_env: "GATEWAY_NODE_SECRET", header: "X-Key" },
-    ...{ kind: undefined, kinds: {} },
   });
   let sent: object = {};
-  const callOut: CallOut = ({ headers }) => {
+  const client: Client = ({ headers }) => {
     sent = headers;
     return Promise.reject(new Error("not sent"));
   };
   const request = { method: "GET", url: new URL(node.url), headers: { "x-key": "visitors" } };
-  const upstream = { callOut, auth, limit: { all: 1, left: 1 }, grow: () => true };
   const { signal } = new AbortController();
-  const signals = { client: signal, node: signal };
-  await callNode(upstream, { ...request, body: undefined }, true, 1, signals).catch(() => {});
+  const whole = { ...request, body: undefined, signal, isOnce: false };
+  await credentials.exchange(client, whole, () => {}).catch(() => {});
   assert.equal(sent, { "accept-encoding": "identity", "x-key": "nodes" });
 });
 

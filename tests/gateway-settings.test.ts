@@ -2,9 +2,9 @@
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { decide } from "../src/gateway/decide-operations.ts";
-import { judgeNames, judgeSettings } from "../src/gateway/judge-settings.ts";
-import { type Forward, type ForwardSettings, settingsOf } from "../src/gateway/forward-settings.ts";
+import { decide } from "../src/gateway/policy.ts";
+import { lintNames, lintSettings } from "../src/gateway/lint-settings.ts";
+import { type Forward, type ForwardSettings, resolveForward } from "../src/gateway/policy.ts";
 import type { NodeOperation } from "../src/openapi/callable-operations.ts";
 
 const settings = suite("the settings of calls");
@@ -18,7 +18,7 @@ const said = async (
   url: string | undefined = NODE,
   hosts: readonly string[] | "*" = [],
 ) =>
-  (await judgeSettings(forward, { hosts, url, listening })).map((
+  (await lintSettings(resolveForward(forward), { hosts, url, listening })).map((
     { level, message },
   ) => `${level}: ${message}`);
 
@@ -121,7 +121,9 @@ settings(
   "name operations that are there, and open none that changes something or is private",
   () => {
     const named = (list: Partial<Record<"open" | "with_token", string[]>>) =>
-      judgeNames(OPERATIONS, list).map(({ level, message }) => `${level}: ${message}`);
+      lintNames(OPERATIONS, resolveForward(list)).map(({ level, message }) =>
+        `${level}: ${message}`
+      );
     assert.equal(named({ open: ["reads", "getBlock", "getOther"] }), []);
     assert.equal(
       named({ with_token: ["getBlock", "sendBlock", "getKeys", "getOther"] }),
@@ -195,8 +197,8 @@ for (const [forward, own, foreign] of OPENS) {
     () => {
       const letters = { open: "o", token: "t", refused: "-" } as const;
       const opened = (isForeign: boolean) =>
-        decide(operations(isForeign), settingsOf(forward)).map(({ decision }) =>
-          letters[decision.right]
+        decide(operations(isForeign), resolveForward(forward)).map(({ permission }) =>
+          letters[permission]
         );
       assert.is(opened(false).join(""), own);
       assert.is(opened(true).join(""), foreign, "described by the network");
@@ -206,7 +208,9 @@ for (const [forward, own, foreign] of OPENS) {
 
 settings("say of a * what it leaves out, which is named one by one", () => {
   const named = (forward: ForwardSettings) =>
-    judgeNames(operations(false), forward).map(({ level, message }) => `${level}: ${message}`);
+    lintNames(operations(false), resolveForward(forward)).map(({ level, message }) =>
+      `${level}: ${message}`
+    );
   assert.equal(named({ open: ["GET /*"], with_token: ["*"] }), [
     'warn: forward.open names "GET /*", and * covers nothing marked write or secret: not "GET /keys"',
     'warn: forward.with_token names "*", and * covers nothing marked write or secret: not ' +

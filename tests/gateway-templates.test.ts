@@ -3,7 +3,7 @@ import process from "node:process";
 import fc from "fast-check";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { decisionRows } from "../src/gateway/decision-rows.ts";
+import { policyRows, resolveForward } from "../src/gateway/policy.ts";
 import { normalizePath, parsePathTemplate } from "../src/http/path-template.ts";
 import { listNodeOperations } from "../src/openapi/callable-operations.ts";
 import { forwarding, nodeOf, type REST, TOKEN } from "./_gateway.ts";
@@ -47,9 +47,9 @@ function describe(
 
 /** What `check` says of the operations of a description. */
 const rowsOf = (description: typeof REST) =>
-  decisionRows(
+  policyRows(
     listNodeOperations({ ...description, servers: [{ url: "./v1/node" }] }, "operator"),
-    { open: ["reads"] },
+    resolveForward({ open: ["reads"] }),
   ).map(([name, , call, why]) => [name, call, why]);
 
 const headers = { authorization: `Bearer ${TOKEN}` };

@@ -4,8 +4,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
-import { checkCredentials } from "../src/info/sources/give-credentials.ts";
-import { contextFor, failure, get, kindsRefusing } from "./_sources.ts";
+import { checkCredentials } from "../src/node/secrets.ts";
+import { contextFor, failure, get, kindsRefusing, playedBy } from "./_sources.ts";
 
 const credentials = suite("credentials");
 
@@ -47,7 +47,7 @@ credentials(
     for (const text of ["user:one", "user:two"]) {
       await secret("rotated", `${text}\n`);
       const { fetch, shown } = guarded(() => text);
-      assert.is((await get(NODE, { ...context, fetch })).status, 200);
+      assert.is((await get(NODE, { ...context, client: playedBy(fetch) })).status, 200);
       assert.is(shown.length, 1);
     }
   },
@@ -246,7 +246,7 @@ credentials(
     await secret("usual", "user:two");
     const restarted = guarded(() => "user:two", JSONRPC);
     assert.is(
-      (await get(NODE, { ...context, fetch: restarted.fetch })).status,
+      (await get(NODE, { ...context, client: playedBy(restarted.fetch) })).status,
       200,
     );
   },
@@ -323,10 +323,10 @@ credentials(
       configured: { basic_file: join(folder, "none") },
     });
     const open: typeof fetch = () => Promise.resolve(new Response("[]"));
-    assert.is((await get(NODE, { ...context, fetch: open })).text, "[]");
+    assert.is((await get(NODE, { ...context, client: playedBy(open) })).text, "[]");
     const { fetch } = guarded(() => "user:one", JSONRPC);
     const { code, message, hint } = await failure(
-      get(NODE, { ...context, fetch }),
+      get(NODE, { ...context, client: playedBy(fetch) }),
     );
     assert.equal([code, message, hint], [
       "no_credentials",

@@ -5,8 +5,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseChallenges } from "../src/info/sources/challenge.ts";
-import { findDigestChallenge, writeDigestAnswer } from "../src/info/sources/digest-auth.ts";
+import { findDigestChallenge, writeDigest } from "../src/node/digest.ts";
+import { parseChallenges } from "../src/node/refusal.ts";
 import { contextFor, failure, get, play } from "./_sources.ts";
 
 const digest = suite("HTTP Digest");
@@ -73,7 +73,7 @@ digest("the examples of RFC 7616 and RFC 2617 come out as printed", () => {
       `Digest ${common}, algorithm=${algorithm}`,
     )!;
     assert.is(
-      writeDigestAnswer(challenge, answer),
+      writeDigest(challenge, answer),
       'Digest username="Mufasa", realm="http-auth@example.org", ' +
         'nonce="7ypf/xlj9XXwfDPEoM4URrv/xwf94BcCAzFZH4GiTo0v", uri="/dir/index.html", ' +
         `algorithm=${algorithm}, response="${response}", ` +
@@ -87,7 +87,7 @@ digest("the examples of RFC 7616 and RFC 2617 come out as printed", () => {
   )!;
   const circle = { ...answer, password: "Circle Of Life", cnonce: "0a4f113b" };
   assert.is(
-    responseOf(writeDigestAnswer(old, circle)),
+    responseOf(writeDigest(old, circle)),
     "6629fae49393a05397450978507c4ef1",
   );
 });
@@ -99,7 +99,7 @@ digest(
       'Digest realm="testrealm@host.com", nonce="dcd98b7102dd2f0e8b11d0f600bfb0c093", ' +
         'opaque="5ccc069c403ebaf9f0171e9517f40e41"',
     )!;
-    const header = writeDigestAnswer(challenge, {
+    const header = writeDigest(challenge, {
       user: "Mufasa",
       password: "CircleOfLife",
       method: "GET",

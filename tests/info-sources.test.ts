@@ -7,13 +7,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
-import { runCommandSource } from "../src/info/sources/command.ts";
-import { readFileSource } from "../src/info/sources/file.ts";
-import { requestJson } from "../src/info/sources/get-and-post.ts";
-import { createEndpoint } from "../src/info/sources/json-rpc.ts";
-import { urlOfLink } from "../src/info/sources/links-in-answers.ts";
-import type { SourceError } from "../src/info/sources/source-error.ts";
+import {
+  createEndpoint,
+  readFileSource,
+  requestJson,
+  runCommandSource,
+  urlOfLink,
+} from "../src/info/sources.ts";
 import type { JsonRpcSource } from "../src/kinds/kind.ts";
+import type { SourceError } from "../src/node/failures.ts";
 import { contextFor, failure, within } from "./_sources.ts";
 
 const sources = suite("info sources");
@@ -149,6 +151,15 @@ sources(
     assert.equal(beside.answer, { value: 1, leftOut: [] });
   },
 );
+
+sources("of a key that stands twice the last one counts, however deep a response is", async () => {
+  const deep = `${"[".repeat(5000)}${"]".repeat(5000)}`;
+  const text = `{"id":1,"result":0,"result":{"a":1,"a":2,"deep":${deep}},"x":1,"x":2}`;
+  const { answer } = await call(() => new Response(text));
+  assert.is((answer!.value as { a: number }).a, 2);
+  const { error } = await call(() => new Response("[".repeat(5000)));
+  assert.match(error!.message, "gives something other than JSON");
+});
 
 sources(
   "a call whose result is too large is no error, however much was left out before it",

@@ -2,13 +2,15 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { execFileSync } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import type { RequestListener } from "node:http";
 import { createServer, type ServerOptions } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Socket } from "node:net";
+import process from "node:process";
 import { gzipSync } from "node:zlib";
 import { createNodeface } from "../src/index.ts";
-import { createFetch } from "../src/platform.ts";
+import { findUnreadable } from "../src/node/client.ts";
 import { testWhere, without } from "./_needs.ts";
 import { contextFor, failure, get, listen, type Played, within } from "./_sources.ts";
 
@@ -69,6 +71,7 @@ async function playTls(
   name: string,
   options: ServerOptions = {},
   body: string | Uint8Array = "[]",
+  listener?: RequestListener,
 ) {
   const sockets = new Set<Socket>();
   const server = createServer(
@@ -77,7 +80,7 @@ async function playTls(
       cert: await text(`${name}.pem`),
       ...options,
     },
-    ({ url, method }, response) => {
+    listener ?? (({ url, method }, response) => {
       sockets.add(response.socket!);
       if (url === "/hang") return;
       if (url === "/redirect") {
@@ -89,7 +92,7 @@ async function playTls(
         );
       }
       response.writeHead(200, { "x-method": method }).end(body);
-    },
+    }),
   );
   const played: Played = await listen(
     server,
@@ -101,8 +104,10 @@ async function playTls(
 
 let ca: string;
 
-/** A `fetch` that trusts the authority; each has its own sessions of TLS, which outlast a server. */
-const trusting = () => createFetch({ ca });
+const TRUST = { ca_file: join(folder, "ca.pem") };
+
+/** A context that trusts the authority; each has its own sessions of TLS, which outlast a server. */
+const trusting = (url: string) => contextFor(url, { tls: TRUST });
 
 tls.before(async () => {
   if (MISSING) return;
@@ -142,14 +147,11 @@ testWhere(
   "a certificate of a private authority is trusted with node.tls",
   async () => {
     const { url, sockets, close } = await playTls("good");
-    const fetch = trusting();
-    const context = contextFor(url, { fetch });
+    const context = trusting(url);
     for (let asked = 0; asked < 3; asked++) {
       assert.equal(await get(`${url}/`, context), { status: 200, text: "[]" });
     }
     assert.is(sockets.size, 1, "the connection is kept");
-    await fetch(`${url}/`, { keepalive: false }).then((response) => response.text());
-    assert.is(sockets.size, 2);
     await close();
   },
 );
@@ -174,6 +176,33 @@ testWhere(tls, MISSING, "the node's own description is read with node.tls as wel
   }
   await close();
 });
+
+testWhere(
+  tls,
+  MISSING,
+  "behind a private authority and a login, the description that a kind's nodes serve is shown",
+  async () => {
+    const description = { openapi: "3.1.1", info: { title: "Own", version: "1" }, paths: {} };
+    const ledger = { chain_id: 1, ledger_version: "1", node_role: "full_node" };
+    const responses: Record<string, unknown> = { "/v1": ledger, "/v1/spec.json": description };
+    const login = `Basic ${btoa("user:secret")}`;
+    const { url, close } = await playTls("good", {}, "", ({ url = "", headers }, response) => {
+      const isIn = headers.authorization === login;
+      response.writeHead(isIn ? 200 : 401, isIn ? {} : { "www-authenticate": "Basic" });
+      response.end(isIn ? JSON.stringify(responses[url] ?? {}) : "");
+    });
+    process.env.TLS_LOGIN = "user:secret";
+    const auth = { basic_env: "TLS_LOGIN" };
+    const node = { url, tls: TRUST, auth, kind: "aptos", timeout: "10s" as const };
+    const app = createNodeface({ node, log() {} });
+    const ask = async (path: string) =>
+      await (await app.fetch(new Request(`http://localhost${path}`))).json();
+    assert.is((await ask("/v1/info")).chain_id, "1");
+    assert.is((await ask("/spec.json")).info.title, "Own");
+    await app.close();
+    await close();
+  },
+);
 
 testWhere(
   tls,
@@ -210,7 +239,7 @@ testWhere(
     ) {
       const { url, close } = await playTls(name);
       const error = await failure(
-        get(url, contextFor(url, { fetch: trusting() })),
+        get(url, trusting(url)),
       );
       assert.equal([error.code, error.message], ["tls", message]);
       await close();
@@ -220,7 +249,7 @@ testWhere(
 
 testWhere(tls, MISSING, "answers over TLS have the same limits", async () => {
   const { url, close } = await playTls("good");
-  const context = contextFor(url, { fetch: trusting() });
+  const context = trusting(url);
   const said = async (path: string, limits = within()) =>
     (await failure(get(`${url}${path}`, context, limits))).message;
   assert.is(
@@ -232,7 +261,7 @@ testWhere(tls, MISSING, "answers over TLS have the same limits", async () => {
   await close();
   const large = await playTls("good", {}, "x".repeat(1024 * 1024 + 1));
   const { message } = await failure(
-    get(large.url, contextFor(large.url, { fetch: trusting() })),
+    get(large.url, trusting(large.url)),
   );
   assert.is(message, "gives more than 1 MiB");
   await large.close();
@@ -250,7 +279,7 @@ testWhere(
       minVersion: "TLSv1.3",
     });
     const { code, message } = await failure(
-      get(url, contextFor(url, { fetch: trusting() })),
+      get(url, trusting(url)),
     );
     assert.match(
       `${code}: ${message}`,
@@ -262,9 +291,13 @@ testWhere(
 
 const pem = (body: string) => `-----BEGIN CERTIFICATE-----\n${body}\n-----END CERTIFICATE-----\n`;
 
-tls("a file that holds no certificate is refused at once", () => {
-  for (const ca of ["", "{}", "-----BEGIN PRIVATE KEY-----", pem("broken"), pem("&")]) {
-    assert.throws(() => createFetch({ ca }), "it holds no certificate in PEM");
+tls("a file that holds no certificate is said to be none", async () => {
+  const path = join(folder, "none.pem");
+  for (const text of ["", "{}", "-----BEGIN PRIVATE KEY-----", pem("broken"), pem("&")]) {
+    await writeFile(path, text);
+    assert.equal(await findUnreadable({ tls: { ca_file: path } }), [
+      `cannot read node.tls.ca_file ${path}: it holds no certificate in PEM`,
+    ]);
   }
 });
 

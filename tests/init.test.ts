@@ -10,6 +10,7 @@ import { checkFile, parseConfiguration } from "../src/cli/configuration-file.ts"
 import { files, writeNewFile } from "../src/cli/files.ts";
 import { init } from "../src/cli/init.ts";
 import { newConfiguration } from "../src/cli/new-configuration.ts";
+import { resolveForward } from "../src/gateway/policy.ts";
 import { configuration } from "../src/options-schema.ts";
 import { aboutOf, partsOf, type Settings } from "../src/settings/schema.ts";
 import { serveFetch } from "./nodes/_played-server.ts";
@@ -63,7 +64,7 @@ starts(
       assert.equal([config.host, config.port, config.forward], [
         "127.0.0.1",
         8099,
-        { open: ["reads"] },
+        resolveForward("reads"),
       ]);
       assert.is(config.metrics, true);
       assert.match(

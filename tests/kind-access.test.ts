@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { KINDS } from "../src/generated/kinds.js";
-import { checkValue } from "../src/gateway/check-value.ts";
+import { checkValue } from "../src/gateway/check.ts";
 import { listOf } from "../src/json/values.ts";
 import type { Access, OperationMarks } from "../src/kinds/marks.ts";
 import { listNodeOperations } from "../src/openapi/callable-operations.ts";

@@ -4,6 +4,7 @@ import * as assert from "uvu/assert";
 import { KINDS } from "../src/generated/kinds.js";
 import { detectKind } from "../src/info/detect-kind.ts";
 import { setScene } from "./_scene.ts";
+import { playedBy } from "./_sources.ts";
 import { sampleOf } from "./_runtime.ts";
 import { play, RECORDINGS } from "./nodes/_recorded.ts";
 
@@ -29,7 +30,7 @@ for (const [name, recording] of sampleOf([...RECORDINGS])) {
       url: "http://node.example",
       kinds: KINDS,
       auth: undefined,
-      fetch: play(recording),
+      client: playedBy(play(recording)),
       signal: new AbortController().signal,
     });
     assert.is(found.kind, recording.kind, JSON.stringify(found));

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { check as checkConfig } from "../src/cli/check.ts";
+import { resolveForward } from "../src/gateway/policy.ts";
 import { createNodeface } from "../src/index.ts";
 import type { DescriptionWithServers } from "../src/options.ts";
 import { type PlayedNode, playNode } from "./_gateway.ts";
@@ -232,7 +233,7 @@ servers(
     );
     const app = createNodeface({
       node: { url: node.url, kind: "none" },
-      forward: { open: ["GET /v1/a"] },
+      forward: resolveForward({ open: ["GET /v1/a"] }),
       description: `${other.url}/docs/openapi.json`,
       log() {},
     });
@@ -326,7 +327,7 @@ for (const [from, config, said] of NOTHING) {
             node: { url: node.url, kind: "none" },
             kinds: {},
             info: {},
-            forward: { open: ["reads"] },
+            forward: resolveForward({ open: ["reads"] }),
           },
           ...from && { description },
           ...config,

@@ -3,6 +3,7 @@ import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { prepare } from "../src/description/prepare.ts";
+import { resolveForward } from "../src/gateway/policy.ts";
 import { KINDS } from "../src/generated/kinds.js";
 import type { Kind } from "../src/kinds/kind.ts";
 import { parse } from "../src/openapi/parse.ts";
@@ -163,7 +164,7 @@ async function timeOf(description: object): Promise<number> {
       entry: "file:///a.json",
       operations: [],
       where: { base: node, node },
-      forward: { open: ["reads"] },
+      forward: resolveForward({ open: ["reads"] }),
     },
     own: { openapi: "3.1.1", info, paths: {} },
   }, (url) => Promise.resolve({ url, bytes: bytes.slice(), isJson: true, stamp: "" }));

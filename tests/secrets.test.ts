@@ -9,9 +9,10 @@ import { readConfig } from "../src/cli/configuration.ts";
 import { files } from "../src/cli/files.ts";
 import { formatMessage } from "../src/cli/output.ts";
 import { warnOfReaders } from "../src/file-access.ts";
-import { judgeSettings } from "../src/gateway/judge-settings.ts";
-import { readToken } from "../src/gateway/token.ts";
-import { checkCredentials } from "../src/info/sources/give-credentials.ts";
+import { lintSettings } from "../src/gateway/lint-settings.ts";
+import { readToken } from "../src/gateway/guard.ts";
+import { resolveForward } from "../src/gateway/policy.ts";
+import { checkCredentials } from "../src/node/secrets.ts";
 import { withDefaults } from "../src/options.ts";
 import { NOT_ROOT, testWhere } from "./_needs.ts";
 import { contextFor, get } from "./_sources.ts";
@@ -113,8 +114,8 @@ for (
 
 testWhere(secrets, NO_WINDOWS, "a token that others may read is said as well", async () => {
   const token_file = await file("token", "0123456789abcdef0123456789abcdef", 0o644);
-  const forward = { with_token: ["a"], token_file };
-  const judged = await judgeSettings(forward, { hosts: [], url: "http://127.0.0.1:2" });
+  const forward = resolveForward({ with_token: ["a"], token_file });
+  const judged = await lintSettings(forward, { hosts: [], url: "http://127.0.0.1:2" });
   assert.equal(judged.map(({ level }) => level), ["warn"]);
   assert.match(judged[0]!.message, `forward.token_file ${token_file} can be read by every user`);
 });

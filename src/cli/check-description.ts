@@ -3,8 +3,7 @@
  *
  * @module
  */
-import type { AskNode } from "../description/ask-node.ts";
-import { createFetchDescription } from "../description/fetch-description.ts";
+import { type AskNode, createFetchDescription } from "../description/ask-node.ts";
 import { askOffer, type KnownNode, knowNode } from "../description/known-interface.ts";
 import { createPrepare } from "../description/thread.ts";
 import { allDiagnostics, type Content, type Prepared } from "../description/prepare.ts";
@@ -15,8 +14,8 @@ import {
   type LiveOptions,
   type Shown,
 } from "../description/watch.ts";
-import { decisionRows } from "../gateway/decision-rows.ts";
-import { type Judgement, judgeNames, judgeSettings } from "../gateway/judge-settings.ts";
+import { policyRows } from "../gateway/policy.ts";
+import { type Diagnostic, lintNames, lintSettings } from "../gateway/lint-settings.ts";
 import { VERSION } from "../generated/build-info.js";
 import { KINDS } from "../generated/kinds.js";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
@@ -193,16 +192,16 @@ export async function describeCalls(
   const { operations = [] } = described.content ?? {};
   const { auth } = { ...KINDS, ...kinds }[kind ?? "none"] ?? {};
   const judged = [
-    ...await judgeSettings(forward, { hosts, url: node.url, listening: { host, port } }),
-    ...judgeNames(operations, forward),
+    ...await lintSettings(forward, { hosts, url: node.url, listening: { host, port } }),
+    ...lintNames(operations, forward),
     ...node.auth && auth?.reads === "none" ? [READS_WITHOUT_AUTH] : [],
   ];
-  const messagesOf = (of: Judgement["level"]) =>
+  const messagesOf = (of: Diagnostic["level"]) =>
     judged.filter(({ level }) => level === of).map(({ message }) => message);
   const lines = judged.map(({ level, message }) =>
     `${level === "error" ? "error" : "note "} ${message}\n`
   );
-  const rows = decisionRows(operations, forward);
+  const rows = policyRows(operations, forward);
   const table = rows.length === 0
     ? `There is nothing to be called: ${whyNothing(config, described)}\n`
     : formatTable([["OPERATION", "MARK", "CALL", "WHY"], ...rows]) + hintElsewhere(described);
@@ -218,7 +217,7 @@ export async function describeCalls(
   }];
 }
 
-const READS_WITHOUT_AUTH: Judgement = {
+const READS_WITHOUT_AUTH: Diagnostic = {
   level: "warn",
   message:
     "what reads is called without node.auth: the node would show what its owner alone may see",

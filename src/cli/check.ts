@@ -8,7 +8,8 @@ import { VERSION } from "../generated/build-info.js";
 import { KINDS } from "../generated/kinds.js";
 import { createMonitor, type Inspection } from "../info/info-monitor.ts";
 import { createInfoWithoutNode, isAlone } from "../info/info-without-node.ts";
-import { findOpenSecrets, findUnreadable } from "../info/node-client.ts";
+import { findUnreadable } from "../node/client.ts";
+import { findOpenSecrets } from "../node/secrets.ts";
 import type { PlannedSource } from "../info/query-plan.ts";
 import type { Outcome } from "../info/query-sources.ts";
 import { formatJson } from "../json/lossless.ts";
@@ -73,7 +74,7 @@ export async function check(config: Config, { during }: Progress = SILENT): Prom
     describeDescription(config, kind, info),
   );
   const sections = withoutKeysIn([
-    ...describeSecrets(await findOpenSecrets(config.node)),
+    ...describeSecrets(await findOpenSecrets(config.node.auth)),
     ...describeKind(config, inspection),
     ...describeSources(inspection),
     ...described.sections,

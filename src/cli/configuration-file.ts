@@ -4,7 +4,7 @@
  * @module
  */
 import { LOGO_BYTES_MAX, mistakeInLogo } from "../explorer/logo.ts";
-import type { Forward } from "../gateway/forward-settings.ts";
+import type { Forward } from "../gateway/policy.ts";
 import { KINDS } from "../generated/kinds.js";
 import type { NodeSettings } from "../info/node-and-info-settings.ts";
 import type { Kind } from "../kinds/kind.ts";

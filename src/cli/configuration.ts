@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { clashesWith, type ForwardSettings, settingsOf } from "../gateway/forward-settings.ts";
+import { clashesWith, type ResolvedForward, resolveForward } from "../gateway/policy.ts";
 import type { InfoSettings, NodeSettings } from "../info/node-and-info-settings.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { LogCalls } from "../log.ts";
@@ -66,7 +66,7 @@ export interface Config {
   /** Whether metrics are served. */
   metrics?: boolean;
   /** What may be called at the node; nothing where it is left out. */
-  forward?: ForwardSettings;
+  forward?: ResolvedForward;
   info: InfoSettings;
 }
 
@@ -107,7 +107,7 @@ export async function readConfig(
   if (problems.length > 0) throw new ConfigError(problems);
 
   const node = { ...file.node, ...nodeOf(values) };
-  const forward = settingsOf(values.forward ?? file.forward);
+  const forward = resolveForward(values.forward ?? file.forward);
   const { from: description, servers } = placeOf(values.spec ?? file.description);
   const placeOfSetting = (name: "forward" | "spec", key: string) =>
     given.called.get(name) ?? `${path}: ${key}`;

@@ -6,9 +6,10 @@
 import type { ServeOptions } from "../adapters/shared.ts";
 import { type App, createApp } from "../app.ts";
 import { VERSION } from "../generated/build-info.js";
-import { judgeSettings } from "../gateway/judge-settings.ts";
+import { lintSettings } from "../gateway/lint-settings.ts";
 import { isAlone } from "../info/info-without-node.ts";
-import { findOpenSecrets, findUnreadable } from "../info/node-client.ts";
+import { findUnreadable } from "../node/client.ts";
+import { findOpenSecrets } from "../node/secrets.ts";
 import type { DescriptionReport } from "../description/watch.ts";
 import { createMeters, type Meters } from "../metrics/meters.ts";
 import { LOOK_AT } from "../resources/open-description.ts";
@@ -155,7 +156,7 @@ function makeService(
 async function logCredentials({ node }: Config, log: WriteLog): Promise<void> {
   if (!node.auth && !node.tls) return;
   for (const fault of await findUnreadable(node)) log(fault, "error");
-  for (const warning of await findOpenSecrets(node)) log(warning, "warn");
+  for (const warning of await findOpenSecrets(node.auth)) log(warning, "warn");
 }
 
 /** Logs what is wrong, or dangerous, in what may be called. */
@@ -165,7 +166,7 @@ async function logForward(
 ) {
   if (!forward) return;
   const facts = { hosts, url: node.url, listening: { host, port } };
-  for (const { level, message } of await judgeSettings(forward, facts)) log(message, level);
+  for (const { level, message } of await lintSettings(forward, facts)) log(message, level);
 }
 
 /** The time before it is said that a description is being read, in milliseconds. */

@@ -1,17 +1,18 @@
 /**
- * Asks a node one thing, with its secret, and gives the whole text of what it answers.
+ * Reads descriptions at the node: it is asked as for all else, trusting the authority of `node.tls` and with its secret.
  *
  * @module
  */
-import type { Kind, Listing, MethodCall } from "../kinds/kind.ts";
-import { formatJson, parseJson } from "../json/lossless.ts";
-import { objectOf, textOf } from "../json/values.ts";
-import { excerpt } from "../untrusted-text.ts";
-import { fetchForNode } from "../info/node-client.ts";
 import { type NodeSettings, timesOf } from "../info/node-and-info-settings.ts";
-import { createAuth } from "../info/sources/give-credentials.ts";
-import { requestText } from "../info/sources/http-request.ts";
-import { failureOfStatus, SourceError } from "../info/sources/source-error.ts";
+import { callMethod, failureOfRpc, noResult } from "../info/sources.ts";
+import { formatJson } from "../json/lossless.ts";
+import type { Kind, Listing, MethodCall } from "../kinds/kind.ts";
+import { lazy } from "../lazy.ts";
+import { createClient, type NodeResponse } from "../node/client.ts";
+import { createCredentials } from "../node/credentials.ts";
+import { failureOfStatus, SourceError } from "../node/failures.ts";
+import { type NodeAccess, requestText } from "../node/request.ts";
+import { type FetchUrl, ReadError } from "../openapi/files.ts";
 
 /** What a node can be asked. */
 export type Question = MethodCall | Listing;
@@ -19,73 +20,100 @@ export type Question = MethodCall | Listing;
 /**
  * Asks the node.
  *
- * @returns the text of an answer over HTTP; of a method its result, as JSON unless it is a text
- * @throws {SourceError} if there is no answer, or it is an error
+ * @returns the text of a response over HTTP; of a method its result, as JSON unless it is a text
+ * @throws {SourceError} if there is no response, or it is an error
  */
 export type AskNode = (question: Question) => Promise<string>;
+
+type NodeWithUrl = NodeSettings & { readonly url: string };
+
+type Kinds = Readonly<Record<string, Kind>>;
+
+function accessTo(node: NodeWithUrl, kind: string | undefined, kinds: Kinds): NodeAccess {
+  return {
+    client: createClient(node),
+    credentials: createCredentials({ nodeUrl: node.url, configured: node.auth, kind, kinds }),
+  };
+}
 
 /**
  * Makes what asks a node.
  *
- * @param node where it is and whom it lets in; it has a URL
+ * @param node where it is and whom it lets in
  * @param kind the name of its kind
  * @param kinds all that are known
  */
-export function createAsk(
-  node: NodeSettings & { readonly url: string },
-  kind: string,
-  kinds: Readonly<Record<string, Kind>>,
-): AskNode {
-  const auth = createAuth({ nodeUrl: node.url, configured: node.auth, kind, kinds });
-  const fetch = fetchForNode(node);
+export function createAsk(node: NodeWithUrl, kind: string, kinds: Kinds): AskNode {
+  const access = accessTo(node, kind, kinds);
   const { timeout } = timesOf(node, {});
-
-  const request = async (path: string, accept: string, json?: unknown) => {
-    const { status, text } = await requestText({
-      timeout,
-      signal: new AbortController().signal,
-      url: path === "" ? node.url : node.url.replace(/\/$/, "") + path,
-      method: json === undefined ? "GET" : "POST",
-      headers: { accept, ...json !== undefined && { "content-type": "application/json" } },
-      body: json === undefined ? null : formatJson(json),
-    }, { fetch, auth });
-    return { status, text };
-  };
-
+  const urlOf = (path: string) => path === "" ? node.url : node.url.replace(/\/$/, "") + path;
   return async (question) => {
+    const limits = { timeout, signal: new AbortController().signal };
     if ("jsonrpc" in question) {
-      const { jsonrpc: method, path = "" } = question;
-      const call = { jsonrpc: "2.0", id: 1, method, params: [] };
-      const { status, text } = await request(path, "application/json", call);
-      return resultOf(status, text);
+      const { result, error } = await callMethod(
+        urlOf(question.path ?? ""),
+        question,
+        limits,
+        access,
+      );
+      if (error !== undefined) throw failureOfRpc(error);
+      if (result === undefined) throw noResult();
+      return result.startsWith('"') ? JSON.parse(result) : result;
     }
-    const { status, text } = "get" in question
-      ? await request(question.get, "*/*")
-      : await request(question.post, "*/*", question.json ?? {});
+    const sent = "get" in question
+      ? { url: urlOf(question.get), method: "GET" as const, headers: { accept: "*/*" } }
+      : {
+        ...{ url: urlOf(question.post), method: "POST" as const },
+        headers: { accept: "*/*", "content-type": "application/json" },
+        body: formatJson(question.json ?? {}),
+      };
+    const { status, text } = await requestText({ ...limits, ...sent }, access);
     if (status > 299) throw failureOfStatus(status);
     return text;
   };
 }
 
-/** The result of a call. */
-function resultOf(status: number, text: string): string {
-  const { result, error } = readObject(text);
-  if (error) {
-    const said = excerpt(textOf(objectOf(error).message) ?? "an error", 80);
-    throw new SourceError("bad_answer", `answers: ${said}`);
-  }
-  if (status > 299) throw failureOfStatus(status);
-  if (result === undefined) {
-    throw new SourceError("bad_answer", "gives no result in JSON-RPC");
-  }
-  return typeof result === "string" ? result : formatJson(result);
+/**
+ * Makes what fetches descriptions over HTTP: at the node's own origin as the node is asked, elsewhere as anybody would.
+ *
+ * @param node where it is, whom it lets in and whom to trust
+ * @param kinds all kinds that are known
+ */
+export function createFetchDescription(node: NodeSettings, kinds: () => Promise<Kinds>): FetchUrl {
+  const { url: nodeUrl, kind } = node;
+  if (nodeUrl === undefined) return (url, init) => fetch(url, init);
+  const access = lazy(async () => accessTo({ ...node, url: nodeUrl }, kind, await kinds()));
+  return async (url, init) => {
+    if (url.origin !== new URL(nodeUrl).origin) return await fetch(url, init);
+    const { headers, signal } = init;
+    const { client, credentials } = await access.get();
+    const request = { url, method: "GET", headers, signal, body: undefined, isOnce: false };
+    try {
+      // A login in the URL of the description is meant for it.
+      if ("authorization" in headers) return toResponse(await client(request));
+      return await credentials.exchange(client, request, ({ response, isSecret, refusal }) => {
+        if (!refusal && !(isSecret && response.headers.get("location") !== null)) {
+          return toResponse(response);
+        }
+        response.cancel();
+        throw refusal ??
+          new ReadError("the node redirects, which is not followed with its secret");
+      });
+    } catch (error) {
+      throw error instanceof SourceError ? new ReadError(`the node ${error.message}`) : error;
+    }
+  };
 }
 
-/** An answer as an object; an empty one where it is none. */
-function readObject(text: string): Record<string, unknown> {
-  try {
-    return objectOf(parseJson(text));
-  } catch {
-    return {};
-  }
+/** A response as far as descriptions are read of it. */
+function toResponse({ status, headers, next, cancel }: NodeResponse): Response {
+  const body = new ReadableStream({
+    async pull(controller) {
+      const part = await next();
+      if (part) controller.enqueue(part);
+      else controller.close();
+    },
+    cancel,
+  }, { highWaterMark: 0 });
+  return { ok: status >= 200 && status < 300, status, headers, body } as unknown as Response;
 }

@@ -4,8 +4,8 @@
  * @module
  */
 import { type PageParts, renderParts } from "../explorer/page-parts.ts";
-import { markCalls } from "../gateway/mark-operations.ts";
-import type { ForwardSettings } from "../gateway/forward-settings.ts";
+import { annotateCalls } from "../gateway/annotate-operations.ts";
+import type { ResolvedForward } from "../gateway/policy.ts";
 import { type Diagnostic, diagnosticOfError } from "../openapi/diagnostics.ts";
 import { load, type Loaded, type LoadJob, nameOf } from "../openapi/load.ts";
 import type { Reader } from "../openapi/files.ts";
@@ -40,7 +40,7 @@ export type WrittenYaml = { readonly form: Form } | { readonly diagnostic: Diagn
 /** What is prepared: plain data, which another thread can be sent. */
 export interface PrepareJob extends Omit<LoadJob, "isForwarding"> {
   /** What may be called at the node. @default nothing */
-  readonly forward?: ForwardSettings | undefined;
+  readonly forward?: ResolvedForward | undefined;
 }
 
 /** What came of a description. */
@@ -66,7 +66,7 @@ export const prepare: Prepare = async ({ forward, ...job }, read) => {
   const { document: whole, ...others } = loaded;
   if (!whole) return { content: undefined, ...others };
   try {
-    const { document, operations } = markCalls(whole, forward, describedBy(job.entry));
+    const { document, operations } = annotateCalls(whole, forward, describedBy(job.entry));
     const origins = originsOf(document);
     const page = await renderParts(document);
     const marked = markServers(document);

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { callNoteOf } from "../gateway/mark-operations.ts";
+import { callNoteOf } from "../gateway/annotate-operations.ts";
 import { followReference } from "../openapi/operations.ts";
 import { createFreeName } from "../openapi/names.ts";
 import { ONE_METHOD } from "../openapi/openrpc.ts";

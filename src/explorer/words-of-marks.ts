@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { CALL_MARK } from "../gateway/mark-operations.ts";
+import { CALL_MARK } from "../gateway/annotate-operations.ts";
 import type { OperationMarks } from "../kinds/marks.ts";
 import { type Json, textOf } from "../json/values.ts";
 import { excerpt } from "../untrusted-text.ts";

@@ -4,43 +4,56 @@
  * @module
  */
 import type { Bytes } from "../bytes.ts";
+import { notFound, problem } from "../http/problem-details.ts";
 import { parseComparable } from "../json/lossless.ts";
 import { readParts } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
-import { notFound, problem } from "../http/problem-details.ts";
 import type { NodeOperation, NodeParameter } from "../openapi/callable-operations.ts";
-import { acceptFor } from "./accepted-types.ts";
-import { answerHeaders } from "./answer-headers.ts";
-import { countedBody, type Room } from "./bytes-under-way.ts";
-import { foreignCaller, nodeBusy, wrongParameters } from "./call-refusals.ts";
-import { checkValue, placeOf } from "./check-value.ts";
-import type { Call, Core, Respond } from "./every-call.ts";
 import {
-  readHeaders,
+  type Call,
+  type CalledNode,
+  type CallRecorder,
+  type Content,
+  decodeUtf8,
+  readContent,
+} from "./call.ts";
+import {
+  checkValue,
+  DEPTH_MAX,
+  placeOf,
+  readNamed,
   type ReadParameters,
-  readPathParameters,
   readQuery,
+  refuseParameters,
   WRONG_MAX,
   type WrongParameter,
-} from "./parameters.ts";
-import { type Content, decodeUtf8, readContent } from "./request-body.ts";
-import { DEPTH_MAX } from "./parse-rpc-body.ts";
-import { CALL_METHODS } from "./forward-settings.ts";
-import { inTurn } from "./take-turns.ts";
-import type { UpstreamAnswer } from "./upstream.ts";
+} from "./check.ts";
+import type { Lease, UpstreamResponse } from "./lease.ts";
+import { inTurn } from "./limits.ts";
+import { CALL_METHODS, type PolicyEntry } from "./policy.ts";
+import {
+  busyNode,
+  CODES,
+  heldBody,
+  NO_UPGRADE,
+  type Refusal,
+  refuse,
+  responseHeaders,
+} from "./response.ts";
 
-/** Headers of the visitor that an operation may not name: of the connection, of the caller, and secrets. */
+/** How much of a response is read before its status is sent, in bytes. */
+const COLLECTED_MAX = 1024 * 1024;
+
+/** Headers of the client that an operation may not name: of the connection, of the caller, and secrets. */
 const DENIED_HEADERS =
   /^(?:accept|content-type|proxy-.*|cookie2?|host|origin|referer|connection|keep-alive|transfer-encoding|content-length|content-encoding|expect|upgrade|range|if-.*|te|trailer|forwarded|via|x-forwarded-.*|x-real-ip|x-http-method.*|x-method-override|sec-.*|access-control-.*|accept-encoding|user-agent|x-nodeface|.*(?:authori[sz]ation|api-?key|token|secret|password).*)$/;
 
 const NO_RULES = {};
 
 /** Responds to a call of a path. */
-export async function callPath(core: Core, call: Call, room: Room): Promise<Response> {
-  const { base, mayCall, refuse, forward } = core;
-  const { secretHeader = "" } = core.options;
+export async function callPath(node: CalledNode, call: Call, lease: Lease): Promise<Response> {
   const { request, query } = call;
-  const { paths } = await core.lookUp();
+  const { paths } = await node.policy();
   const match = paths.match(call.path, request.method);
   if (!match) return notFound();
   if ("methods" in match) {
@@ -48,41 +61,49 @@ export async function callPath(core: Core, call: Call, room: Room): Promise<Resp
     const allow = [...methods, "OPTIONS"].join(", ");
     return problem(405, `This path answers ${allow}`, { allow });
   }
-  const { decided, parameters, fault } = match;
-  const { operation, decision } = decided;
-  if (!mayCall(call, decision.right)) return foreignCaller();
-  const refusal = await refuse(call, decided);
-  if (refusal) return refusal;
-  if (request.headers.has("upgrade")) return problem(400, "Connections are not upgraded here");
+  const { entry, parameters, fault } = match;
+  const { operation, permission } = entry;
+  const refusal = node.refuseOrigin(call, permission) ?? await node.refuse(call, entry);
+  if (refusal) return refuse(refusal);
+  if (request.headers.has("upgrade")) return refuse(NO_UPGRADE);
   const types = Object.keys(operation.body?.rules ?? NO_RULES);
-  const purpose = decision.right === "token" ? "token" : "body";
-  const content = await readContent(call, types, (bytes) => room.set(bytes, purpose));
-  if ("status" in content) return problem(content.status, content.detail, content.headers);
-  if (fault) return wrongParameters([{ in: "path", ...fault }]);
+  const purpose = permission === "token" ? "token" : "body";
+  const content = await readContent(call, types, (bytes) => lease.holdBody(bytes, purpose));
+  if ("status" in content) return refuse(content);
+  if (fault) return refuseParameters([{ in: "path", ...fault }]);
   const list = operation.parameters ?? [];
+  const secretHeader = node.options.secretHeader?.toLowerCase();
   const isTaken = ({ name, in: place }: NodeParameter) =>
     place === "header" && !DENIED_HEADERS.test(name.toLowerCase()) &&
-    name.toLowerCase() !== secretHeader.toLowerCase();
+    name.toLowerCase() !== secretHeader;
   const read = {
-    path: readPathParameters(list, parameters),
+    path: readNamed(list, "path", (name) => parameters.get(name)),
     query: readQuery(list, query),
-    headers: readHeaders(list.filter(isTaken), (name) => request.headers.get(name)),
+    headers: readNamed(list.filter(isTaken), "header", (name) => request.headers.get(name)),
   };
   const wrong = [read.path, read.query, read.headers].flatMap(({ wrong }) => wrong);
   wrong.push(
     ...await inTurn(content.bytes?.byteLength ?? 0, () => wrongInContent(content, operation)),
   );
-  if (wrong.length > 0) return wrongParameters(wrong.slice(0, WRONG_MAX));
+  if (wrong.length > 0) return refuseParameters(wrong.slice(0, WRONG_MAX));
   // The node may read a parameter as a path of its own: `/peers/{address}` as `/peers/connect`.
-  const url = match.isTakenByOther() ? undefined : join(base, call.path, queryOf(read.query));
+  const url = match.isTakenByOther() ? undefined : join(node.base, call.path, queryOf(read.query));
   if (url === undefined) return notFound();
   const headers = {
     ...headersOf(read.headers),
     accept: acceptFor(request.headers.get("accept"), operation.answerTypes),
     ...content.type !== undefined && { "content-type": typeOf(content.type, request) },
   };
-  const sent = { method: operation.method, url, headers, body: content.bytes };
-  return await forward(call, decided, sent, passOn(operation, call));
+  const record = node.record(operation);
+  let response: UpstreamResponse;
+  try {
+    await lease.begin(permission === "token" ? "token" : "open", operation.isHeavy);
+    const sent = { method: operation.method, url, headers, body: content.bytes };
+    response = await lease.send(sent, operation, COLLECTED_MAX);
+  } catch (error) {
+    return refuse(node.fail(error, operation, call, record));
+  }
+  return passOn(response, entry, call, lease, record);
 }
 
 /** The type as the node gets it: that of several parts has to say what stands between these. */
@@ -124,7 +145,7 @@ const headersOf = ({ given }: ReadParameters): Record<string, string> =>
     given.map(({ parameter, texts }) => [parameter.name.toLowerCase(), texts[0]!]),
   );
 
-/** What is wrong in a content. Keys that stand twice are read in two ways. */
+/** Finds what is wrong in a content. Keys that stand twice are read in two ways. */
 function wrongInContent({ bytes, type = "" }: Content, { body }: NodeOperation): WrongParameter[] {
   const refuse = (rule: string, name = "body") => [{ in: "body", name, rule }];
   if (!bytes) return body?.isRequired ? refuse("is required") : [];
@@ -142,47 +163,63 @@ function wrongInContent({ bytes, type = "" }: Content, { body }: NodeOperation):
 }
 
 /** Passes the response of a node on, whole or as a stream. */
-const passOn =
-  ({ access, method, answerHeaders: named }: NodeOperation, { request, respond }: Call): Respond =>
-  (answer, end, release) => {
-    const { status, parts, size } = answer;
-    if (status === 503) {
-      end(0);
-      release();
-      return nodeBusy(answer);
-    }
-    if (status >= 500 || [401, 407, 421].includes(status)) {
-      end(0);
-      release();
-      const maybe = access === "read" ? "" : "; it may have been carried out";
-      return problem(
-        502,
-        status >= 500
-          ? `The node fails: it answers ${status}${maybe}`
-          : "The node wants another secret",
-      );
-    }
-    const headers = answerHeaders(answer.headers, named);
-    const isEmpty = status === 204 || status === 205 || method === "HEAD";
-    if (!answer.isWhole && !isEmpty) {
-      return respond(status, headers, streamOf(answer, end));
-    }
-    end(isEmpty ? 0 : size);
-    if (!isEmpty) headers["content-length"] = String(size);
-    if (isEmpty) release();
-    return respond(status, headers, isEmpty ? null : countedBody(parts, release, request));
+function passOn(
+  upstream: UpstreamResponse,
+  { operation }: PolicyEntry,
+  { request, respond }: Call,
+  lease: Lease,
+  record: CallRecorder,
+): Response {
+  const { status, parts, size, isWhole } = upstream;
+  const refusal = refusalOfStatus(upstream, operation);
+  if (refusal) {
+    record(refusal.status, 0);
+    return refuse(refusal);
+  }
+  const headers = responseHeaders(upstream.headers, operation.answerHeaders);
+  const isEmpty = status === 204 || status === 205 || operation.method === "HEAD";
+  if (isWhole || isEmpty) record(status, isEmpty ? 0 : size);
+  if (isEmpty) return respond(status, headers, null);
+  const release = lease.handOver();
+  if (isWhole) {
+    headers["content-length"] = String(size);
+    return respond(status, headers, heldBody(parts, release, request));
+  }
+  const end = (bytes: number) => {
+    release();
+    record(status, bytes);
   };
+  return respond(status, headers, streamOf(upstream, end));
+}
 
-/** What has been read of an answer, and the rest as it comes. What is cut looks cut. */
-function streamOf(answer: UpstreamAnswer, end: (bytes: number) => void): ReadableStream<Bytes> {
-  let sent = answer.size;
+/** The refusal in place of a response that is the node's own trouble. */
+function refusalOfStatus(
+  upstream: UpstreamResponse,
+  { access }: NodeOperation,
+): Refusal | undefined {
+  const { status } = upstream;
+  if (status === 503) return busyNode(upstream);
+  const refusal = (message: string): Refusal => ({
+    ...{ status: 502, code: CODES.notReached, message },
+  });
+  if ([401, 407, 421].includes(status)) return refusal("The node wants another secret");
+  const maybe = access === "read" ? "" : "; it may have been carried out";
+  return status >= 500 ? refusal(`The node fails: it answers ${status}${maybe}`) : undefined;
+}
+
+/** Makes a body of what has been read of a response, and the rest as it comes. What is cut looks cut. */
+function streamOf(
+  upstream: UpstreamResponse,
+  end: (bytes: number) => void,
+): ReadableStream<Bytes> {
+  let sent = upstream.size;
   return new ReadableStream({
     start(controller) {
-      for (const part of answer.parts) controller.enqueue(part);
+      for (const part of upstream.parts) controller.enqueue(part);
     },
     async pull(controller) {
       try {
-        const part = await answer.next();
+        const part = await upstream.next();
         if (part) {
           sent += part.byteLength;
           return controller.enqueue(part);
@@ -197,3 +234,34 @@ function streamOf(answer: UpstreamAnswer, end: (bytes: number) => void): Readabl
     cancel: () => end(sent),
   }, { highWaterMark: 0 });
 }
+
+/** How many types of a client are read. */
+const RANGES_MAX = 32;
+
+/** A type or a range (RFC 9110, section 12.5.1), and its weight; what else stands with it is not read. */
+const RANGE = /^([\w!#$%&'*+.^`|~-]+)\/([\w!#$%&'*+.^`|~-]+)$/, WEIGHT = /^q=([01](?:\.\d{0,3})?)$/;
+
+/**
+ * Writes `Accept` for the node: of the types of the operation alone, so that a node that would stream on demand is asked
+ * for no stream.
+ *
+ * @param accept of the client; `null` where it says nothing
+ * @param named the media types of the operation's responses, in lower case
+ */
+function acceptFor(accept: string | null, named: readonly string[]): string {
+  const wanted = new Map<string, string>();
+  for (const range of (accept ?? ANY).toLowerCase().split(",", RANGES_MAX)) {
+    const [name = "", ...parameters] = range.split(";").map((part) => part.trim());
+    const [, type = "", subtype = ""] = RANGE.exec(name) ?? [];
+    const weight = parameters.map((one) => WEIGHT.exec(one)?.[1]).find(Boolean) ?? "1";
+    if (Number(weight) === 0) continue;
+    const fits = type === "*"
+      ? [ANY]
+      : named.filter((one) => one === name || (subtype === "*" && one.startsWith(`${type}/`)));
+    for (const one of fits) if (!wanted.has(one)) wanted.set(one, weight);
+  }
+  const list = [...wanted].map(([name, weight]) => weight === "1" ? name : `${name};q=${weight}`);
+  return list.join(", ") || ANY;
+}
+
+const ANY = "*/*";

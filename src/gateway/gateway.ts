@@ -3,12 +3,12 @@
  *
  * @module
  */
-import { callMethod } from "./call-rpc-method.ts";
+import { type Call, createNode, type GatewayOptions, goneOf } from "./call.ts";
 import { callPath } from "./call-path.ts";
-import { callRpc } from "./call-rpc-body.ts";
-import { type Call, createCore, type GatewayOptions } from "./every-call.ts";
+import { callMethod, callRpc } from "./call-rpc.ts";
+import { createLeases } from "./lease.ts";
 
-export type { Call, MakeResponse } from "./every-call.ts";
+export type { Call } from "./call.ts";
 
 /** Responds to calls. */
 export interface Gateway {
@@ -18,7 +18,7 @@ export interface Gateway {
   callMethod(call: Call): Promise<Response>;
   /** Of a body of JSON-RPC. */
   callRpc(call: Call): Promise<Response>;
-  /** How many calls wait for a place at the node. */
+  /** How many calls wait for a slot at the node. */
   readonly waiting: number;
   /** Sends away who waits, and breaks off what still runs after some seconds. */
   close(): void;
@@ -26,23 +26,23 @@ export interface Gateway {
 
 /** Makes a gateway. */
 export function createGateway(options: GatewayOptions): Gateway {
-  const core = createCore(options);
-  /** The room of a body is given back when its call is answered. */
-  const answering = (answer: typeof callPath): Gateway["callPath"] => async (call) => {
-    const room = core.leases.room();
+  const node = createNode(options);
+  const leases = createLeases(options);
+  const withLease = (respond: typeof callPath): Gateway["callPath"] => async (call) => {
+    const lease = leases.open(goneOf(call));
     try {
-      return await answer(core, call, room);
+      return await respond(node, call, lease);
     } finally {
-      room.end();
+      lease.dispose();
     }
   };
   return {
-    callPath: answering(callPath),
-    callMethod: answering(callMethod),
-    callRpc: answering(callRpc),
+    callPath: withLease(callPath),
+    callMethod: withLease(callMethod),
+    callRpc: withLease(callRpc),
     get waiting() {
-      return core.leases.waiting;
+      return leases.waiting;
     },
-    close: core.leases.close,
+    close: leases.close,
   };
 }

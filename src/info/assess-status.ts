@@ -20,7 +20,7 @@ import {
 import type { Values } from "./map-fields.ts";
 import type { Plan } from "./query-plan.ts";
 import { milliseconds } from "./parse-duration.ts";
-import { SourceError } from "./sources/source-error.ts";
+import { SourceError } from "../node/failures.ts";
 import { type NodeStatus, NOT_ASKED, STATUS_OF } from "./status.ts";
 
 /** Blocks that a node may be behind what its peers know of. */

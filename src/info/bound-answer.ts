@@ -8,13 +8,14 @@ import { readNumber } from "../json/lossless.ts";
 import { formatPointer } from "../json/pointer.ts";
 import { JsonScanner, JsonSyntaxError } from "../json/scan.ts";
 import { type Json, setMember } from "../json/values.ts";
-import { SourceError } from "./sources/source-error.ts";
+import { SourceError } from "../node/failures.ts";
+import { RESPONSE_MAX, TOO_LARGE } from "../node/request.ts";
 import { excerpt, printable, quote, shorten, startOf } from "../untrusted-text.ts";
 
 /** What is read of an answer. */
 export const BOUNDS: Readonly<Record<"bytes" | "depth" | "string" | "digits", number>> = {
   /** The whole text, in bytes. */
-  bytes: 1_048_576,
+  bytes: RESPONSE_MAX,
   /** Levels of objects and lists. */
   depth: 32,
   /** One string, in UTF-16 code units. */
@@ -29,9 +30,6 @@ export interface SourceAnswer {
   /** What was left out, for the log: JSON Pointers with the reason, at most a few. */
   readonly leftOut: readonly string[];
 }
-
-/** What is said of an answer that is larger. */
-export const TOO_LARGE = "gives more than 1 MiB";
 
 /** How many of the members left out are named. */
 const NAMED_MAX = 3;
@@ -51,10 +49,15 @@ export function readAnswer(text: string): SourceAnswer {
     return build(text);
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
-    const start = text.trim() === "" ? "nothing" : quote(excerpt(startOf(text, 400), 40));
-    const message = `gives something other than JSON: ${start}`;
-    throw new SourceError("bad_answer", message, { isForeign: true });
+    throw notJson(text);
   }
+}
+
+/** The failure of a response that is no JSON. */
+export function notJson(text: string): SourceError {
+  const start = text.trim() === "" ? "nothing" : quote(excerpt(startOf(text, 400), 40));
+  const message = `gives something other than JSON: ${start}`;
+  return new SourceError("bad_answer", message, { isForeign: true });
 }
 
 /**

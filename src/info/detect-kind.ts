@@ -5,14 +5,16 @@
  */
 import { formatJson } from "../json/lossless.ts";
 import type { Kind, Reference } from "../kinds/kind.ts";
+import { createCredentials } from "../node/credentials.ts";
+import { SourceError } from "../node/failures.ts";
+import type { Client } from "../node/client.ts";
+import type { SecretPlace } from "../node/secrets.ts";
 import { excerpt } from "../untrusted-text.ts";
 import { statusOfError, statusOfSilence, worst } from "./assess-status.ts";
 import { match } from "./conversions.ts";
 import type { PlannedSource } from "./query-plan.ts";
-import { createQuery, type QueryContext, settle } from "./query-sources.ts";
+import { createQuery, settle } from "./query-sources.ts";
 import { parseReference } from "./source-reference.ts";
-import { createAuth, type Place } from "./sources/give-credentials.ts";
-import { SourceError } from "./sources/source-error.ts";
 import type { NodeStatus } from "./status.ts";
 
 /** All questions together take no longer than this, in milliseconds. */
@@ -25,8 +27,8 @@ export interface DetectOptions {
   /** What it may be. */
   readonly kinds: Readonly<Record<string, Kind>>;
   /** Where its secret lies, if the operator has said so. */
-  readonly auth: Place | undefined;
-  readonly fetch: QueryContext["fetch"];
+  readonly auth: SecretPlace | undefined;
+  readonly client: Client;
   readonly signal: AbortSignal;
 }
 
@@ -42,14 +44,16 @@ type Trial =
 
 /** Asks a node what it is. */
 export async function detectKind(options: DetectOptions): Promise<Detection> {
-  const { url, kinds, auth, fetch, signal } = options;
+  const { url, kinds, auth, client, signal } = options;
 
-  const attempt = async (name: string, triesUsual: boolean): Promise<Trial> => {
+  const attempt = async (name: string, triesDefaults: boolean): Promise<Trial> => {
     const kind = kinds[name]!;
     const context = {
       url,
-      fetch,
-      auth: createAuth({ nodeUrl: url, configured: auth, kind: name, kinds, triesUsual }),
+      client,
+      credentials: createCredentials({
+        ...{ nodeUrl: url, configured: auth, kind: name, kinds, triesDefaults },
+      }),
     };
     const outcomes = await settle(createQuery(context)(questionsOf(kind), signal));
     const errors = [...outcomes.values()].flatMap((outcome) =>

@@ -9,10 +9,10 @@
  */
 import type { Kind } from "../kinds/kind.ts";
 import type { Resource } from "../lazy.ts";
+import { type Client, createClient } from "../node/client.ts";
 import { withTimeout } from "../with-timeout.ts";
 import type { Detection } from "./detect-kind.ts";
 import type { Info, Service } from "./info-form.ts";
-import { fetchForNode } from "./node-client.ts";
 import { createObserver } from "./observe-node.ts";
 import type { HostInfo, Plan } from "./query-plan.ts";
 import type { Outcome } from "./query-sources.ts";
@@ -58,7 +58,7 @@ export interface MonitorOptions {
   /** Is told of errors that are not the node's. */
   onError(error: unknown): void;
   /** What asks the node. @default one that trusts whom `node.tls` names */
-  readonly fetch?: typeof fetch;
+  readonly client?: Client;
   /** Is told what came of each question to the node. */
   readonly onOutcome?: ((source: string, outcome: Outcome) => void) | undefined;
   /** @default the runtime's own */
@@ -118,14 +118,14 @@ const CLOCK: Clock = { monotonic: () => performance.now(), now: () => Date.now()
  */
 export function createMonitor(options: MonitorOptions): NodeMonitor {
   const { service, node = {}, info = {}, kinds, log, onError, onOutcome } = options;
-  const { clock = CLOCK, random = Math.random, fetch = fetchForNode(node) } = options;
+  const { clock = CLOCK, random = Math.random, client = createClient(node) } = options;
   const { ttl } = timesOf(node, typeof info === "function" ? {} : info);
   const label = node.url === undefined ? "node" : `node ${new URL(node.url).origin}`;
   const now = () => ({ monotonic: clock.monotonic(), date: clock.now() });
   const onLearnt = () => {
     if (state.name !== "querying") void publish().catch(onError);
   };
-  const parts = { service, node, info, kinds, label, log, fetch, now, onLearnt, onOutcome };
+  const parts = { service, node, info, kinds, label, log, client, now, onLearnt, onOutcome };
   const observer = createObserver(parts);
   const stateLog = createStateLog(label, log);
   const run = `${clock.now().toString(36)}-${random().toString(36).slice(2, 8)}`;

@@ -7,7 +7,7 @@ import type { Reference } from "../kinds/kind.ts";
 import type { Plan } from "./query-plan.ts";
 import type { Outcome, Taken } from "./query-sources.ts";
 import { parseReference } from "./source-reference.ts";
-import { SourceError } from "./sources/source-error.ts";
+import { SourceError } from "../node/failures.ts";
 
 /** A point in time. */
 export interface Instant {

@@ -4,15 +4,9 @@
  *
  * @module
  */
-import type { AuthFile, Duration, Field, Source } from "../kinds/kind.ts";
+import type { Duration, Field, Source } from "../kinds/kind.ts";
+import type { SecretPlace } from "../node/secrets.ts";
 import { milliseconds } from "./parse-duration.ts";
-
-/** A secret in an environment variable. */
-export type AuthVariable =
-  | { basic_env: string }
-  | { bearer_env: string }
-  | { digest_env: string }
-  | { header_env: string; header?: string | undefined };
 
 /** The node that is shown. */
 export interface NodeSettings {
@@ -23,7 +17,7 @@ export interface NodeSettings {
   /** One of the kinds, or `none` for a node that only `info` describes. @default found by asking */
   kind?: string | undefined;
   /** Where the secret for it lies. It is sent to the origin of `url` and nowhere else. */
-  auth?: AuthFile | AuthVariable | undefined;
+  auth?: SecretPlace | undefined;
   /** Whom to trust besides, for `https:`. */
   tls?: { ca_file: string } | undefined;
   /** How long an answer may take. @default "2s" */

@@ -5,6 +5,8 @@
  * @module
  */
 import type { Kind } from "../kinds/kind.ts";
+import { createCredentials } from "../node/credentials.ts";
+import type { Client } from "../node/client.ts";
 import { assessStatus } from "./assess-status.ts";
 import { type Detection, detectKind } from "./detect-kind.ts";
 import type { Info, Service } from "./info-form.ts";
@@ -25,7 +27,6 @@ import { HOST, type HostInfo, makePlan, type Plan, planOfHost } from "./query-pl
 import { createQuery, type Outcome, type Query, settle } from "./query-sources.ts";
 import { KNOWN_KEYS } from "./known-keys.ts";
 import { type InfoSettings, type NodeSettings, timesOf } from "./node-and-info-settings.ts";
-import { createAuth } from "./sources/give-credentials.ts";
 import { withTimeout } from "../with-timeout.ts";
 import type { NodeLog } from "./state-log.ts";
 import { type NodeStatus, NOT_ASKED } from "./status.ts";
@@ -42,7 +43,7 @@ export interface ObserverOptions {
   /** What the node is called in the log. */
   readonly label: string;
   readonly log: NodeLog;
-  readonly fetch: typeof fetch;
+  readonly client: Client;
   readonly now: () => Instant;
   /** Is called where something was learnt after {@linkcode Observer.observe} had ended. */
   readonly onLearnt: () => void;
@@ -100,7 +101,7 @@ export interface Observer {
  * @throws {TypeError} if a kind is unknown
  */
 export function createObserver(options: ObserverOptions): Observer {
-  const { service, node, kinds, label, log, fetch, now, onLearnt, onOutcome } = options;
+  const { service, node, kinds, label, log, client, now, onLearnt, onOutcome } = options;
   const host = typeof options.info === "function" ? options.info : undefined;
   const settings: InfoSettings = typeof options.info === "function" ? {} : options.info;
   const times = timesOf(node, settings);
@@ -122,11 +123,11 @@ export function createObserver(options: ObserverOptions): Observer {
   const useKind = (name: string | undefined) => {
     const kind = name === undefined || name === "none" ? undefined : kinds[name];
     if (name && name !== "none" && !kind) throw new TypeError(`"${name}" is no kind of node`);
-    const auth = url === undefined
+    const credentials = url === undefined
       ? undefined
-      : createAuth({ nodeUrl: url, configured: node.auth, kind: name, kinds });
+      : createCredentials({ nodeUrl: url, configured: node.auth, kind: name, kinds });
     plan = host ? planOfHost(host, times) : makePlan(name, kind, settings, times);
-    query = createQuery({ url, auth, fetch });
+    query = createQuery({ url, credentials, client });
     knowledge = new Map();
     outcomes = new Map();
     values = {};
@@ -134,7 +135,7 @@ export function createObserver(options: ObserverOptions): Observer {
   useKind(node.kind);
 
   const findKind = async (signal: AbortSignal) => {
-    const found = await detectKind({ url: url!, kinds, auth: node.auth, fetch, signal });
+    const found = await detectKind({ url: url!, kinds, auth: node.auth, client, signal });
     if (signal.aborted) return;
     // A node that was found once keeps its kind until another is found.
     if (found.kind === undefined && detection?.kind !== undefined) return;

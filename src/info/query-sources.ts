@@ -8,20 +8,23 @@ import { formatJson } from "../json/lossless.ts";
 import { formatPointer, resolvePointer } from "../json/pointer.ts";
 import { toJson } from "../json/copy-as-json.ts";
 import { isObject } from "../json/values.ts";
+import type { Credentials } from "../node/credentials.ts";
+import { SourceError } from "../node/failures.ts";
+import type { Client } from "../node/client.ts";
+import type { NodeAccess, RequestLimits } from "../node/request.ts";
 import { quote } from "../untrusted-text.ts";
 import { withSignal, withTimeout } from "../with-timeout.ts";
 import { readAnswer, type SourceAnswer } from "./bound-answer.ts";
 import { type HostInfo, linkOf, type PlannedSource } from "./query-plan.ts";
 import { RESERVED_KEYS } from "./node-and-info-settings.ts";
 import { parseReference } from "./source-reference.ts";
-import { runCommandSource } from "./sources/command.ts";
-import type { Auth } from "./sources/give-credentials.ts";
-import { readFileSource } from "./sources/file.ts";
-import { requestJson } from "./sources/get-and-post.ts";
-import type { HttpContext, RequestLimits } from "./sources/http-request.ts";
-import { createEndpoint } from "./sources/json-rpc.ts";
-import { urlOfLink } from "./sources/links-in-answers.ts";
-import { SourceError } from "./sources/source-error.ts";
+import {
+  createEndpoint,
+  readFileSource,
+  requestJson,
+  runCommandSource,
+  urlOfLink,
+} from "./sources.ts";
 
 /** What was taken from an answer, by pointer. */
 export type Taken = ReadonlyMap<string, unknown>;
@@ -52,8 +55,8 @@ export type Outcome =
 export interface QueryContext {
   /** The node's URL, for the sources that need one. */
   readonly url: string | undefined;
-  readonly auth: Auth | undefined;
-  readonly fetch: typeof fetch;
+  readonly credentials: Credentials | undefined;
+  readonly client: Client;
 }
 
 /** What a source gave when it was asked last, at a place; `undefined` if that is not known. */
@@ -80,9 +83,9 @@ export function createQuery(context: QueryContext): Query {
     return path ? url.replace(/\/$/, "") + path : url;
   };
 
-  const httpContext = (): HttpContext => ({
-    fetch: context.fetch,
-    auth: context.auth ?? needsUrl(),
+  const access = (): NodeAccess => ({
+    client: context.client,
+    credentials: context.credentials ?? needsUrl(),
   });
 
   const callEndpoint = async (batch: readonly Planned[], signal: AbortSignal) => {
@@ -91,7 +94,7 @@ export function createQuery(context: QueryContext): Query {
     let endpoint = endpoints.get(url);
     if (!endpoint) endpoints.set(url, endpoint = createEndpoint(url));
     const timeout = Math.max(...batch.map(([, { timeout }]) => timeout));
-    return await endpoint(calls, { timeout, signal }, httpContext());
+    return await endpoint(calls, { timeout, signal }, access());
   };
 
   return (sources, signal, remembered = () => undefined) => {
@@ -117,7 +120,7 @@ export function createQuery(context: QueryContext): Query {
       if ("file" in source) return await readFileSource(source.file, limits);
       if ("command" in source) return await runCommandSource(source.command, limits);
       if ("jsonrpc" in source) throw new TypeError("calls are made in batches");
-      return await requestJson(source, await urlOfSource(source), limits, httpContext());
+      return await requestJson(source, await urlOfSource(source), limits, access());
     };
     const urlOfSource = async (source: Exclude<Source, JsonRpcSource>) => {
       const link = linkOf(source);

@@ -4,7 +4,7 @@
  * @module
  */
 import type { KindStatusCode } from "../kinds/kind.ts";
-import type { FailureCode } from "./sources/source-error.ts";
+import type { FailureCode } from "../node/failures.ts";
 
 /** How a node is doing, in one word. */
 export const STATUSES = ["ok", "starting", "syncing", "degraded", "stale", "unreachable"] as const;

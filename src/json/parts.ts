@@ -29,6 +29,8 @@ export interface PartsWanted {
   readonly items?: number;
   /** Which members of an object; all by default. */
   readonly member?: (name: string) => boolean;
+  /** Whether an object may have a key twice, of which the last one counts. @default false */
+  readonly takesDuplicates?: boolean;
 }
 
 /** An object that has a key twice. */
@@ -45,7 +47,12 @@ export class DuplicateKeyError extends JsonSyntaxError {
  */
 export function readParts(
   text: string,
-  { levels, items: itemsMax = Infinity, member: isWanted = () => true }: PartsWanted,
+  {
+    levels,
+    items: itemsMax = Infinity,
+    member: isWanted = () => true,
+    takesDuplicates = false,
+  }: PartsWanted,
   depthMax: number,
 ): Part {
   const scanner = new JsonScanner(text, depthMax);
@@ -61,6 +68,8 @@ export function readParts(
     const { kind, start, end } = scanner;
     if (kind === "key") {
       const key = scanner.string;
+      last[depth] = key;
+      if (takesDuplicates) continue;
       const known = keys[depth];
       // Most objects have few keys, and a set for each takes longer than all the rest.
       if (known === undefined) keys[depth] = key;
@@ -68,7 +77,6 @@ export function readParts(
         throw new DuplicateKeyError("this key stands a second time in its object", start);
       } else if (typeof known === "string") keys[depth] = new Set([known, key]);
       else known.add(key);
-      last[depth] = key;
     } else if (kind === "}" || kind === "]") {
       const part = parts[depth--];
       if (part) part.end = end;

@@ -5,7 +5,7 @@
  */
 import { numberFrom } from "../info/conversions.ts";
 import type { Info } from "../info/info-form.ts";
-import { NO_ANSWER, WRONG_ANSWER } from "../info/sources/source-error.ts";
+import { NO_ANSWER, WRONG_ANSWER } from "../node/failures.ts";
 import { STATUS_OF, type StatusCode, STATUSES } from "../info/status.ts";
 import { textOf } from "../json/values.ts";
 import type { Sample, Samples } from "./exposition.ts";

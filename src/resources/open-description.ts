@@ -71,7 +71,7 @@ export async function openDescription(
   }
   const [{ createPrepare }, { createFetchDescription }, { logReport }] = await Promise.all([
     import("../description/thread.ts"),
-    import("../description/fetch-description.ts"),
+    import("../description/ask-node.ts"),
     import("../description/watch.ts"),
   ]);
   const tellNames = createTellNames(options);
@@ -113,12 +113,13 @@ export async function openDescription(
 
 /** Makes what tells of the names in `forward`, each time that the description was read. */
 function createTellNames({ forward, log }: ResolvedOptions) {
+  if (!forward) return () => Promise.resolve();
   const watch = lazy(async () => {
-    const { createNameWatch } = await import("../gateway/judge-settings.ts");
-    return createNameWatch(forward ?? {});
+    const { createNameWatch } = await import("../gateway/lint-settings.ts");
+    return createNameWatch(forward);
   });
   return async ({ operations }: DescriptionReport): Promise<void> => {
-    if (!operations || !forward) return;
+    if (!operations) return;
     for (const { level, message } of (await watch.get())(operations)) {
       log(message, { code: "description", level });
     }

@@ -4,8 +4,8 @@
  * @module
  */
 import type { Gateway } from "../gateway/gateway.ts";
-import { bytesOf, FORWARD_DEFAULTS } from "../gateway/forward-settings.ts";
-import type { Auth } from "../info/sources/give-credentials.ts";
+import { bytesOf } from "../gateway/policy.ts";
+import type { Credentials } from "../node/credentials.ts";
 import { milliseconds } from "../info/parse-duration.ts";
 import type { Duration } from "../kinds/kind.ts";
 import { lazy } from "../lazy.ts";
@@ -27,20 +27,18 @@ export async function openGateway(
 ): Promise<Gateway | undefined> {
   const { url } = node;
   if (!forward || url === undefined) return undefined;
-  const [{ createGateway }, { callOutForNode }, { createAuth }] = await Promise.all(
+  const [{ createGateway }, { createClient }, { createCredentials }] = await Promise.all(
     [
       import("../gateway/gateway.ts"),
-      import("../info/node-client.ts"),
-      import("../info/sources/give-credentials.ts"),
+      import("../node/client.ts"),
+      import("../node/credentials.ts"),
     ],
   );
-  const auth = lazy(async () => {
+  const credentials = lazy(async () => {
     const [kind, kinds] = await Promise.all([beside.kind(), beside.kinds()]);
-    return createAuth({ nodeUrl: url, configured: node.auth, kind, kinds });
+    return createCredentials({ nodeUrl: url, configured: node.auth, kind, kinds });
   });
-  const anonymous = createAuth({
-    ...{ nodeUrl: url, configured: undefined, kind: undefined, kinds: {}, triesUsual: false },
-  });
+  const anonymous = createCredentials({ nodeUrl: url });
   /** Whether the kind of the node has reads called without the secret; `undefined` while it is not known. */
   let isReadBare = node.auth ? undefined : false;
   const askKind = async () => {
@@ -49,21 +47,20 @@ export async function openGateway(
     const kinds = await beside.kinds();
     return isReadBare = Object.hasOwn(kinds, name) && kinds[name]!.auth?.reads === "none";
   };
-  const authOf = async (operation: NodeOperation): Promise<Auth> => {
+  const credentialsOf = async (operation: NodeOperation): Promise<Credentials> => {
     const isBare = operation.isAnonymous ||
       (operation.access === "read" && (isReadBare ?? await askKind()));
-    return isBare ? anonymous : await auth.get();
+    return isBare ? anonymous : await credentials.get();
   };
   return createGateway({
-    ...{ forward, url, token: forward },
+    ...{ forward, url },
     secretHeader: node.auth && "header" in node.auth ? node.auth.header : undefined,
-    timeout: milliseconds((forward.timeout ?? FORWARD_DEFAULTS.timeout) as Duration),
-    limit: bytesOf(forward.limit ?? FORWARD_DEFAULTS.limit),
-    concurrency: forward.concurrency ?? FORWARD_DEFAULTS.concurrency,
-    origins: forward.origins ?? [],
+    timeout: milliseconds(forward.timeout as Duration),
+    limit: bytesOf(forward.limit),
+    concurrency: forward.concurrency,
     rpcPath: beside.rpcPath.get,
-    callOut: callOutForNode(node),
-    auth: authOf,
+    client: createClient(node),
+    credentials: credentialsOf,
     operations,
     log(call) {
       meters?.countCall(call);

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { FORWARD_ALIASES, FORWARDS } from "../gateway/forward-settings.ts";
+import { FORWARD_ALIASES, FORWARDS } from "../gateway/policy.ts";
 import { LOG_CALLS, type LogCalls } from "../log.ts";
 import { type About, type Schema, word } from "./schema.ts";
 import { FILE, HOST, KIND_OR_FILE, NODE_URL, PLACE, PORT, SWITCH } from "./texts.ts";

@@ -11,8 +11,8 @@ import {
   FORWARD_DEFAULTS,
   FORWARDS,
   type ForwardSettings,
-  settingsOf,
-} from "../gateway/forward-settings.ts";
+  resolveForward,
+} from "../gateway/policy.ts";
 import { CLI_OPTIONS } from "./command-line.ts";
 import { CALL_TIMEOUT, LINE, ORIGIN, SIZE } from "./texts.ts";
 import {
@@ -114,6 +114,6 @@ export function clashesOfForward(
   hosts: readonly string[] | "*" | undefined,
   hasNode: boolean | undefined,
 ): Diagnostic[] {
-  const clashes = [...clashesWith(settingsOf(forward), { hosts: hosts ?? [], hasNode })];
+  const clashes = [...clashesWith(resolveForward(forward), { hosts: hosts ?? [], hasNode })];
   return clashes.map(({ key, message }) => ({ path: [key], message, isKey: false }));
 }

@@ -5,7 +5,7 @@
  */
 import * as v from "valibot";
 import { CREDENTIALS_DIRECTORY, isAnchored } from "../expand-path.ts";
-import { bytesOf, SIZE_FORM } from "../gateway/forward-settings.ts";
+import { bytesOf, SIZE_FORM } from "../gateway/policy.ts";
 import { KIND_ALIASES, KIND_NAMES } from "../generated/kind-names.js";
 import { RESERVED_KEYS } from "../info/node-and-info-settings.ts";
 import { DURATION, milliseconds } from "../info/parse-duration.ts";

@@ -9,6 +9,7 @@ import process from "node:process";
 import { createMonitor } from "../../src/info/info-monitor.ts";
 import { formatJson, parseJson } from "../../src/json/lossless.ts";
 import { KINDS } from "../../src/generated/kinds.js";
+import { clientOfFetch } from "../../src/node/client.ts";
 
 const [kind = "", url = "", recorded = ""] = process.argv.slice(2);
 const now = new Date().toISOString();
@@ -22,12 +23,13 @@ const { info } = await createMonitor({
   kinds: KINDS,
   log: console.error,
   onError: console.error,
-  async fetch(input, init) {
+  client: clientOfFetch(async (input, init) => {
     const response = await fetch(input, init);
     const text = await response.clone().text();
-    note(`${init?.method} ${new URL(String(input)).pathname}`, init?.body, text, response.status);
+    const sent = init?.body instanceof Uint8Array ? new TextDecoder().decode(init.body) : undefined;
+    note(`${init?.method} ${new URL(String(input)).pathname}`, sent, text, response.status);
     return response;
-  },
+  }),
 }).get();
 
 const { api: _api, links: _links, ...rest } = info;

@@ -19,7 +19,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ["platform.ts", "lazy.ts", "run-one-at-a-time.ts", "json", "kinds"],
   ],
   http: [["http"]],
-  node: [["http1-client", "file-access.ts"], ["call-out-for-gateway.ts"]],
+  node: [["file-access.ts"], ["node"]],
   info: [["generated"], ["info"]],
   "explorer, openapi, gateway": [
     ["openapi"],
@@ -43,8 +43,8 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 
 /** What may touch a runtime's own API; everything else uses web standards only. */
 const NOT_PORTABLE = [
-  ...["main.ts", "platform.ts", "call-out-for-gateway.ts", "file-access.ts"],
-  ...["adapters/", "build/", "http1-client/", "cli/"],
+  ...["main.ts", "platform.ts", "file-access.ts", "node/client.ts", "node/client.ts"],
+  ...["adapters/", "build/", "cli/"],
 ];
 
 /** No file is longer: STYLE asks for one subject, and two or three screens. */

@@ -2,7 +2,7 @@
 import { request } from "node:http";
 import { Duplex } from "node:stream";
 import type { Bytes } from "../../src/bytes.ts";
-import { type AnswerHead, AnswerReader } from "../../src/http1-client/read-answer.ts";
+import { type ResponseHead, ResponseReader } from "../../src/node/http1-response.ts";
 import { createRandom } from "../_random.ts";
 
 /** A response, and how it is sent. */
@@ -168,10 +168,10 @@ function cut(text: string, random: () => number): Bytes[] {
 
 /** Reads a response as our client does. */
 export function readHere({ method, parts }: Sent): Read {
-  let head: AnswerHead | undefined;
+  let head: ResponseHead | undefined;
   let body = "";
   let hasEnded = false;
-  const reader = new AnswerReader(method, {
+  const reader = new ResponseReader(method, {
     head: (given) => head = given,
     part: (bytes) => body += String.fromCharCode(...bytes),
     end: () => hasEnded = true,

@@ -1,0 +1,172 @@
+/**
+ * Says in a description what becomes of calls of the node: `x-call`, a sentence for people, and the token where it
+ * is wanted. The page reads the same from there.
+ *
+ * @module
+ */
+import { isEqual, type Json, listOf, objectOf, setMember, textOf } from "../json/values.ts";
+import { createFreeName } from "../openapi/names.ts";
+import { mapOperations, operationsOf } from "../openapi/operations.ts";
+import {
+  type DescribedBy,
+  listNodeOperations,
+  nameOfNodeOperation,
+  type NodeOperation,
+} from "../openapi/callable-operations.ts";
+import { decide, type Permission, type PolicyEntry, type ResolvedForward } from "./policy.ts";
+
+/** The member of an operation that says whether it can be called: `open`, `token` or `refused`. */
+export const CALL_MARK = "x-call";
+
+/** The name of the token's security scheme. A number follows it where the node has one of that name. */
+export const TOKEN_SCHEME = "NodefaceToken";
+
+const TOKEN = {
+  type: "http",
+  scheme: "bearer",
+  description:
+    "The token of the operator of this service, for calls that need it. It is for this " +
+    "service alone; the node has a secret of its own, which the service adds.",
+};
+
+/** A description that says what becomes of calls. */
+export interface DescribedCalls {
+  readonly document: Json;
+  /** What can be looked up when a call comes; nothing where no calls are forwarded. */
+  readonly operations: readonly NodeOperation[];
+}
+
+/**
+ * Says in a description what becomes of calls.
+ *
+ * What the node asks for itself (`security`) is taken off its operations, whether they are forwarded or not: the
+ * service adds the node's secret, and nobody is to type it into a page of ours. Where `forward` is `off`, nothing
+ * is added.
+ *
+ * @param document with its servers as they are served; left as it is
+ * @param by who describes the node
+ */
+export function annotateCalls(
+  document: Json,
+  forward: ResolvedForward | undefined,
+  by: DescribedBy,
+): DescribedCalls {
+  const operations = forward ? listNodeOperations(document, by) : [];
+  const policy = new Map(decide(operations, forward).map((entry) => [entry.operation.name, entry]));
+  const scheme = createFreeName(
+    new Set(Object.keys(objectOf(objectOf(document.components).securitySchemes))),
+  )(TOKEN_SCHEME);
+  const inherited = document.security;
+  /** The names of schemes that were taken off. */
+  const taken = new Set<string>();
+  let isNamed = false;
+  const change = (item: Json, nameOf: (method: string, operation: Json) => string | undefined) =>
+    mapOperations(item, ({ method, operation }) => {
+      const name = nameOf(method, operation);
+      const { [CALL_MARK]: mark, security = inherited, ...others } = operation;
+      if (name === undefined) {
+        const isSame = mark === undefined && security === operation.security;
+        return isSame ? operation : { ...others, ...security !== undefined && { security } };
+      }
+      isNamed = true;
+      schemesOf(security).forEach((name) => taken.add(name));
+      const entry = policy.get(name);
+      if (entry) return withPermission(others, entry, scheme);
+      return mark === undefined && security === undefined ? operation : others;
+    });
+
+  const paths = mapItems(
+    document.paths,
+    (item, path) =>
+      change(
+        item,
+        (method, operation) => nameOfNodeOperation(document, path, item, { method, operation }),
+      ),
+  );
+  if (!isNamed) return { document, operations };
+  const webhooks = mapItems(document.webhooks, (item) => change(item, () => undefined));
+  const { security: _, ...rest } = document;
+  const changed = {
+    ...rest,
+    ...document.paths !== undefined && { paths },
+    ...document.webhooks !== undefined && { webhooks },
+  };
+  const isWanted = [...policy.values()].some(({ permission }) => permission === "token");
+  return { document: withSchemes(changed, taken, isWanted ? scheme : undefined), operations };
+}
+
+/** What a description says of calls of one of its operations. */
+export interface CallNote {
+  readonly right: Permission;
+  /** A sentence for people; empty where anybody may call. */
+  readonly sentence: string;
+  /** The description of the operation itself. */
+  readonly description: string;
+}
+
+/** Reads what a description says of calls of an operation; `undefined` where it says nothing. */
+export function callNoteOf(operation: Json): CallNote | undefined {
+  const right = operation[CALL_MARK];
+  const description = textOf(operation.description) ?? "";
+  if (right === "open") return { right, sentence: "", description };
+  if (right !== "token" && right !== "refused") return undefined;
+  const [sentence = "", ...others] = description.split("\n\n");
+  return { right, sentence, description: others.join("\n\n") };
+}
+
+/** The sentence stands first, where it is not cut off. */
+function withPermission(
+  operation: Json,
+  { permission, reason }: PolicyEntry,
+  scheme: string,
+): Json {
+  const sentence = permission === "token"
+    ? "Needs the operator's token."
+    : permission === "refused"
+    ? `Not forwarded: ${reason}.`
+    : "";
+  const description = [sentence, textOf(operation.description) ?? ""].filter(Boolean).join("\n\n");
+  const security = permission === "token" ? [{ [scheme]: [] }] : [];
+  return { ...operation, ...description && { description }, security, [CALL_MARK]: permission };
+}
+
+/** A document with the token's scheme where it is wanted, and without those that nothing asks for any more. */
+function withSchemes(document: Json, taken: ReadonlySet<string>, added: string | undefined): Json {
+  const used = new Set([
+    ...namesUsed(document.paths),
+    ...namesUsed(document.webhooks),
+  ]);
+  const { securitySchemes, ...components } = objectOf(document.components);
+  const left = Object.entries(objectOf(securitySchemes))
+    .filter(([name]) => used.has(name) || !taken.has(name));
+  const schemes: Json = {};
+  for (const [name, scheme] of left) setMember(schemes, name, scheme);
+  if (added !== undefined) schemes[added] = TOKEN;
+  if (isEqual(schemes, objectOf(securitySchemes))) return document;
+  const all = { ...components, ...Object.keys(schemes).length > 0 && { securitySchemes: schemes } };
+  const { components: _, ...rest } = document;
+  return { ...rest, ...Object.keys(all).length > 0 && { components: all } };
+}
+
+/** The names of the schemes that operations ask for, those of callbacks included. */
+function namesUsed(items: unknown): string[] {
+  return Object.values(objectOf(items)).flatMap((item) =>
+    operationsOf(item).flatMap(({ operation: { security, callbacks } }) => [
+      ...schemesOf(security),
+      ...Object.values(objectOf(callbacks)).flatMap(namesUsed),
+    ])
+  );
+}
+
+const schemesOf = (security: unknown): string[] =>
+  listOf(security).flatMap((requirement) => Object.keys(objectOf(requirement)));
+
+function mapItems(items: unknown, change: (item: Json, path: string) => Json): Json {
+  const mapped: Json = {};
+  for (const [path, value] of Object.entries(objectOf(items))) {
+    const item = objectOf(value);
+    const changed = change(item, path);
+    setMember(mapped, path, changed === item ? value : changed);
+  }
+  return mapped;
+}

@@ -1,0 +1,247 @@
+/**
+ * A call of the node: its content, limited in size and time, and what all calls share: the policy that is looked up, the
+ * guard, the node's URL, and the log.
+ *
+ * @module
+ */
+import { type Bytes, createCollector, isInTinyParts, joinBytes } from "../bytes.ts";
+import { namesContent, type ReadParts, type ServedRequest } from "../http/request.ts";
+import { memoize } from "../lazy.ts";
+import type { CallRecord } from "../log.ts";
+import type { RequestContent } from "../node/client.ts";
+import type { NodeOperation } from "../openapi/callable-operations.ts";
+import { LightSignal, type Signal } from "../with-timeout.ts";
+import { createGuard, type Guard } from "./guard.ts";
+import type { LeaseOptions } from "./lease.ts";
+import { createPathTable, type PathTable } from "./match.ts";
+import { decide, type PolicyEntry, type ResolvedForward } from "./policy.ts";
+import { CODES, type MakeResponse, type Refusal, refusalOf, STATUS_GONE } from "./response.ts";
+
+/** A call that has come. */
+export interface Call {
+  readonly request: ServedRequest;
+  /** The path after `/v1/node` or `/v1/rpc/`, percent-encoded as it came. */
+  readonly path: string;
+  /** Without `?`. */
+  readonly query: string;
+  /** Whether the content has been read to its end; the connection is closed otherwise. */
+  readonly content: { isRead: boolean };
+  /** Makes the response with what the node says; what others lack of the common headers is added to them. */
+  readonly respond: MakeResponse;
+}
+
+/** Is aborted when the client leaves. */
+export const goneOf = ({ request }: Pick<Call, "request">): Signal =>
+  request.gone ?? request.signal;
+
+/** The parts that a gateway is made of. */
+export interface GatewayOptions extends LeaseOptions {
+  readonly forward: ResolvedForward;
+  /** Where the node answers. */
+  readonly url: string;
+  /** Where its methods are posted to, below that. */
+  readonly rpcPath: () => Promise<string>;
+  /** The header of the node's secret, where the operator names it; no client sets it. */
+  readonly secretHeader?: string | undefined;
+  /** The operations of the description that is served now. */
+  readonly operations: () => Promise<readonly NodeOperation[]>;
+  /** Is told of each call that was made: never a path, a parameter or a body. */
+  readonly log: (record: CallRecord) => void;
+}
+
+/** The policy for what is called: made once for a description. */
+export interface Policy {
+  readonly paths: PathTable;
+  readonly methods: ReadonlyMap<string, PolicyEntry>;
+}
+
+/** The node as calls see it. */
+export interface CalledNode extends Guard {
+  readonly options: GatewayOptions;
+  /** The node's URL as parsers write it, without a slash at its end. */
+  readonly base: string;
+  policy(): Promise<Policy>;
+  /** Makes the request for a call of JSON-RPC. */
+  rpcRequest(text: string): Promise<RequestContent>;
+  /** Starts the line of the log for a call; whoever ends it says its status and the bytes of its response. */
+  record(operation: NodeOperation): CallRecorder;
+  /** Makes the refusal of a call that failed, and records it. */
+  fail(error: unknown, operation: NodeOperation, call: Call, record: CallRecorder): Refusal;
+}
+
+/** Writes the line of the log for a call. */
+export type CallRecorder = (status: number, bytes: number) => void;
+
+/** Makes the node as calls see it. */
+export function createNode(options: GatewayOptions): CalledNode {
+  const base = new URL(options.url).href.replace(/\/+$/, "");
+  const encoder = new TextEncoder();
+  const urlOf = memoize((path) => new URL(base + path));
+  let made: { readonly of: readonly NodeOperation[]; readonly policy: Policy } | undefined;
+  return {
+    ...createGuard(options.forward),
+    options,
+    base,
+    async policy() {
+      const operations = await options.operations();
+      if (made?.of !== operations) {
+        made = { of: operations, policy: createPolicy(operations, options.forward) };
+      }
+      return made.policy;
+    },
+    rpcRequest: async (text) => ({
+      method: "POST",
+      url: urlOf(await options.rpcPath()),
+      headers: { "content-type": "application/json", accept: "application/json" },
+      body: encoder.encode(text),
+    }),
+    record({ name }) {
+      const started = performance.now();
+      return (status, bytes) =>
+        options.log({
+          operation: name,
+          status,
+          milliseconds: performance.now() - started,
+          bytes,
+        });
+    },
+    fail(error, { access }, call, record) {
+      const refusal = refusalOf(error, access === "read", options.timeout);
+      record(goneOf(call).aborted ? STATUS_GONE : refusal.status, 0);
+      return refusal;
+    },
+  };
+}
+
+function createPolicy(operations: readonly NodeOperation[], forward: ResolvedForward): Policy {
+  const entries = decide(operations, forward);
+  const methods = entries.filter(({ operation }) => operation.isMethod)
+    .map((entry) => [entry.operation.path, entry] as const);
+  return { paths: createPathTable(entries), methods: new Map(methods) };
+}
+
+/** The longest body, in bytes. */
+const BODY_MAX = 1024 * 1024;
+
+/** How long a body may take, in milliseconds. */
+const BODY_TIMEOUT_MS = 10_000;
+
+/** Takes room for so many bytes; `false` where there is none. */
+type Grow = (bytes: number) => boolean;
+
+/** The content of a call; both are `undefined` where there is none. */
+export interface Content {
+  readonly bytes: Bytes | undefined;
+  /** The media type in lower case, without parameters. */
+  readonly type: string | undefined;
+}
+
+/**
+ * Reads the content of a call, if it is of a type that is taken: no type is none of these.
+ *
+ * @param types in lower case; none where the operation takes no content
+ */
+export async function readContent(
+  { request, content }: Pick<Call, "request" | "content">,
+  types: readonly string[],
+  grow: Grow,
+): Promise<Content | Refusal> {
+  const { headers } = request;
+  const wrongType = refusal(
+    415,
+    types.length === 0
+      ? "This operation takes no content"
+      : `The content of this call is ${types.join(" or ")}`,
+  );
+  // A parser that knows no other transfer coding takes its bytes for the content.
+  const transferred = headers.get("transfer-encoding") ?? "chunked";
+  if (headers.has("content-encoding") || transferred.toLowerCase() !== "chunked") {
+    return ENCODED;
+  }
+  const type = (headers.get("content-type") ?? "").split(";")[0]!.trim().toLowerCase();
+  const isTaken = types.includes(type);
+  if (!isTaken && namesContent(request)) return wrongType;
+  const { readParts = readerOf(request) } = request;
+  if (!readParts) {
+    content.isRead = true;
+    return NO_CONTENT;
+  }
+  const said = Number(headers.get("content-length") ?? 0);
+  // HTTP/2 and a host's own requests need no length: nothing is of any type.
+  const most = isTaken ? BODY_MAX : 0;
+  const bytes = said > most ? TOO_LARGE : await readBody(readParts, most, grow);
+  if ("status" in bytes) return !isTaken && bytes.status === 413 ? wrongType : bytes;
+  content.isRead = true;
+  return bytes.byteLength === 0 ? NO_CONTENT : { bytes, type: isTaken ? type : undefined };
+}
+
+const NO_CONTENT: Content = { bytes: undefined, type: undefined };
+
+const refusal = (status: 400 | 408 | 413 | 415, message: string): Refusal => ({
+  ...{ status, message, code: CODES.invalidCall },
+});
+
+const TOO_LARGE = refusal(413, `The content of a call has at most ${BODY_MAX / 1024} KiB`);
+const LATE = refusal(408, "The content of the call does not arrive in time");
+const TINY = refusal(400, "The content of the call comes in too many parts");
+const BROKEN = refusal(400, "The content of the call breaks off");
+const ENCODED = refusal(415, "The content of a call is not encoded");
+const FULL: Refusal = {
+  ...{ status: 503, code: CODES.busy, headers: { "retry-after": "5" } },
+  message: "Too many bytes are under way",
+};
+
+/** Reads the stream of a request. */
+function readerOf({ body }: Request): ReadParts | undefined {
+  return body === null ? undefined : async (take, stop) => {
+    const reader = body.getReader() as ReadableStreamDefaultReader<Bytes>;
+    // Not at once: Node 20 fails as a whole where what it was about to hand over is cancelled.
+    const cancel = () => void setTimeout(() => void reader.cancel().catch(() => {}), 0);
+    stop.addEventListener("abort", cancel);
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      if (!take(value)) return cancel();
+    }
+  };
+}
+
+async function readBody(
+  readParts: ReadParts,
+  most: number,
+  grow: Grow,
+): Promise<Bytes | Refusal> {
+  const come = createCollector();
+  let length = 0;
+  let count = 0;
+  let reason: Refusal | undefined;
+  const stop = new LightSignal();
+  const timer = setTimeout(() => stop.abort(LATE), BODY_TIMEOUT_MS);
+  const take = (part: Bytes) => {
+    length += part.byteLength;
+    if (length > most) reason = TOO_LARGE;
+    else if (isInTinyParts(++count, length)) reason = TINY;
+    else if (!grow(length)) reason = FULL;
+    else come.push(part);
+    return reason === undefined;
+  };
+  try {
+    await readParts(take, stop);
+  } catch {
+    reason ??= BROKEN;
+  }
+  clearTimeout(timer);
+  if (stop.aborted) return LATE;
+  return reason ?? joinBytes(come.take());
+}
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** Reads bytes as text, whose byte order mark stays; `undefined` where they are none. */
+export function decodeUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,402 @@
+/**
+ * Checks the parameters of a call and its content against the description. Most nodes do not: they ignore names that are
+ * misspelt. Patterns are not run: a regular expression from elsewhere is code.
+ *
+ * @module
+ */
+import { problemWith } from "../http/problem-details.ts";
+import { formatJson, parseComparable } from "../json/lossless.ts";
+import { readParts, textOfPart } from "../json/parts.ts";
+import { isEqual, isObject } from "../json/values.ts";
+import type { NodeOperation, NodeParameter, ValueRule } from "../openapi/callable-operations.ts";
+import { parsePercent } from "../percent-decode.ts";
+import { shorten } from "../untrusted-text.ts";
+import { holdsParts } from "./policy.ts";
+
+/** A rule that a value breaks, and at which member. */
+export interface WrongValue {
+  /** The names on the way to it, such as `["vin", "0", "txid"]`. */
+  readonly path: readonly string[];
+  /** What it has to be, such as "must be an integer". */
+  readonly rule: string;
+}
+
+/** How much of a name that somebody made up is told, and of the values that there are. */
+const NAME_MAX = 100, VALUES_MAX = 20;
+
+/** What is made of a rule once, since a body may have half a million values to hold against it. */
+interface Prepared {
+  readonly scalars: ReadonlySet<unknown>;
+  readonly composed: readonly unknown[];
+  readonly mustBeOneOf: string;
+  /** The names of members as the laxest node reads them. */
+  readonly folded: ReadonlySet<string>;
+}
+
+const prepared = new WeakMap<ValueRule, Prepared>();
+
+function prepare(rule: ValueRule): Prepared {
+  let made = prepared.get(rule);
+  if (!made) {
+    const { values = [], properties = {} } = rule;
+    const told = values.slice(0, VALUES_MAX).map((one) => shorten(formatJson(one), NAME_MAX));
+    const more = values.length - told.length;
+    made = {
+      scalars: new Set(values.filter((value) => typeof value !== "object" || value === null)),
+      composed: values.filter((value) => typeof value === "object" && value !== null),
+      mustBeOneOf: `must be one of ${told.join(", ")}${more > 0 ? `, or of ${more} others` : ""}`,
+      folded: new Set(Object.keys(properties).map(fold)),
+    };
+    prepared.set(rule, made);
+  }
+  return made;
+}
+
+/**
+ * Checks a value.
+ *
+ * @param value JSON; a whole number above 2^53 is a `bigint`, a number above all doubles an infinite one
+ * @returns what is wrong first; `undefined` where nothing is
+ */
+export function checkValue(rule: ValueRule, value: unknown): WrongValue | undefined {
+  const wrong = (says: string): WrongValue => ({ path: [], rule: says });
+  const { types, values, anyOf } = rule;
+  if (types && !types.some((type) => isOfType(value, type))) {
+    return wrong(`must be ${types.map(withArticle).join(" or ")}`);
+  }
+  if (values) {
+    const { scalars, composed, mustBeOneOf } = prepare(rule);
+    const isOne = scalars.has(value) || composed.some((one) => isEqual(one, value));
+    if (!isOne) return wrong(mustBeOneOf);
+  }
+  const bound = outOfBounds(rule, value);
+  if (bound) return wrong(bound);
+  const excluded = typeof value === "string" &&
+    rule.excludes?.find((pattern) => holdsParts(value, pattern));
+  if (excluded) return wrong(`must not hold ${excluded}`);
+  if (anyOf?.length === 1) {
+    const only = checkValue(anyOf[0]!, value);
+    if (only) return only;
+  } else if (anyOf?.every((one) => checkValue(one, value) !== undefined)) {
+    return wrong("must be one of its forms");
+  }
+  if (Array.isArray(value)) return rule.items && inItems(rule.items, value);
+  return isObject(value) ? inMembers(rule, value) : undefined;
+}
+
+/** The place of a wrong value, short enough to be told: the names that lead to it, and those before. */
+export const placeOf = ({ path }: WrongValue, ...before: readonly string[]): string =>
+  shorten([...before, ...path].join("."), 3 * NAME_MAX);
+
+/** A name that somebody made up, short enough to be told. */
+export const tellName = (name: string): string => shorten(name, NAME_MAX);
+
+function inItems(rule: ValueRule, items: readonly unknown[]): WrongValue | undefined {
+  for (let at = 0; at < items.length; at++) {
+    const wrong = checkValue(rule, items[at]);
+    if (wrong) return { ...wrong, path: [String(at), ...wrong.path] };
+  }
+  return undefined;
+}
+
+function inMembers(rule: ValueRule, value: Record<string, unknown>): WrongValue | undefined {
+  const { properties = {}, required = [], isClosed } = rule;
+  const missing = required.find((name) => !Object.hasOwn(value, name));
+  if (missing !== undefined) return { path: [missing], rule: "is required" };
+  for (const name of Object.keys(value)) {
+    if (Object.hasOwn(properties, name)) {
+      const wrong = checkValue(properties[name]!, value[name]);
+      if (wrong) return { ...wrong, path: [name, ...wrong.path] };
+    } else if (isClosed || prepare(rule).folded.has(fold(name))) {
+      // Nodes written in Go take a name that differs by its case alone for one that they know.
+      return { path: [tellName(name)], rule: "is not known" };
+    }
+  }
+  return undefined;
+}
+
+/** As Go folds a name: ſ and the sign of kelvin are letters of ASCII then. */
+const fold = (name: string): string => name.replaceAll("\u017f", "s").toLowerCase();
+
+function isOfType(value: unknown, type: string): boolean {
+  const isNumber = typeof value === "number" || typeof value === "bigint";
+  if (type === "integer") return typeof value === "bigint" || Number.isInteger(value);
+  if (type === "number") return isNumber;
+  if (type === "null") return value === null;
+  if (type === "array") return Array.isArray(value);
+  if (type === "object") return isObject(value);
+  const own: string = typeof value;
+  return own === type;
+}
+
+function outOfBounds(rule: ValueRule, value: unknown): string | undefined {
+  const { minimum, maximum, above, below, minLength, maxLength, minItems, maxItems } = rule;
+  if (typeof value === "number" || typeof value === "bigint") {
+    if (minimum !== undefined && value < minimum) return `must be at least ${minimum}`;
+    if (maximum !== undefined && value > maximum) return `must be at most ${maximum}`;
+    if (above !== undefined && value <= above) return `must be above ${above}`;
+    if (below !== undefined && value >= below) return `must be below ${below}`;
+  } else if (typeof value === "string") {
+    const length = (minLength ?? maxLength) === undefined ? 0 : lengthOf(value);
+    if (minLength !== undefined && length < minLength) {
+      return `must have at least ${minLength} characters`;
+    }
+    if (maxLength !== undefined && length > maxLength) {
+      return `must have at most ${maxLength} characters`;
+    }
+  } else if (Array.isArray(value)) {
+    if (minItems !== undefined && value.length < minItems) {
+      return `must have at least ${minItems} items`;
+    }
+    if (maxItems !== undefined && value.length > maxItems) {
+      return `must have at most ${maxItems} items`;
+    }
+  }
+  return undefined;
+}
+
+/** The length of a text in characters, as JSON Schema counts it. */
+function lengthOf(text: string): number {
+  let length = 0;
+  for (const _ of text) length++;
+  return length;
+}
+
+const withArticle = (type: string) =>
+  type === "null" ? "null" : /^[aio]/.test(type) ? `an ${type}` : `a ${type}`;
+
+/** A parameter that is wrong, as RFC 9457 has it in `errors`. The value is not told. */
+export interface WrongParameter {
+  readonly in: string;
+  /** Empty for all of a method's parameters. */
+  readonly name: string;
+  readonly rule: string;
+}
+
+/** Refuses wrong parameters: it says which, and why; never their values. */
+export function refuseParameters(wrong: readonly WrongParameter[]): Response {
+  const [{ name, rule }] = wrong as [WrongParameter];
+  const others = wrong.length - 1;
+  const more = others === 0
+    ? ""
+    : others === 1
+    ? ", and 1 more is wrong"
+    : `, and ${wrong.length < WRONG_MAX ? others : `at least ${others}`} more are wrong`;
+  const subject = name === "" ? "The method" : `The parameter "${name}"`;
+  return problemWith(400, `${subject} ${rule}${more}`, { errors: JSON.stringify(wrong) });
+}
+
+/** How many wrong parameters are told; nobody looks for more. */
+export const WRONG_MAX = 20;
+
+/** A parameter with its text, and what it stands for. */
+interface GivenParameter {
+  readonly parameter: NodeParameter;
+  /** As it is written in a URL or a header, decoded; several of a list that is exploded. */
+  readonly texts: readonly string[];
+  readonly value: unknown;
+}
+
+/** What came of parameters. */
+export interface ReadParameters {
+  readonly given: readonly GivenParameter[];
+  readonly wrong: readonly WrongParameter[];
+}
+
+/**
+ * Reads the parameters of a query.
+ *
+ * @param parameters those that the operation has
+ * @param query without `?`
+ * @param place what the parameters are in: those of a method stand in its query as well
+ */
+export function readQuery(
+  parameters: readonly NodeParameter[],
+  query: string,
+  place: "query" | "body" = "query",
+): ReadParameters {
+  const known = parameters.filter((parameter) => parameter.in === place);
+  if (known.length === 0 && query === "") return NONE;
+  const byName = new Map(known.map((parameter) => [parameter.name, parameter]));
+  const wrong: WrongParameter[] = [];
+  const texts = new Map<string, string[]>();
+  for (const part of query.split("&")) {
+    if (part === "") continue;
+    const at = part.indexOf("=");
+    const name = decode(at < 0 ? part : part.slice(0, at));
+    const text = decode(at < 0 ? "" : part.slice(at + 1));
+    const parameter = name === undefined ? undefined : byName.get(name);
+    const before = parameter && texts.get(parameter.name);
+    const rule = !parameter
+      ? "is not known"
+      : text === undefined
+      ? "must be encoded as UTF-8"
+      : before && !isList(parameter.rule)
+      ? "must stand once"
+      : undefined;
+    if (rule !== undefined) {
+      wrong.push({ in: "query", name: tellName(name ?? "?"), rule });
+      if (wrong.length === WRONG_MAX) break;
+    } // An empty field of a form is none, where it may be left out.
+    else if (text !== "" || parameter!.isRequired) {
+      if (before) before.push(text!);
+      else texts.set(parameter!.name, [text!]);
+    }
+  }
+  return readTexts(known, texts, "query", wrong);
+}
+
+/** Reads the parameters of a path, or those in headers: each has one text, or none. */
+export function readNamed(
+  parameters: readonly NodeParameter[],
+  place: "path" | "header",
+  textOf: (name: string) => string | null | undefined,
+): ReadParameters {
+  const known = parameters.filter((parameter) => parameter.in === place);
+  if (known.length === 0) return NONE;
+  const texts = new Map<string, string[]>();
+  for (const { name } of known) {
+    const text = textOf(name);
+    if (typeof text === "string") texts.set(name, [text]);
+  }
+  return readTexts(known, texts, place, []);
+}
+
+const NONE: ReadParameters = { given: [], wrong: [] };
+
+function readTexts(
+  parameters: readonly NodeParameter[],
+  texts: ReadonlyMap<string, readonly string[]>,
+  place: string,
+  before: readonly WrongParameter[],
+): ReadParameters {
+  const wrong = [...before];
+  const given: GivenParameter[] = [];
+  for (const parameter of parameters) {
+    if (wrong.length === WRONG_MAX) break;
+    const { name, isRequired, rule } = parameter;
+    const found = texts.get(name);
+    if (!found) {
+      if (isRequired && !wrong.some((one) => one.name === name)) {
+        wrong.push({ in: place, name, rule: "is required" });
+      }
+      continue;
+    }
+    const value = valueOf(parameter, found);
+    const fault = checkValue(rule, value);
+    if (fault) {
+      wrong.push({ in: place, name: placeOf(fault, name), rule: fault.rule });
+    } else given.push({ parameter, texts: found, value });
+  }
+  return { given, wrong };
+}
+
+/** What texts stand for, by what the description says that they are. */
+function valueOf({ rule, isExploded }: NodeParameter, texts: readonly string[]): unknown {
+  if (!isList(rule)) return scalarOf(rule, texts[0]!);
+  const items = isExploded ? texts : texts.flatMap((text) => text.split(","));
+  return items.map((text) => scalarOf(rule.items ?? {}, text));
+}
+
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+function scalarOf(rule: ValueRule, text: string): unknown {
+  const types = typesOf(rule);
+  if (!types || types.includes("string")) return text;
+  if ((types.includes("integer") || types.includes("number")) && NUMBER.test(text)) {
+    return parseComparable(text);
+  }
+  if (types.includes("boolean") && (text === "true" || text === "false")) return text === "true";
+  return text;
+}
+
+/** All types that a value may have; `undefined` for any. */
+function typesOf({ types, anyOf, values }: ValueRule): readonly string[] | undefined {
+  if (types) return types;
+  if (anyOf) {
+    const all = anyOf.map(typesOf);
+    return all.every((types) => types !== undefined) ? all.flatMap((types) => types!) : undefined;
+  }
+  return values?.map((value) => typeof value === "bigint" ? "integer" : typeof value);
+}
+
+const isList = (rule: ValueRule): boolean => typesOf(rule)?.includes("array") ?? false;
+
+/** A space is written as a plus as well, as forms do. */
+const decode = (text: string) => parsePercent(text.replaceAll("+", " "));
+
+/**
+ * The parameters of a call, each as JSON: by position or by name. Where nobody knows what a method takes, all of them
+ * as they came.
+ */
+export type Params = readonly string[] | ReadonlyMap<string, string> | string;
+
+/** The parameters of a method, which can be sent if nothing is wrong. */
+export interface CheckedParams {
+  readonly params: Params;
+  readonly wrong: readonly WrongParameter[];
+}
+
+/**
+ * Checks parameters against what a method takes.
+ *
+ * @param given a list or an object as JSON, or each by its name
+ * @param most how many wrong ones are told
+ */
+export function checkParams(
+  { parameters }: NodeOperation,
+  given: string | ReadonlyMap<string, string>,
+  most: number = WRONG_MAX,
+): CheckedParams {
+  if (!parameters) return { params: given, wrong: [] };
+  const wrong: WrongParameter[] = [];
+  const refuse = (name: string, rule: string) => {
+    if (wrong.length < most) wrong.push({ in: "body", name, rule });
+  };
+  const params = typeof given === "string" ? splitParams(parameters, given, refuse) : given;
+  if (!params) return { params: [], wrong };
+  for (const [at, { name, isRequired, rule }] of parameters.entries()) {
+    if (wrong.length === most) break;
+    const text = isNamed(params) ? params.get(name) : params[at];
+    if (text === undefined || (text === "null" && !isRequired)) {
+      if (isRequired) refuse(name, "is required");
+      continue;
+    }
+    const fault = checkValue(rule, parseComparable(text));
+    if (fault) refuse(placeOf(fault, name), fault.rule);
+  }
+  return { params, wrong };
+}
+
+/**
+ * Takes parameters apart that are known: what is unknown is refused, and costs no memory.
+ *
+ * @returns `undefined` where there are too many
+ */
+function splitParams(
+  parameters: readonly NodeParameter[],
+  text: string,
+  refuse: (name: string, rule: string) => void,
+): readonly string[] | ReadonlyMap<string, string> | undefined {
+  const known = new Set(parameters.map(({ name }) => name));
+  const member = (name: string) => {
+    const isKnown = known.has(name);
+    if (!isKnown) refuse(tellName(name), "is not known");
+    return isKnown;
+  };
+  const most = parameters.length;
+  const { items, members, count } = readParts(text, { levels: 1, items: most, member }, DEPTH_MAX);
+  if (items && count > most) {
+    refuse("", `takes at most ${most} parameter${most === 1 ? "" : "s"}, got ${count}`);
+    return undefined;
+  }
+  return items?.map((part) => textOfPart(text, part)) ??
+    new Map([...members!].map(([name, part]) => [name, textOfPart(text, part)]));
+}
+
+/** Tells whether parameters go by their names. */
+export const isNamed = (params: Params): params is ReadonlyMap<string, string> =>
+  params instanceof Map;
+
+/** How many levels a content may have. */
+export const DEPTH_MAX = 64;

@@ -1,0 +1,205 @@
+/**
+ * The guard of calls: who may make one. Pages of other origins are kept away from the node: a page on any site can make
+ * a browser send requests to this machine, so what comes from a browser has to show that it is ours, rather than fail to
+ * show that it is foreign.
+ *
+ * @module
+ */
+import { readPlace, settingOf } from "../node/secrets.ts";
+import type { Permission, PolicyEntry, ResolvedForward } from "./policy.ts";
+import { CODES, type Refusal } from "./response.ts";
+
+/** The place of the operator's token, which opens what not everybody may call. */
+export interface TokenPlace {
+  readonly token_file?: string | undefined;
+  readonly token_env?: string | undefined;
+}
+
+/** The settings of a guard. */
+export type GuardSettings = TokenPlace & Pick<ResolvedForward, "origins">;
+
+/** The parts of a call that are looked at. */
+export interface Caller {
+  readonly request: Request;
+  /** Without `?`. */
+  readonly query: string;
+}
+
+/** Says who may make a call. */
+export interface Guard {
+  /** Says why a page of another origin may not call; `undefined` where it may, and for all else. */
+  refuseOrigin(
+    caller: Pick<Caller, "request">,
+    permission: Permission,
+    what?: string,
+  ): Refusal | undefined;
+  /** Says why a caller may not call an operation; `undefined` where they may. */
+  refuse(caller: Caller, entry: PolicyEntry): Promise<Refusal | undefined>;
+  /** Tells whether the caller shows the token. */
+  hasToken(request: Request): Promise<boolean>;
+}
+
+/**
+ * Makes a guard.
+ *
+ * @param forward says whose pages may call, and where the operator's token is, which is read at each use
+ */
+export function createGuard(forward: GuardSettings): Guard {
+  const { origins } = forward;
+  return {
+    refuseOrigin({ request }, permission, what = "the node") {
+      const allowed = origins === "*" && permission !== "open" ? [] : origins;
+      if (isAllowedCaller(request, allowed)) return undefined;
+      return {
+        ...{ status: 403, code: CODES.notAllowed, setting: "forward.origins" },
+        message: `Pages of other origins may not call ${what}`,
+        more:
+          ", nor may addresses typed in on plain http; the explorer at /v1/spec of this service can",
+      };
+    },
+    async refuse({ request, query }, { operation: { name }, permission, reason }) {
+      if (permission === "open") return undefined;
+      if (permission === "refused") {
+        return {
+          ...{ status: 403, code: CODES.notAllowed, setting: "forward" },
+          message: `${name} is not forwarded: ${reason}`,
+          more: '. The setting "forward" says what is',
+        };
+      }
+      if (hasTokenInQuery(query)) return TOKEN_IN_QUERY;
+      const known = await readToken(forward);
+      if ("reason" in known) return TOKEN_UNKNOWN;
+      if (await isToken(known.token, request.headers.get("authorization"))) return undefined;
+      return {
+        ...{ status: 401, code: CODES.wantsToken, setting: "forward.token_file" },
+        message: `${name} needs the operator's token`,
+        more: ", as Authorization: Bearer",
+        headers: { "www-authenticate": 'Bearer realm="nodeface"' },
+      };
+    },
+    async hasToken({ headers }) {
+      if (!headers.has("authorization")) return false;
+      const known = await readToken(forward);
+      return "token" in known && await isToken(known.token, headers.get("authorization"));
+    },
+  };
+}
+
+/** The refusal of a token in a query, which would stand in logs. */
+export const TOKEN_IN_QUERY: Refusal = {
+  ...{ status: 400, code: CODES.invalidCall },
+  message: "The token is sent as Authorization: Bearer, never in the address",
+};
+
+const TOKEN_UNKNOWN: Refusal = {
+  ...{ status: 503, code: CODES.wantsToken, setting: "forward.token_file" },
+  message: "The operator's token cannot be read now",
+  headers: { "retry-after": "5" },
+};
+
+/** Tells whether a query has a token. */
+export function hasTokenInQuery(query: string): boolean {
+  const parameters = new URLSearchParams(query);
+  return parameters.has("token") || parameters.has("access_token");
+}
+
+/** The form of a token (RFC 6750, section 2.1). */
+const FORM = /^[A-Za-z0-9._~+/-]{32,}=*$/;
+
+/** A token, or why there is none: a line for the operator. */
+export type Token = { readonly token: string } | { readonly reason: string };
+
+/** Reads the token, anew each time. */
+export async function readToken({ token_file, token_env }: TokenPlace): Promise<Token> {
+  const place = token_file === undefined ? { token_env } : { token_file };
+  const { key, name } = settingOf(place);
+  if (key === "") return { reason: "there is no token; set token_file or token_env" };
+  const setting = `forward.${key} ${name}`;
+  const found = await readPlace(place);
+  if ("reason" in found) return { reason: `cannot read ${setting}: ${found.reason}` };
+  const token = found.text.trim();
+  if (token === "") return { reason: `${setting} holds no token` };
+  if (FORM.test(token)) return { token };
+  return { reason: `${setting} must hold 32 or more characters of A-Z, a-z, 0-9, . _ ~ + / and -` };
+}
+
+/**
+ * Tells whether a caller has the token. Digests of equal length are compared, so that the time says nothing of it.
+ *
+ * @param authorization the header, in which any other scheme counts as no token
+ */
+async function isToken(token: string, authorization: string | null): Promise<boolean> {
+  const [, given] = /^bearer +(\S+)$/i.exec(authorization ?? "") ?? [];
+  if (given === undefined) return false;
+  const [a, b] = await Promise.all(
+    [token, given].map(async (text) =>
+      new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text)))
+    ),
+  );
+  let difference = 0;
+  for (let at = 0; at < a!.length; at++) difference |= a![at]! ^ b![at]!;
+  return difference === 0;
+}
+
+/** The header that the explorer sends, and its `curl` lines: it makes browsers ask first. */
+const OWN_HEADER = "x-nodeface";
+
+/**
+ * What only browsers send. `Sec-Fetch-Mode` is not among them: the `fetch` of Node 20 to 26 sends it alone, and
+ * browsers never without `Sec-Fetch-Site` (Fetch Metadata, section 3).
+ */
+const BROWSER_HEADERS = [
+  "origin",
+  "referer",
+  "cookie",
+  "sec-fetch-site",
+  "sec-fetch-dest",
+  "sec-fetch-user",
+  "sec-fetch-storage-access",
+  "sec-ch-ua",
+  "sec-ch-ua-mobile",
+  "sec-ch-ua-platform",
+  "sec-gpc",
+  "sec-purpose",
+  "sec-websocket-key",
+  "sec-websocket-version",
+];
+
+/**
+ * Tells whether a request for a call of the node may be answered. Where a browser says that a page of elsewhere sends it,
+ * the header of our own does not count: a proxy in front may have let that page send it.
+ *
+ * @param origins whose pages may call; `"*"` for any
+ */
+function isAllowedCaller(
+  { method, url, headers }: Pick<Request, "method" | "url" | "headers">,
+  origins: readonly string[] | "*",
+): boolean {
+  const [origin, site] = [headers.get("origin"), headers.get("sec-fetch-site")];
+  if (origin === "null") return false;
+  const destination = headers.get("sec-fetch-dest");
+  const isUsual = destination === null || destination === "empty" ||
+    (destination === "document" && method === "GET" &&
+      headers.get("sec-fetch-mode") === "navigate");
+  if (!isUsual) return false;
+  if (origin !== null && (origins === "*" || origins.includes(origin))) return true;
+  if (site !== null) return site === "same-origin" || site === "none";
+  if (headers.has(OWN_HEADER)) return true;
+  const from = origin ?? headers.get("referer");
+  if (from !== null) {
+    const own = headers.get("host")?.toLowerCase() ?? authorityOf(url);
+    return own !== undefined && authorityOf(from) === own;
+  }
+  return !looksLikeBrowser(headers);
+}
+
+/** Tells whether something in a request is what only browsers send. Each of theirs has at least its `User-Agent`. */
+export function looksLikeBrowser(headers: Pick<Headers, "get" | "has">): boolean {
+  return BROWSER_HEADERS.some((name) => headers.has(name)) ||
+    /^Mozilla\//i.test(headers.get("user-agent") ?? "");
+}
+
+/** The host and port of an origin or a URL, as `Host` has them; `undefined` where it has none. */
+function authorityOf(url: string): string | undefined {
+  return URL.canParse(url) ? new URL(url).host : undefined;
+}

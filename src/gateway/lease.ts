@@ -1,0 +1,339 @@
+/**
+ * What a call holds while it is under way: a slot at the node, its time, its bytes, and the connection with the node's
+ * response. The slot is free when the node is: a client who leaves takes nothing of the node's work away, since most
+ * nodes do not notice.
+ *
+ * @module
+ */
+import { type Bytes, createCollector } from "../bytes.ts";
+import type { Credentials } from "../node/credentials.ts";
+import type { Client, NodeResponse, RequestContent } from "../node/client.ts";
+import type { NodeOperation } from "../openapi/callable-operations.ts";
+import { following, LightSignal, type Signal, withSignal } from "../with-timeout.ts";
+import {
+  type Budget,
+  createBudget,
+  createSemaphore,
+  type Priority,
+  type Purpose,
+  type Room,
+  type Semaphore,
+  SMALL,
+} from "./limits.ts";
+import { sizeText } from "./policy.ts";
+import { UpstreamError } from "./response.ts";
+
+/** The response of the node, of which no more is read than somebody wants. */
+export interface UpstreamResponse {
+  readonly status: number;
+  readonly headers: Pick<Headers, "get">;
+  /** The first bytes, as they came, and whether these are all. */
+  readonly parts: readonly Bytes[];
+  readonly isWhole: boolean;
+  /** How many these are. */
+  readonly size: number;
+  /** Reads the next bytes; `undefined` at the end. Rejects where the response breaks off or is too long. */
+  next(): Promise<Bytes | undefined>;
+}
+
+/** What leases are made of. */
+export interface LeaseOptions {
+  readonly client: Client;
+  /** Gives the node's secret to calls of an operation, or none. */
+  readonly credentials: (operation: NodeOperation) => Promise<Credentials>;
+  /** Times and sizes, in milliseconds and bytes. */
+  readonly timeout: number;
+  readonly limit: number;
+  readonly concurrency: number;
+}
+
+/** Gives leases. */
+export interface Leases {
+  /** @param gone is aborted when the client leaves */
+  open(gone: Signal): Lease;
+  /** How many calls wait for a slot. */
+  readonly waiting: number;
+  /** Sends away who waits, and breaks off what still runs after some seconds; at once where nobody waits for it. */
+  close(): void;
+}
+
+/** How long what is under way may take when the service ends, in milliseconds. */
+const GRACE_MS = 4000;
+
+/** What leases share. */
+interface Pool {
+  readonly options: LeaseOptions;
+  readonly slots: Semaphore;
+  readonly budget: Budget;
+  readonly underWay: Set<Lease>;
+  closing: ReturnType<typeof setTimeout> | undefined;
+}
+
+/** Makes what gives leases. */
+export function createLeases(options: LeaseOptions): Leases {
+  const slots = createSemaphore(options.concurrency);
+  const pool: Pool = {
+    ...{ options, slots, budget: createBudget(), underWay: new Set(), closing: undefined },
+  };
+  const { underWay } = pool;
+  return {
+    open: (gone) => new Lease(pool, gone),
+    get waiting() {
+      return slots.waiting;
+    },
+    close() {
+      slots.close();
+      for (const lease of [...underWay]) if (lease.isLeft) lease.breakOff();
+      if (underWay.size === 0) return;
+      pool.closing ??= setTimeout(
+        () => [...underWay].forEach((lease) => lease.breakOff()),
+        GRACE_MS,
+      );
+    },
+  };
+}
+
+/**
+ * The lease of one call, or of all calls of a batch: the time and the longest response are for all of them. Whoever
+ * opens it disposes of it.
+ */
+export class Lease {
+  readonly #pool: Pool;
+  readonly #gone: Signal;
+  /** The room of the call's own body, and that of the responses. */
+  readonly #body: Room;
+  readonly #room: Room;
+  /** Is aborted when nobody waits for the response, and when the node is not waited for either. */
+  #client: LightSignal | undefined;
+  readonly #node = new LightSignal();
+  #priority: Priority = "open";
+  #isHeavy = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #giveBack = () => {};
+  /** The response that the node has not ended. */
+  #called: Promise<Exchanged> | undefined;
+  /** What is left of the longest response, and what earlier responses of a batch hold. */
+  #left: number;
+  #held = 0;
+  #isHandedOver = false;
+  #isFree = false;
+  #hasEnded = false;
+
+  constructor(pool: Pool, gone: Signal) {
+    this.#pool = pool;
+    this.#gone = gone;
+    this.#body = pool.budget.room();
+    this.#room = pool.budget.room();
+    this.#left = pool.options.limit;
+  }
+
+  /** Whether nobody waits for the response any longer. */
+  get isLeft(): boolean {
+    return this.#client?.aborted ?? this.#gone.aborted;
+  }
+
+  /**
+   * Takes room for the call's own body.
+   *
+   * @returns whether there is room for so many bytes
+   */
+  holdBody(bytes: number, purpose: Purpose): boolean {
+    return this.#body.set(bytes, purpose);
+  }
+
+  /**
+   * Waits for a slot at the node; the time of the call begins.
+   *
+   * @throws {NoSlot} if there is none
+   */
+  async begin(priority: Priority, isHeavy: boolean): Promise<void> {
+    const client = this.#client = following(this.#gone);
+    this.#priority = priority;
+    this.#isHeavy = isHeavy;
+    this.#timer = setTimeout(() => this.#late(), this.#pool.options.timeout);
+    this.#pool.underWay.add(this);
+    this.#giveBack = await this.#pool.slots.take(priority, isHeavy, client);
+    client.addEventListener("abort", () => this.#end());
+  }
+
+  /**
+   * Sends a call.
+   *
+   * @param operation whose secret it gets; a read may be sent again where a kept connection turns out to be closed
+   * @param collect how much of the response is read before this resolves, in bytes
+   * @throws {UpstreamError} if there is no response that can be passed on
+   * @throws {DOMException} `TimeoutError` if the time is over
+   */
+  async send(
+    request: RequestContent,
+    operation: NodeOperation,
+    collect: number,
+  ): Promise<UpstreamResponse> {
+    const { options } = this.#pool;
+    const client = this.#client!;
+    const isRead = operation.access === "read";
+    const credentials = await options.credentials(operation);
+    if (client.aborted) throw client.reason;
+    const isOpen = this.#priority === "open";
+    const purpose = isOpen ? "response" : isRead ? "token" : "write";
+    if (!this.#room.set(this.#held + SMALL, isOpen ? "response" : "token")) {
+      throw new UpstreamError(503, "Too many bytes are under way", true);
+    }
+    const called = this.#called = this.#exchange(request, credentials, isRead, collect, purpose);
+    let response: Exchanged | undefined;
+    try {
+      response = await withSignal(called, client);
+    } finally {
+      if (response?.isWhole ?? !client.aborted) this.#called = undefined;
+    }
+    this.#left -= response.size;
+    if (response.isWhole) this.#room.set(this.#held += response.received, purpose);
+    const { status, headers, parts, isWhole, size, next } = response;
+    return { status, headers, parts, isWhole, size, next: () => withSignal(next(), client) };
+  }
+
+  /**
+   * Hands the bytes of the responses over to a body, and the slot where the node has not said all.
+   *
+   * @returns lets go of them; may be called again
+   */
+  handOver(): () => void {
+    this.#isHandedOver = true;
+    return () => this.#end();
+  }
+
+  /** Lets go of all that was not handed over. */
+  dispose(): void {
+    this.#body.end();
+    if (!this.#isHandedOver) this.#end();
+    // A node that has said all is free for the next call.
+    else if (!this.#called) this.#free();
+  }
+
+  /** Ends the call, since the service does. */
+  breakOff(): void {
+    const reason = new UpstreamError(503, "The service ends");
+    this.#client?.abort(reason);
+    this.#node.abort(reason);
+  }
+
+  /** Sends a call and reads the response: what is short is collected, the rest streams. */
+  async #exchange(
+    request: RequestContent,
+    credentials: Credentials,
+    isRead: boolean,
+    collect: number,
+    purpose: Purpose,
+  ): Promise<Exchanged> {
+    const { client, limit } = this.#pool.options;
+    const left = this.#left;
+    const sent = { ...request, signal: this.#node, isOnce: !isRead };
+    const response = await credentials.exchange(client, sent, ({ response, refusal }) => {
+      // A node without a secret says itself who may do what.
+      if (!refusal || response.status === 403) return response;
+      response.cancel();
+      throw new UpstreamError(502, "The node wants another secret", true);
+    });
+    const { status, headers } = response;
+    let size = 0;
+    const next = async () => {
+      const part = await response.next();
+      size += part?.byteLength ?? 0;
+      // What stands around chunks counts where there is more of it than of any that are worth it.
+      if (size > left || response.received() > left * 1.125 + SMALL) {
+        response.cancel();
+        throw new UpstreamError(502, tooLong(limit));
+      }
+      return part;
+    };
+    const drain = async () => {
+      try {
+        while (await next());
+      } catch {
+        // It has ended as well.
+      }
+    };
+    try {
+      const refusal = refusalOf(response, limit, left);
+      if (refusal !== undefined) throw new UpstreamError(502, refusal);
+      const come = createCollector();
+      let isWhole = false;
+      while (!isWhole && size <= Math.min(collect, left)) {
+        const part = await next();
+        // Nothing is kept that nobody waits for.
+        if (this.isLeft) break;
+        const bytes = this.#held + Math.max(response.received(), SMALL);
+        if (!part) isWhole = true;
+        else if (this.#room.set(bytes, purpose)) come.push(part);
+        else throw new UpstreamError(503, "Too many bytes are under way");
+      }
+      const received = response.received();
+      const parts = this.isLeft ? [] : come.take();
+      return { status, headers, parts, isWhole, size, received, next, drain };
+    } catch (error) {
+      response.cancel();
+      throw error;
+    }
+  }
+
+  #late(): void {
+    // Who was given a response may have dropped it without a word.
+    if (this.#isFree) return this.#room.end();
+    const reason = new DOMException("The call takes too long", "TimeoutError");
+    const stop = () => this.#node.abort(reason);
+    // What is heavy goes on at most nodes, whoever has left.
+    if (this.#isHeavy) this.#timer = setTimeout(stop, this.#pool.options.timeout);
+    this.#client?.abort(reason);
+    if (!this.#isHeavy) stop();
+  }
+
+  #free(): void {
+    this.#isFree = true;
+    this.#giveBack();
+    const { underWay, closing } = this.#pool;
+    underWay.delete(this);
+    if (underWay.size === 0) clearTimeout(closing);
+  }
+
+  /** Lets go of the responses, and gives back the slot when the node has said all. */
+  #end(): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    const finish = () => {
+      clearTimeout(this.#timer);
+      this.#free();
+    };
+    const drop = (response?: Exchanged) => {
+      this.#room.end();
+      return response?.drain();
+    };
+    if (this.#called) return void this.#called.then(drop, () => drop()).then(finish);
+    this.#room.end();
+    finish();
+  }
+}
+
+interface Exchanged extends UpstreamResponse {
+  /** How many bytes have come on the wire. */
+  readonly received: number;
+  /** Reads the rest, up to the limit, and keeps nothing of it; resolves when the node has said all. */
+  drain(): Promise<void>;
+}
+
+const tooLong = (limit: number) =>
+  `The response of the node is longer than ${
+    sizeText(limit)
+  }; "forward.limit" sets how long it may be`;
+
+/** Says why a response is not read; `undefined` where it is. */
+function refusalOf(
+  { status, headers }: NodeResponse,
+  limit: number,
+  left: number,
+): string | undefined {
+  if (status >= 300 && status < 400) return "The node redirects, which is not followed";
+  const coding = headers.get("content-encoding")?.toLowerCase() ?? "identity";
+  if (coding !== "identity") return "The node encodes its answer, though nobody asked for that";
+  const length = headers.get("content-length") ?? "";
+  return /^\d+$/.test(length) && Number(length) > left ? tooLong(limit) : undefined;
+}

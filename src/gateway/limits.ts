@@ -1,0 +1,204 @@
+/**
+ * The limits of calls: how many are at the node at a time and who waits, how many bytes are under way, and how much is
+ * read at a time. A node is the scarce part.
+ *
+ * @module
+ */
+import type { Signal } from "../with-timeout.ts";
+
+/** How many calls wait for a slot at the most. */
+const WAITING_MAX = 64;
+
+/** How long a call waits for a slot, in milliseconds. */
+const WAIT_MAX = 5000;
+
+/** There is no slot, and there will be none soon. */
+export class NoSlot extends Error {
+  override name = "NoSlot";
+}
+
+/** Who wants a slot: anybody, or a caller with the token, who does not wait behind the others. */
+export type Priority = "open" | "token";
+
+/** Gives slots at the node. */
+export interface Semaphore {
+  /**
+   * Takes a slot.
+   *
+   * @param isHeavy of these there is one at a time
+   * @returns gives it back; may be called again
+   * @throws {NoSlot} if there is none in time, or `signal` is aborted
+   */
+  take(priority: Priority, isHeavy: boolean, signal: Signal): Promise<() => void>;
+  /** How many calls wait. */
+  readonly waiting: number;
+  /** Sends away all who wait, and all who come. */
+  close(): void;
+}
+
+interface Waiting {
+  readonly isHeavy: boolean;
+  give(): void;
+  fail(): void;
+}
+
+/**
+ * Makes the slots.
+ *
+ * @param count how many calls may be at the node; there is one more for those with the token
+ */
+export function createSemaphore(count: number): Semaphore {
+  let taken = 0;
+  let isHeavyTaken = false;
+  let isClosed = false;
+  const queues: Record<Priority, Set<Waiting>> = { token: new Set(), open: new Set() };
+
+  const isFree = (priority: Priority, isHeavy: boolean) =>
+    taken < (priority === "token" ? count + 1 : count) && !(isHeavy && isHeavyTaken);
+
+  const occupy = (isHeavy: boolean): () => void => {
+    taken++;
+    if (isHeavy) isHeavyTaken = true;
+    let isBack = false;
+    return () => {
+      if (isBack) return;
+      isBack = true;
+      taken--;
+      if (isHeavy) isHeavyTaken = false;
+      serve();
+    };
+  };
+
+  /** Gives what is free to those who wait; a heavy call does not hold up the light ones behind it. */
+  const serve = () => {
+    for (const priority of ["token", "open"] as const) {
+      for (const waiting of queues[priority]) {
+        if (isFree(priority, waiting.isHeavy)) waiting.give();
+      }
+    }
+  };
+
+  return {
+    get waiting() {
+      return queues.open.size + queues.token.size;
+    },
+    async take(priority, isHeavy, signal) {
+      if (isClosed || signal.aborted) throw new NoSlot("closed");
+      const queue = queues[priority];
+      const isNext = queue.size === 0 || [...queue].every((other) => other.isHeavy !== isHeavy);
+      if (isNext && isFree(priority, isHeavy)) return occupy(isHeavy);
+      if (queue.size >= WAITING_MAX) throw new NoSlot("the queue is full");
+      return await new Promise((resolve, reject) => {
+        const end = () => {
+          clearTimeout(timer);
+          signal.removeEventListener("abort", waiting.fail);
+          queue.delete(waiting);
+        };
+        const waiting: Waiting = {
+          isHeavy,
+          give() {
+            end();
+            resolve(occupy(isHeavy));
+          },
+          fail() {
+            end();
+            reject(new NoSlot("no slot in time"));
+          },
+        };
+        const timer = setTimeout(waiting.fail, WAIT_MAX);
+        signal.addEventListener("abort", waiting.fail);
+        queue.add(waiting);
+      });
+    },
+    close() {
+      isClosed = true;
+      for (const waiting of [...queues.token, ...queues.open]) waiting.fail();
+    },
+  };
+}
+
+/** How many bytes there may be. */
+const BYTES_MAX = 128 * 1024 * 1024;
+
+/** What is taken for a response before its call is sent; who has no more than that finds room longer, in bytes. */
+export const SMALL = 16_384;
+
+/**
+ * Up to which part of all bytes room is found. The last quarter is for who has the token. A write with the token that
+ * was carried out gets its response whatever there is.
+ */
+const SHARES: Readonly<Record<Purpose, number>> = {
+  body: 0.25,
+  response: 0.625,
+  token: 1,
+  write: Infinity,
+};
+const SHARE_OF_SMALL = 0.75;
+
+/** What bytes are taken for. */
+export type Purpose = "body" | "response" | "token" | "write";
+
+/** The bytes of one call. */
+export interface Room {
+  /**
+   * Takes or gives back some, so that it has so many.
+   *
+   * @returns whether there is room; with less than before there always is
+   */
+  set(bytes: number, purpose: Purpose): boolean;
+  /** Gives all back, for good. May be called again. */
+  end(): void;
+}
+
+/** Gives room to calls. */
+export interface Budget {
+  room(): Room;
+}
+
+/**
+ * Makes what gives room to calls. Who has little finds room where who has much does not, so that a few long responses do
+ * not shut all others out.
+ */
+export function createBudget(most: number = BYTES_MAX): Budget {
+  let taken = 0;
+  return {
+    room() {
+      let held = 0;
+      let hasEnded = false;
+      return {
+        set(bytes, purpose) {
+          const more = hasEnded ? 0 : bytes - held;
+          const share = Math.max(SHARES[purpose], bytes <= SMALL ? SHARE_OF_SMALL : 0);
+          if (more > 0 && taken + more > most * share) return false;
+          taken += more;
+          held += more;
+          return true;
+        },
+        end() {
+          hasEnded = true;
+          taken -= held;
+          held = 0;
+        },
+      };
+    },
+  };
+}
+
+/** A content that is read in less than about a millisecond, in bytes. */
+const AT_ONCE = 32_768;
+
+let last: Promise<unknown> = Promise.resolve();
+
+const pause = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
+
+/**
+ * Reads a content: a large one after those that came before, and after a pause in which small ones are answered.
+ *
+ * @param size in bytes
+ */
+export function inTurn<T>(size: number, read: () => T | Promise<T>): T | Promise<T> {
+  if (size <= AT_ONCE) return read();
+  const done = last.then(read);
+  last = done.then(pause, pause);
+  return done;
+}

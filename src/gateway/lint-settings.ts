@@ -1,0 +1,175 @@
+/**
+ * What is wrong, or dangerous, in what an operator allows.
+ *
+ * @module
+ */
+import { warnOfReaders } from "../file-access.ts";
+import { isLoopback } from "../http/hosts.ts";
+import { isEqual } from "../json/values.ts";
+import { didYouMean, nearest } from "../nearest.ts";
+import type { NodeOperation } from "../openapi/callable-operations.ts";
+import { quote, shorten } from "../untrusted-text.ts";
+import { readToken } from "./guard.ts";
+import { clashesWith, matchOf, type NameMatch, READS, type ResolvedForward } from "./policy.ts";
+
+/** Something to tell an operator. */
+export interface Diagnostic {
+  /** An error keeps calls from working as they were meant to; a note is worth knowing. */
+  readonly level: "error" | "warn";
+  /** A line. */
+  readonly message: string;
+}
+
+/** What is known besides of the service. */
+export interface ServiceFacts {
+  /** The host names that are answered for. */
+  readonly hosts: readonly string[] | "*";
+  /** Where the node answers. */
+  readonly url: string | undefined;
+  /** Where the service listens, if that is known. */
+  readonly listening?: { readonly host: string; readonly port: number } | undefined;
+}
+
+/** Finds what is wrong with the names in the settings, by the operations that there are. */
+export function lintNames(
+  operations: readonly NodeOperation[],
+  forward: ResolvedForward,
+): Diagnostic[] {
+  return namesIn(forward).flatMap(({ list, name }) => {
+    const found = lintName(operations, list, name);
+    return found.map(([level, what]) => ({
+      level,
+      message: `forward.${list} names ${quote(name)}, ${what}`,
+    }));
+  });
+}
+
+function lintName(
+  operations: readonly NodeOperation[],
+  list: "open" | "with_token",
+  name: string,
+): [Diagnostic["level"], string][] {
+  const meant = { name: [], operationId: [], pattern: [] } as Record<NameMatch, NodeOperation[]>;
+  for (const operation of operations) {
+    const match = matchOf(name, operation);
+    if (match) meant[match].push(operation);
+  }
+  const isOpen = list === "open";
+  const foreign = (of: NameMatch) => meant[of].filter(({ isForeign }) => isForeign);
+  const closed = (of: readonly NodeOperation[]) =>
+    of.filter(({ access }) => access === "write" || access === "secret");
+  const named = [...meant.name, ...meant.operationId];
+  if (named.length === 0 && meant.pattern.length === 0) {
+    const names = operations.flatMap(({ name, operationId, isForeign }) =>
+      isForeign ? [name] : [name, operationId ?? name]
+    );
+    const right = didYouMean(nearest(name, names));
+    return [["error", `an operation that the description does not have${right}`]];
+  }
+  const covered = foreign("pattern");
+  if (covered.length > 0) {
+    return [["error", `and * opens nothing that the network describes; write ${lines(covered)}`]];
+  }
+  const found: [Diagnostic["level"], string][] = [];
+  const moved = foreign("operationId");
+  if (moved.length > 0 && !(isOpen && meant.name.length > 0)) {
+    const what =
+      "an operationId, which whoever serves the description can give to another operation";
+    found.push([isOpen ? "error" : "warn", `${what}; write ${lines(moved)}`]);
+  }
+  const [marked] = isOpen ? closed(named) : [];
+  if (marked) {
+    found.push(["error", `which is marked ${marked.access}: it can stand under with_token alone`]);
+  }
+  const omitted = closed(meant.pattern);
+  if (omitted.length > 0) {
+    found.push(["warn", `and * covers nothing marked write or secret: not ${lines(omitted)}`]);
+  }
+  return found;
+}
+
+/** The names in the settings, each with the list that it stands in. */
+function namesIn(settings: ResolvedForward): { list: "open" | "with_token"; name: string }[] {
+  return (["open", "with_token"] as const).flatMap((list) =>
+    settings[list].filter((name) => name !== READS).map((name) => ({ list, name }))
+  );
+}
+
+/** How many operations a message names. */
+const OPERATIONS_MAX = 10;
+
+/** Operations as they are written in the settings. */
+function lines(operations: readonly NodeOperation[]): string {
+  const names = operations.slice(0, OPERATIONS_MAX).map(({ name }) => quote(shorten(name, 200)));
+  const more = operations.length - names.length;
+  return `${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+/**
+ * Makes what checks names each time that a description was read: it tells what it has not told of the one before,
+ * and which names have come to mean another operation.
+ */
+export function createNameWatch(
+  forward: ResolvedForward,
+): (operations: readonly NodeOperation[]) => Diagnostic[] {
+  let told = new Set<string>();
+  const before = new Map<string, readonly NodeOperation[]>();
+  return (operations) => {
+    const found = lintNames(operations, forward);
+    const news = found.filter(({ message }) => !told.has(message));
+    told = new Set(found.map(({ message }) => message));
+    for (const { list, name } of namesIn(forward)) {
+      const now = operations.filter((operation) => matchOf(name, operation));
+      const was = before.get(name) ?? now;
+      if (now.length === 0) continue;
+      before.set(name, now);
+      if (isEqual(now.map(({ name }) => name), was.map(({ name }) => name))) continue;
+      const change = `which now means ${lines(now)}; before, it meant ${lines(was)}`;
+      news.push({ level: "warn", message: `forward.${list} names ${quote(name)}, ${change}` });
+    }
+    return news;
+  };
+}
+
+/** Finds what is wrong with the settings whatever the operations are. */
+export async function lintSettings(
+  settings: ResolvedForward,
+  { hosts, url, listening }: ServiceFacts,
+): Promise<Diagnostic[]> {
+  const { open, with_token: withToken } = settings;
+  const found: Diagnostic[] = [];
+  const add = (level: Diagnostic["level"], message: string) => found.push({ level, message });
+  for (const { key, message } of clashesWith(settings, { hosts, hasNode: url !== undefined })) {
+    add("error", `${key} ${message}`);
+  }
+  if (withToken.length > 0) {
+    const token = await readToken(settings);
+    if ("reason" in token) add("error", token.reason);
+    const file = settings.token_file;
+    const warning = file && await warnOfReaders("forward.token_file", file);
+    if (warning) add("warn", warning);
+  }
+  if (url !== undefined && listening && isSelf(url, listening)) {
+    add("error", `node.url ${url} is where this service listens itself`);
+  }
+  const isFar = listening && !isLoopback(listening.host);
+  if (isFar && open.length > 0) {
+    add("warn", `anybody who reaches ${listening.host} may call what forward.open names`);
+  }
+  if (isFar && withToken.length > 0) {
+    add(
+      "warn",
+      "the token crosses the network in plain http, unless a proxy with TLS stands before",
+    );
+  }
+  return found;
+}
+
+function isSelf(url: string, { host, port }: { host: string; port: number }): boolean {
+  const { hostname, port: nodePort, protocol } = new URL(url);
+  const at = nodePort === "" ? (protocol === "https:" ? 443 : 80) : Number(nodePort);
+  if (at !== port) return false;
+  const isAny = ["0.0.0.0", "::", "[::]"].includes(host);
+  return hostname === host || hostname === `[${host}]` ||
+    (isLoopback(hostname) && (isAny || isLoopback(host)));
+}

@@ -1,0 +1,196 @@
+/**
+ * Finds the operation of a path of the node. A path is matched against templates; its parameters are decoded once,
+ * and checked. What is found goes on to the node byte for byte as it came.
+ *
+ * @module
+ */
+import { normalizePath, parsePathTemplate } from "../http/path-template.ts";
+import type { MultiSegment } from "../kinds/marks.ts";
+import { memoize } from "../lazy.ts";
+import { decodePercent, parsePercent } from "../percent-decode.ts";
+import type { PolicyEntry } from "./policy.ts";
+
+/** The operation that a path stands for. */
+export interface PathMatch {
+  readonly entry: PolicyEntry;
+  /** The decoded parameters, by name. */
+  readonly parameters: ReadonlyMap<string, string>;
+  /** The parameter that holds what none may hold, and the rule. */
+  readonly fault?: { readonly name: string; readonly rule: string } | undefined;
+  /** Tells whether a lenient server may take the path for one of another operation. */
+  isTakenByOther(): boolean;
+}
+
+/** Matches paths. */
+export interface PathTable {
+  /**
+   * Finds the operation of a path, or the methods that the path has in place of this one.
+   *
+   * @param path as it came, percent-encoded
+   * @returns nothing where no template fits
+   */
+  match(path: string, method: string): PathMatch | { readonly methods: string[] } | undefined;
+}
+
+/** The longest parameter that does not span segments, in characters. */
+const LENGTH_MAX = 256;
+
+/** What parsers change or take for a separator, what stands for bytes that were no UTF-8, and control characters. */
+const FORBIDDEN =
+  /[\\\p{Cc}\u2024\u2025\u2044\u2215\u2216\u29f5\u29f8\u29f9\ufe52\ufe68\uff0e\uff0f\uff3c\ufffd]/u;
+
+/** Stands for an encoded slash that the node tells from a plain one; no parameter may hold it. */
+const OPAQUE_SLASH = "\0";
+
+interface Compiled {
+  readonly entry: PolicyEntry;
+  readonly names: readonly string[];
+  /** What stands between names, decoded. */
+  readonly literals: readonly string[];
+  readonly multiSegment: ReadonlyMap<string, MultiSegment | undefined>;
+  readonly rank: string;
+  match(path: string): readonly string[] | undefined;
+  /** Matches a path as {@linkcode foldPath} returns it. */
+  matchFolded(path: string): readonly string[] | undefined;
+}
+
+/** Makes the table of operations that have paths. */
+export function createPathTable(policy: readonly PolicyEntry[]): PathTable {
+  const compiled = policy.filter(({ operation }) => !operation.isMethod).map(compile)
+    .sort((a, b) => a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0);
+  const fitting = memoize((path) => compiled.filter((one) => one.match(path)));
+  const fittingFolded = memoize((path) => {
+    const folded = foldPath(path);
+    return compiled.filter((one) => one.matchFolded(folded));
+  });
+  const isTaken = (own: Compiled, path: string, isSure: boolean) =>
+    takersOf(own, fittingFolded(path), isSure).length > 0;
+  return {
+    match(path, method) {
+      if (!isPlain(path)) return undefined;
+      const normal = normalizePath(path);
+      const fits = fitting(normal);
+      if (fits.length === 0) return undefined;
+      const own = fits.find((one) => methodOf(one) === method);
+      const takers = own ? takersOf(own, fits, true) : fits;
+      if (!own || takers.length > 0) return { methods: [...new Set(takers.map(methodOf))] };
+      const { entry, names, literals, multiSegment } = own;
+      const texts = own.match(normal)!;
+      return {
+        entry,
+        ...readParameters(own, texts),
+        isTakenByOther() {
+          const isOpaque = (text: string, at: number) =>
+            multiSegment.get(names[at]!) === "encoded" && text.includes("%2F");
+          const readBy = (slash: string) =>
+            literals.map((literal, at) => {
+              const text = texts[at] ?? "";
+              return literal +
+                decodePercent(isOpaque(text, at) ? text.replaceAll("%2F", slash) : text);
+            }).join("");
+          // The mark may be wrong, or of somebody else: nothing that is closed is reached by it.
+          return isTaken(own, readBy(OPAQUE_SLASH), true) ||
+            (texts.some(isOpaque) && isTaken(own, readBy("/"), false));
+        },
+      };
+    },
+  };
+}
+
+/** Whether a path has nothing that is read in two ways: dot segments, empty ones, backslashes, `;`. */
+function isPlain(path: string): boolean {
+  if (!/^\/[\w.~!$&'()*+,=:@%/-]*$/.test(path)) return false;
+  if (path.includes("//")) return false;
+  return !path.split("/").some((part) => /^(?:\.|%2e){1,2}$/i.test(part));
+}
+
+function compile(entry: PolicyEntry): Compiled {
+  const { path, parameters = [] } = entry.operation;
+  const inPath = parameters.filter((parameter) => parameter.in === "path");
+  const multiSegment = new Map(inPath.map(({ name, multiSegment }) => [name, multiSegment]));
+  const spans = (name: string) => multiSegment.get(name) === true;
+  const { names, rank, match } = parsePathTemplate(path, spans);
+  const folded = parsePathTemplate(
+    path.replace(/\/$/, ""),
+    spans,
+    (literal) => fold(decodePercent(literal)),
+  );
+  const literals = path.split(/\{[^{}]*\}/).map(decodePercent);
+  return { entry, names, literals, multiSegment, rank, match, matchFolded: folded.match };
+}
+
+const methodOf = ({ entry }: Compiled): string => entry.operation.method;
+
+const CLOSED = { open: 0, token: 1, refused: 2 } as const;
+
+/**
+ * Finds the operations to which a path belongs rather than to one that fits as well: those of more specific templates
+ * that have the same method, or another one and are more closed. A node may look at the path alone.
+ *
+ * @param fits what the path fits, the most specific first
+ * @param isSure whether the node reads the path in this way; if not, what is as open as this one may have it
+ */
+function takersOf(own: Compiled, fits: readonly Compiled[], isSure: boolean): Compiled[] {
+  const at = fits.findIndex(({ rank }) => rank === own.rank);
+  if (at === 0) return [];
+  const before = at < 0 ? fits : fits.slice(0, at);
+  const hasMethod = (one: Compiled) => methodOf(one) === methodOf(own);
+  const ranks = new Set(before.filter(hasMethod).map(({ rank }) => rank));
+  return before.filter((one) => {
+    const isMoreClosed = CLOSED[one.entry.permission] > CLOSED[own.entry.permission];
+    if (hasMethod(one)) return isSure || isMoreClosed;
+    return isMoreClosed && !ranks.has(one.rank);
+  });
+}
+
+/** Decodes the parameters, and says which one holds what none may hold. */
+function readParameters(
+  { names, multiSegment }: Compiled,
+  texts: readonly string[],
+): Pick<PathMatch, "parameters" | "fault"> {
+  const parameters = new Map<string, string>();
+  for (const [at, name] of names.entries()) {
+    const value = parsePercent(texts[at]!);
+    const rule = value === undefined
+      ? "must be encoded as UTF-8"
+      : faultOf(value, multiSegment.get(name));
+    if (rule !== undefined) return { parameters, fault: { name, rule } };
+    parameters.set(name, value!);
+  }
+  return { parameters };
+}
+
+function faultOf(value: string, multiSegment: MultiSegment | undefined): string | undefined {
+  if (multiSegment !== true && value.length > LENGTH_MAX) {
+    return `must have at most ${LENGTH_MAX} characters`;
+  }
+  // Some nodes and disks take compatible characters for one another: full-width dots, a/c in one character.
+  const plain = value.normalize("NFKC");
+  const parts = plain.split("/");
+  if (parts.map(readSegment).some((part) => part === "." || part === "..")) {
+    return "must not be . or ..";
+  }
+  if (multiSegment === true && parts.includes("")) return "must not have empty segments";
+  if (!multiSegment && value.includes("/")) {
+    return "must not hold slashes; x-multi-segment in the description allows them";
+  }
+  return FORBIDDEN.test(value) || plain.includes("\\") ||
+      parts.length > value.split("/").length
+    ? "must not hold slashes, backslashes or control characters"
+    : undefined;
+}
+
+/**
+ * Reads a decoded path as the most lenient server does: without what follows `;`, `?` or `#`, spaces around segments
+ * and empty segments; compatible characters and letters of either case are the same.
+ */
+const foldPath = (path: string): string =>
+  fold(path).split("/").map(readSegment).filter((segment) => segment !== "")
+    .map((segment) => `/${segment}`).join("");
+
+const readSegment = (segment: string): string => segment.split(/[;?#]/, 1)[0]!.trim();
+
+/** By way of capitals, as there are letters, such as ı, whose small form is another letter's. */
+const fold = (text: string): string =>
+  text.normalize("NFKC").replaceAll(/\p{Cf}/gu, "").replaceAll("+", " ").toUpperCase()
+    .toLowerCase();

@@ -1,0 +1,264 @@
+/**
+ * The policy of calls: what an operator allows to be called at the node, and what that means for each operation. It is
+ * decided once, when the description or the settings change; all that calls, shows or lists operations looks it up.
+ *
+ * @module
+ */
+import type { NodeOperation } from "../openapi/callable-operations.ts";
+
+/** What `forward` may be in short: nothing, or what is marked as a read. */
+export const FORWARDS = ["off", "reads"] as const;
+
+/** What else people write for these. */
+export const FORWARD_ALIASES: Readonly<Record<string, (typeof FORWARDS)[number]>> = {
+  ...{ true: "reads", on: "reads", yes: "reads", read: "reads" },
+  ...{ false: "off", no: "off", none: "off" },
+};
+
+/** How calls of the node are forwarded, in the form of the configuration file. */
+export interface ForwardSettings {
+  /**
+   * What may be called without a token: `reads`, or operations by name, in which `*` stands for any part, but not for
+   * what is marked `write` or `secret`. A name is that of a method, an `operationId`, or a method of HTTP with a
+   * template of a path, as in `GET /blocks/*`. Where the description is read by HTTP there is neither `*` nor an
+   * `operationId`, since whoever serves it decides what these mean.
+   */
+  open?: readonly string[] | undefined;
+  /** What may be called with the token, in the same form. */
+  with_token?: readonly string[] | undefined;
+  /** The file that holds the token. */
+  token_file?: string | undefined;
+  /** The environment variable that holds the token. */
+  token_env?: string | undefined;
+  /** The origins whose pages may call; `"*"`, for what is open alone. @default [] */
+  origins?: readonly string[] | "*" | undefined;
+  /** For the whole answer. @default "30s" */
+  timeout?: string | undefined;
+  /** The longest answer. @default "32MiB" */
+  limit?: string | undefined;
+  /** How many calls may be at the node at a time. @default 8 */
+  concurrency?: number | undefined;
+}
+
+/** What may be called. */
+export type Forward = typeof FORWARDS[number] | ForwardSettings;
+
+/** The name of all that is marked as a read. */
+export const READS = "reads";
+
+/** The settings with their defaults. */
+export interface ResolvedForward extends Pick<ForwardSettings, "token_file" | "token_env"> {
+  readonly open: readonly string[];
+  readonly with_token: readonly string[];
+  readonly origins: readonly string[] | "*";
+  readonly timeout: string;
+  readonly limit: string;
+  readonly concurrency: number;
+}
+
+/** Gives the settings their defaults, those said in short too; `undefined` where nothing is forwarded. */
+export function resolveForward(forward: ForwardSettings | "reads"): ResolvedForward;
+export function resolveForward(forward: Forward | undefined): ResolvedForward | undefined;
+export function resolveForward(forward: Forward | undefined): ResolvedForward | undefined {
+  if (forward === undefined || forward === "off") return undefined;
+  const settings = forward === READS ? { open: [READS] } : forward;
+  const { open = [], with_token = [], origins = [], token_file, token_env } = settings;
+  const { timeout, limit, concurrency } = settings;
+  return {
+    ...{ open, with_token, origins, token_file, token_env },
+    timeout: timeout ?? FORWARD_DEFAULTS.timeout,
+    limit: limit ?? FORWARD_DEFAULTS.limit,
+    concurrency: concurrency ?? FORWARD_DEFAULTS.concurrency,
+  };
+}
+
+/** What else is set, as far as calls depend on it. */
+export interface Surroundings {
+  /** The host names that are answered for. */
+  readonly hosts: readonly string[] | "*";
+  /** Whether it is said where the node answers; `undefined` where something else may say it. */
+  readonly hasNode: boolean | undefined;
+}
+
+/** What does not go together with `forward`: the setting, and what is wrong with it. */
+export function* clashesWith(
+  settings: Pick<ResolvedForward, "origins"> | undefined,
+  { hosts, hasNode }: Surroundings,
+): Generator<{ readonly key: "hosts" | "forward"; readonly message: string }> {
+  if (!settings) return;
+  if (hosts === "*") {
+    yield {
+      key: "hosts",
+      message: 'cannot be "*" where calls are forwarded; name the hosts that are served',
+    };
+  }
+  if (settings.origins === "*" && (hosts === "*" || hosts.length === 0)) {
+    yield { key: "forward", message: 'has origins: "*", which wants hosts to be named' };
+  }
+  if (hasNode === false) {
+    yield { key: "forward", message: "needs node.url: there is nothing to call" };
+  }
+}
+
+/** What holds where nothing is said. */
+export const FORWARD_DEFAULTS = { timeout: "30s", limit: "32MiB", concurrency: 8 } as const;
+
+/** A size as it is written: `500KiB`, `32MiB`. */
+export const SIZE_FORM: RegExp = /^(\d+(?:\.\d+)?)(B|KiB|MiB|GiB)$/;
+
+const UNITS: Readonly<Record<string, number>> = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
+
+/** A size in bytes. */
+export function bytesOf(size: string): number {
+  const [, number = "0", unit = "B"] = SIZE_FORM.exec(size) ?? [];
+  return Math.round(Number(number) * UNITS[unit]!);
+}
+
+/** A size in bytes as people read it: `32 MiB`. */
+export function sizeText(bytes: number): string {
+  const unit = ["GiB", "MiB", "KiB"].find((unit) =>
+    bytes >= UNITS[unit]! && bytes % UNITS[unit]! === 0
+  );
+  return unit === undefined ? `${bytes} bytes` : `${bytes / UNITS[unit]!} ${unit}`;
+}
+
+/** The methods of HTTP that are forwarded, where the node has them. OPTIONS is this service's own. */
+export const CALL_METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
+
+/** Who may call an operation: anybody, callers with the token, or nobody. */
+export type Permission = "open" | "token" | "refused";
+
+/** The permission for an operation, and why. */
+interface Decision {
+  readonly permission: Permission;
+  /** A clause, such as "it is a read". */
+  readonly reason: string;
+}
+
+/** An operation with its permission. */
+export interface PolicyEntry extends Decision {
+  readonly operation: NodeOperation;
+}
+
+/**
+ * Decides of operations.
+ *
+ * @param forward what the operator allows
+ */
+export function decide(
+  operations: readonly NodeOperation[],
+  forward: Pick<ResolvedForward, "open" | "with_token"> | undefined,
+): PolicyEntry[] {
+  return operations.map((operation) => ({ operation, ...decideOne(operation, forward) }));
+}
+
+function decideOne(
+  operation: NodeOperation,
+  settings: Parameters<typeof decide>[1],
+): Decision {
+  const refused = (reason: string): Decision => ({ permission: "refused", reason });
+  if (!settings) return refused("forward is off");
+  if (!CALL_METHODS.includes(operation.method)) {
+    return refused(`${operation.method} is never forwarded`);
+  }
+  if (operation.isStreaming) return refused("its answer does not end, or waits");
+  if (operation.obstacle !== undefined) return refused(operation.obstacle);
+  const { open, with_token: withToken } = settings;
+  const { access, isForeign } = operation;
+  const isRead = access === "read";
+  const isClosed = access === "write" || access === "secret";
+  const byToken = matchesOf(withToken, operation);
+  // What needs the token in one place and none in another needs it.
+  if (
+    byToken.some((match) => match !== "pattern" || !(isClosed || isForeign)) ||
+    (isRead && withToken.includes(READS) && !open.includes(READS))
+  ) {
+    return { permission: "token", reason: "with_token names it" };
+  }
+  if (byToken.length > 0) {
+    return refused(
+      isForeign
+        ? "with_token covers it with a *, which opens nothing that the network describes"
+        : `it is marked ${access}, which with_token has to name without a *`,
+    );
+  }
+  const byOpen = matchesOf(open, operation);
+  if (isClosed && byOpen.length > 0) {
+    return refused(`it is marked ${access}, which with_token alone can allow`);
+  }
+  if (byOpen.some((match) => match === "name" || !isForeign)) {
+    return { permission: "open", reason: "open names it" };
+  }
+  if (isRead && open.includes(READS)) return { permission: "open", reason: "it is a read" };
+  if (isRead) return refused("reads are not open");
+  if (access === "write") return refused("it may change something; with_token can allow it");
+  if (access === "secret") return refused("it shows what is private; with_token can allow it");
+  return refused("nobody says that it only reads; open or with_token can allow it by name");
+}
+
+/**
+ * Which part of an operation a name of the settings means. Whoever serves a description gives operationIds and makes
+ * paths that fit a pattern; a method's name, or a method of HTTP with a path, is what the node is asked for.
+ */
+export type NameMatch = "name" | "operationId" | "pattern";
+
+/** How names of the settings mean an operation; empty where none does. */
+function matchesOf(names: readonly string[], operation: NodeOperation): NameMatch[] {
+  return names.flatMap((name) => name === READS ? [] : matchOf(name, operation) ?? []);
+}
+
+/** How a name of the settings means an operation; `undefined` where it means another one. */
+export function matchOf(
+  name: string,
+  { name: own, operationId, method, path }: NodeOperation,
+): NameMatch | undefined {
+  const names = [own, `${method} ${path}`];
+  if (names.includes(name)) return "name";
+  if (name === operationId) return "operationId";
+  const isFitting = name.includes("*") &&
+    [...names, operationId ?? own].some((text) => fits(name, text));
+  return isFitting ? "pattern" : undefined;
+}
+
+/** Makes the rows of the table that `check` prints: the operation, its mark, what becomes of a call, and why. */
+export function policyRows(
+  operations: readonly NodeOperation[],
+  forward: ResolvedForward,
+): [operation: string, mark: string, call: string, why: string][] {
+  const words = { open: "allowed", token: "needs the token", refused: "refused" } as const;
+  return decide(operations, forward).map(({ operation, permission, reason }) => [
+    operation.name,
+    operation.access ?? "-",
+    words[permission],
+    reason,
+  ]);
+}
+
+/**
+ * Tells whether a text fits a pattern, in which `*` stands for any characters. To match one takes time linear in the text,
+ * whoever wrote both.
+ */
+export function fits(pattern: string, text: string): boolean {
+  const parts = pattern.split("*");
+  const [first, last] = [parts[0]!, parts.at(-1)!];
+  if (parts.length === 1) return text === pattern;
+  if (!text.startsWith(first) || !text.endsWith(last)) return false;
+  let at = first.length;
+  for (const part of parts.slice(1, -1)) {
+    const found = text.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return at <= text.length - last.length;
+}
+
+/** Tells whether parts of a path, one after the other, fit those of a pattern such as `ipns/*.*`; in any letter case. */
+export function holdsParts(path: string, pattern: string): boolean {
+  const wanted = partsOf(pattern);
+  const parts = partsOf(path);
+  return parts.some((_, at) =>
+    wanted.every((part, i) => at + i < parts.length && fits(part, parts[at + i]!))
+  );
+}
+
+const partsOf = (path: string): string[] => path.toLowerCase().split("/").filter(Boolean);

@@ -1,0 +1,318 @@
+/**
+ * Responses to calls: the node's, whose content is labelled so that nothing of it may run in a page, and the refusals, as
+ * problem details (RFC 9457) and as errors of JSON-RPC.
+ *
+ * @module
+ */
+import { type Bytes, joinBytes } from "../bytes.ts";
+import { problem, REASONS, type Status } from "../http/problem-details.ts";
+import { sendable } from "../http/representation.ts";
+import type { ServedRequest } from "../http/request.ts";
+import { failureOf } from "../node/failures.ts";
+import { FastResponse, HAS_SOCKETS } from "../platform.ts";
+import { NoSlot, SMALL } from "./limits.ts";
+
+/**
+ * The codes of JSON-RPC 2.0 (section 5.1). The first five are ours, of those that a server may choose: EIP-1474 has
+ * -32000 to -32006, nodes of Ethereum have -32009, -32010 and -32015, and MCP has those from -32020 on.
+ */
+export const CODES = {
+  notAllowed: -32011,
+  wantsToken: -32012,
+  notReached: -32013,
+  tooLate: -32014,
+  busy: -32016,
+  invalidCall: -32600,
+  noMethod: -32601,
+  wrongParams: -32602,
+  internal: -32603,
+  noJson: -32700,
+} as const;
+
+/** Makes the response with what a node says; the names of `headers` are in lower case. */
+export type MakeResponse = (
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: ConstructorParameters<typeof Response>[0],
+) => Response;
+
+/** Why a call does not get the node's response, for both forms of a refusal. */
+export interface Refusal {
+  readonly status: Status;
+  /** Of JSON-RPC. */
+  readonly code: number;
+  readonly message: string;
+  /** The rest of the sentence, for people, in problem details. */
+  readonly more?: string;
+  /** The setting that would change it, in errors of JSON-RPC. */
+  readonly setting?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Makes problem details of a refusal. */
+export const refuse = ({ status, message, more = "", headers }: Refusal): Response =>
+  problem(status, message + more, headers);
+
+/** Writes the error of a refusal as JSON. */
+export function errorOf(
+  { code, message }: Pick<Refusal, "code" | "message">,
+  data?: object,
+): string {
+  return JSON.stringify({ code, message, data });
+}
+
+/** Makes the response with a refusal of a whole body of JSON-RPC. */
+export function refuseBody(refusal: Refusal): Response {
+  const text = `{"jsonrpc":"2.0","error":${errorOf(refusal)},"id":null}`;
+  return jsonResponse(refusal.status, text, refusal.headers);
+}
+
+const LATER = { "retry-after": "5" };
+
+/** The refusal where there is no slot for a call. */
+const BUSY: Refusal = {
+  ...{ status: 503, code: CODES.busy, headers: LATER },
+  message: "Too many calls are under way at the node",
+};
+
+/** The refusal of a response of a node that is none. */
+export const NONSENSE: Refusal = {
+  ...{ status: 502, code: CODES.notReached },
+  message: "The node answers with something else than JSON-RPC",
+};
+
+/** The refusal of a call that wants to be another protocol. */
+export const NO_UPGRADE: Refusal = {
+  ...{ status: 400, code: CODES.invalidCall },
+  message: "Connections are not upgraded",
+  more: " here",
+};
+
+/** The refusal of a node that has too much to do, or is starting. */
+export function busyNode(
+  { status, headers }: { readonly status: number; readonly headers: Pick<Headers, "get"> },
+): Refusal {
+  return {
+    ...{ status: 503, code: CODES.busy },
+    message: `The node answers ${status}: it is busy or warming up`,
+    headers: { "retry-after": retryAfterOf(headers) ?? "5" },
+  };
+}
+
+/** Why no call is forwarded. */
+export type WhyNot = "off" | "unknown";
+
+const NOT_FORWARDED: Readonly<Record<WhyNot, Refusal>> = {
+  off: {
+    ...{ status: 403, code: CODES.notAllowed },
+    message: HAS_SOCKETS
+      ? "This service shows what the node can do, and does not forward calls to it; " +
+        'the setting "forward" says what is'
+      : "This service runs in a worker, where calls are not forwarded to the node",
+  },
+  // A 404 would tell a client that the node has no such method.
+  unknown: {
+    ...{ status: 503, code: CODES.notReached, headers: LATER },
+    message: "What can be called is not known yet; /v1/info says how the node is",
+  },
+};
+
+/** Refuses a call of the node's REST interface, or of one of its methods, where none is forwarded. */
+export const refuseCall = (why: WhyNot): Response => refuse(NOT_FORWARDED[why]);
+
+/** Refuses a body of JSON-RPC, where none is forwarded. */
+export const refuseRpc = (why: WhyNot): Response => refuseBody(NOT_FORWARDED[why]);
+
+/** The status in the log where nobody waits for a response any longer, as nginx has it. */
+export const STATUS_GONE = 499;
+
+/** Failures before a call is sent. */
+const BEFORE: ReadonlySet<string> = new Set(["connection_refused", "dns", "tls", "not_tls"]);
+
+/** Why there is no response of the node. */
+export class UpstreamError extends Error {
+  override name = "UpstreamError";
+  readonly status: 502 | 503;
+  /** Whether the node has surely not carried out what was asked for. */
+  readonly wasRefused: boolean;
+
+  constructor(status: 502 | 503, message: string, wasRefused = false) {
+    super(message);
+    this.status = status;
+    this.wasRefused = wasRefused;
+  }
+}
+
+/**
+ * Says why there is no response of the node, and where nobody knows whether it has done what was asked for.
+ *
+ * @param timeout of the call, in milliseconds
+ */
+export function refusalOf(error: unknown, isRead: boolean, timeout: number): Refusal {
+  if (error instanceof NoSlot) return BUSY;
+  const maybe = isRead ? "" : "; it may have been carried out";
+  const refusal = (status: 502 | 503 | 504, message: string): Refusal => ({
+    ...{ status, message },
+    code: status === 504 ? CODES.tooLate : status === 503 ? CODES.busy : CODES.notReached,
+    ...status === 503 && { headers: LATER },
+  });
+  if (error instanceof UpstreamError) {
+    const { status, message, wasRefused } = error;
+    if (wasRefused) return refusal(status, message);
+    // 503 would say that it can be sent again.
+    return refusal(isRead ? status : 502, message + maybe);
+  }
+  if ((error as Error | undefined)?.name === "TimeoutError") {
+    return refusal(504, `The node gives no whole answer within ${timeout / 1000} s${maybe}`);
+  }
+  const { code, message } = failureOf(error);
+  const after = BEFORE.has(code) ? "" : maybe;
+  return refusal(502, `The node cannot be reached: it ${message}${after}`);
+}
+
+/** Headers that are never passed on, though an operation names them. */
+const DENIED: ReadonlySet<string> = new Set([
+  ...["set-cookie", "set-cookie2", "location", "content-location", "refresh", "link-template"],
+  ...["www-authenticate", "proxy-authenticate", "authorization", "clear-site-data"],
+  ...["content-security-policy", "content-security-policy-report-only", "content-disposition"],
+  ...["content-type", "content-length", "content-encoding", "content-range", "transfer-encoding"],
+  ...["connection", "keep-alive", "upgrade", "trailer", "te", "alt-svc", "service-worker-allowed"],
+  ...["strict-transport-security", "x-accel-redirect", "x-sendfile", "x-content-type-options"],
+  ...["referrer-policy", "vary", "cache-control", "expires", "age", "etag", "last-modified"],
+  ...["retry-after", "accept-ch", "critical-ch", "permissions-policy", "feature-policy"],
+  ...["speculation-rules", "origin-agent-cluster", "document-policy", "x-reproxy-url"],
+  ...["x-frame-options", "report-to", "reporting-endpoints", "nel", "sourcemap", "x-sourcemap"],
+]);
+
+const DENIED_START =
+  /^(?:access-control-|cross-origin-|sec-|proxy-|x-accel-|x-lighttpd-|x-litespeed-|x-nodeface)/;
+
+/** Types whose content is shown as what it is. */
+const TYPES =
+  /^(?:application\/(?:[\w.-]+\+)?json|application\/(?:x-ndjson|ndjson|jsonl|cbor|octet-stream|protobuf|x-protobuf|msgpack|x-binary)|application\/vnd\.[\w.-]+\+(?:json|cbor|bcs)|text\/(?:plain|csv))$/;
+
+/** The headers of every forwarded response. */
+const COMMON = {
+  "cache-control": "no-store",
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'; sandbox",
+};
+
+/**
+ * Makes the headers of a forwarded response.
+ *
+ * @param headers those of the node
+ * @param named those that the operation names, in lower case
+ */
+export function responseHeaders(
+  headers: Pick<Headers, "get">,
+  named: readonly string[],
+): Record<string, string> {
+  const type = typeOf(headers.get("content-type"));
+  const passed: Record<string, string> = { ...COMMON, ...type };
+  const retryAfter = retryAfterOf(headers);
+  if (retryAfter !== undefined) passed["retry-after"] = retryAfter;
+  for (const name of named) {
+    if (DENIED.has(name) || DENIED_START.test(name)) continue;
+    const value = headers.get(name);
+    if (value !== null && /^[\t\x20-\x7e]{0,4096}$/.test(value)) passed[name] = value;
+  }
+  return passed;
+}
+
+/** The seconds after which a node is to be asked again; `undefined` where it does not say so in digits. */
+export function retryAfterOf(headers: Pick<Headers, "get">): string | undefined {
+  const seconds = headers.get("retry-after") ?? "";
+  return /^\d{1,9}$/.test(seconds) ? seconds : undefined;
+}
+
+/** The media type, built anew; what is not on the list becomes a download. */
+function typeOf(type: string | null): Record<string, string> {
+  const [essence = "", ...parameters] = (type ?? "").split(";").map((part) => part.trim());
+  const known = essence.toLowerCase();
+  if (!TYPES.test(known)) {
+    return {
+      "content-type": "application/octet-stream",
+      "content-disposition": 'attachment; filename="answer"',
+    };
+  }
+  const charset = parameters.map((parameter) => /^charset="?([\w-]+)"?$/i.exec(parameter)?.[1])
+    .find((charset) => charset !== undefined);
+  const isText = known.startsWith("text/");
+  return { "content-type": isText ? `${known}; charset=${charset ?? "utf-8"}` : known };
+}
+
+/** How much of a body is handed over at a time, in bytes. */
+const PART_LENGTH = 65_536;
+
+/**
+ * Makes a body of bytes that their lease holds until they are sent; short ones are the system's at once.
+ *
+ * @param release lets go of them; may be called again
+ * @param request that is responded to
+ */
+export function heldBody(
+  parts: readonly Bytes[],
+  release: () => void,
+  { whenSent }: ServedRequest,
+): Bytes | Blob | ReadableStream<Bytes> {
+  const length = parts.reduce((length, { byteLength }) => length + byteLength, 0);
+  if (length <= SMALL) {
+    release();
+    return parts.length === 1 ? parts[0]! : joinBytes(parts);
+  }
+  if (whenSent) {
+    whenSent(release);
+    return sendable(parts.length === 1 ? parts[0]! : joinBytes(parts));
+  }
+  const left = [...parts];
+  return new ReadableStream({
+    pull(controller) {
+      const [part] = left;
+      if (!part) {
+        release();
+        return controller.close();
+      }
+      controller.enqueue(part.subarray(0, PART_LENGTH));
+      const rest = part.subarray(PART_LENGTH);
+      if (rest.byteLength > 0) left[0] = rest;
+      else left.shift();
+    },
+    cancel: release,
+  }, { highWaterMark: 0 });
+}
+
+const encoder = new TextEncoder();
+
+const JSON_HEADERS = responseHeaders({
+  get: (name: string) => name === "content-type" ? "application/json" : null,
+}, []);
+
+const headersOf = (length: number) => ({ ...JSON_HEADERS, "content-length": String(length) });
+
+/** Makes a response with some JSON, which is not read again. */
+export function jsonResponse(
+  status: Status,
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  const bytes = encoder.encode(text);
+  return new FastResponse(bytes, {
+    status,
+    statusText: REASONS[status],
+    headers: Object.entries({ ...headersOf(bytes.byteLength), ...headers }),
+  });
+}
+
+/**
+ * Makes the response with the JSON of a node.
+ *
+ * @param release lets go of its bytes
+ */
+export function heldJson(
+  text: string,
+  release: () => void,
+  { request, respond }: { readonly request: ServedRequest; readonly respond: MakeResponse },
+): Response {
+  const bytes = encoder.encode(text);
+  return respond(200, headersOf(bytes.byteLength), heldBody([bytes], release, request));
+}

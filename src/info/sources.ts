@@ -1,0 +1,246 @@
+/**
+ * The sources of the info: JSON over HTTP, methods of JSON-RPC, files and programs.
+ *
+ * @module
+ */
+import { formatJson } from "../json/lossless.ts";
+import { JsonSyntaxError } from "../json/scan.ts";
+import { objectOf, textOf } from "../json/values.ts";
+import type { GetSource, JsonRpcSource, PostSource } from "../kinds/kind.ts";
+import { ABSENT, failureOfStatus, SourceError } from "../node/failures.ts";
+import { readRpcResponse, type RpcResponse, writeCall } from "../node/json-rpc.ts";
+import { type NodeAccess, type RequestLimits, requestText } from "../node/request.ts";
+import { PlatformError, readFile, runProgram } from "../platform.ts";
+import { excerpt, quote, startOf } from "../untrusted-text.ts";
+import { BOUNDS, notJson, readAnswer, readTextAnswer, type SourceAnswer } from "./bound-answer.ts";
+
+/**
+ * Requests JSON.
+ *
+ * @param source what to request
+ * @param url where
+ * @throws {SourceError} if there is no JSON with a status of success; with `keep_errors` also other
+ * statuses are taken
+ */
+export async function requestJson(
+  source: GetSource | PostSource,
+  url: string,
+  limits: RequestLimits,
+  access: NodeAccess,
+): Promise<SourceAnswer> {
+  const isGet = "get" in source;
+  const body = isGet || source.json === undefined ? undefined : formatJson(source.json);
+  const { status, text } = await requestText({
+    ...limits,
+    url,
+    method: isGet ? "GET" : "POST",
+    headers: {
+      accept: (isGet && source.accept) || "application/json",
+      ...(body === undefined ? {} : { "content-type": "application/json" }),
+    },
+    body,
+  }, access);
+  if (status >= 200 && status <= 299) return readAnswer(text);
+  if (source.keep_errors && !ABSENT.includes(status) && /^\s*[[{]/.test(text)) {
+    return readAnswer(text);
+  }
+  throw failureOfStatus(status);
+}
+
+/**
+ * Finds where a link leads on the node. A node behind a proxy names itself by its public host, so only the path and
+ * the query are taken.
+ *
+ * @param link a URL with `http:` or `https:`, or a path that begins with `/`
+ * @param nodeUrl the node's URL; no other origin is asked
+ * @throws {SourceError} if the link is anything else, or reads differently once it is parsed
+ */
+export function urlOfLink(link: string, nodeUrl: string): string {
+  const { origin } = new URL(nodeUrl);
+  // Without credentials, and with nothing that a parser drops, moves or reads as a slash.
+  const match = /^(?:https?:\/\/[^/?#\\@\s]+)?(\/[^#\\\s]*)?$/i.exec(link);
+  const url = match && link !== "" && URL.canParse(link, origin)
+    ? new URL(link, origin)
+    : undefined;
+  const path = match?.[1] ?? "/";
+  const target = origin + path;
+  if (url?.pathname + (url?.search ?? "") !== path || new URL(target).href !== target) {
+    throw new SourceError(
+      "bad_answer",
+      `gives a link that is not followed: ${quote(excerpt(link, 60))}`,
+    );
+  }
+  return target;
+}
+
+/** The outcome of a call. */
+export type CallOutcome = { answer: SourceAnswer } | { error: SourceError };
+
+/** Calls methods of one endpoint, which remembers whether it takes batches. */
+export type Endpoint = (
+  calls: readonly JsonRpcSource[],
+  limits: RequestLimits,
+  access: NodeAccess,
+) => Promise<CallOutcome[]>;
+
+/** Makes what calls the methods behind one URL: all in one batch where the node takes one, singly where not. */
+export function createEndpoint(url: string): Endpoint {
+  let takesBatches = true;
+
+  const callOne = async (call: JsonRpcSource, limits: RequestLimits, access: NodeAccess) => {
+    try {
+      return outcomeOf(call, await callMethod(url, call, limits, access));
+    } catch (error) {
+      return failed(error);
+    }
+  };
+
+  return async (calls, limits, access) => {
+    if (calls.length <= 1 || !takesBatches) {
+      return await Promise.all(calls.map((call) => callOne(call, limits, access)));
+    }
+    try {
+      const batch = await postCalls(url, `[${calls.map(textOfCall).join(",")}]`, limits, access);
+      const responses = new Map(
+        [batch].flat().reverse().map((response) => [response.id, response]),
+      );
+      const answered = calls.map((_, id) => responses.get(String(id)));
+      if (Array.isArray(batch) && answered.some((response) => response !== undefined)) {
+        return calls.map((call, id) => outcomeOf(call, answered[id] ?? {}));
+      }
+    } catch (error) {
+      // Only a response can mean that the node takes no batches.
+      const isRefusal = error instanceof SourceError && error.code === "bad_answer";
+      if (!isRefusal) return calls.map(() => failed(error));
+    }
+    const outcomes = await Promise.all(calls.map((call) => callOne(call, limits, access)));
+    // A node that is starting refuses single calls as well.
+    takesBatches = !outcomes.some((outcome) => "answer" in outcome);
+    return outcomes;
+  };
+}
+
+/**
+ * Calls one method.
+ *
+ * @throws {SourceError} if there is no response of JSON-RPC; an error in one is none
+ */
+export async function callMethod(
+  url: string,
+  call: JsonRpcSource,
+  limits: RequestLimits,
+  access: NodeAccess,
+): Promise<RpcResponse> {
+  const response = await postCalls(url, textOfCall(call, 1), limits, access);
+  return Array.isArray(response) ? {} : response;
+}
+
+const textOfCall = ({ jsonrpc: method, params = [] }: JsonRpcSource, id: number): string =>
+  writeCall(method, id, formatJson(params));
+
+async function postCalls(
+  url: string,
+  body: string,
+  limits: RequestLimits,
+  access: NodeAccess,
+): Promise<RpcResponse | RpcResponse[]> {
+  const headers = { "content-type": "application/json", accept: "application/json" };
+  const sent = { ...limits, url, method: "POST", headers, body } as const;
+  const { status, text } = await requestText(sent, access);
+  // Errors come with statuses of their own from some nodes; the body says more.
+  if (status > 299 && !/^\s*[[{]/.test(text)) throw failureOfStatus(status);
+  let response: RpcResponse | RpcResponse[];
+  try {
+    response = readRpcResponse(text, Infinity, true);
+  } catch (error) {
+    throw error instanceof JsonSyntaxError ? notJson(text) : error;
+  }
+  if (status > 299 && !Array.isArray(response) && !response.error?.startsWith("{")) {
+    throw failureOfStatus(status);
+  }
+  return response;
+}
+
+function outcomeOf({ keep_errors: keepErrors }: JsonRpcSource, response: RpcResponse): CallOutcome {
+  const { result, error } = response;
+  if (error !== undefined) {
+    const failure = failureOfRpc(error);
+    const isKept = keepErrors && !failure.isAbsent;
+    return isKept ? { answer: readAnswer(`{"error":${error}}`) } : { error: failure };
+  }
+  if (result === undefined) return { error: noResult() };
+  const { value, leftOut } = readAnswer(result);
+  return { answer: { value: keepErrors ? { result: value } : value, leftOut } };
+}
+
+/** The failure of a response that has neither a result nor an error. */
+export const noResult = (): SourceError =>
+  new SourceError("bad_answer", "gives no result in JSON-RPC", { isForeign: true });
+
+/** JSON-RPC's code for a method that is not there. */
+const NO_METHOD = -32601;
+
+/** Words for it beside other codes: -32604 of Besu, -32004 of EIP-1474 (which is another thing on Solana). */
+const NO_METHOD_WORDS =
+  /\bmethod\b.{0,80}\b(?:not (?:found|supported|enabled|available|implemented)|does not exist|unknown)|\bunknown method/i;
+
+/**
+ * Makes the failure of a call.
+ *
+ * @param json the error of its response
+ */
+export function failureOfRpc(json: string): SourceError {
+  const error = readAnswer(json).value;
+  const { code, message } = objectOf(error);
+  const said = startOf(textOf(message) ?? textOf(error) ?? "an error", 1024);
+  const number = typeof code === "number" ? code : undefined;
+  const words = `${excerpt(said, 80)} (${excerpt(textOf(code) ?? "no code", 20)})`;
+  return new SourceError("bad_answer", `answers: ${words}`, {
+    number,
+    isAbsent: number === NO_METHOD || NO_METHOD_WORDS.test(said),
+  });
+}
+
+function failed(error: unknown): CallOutcome {
+  if (error instanceof SourceError) return { error };
+  throw error;
+}
+
+/**
+ * Reads a file: JSON if it begins as an object or a list does, otherwise text.
+ *
+ * @param path absolute, relative to the working directory, or as `expandPath` knows it
+ * @throws {SourceError}
+ */
+export async function readFileSource(path: string, limits: RequestLimits): Promise<SourceAnswer> {
+  try {
+    const bytes = await readFile(path, { limit: BOUNDS.bytes, ...limits });
+    return readTextAnswer(new TextDecoder().decode(bytes));
+  } catch (error) {
+    if (!(error instanceof PlatformError)) throw error;
+    throw new SourceError("bad_answer", "has a file that cannot be read", {
+      hint: `${path}: ${error.message}`,
+    });
+  }
+}
+
+/**
+ * Runs a program to its end; no shell reads its arguments. What it prints is JSON if it begins as an object or a
+ * list does, otherwise text.
+ *
+ * @param command the program and its arguments
+ * @throws {SourceError}
+ */
+export async function runCommandSource(
+  command: readonly string[],
+  limits: RequestLimits,
+): Promise<SourceAnswer> {
+  try {
+    return readTextAnswer(await runProgram(command, { limit: BOUNDS.bytes, ...limits }));
+  } catch (error) {
+    if (!(error instanceof PlatformError)) throw error;
+    throw new SourceError("bad_answer", "has a program that fails", {
+      hint: `${command[0]}: ${error.message}`,
+    });
+  }
+}

@@ -1,0 +1,243 @@
+/**
+ * Credentials that a node wants. They are sent to the node's own origin only, and those that nodes of a kind
+ * leave on a machine only to a node on this machine that refuses as this kind alone does.
+ *
+ * @module
+ */
+import { isLoopback } from "../http/hosts.ts";
+import type { AuthFile, Kind } from "../kinds/kind.ts";
+import type { DigestChallenge } from "./digest.ts";
+import type { SourceError } from "./failures.ts";
+import type { Client, NodeRequest, NodeResponse } from "./client.ts";
+import {
+  challengesIn,
+  type Failure,
+  looksLike,
+  type Refusal,
+  refused,
+  unreadable,
+  wanted,
+} from "./refusal.ts";
+import { readSecret, type Scheme, type SecretPlace, settingOf } from "./secrets.ts";
+
+/** The last response to a request, with whatever credentials it took. */
+export interface Exchanged {
+  readonly response: NodeResponse;
+  /** Whether the request that it responds to had a secret. */
+  readonly isSecret: boolean;
+  /** Why nothing is left to try, where the node refuses the request still. */
+  readonly refusal?: SourceError | undefined;
+}
+
+/** Gives credentials to the requests for one node. */
+export interface Credentials {
+  /**
+   * Sends a request, with one secret after the other while the node refuses them.
+   *
+   * @param read uses the response. With HTTP Digest no other request has its connection until this resolves.
+   */
+  exchange<T>(
+    client: Client,
+    request: Omit<NodeRequest, "owner">,
+    read: (exchanged: Exchanged) => T | Promise<T>,
+  ): Promise<T>;
+}
+
+/** Whose credentials to give. */
+export interface CredentialsOptions {
+  readonly nodeUrl: string;
+  /** Where the operator says that they lie. */
+  readonly configured?: SecretPlace | undefined;
+  /** The kind of the node, if the operator names it. */
+  readonly kind?: string | undefined;
+  /** All kinds by name, which refusals are compared with. @default none: nothing that a kind leaves is tried */
+  readonly kinds?: Readonly<Record<string, Kind>>;
+  /** Whether secrets are offered that nodes of a kind leave on this machine. @default true */
+  readonly triesDefaults?: boolean;
+}
+
+/** Headers by name, in lower case. */
+type AuthHeaders = Readonly<Record<string, string>>;
+
+/** Yields the headers to try, is given the refusal of each, and returns why nothing is left. */
+type Attempts = AsyncGenerator<AuthHeaders, SourceError, Refusal>;
+
+/** How often a refused request is sent again: some servers have a nonce for each connection. */
+const RETRIES = 2;
+
+const NONE: AuthHeaders = {};
+
+/** Makes what gives credentials to the requests for one node. */
+export function createCredentials(options: CredentialsOptions): Credentials {
+  const { nodeUrl, configured, kind, kinds = {}, triesDefaults = true } = options;
+  const { origin, hostname } = new URL(nodeUrl);
+  const authorize = createAuthorize();
+  // monerod has a nonce for each connection: requests side by side would take each other's.
+  const isDigest = configured && settingOf(configured).scheme === "digest";
+  const owners: object[] = [];
+  /** The file of a kind that was right last. */
+  let cached: AuthFile | undefined;
+
+  async function* withConfigured(place: SecretPlace, request: NodeRequest): Attempts {
+    let refusal: Refusal | undefined;
+    let sent: AuthHeaders | undefined;
+    for (let retries = 0;; retries++) {
+      const secret = await readSecret(place);
+      if ("reason" in secret) return unreadable(refusal ?? (yield NONE), place, secret.reason);
+      const headers = await authorize(place, secret.text, request, refusal, sent);
+      if (refusal && (retries > RETRIES || !headers || isSame(headers, sent))) {
+        return refused(refusal, place, looksLike(refusal.headers, kinds));
+      }
+      refusal = yield sent = headers ?? NONE;
+    }
+  }
+
+  async function* withDefaults(request: NodeRequest): Attempts {
+    const known = cached && await readSecret(cached);
+    let refusal = yield known && "text" in known
+      ? await authorize(cached!, known.text, request) ?? NONE
+      : NONE;
+    const name = looksLike(refusal.headers, kinds);
+    const mayTry = triesDefaults && name !== undefined && isLoopback(hostname) &&
+      (kind ?? name) === name;
+    const failures: Failure[] = [];
+    for (const file of mayTry ? kinds[name]?.auth?.files ?? [] : []) {
+      const secret = await readSecret(file);
+      const headers = "text" in secret && await authorize(file, secret.text, request, refusal);
+      if (headers) {
+        cached = file;
+        refusal = yield headers;
+      }
+      const reason = "reason" in secret
+        ? secret.reason
+        : headers
+        ? "the node refuses what it holds"
+        : "the node wants another scheme";
+      failures.push({ file, reason });
+    }
+    cached = undefined;
+    const as = looksLike(refusal.headers, kinds);
+    return wanted(refusal, as, as === undefined ? undefined : kinds[as], failures);
+  }
+
+  async function* crossOrigin(): Attempts {
+    return wanted(yield NONE, undefined, undefined, []);
+  }
+
+  const attemptsFor = (request: NodeRequest): Attempts => {
+    if (request.url.origin !== origin) return crossOrigin();
+    return configured ? withConfigured(configured, request) : withDefaults(request);
+  };
+
+  const send = async (client: Client, request: NodeRequest): Promise<Exchanged> => {
+    const attempts = attemptsFor(request);
+    let attempt = await attempts.next();
+    for (;;) {
+      const given = attempt.value as AuthHeaders;
+      const headers = { "accept-encoding": "identity", ...request.headers, ...given };
+      const response = await client({ ...request, headers });
+      const exchanged = { response, isSecret: given !== NONE };
+      const { status } = response;
+      if (status !== 401 && status !== 403) return exchanged;
+      attempt = await attempts.next({ status, headers: response.headers });
+      if (attempt.done) return { ...exchanged, refusal: attempt.value };
+      await discard(response);
+    }
+  };
+
+  return {
+    async exchange(client, request, read) {
+      // What must not arrive twice has a fresh connection, which it keeps where the node asks for a secret.
+      if (request.isOnce) return await read(await send(client, { ...request, owner: {} }));
+      if (!isDigest) return await read(await send(client, request));
+      const owner = owners.pop() ?? {};
+      try {
+        return await read(await send(client, { ...request, owner }));
+      } finally {
+        owners.push(owner);
+      }
+    },
+  };
+}
+
+const isSame = (a: AuthHeaders, b: AuthHeaders | undefined) =>
+  JSON.stringify(a) === JSON.stringify(b);
+
+/** How much of a refusal is read, in bytes. */
+const REFUSAL_MAX = 65_536;
+
+/** Reads what is short, so that its connection can be used again. */
+async function discard(response: NodeResponse): Promise<void> {
+  for (let length = 0; length < REFUSAL_MAX;) {
+    const part = await response.next();
+    if (!part) return;
+    length += part.byteLength;
+  }
+  response.cancel();
+}
+
+/**
+ * Writes headers from a secret.
+ *
+ * @param refusal of the attempt before
+ * @param sent with that attempt
+ * @returns `undefined` where the node wants another scheme, or no more of this one
+ */
+type Authorize = (
+  place: SecretPlace,
+  secret: string,
+  request: NodeRequest,
+  refusal?: Refusal,
+  sent?: AuthHeaders,
+) => AuthHeaders | undefined | Promise<AuthHeaders | undefined>;
+
+/** A nonce of a server, which is used for later requests as well. */
+interface DigestSession {
+  readonly challenge: DigestChallenge;
+  readonly cnonce: string;
+  count: number;
+}
+
+function createAuthorize(): Authorize {
+  /** By connection: monerod has a nonce for each. */
+  const sessions = new WeakMap<object, DigestSession>();
+  const anyConnection = {};
+
+  const digest: Authorize = async (_, secret, { url, method, owner }, refusal, sent) => {
+    let session = sessions.get(owner ?? anyConnection);
+    if (!refusal && !session) return NONE;
+    // On demand: few nodes want it, and it brings two hashes along.
+    const { findDigestChallenge, writeDigest } = await import("./digest.ts");
+    if (refusal) {
+      const challenge = findDigestChallenge(challengesIn(refusal.headers));
+      if (!challenge) return undefined;
+      const wasSent = sent?.authorization?.includes(`nonce="${challenge.nonce}"`);
+      if (wasSent && !challenge.isStale) return undefined;
+      session = { challenge, cnonce: crypto.randomUUID().replaceAll("-", ""), count: 0 };
+      sessions.set(owner ?? anyConnection, session);
+    }
+    const { challenge, cnonce } = session!;
+    const colon = secret.indexOf(":");
+    const authorization = writeDigest(challenge, {
+      user: secret.slice(0, colon),
+      password: secret.slice(colon + 1),
+      method,
+      uri: url.pathname + url.search,
+      count: ++session!.count,
+      cnonce,
+    });
+    return { authorization };
+  };
+
+  const schemes: Readonly<Record<Scheme, Authorize>> = {
+    basic: (_, secret) => ({ authorization: `Basic ${btoa(secret)}` }),
+    bearer: (_, secret) => ({ authorization: `Bearer ${secret}` }),
+    digest,
+    header(place, secret) {
+      if ("header" in place && place.header) return { [place.header.toLowerCase()]: secret };
+      const colon = secret.indexOf(":");
+      return { [secret.slice(0, colon).toLowerCase()]: secret.slice(colon + 1).trim() };
+    },
+  };
+  return (place, ...rest) => schemes[settingOf(place).scheme](place, ...rest);
+}

@@ -1,0 +1,107 @@
+/**
+ * HTTP Digest (RFC 7616, and RFC 2069 where a server offers no `qop`), with MD5 or SHA-256.
+ *
+ * @module
+ */
+import { md5 } from "@noble/hashes/legacy.js";
+import { sha256 } from "@noble/hashes/sha2.js";
+import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
+import { parseChallenges } from "./refusal.ts";
+
+/** The algorithms that are supported. */
+type Algorithm = "SHA-256" | "MD5";
+
+const ALGORITHMS: Readonly<Record<Algorithm, (data: Uint8Array) => Uint8Array>> = {
+  "SHA-256": sha256,
+  "MD5": md5,
+};
+
+/** The challenge of a server. */
+export interface DigestChallenge {
+  readonly realm: string;
+  readonly nonce: string;
+  readonly opaque: string | undefined;
+  readonly algorithm: Algorithm;
+  /** How the server writes the algorithm; `undefined` if it does not. */
+  readonly algorithmName: string | undefined;
+  /** Whether the algorithm ends in `-sess`. */
+  readonly isSession: boolean;
+  /** Whether the server takes `qop=auth`; otherwise it takes none. */
+  readonly hasQop: boolean;
+  /** Whether only the nonce was wrong. */
+  readonly isStale: boolean;
+}
+
+/** The credentials that answer a challenge. */
+export interface DigestCredentials {
+  readonly user: string;
+  readonly password: string;
+  readonly method: string;
+  /** The target of the request: path and query. */
+  readonly uri: string;
+  /** How often the nonce has been used, this time included. */
+  readonly count: number;
+  /** The client's own nonce, the same for all uses of the server's. */
+  readonly cnonce: string;
+}
+
+/**
+ * Finds the strongest challenge that is supported.
+ *
+ * @param header `WWW-Authenticate`
+ */
+export function findDigestChallenge(header: string): DigestChallenge | undefined {
+  const challenges = parseChallenges(header)
+    .filter(({ scheme }) => scheme === "digest")
+    .map(({ parameters }) => readChallenge(parameters))
+    .filter((challenge) => challenge !== undefined);
+  return challenges.find(({ algorithm }) => algorithm === "SHA-256") ?? challenges[0];
+}
+
+function readChallenge(parameters: Readonly<Record<string, string>>): DigestChallenge | undefined {
+  const { realm, nonce, opaque, algorithm: algorithmName, qop, stale } = parameters;
+  const [, name, session] = /^(.*?)(-sess)?$/i.exec(algorithmName ?? "MD5") ?? [];
+  const algorithm = name?.toUpperCase();
+  if (realm === undefined || nonce === undefined) return undefined;
+  if (algorithm !== "MD5" && algorithm !== "SHA-256") return undefined;
+  const hasQop = qop !== undefined;
+  if (hasQop && !/(^|[\s,])auth([\s,]|$)/i.test(qop)) return undefined;
+  return {
+    realm,
+    nonce,
+    opaque,
+    algorithm,
+    algorithmName,
+    isSession: session !== undefined,
+    hasQop,
+    isStale: stale?.toLowerCase() === "true",
+  };
+}
+
+/** Writes the value of `Authorization`. */
+export function writeDigest(challenge: DigestChallenge, credentials: DigestCredentials): string {
+  const { realm, nonce, opaque, algorithm, algorithmName, isSession, hasQop } = challenge;
+  const { user, password, method, uri, cnonce } = credentials;
+  const hash = (...parts: string[]) =>
+    bytesToHex(ALGORITHMS[algorithm](utf8ToBytes(parts.join(":"))));
+  const count = credentials.count.toString(16).padStart(8, "0");
+  const login = hash(user, realm, password);
+  const secret = isSession ? hash(login, nonce, cnonce) : login;
+  const target = hash(method, uri);
+  const response = hasQop
+    ? hash(secret, nonce, count, cnonce, "auth", target)
+    : hash(secret, nonce, target);
+  return "Digest " + [
+    `username=${quoted(user)}`,
+    `realm=${quoted(realm)}`,
+    `nonce=${quoted(nonce)}`,
+    `uri=${quoted(uri)}`,
+    ...(algorithmName === undefined ? [] : [`algorithm=${algorithmName}`]),
+    `response="${response}"`,
+    ...(opaque === undefined ? [] : [`opaque=${quoted(opaque)}`]),
+    ...(hasQop ? ["qop=auth", `nc=${count}`] : []),
+    ...(hasQop || isSession ? [`cnonce="${cnonce}"`] : []),
+  ].join(", ");
+}
+
+const quoted = (text: string) => `"${text.replaceAll(/["\\]/g, "\\$&")}"`;

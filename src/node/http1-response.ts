@@ -1,0 +1,283 @@
+/**
+ * Reads responses of HTTP/1.1 (RFC 9112). What can be read in two ways is refused: a server that a response comes from
+ * may not be the only one that has a hand in it.
+ *
+ * @module
+ */
+import type { Bytes } from "../bytes.ts";
+
+/** The head of a response. */
+export interface ResponseHead {
+  /** 200 to 599. */
+  readonly status: number;
+  readonly headers: Pick<Headers, "get">;
+}
+
+/** What is told of a response. */
+export interface ResponseEvents {
+  head(head: ResponseHead): void;
+  /** @param chunks how many it is made of: short ones that came together are one part */
+  part(bytes: Bytes, chunks: number): void;
+  /** @param isKept whether the connection can be used again */
+  end(isKept: boolean): void;
+}
+
+/** How long a head may be, and all extensions of its chunks with its trailers, in bytes. */
+const HEAD_MAX = 16_384;
+
+const STATUS_LINE = /^HTTP\/1\.([01]) (\d{3})(?: [\t\x20-\x7e\x80-\xff]*)?$/;
+const FIELD = /^([\w!#$%&'*+.^`|~-]+):([\t\x20-\x7e\x80-\xff]*)$/;
+/** Fields that others on the way may read a second time, behind the content. */
+const FRAMING = /^(?:content-length|transfer-encoding):/i;
+/** No white space stands around extensions, though some recipients take it (RFC 9112, section 7.1.1). */
+const CHUNK_SIZE =
+  /^([\da-f]{1,12})(?:;[\w!#$%&'*+.^`|~-]+(?:=(?:[\w!#$%&'*+.^`|~-]+|"(?:[\t !#-[\]-~\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)*$/i;
+
+/** Where the reader is: `over` is behind the response. */
+type State =
+  | "status"
+  | "field"
+  | "length"
+  | "close"
+  | "size"
+  | "chunk"
+  | "break"
+  | "trailer"
+  | "over";
+
+/** Reads the response to one request. */
+export class ResponseReader {
+  /** Whether a byte of it has come. */
+  hasBegun = false;
+  readonly #method: string;
+  readonly #events: ResponseEvents;
+  #state: State = "status";
+  #status = 0;
+  #isOld = false;
+  #fields: string[] = [];
+  /** What is left of a content or a chunk, in bytes. */
+  #left = 0;
+  #isKept = false;
+  /** The start of a line whose end has not come. */
+  #begun = "";
+  /** The length of the head, or of the extensions and trailers so far. */
+  #headLength = 0;
+  /** The content of short chunks, how many bytes it has, and how many chunks. */
+  #joined: Bytes = NOTHING;
+  #joinedLength = 0;
+  #joinedChunks = 0;
+
+  /** @param method of the request: the response to a HEAD has no content */
+  constructor(method: string, events: ResponseEvents) {
+    this.#method = method;
+    this.#events = events;
+  }
+
+  /**
+   * Reads what has come.
+   *
+   * @throws {Error} with a code that begins with `HPE_`, as those of `node:http`, if it is no response of HTTP/1.1
+   */
+  push(bytes: Bytes): void {
+    this.hasBegun = true;
+    this.#read(bytes);
+    this.#giveJoined();
+  }
+
+  #read(bytes: Bytes): void {
+    for (let at = 0; at < bytes.byteLength;) {
+      const state = this.#state;
+      // Nobody has asked for what comes behind a response.
+      if (state === "over") refuse("end");
+      if (state === "length" || state === "chunk" || state === "close") {
+        at = this.#readContent(bytes, at);
+        continue;
+      }
+      if (state === "size" && this.#begun === "") at = this.#readShortChunks(bytes, at);
+      const stop = bytes.indexOf(LINE_FEED, at);
+      const until = stop < 0 ? bytes.byteLength : stop + 1;
+      this.#headLength += until - at;
+      if (this.#headLength > HEAD_MAX) refuse("length");
+      const text = this.#begun + latin1(bytes.subarray(at, until));
+      at = until;
+      if (stop < 0) {
+        this.#begun = text;
+        return;
+      }
+      this.#begun = "";
+      if (!text.endsWith("\r\n")) refuse("line");
+      this.#readLine(text.slice(0, -2));
+    }
+  }
+
+  /** Says that no more will come; returns whether the response is whole. */
+  close(): boolean {
+    if (this.#state === "close") this.#end();
+    return this.#state === "over";
+  }
+
+  #readLine(line: string): void {
+    if (this.#state === "status") {
+      const [, minor, digits] = STATUS_LINE.exec(line) ?? refuse("status line");
+      this.#isOld = minor === "0";
+      this.#status = Number(digits);
+      this.#fields = [];
+      this.#state = "field";
+    } else if (this.#state === "field") {
+      if (line === "") return this.#endHead();
+      const [, name = "", value = ""] = FIELD.exec(line) ?? refuse("header");
+      this.#fields.push(name.toLowerCase(), trim(value));
+    } else if (this.#state === "size") {
+      const [, digits = ""] = CHUNK_SIZE.exec(line) ?? refuse("chunk size");
+      // Of the lines around chunks only extensions count.
+      this.#headLength -= digits.length + 2;
+      this.#left = parseInt(digits, 16);
+      this.#state = this.#left === 0 ? "trailer" : "chunk";
+    } else if (this.#state === "break") {
+      if (line !== "") refuse("chunk");
+      this.#headLength -= 2;
+      this.#state = "size";
+    } else if (line === "") this.#end();
+    else if (!FIELD.test(line) || FRAMING.test(line)) refuse("trailer");
+  }
+
+  #endHead(): void {
+    this.#headLength = 0;
+    const status = this.#status;
+    const headers = headersOf(this.#fields);
+    const coding = headers.get("transfer-encoding");
+    const length = lengthOf(headers.get("content-length"));
+    if (status < 200) {
+      // Early hints and the like go before the response, without content; nobody has asked for another protocol.
+      if (status < 100 || status === 101) refuse("status");
+      if (coding !== null || length !== undefined) refuse("framing");
+      this.#state = "status";
+      return;
+    }
+    if (status > 599) refuse("status");
+    const isTwofold = this.#isOld || length !== undefined || coding?.toLowerCase() !== "chunked";
+    if (coding !== null && isTwofold) refuse("framing");
+    const connection = headers.get("connection") ?? "";
+    this.#isKept = !this.#isOld && !/(?:^|,)[\t ]*close[\t ]*(?:,|$)/i.test(connection);
+    const isEmpty = this.#method === "HEAD" || status === 204 || status === 304 || length === 0;
+    this.#left = length ?? 0;
+    this.#state = isEmpty
+      ? "over"
+      : coding !== null
+      ? "size"
+      : length === undefined
+      ? "close"
+      : "length";
+    if (this.#state === "close") this.#isKept = false;
+    this.#events.head({ status, headers });
+    if (isEmpty) this.#end();
+  }
+
+  /**
+   * Joins chunks that are short, whole and without extensions: there may be as many as bytes, and a line and a part for
+   * each cost a hundred times what the byte does.
+   *
+   * @returns where the first other one begins
+   */
+  #readShortChunks(bytes: Bytes, start: number): number {
+    let at = start;
+    while (at + SHORT_MAX + 6 < bytes.byteLength) {
+      let size = HEX_VALUES[bytes[at]!]!;
+      const second = HEX_VALUES[bytes[at + 1]!]!;
+      if (size >= 0 && second >= 0) size = size * 16 + second;
+      const first = at + (second < 0 ? 3 : 4), end = first + size;
+      if (size < 1 || !isBreak(bytes, first - 2) || !isBreak(bytes, end)) break;
+      if (this.#joinedLength + size > this.#joined.byteLength) {
+        this.#giveJoined();
+        this.#joined = new Uint8Array(BLOCK);
+      }
+      for (let i = first; i < end; i++) this.#joined[this.#joinedLength++] = bytes[i]!;
+      this.#joinedChunks++;
+      at = end + 2;
+    }
+    return at;
+  }
+
+  /** Reads content; returns where it ends. */
+  #readContent(bytes: Bytes, at: number): number {
+    const left = bytes.byteLength - at;
+    const length = this.#state === "close" ? left : Math.min(left, this.#left);
+    this.#giveJoined();
+    this.#events.part(length === bytes.byteLength ? bytes : bytes.subarray(at, at + length), 1);
+    if (this.#state === "close") return at + length;
+    this.#left -= length;
+    if (this.#left === 0 && this.#state === "chunk") this.#state = "break";
+    else if (this.#left === 0) this.#end();
+    return at + length;
+  }
+
+  #giveJoined(): void {
+    if (this.#joinedLength === 0) return;
+    const joined = this.#joined.subarray(0, this.#joinedLength);
+    const chunks = this.#joinedChunks;
+    this.#joined = this.#joined.subarray(this.#joinedLength);
+    this.#joinedLength = this.#joinedChunks = 0;
+    this.#events.part(joined, chunks);
+  }
+
+  #end(): void {
+    this.#giveJoined();
+    this.#state = "over";
+    this.#events.end(this.#isKept);
+  }
+}
+
+const LINE_FEED = 10;
+
+const NOTHING: Bytes = new Uint8Array();
+
+/** Chunks of at most this length, of two digits, are copied into blocks, in bytes. */
+const SHORT_MAX = 0xff, BLOCK = 8192;
+
+const isBreak = (bytes: Bytes, at: number) => bytes[at] === 13 && bytes[at + 1] === LINE_FEED;
+
+/** The values of hexadecimal digits by their bytes; -1 of all others. */
+const HEX_VALUES = Int8Array.from({ length: 256 }, (_, byte) => {
+  const digit = String.fromCharCode(byte);
+  return /[\da-f]/i.test(digit) ? parseInt(digit, 16) : -1;
+});
+
+const latin1 = (bytes: Bytes): string =>
+  String.fromCharCode.apply(null, bytes as unknown as number[]);
+
+function refuse(what: string): never {
+  throw Object.assign(new Error(`The ${what} of a response is malformed`), { code: "HPE_INVALID" });
+}
+
+/** Removes the white space that HTTP has around a value; `String.trim` knows more of it. */
+function trim(text: string): string {
+  let [start, end] = [0, text.length];
+  while (isSpace(text[start])) start++;
+  while (end > start && isSpace(text[end - 1])) end--;
+  return text.slice(start, end);
+}
+
+const isSpace = (character: string | undefined) => character === " " || character === "\t";
+
+/** A length in bytes; servers may say the same twice (RFC 9112, section 6.3). */
+function lengthOf(text: string | null): number | undefined {
+  if (text === null) return undefined;
+  const [first = "", ...others] = text.split(",").map(trim);
+  if (!/^\d{1,15}$/.test(first) || others.some((other) => other !== first)) refuse("length");
+  return Number(first);
+}
+
+/** Headers of alternating names, in lower case, and values; several values are joined by commas. */
+function headersOf(fields: readonly string[]): Pick<Headers, "get"> {
+  return {
+    get(name) {
+      const wanted = name.toLowerCase();
+      let value: string | null = null;
+      for (let at = 0; at < fields.length; at += 2) {
+        if (fields[at] !== wanted) continue;
+        value = value === null ? fields[at + 1]! : `${value}, ${fields[at + 1]}`;
+      }
+      return value;
+    },
+  };
+}

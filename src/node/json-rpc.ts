@@ -1,0 +1,98 @@
+/**
+ * JSON-RPC 2.0 as a node gets it and answers it, for its info, its descriptions and its calls. Values stay JSON as they
+ * are written: no number is read and printed again.
+ *
+ * @module
+ */
+import { type Part, readParts, textOfPart } from "../json/parts.ts";
+import { shorten } from "../untrusted-text.ts";
+
+/**
+ * Writes a call.
+ *
+ * @param params a list or an object as JSON; `undefined` for none
+ */
+export function writeCall(method: string, id: number, params: string | undefined): string {
+  const start = `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)}`;
+  return params === undefined ? `${start}}` : `${start},"params":${params}}`;
+}
+
+/** The response to one call, its members as JSON. Not every node writes those that JSON-RPC 2.0 asks for. */
+export interface RpcResponse {
+  readonly id?: string | undefined;
+  readonly result?: string | undefined;
+  /** `undefined` where it is null, as nodes of JSON-RPC 1 write it beside a result. */
+  readonly error?: string | undefined;
+}
+
+const isOfResponse = (name: string): boolean =>
+  name === "result" || name === "error" || name === "id";
+
+/**
+ * Reads the response to a call, or to a batch of calls.
+ *
+ * @param depthMax how many levels of objects and lists there may be
+ * @param takesDuplicates whether an object may have a key twice, of which the last one counts
+ * @throws {JsonSyntaxError} if it is no JSON, or is nested deeper
+ */
+export function readRpcResponse(
+  text: string,
+  depthMax: number,
+  takesDuplicates = false,
+): RpcResponse | RpcResponse[] {
+  const isBatch = /^\s*\[/.test(text);
+  const wanted = { levels: isBatch ? 2 : 1, member: isOfResponse, takesDuplicates };
+  const root = readParts(text, wanted, depthMax);
+  const read = ({ members }: Part): RpcResponse => {
+    const member = (name: string) => {
+      const part = members?.get(name);
+      return part && textOfPart(text, part);
+    };
+    const error = member("error");
+    return {
+      id: member("id"),
+      result: member("result"),
+      error: error === "null" ? undefined : error,
+    };
+  };
+  return root.items?.map(read) ?? read(root);
+}
+
+/** An error of a node. */
+export interface RpcError {
+  /** As it is written; `undefined` where it is no number. */
+  readonly code: string | undefined;
+  readonly message: string;
+  /** As JSON; `undefined` where there is none, or too much. */
+  readonly data: string | undefined;
+}
+
+/** How long the parts of an error may be, in UTF-16 code units. */
+const CODE_MAX = 32, MESSAGE_MAX = 1024, DATA_MAX = 16_384;
+
+const isOfError = (name: string): boolean =>
+  name === "code" || name === "message" || name === "data";
+
+/**
+ * Reads the members of an error that JSON-RPC has, section 5.1: others may be a node's stack and its folders.
+ *
+ * @param text the error as JSON
+ */
+export function readRpcError(text: string, depthMax: number): RpcError {
+  const { members } = readParts(text, { levels: 1, member: isOfError }, depthMax);
+  const read = (name: string, ...kinds: readonly Part["kind"][]) => {
+    const part = members?.get(name);
+    const isRight = part && (kinds.length === 0 || kinds.includes(part.kind));
+    return isRight ? textOfPart(text, part) : undefined;
+  };
+  const [code, data] = [read("code", "number"), read("data")];
+  // Some nodes of JSON-RPC 1 answer with a text.
+  const message = text.startsWith('"')
+    ? text
+    : read("message", "string", "number") ?? '"The node answers with an error"';
+  return {
+    code: code !== undefined && code.length <= CODE_MAX ? code : undefined,
+    message: shorten(message.startsWith('"') ? JSON.parse(message) : message, MESSAGE_MAX),
+    data: data !== undefined && data.length <= DATA_MAX ? data : undefined,
+  };
+}

@@ -1,0 +1,162 @@
+/**
+ * Refusals of a node: what it offers in `WWW-Authenticate` (RFC 9110, section 11.6.1), which kind refuses like that, and
+ * what an operator is told.
+ *
+ * @module
+ */
+import type { AuthFile, Kind } from "../kinds/kind.ts";
+import { startOf } from "../untrusted-text.ts";
+import { SourceError } from "./failures.ts";
+import { cannotRead, type SecretPlace, settingOf } from "./secrets.ts";
+
+/** A response with status 401 or 403. */
+export interface Refusal {
+  readonly status: number;
+  readonly headers: Pick<Headers, "get">;
+}
+
+/** The challenges that a node offers, as `parseChallenges` reads them. */
+export const challengesIn = (headers: Refusal["headers"]): string =>
+  headers.get("www-authenticate") ?? "";
+
+const schemesOf = (headers: Refusal["headers"]) =>
+  parseChallenges(challengesIn(headers)).map(({ scheme }) => scheme);
+
+/** How much of a header a kind's pattern is run on, in UTF-16 code units. */
+const HEADER_LENGTH = 1024;
+
+/** The kind whose nodes refuse like this; `undefined` if none does, or several do. */
+export function looksLike(
+  headers: Refusal["headers"],
+  kinds: Readonly<Record<string, Kind>>,
+): string | undefined {
+  const names = Object.keys(kinds).filter((name) => {
+    const { header, pattern } = kinds[name]?.auth?.refusal ?? {};
+    if (!header || !pattern) return false;
+    return new RegExp(pattern).test(startOf(headers.get(header) ?? "", HEADER_LENGTH));
+  });
+  return names.length === 1 ? names[0] : undefined;
+}
+
+/** Why a usual place did not help. */
+export interface Failure {
+  readonly file: AuthFile;
+  readonly reason: string;
+}
+
+const codeOf = ({ status }: Refusal) => status === 401 ? "unauthorized" : "forbidden";
+
+/** The failure where nothing is configured. */
+export function wanted(
+  refusal: Refusal,
+  name: string | undefined,
+  kind: Kind | undefined,
+  failures: readonly Failure[],
+): SourceError {
+  const { status, headers } = refusal;
+  if (status === 403 && !name) {
+    return new SourceError("forbidden", "forbids the request (403)", {
+      number: status,
+      hint: "it may want credentials (node.auth), or take requests from other addresses only",
+    });
+  }
+  const as = name ? `, as ${name} does` : "";
+  const isDigest = schemesOf(headers).includes("digest");
+  const example = kind?.auth?.example ?? kind?.auth?.files?.[0] ??
+    (isDigest ? { digest_file: "/path/to/secret" } : { basic_file: "/path/to/secret" });
+  return new SourceError(codeOf(refusal), `wants credentials (${status})${as}; set node.auth`, {
+    number: status,
+    looksLike: name,
+    hint: [`set "auth: ${inFlow(example)}" below node`, ...lookedAt(failures)].join("; "),
+  });
+}
+
+/** Says where was looked; of many places the one that there is something to be done about. */
+function lookedAt(failures: readonly Failure[]): string[] {
+  const telling = failures.find(({ reason }) => !/no such file/.test(reason)) ?? failures[0];
+  if (!telling) return [];
+  const { name } = settingOf(telling.file);
+  const others = failures.length > 1 ? ` and ${failures.length - 1} more` : "";
+  return [`looked at ${name}${others}: ${telling.reason}`];
+}
+
+/** The failure where what is configured was sent. */
+export function refused(
+  refusal: Refusal,
+  place: SecretPlace,
+  name: string | undefined,
+): SourceError {
+  const { status, headers } = refusal;
+  const { key, name: where, scheme } = settingOf(place);
+  const offered = schemesOf(headers);
+  const other = (["digest", "basic"] as const).find((other) => offered.includes(other));
+  const isOther = other && scheme !== "header" && !offered.includes(scheme);
+  const message = isOther
+    ? `wants HTTP ${other}; set node.auth.${other}_file`
+    : `refuses the credentials of node.auth (${status})`;
+  return new SourceError(codeOf(refusal), message, {
+    number: status,
+    looksLike: name,
+    hint: isOther ? `node.auth has ${key}` : `they are those of ${key} ${where}`,
+  });
+}
+
+/** The failure where what is configured cannot be read. */
+export function unreadable({ status }: Refusal, place: SecretPlace, reason: string): SourceError {
+  const hint = cannotRead(place, reason);
+  const message = `wants credentials (${status}), and those of node.auth cannot be read`;
+  return new SourceError("no_credentials", message, { number: status, hint });
+}
+
+/** A setting as a flow mapping of YAML. */
+function inFlow(setting: Readonly<Record<string, unknown>>): string {
+  const members = Object.entries(setting).map(([key, value]) => {
+    const text = String(value);
+    return `${key}: ${/^[\w~./-]+$/.test(text) ? text : `'${text.replaceAll("'", "''")}'`}`;
+  });
+  return `{ ${members.join(", ")} }`;
+}
+
+/** One scheme that a server offers. */
+export interface Challenge {
+  /** In lower case, such as `basic` or `digest`. */
+  readonly scheme: string;
+  /** Names are in lower case. */
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/** What is read of a header, in UTF-16 code units. */
+const LENGTH_MAX = 4096;
+
+const SCHEME = /[\s,]*([\w!#$%&'*+.^`|~-]+)(?:[ \t]+|$|(?=,))/y;
+const PARAMETER =
+  /[\s,]*([\w!#$%&'*+.^`|~-]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s,"=]+))[ \t]*(?=,|$)/y;
+/** `token68`, in place of parameters. */
+const TOKEN = /[\w.~+/-]+=*[ \t]*(?=,|$)/y;
+
+/**
+ * Parses challenges.
+ *
+ * @returns those up to the first mistake
+ */
+export function parseChallenges(header: string): Challenge[] {
+  const text = header.slice(0, LENGTH_MAX);
+  const challenges: Challenge[] = [];
+  let at = 0;
+  const take = (pattern: RegExp) => {
+    pattern.lastIndex = at;
+    const match = pattern.exec(text);
+    if (match) at = pattern.lastIndex;
+    return match;
+  };
+  for (let scheme = take(SCHEME); scheme; scheme = take(SCHEME)) {
+    const parameters: Record<string, string> = Object.create(null);
+    for (let found = take(PARAMETER); found; found = take(PARAMETER)) {
+      const [, name = "", quoted, token = ""] = found;
+      parameters[name.toLowerCase()] ??= quoted?.replaceAll(/\\(.)/g, "$1") ?? token;
+    }
+    if (Object.keys(parameters).length === 0) take(TOKEN);
+    challenges.push({ scheme: scheme[1]!.toLowerCase(), parameters });
+  }
+  return challenges;
+}

@@ -1,0 +1,152 @@
+/**
+ * Requests that ask the node something, and trust nothing of the response: its time and size are limited, and redirects
+ * are not followed, since they would lead a secret elsewhere.
+ *
+ * @module
+ */
+import { excerpt, startOf } from "../untrusted-text.ts";
+import { withSignal } from "../with-timeout.ts";
+import type { Credentials, Exchanged } from "./credentials.ts";
+import { failureOf, SourceError } from "./failures.ts";
+import type { Client, NodeResponse } from "./client.ts";
+
+/** How much of a response is read, in bytes. */
+export const RESPONSE_MAX: number = 1024 * 1024;
+
+/** The message for a response that is larger. */
+export const TOO_LARGE = "gives more than 1 MiB";
+
+/** How long a source may take, and what ends it early. */
+export interface RequestLimits {
+  /** In milliseconds, for all of the response. */
+  readonly timeout: number;
+  readonly signal: AbortSignal;
+}
+
+/** The way to the node: what requests are made with. */
+export interface NodeAccess {
+  readonly client: Client;
+  readonly credentials: Credentials;
+}
+
+/** One request, which must be a read: it may be sent twice. */
+export interface TextRequest extends RequestLimits {
+  url: string;
+  method: "GET" | "POST";
+  headers?: Record<string, string>;
+  body?: string | undefined;
+}
+
+/** A whole response. */
+export interface TextResponse {
+  status: number;
+  text: string;
+}
+
+/**
+ * Sends a request, with credentials where the node wants some, and reads its response.
+ *
+ * @throws {SourceError} if there is no response, or one that is too large, a redirect, or wants credentials
+ * that nobody has
+ */
+export async function requestText(
+  request: TextRequest,
+  { client, credentials }: NodeAccess,
+): Promise<TextResponse> {
+  const { timeout, signal } = request;
+  const controller = new AbortController();
+  const stop = () => controller.abort();
+  const ended = AbortSignal.any([signal, controller.signal]);
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    stop();
+  }, timeout);
+  try {
+    const { url, method, headers = {}, body } = request;
+    const sent = {
+      ...{ url: new URL(url), method, headers, signal: ended, isOnce: false },
+      body: body === undefined ? undefined : new TextEncoder().encode(body),
+    };
+    const exchanged = credentials.exchange(client, sent, (exchanged) => readText(exchanged, url));
+    // Whatever a `fetch` makes of the signal.
+    return await withSignal(exchanged, ended);
+  } catch (error) {
+    // Ends what is left of the response, and its connection.
+    stop();
+    if (isLate) {
+      throw new SourceError("timeout", `gives no whole answer within ${formatTime(timeout)}`);
+    }
+    if (signal.aborted) throw new SourceError("timeout", "is no longer asked");
+    throw withScheme(failureOf(error), request.url);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Says of a closed connection that the other scheme may be right: etcd closes those that speak the wrong one. */
+function withScheme(failure: SourceError, url: string): SourceError {
+  if (failure.code !== "reset" || failure.hint) return failure;
+  const [has, other] = url.startsWith("https:") ? ["no TLS", "http"] : ["TLS", "https"];
+  return new SourceError("reset", failure.message, {
+    hint: `if it speaks ${has} there, node.url begins with ${other}://`,
+  });
+}
+
+/** Reads a response as text. */
+async function readText({ response, refusal }: Exchanged, url: string): Promise<TextResponse> {
+  const { status, headers } = response;
+  if (refusal) throw refusal;
+  if (status >= 300 && status < 400 && status !== 304) {
+    const hint = hintOfRedirect(headers.get("location"), url);
+    throw new SourceError("bad_answer", `redirects (${status}), which is not followed`, { hint });
+  }
+  // Nothing was asked to be packed; what is may be a thousand times larger than it looks.
+  const coding = headers.get("content-encoding")?.toLowerCase() ?? "identity";
+  if (coding !== "identity") {
+    const name = excerpt(startOf(coding, 400), 40);
+    throw new SourceError("bad_answer", `packs its answer (${name})`);
+  }
+  const text = await decode(response);
+  if (status === 400 && WANTS_TLS.test(text)) {
+    throw new SourceError("bad_answer", "speaks TLS; try https://", { number: status });
+  }
+  return { status, text };
+}
+
+/** Says where a redirect leads: a path elsewhere may hold what is meant for one client alone. */
+function hintOfRedirect(location: string | null, from: string): string | undefined {
+  if (location === null || !URL.canParse(location, from)) return undefined;
+  const [to, own] = [new URL(location, from), new URL(from)];
+  const place = to.origin === own.origin
+    ? excerpt(startOf(to.pathname, 400))
+    : to.hostname === own.hostname
+    ? to.origin
+    : "another server";
+  return `it leads to ${place}`;
+}
+
+/** The response of servers with TLS to a request without it: Go, nginx, Apache. */
+const WANTS_TLS =
+  /HTTP request to an HTTPS server|plain HTTP request was sent to HTTPS port|speaking plain HTTP to an SSL-enabled/;
+
+/** Reads a content as UTF-8, as far as the limit. */
+async function decode(response: NodeResponse): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let length = 0;
+  try {
+    for (let part = await response.next(); part; part = await response.next()) {
+      length += part.byteLength;
+      if (length > RESPONSE_MAX) throw new SourceError("bad_answer", TOO_LARGE);
+      text += decoder.decode(part, { stream: true });
+    }
+  } catch (error) {
+    const failure = failureOf(error);
+    throw failure.code === "reset" ? new SourceError("reset", "broke off its answer") : failure;
+  }
+  return text + decoder.decode();
+}
+
+const formatTime = (ms: number) =>
+  ms < 1000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 100) / 10} s`;

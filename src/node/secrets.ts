@@ -1,0 +1,99 @@
+/**
+ * Where secrets lie, and what is there. A secret is read at every use, since a daemon may write a new one when it
+ * starts.
+ *
+ * @module
+ */
+import { warnOfReaders } from "../file-access.ts";
+import type { AuthFile } from "../kinds/kind.ts";
+import { PlatformError, readFile, readVariable } from "../platform.ts";
+
+/** A secret in an environment variable. */
+export type AuthVariable =
+  | { basic_env: string }
+  | { bearer_env: string }
+  | { digest_env: string }
+  | { header_env: string; header?: string | undefined };
+
+/** Where a secret for the node may lie. */
+export type SecretPlace = AuthFile | AuthVariable;
+
+/** What a secret is for. */
+export type Scheme = "basic" | "bearer" | "digest" | "header";
+
+/** A secret, or a clause that says why there is none. */
+export type Secret = { readonly text: string } | { readonly reason: string };
+
+/** For one file: it holds a line of text. */
+const BOUNDS = { limit: 1024 * 1024, timeout: 2000 } as const;
+
+/** The setting that names a place, and its value: a path or a variable, never what is there. */
+export function settingOf(place: object): { key: string; name: string; scheme: Scheme } {
+  const [key = "", name = ""] =
+    Object.entries(place).find(([key, value]) => /_(file|env)$/.test(key) && value !== undefined) ??
+      [];
+  return { key, name, scheme: key.replace(/_.*/, "") as Scheme };
+}
+
+/** Reads the text of a file or a variable that a setting names. */
+export async function readPlace(place: object): Promise<Secret> {
+  const { key, name } = settingOf(place);
+  if (!key.endsWith("_file")) {
+    const text = readVariable(name);
+    return text === undefined ? { reason: "there is no such variable" } : { text };
+  }
+  try {
+    return { text: new TextDecoder().decode(await readFile(name, BOUNDS)) };
+  } catch (error) {
+    if (!(error instanceof PlatformError)) throw error;
+    return { reason: error.message };
+  }
+}
+
+/** Reads a secret for the node. */
+export async function readSecret(place: SecretPlace): Promise<Secret> {
+  const { scheme } = settingOf(place);
+  const found = await readPlace(place);
+  if ("reason" in found) return found;
+  const pattern = "match" in place && place.match;
+  const text = (pattern ? new RegExp(pattern).exec(found.text)?.[1] : found.text)?.trim() ?? "";
+  // Printable ASCII: what a header can carry on every runtime, none of which then quotes it in an error.
+  if (!/^[\x20-\x7e]+$/.test(text)) return { reason: "it holds no line of printable ASCII" };
+  const isPair = scheme === "basic" || scheme === "digest";
+  if (isPair && !text.includes(":")) return { reason: "it holds no user:password" };
+  if (scheme === "header" && !("header" in place && place.header) && !/^[\w-]+:/.test(text)) {
+    return { reason: 'it holds no line "Name: value"' };
+  }
+  return { text };
+}
+
+/** Says of a place whether a secret can be read there: its name, and why not. */
+export async function checkPlace(place: SecretPlace): Promise<{ name: string; reason?: string }> {
+  const secret = await readSecret(place);
+  const { name } = settingOf(place);
+  return "reason" in secret ? { name, reason: secret.reason } : { name };
+}
+
+/**
+ * Says why configured credentials cannot be read.
+ *
+ * @returns such as `cannot read node.auth.basic_file none.txt: there is no such file`
+ */
+export async function checkCredentials(place: SecretPlace): Promise<string | undefined> {
+  const secret = await readSecret(place);
+  return "reason" in secret ? cannotRead(place, secret.reason) : undefined;
+}
+
+/** Says that configured credentials cannot be read, and why. */
+export function cannotRead(place: SecretPlace, reason: string): string {
+  const { key, name } = settingOf(place);
+  return `cannot read node.auth.${key} ${name}: ${reason}`;
+}
+
+/** Finds what is secret and can be read by others, a line for each. */
+export async function findOpenSecrets(place: SecretPlace | undefined): Promise<string[]> {
+  const { key, name } = settingOf(place ?? {});
+  if (!key.endsWith("_file")) return [];
+  const warning = await warnOfReaders(`node.auth.${key}`, name);
+  return warning === undefined ? [] : [warning];
+}
