@@ -38,7 +38,7 @@ export type { Closeable } from "./closeable.ts";
 export type { Cors } from "./http/cors.ts";
 export type { Hosts } from "./http/hosts.ts";
 export type { HostInfo } from "./info/query-plan.ts";
-export type { Info, Service } from "./info/info-form.ts";
+export type { Info, Service } from "./info/info.ts";
 export type {
   CallEvent,
   CallRecord,
@@ -58,7 +58,7 @@ export type {
 } from "./info/state-log.ts";
 export type { FailureCode } from "./info/sources/source-error.ts";
 export type { Status, StatusCode } from "./info/status.ts";
-export type { AuthVariable, InfoSettings, NodeSettings } from "./info/node-and-info-settings.ts";
+export type { AuthVariable, InfoSettings, NodeSettings } from "./info/settings.ts";
 export type {
   AuthFile,
   CommandSource,

@@ -11,7 +11,7 @@ import { LOGO_TYPES, mistakeInLogo } from "./explorer/logo.ts";
 import type { Forward } from "./gateway/forward-settings.ts";
 import type { Cors } from "./http/cors.ts";
 import type { Hosts } from "./http/hosts.ts";
-import type { InfoSettings, NodeSettings } from "./info/node-and-info-settings.ts";
+import type { InfoSettings, NodeSettings } from "./info/settings.ts";
 import { formatJson } from "./json/lossless.ts";
 import { LOG_CALLS, type LogCalls } from "./log.ts";
 import { diagnosticsOfOperations } from "./host-operations/check-operations.ts";

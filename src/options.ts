@@ -7,7 +7,7 @@ import type { DescriptionPlace, DescriptionReport } from "./description/watch.ts
 import { type Forward, type ForwardSettings, settingsOf } from "./gateway/forward-settings.ts";
 import type { Cors } from "./http/cors.ts";
 import type { Hosts } from "./http/hosts.ts";
-import type { InfoSettings, NodeSettings } from "./info/node-and-info-settings.ts";
+import type { InfoSettings, NodeSettings } from "./info/settings.ts";
 import type { HostInfo } from "./info/query-plan.ts";
 import { consoleLog, describeError, type Log, type LogCalls } from "./log.ts";
 import { withoutKeys } from "./untrusted-text.ts";

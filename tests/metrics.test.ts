@@ -5,7 +5,7 @@ import { createCounter } from "../src/metrics/counter.ts";
 import { expose } from "../src/metrics/exposition.ts";
 import { BOUNDS, createHistogram } from "../src/metrics/histogram.ts";
 import { nodeSamples } from "../src/metrics/node-samples.ts";
-import type { Info } from "../src/info/info-form.ts";
+import type { Info } from "../src/info/info.ts";
 import { forwarding, json, playNode, REST, result, RPC, TOKEN, until } from "./_gateway.ts";
 import { type Lines, namesIn, readMetrics } from "./_metrics.ts";
 

@@ -5,7 +5,7 @@
  */
 import { stringify } from "yaml";
 import { KINDS } from "../generated/kinds.js";
-import { KNOWN_KEYS } from "../info/known-keys.ts";
+import { KNOWN_KEYS } from "../info/fields.ts";
 import type { KindInterface } from "../kinds/interface.ts";
 import type { OperationMarks } from "../kinds/marks.ts";
 import type { AuthFile, Kind } from "../kinds/kind.ts";

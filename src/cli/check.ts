@@ -6,8 +6,12 @@
  */
 import { VERSION } from "../generated/build-info.js";
 import { KINDS } from "../generated/kinds.js";
-import { createMonitor, type Inspection } from "../info/info-monitor.ts";
-import { createInfoWithoutNode, isAlone } from "../info/info-without-node.ts";
+import {
+  createInfoWithoutNode,
+  createMonitor,
+  type Inspection,
+  isAlone,
+} from "../info/info-monitor.ts";
 import { findOpenSecrets, findUnreadable } from "../info/node-client.ts";
 import type { PlannedSource } from "../info/query-plan.ts";
 import type { Outcome } from "../info/query-sources.ts";

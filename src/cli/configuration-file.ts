@@ -6,7 +6,7 @@
 import { LOGO_BYTES_MAX, mistakeInLogo } from "../explorer/logo.ts";
 import type { Forward } from "../gateway/forward-settings.ts";
 import { KINDS } from "../generated/kinds.js";
-import type { NodeSettings } from "../info/node-and-info-settings.ts";
+import type { NodeSettings } from "../info/settings.ts";
 import type { Kind } from "../kinds/kind.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import type { PageSettings } from "../options.ts";

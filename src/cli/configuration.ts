@@ -5,7 +5,7 @@
  * @module
  */
 import { clashesWith, type ForwardSettings, settingsOf } from "../gateway/forward-settings.ts";
-import type { InfoSettings, NodeSettings } from "../info/node-and-info-settings.ts";
+import type { InfoSettings, NodeSettings } from "../info/settings.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { LogCalls } from "../log.ts";
 import type { PageSettings } from "../options.ts";

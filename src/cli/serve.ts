@@ -7,7 +7,7 @@ import type { ServeOptions } from "../adapters/shared.ts";
 import { type App, createApp } from "../app.ts";
 import { VERSION } from "../generated/build-info.js";
 import { judgeSettings } from "../gateway/judge-settings.ts";
-import { isAlone } from "../info/info-without-node.ts";
+import { isAlone } from "../info/info-monitor.ts";
 import { findOpenSecrets, findUnreadable } from "../info/node-client.ts";
 import type { DescriptionReport } from "../description/watch.ts";
 import { createMeters, type Meters } from "../metrics/meters.ts";

@@ -8,7 +8,7 @@ import { formatJson, parseJson } from "../json/lossless.ts";
 import { objectOf, textOf } from "../json/values.ts";
 import { excerpt } from "../untrusted-text.ts";
 import { fetchForNode } from "../info/node-client.ts";
-import { type NodeSettings, timesOf } from "../info/node-and-info-settings.ts";
+import { type NodeSettings, timesOf } from "../info/settings.ts";
 import { createAuth } from "../info/sources/give-credentials.ts";
 import { requestText } from "../info/sources/http-request.ts";
 import { failureOfStatus, SourceError } from "../info/sources/source-error.ts";

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { NodeSettings } from "../info/node-and-info-settings.ts";
+import type { NodeSettings } from "../info/settings.ts";
 import { fetchForNode } from "../info/node-client.ts";
 import { createAuth } from "../info/sources/give-credentials.ts";
 import { sendWithAuth } from "../info/sources/http-request.ts";

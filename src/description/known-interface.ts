@@ -4,7 +4,7 @@
  * @module
  */
 import { type AskNode, createAsk } from "./ask-node.ts";
-import type { NodeSettings } from "../info/node-and-info-settings.ts";
+import type { NodeSettings } from "../info/settings.ts";
 import { formatJson, parseJson } from "../json/lossless.ts";
 import { listOf, objectOf, textOf } from "../json/values.ts";
 import type { Kind, Listing, NamesIn, NameTree } from "../kinds/kind.ts";

@@ -6,14 +6,12 @@
 import { formatJson } from "../json/lossless.ts";
 import type { Kind, Reference } from "../kinds/kind.ts";
 import { excerpt } from "../untrusted-text.ts";
-import { statusOfError, statusOfSilence, worst } from "./assess-status.ts";
-import { match } from "./conversions.ts";
-import type { PlannedSource } from "./query-plan.ts";
+import { type NodeStatus, statusOfError, statusOfSilence, worst } from "./status.ts";
+import { match } from "./fields.ts";
+import { parseReference, type PlannedSource } from "./query-plan.ts";
 import { createQuery, type QueryContext, settle } from "./query-sources.ts";
-import { parseReference } from "./source-reference.ts";
 import { createAuth, type Place } from "./sources/give-credentials.ts";
 import { SourceError } from "./sources/source-error.ts";
-import type { NodeStatus } from "./status.ts";
 
 /** All questions together take no longer than this, in milliseconds. */
 const TIMEOUT = 3000;

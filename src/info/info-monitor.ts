@@ -1,23 +1,29 @@
 /**
- * `GET /v1/info` beside a node: asks it while somebody asks, remembers what it said, and says how it is.
+ * `GET /v1/info`: beside a node it is asked while somebody asks, and its state is remembered; a service that has nothing
+ * to ask says what it is itself.
  *
  * The monitor is in one of a few states. One query is under way at a time; each has a generation, so that the
- * answers of one that was given up change nothing. A request goes `get → start → runQuery → publish`, or is given
+ * responses of one that was given up change nothing. A request goes `get → start → runQuery → publish`, or is given
  * what was published.
  *
  * @module
  */
 import type { Kind } from "../kinds/kind.ts";
-import type { Resource } from "../lazy.ts";
+import { lazy, type Resource } from "../lazy.ts";
 import { withTimeout } from "../with-timeout.ts";
 import type { Detection } from "./detect-kind.ts";
-import type { Info, Service } from "./info-form.ts";
+import { createSnapshots, type Info, makeInfo, type Service, type Snapshot } from "./info.ts";
 import { fetchForNode } from "./node-client.ts";
 import { createObserver } from "./observe-node.ts";
 import type { HostInfo, Plan } from "./query-plan.ts";
 import type { Outcome } from "./query-sources.ts";
-import { type InfoSettings, type NodeSettings, timesOf } from "./node-and-info-settings.ts";
-import { createSnapshots, type Snapshot } from "./info-snapshots.ts";
+import {
+  DEFAULTS,
+  type InfoSettings,
+  milliseconds,
+  type NodeSettings,
+  timesOf,
+} from "./settings.ts";
 import { createStateLog, type NodeLog } from "./state-log.ts";
 import type { NodeStatus } from "./status.ts";
 
@@ -264,4 +270,26 @@ function remarksOn(plan: Plan, outcomes: ReadonlyMap<string, Outcome>): Map<stri
     }
   }
   return remarks;
+}
+
+/** Whether there is nothing to ask: no node, no source of the operator's, no function of a host's. */
+export function isAlone(
+  node: NodeSettings = {},
+  info: InfoSettings | HostInfo | undefined,
+): info is InfoSettings | undefined {
+  const hasNode = !!node.url || (!!node.kind && node.kind !== "none");
+  return !hasNode && typeof info !== "function" && Object.keys(info?.sources ?? {}).length === 0;
+}
+
+/** Makes the info of a service alone. */
+export function createInfoWithoutNode(service: Service, settings: InfoSettings = {}): Monitor {
+  const { hide, static: values = {}, ttl = DEFAULTS.ttl } = settings;
+  const status = { status: "ok" } as const;
+  const { info } = makeInfo({ service, isBesideNode: false, values, status, hide });
+  const toSnapshot = createSnapshots(milliseconds(ttl), Date.now().toString(36));
+  return {
+    kind: "none",
+    get: lazy(() => toSnapshot(info)).get,
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
 }

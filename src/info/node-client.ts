@@ -8,7 +8,7 @@ import { lazy } from "../lazy.ts";
 import { type CallOut, createCallOut, fetchOf } from "../call-out-for-gateway.ts";
 import { warnOfReaders } from "../file-access.ts";
 import { createFetch, HAS_SOCKETS, PlatformError, readFile, type Tls } from "../platform.ts";
-import type { NodeSettings } from "./node-and-info-settings.ts";
+import type { NodeSettings } from "./settings.ts";
 import { checkCredentials } from "./sources/give-credentials.ts";
 import { settingOf } from "./sources/secret.ts";
 import { SourceError } from "./sources/source-error.ts";

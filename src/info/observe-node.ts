@@ -5,10 +5,9 @@
  * @module
  */
 import type { Kind } from "../kinds/kind.ts";
-import { assessStatus } from "./assess-status.ts";
+import { assessStatus, type NodeStatus, NOT_ASKED } from "./status.ts";
 import { type Detection, detectKind } from "./detect-kind.ts";
-import type { Info, Service } from "./info-form.ts";
-import { makeInfo } from "./make-info.ts";
+import { type Info, makeInfo, type Service } from "./info.ts";
 import {
   dueSources,
   gaveNothing,
@@ -17,18 +16,18 @@ import {
   type Knowledge,
   learn,
   namesOf,
+  readFields,
   shownAt,
+  type Values,
   withoutAnswer,
 } from "./knowledge.ts";
-import { readFields, type Values } from "./map-fields.ts";
 import { HOST, type HostInfo, makePlan, type Plan, planOfHost } from "./query-plan.ts";
 import { createQuery, type Outcome, type Query, settle } from "./query-sources.ts";
-import { KNOWN_KEYS } from "./known-keys.ts";
-import { type InfoSettings, type NodeSettings, timesOf } from "./node-and-info-settings.ts";
+import { KNOWN_KEYS } from "./fields.ts";
+import { type InfoSettings, type NodeSettings, timesOf } from "./settings.ts";
 import { createAuth } from "./sources/give-credentials.ts";
 import { withTimeout } from "../with-timeout.ts";
 import type { NodeLog } from "./state-log.ts";
-import { type NodeStatus, NOT_ASKED } from "./status.ts";
 
 /** What is observed, and with what. */
 export interface ObserverOptions {

@@ -4,7 +4,7 @@
  * @module
  */
 import { excerpt } from "../untrusted-text.ts";
-import { formatDuration } from "./format-duration.ts";
+import { formatDuration } from "./settings.ts";
 import type { NodeStatus, Status, StatusCode } from "./status.ts";
 
 /** Takes a message for the operator. */

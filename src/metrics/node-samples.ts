@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { numberFrom } from "../info/conversions.ts";
-import type { Info } from "../info/info-form.ts";
+import { numberFrom } from "../info/fields.ts";
+import type { Info } from "../info/info.ts";
 import { NO_ANSWER, WRONG_ANSWER } from "../info/sources/source-error.ts";
 import { STATUS_OF, type StatusCode, STATUSES } from "../info/status.ts";
 import { textOf } from "../json/values.ts";

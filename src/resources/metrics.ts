@@ -6,8 +6,8 @@
 import type { Gateway } from "../gateway/gateway.ts";
 import { VERSION } from "../generated/build-info.js";
 import { represent, type Representation } from "../http/representation.ts";
-import { isAlone } from "../info/info-without-node.ts";
-import type { Snapshot } from "../info/info-snapshots.ts";
+import { isAlone } from "../info/info-monitor.ts";
+import type { Snapshot } from "../info/info.ts";
 import type { Lazy, Resource } from "../lazy.ts";
 import type { Meters } from "../metrics/meters.ts";
 import type { ResolvedOptions } from "../options.ts";

@@ -3,9 +3,8 @@
  *
  * @module
  */
-import { DEFAULTS, type InfoSettings, type NodeSettings } from "../info/node-and-info-settings.ts";
-import { referencesOf } from "../info/query-plan.ts";
-import { parseReference } from "../info/source-reference.ts";
+import { DEFAULTS, type InfoSettings, type NodeSettings } from "../info/settings.ts";
+import { parseReference, referencesOf } from "../info/query-plan.ts";
 import { isObject } from "../json/values.ts";
 import type { Field, Kind, Reference, Source, SourceOptions } from "../kinds/kind.ts";
 import { didYouMean, nearest } from "../nearest.ts";

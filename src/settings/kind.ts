@@ -4,8 +4,7 @@
  * @module
  */
 import * as v from "valibot";
-import { linkOf } from "../info/query-plan.ts";
-import { parseReference } from "../info/source-reference.ts";
+import { linkOf, parseReference } from "../info/query-plan.ts";
 import { type Json, listOf, objectOf } from "../json/values.ts";
 import type {
   Kind,

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { DEFAULTS, type NodeSettings } from "../info/node-and-info-settings.ts";
+import { DEFAULTS, type NodeSettings } from "../info/settings.ts";
 import { CLI_OPTIONS } from "./command-line.ts";
 import { needed, object, oneOf, type Schema, secret, setting, type SettingsOf } from "./schema.ts";
 import { EXPRESSION, HEADER, kindName, LINE, NODE_URL, TIMEOUT } from "./texts.ts";

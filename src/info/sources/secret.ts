@@ -6,7 +6,7 @@
  */
 import type { AuthFile } from "../../kinds/kind.ts";
 import { PlatformError, readFile, readVariable } from "../../platform.ts";
-import type { AuthVariable } from "../node-and-info-settings.ts";
+import type { AuthVariable } from "../settings.ts";
 
 /** Where a secret may lie. */
 export type Place = AuthFile | AuthVariable;
