@@ -33,7 +33,7 @@ export type {
   ServerObject,
   TagObject,
   Word,
-} from "./host-operations/openapi-types.ts";
+} from "./host-operations/operation.ts";
 export type { Closeable } from "./closeable.ts";
 export type { Cors } from "./http/cors.ts";
 export type { Hosts } from "./http/hosts.ts";

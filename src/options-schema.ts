@@ -14,7 +14,7 @@ import type { Hosts } from "./http/hosts.ts";
 import type { InfoSettings, NodeSettings } from "./info/settings.ts";
 import { formatJson } from "./json/lossless.ts";
 import { LOG_CALLS, type LogCalls } from "./log.ts";
-import { diagnosticsOfOperations } from "./host-operations/check-operations.ts";
+import { diagnosticsOfOperations } from "./host-operations/describe-operation.ts";
 import type { CheckedOptions, NodefaceOptions } from "./options.ts";
 import { ACCESS_LOGS, type AccessLog, CLI_OPTIONS } from "./settings/command-line.ts";
 import { HAS_SOCKETS } from "./platform.ts";

@@ -13,8 +13,7 @@ import { consoleLog, describeError, type Log, type LogCalls } from "./log.ts";
 import { withoutKeys } from "./untrusted-text.ts";
 import type { Kind } from "./kinds/kind.ts";
 import { createMeters, type Meters } from "./metrics/meters.ts";
-import type { DocumentOptions } from "./host-operations/openapi-types.ts";
-import type { Operation } from "./host-operations/operation.ts";
+import type { DocumentOptions, Operation } from "./host-operations/operation.ts";
 
 /** The options of a service. */
 export interface NodefaceOptions<Paths extends readonly string[] = readonly string[]> {

@@ -27,7 +27,7 @@ import { documentOf } from "../openapi/serve.ts";
 import { ownDescription } from "../resources/own-description.ts";
 import { excerpt, printable } from "../untrusted-text.ts";
 import type { Config } from "./configuration.ts";
-import { formatTable, type Section } from "./terminal.ts";
+import { formatTable, type Section } from "./output.ts";
 
 /** The description that is shown, as far as it matters to what can be called. */
 export interface Described extends Partial<Pick<Prepared, "content" | "basePaths">> {

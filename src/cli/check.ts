@@ -21,7 +21,7 @@ import { excerpt, printableJson, withoutKeys } from "../untrusted-text.ts";
 import { ConfigError } from "./arguments.ts";
 import { describeCalls, describeDescription } from "./check-description.ts";
 import type { Config } from "./configuration.ts";
-import { formatTable, type Progress, type Section, SILENT } from "./terminal.ts";
+import { formatTable, type Progress, type Section, SILENT } from "./output.ts";
 
 /** The findings of `check`. */
 export interface Checked {

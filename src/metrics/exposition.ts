@@ -4,8 +4,7 @@
  *
  * @module
  */
-import { BOUNDS, type Observed } from "./histogram.ts";
-import { labelOf } from "./clean-label.ts";
+import { BOUNDS, labelOf, type Observed } from "./meters.ts";
 import { type Metric, type MetricName, METRICS } from "./table.ts";
 
 /** The type of the text. */

@@ -34,8 +34,8 @@ export function createMetrics(
     async get() {
       const [{ expose, MEDIA_TYPE }, { nodeSamples }, { serviceSamples }] = await Promise.all([
         import("../metrics/exposition.ts"),
-        import("../metrics/node-samples.ts"),
-        import("../metrics/service-samples.ts"),
+        import("../metrics/samples.ts"),
+        import("../metrics/samples.ts"),
       ]);
       const shown = isAlone(node, info) ? undefined : (await snapshot.get()).info;
       const readAt = describedAt();
