@@ -16,7 +16,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
-import { isMap, isScalar, parse, parseDocument } from "yaml";
+import { parse } from "yaml";
 import type { PageFiles } from "../generated/page.js";
 import { type PackedContent, PACKET_SIZE } from "../http/content-coding.ts";
 import { formatJson } from "../json/lossless.ts";
@@ -180,30 +180,16 @@ async function descriptionModule(yaml: string): Promise<string> {
 
 /** The lines of a description without those of one path. */
 function withoutPath(yaml: string, path: string): string {
-  const { contents } = parseDocument(yaml);
-  const pairsOf = (map: unknown) => isMap(map) ? map.items : [];
-  const isNamed = (name: string) => ({ key }: { key: unknown }) =>
-    isScalar(key) && key.value === name;
-  const lineOf = ({ key }: { key: unknown }) =>
-    yaml.lastIndexOf("\n", isScalar(key) && key.range ? key.range[0] : 0) + 1;
-  const parts = pairsOf(contents);
-  const section = parts.findIndex(isNamed("paths"));
-  const paths = pairsOf(parts[section]?.value);
-  const index = paths.findIndex(isNamed(path));
-  const next = paths[index + 1] ?? parts[section + 1];
-  if (index < 0 || !next) {
-    throw new Error(`spec/openapi.yaml: there is no ${path}, or nothing after`);
-  }
-  return yaml.slice(0, lineOf(paths[index]!)) + yaml.slice(lineOf(next));
+  const lines = new RegExp(`^  ${path}:\n(?:\n| {3,}.*\n)*`, "m");
+  if (!lines.test(yaml)) throw new Error(`spec/openapi.yaml: there is no ${path}`);
+  return yaml.replace(lines, "");
 }
 
 /** Where the one server of the service's own description begins, in bytes. */
 function placeOfDot(yaml: string): number {
-  const url = parseDocument(yaml).getIn(["servers", 0, "url"], true);
-  if (!isScalar(url) || url.value !== "." || !url.range) {
-    throw new Error("spec/openapi.yaml: the server must be .");
-  }
-  return Buffer.byteLength(yaml.slice(0, yaml.indexOf(".", url.range[0])));
+  const [before] = /^[^]*?\nservers:\n {2}- url: "(?=\."\n)/.exec(yaml) ?? [];
+  if (before === undefined) throw new Error("spec/openapi.yaml: the server must be .");
+  return Buffer.byteLength(before);
 }
 
 async function pageModule(files: PageFiles): Promise<string> {

@@ -1,9 +1,25 @@
 /**
- * What is said of a version where it is published: its section of CHANGELOG.md, and how the files are checked.
+ * What is published with a version: the checksums of the files, and what is said of it, its section of CHANGELOG.md.
  *
  * @module
  */
-import { CHECKSUMS } from "./checksums.ts";
+import { createHash } from "node:crypto";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+/** The file with the checksums. */
+export const CHECKSUMS = "SHA256SUMS";
+
+/** Writes the checksum of every file of a folder to its `SHA256SUMS`, in the order of their names. */
+export async function writeChecksums(folder: string): Promise<void> {
+  const lines = [];
+  for (const name of (await readdir(folder)).sort()) {
+    if (name === CHECKSUMS) continue;
+    const sum = createHash("sha256").update(await readFile(join(folder, name))).digest("hex");
+    lines.push(`${sum}  ${name}\n`);
+  }
+  await writeFile(join(folder, CHECKSUMS), lines.join(""));
+}
 
 /** What is said of a version. */
 export interface ReleaseNotes {

@@ -9,8 +9,7 @@ import { execSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import process from "node:process";
-import { writeChecksums } from "./checksums.ts";
-import { releaseNotes } from "./release-notes.ts";
+import { releaseNotes, writeChecksums } from "./release-notes.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 

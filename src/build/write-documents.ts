@@ -7,9 +7,8 @@
 import { writeFile } from "node:fs/promises";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
-import { besideReference } from "./beside-documents.ts";
+import { besideReference, kindJsonSchema, kindsReference } from "./kind-documents.ts";
 import { configurationReference, configurationSchema } from "./configuration-documents.ts";
-import { kindJsonSchema, kindsReference } from "./kind-documents.ts";
 
 /** What is written, by its path from the root. */
 export const WRITTEN: Readonly<Record<string, () => string | Promise<string>>> = {
