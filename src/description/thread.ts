@@ -5,7 +5,7 @@
  * @module
  */
 import { type File, type Reader, ReadError } from "../openapi/files.ts";
-import { formatSize, LIMITS } from "../openapi/limits.ts";
+import { formatSize, LIMITS } from "../openapi/diagnostics.ts";
 import { startThread } from "../platform.ts";
 import {
   type Content,

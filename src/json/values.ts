@@ -103,3 +103,27 @@ export function estimateSize(value: unknown, known: Map<unknown, number> = new M
   known.set(value, sum);
   return sum;
 }
+
+/**
+ * Creates a function that makes names free: with a number behind them where somebody has them already.
+ *
+ * @param taken the names that are not free; each new one is added
+ * @param separator stands before the number
+ */
+export function createFreeName(
+  taken: Set<unknown>,
+  separator: string = "",
+): (wanted: string) => string {
+  const numbers = new Map<string, number>();
+  return (wanted) => {
+    let free = wanted;
+    for (let i = numbers.get(wanted) ?? 2; taken.has(free); numbers.set(wanted, i)) {
+      free = `${wanted}${separator}${i++}`;
+    }
+    taken.add(free);
+    return free;
+  };
+}
+
+/** A name with a capital at its start. */
+export const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);

@@ -8,7 +8,7 @@ import { type Bytes, gatherBytes } from "../bytes.ts";
 import { digest } from "../http/content-coding.ts";
 import { decodePercent } from "../percent-decode.ts";
 import { findFile, PlatformError, readFile } from "../platform.ts";
-import { formatSize, LIMITS } from "./limits.ts";
+import { formatSize, LIMITS } from "./diagnostics.ts";
 import { parse, type Source, unreadable } from "./parse.ts";
 
 /** A file as it was at one time. */

@@ -5,6 +5,7 @@
  * @module
  */
 import {
+  createFreeName,
   isObject,
   type Json,
   listOf,
@@ -16,7 +17,6 @@ import {
 import type { KindInterface, Method, OpenApiPart, OpenRpcPart } from "../kinds/interface.ts";
 import { MARKS, multiSegmentOf } from "../kinds/marks.ts";
 import { mergeComponents } from "./merge.ts";
-import { createFreeName } from "./names.ts";
 import { openApiOfMethods, pathOfMethod } from "./openrpc.ts";
 import { followReference, mapOperations, operationsOf } from "./operations.ts";
 import { NODE, THIS_SERVICE } from "./server-url.ts";

@@ -5,6 +5,8 @@
  * @module
  */
 import {
+  capital,
+  createFreeName,
   isEqual,
   isObject,
   type Json,
@@ -13,7 +15,6 @@ import {
   objectOf,
   setMember,
 } from "../json/values.ts";
-import { capital, createFreeName } from "./names.ts";
 import { operationsOf } from "./operations.ts";
 import { NODE, THIS_SERVICE } from "./server-url.ts";
 import { basePathsOf } from "./servers.ts";

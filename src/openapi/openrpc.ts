@@ -6,6 +6,7 @@
  * @module
  */
 import {
+  createFreeName,
   estimateSize,
   isObject,
   type Json,
@@ -15,8 +16,7 @@ import {
   setMember,
   textOf,
 } from "../json/values.ts";
-import { LIMITS } from "./limits.ts";
-import { createFreeName } from "./names.ts";
+import { LIMITS } from "./diagnostics.ts";
 import { followReference } from "./operations.ts";
 import { THIS_SERVICE } from "./server-url.ts";
 import { OPENRPC, type Shape, shapeOfMember } from "./structure.ts";

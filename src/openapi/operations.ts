@@ -14,8 +14,7 @@ import {
   setMember,
 } from "../json/values.ts";
 import { quote, shorten } from "../untrusted-text.ts";
-import type { Diagnostics } from "./diagnostics.ts";
-import { LIMITS } from "./limits.ts";
+import { type Diagnostics, LIMITS } from "./diagnostics.ts";
 import { METHODS } from "./tables.ts";
 
 /** How many references are followed in a row. */

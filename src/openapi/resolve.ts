@@ -6,9 +6,8 @@
 import { parseFragment, valueAt } from "../json/pointer.ts";
 import { isObject, type Json, objectOf, type Path } from "../json/values.ts";
 import { quote, shorten } from "../untrusted-text.ts";
-import type { Severity } from "./diagnostics.ts";
+import { formatCount, LIMITS, type Severity } from "./diagnostics.ts";
 import { createLoader, type Loader, type Member, type Reader } from "./files.ts";
-import { formatCount, LIMITS } from "./limits.ts";
 import { withoutLogin } from "./server-url.ts";
 import {
   isReference,

@@ -13,7 +13,7 @@ import {
   objectOf,
   textOf,
 } from "../json/values.ts";
-import { LIMITS } from "./limits.ts";
+import { LIMITS } from "./diagnostics.ts";
 
 /** Stands for this service, whose address is not known here. */
 const HERE = "http://here.invalid";

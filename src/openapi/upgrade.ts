@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { LIMITS } from "./limits.ts";
+import { LIMITS } from "./diagnostics.ts";
 import {
   estimateSize,
   isObject,

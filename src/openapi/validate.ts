@@ -9,7 +9,6 @@ import { isEqual, isObject, type Json, objectOf, type Path } from "../json/value
 import { didYouMean, nearest } from "../nearest.ts";
 import { quote, shorten } from "../untrusted-text.ts";
 import { createDiagnostics, type DiagnosticAt, type Severity } from "./diagnostics.ts";
-import { withArticle } from "./names.ts";
 import { checkOperations } from "./operations.ts";
 import { withoutLogin, withoutLoginOf } from "./server-url.ts";
 import {
@@ -316,3 +315,6 @@ function explainReference(
   const what = found === undefined ? "data" : `a ${nameOfShape(found)}`;
   return `to ${what} where a ${nameOfShape(expected)} belongs`;
 }
+
+/** A noun with its indefinite article. */
+const withArticle = (noun: string): string => `${/^[aeiou]/.test(noun) ? "an" : "a"} ${noun}`;

@@ -20,15 +20,17 @@ import {
 } from "yaml";
 import { exact } from "../json/lossless.ts";
 import { type Json, type Path, setMember } from "../json/values.ts";
-import type { Diagnostics } from "./diagnostics.ts";
 import {
+  type Diagnostics,
   DUPLICATE_KEY,
   formatCount,
   formatSize,
   LARGE_NUMBER,
   LIMITS,
+  type Offsets,
+  offsetsIn,
   TOO_MANY_NODES,
-} from "./limits.ts";
+} from "./diagnostics.ts";
 
 /** The core schema, whatever a directive says; the checks that are quadratic are done here. */
 const OPTIONS = {
@@ -194,7 +196,7 @@ function build(
 ): Parsed {
   const anchors = new Map<string, Anchored>();
   /** Where the members of an object or a list stand, in the order of its keys. */
-  const offsets = new Map<unknown, readonly number[]>();
+  const offsets: Offsets = new Map();
   let nodes = 0, text = 0, aliases = 0;
   let hasMerged = false;
 
@@ -332,30 +334,4 @@ function build(
 
   const { value } = buildNode(contents, 1);
   return { value, offsetsOf: (paths) => offsetsIn(value, offsets, paths) };
-}
-
-/** Finds the values at some paths; of one that is not there, what is nearest. */
-function offsetsIn(
-  root: unknown,
-  offsets: ReadonlyMap<unknown, readonly number[]>,
-  paths: readonly Path[],
-): number[] {
-  const indices = new Map<unknown, ReadonlyMap<string, number>>();
-  return paths.map((path) => {
-    let value = root, offset = 0;
-    for (const key of path) {
-      const places = offsets.get(value);
-      if (!places) break;
-      let keys = indices.get(value);
-      if (!keys) {
-        keys = new Map(Object.keys(value as Json).map((key, i) => [key, i]));
-        indices.set(value, keys);
-      }
-      const place = places[keys.get(key) ?? -1];
-      if (place === undefined) break;
-      offset = place;
-      value = (value as Json)[key];
-    }
-    return offset;
-  });
 }

@@ -31,27 +31,15 @@ import {
 } from "./schema.ts";
 import { LINE } from "./texts.ts";
 
-const VERSION = text({
-  expected: 'a version in quotes, as in "0.19"',
-  pattern: /^\d+(\.\d+)*$/,
-});
-const SOFTWARE = text({
-  expected: "the name of software in lower case",
-  pattern: /^[a-z0-9][a-z0-9._-]*$/,
-});
-const METHOD_NAME = text({ expected: "the name of a method", pattern: /^[^\s\p{Cc}]+$/u });
-const OPERATION_ID = text({
-  expected: "a name of letters, digits, _ and -",
-  pattern: /^[A-Za-z_][\w-]*$/,
-});
-const TEMPLATE = text({
-  expected: "a path such as /blocks/{hash}, without a query",
-  pattern: /^\/[^\s?#]*$/,
-});
-const BASE_PATH = text({
-  expected: "a path such as /v1 and no more: the node's URL comes before it",
-  pattern: /^(\/[\w.~-]+)+$/,
-});
+const VERSION = text('a version in quotes, as in "0.19"', /^\d+(\.\d+)*$/);
+const SOFTWARE = text("the name of software in lower case", /^[a-z0-9][a-z0-9._-]*$/);
+const METHOD_NAME = text("the name of a method", /^[^\s\p{Cc}]+$/u);
+const OPERATION_ID = text("a name of letters, digits, _ and -", /^[A-Za-z_][\w-]*$/);
+const TEMPLATE = text("a path such as /blocks/{hash}, without a query", /^\/[^\s?#]*$/);
+const BASE_PATH = text(
+  "a path such as /v1 and no more: the node's URL comes before it",
+  /^(\/[\w.~-]+)+$/,
+);
 
 const about = ({ text }: Mark, example: string) => ({ text, example });
 
