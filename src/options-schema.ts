@@ -141,7 +141,6 @@ const page = <T>(logo: Schema<T>, what: string) => ({
  * Makes the schema of a configuration file.
  *
  * @param locate finds the place of a path that the file names
- * @param own the names of the operator's own kinds
  */
 export function configuration(
   locate: (path: string) => string = (path) => path,
@@ -259,11 +258,7 @@ const OPERATION = object({
   handle: needed(callback("a function that answers a request"), { text: "Answers a request" }),
 });
 
-/**
- * Makes the schema of what `createNodeface` may be told.
- *
- * @param own the names of the host's own kinds
- */
+/** Makes the schema of what `createNodeface` may be told. */
 export function optionsSchema(own: readonly string[] = []): Schema<ReadOptions> {
   const settings: Readonly<Record<keyof NodefaceOptions, Schema>> = {
     hosts: HOSTS,

@@ -15,7 +15,7 @@ import { formatPointer, resolveFragment } from "../src/json/pointer.ts";
 import { objectOf } from "../src/json/values.ts";
 import type { OpenApiPart, OpenRpcPart } from "../src/kinds/interface.ts";
 import { MARKS } from "../src/kinds/marks.ts";
-import { KINDS_WITH_INTERFACE, loadInterface } from "../src/openapi/load-interface.ts";
+import { KINDS_WITH_INTERFACE, loadInterface } from "../src/description/known-interface.ts";
 import { sampleOf } from "./_runtime.ts";
 import { checkAt, checkResults, operationsOf } from "./nodes/_interface.ts";
 

@@ -7,7 +7,7 @@ import type { Access, OperationMarks } from "../src/kinds/marks.ts";
 import { listNodeOperations } from "../src/openapi/callable-operations.ts";
 import { documentOfKind } from "../src/openapi/kind.ts";
 import { operationsOf } from "../src/openapi/operations.ts";
-import { loadInterface } from "../src/openapi/load-interface.ts";
+import { loadInterface } from "../src/description/known-interface.ts";
 
 const access = suite("who may call what a kind offers");
 

@@ -15,7 +15,7 @@ import { printKind } from "../src/cli/kinds.ts";
 import { KIND_ALIASES, KIND_NAMES } from "../src/generated/kind-names.js";
 import { KINDS } from "../src/generated/kinds.js";
 import type { Kind } from "../src/kinds/kind.ts";
-import { KINDS_WITH_INTERFACE, loadInterface } from "../src/openapi/load-interface.ts";
+import { KINDS_WITH_INTERFACE, loadInterface } from "../src/description/known-interface.ts";
 import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 import { sampleOf, testOnNode } from "./_runtime.ts";
 import { operationsOf } from "./nodes/_interface.ts";

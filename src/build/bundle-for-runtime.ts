@@ -47,11 +47,7 @@ export async function bundle(runtime: Runtime, outfile: string): Promise<string[
   return packagesOf(metafile);
 }
 
-/**
- * Bundles a module as a script without imports, which any runtime can run.
- *
- * @param entry the path of the module
- */
+/** Bundles a module as a script without imports, which any runtime can run. */
 export async function bundleText(entry: string): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [entry],

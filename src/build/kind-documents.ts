@@ -10,7 +10,7 @@ import type { KindInterface } from "../kinds/interface.ts";
 import { type Access, type Mark, MARKS, type OperationMarks } from "../kinds/marks.ts";
 import type { AuthFile, Kind, NetworkRules, Source, Test } from "../kinds/kind.ts";
 import { operationsOf } from "../openapi/operations.ts";
-import { loadInterface } from "../openapi/load-interface.ts";
+import { loadInterface } from "../description/known-interface.ts";
 import { kindSchema } from "../settings/kind.ts";
 import { code, fillPage, jsonSchemaOf } from "./configuration-documents.ts";
 import { stringify } from "yaml";

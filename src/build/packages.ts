@@ -13,7 +13,6 @@ import { execFileSync } from "node:child_process";
 /**
  * Returns the path of a package's folder, with a slash at its end.
  *
- * @param name such as `yaml`
  * @throws {Error} if it is not installed
  */
 export function packageFolder(name: string): string {
@@ -29,11 +28,7 @@ export function packageFolder(name: string): string {
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-/**
- * Lists packages with the texts of their licences.
- *
- * @param folders the folders of the packages, relative to the root
- */
+/** Lists packages with the texts of their licences. */
 export async function licenses(folders: readonly string[]): Promise<string> {
   const parts = await Promise.all(folders.map(async (folder) => {
     const { name, version, license } = JSON.parse(
@@ -57,13 +52,7 @@ interface LockEntry {
   license?: string;
 }
 
-/**
- * Makes the bill of materials.
- *
- * @param packages the folders of the bundled packages, such as `node_modules/yaml`
- * @param runtime the program of the bundled runtime, by its name
- * @returns a CycloneDX document as text
- */
+/** Makes the bill of materials. */
 export async function billOfMaterials(
   packages: readonly string[],
   runtime: Readonly<Record<string, string>>,

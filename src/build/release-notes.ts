@@ -8,7 +8,7 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 /** The file with the checksums. */
-export const CHECKSUMS = "SHA256SUMS";
+const CHECKSUMS = "SHA256SUMS";
 
 /** Writes the checksum of every file of a folder to its `SHA256SUMS`, in the order of their names. */
 export async function writeChecksums(folder: string): Promise<void> {
@@ -32,7 +32,6 @@ export interface ReleaseNotes {
 /**
  * Makes the notes of a version.
  *
- * @param changelog the text of CHANGELOG.md
  * @param commit what it is built from, if that is known
  * @throws {Error} if there is no section for the version, or nothing in it
  */

@@ -94,11 +94,7 @@ interface Arguments {
   renamed: string[];
 }
 
-/**
- * Parses the arguments and the environment.
- *
- * @param args the arguments after the command's name
- */
+/** Parses the arguments and the environment. */
 export function parseArguments(args: readonly string[], env: Environment): ParsedArgs {
   const found = readArguments(args);
   const { command, topic, given, problems, asJson, renamed } = found;
@@ -271,11 +267,7 @@ function* placesOf(key: string, schema: Schema, path = ""): Generator<string> {
 
 const PREFIX = "NODEFACE_";
 
-/**
- * Says of variables whose names begin with `NODEFACE_` that nothing reads them.
- *
- * @param used the names of variables that the configuration names
- */
+/** Says of variables whose names begin with `NODEFACE_` that nothing reads them. */
 export function explainUnknownVariables(env: Environment, used: readonly string[]): string[] {
   const known = SETTINGS.flatMap(([, { variables = [] }]) => variables)
     .filter((name) => name.startsWith(PREFIX));

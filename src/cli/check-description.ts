@@ -38,12 +38,7 @@ export interface Described extends Partial<Pick<Prepared, "content" | "basePaths
 
 const TITLE = "Description";
 
-/**
- * Describes the description, where there is one: it is chosen as the service chooses it.
- *
- * @param kind the name of the node's kind
- * @param info what the node says of its software
- */
+/** Describes the description, where there is one: it is chosen as the service chooses it. */
 export async function describeDescription(
   config: Config,
   kind: string | undefined,
@@ -177,12 +172,7 @@ async function describeShown(
 /** The most names of operations that are told, to be pasted. */
 const NAMES_MAX = 20;
 
-/**
- * Describes what may be called.
- *
- * @param described the description that is shown
- * @param kind the name of the node's kind
- */
+/** Describes what may be called. */
 export async function describeCalls(
   config: Config,
   described: Described,

@@ -55,7 +55,6 @@ export async function inspectNode(
 /**
  * Asks the node and reads its description once.
  *
- * @param progress says what takes long
  * @throws {ConfigError} if there is nothing to check, or a file or a variable that the configuration names cannot be
  * read
  */

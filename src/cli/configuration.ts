@@ -82,7 +82,6 @@ const USUAL_FILE = "nodeface.yaml";
 /**
  * Reads the command's arguments, its environment and its files.
  *
- * @param args the arguments after the command's name
  * @throws {ConfigError} with everything that is wrong
  */
 export async function readConfig(

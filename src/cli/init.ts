@@ -38,7 +38,6 @@ const PRIVATE = 0o600, PUBLIC = 0o644;
 /**
  * Asks the node and writes the file.
  *
- * @param progress says what takes long
  * @returns what to tell the operator, with line breaks
  * @throws {Error} where nothing is written, with a message for the operator
  */

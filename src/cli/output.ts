@@ -51,7 +51,6 @@ function openWriter(name: "stdout" | "stderr"): WriteText {
 /**
  * Prints what a command has to say, to standard output.
  *
- * @param text with its line breaks
  * @returns when all of it is written: the process may exit then
  */
 export const print: WriteText = openOutput("stdout");
@@ -73,9 +72,6 @@ const FLUSH_MAX_MS = 1000;
 /**
  * Makes a writer of lines. Lines that come while the reader is stuck wait, up to 1 MiB of them.
  * Later ones are dropped.
- *
- * @param write from {@linkcode openOutput}
- * @param tellDropped is told how many lines were dropped when the reader reads again
  */
 export function createLineWriter(
   write: WriteText,
@@ -147,11 +143,7 @@ export function wrap(text: string, width: number): string[] {
   return lines;
 }
 
-/**
- * Formats rows with columns that line up, two spaces apart, with a line break after each.
- *
- * @param rows the cells, one line each
- */
+/** Formats rows with columns that line up, two spaces apart, with a line break after each. */
 export function formatTable(rows: readonly (readonly string[])[]): string {
   const columns = Math.max(...rows.map((row) => row.length));
   const widths = Array.from(

@@ -33,8 +33,6 @@ interface RunningService {
 /**
  * Serves until it is told to stop.
  *
- * @param config what it was told
- * @param read reads the arguments, the environment and the configuration file again
  * @throws {Error} where it cannot listen
  */
 export async function runService(config: Config, read: () => Promise<Config>): Promise<void> {

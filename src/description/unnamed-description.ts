@@ -62,7 +62,7 @@ export function reasonIn(diagnostics: readonly Diagnostic[]): string {
  *
  * @param offer what it says now that it has
  */
-export function createNodeReader(node: KnownNode, offer: () => Offer): Reader {
+function createNodeReader(node: KnownNode, offer: () => Offer): Reader {
   const contentOf = async ({ href, protocol, pathname }: URL): Promise<Uint8Array<ArrayBuffer>> => {
     if (href === KIND_FILES.interface) return await node.loadInterface();
     if (href === KIND_FILES.offer) return encode(JSON.stringify(offer()));
@@ -89,12 +89,7 @@ const pathOf = ({ description }: KnownNode) =>
 
 const encode = (text: string) => new TextEncoder().encode(text);
 
-/**
- * Shows what is known of a node's interface, and keeps that current.
- *
- * @param options where it may be, and what is known of the node
- * @param alone what is shown until then
- */
+/** Shows what is known of a node's interface, and keeps that current. */
 export function keepFound<T>(
   { url, version, find, log, report, now = Date.now, ...options }: FoundOptions<T>,
   alone: Shown<T>,

@@ -23,14 +23,7 @@ import { prepareForms } from "../openapi/serve.ts";
 import type { ServerContext } from "../openapi/servers.ts";
 import { fileUrl } from "../platform.ts";
 import { runOneAtATime } from "../run-one-at-a-time.ts";
-import {
-  allDiagnostics,
-  type Content,
-  type Prepare,
-  type Prepared,
-  type PrepareJob,
-  type WrittenYaml,
-} from "./prepare.ts";
+import type { Content, Prepare, Prepared, PrepareJob, WrittenYaml } from "./prepare.ts";
 
 /** Where a node's description is: a file's path or URL, or the text itself. */
 export type DescriptionPlace =
@@ -93,11 +86,7 @@ const NOTICE = "The node's own description cannot be shown; the log of this serv
 /** What it says until the description was read for the first time. */
 const NOTICE_BEFORE = "The node's own description is being read; load this page again in a while";
 
-/**
- * Reads a description and keeps it current.
- *
- * @param options where it is, and what is known of the node
- */
+/** Reads a description and keeps it current. */
 export function keepCurrent<T>(
   { alone, report, makePage, ...options }: LiveOptions<T>,
 ): Live<T> {
@@ -148,14 +137,6 @@ export function keepCurrent<T>(
     if (await hasChanged(stamps, (await opened.get()).read)) await readAgain();
   }
   return live;
-}
-
-/** Reads a description once, and says all that is wrong with it. */
-export async function inspectDescription(
-  options: PlaceOptions & Pick<LiveOptions<unknown>, "prepare">,
-): Promise<Prepared> {
-  const prepared = await (await open(options)).prepare();
-  return { ...prepared, diagnostics: await allDiagnostics(prepared) };
 }
 
 /** What prepares a description, and reads its files one by one. */

@@ -17,11 +17,7 @@ export interface OperationMatch {
   /** Its path template. */
   readonly template: string;
   readonly policy: Policy;
-  /**
-   * Calls the operation.
-   *
-   * @param context what the host gave besides the request
-   */
+  /** Calls the operation. */
   call(request: Request, context: readonly unknown[]): Promise<Response>;
 }
 
@@ -83,8 +79,6 @@ function bySpecificity(a: Operation, b: Operation): number {
 /**
  * Calls an operation.
  *
- * @param cors the origins whose pages may call it
- * @param names the names in the path
  * @param texts what stands in their place, percent-encoded
  */
 async function callOperation(

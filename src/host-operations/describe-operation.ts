@@ -17,7 +17,7 @@ export function namesOf(path: string): string[] {
 }
 
 /** A parameter, which may be a reference to a component; `undefined` if the host does not have it. */
-export function findParameter(
+function findParameter(
   parameter: ParameterObject | ReferenceObject,
   components: ComponentsObject | undefined,
 ): ParameterObject | undefined {

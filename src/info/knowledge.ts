@@ -144,12 +144,7 @@ export function namesOf(plan: Plan, role: "vital" | "part" | "extra"): string[] 
 /** Keys and their values. */
 export type Values = Readonly<Record<string, unknown>>;
 
-/**
- * Reads the fields. A key whose value is not known is left out.
- *
- * @param fields where each key comes from
- * @param previous the values before these
- */
+/** Reads the fields. A key whose value is not known is left out. */
 export function readFields(
   fields: Readonly<Record<string, FieldOptions>>,
   answers: Answers,

@@ -49,7 +49,6 @@ interface Times {
 /**
  * Lays the settings over a kind. A source that nothing names is not asked.
  *
- * @param name the kind's name
  * @param kind the node's; `undefined` for a node that only the settings describe
  */
 export function makePlan(

@@ -63,11 +63,7 @@ export interface StateLog {
   tellRemarks(topic: Topic, remarks: ReadonlyMap<string, string>): void;
 }
 
-/**
- * Makes a log.
- *
- * @param label what the node is called
- */
+/** Makes a log. */
 export function createStateLog(label: string, log: NodeLog): StateLog {
   let state: { key: string; status: NodeStatus; since: number } | undefined;
   const remarksOf = new Map<string, ReadonlyMap<string, string>>();

@@ -20,7 +20,7 @@ const SHALLOW_LENGTH = 2 * DEPTH_MAX;
 const WRITTEN_DEPTH_MAX = 2 * DEPTH_MAX;
 
 /** Whether a text may contain an integer that a `number` cannot hold. */
-export function mayHoldLarge(text: string): boolean {
+function mayHoldLarge(text: string): boolean {
   return /\d{16}/.test(text);
 }
 

@@ -333,7 +333,6 @@ interface Nameable {
 /**
  * Names what is put into one section of the components.
  *
- * @param targets in any order
  * @param taken the names that are not free; the new ones are added
  */
 function nameComponents<T extends Nameable>(

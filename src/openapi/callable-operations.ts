@@ -94,11 +94,7 @@ export interface NodeOperation {
 /** The author of a description: the node's operator, on disk or in a text; its kind; or whoever serves it over the network. */
 export type DescribedBy = "operator" | "kind" | "network";
 
-/**
- * Says who describes a node.
- *
- * @param entry the URL of the root of its description
- */
+/** Says who describes a node. */
 export function describedBy(entry: string): DescribedBy {
   if (entry.startsWith("file:")) return "operator";
   return entry.startsWith("kind:") ? "kind" : "network";
@@ -107,12 +103,7 @@ export function describedBy(entry: string): DescribedBy {
 /** The depth to which rules are read. */
 const DEPTH_MAX = 3;
 
-/**
- * Lists the operations that are called at the node, by their servers.
- *
- * @param document as it is served at `/spec.json`
- * @param by who describes the node
- */
+/** Lists the operations that are called at the node, by their servers. */
 export function listNodeOperations(document: Json, by: DescribedBy): NodeOperation[] {
   const read = createReader(document, by);
   const operations = Object.entries(objectOf(document.paths)).flatMap(([path, value]) => {
@@ -140,11 +131,7 @@ export function listNodeOperations(document: Json, by: DescribedBy): NodeOperati
 /** The most servers that are listed. */
 const ELSEWHERE_MAX = 20;
 
-/**
- * The servers of the operations that are called neither at the node nor here.
- *
- * @param document as it is served at `/spec.json`
- */
+/** The servers of the operations that are called neither at the node nor here. */
 export function listServersElsewhere(document: Json): string[] {
   const urls = new Set<string>();
   for (const item of Object.values(objectOf(document.paths)).map(objectOf)) {
@@ -160,8 +147,6 @@ export function listServersElsewhere(document: Json): string[] {
 
 /**
  * The name of an operation of a description in settings and the log; `undefined` where it is not called at the node.
- *
- * @param document as it is served at `/spec.json`
  */
 export function nameOfNodeOperation(
   document: Json,

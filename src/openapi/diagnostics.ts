@@ -143,9 +143,6 @@ export function createDiagnostics(): Diagnostics {
 /**
  * Gives diagnostics of a file their lines and columns.
  *
- * @param file what the file is called
- * @param text of the file
- * @param offsetsOf finds the values at paths
  * @returns the diagnostics in the order of the text
  */
 export function locate(
@@ -205,7 +202,7 @@ export function offsetsIn(
 }
 
 /** A diagnostic of a whole file. */
-export function diagnosticOf(file: string, severity: Severity, message: string): Diagnostic {
+function diagnosticOf(file: string, severity: Severity, message: string): Diagnostic {
   return locate(file, "", [{ severity, message, place: 0, more: 0 }], () => [])[0]!;
 }
 

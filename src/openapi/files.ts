@@ -50,7 +50,6 @@ const TOO_LARGE = `is larger than ${formatSize(LIMITS.json)}`;
 /**
  * Makes a reader.
  *
- * @param fetch asks for URLs of HTTP
  * @param options whether `file:` URLs are read
  */
 export function createReader(
@@ -168,12 +167,7 @@ export interface Loader {
   load(reference: string, from: Member): Promise<LoadedFile>;
 }
 
-/**
- * Makes a loader.
- *
- * @param entry where the root is
- * @param read reads a file
- */
+/** Makes a loader. */
 export function createLoader(entry: URL, read: Reader): Loader {
   const members = new Map<string, Member>();
   /** By the URL that is asked for; several may be one file. */

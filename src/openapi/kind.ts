@@ -47,10 +47,6 @@ export interface AboutKind {
 /**
  * Makes the document of a kind. Operations of REST have the server of the node, methods are paths of this
  * service.
- *
- * @param parts what its nodes offer
- * @param about what it is called
- * @param offer what one of them says of itself
  */
 export function documentOfKind(
   { openrpc, openapi }: KindInterface,
@@ -98,9 +94,6 @@ export function documentOfKind(
 /**
  * The part of a kind's interface that a node has: less what it says it lacks, and with the methods that it
  * names alone. Where it names nothing, its software and the version of that decide.
- *
- * @param parts what nodes of the kind offer
- * @param offer what the node says
  */
 export function offered(parts: KindInterface, offer: Offer): KindInterface {
   const { openrpc, openapi } = parts;
@@ -191,12 +184,7 @@ export function readInterface(value: unknown): KindInterface {
 const OF_OPERATIONS = Object.entries(MARKS).filter(([, { on }]) => on === "operation")
   .map(([name]) => name);
 
-/**
- * A node's own description with the marks of its kind, and with no others.
- *
- * @param document with its servers where they are served
- * @param kind the document of its kind, where there is one
- */
+/** A node's own description with the marks of its kind, and with no others. */
 export function withMarks(document: Json, kind: Json | undefined): Json {
   const marked = new Map<string, Json>();
   for (const [path, item] of Object.entries(objectOf(kind?.paths))) {
@@ -221,11 +209,7 @@ export function withMarks(document: Json, kind: Json | undefined): Json {
   return { ...document, paths };
 }
 
-/**
- * A node's own OpenRPC document with the marks of its kind, and with no others.
- *
- * @param kind the document of its kind, where there is one
- */
+/** A node's own OpenRPC document with the marks of its kind, and with no others. */
 export function withMarksOfMethods(openrpc: Json, kind: Json | undefined): Json {
   const known = objectOf(kind?.paths);
   const methods = listOf(openrpc.methods).map((method) => {

@@ -67,9 +67,6 @@ export interface Loaded {
 /**
  * Loads a description: its files, what is wrong with them, one document, its servers, our operations.
  * Never rejects: nobody knows all that a description may hold, so what is thrown on the way is a diagnostic.
- *
- * @param job where it is, and what goes into it
- * @param read reads its files
  */
 export async function load(
   { entry, kind, own, operations, documentOfHost, isForwarding = false, ...job }: LoadJob,

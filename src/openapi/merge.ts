@@ -72,11 +72,7 @@ function addHost(
   };
 }
 
-/**
- * Returns this service's own description with what a host says.
- *
- * @param own is left as it is
- */
+/** Returns this service's own description with what a host says. */
 export function withHost(
   own: Json,
   operations: readonly DescribedOperation[],
@@ -105,9 +101,6 @@ const SERVERS = [{ url: THIS_SERVICE, description: "The service that shows this 
  * What the description says of one of the same paths stays.
  *
  * @param own this service's own description, which says nothing that OpenAPI 3.0 has no word for
- * @param node the node's description, which is left as it is
- * @param ofHost further operations of a host, which are added whatever the node's says
- * @param documentOfHost what the host says of the whole
  */
 export function withServiceOperations(
   own: Json,
@@ -201,8 +194,6 @@ export interface MergedComponents {
 /**
  * Puts components beside others. One whose name stands for something else there gets another.
  *
- * @param theirs by section and name, as OpenAPI has them; left as they are
- * @param added what is put beside them
  * @param wanted the name that one of these is to have, if it is free
  */
 export function mergeComponents(

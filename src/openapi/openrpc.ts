@@ -166,11 +166,7 @@ export function openApiOfMethods(openrpc: unknown): OpenApiOfMethods {
   };
 }
 
-/**
- * Makes an OpenAPI document of an OpenRPC document. Its methods are called at this service.
- *
- * @param openrpc of one piece
- */
+/** Makes an OpenAPI document of an OpenRPC document. Its methods are called at this service. */
 export function upgradeOpenRpc(openrpc: Json): Json {
   return {
     openapi: "3.1.1",

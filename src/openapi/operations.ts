@@ -78,8 +78,6 @@ export function mapOperations(item: Json, change: (located: LocatedOperation) =>
  * Checks operations beside one another: operationIds that stand twice, parameters that do not go with their path, and
  * more than an operation may inherit.
  *
- * @param document of one piece; stays as it is
- * @param diagnostics what is wrong is added, with its path
  * @returns the document within its limits, in which an operationId means one operation, as settings name it by that
  */
 export function checkOperations(document: Json, diagnostics: Diagnostics): Json {

@@ -47,7 +47,6 @@ interface TextFile {
 /**
  * Parses a file. Never throws: what is thrown on the way is a diagnostic.
  *
- * @param name what the file is called in diagnostics
  * @param file JSON or YAML in UTF-8, with or without a byte order mark
  */
 export function parse(name: string, file: TextFile): Source {

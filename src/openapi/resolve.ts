@@ -77,9 +77,6 @@ const NONE: MemberDiagnostics = new Map();
 /**
  * Reads a description and what it refers to. What cannot be read is a diagnostic of the file that refers
  * to it, or of the root itself. Only what is referred to is looked at, as what the reference expects.
- *
- * @param entry where the root is
- * @param read reads a file
  */
 export async function resolve(entry: URL, read: Reader): Promise<Files> {
   const loader = createLoader(entry, read);

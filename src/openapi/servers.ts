@@ -59,7 +59,6 @@ export interface ServerContext {
  * A description of which every server leads to the node, or to this service where nobody knows where the
  * node is. What all operations have in common is said once, as most generators read nothing else.
  *
- * @param document is left as it is
  * @param isForwarding whether what is called through this service is called there alone
  */
 export function withServers(

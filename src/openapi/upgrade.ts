@@ -76,7 +76,6 @@ const FORMS = ["multipart/form-data", "application/x-www-form-urlencoded"];
 /**
  * Makes OpenAPI 3.0 of a document.
  *
- * @param document Swagger 2.0, which stays as it is
  * @throws {RangeError} if what is made of it would be many times as large
  */
 export function upgradeSwagger(document: Json): Json {

@@ -272,9 +272,7 @@ const nameOf = (key: string): string => quote(shorten(key, 80));
  * Validates a part of an OpenAPI or OpenRPC document that is no file of its own, such as what the file of a kind has.
  * Its references lead into itself.
  *
- * @param part may have any form
  * @param version says of which it is a part: `{ openapi: "3.1.1" }`, `{ openrpc: "1.3.2" }`
- * @returns what is wrong, each with the path of its first place
  */
 export function validatePart(part: Json, version: Json): DiagnosticAt<Path>[] {
   const document = { info: { title: "", version: "" }, ...version, ...part };

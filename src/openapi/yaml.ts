@@ -89,7 +89,6 @@ function countLines(text: string): void {
  * Makes the nodes. This is what `parseDocument` does, but for the limits: it recurses as deep as the text
  * is nested, and V8 ends the process where a pattern is compiled at the end of the stack (Node 20.20).
  *
- * @param diagnostics what is wrong with the text is added
  * @returns `undefined` where one of it is fatal
  */
 function compose(text: string, diagnostics: Diagnostics): Document.Parsed | undefined {
@@ -187,7 +186,6 @@ interface Built {
  * Makes the value of a document. What aliases stand for is shared, so that it takes no more memory than
  * is written.
  *
- * @param diagnostics what is wrong with the values is added
  * @throws {YamlError} at the first that is beyond a limit, or cannot be a value
  */
 function build(

@@ -222,7 +222,6 @@ export function placesOf(field: unknown): readonly Reference[] {
 /**
  * Says of a place that its source is not there.
  *
- * @param names the names of the sources
  * @param told those of them that are told
  */
 export function explainSource(

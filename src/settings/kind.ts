@@ -187,11 +187,7 @@ const LISTING = v.pipe(
   }),
 ) as Schema<unknown> as Schema<Listing>;
 
-/**
- * Makes the schema of a kind.
- *
- * @param path the schema of a path
- */
+/** Makes the schema of a kind. */
 export function kindSchema(path: Schema<string> = FILE): Schema<Kind> {
   const auth: SettingsOf<KindAuth> = {
     refusal: setting(

@@ -66,12 +66,7 @@ function auth(path: Schema<string>): Schema<NodeSettings["auth"]> {
   });
 }
 
-/**
- * Makes the settings of `node`.
- *
- * @param path the schema of a path
- * @param own the names of the kinds that the operator or the host has made
- */
+/** Makes the settings of `node`. */
 export function nodeSettings(
   path: Schema<string>,
   own: readonly string[] = [],

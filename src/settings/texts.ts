@@ -217,11 +217,7 @@ export const KIND_OR_FILE: Schema<string> = text(KIND_EXPECTED, /^[^\r\n]+$/, {
       : undefined,
 });
 
-/**
- * The name of a known kind, or `none`.
- *
- * @param own the names of the operator's own kinds
- */
+/** The name of a known kind, or `none`. */
 export function kindName(own: readonly string[]): Schema<string> {
   const names = [...KIND_NAMES, ...own];
   return v.pipe(
