@@ -96,7 +96,6 @@ async function main(all: boolean) {
   }
 }
 
-/** Finds the Bun that the tests use, or else the one on the `PATH`. */
 function findBun(): string {
   const program = join(ROOT, "tests/node_modules/bun/bin/bun.exe");
   if (existsSync(program)) return program;

@@ -46,7 +46,6 @@ const OWN_MODULE_SIZE = 8192;
 
 type Files = Map<string, Buffer>;
 
-/** The texts of modules by their paths below `src/generated/`. */
 type Modules = Map<string, string>;
 
 await main();
@@ -126,7 +125,6 @@ async function writeScalar(folder: string, files: Files): Promise<void> {
   await rm(begun, { recursive: true });
 }
 
-/** The contents of a folder's files; small ones share a module. */
 async function contentModules(folder: string, files: Files): Promise<Modules> {
   const packed: Record<string, Record<string, PackedContent>> = {};
   await Promise.all([...files].map(async ([path, content]) => {
@@ -159,7 +157,6 @@ function tableModule(folders: readonly [folder: string, files: Files][]): string
   return `export const ASSETS = {\n${lines.join("")}};\n`;
 }
 
-/** The service's own description, of services with metrics and of those without. */
 async function descriptionModules(): Promise<Modules> {
   const whole = await readFile(join(ROOT, "spec/openapi.yaml"), "utf8");
   return new Map([
@@ -178,7 +175,6 @@ async function descriptionModule(yaml: string): Promise<string> {
   });
 }
 
-/** The lines of a description without those of one path. */
 function withoutPath(yaml: string, path: string): string {
   const lines = new RegExp(`^  ${path}:\n(?:\n| {3,}.*\n)*`, "m");
   if (!lines.test(yaml)) throw new Error(`spec/openapi.yaml: there is no ${path}`);
@@ -329,7 +325,6 @@ async function readFiles(folder: string, paths: string[]): Promise<Files> {
   return files;
 }
 
-/** Eight digits that change with the files. */
 function digest(files: Files): string {
   const sum = createHash("sha256");
   for (const part of [...files].flat()) sum.update(`${part.length}\0`).update(part);

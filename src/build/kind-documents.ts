@@ -147,10 +147,8 @@ function listOf(texts: readonly string[]): string {
   return others.length > 0 ? `${others.reverse().join(", ")} and ${last}` : last;
 }
 
-/** How many operations are named. */
 const NAMED_MAX = 5;
 
-/** How many places of a secret are named. */
 const PLACES_MAX = 3;
 
 /** The port that Nodeface listens on, which some nodes listen on as well. */
@@ -233,7 +231,6 @@ function secretOf({ auth }: Kind): string {
 const pathIn = (file: AuthFile): string =>
   Object.entries(file).find(([key]) => key.endsWith("_file"))![1] as string;
 
-/** The configuration for a node that wants a secret. */
 function configurationOf({ url, auth }: Kind): string {
   if (!auth?.example) return "";
   const flow = { collectionStyle: "flow", lineWidth: 0 } as const;

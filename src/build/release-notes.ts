@@ -7,7 +7,6 @@ import { createHash } from "node:crypto";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** The file with the checksums. */
 const CHECKSUMS = "SHA256SUMS";
 
 /** Writes the checksum of every file of a folder to its `SHA256SUMS`, in the order of their names. */

@@ -155,7 +155,6 @@ function readArguments(args: readonly string[]): Arguments {
   return found;
 }
 
-/** An option as `parseArgs` has it. */
 interface OptionToken {
   readonly name: string;
   readonly rawName: string;
@@ -225,7 +224,6 @@ function readPositionals([first, ...others]: readonly string[], found: Arguments
   }
 }
 
-/** The most places of a key that are named. */
 const PLACES_MAX = 3;
 
 /** Says what is meant by an unknown flag: another flag, or a key of the configuration. */
@@ -332,7 +330,6 @@ function nameOf({ flag, argument }: About): string {
   return argument === undefined ? `--${flag}` : `--${flag} ${argument}`;
 }
 
-/** Says of a setting its text, its default and its variables. */
 function textOf({ text, default: usual, variables = [] }: About): string {
   const more = [
     ...usual === undefined ? [] : [`default ${usual}`],
@@ -341,7 +338,6 @@ function textOf({ text, default: usual, variables = [] }: About): string {
   return more.length > 0 ? `${text} (${more.join("; ")})` : text;
 }
 
-/** A name and what is said of it, in lines of their own column. */
 function row(name: string, text: string): string {
   const lines = wrap(text, LONGEST - COLUMN);
   const indent = " ".repeat(COLUMN);

@@ -116,7 +116,6 @@ async function watchPreparing({ description: _, servers, node, kinds, forward }:
   return { prepared, options };
 }
 
-/** Says how much of a kind's interface a node lacks. */
 async function lackingOf({ listing, loadInterface }: KnownNode, offer: Offer | Error) {
   if (offer instanceof Error) return `; what this one lacks is not known: it ${offer.message}`;
   const parts = readInterface(JSON.parse(new TextDecoder().decode(await loadInterface())));
@@ -133,7 +132,6 @@ async function lackingOf({ listing, loadInterface }: KnownNode, offer: Offer | E
   return `, but for ${lacking.length} that this one ${why}: ${excerpt(lacking.join(", "), 400)}`;
 }
 
-/** Says what came of the description that is shown. */
 async function describeShown(
   { diagnostics, content, basePaths }: Prepared,
   because: string,
@@ -169,7 +167,6 @@ async function describeShown(
   return { sections: [section], from, content, basePaths };
 }
 
-/** The most names of operations that are told, to be pasted. */
 const NAMES_MAX = 20;
 
 /** Describes what may be called. */

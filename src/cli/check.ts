@@ -114,7 +114,6 @@ function describeKind({ node }: Config, inspection: Inspection | undefined): Sec
   }];
 }
 
-/** The longest value in the table, in characters. */
 const WIDTH = 60;
 
 function describeSources(inspection: Inspection | undefined): Section[] {
@@ -166,7 +165,6 @@ function dataOf(outcome: Outcome): Record<string, unknown> {
   return { gave: Object.fromEntries(values) };
 }
 
-/** Says what is wrong with the node, and what would mend it. */
 function troublesOfStatus(inspection: Inspection | undefined): string[] {
   if (!inspection) return [];
   const { status, reason, hint } = inspection.status;

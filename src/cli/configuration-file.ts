@@ -158,7 +158,6 @@ function withoutWrong(value: FileConfig, diagnostics: readonly Diagnostic[]): Fi
   return root.value ?? {};
 }
 
-/** Finds files of kinds that would have the same name. */
 function sameKinds({ kinds = [] }: FileConfig): Diagnostic[] {
   const names = kinds.map((path) => path === undefined ? undefined : kindNameOf(path));
   return names.flatMap((name, at) => {

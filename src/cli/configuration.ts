@@ -76,7 +76,6 @@ export interface Remark {
   message: string;
 }
 
-/** The configuration that is read where none is named. */
 const USUAL_FILE = "nodeface.yaml";
 
 /**
@@ -159,7 +158,6 @@ async function readFiles(
   return await readConfigurationFile(path, kindFile, given, files);
 }
 
-/** Gives what flags and variables say of the node. */
 function nodeOf({ url, kind }: CliValues): Pick<NodeSettings, "url" | "kind"> {
   const name = kind !== undefined && isKindFile(kind) ? kindNameOf(kind) : kind;
   return { ...url && { url }, ...name && { kind: name } };

@@ -42,7 +42,6 @@ async function naming<T>(path: string, work: Promise<T>): Promise<T> {
   }
 }
 
-/** Why a file cannot be written, by the code or the name of an error. */
 const FAILURES: Readonly<Record<string, string>> = {
   EEXIST: "it is there already, and stays as it is",
   ENOENT: "there is no such folder",

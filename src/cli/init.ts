@@ -22,7 +22,6 @@ import { stringify } from "yaml";
 import { configuration } from "../options-schema.ts";
 import { aboutOf, partsOf, type Schema, type Settings } from "../settings/schema.ts";
 
-/** The most usual places of a secret that are named. */
 const PLACES_MAX = 6;
 
 /** Statuses that say that the node wants a secret, and does not get one. */
@@ -130,7 +129,6 @@ function whyKind({ node }: Config, { inspection }: Inspected): string {
   return `It was found by asking: ${because}`;
 }
 
-/** The places where nodes of a kind leave their secret. */
 interface SecretPlaces {
   readonly lines: readonly string[];
   readonly example: unknown;
@@ -179,7 +177,6 @@ function report(
   return lines.map((line) => `${line}\n`).join("");
 }
 
-/** The longest line of what is said of a setting. */
 const LONGEST = 92;
 
 /** The values that are known, and what there is to say of them. */

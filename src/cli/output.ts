@@ -214,7 +214,6 @@ export interface ProgressOptions {
 /** Goes to the start of the line and deletes what stands there (ECMA-48, EL). */
 const CLEAR = "\r\x1b[K";
 
-/** The longest text on a line of a terminal, in characters. */
 const WIDTH = 70;
 
 /** Makes what says what takes long. */

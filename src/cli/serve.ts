@@ -18,7 +18,6 @@ import { createLineWriter, openLog, openOutput, type WriteLog } from "./output.t
 import { handleSignals } from "./signals.ts";
 import { parseTarget } from "../http/request.ts";
 
-/** One configuration at work. */
 interface RunningService {
   readonly config: Config;
   readonly nodeface: App;
@@ -120,7 +119,6 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   await Promise.all([flush(), requests.flush()]);
 }
 
-/** Makes the service for a configuration. */
 function makeService(
   config: Config,
   onAnswer: ServeOptions["onAnswer"],
@@ -155,7 +153,6 @@ async function logCredentials({ node }: Config, log: WriteLog): Promise<void> {
   for (const warning of await findOpenSecrets(node)) log(warning, "warn");
 }
 
-/** Logs what is wrong, or dangerous, in what may be called. */
 async function logForward(
   { forward, hosts = [], node, host, port }: Config,
   log: WriteLog,
@@ -168,7 +165,6 @@ async function logForward(
 /** The time before it is said that a description is being read, in milliseconds. */
 const SLOW_MS = 1000;
 
-/** Logs that a large description is being read, and when it was. */
 async function logSlow({ config: { description }, described }: RunningService, log: WriteLog) {
   if (description === undefined || description === "none") return;
   const begun = performance.now();
@@ -275,7 +271,6 @@ function createReloadLog(write: WriteLog): ReloadLog {
   };
 }
 
-/** The meaning of a failure to listen, by its code. */
 const LISTEN_FAILURES: Readonly<Record<string, string>> = {
   EADDRINUSE: "the port is already in use; choose another with --port",
   EADDRNOTAVAIL: "no such address on this machine; see --host",
@@ -287,7 +282,6 @@ const LISTEN_FAILURES: Readonly<Record<string, string>> = {
 
 type Adapter = Pick<typeof import("../adapters/node.ts"), "serve">;
 
-/** Loads the adapter of the runtime that this runs on. */
 function loadAdapter(): Promise<Adapter> {
   if ("Deno" in globalThis) return import("../adapters/deno.ts");
   return "Bun" in globalThis ? import("../adapters/bun.ts") : import("../adapters/node.ts");

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { runOneAtATime } from "../run-one-at-a-time.ts";
+import { runOneAtATime } from "../lazy.ts";
 import { digest } from "../http/content-coding.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { Diagnostic } from "../openapi/diagnostics.ts";
@@ -14,8 +14,13 @@ import { KIND_FILES } from "../openapi/load.ts";
 import { type File, type Reader, ReadError } from "../openapi/files.ts";
 import { withTimeout } from "../with-timeout.ts";
 import { askOffer, type KnownNode } from "./known-interface.ts";
-import { keepCurrent, type Live, type LiveOptions, type Shown } from "./watch.ts";
-import type { DescriptionReport } from "./watch.ts";
+import {
+  type DescriptionReport,
+  keepCurrent,
+  type Live,
+  type LiveOptions,
+  type Shown,
+} from "./watch.ts";
 
 /** How long a place is left alone when it has been looked at, in ms. */
 const AGAIN = 30_000;

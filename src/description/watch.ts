@@ -6,7 +6,7 @@
  */
 import type { Representation } from "../http/representation.ts";
 import type { Json } from "../json/values.ts";
-import { lazy, type Resource } from "../lazy.ts";
+import { lazy, type Resource, runOneAtATime } from "../lazy.ts";
 import type { Log } from "../log.ts";
 import {
   type Diagnostic,
@@ -14,15 +14,13 @@ import {
   forLog,
   formatDiagnostic,
 } from "../openapi/diagnostics.ts";
-import type { DocumentOfHost } from "../openapi/merge.ts";
-import type { DescribedOperation } from "../openapi/merge.ts";
+import type { DescribedOperation, DocumentOfHost } from "../openapi/merge.ts";
 import type { LoadJob } from "../openapi/load.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import type { FetchUrl, Reader } from "../openapi/files.ts";
 import { prepareForms } from "../openapi/serve.ts";
 import type { ServerContext } from "../openapi/servers.ts";
 import { fileUrl } from "../platform.ts";
-import { runOneAtATime } from "../run-one-at-a-time.ts";
 import type { Content, Prepare, Prepared, PrepareJob, WrittenYaml } from "./prepare.ts";
 
 /** Where a node's description is: a file's path or URL, or the text itself. */

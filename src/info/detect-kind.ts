@@ -92,7 +92,6 @@ function looksLike(trials: readonly Trial[]): string | undefined {
   return new Set(names).size === 1 ? names[0] : undefined;
 }
 
-/** How a node is whose kind is not known. */
 function statusOfUnknown(
   kinds: Readonly<Record<string, Kind>>,
   trials: readonly { name: string; errors: readonly SourceError[] }[],
@@ -125,7 +124,6 @@ function statusOfUnknown(
   );
 }
 
-/** What a kind is detected by. */
 function questionsOf({ detect, sources }: Kind): Map<string, PlannedSource> {
   const questions = new Map<string, PlannedSource>();
   for (const reference of Object.keys(detect)) {

@@ -4,10 +4,9 @@
  *
  * @module
  */
-import { textOf } from "../json/values.ts";
+import { resolvePointer, textOf } from "../json/values.ts";
 import type { Conversion } from "../kinds/kind.ts";
 import { exact } from "../json/lossless.ts";
-import { resolvePointer } from "../json/pointer.ts";
 import { startOf } from "../untrusted-text.ts";
 
 /** A key that every kind of node may have. */
@@ -44,14 +43,12 @@ export function isJudged(key: string): boolean {
   return Object.hasOwn(KNOWN_KEYS, key) && KNOWN_KEYS[key]!.isJudged === true;
 }
 
-/** A whole number from 0 on. */
 function naturalNumber(value: unknown): number | bigint | undefined {
   const number = numberFrom(value);
   const isWhole = typeof number === "bigint" || Number.isInteger(number);
   return isWhole && number! >= 0 ? number : undefined;
 }
 
-/** A number from 0 to 1. */
 function share(value: unknown): number | undefined {
   const number = numberFrom(value);
   return number !== undefined && number >= 0 ? Math.min(Number(number), 1) : undefined;

@@ -8,13 +8,12 @@
  *
  * @module
  */
-import type { Kind } from "../kinds/kind.ts";
 import { lazy, type Resource } from "../lazy.ts";
 import { withTimeout } from "../with-timeout.ts";
 import type { Detection } from "./detect-kind.ts";
 import { createSnapshots, type Info, makeInfo, type Service, type Snapshot } from "./info.ts";
 import { fetchForNode } from "./node-client.ts";
-import { createObserver } from "./observe-node.ts";
+import { createObserver, type ObserverOptions } from "./observe-node.ts";
 import type { HostInfo, Plan } from "./query-plan.ts";
 import type { Outcome } from "./query-sources.ts";
 import {
@@ -24,7 +23,7 @@ import {
   type NodeSettings,
   timesOf,
 } from "./settings.ts";
-import { createStateLog, type NodeLog } from "./state-log.ts";
+import { createStateLog } from "./state-log.ts";
 import type { NodeStatus } from "./status.ts";
 
 /** How long an answer waits for a query where somebody has asked lately, in ms. */
@@ -51,22 +50,14 @@ export interface Clock {
 }
 
 /** What the info is made of. */
-export interface MonitorOptions {
-  /** What the service says of itself. */
-  readonly service: Service;
-  readonly node?: NodeSettings | undefined;
-  /** What is shown, or a function that tells it. */
-  readonly info?: InfoSettings | HostInfo | undefined;
-  /** The kinds of node that are known. */
-  readonly kinds: Readonly<Record<string, Kind>>;
-  /** Is told what an operator should know of the node. */
-  readonly log: NodeLog;
+export interface MonitorOptions
+  extends
+    Pick<ObserverOptions, "service" | "kinds" | "log" | "onOutcome">,
+    Partial<Pick<ObserverOptions, "node" | "info">> {
   /** Is told of errors that are not the node's. */
   onError(error: unknown): void;
   /** What asks the node. @default one that trusts whom `node.tls` names */
   readonly fetch?: typeof fetch;
-  /** Is told what came of each question to the node. */
-  readonly onOutcome?: ((source: string, outcome: Outcome) => void) | undefined;
   /** @default the runtime's own */
   readonly clock?: Clock;
   /** From 0 to below 1. @default Math.random */
@@ -147,7 +138,6 @@ export function createMonitor(options: MonitorOptions): NodeMonitor {
   let published: { version: number; snapshot: Snapshot; until: number } | undefined;
   let versions = 0;
 
-  /** Makes the snapshot of what is known now. */
   const publish = async (): Promise<Snapshot> => {
     const { status, info, leftOut, until } = observer.report();
     stateLog.tellStatus(status, clock.monotonic());
@@ -190,7 +180,6 @@ export function createMonitor(options: MonitorOptions): NodeMonitor {
     state.name === "idle" ||
     ((state.name === "current" || state.name === "failing") && time >= state.dueAt);
 
-  /** Gives up the query that is under way. */
   const abandon = () => {
     if (state.name === "querying") state.abort.abort();
     generation++;
@@ -256,7 +245,6 @@ export function createMonitor(options: MonitorOptions): NodeMonitor {
   };
 }
 
-/** What is wrong with sources that the status does not say. */
 function remarksOn(plan: Plan, outcomes: ReadonlyMap<string, Outcome>): Map<string, string> {
   const remarks = new Map<string, string>();
   for (const [name, outcome] of outcomes) {

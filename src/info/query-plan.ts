@@ -131,7 +131,6 @@ export function referencesOf(field: Field): readonly Reference[] {
   return unless ? [...references, unless] : references;
 }
 
-/** The places that the status rests on. */
 function referencesOfHealth({ rules = [], target = [] }: KindHealth): readonly Reference[] {
   return [
     ...rules.flatMap(({ when, reason }) => [
@@ -142,7 +141,6 @@ function referencesOfHealth({ rules = [], target = [] }: KindHealth): readonly R
   ];
 }
 
-/** The places that a sentence names, in braces. */
 function placeholdersOf(sentence: string): Reference[] {
   return [...sentence.matchAll(/\{([^{}]+)\}/g)].map(([, reference]) => reference as Reference);
 }

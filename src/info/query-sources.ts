@@ -4,10 +4,8 @@
  * @module
  */
 import type { JsonRpcSource, Source } from "../kinds/kind.ts";
-import { formatJson } from "../json/lossless.ts";
-import { formatPointer, resolvePointer } from "../json/pointer.ts";
-import { toJson } from "../json/copy-as-json.ts";
-import { isObject } from "../json/values.ts";
+import { formatJson, toJson } from "../json/lossless.ts";
+import { formatPointer, isObject, resolvePointer } from "../json/values.ts";
 import { quote } from "../untrusted-text.ts";
 import { withSignal, withTimeout } from "../with-timeout.ts";
 import { readAnswer, type SourceAnswer } from "./bound-answer.ts";
@@ -182,7 +180,6 @@ function describeThrown(error: unknown): string {
   return typeof error === "string" ? quote(error) : describeType(error);
 }
 
-/** Reads what a host's function returned; what has no form is left out. */
 function readHostAnswer(said: unknown): SourceAnswer {
   const odd: string[] = [];
   const value = toJson(said, describeType, (message, path) => {

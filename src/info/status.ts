@@ -168,7 +168,6 @@ function statusOfAnswers({ plan, shown, values, date }: Seen): NodeStatus {
   return statusInNetwork(health, values, date) ?? { status: "ok", ...isInSync && { synced: true } };
 }
 
-/** What is expected of a node in its network. */
 function statusInNetwork(
   health: KindHealth | undefined,
   { chain_id, network, peers, head_at }: Values,
@@ -232,7 +231,6 @@ function blocksBehind(
   return behind > BigInt(health.lag ?? LAG) ? behind : undefined;
 }
 
-/** The highest blocks that the node and its peers know of. */
 function targetsOf({ target = [] }: KindHealth, answers: Answers): bigint[] {
   const references = typeof target === "string" ? [target] : target;
   return references.flatMap((reference) => {

@@ -125,7 +125,6 @@ export function createMeters(): Meters {
   };
 }
 
-/** What came of a question, in a word. */
 function resultOf(outcome: Outcome): string {
   if ("error" in outcome) return outcome.error.code;
   return outcome.absent ? "absent" : "ok";

@@ -5,16 +5,17 @@
  *
  * @module
  */
-import { formatPointer, valueAt } from "../json/pointer.ts";
 import {
   capital,
   createFreeName,
   estimateSize,
+  formatPointer,
   isObject,
   type Json,
   objectOf,
   type Path,
   setMember,
+  valueAt,
 } from "../json/values.ts";
 import { quote, shorten } from "../untrusted-text.ts";
 import { LIMITS } from "./diagnostics.ts";
@@ -71,7 +72,6 @@ export function bundle(files: Files): Json {
   return document;
 }
 
-/** The components that there will be. */
 interface Plan {
   /** The names of values that are components or become some. */
   readonly names: ByShape<string>;

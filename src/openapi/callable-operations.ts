@@ -100,7 +100,6 @@ export function describedBy(entry: string): DescribedBy {
   return entry.startsWith("kind:") ? "kind" : "network";
 }
 
-/** The depth to which rules are read. */
 const DEPTH_MAX = 3;
 
 /** Lists the operations that are called at the node, by their servers. */
@@ -128,7 +127,6 @@ export function listNodeOperations(document: Json, by: DescribedBy): NodeOperati
   });
 }
 
-/** The most servers that are listed. */
 const ELSEWHERE_MAX = 20;
 
 /** The servers of the operations that are called neither at the node nor here. */
@@ -167,7 +165,6 @@ function pathAtNode(path: string, server: string | undefined): string | undefine
   return isNode ? server.slice(NODE.length) + path : undefined;
 }
 
-/** The name of the method that is called at a path of this service. */
 function methodOf(path: string): string | undefined {
   const prefix = pathOfMethod("");
   return path.startsWith(prefix) ? parsePercent(path.slice(prefix.length)) : undefined;

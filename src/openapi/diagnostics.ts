@@ -201,7 +201,6 @@ export function offsetsIn(
   });
 }
 
-/** A diagnostic of a whole file. */
 function diagnosticOf(file: string, severity: Severity, message: string): Diagnostic {
   return locate(file, "", [{ severity, message, place: 0, more: 0 }], () => [])[0]!;
 }
@@ -233,7 +232,6 @@ export function errorsFirst(all: readonly Diagnostic[]): Diagnostic[] {
   return [...all.filter(isError), ...all.filter((one) => !isError(one))];
 }
 
-/** How many diagnostics of a description are logged. */
 const LOGGED_MAX = 20;
 
 /** The diagnostics that a log has room for, errors first, and how many there are beyond. */

@@ -39,7 +39,6 @@ export class ReadError extends Error {
 /** How long a disk has, or a server for the whole of its answer, in milliseconds. */
 const TIMEOUT = 10_000;
 
-/** How many redirects are followed. */
 const REDIRECTS_MAX = 5;
 
 const JSON_NAME = /\.json$/i;
@@ -187,7 +186,6 @@ export function createLoader(entry: URL, read: Reader): Loader {
     return isInside ? undefined : "leads out of the description's folder and is not followed";
   };
 
-  /** The name of a file in diagnostics. */
   const nameOf = ({ pathname }: URL): string => {
     const folder = folderOf(root);
     const name = pathname.startsWith(folder) ? pathname.slice(folder.length) : pathname;

@@ -33,7 +33,6 @@ export interface Offer {
   readonly version?: string | undefined;
 }
 
-/** Something that may be marked. */
 type Marked = { readonly "x-since"?: unknown; readonly "x-software"?: unknown };
 
 /** The head of the document of a kind. */
@@ -115,7 +114,6 @@ function offeredMethods(part: OpenRpcPart, offer: Offer): OpenRpcPart {
   return { ...part, methods: [...part.methods.filter(isThere), ...others.map(unknownMethod)] };
 }
 
-/** A method of which nothing but the name is known. */
 function unknownMethod(name: string): Method {
   const unknown = {
     name,
@@ -143,7 +141,6 @@ function offeredPaths(part: OpenApiPart, offer: Offer): OpenApiPart {
   return { ...part, paths };
 }
 
-/** Tells whether software has an operation with these marks. */
 function isIn(marked: Marked, { software, version }: Offer): boolean {
   const owners = marked["x-software"];
   const isOwn = owners === undefined || listOf(owners).includes(software?.toLowerCase());
@@ -159,7 +156,6 @@ function isSince(marked: Marked, version: string | undefined): boolean {
   return at < 0 || since[at]! < (is[at] ?? 0);
 }
 
-/** The numbers of a version, as in `v1.19.2-rc.1`. */
 function numbersOf(version: string | undefined): number[] | undefined {
   return /\d+(?:\.\d+)*/.exec(version ?? "")?.[0].split(".").map(Number);
 }
@@ -180,7 +176,6 @@ export function readInterface(value: unknown): KindInterface {
   return isObject(value) ? value as KindInterface : {};
 }
 
-/** The marks of operations. */
 const OF_OPERATIONS = Object.entries(MARKS).filter(([, { on }]) => on === "operation")
   .map(([name]) => name);
 

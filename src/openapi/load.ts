@@ -94,7 +94,6 @@ export async function load(
   }
 }
 
-/** The document of a kind, as far as the node has it. */
 async function loadKind(about: AboutKind, read: Reader): Promise<Json> {
   const parts = readInterface(await readValue(KIND_FILES.interface, read));
   const offer = readOffer(await readValue(KIND_FILES.offer, read));
@@ -106,7 +105,6 @@ async function readValue(url: string, read: Reader): Promise<unknown> {
   return file && parseJson(new TextDecoder().decode(file.bytes));
 }
 
-/** The document of files, of one piece, with its servers. */
 async function loadFiles(
   { entry, where, isForwarding }: Pick<LoadJob, "entry" | "where" | "isForwarding">,
   known: Json | undefined,
@@ -187,7 +185,6 @@ export function nameOf(entry: string): string {
   return decodePercent(pathname.split("/").at(-1)!) || host;
 }
 
-/** How many servers are named, and how many paths to choose from. */
 const SERVERS_TOLD = 5;
 
 /** The paths to choose from; `undefined` where nobody has to. */
@@ -198,7 +195,6 @@ function undecidedPaths(document: Json, near: ServerContext): string[] | undefin
   return (paths.length > 0 ? paths : [""]).slice(0, SERVERS_TOLD).map((path) => path || "/");
 }
 
-/** The message for servers that do not say which path of theirs is the node's. */
 function undecided({ servers }: Json, [path]: readonly string[], entry: string): string {
   const urls = listOf(servers).filter(isObject)
     .map(({ url }) => excerpt(withoutLogin(textOf(url) ?? ""), 100));

@@ -30,7 +30,6 @@ export const ONE_METHOD = "x-one-method";
 /** The types of JSON Schema of which a query can say a value. */
 const SCALARS: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean"]);
 
-/** The depth to which a schema is looked into. */
 const DEPTH_MAX = 16;
 
 /** The most that the parameters and the results of all methods may be, what many refer to counted each time. */
@@ -68,7 +67,6 @@ function withPrefixItems(value: Json, shape: Shape): Json {
   };
 }
 
-/** The response to a call that fails. */
 const PROBLEM = {
   description: "What went wrong, as problem details (RFC 9457).",
   content: {
@@ -177,7 +175,6 @@ export function upgradeOpenRpc(openrpc: Json): Json {
   };
 }
 
-/** The parts that an operation is made of. */
 interface Parts {
   readonly document: Json;
   readonly method: Json;
@@ -248,7 +245,6 @@ function operationOf({ document, method, tags }: Parts, operationId: string, ask
   };
 }
 
-/** The parameters of a method as a query. */
 function byQuery({ method, params }: Parts): Json {
   if (params.length === 0) return {};
   const values = valuesOf(objectOf(listOf(method.examples)[0]));
@@ -264,7 +260,6 @@ function byQuery({ method, params }: Parts): Json {
   return { parameters };
 }
 
-/** The parameters of a method as an object. */
 function byBody({ method, params }: Parts): Json {
   if (method.params === undefined) return ANY_PARAMS;
   if (params.length === 0) return {};
@@ -291,7 +286,6 @@ function byBody({ method, params }: Parts): Json {
   };
 }
 
-/** The members that describe a parameter. */
 function aboutParam(param: Json): Json {
   const description = textOf(param.description ?? param.summary);
   return {
@@ -300,7 +294,6 @@ function aboutParam(param: Json): Json {
   };
 }
 
-/** The values of an example's parameters, by their names. */
 function valuesOf(example: Json): Json {
   const values: Json = {};
   for (const param of listOf(example.params).map(objectOf)) {
@@ -323,7 +316,6 @@ function examplesOf(method: Json, partOf: (example: Json) => unknown): Json | un
 const marksOf = (object: Json): Json =>
   taken(object, ...Object.keys(object).filter((key) => key.startsWith("x-")));
 
-/** Some members of an object, where they are there. */
 function taken(object: Json, ...keys: readonly string[]): Json {
   return Object.fromEntries(
     keys.filter((key) => object[key] !== undefined).map((key) => [key, object[key]]),

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { resolveFragment } from "../json/pointer.ts";
 import {
   isObject,
   type Json,
@@ -11,13 +10,13 @@ import {
   mapMembers,
   objectOf,
   type Path,
+  resolveFragment,
   setMember,
 } from "../json/values.ts";
 import { quote, shorten } from "../untrusted-text.ts";
 import { type Diagnostics, LIMITS } from "./diagnostics.ts";
 import { METHODS } from "./tables.ts";
 
-/** How many references are followed in a row. */
 const ROW_MAX = 16;
 
 /**
@@ -203,7 +202,6 @@ function checkParameters(
   }
 }
 
-/** The length of a name in messages, in characters. */
 const NAME_MAX = 200;
 
 const nameOf = (name: unknown): string => quote(shorten(String(name), NAME_MAX));

@@ -37,7 +37,6 @@ export interface Source {
   readonly offsetsOf: (paths: readonly Path[]) => readonly number[];
 }
 
-/** The content of a file. */
 interface TextFile {
   readonly bytes: Bytes;
   /** Whether it says of itself that it is JSON, by its name or its media type. */

@@ -3,8 +3,14 @@
  *
  * @module
  */
-import { parseFragment, valueAt } from "../json/pointer.ts";
-import { isObject, type Json, objectOf, type Path } from "../json/values.ts";
+import {
+  isObject,
+  type Json,
+  objectOf,
+  parseFragment,
+  type Path,
+  valueAt,
+} from "../json/values.ts";
 import { quote, shorten } from "../untrusted-text.ts";
 import { formatCount, LIMITS, type Severity } from "./diagnostics.ts";
 import { createLoader, type Loader, type Member, type Reader } from "./files.ts";

@@ -80,7 +80,6 @@ export function withServers(
   return withCommonServers(through);
 }
 
-/** A description whose operations at the node are called through this service. */
 function throughThisService(
   document: Json,
   { node, itself }: ServerContext,
@@ -171,7 +170,6 @@ function nearServers(
   return uniqueByUrl(mapped);
 }
 
-/** The first server of each URL. */
 function uniqueByUrl(servers: readonly Json[]): readonly Json[] {
   const seen = new Set<unknown>();
   return servers.filter(({ url }) => !seen.has(url) && seen.add(url) !== undefined);

@@ -36,7 +36,6 @@ export interface Rule {
   readonly isList?: boolean;
 }
 
-/** The members of each kind. */
 type Kinds = Readonly<Record<string, ReadonlyMap<string, Rule>>>;
 
 /** The structure of documents of one version. */
@@ -75,7 +74,6 @@ const SECTIONS_3_0 = {
 const SECTIONS_3_1 = { ...SECTIONS_3_0, pathItem: ["components", "pathItems"] };
 const SECTIONS_3_2 = { ...SECTIONS_3_1, mediaType: ["components", "mediaTypes"] };
 
-/** The rows of a table, each with its rules. */
 function compile(rows: Rows): Kinds {
   const isKind = (type: string) =>
     Object.hasOwn(rows, type.replaceAll(/[{}[\]]/g, "")) || Object.hasOwn(NAMING, nameIn(type));

@@ -74,7 +74,6 @@ export const METHODS: readonly string[] = [...COMMON_METHODS, "trace", "query"];
 
 const OPERATIONS = Object.fromEntries(COMMON_METHODS.map((method) => [method, "operation"]));
 
-/** The rows that are the same in all versions. */
 const COMMON: Rows = {
   info: {
     title: "string*",
@@ -445,7 +444,6 @@ export const SWAGGER: Rows = {
   schema: { ...SCHEMA_3_0, type: "typesOfSwagger", discriminator: "string" },
 };
 
-/** Rows with further members. */
 function extend(rows: Rows, more: Rows): Rows {
   const extended: Record<string, Readonly<Record<string, string>>> = { ...rows };
   for (const [kind, members] of Object.entries(more)) {

@@ -17,7 +17,6 @@ import { followReference } from "./operations.ts";
 import { type Shape, shapeOfMember, structureOf } from "./structure.ts";
 import { COMMON_METHODS, OPENAPI_3_0, SWAGGER } from "./tables.ts";
 
-/** The most that a document may grow by. */
 const GROWTH_MAX = LIMITS.nodes;
 
 const mostOf = (document: Json) => 2 * estimateSize(document) + GROWTH_MAX;

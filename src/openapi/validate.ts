@@ -4,8 +4,15 @@
  *
  * @module
  */
-import { parseFragment, valueAt } from "../json/pointer.ts";
-import { isEqual, isObject, type Json, objectOf, type Path } from "../json/values.ts";
+import {
+  isEqual,
+  isObject,
+  type Json,
+  objectOf,
+  parseFragment,
+  type Path,
+  valueAt,
+} from "../json/values.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import { quote, shorten } from "../untrusted-text.ts";
 import { createDiagnostics, type DiagnosticAt, type Severity } from "./diagnostics.ts";
@@ -173,7 +180,6 @@ export function validate(structure: Structure, shape: Shape, value: unknown): Me
   return found;
 }
 
-/** The rule for all members of a list or a map. */
 function innerRuleOf(shape: Shape): Rule | undefined {
   const inner = shape.endsWith("[]")
     ? shape.slice(0, -2)
@@ -227,7 +233,6 @@ function validateMember(
 const versionFor = (value: unknown): string =>
   ({ "3.1": "3.1.2", "3.2": "3.2.0" })[String(value).slice(0, 3)] ?? "3.0.4";
 
-/** A URL without a user and a password; anything else as it is. */
 function withoutLoginIn(type: string, text: string): string {
   if (type === "url") return withoutLogin(text);
   return type === "host" ? withoutLogin(`//${text}`).slice(2) : text;
@@ -265,7 +270,6 @@ function unknownMember(
   return { severity: "note", message, isOmitted };
 }
 
-/** A key in a message. */
 const nameOf = (key: string): string => quote(shorten(key, 80));
 
 /**
@@ -314,5 +318,4 @@ function explainReference(
   return `to ${what} where a ${nameOfShape(expected)} belongs`;
 }
 
-/** A noun with its indefinite article. */
 const withArticle = (noun: string): string => `${/^[aeiou]/.test(noun) ? "an" : "a"} ${noun}`;

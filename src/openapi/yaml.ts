@@ -51,7 +51,6 @@ class YamlError extends Error {
   }
 }
 
-/** A parsed text, and what finds the offsets of paths in it. */
 interface Parsed {
   readonly value: unknown;
   readonly offsetsOf: (paths: readonly Path[]) => number[];
@@ -164,7 +163,6 @@ function boundErrors(composer: Composer): void {
 const isEmpty = ({ contents }: Document.Parsed): boolean =>
   contents === null || (isScalar(contents) && contents.source === "");
 
-/** The place where a node begins; what stands before it where there is none. */
 const offsetOf = (node: Node | null, before = 0): number => node?.range?.[0] ?? before;
 
 /** A value that an anchor stands for. */
@@ -320,7 +318,6 @@ function build(
     return sources as Json[];
   };
 
-  /** Adds the members that an object does not have yet. */
   const mergeInto = (value: Json, places: Map<string, number>, source: Json): void => {
     const from = offsets.get(source)!;
     for (const [i, key] of Object.keys(source).entries()) {

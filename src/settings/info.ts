@@ -41,7 +41,6 @@ import {
   word,
 } from "./schema.ts";
 
-/** The settings of every source. */
 const COMMON: SettingsOf<SourceOptions> = {
   timeout: setting(TIMEOUT, { text: "How long a response may take", default: "node.timeout" }),
   ttl: setting(AGE, { text: "How long a response is good for", default: "info.ttl" }),

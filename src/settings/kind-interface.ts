@@ -5,8 +5,7 @@
  * @module
  */
 import * as v from "valibot";
-import { valueAt } from "../json/pointer.ts";
-import { isObject, type Json, listOf, objectOf } from "../json/values.ts";
+import { isObject, type Json, listOf, objectOf, valueAt } from "../json/values.ts";
 import type { KindInterface } from "../kinds/interface.ts";
 import { type Mark, MARKS, type OperationMarks } from "../kinds/marks.ts";
 import { pathOf, structureOf, walk } from "../openapi/structure.ts";
@@ -63,7 +62,6 @@ const SUMMARY = needed(LINE, {
   example: "Get a block",
 });
 
-/** Makes settings that are as a standard has them. */
 function standard(name: string, ...keys: readonly string[]): Settings {
   return Object.fromEntries(
     keys.map((key) => [key, setting(json, { text: `As ${name} has it` })]),
@@ -195,7 +193,6 @@ function explainParameter(parameter: unknown): string[] {
   ];
 }
 
-/** Finds methods that are there twice. */
 function repeatedMethods({ methods }: Json): Diagnostic[] {
   const names = listOf(methods).map((method) => objectOf(method).name);
   return names.flatMap((name, at) => {

@@ -7,7 +7,7 @@
  * @module
  */
 import * as v from "valibot";
-import { isPlainObject, toJson } from "../json/copy-as-json.ts";
+import { isPlainObject, toJson } from "../json/lossless.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import { describeValue } from "../untrusted-text.ts";
 

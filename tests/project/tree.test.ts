@@ -16,7 +16,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
       ...["untrusted-text.ts", "percent-decode.ts", "bytes.ts", "nearest.ts", "with-timeout.ts"],
       ...["closeable.ts", "expand-path.ts"],
     ],
-    ["platform.ts", "lazy.ts", "run-one-at-a-time.ts", "json", "kinds"],
+    ["platform.ts", "lazy.ts", "json", "kinds"],
   ],
   http: [["http"]],
   node: [["http1-client", "file-access.ts"], ["call-out-for-gateway.ts"]],
