@@ -97,7 +97,7 @@ export type {
   ParamStructure,
   RestOperation,
 } from "./kinds/interface.ts";
-export type { Access, OperationMarks } from "./kinds/marks.ts";
+export type { Access, OperationMarks } from "./kinds/interface.ts";
 export type { Forward, ForwardSettings } from "./gateway/forward-settings.ts";
 export type { Diagnostic as Finding } from "./openapi/diagnostics.ts";
 export type { DescriptionPlace } from "./description/watch.ts";

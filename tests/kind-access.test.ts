@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { KINDS } from "../src/generated/kinds.js";
 import { checkValue } from "../src/gateway/check-value.ts";
 import { listOf } from "../src/json/values.ts";
-import type { Access, OperationMarks } from "../src/kinds/marks.ts";
+import type { Access, OperationMarks } from "../src/kinds/interface.ts";
 import { listNodeOperations } from "../src/openapi/callable-operations.ts";
 import { documentOfKind } from "../src/openapi/kind.ts";
 import { operationsOf } from "../src/openapi/operations.ts";

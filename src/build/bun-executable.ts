@@ -13,7 +13,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { bundle } from "./bundle-for-runtime.ts";
 import { billOfMaterials } from "./packages.ts";
-import { writeChecksums } from "./release-notes.ts";
+import { writeChecksums } from "./release.ts";
 
 /** A platform. */
 export interface Target {

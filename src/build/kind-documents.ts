@@ -6,8 +6,13 @@
  */
 import { readFileSync } from "node:fs";
 import { KINDS } from "../generated/kinds.js";
-import type { KindInterface } from "../kinds/interface.ts";
-import { type Access, type Mark, MARKS, type OperationMarks } from "../kinds/marks.ts";
+import {
+  type Access,
+  type KindInterface,
+  type Mark,
+  MARKS,
+  type OperationMarks,
+} from "../kinds/interface.ts";
 import type { AuthFile, Kind, NetworkRules, Source, Test } from "../kinds/kind.ts";
 import { operationsOf } from "../openapi/operations.ts";
 import { loadInterface } from "../description/known-interface.ts";

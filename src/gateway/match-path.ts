@@ -5,7 +5,7 @@
  * @module
  */
 import { normalizePath, parsePathTemplate } from "../http/path-template.ts";
-import type { MultiSegment } from "../kinds/marks.ts";
+import type { MultiSegment } from "../kinds/interface.ts";
 import { memoize } from "../lazy.ts";
 import { decodePercent, parsePercent } from "../percent-decode.ts";
 import type { Decided } from "./decide-operations.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import { type Json, listOf, objectOf, onceFor, textOf } from "../json/values.ts";
-import { type MultiSegment, multiSegmentOf } from "../kinds/marks.ts";
+import { type MultiSegment, multiSegmentOf } from "../kinds/interface.ts";
 import { parsePercent } from "../percent-decode.ts";
 import { pathOfMethod } from "./openrpc.ts";
 import { followReference, type LocatedOperation, operationsOf } from "./operations.ts";

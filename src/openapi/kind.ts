@@ -1,6 +1,6 @@
 /**
  * Kinds of nodes: what they can do, as an OpenAPI document, of which one node has a part; and the marks of their
- * operations, which say what may be done with them (`kinds/marks.ts`).
+ * operations, which say what may be done with them (`kinds/interface.ts`).
  *
  * @module
  */
@@ -14,8 +14,14 @@ import {
   setMember,
   textOf,
 } from "../json/values.ts";
-import type { KindInterface, Method, OpenApiPart, OpenRpcPart } from "../kinds/interface.ts";
-import { MARKS, multiSegmentOf } from "../kinds/marks.ts";
+import {
+  type KindInterface,
+  MARKS,
+  type Method,
+  multiSegmentOf,
+  type OpenApiPart,
+  type OpenRpcPart,
+} from "../kinds/interface.ts";
 import { mergeComponents } from "./merge.ts";
 import { openApiOfMethods, pathOfMethod } from "./openrpc.ts";
 import { followReference, mapOperations, operationsOf } from "./operations.ts";

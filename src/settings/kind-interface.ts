@@ -6,8 +6,7 @@
  */
 import * as v from "valibot";
 import { isObject, type Json, listOf, objectOf, valueAt } from "../json/values.ts";
-import type { KindInterface } from "../kinds/interface.ts";
-import { type Mark, MARKS, type OperationMarks } from "../kinds/marks.ts";
+import { type KindInterface, type Mark, MARKS, type OperationMarks } from "../kinds/interface.ts";
 import { pathOf, structureOf, walk } from "../openapi/structure.ts";
 import { COMMON_METHODS } from "../openapi/tables.ts";
 import { validatePart } from "../openapi/validate.ts";

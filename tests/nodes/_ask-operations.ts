@@ -7,8 +7,7 @@ import {
   resolveFragment,
 } from "../../src/json/values.ts";
 import { parseJson } from "../../src/json/lossless.ts";
-import { multiSegmentOf } from "../../src/kinds/marks.ts";
-import type { OpenApiPart, RestOperation } from "../../src/kinds/interface.ts";
+import { multiSegmentOf, type OpenApiPart, type RestOperation } from "../../src/kinds/interface.ts";
 import { type AskedNode, checkAt, isHarmless, type Outcome } from "./_interface.ts";
 
 /** The methods that an operation may have. */
