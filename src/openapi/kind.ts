@@ -133,18 +133,15 @@ function unknownMethod(name: string): Method {
 function offeredPaths(part: OpenApiPart, offer: Offer): OpenApiPart {
   const { names } = offer;
   const there = names && new Set(names);
-  const paths: Record<string, Json> = {};
-  for (const [path, item] of Object.entries(part.paths)) {
-    if (there && !there.has(path.slice(1))) continue;
+  const paths = mapMembers(part.paths, (item, path) => {
+    if (there && !there.has(path.slice(1))) return undefined;
     const lacking = operationsOf(item)
       .filter(({ operation }) => !there && !isIn(operation, offer))
       .map(({ path }) => path[0]!);
-    const left = Object.fromEntries(
-      Object.entries(item).filter(([key]) => !lacking.includes(key)),
-    );
-    if (operationsOf(left).length > 0) setMember(paths, path, left);
-  }
-  return { ...part, paths };
+    const left = without(objectOf(item), lacking);
+    return operationsOf(left).length > 0 ? left : undefined;
+  });
+  return { ...part, paths: paths as OpenApiPart["paths"] };
 }
 
 function isIn(marked: Marked, { software, version }: Offer): boolean {
@@ -255,12 +252,13 @@ function isLimitedRead(kind: Json, { parameters, "x-access": access }: Json): bo
 function remarked(operation: Json, known: Json = {}): Json {
   const marks = Object.entries(known)
     .filter(([key, value]) => OF_OPERATIONS.includes(key) && value !== undefined);
-  const isSame = marks.length === 0 &&
-    !OF_OPERATIONS.some((mark) => operation[mark] !== undefined);
-  if (isSame) return operation;
-  const bare = Object.entries(operation).filter(([key]) => !OF_OPERATIONS.includes(key));
-  return Object.fromEntries([...bare, ...marks]);
+  const bare = without(operation, OF_OPERATIONS);
+  return marks.length === 0 ? bare : { ...bare, ...Object.fromEntries(marks) };
 }
+
+/** An object without some of its members; the same one where it has none of them. */
+const without = (object: Json, keys: readonly string[]): Json =>
+  mapMembers(object, (member, key) => keys.includes(key) ? undefined : member);
 
 /** A description with the part of its kind, the paths or the methods, of which it says nothing. */
 export function withOtherPart(document: Json, kind: Json): Json {

@@ -155,16 +155,14 @@ export function withServiceOperations(
  * shorter path, and what is left of it goes into its server.
  */
 function withRoom({ servers, paths: all }: Json): Json {
-  const paths: Json = {};
-  for (const [path, item] of Object.entries(objectOf(all))) {
+  const moved = Object.entries(objectOf(all)).map(([path, item]) => {
     const [{ url } = {} as Json] = listOf(objectOf(item).servers ?? servers).map(objectOf);
     const [, base, rest] = /^(\/[^/]+)(\/.+)$/.exec(path) ?? [];
     const isMoved = SHOWN.includes(path) && String(url).startsWith(NODE) &&
       !Object.hasOwn(objectOf(all), rest!);
-    if (isMoved) setMember(paths, rest!, { ...objectOf(item), servers: [{ url: url + base! }] });
-    else setMember(paths, path, item);
-  }
-  return paths;
+    return isMoved ? [rest!, { ...objectOf(item), servers: [{ url: url + base! }] }] : [path, item];
+  });
+  return Object.fromEntries(moved);
 }
 
 /** The components that some values refer to, and those that these refer to. */

@@ -263,13 +263,10 @@ function byQuery({ method, params }: Parts): Json {
 function byBody({ method, params }: Parts): Json {
   if (method.params === undefined) return ANY_PARAMS;
   if (params.length === 0) return {};
-  const properties: Json = {};
-  for (const param of params) {
-    const { schema } = param;
-    const known = schema === false ? { not: {} } : objectOf(schema);
-    const property = { ...known, ...aboutParam(param), ...marksOf(param) };
-    setMember(properties, textOf(param.name) ?? "", property);
-  }
+  const properties = Object.fromEntries(params.map((param) => {
+    const known = param.schema === false ? { not: {} } : objectOf(param.schema);
+    return [textOf(param.name) ?? "", { ...known, ...aboutParam(param), ...marksOf(param) }];
+  }));
   const required = params.filter((param) => param.required === true).map(({ name }) => name);
   const schema = {
     type: "object",
@@ -295,12 +292,9 @@ function aboutParam(param: Json): Json {
 }
 
 function valuesOf(example: Json): Json {
-  const values: Json = {};
-  for (const param of listOf(example.params).map(objectOf)) {
-    const name = textOf(param.name);
-    if (name !== undefined && "value" in param) setMember(values, name, param.value);
-  }
-  return values;
+  const params = listOf(example.params).map(objectOf)
+    .filter(({ name, value }) => textOf(name) !== undefined && value !== undefined);
+  return Object.fromEntries(params.map(({ name, value }) => [textOf(name)!, value]));
 }
 
 /** A part of each example of a method, by the examples' names; `undefined` where there is none. */

@@ -127,9 +127,7 @@ function createContext(document: Json) {
   const contentOf = (types: readonly string[], mediaType: Json): Json => {
     made += types.length;
     if (made > most) throw new RangeError(TOO_LARGE);
-    const content: Json = {};
-    for (const type of types) setMember(content, type, mediaType);
-    return content;
+    return Object.fromEntries(types.map((type) => [type, mediaType]));
   };
   const isBody = (value: unknown) => /^(?:body|formData)$/.test(String(resolve(value).in));
 
@@ -141,14 +139,11 @@ function createContext(document: Json) {
     const schema = value as Json;
     if (shape.startsWith("{")) return mapMembers(schema, (member) => upgradeSchema(member));
     if (typeof schema.$ref === "string") return { $ref: redirect(schema.$ref) };
-    const upgraded: Json = {};
-    for (const [key, member] of Object.entries(keep(schema, KEPT.schema))) {
+    const upgradeMember = (member: unknown, key: string) => {
       const inner = shapeOfMember(structure, "schema", key);
-      if (key !== "x-nullable") {
-        const isSchema = inner !== undefined && /schema/.test(inner);
-        setMember(upgraded, key, isSchema ? upgradeSchema(member, inner) : member);
-      }
-    }
+      return inner !== undefined && /schema/.test(inner) ? upgradeSchema(member, inner) : member;
+    };
+    const { "x-nullable": _, ...upgraded } = mapMembers(keep(schema, KEPT.schema), upgradeMember);
     const types = listOf(schema.type);
     if (schema["x-nullable"] === true || types.includes("null")) upgraded.nullable = true;
     if (types.length > 0) {
@@ -297,13 +292,8 @@ function upgradeScheme(scheme: Json): Json {
 
 /** The members of some names, and extensions. */
 function keep(value: Json, names: readonly string[], hasExtensions = true): Json {
-  const kept: Json = {};
-  for (const key of Object.keys(value)) {
-    if (names.includes(key) || (hasExtensions && key.startsWith("x-"))) {
-      setMember(kept, key, value[key]);
-    }
-  }
-  return kept;
+  const isKept = (key: string) => names.includes(key) || (hasExtensions && key.startsWith("x-"));
+  return { ...mapMembers(value, (member, key) => isKept(key) ? member : undefined) };
 }
 
 function mediaTypes(value: unknown): string[] {
