@@ -17,7 +17,6 @@ import { createLoader, type Loader, type Member, type Reader } from "./files.ts"
 import { withoutLogin } from "./server-url.ts";
 import {
   isReference,
-  nameOfShape,
   pathOf,
   pathOfReference,
   type Place,
@@ -26,14 +25,13 @@ import {
   referenceAt,
   type Seen,
   type Shape,
-  shapeAt,
   siblingsOf,
   splitReference,
   type Structure,
   structureOf,
   walk,
 } from "./structure.ts";
-import { type MemberDiagnostics, refuse, validate } from "./validate.ts";
+import { explainTarget, type MemberDiagnostics, validate } from "./validate.ts";
 
 /** A value in a file, with its shape. */
 export interface Target {
@@ -104,8 +102,9 @@ export async function resolve(entry: URL, read: Reader): Promise<Files> {
   const leadTo = (link: Link, member: Member, path: Path | undefined) => {
     const target = path &&
       { member, path, value: valueAt(member.value, path), shape: link.reference.expected };
-    const failure = fail(member, target, structure);
-    if (failure !== undefined) return report(link, failure);
+    const failure = explainTarget(member.value, target, structure);
+    // Of a file that cannot be understood, its own diagnostic is enough.
+    if (failure !== undefined) return report(link, member.value === undefined ? "" : failure);
     link.target = target!;
     queue.push(target!);
   };
@@ -180,27 +179,6 @@ function hold(held: Map<unknown, Map<string, Link>>, link: Link): void {
   const holder = isPlain ? value : parent!.value;
   const links = held.get(holder) ?? new Map<string, Link>();
   held.set(holder, links.set(isPlain ? shape : shape + key, link));
-}
-
-/** Gives the reason why something is not what a reference must lead to, as the end of a sentence; nothing if it is. */
-function fail(
-  member: Member,
-  target: Target | undefined,
-  structure: Structure,
-): string | undefined {
-  // Of a file that cannot be understood, its own diagnostic is enough.
-  if (target?.value === undefined) return member.value === undefined ? "" : "leads nowhere";
-  const { value, path, shape } = target;
-  const isDocument = isObject(member.value) &&
-    ("openapi" in member.value || "swagger" in member.value);
-  const found = isDocument ? shapeAt(structureOf(member.value), path) : undefined;
-  if (found !== undefined && found !== shape) {
-    return `leads to a ${nameOfShape(found)} where a ${nameOfShape(shape)} belongs`;
-  }
-  const refusal = refuse(structure, shape, value);
-  if (refusal === undefined) return undefined;
-  const reason = refusal.startsWith("needs") ? `: it ${refusal}` : "";
-  return `leads to something that is no ${nameOfShape(shape)}${reason}`;
 }
 
 /** Adds a diagnostic of a reference to those of its file. */

@@ -290,9 +290,16 @@ export function validatePart(part: Json, version: Json): DiagnosticAt<Path>[] {
     }
     const reference = referenceAt(place);
     if (!reference) continue;
-    const failure = explainReference(document, reference.ref, reference.expected, structure);
+    const { ref, expected: shape } = reference;
+    const path = ref.startsWith("#") ? parseFragment(ref.slice(1)) : undefined;
+    const target = path && { path, shape, value: valueAt(document, path) };
+    const failure = path
+      ? explainTarget(document, target, structure)
+      : "leads elsewhere than to #/components/…";
     if (failure === undefined) continue;
-    const message = `the reference to ${quote(shorten(reference.ref, REF_MAX))} leads ${failure}`;
+    const names = Object.keys(objectOf(valueAt(document, path?.slice(0, -1) ?? [])));
+    const meant = path && !target?.value ? didYouMean(nearest(path.at(-1) ?? "", names)) : "";
+    const message = `the reference to ${quote(shorten(ref, REF_MAX))} ${failure}${meant}`;
     diagnostics.add("error", message, () => pathOfReference(reference));
   }
   checkOperations(document, diagnostics);
@@ -300,22 +307,23 @@ export function validatePart(part: Json, version: Json): DiagnosticAt<Path>[] {
 }
 
 /** Explains where a reference leads; `undefined` where it leads to what belongs there. */
-function explainReference(
-  document: Json,
-  ref: string,
-  expected: Shape,
+/** Explains where a reference leads, to something else than belongs there; `undefined` where it leads to that. */
+export function explainTarget(
+  root: unknown,
+  target: { readonly path: Path; readonly value: unknown; readonly shape: Shape } | undefined,
   structure: Structure,
 ): string | undefined {
-  const path = ref.startsWith("#") ? parseFragment(ref.slice(1)) : undefined;
-  if (!path) return "elsewhere than to #/components/…";
-  if (valueAt(document, path) === undefined) {
-    const names = Object.keys(objectOf(valueAt(document, path.slice(0, -1))));
-    return `nowhere${didYouMean(nearest(path.at(-1) ?? "", names))}`;
+  if (target?.value === undefined) return "leads nowhere";
+  const { value, path, shape } = target;
+  const isDocument = ["openapi", "swagger", "openrpc"].some((key) => key in objectOf(root));
+  const found = isDocument ? shapeAt(structureOf(root), path) : undefined;
+  if (found !== undefined && found !== shape) {
+    return `leads to a ${nameOfShape(found)} where a ${nameOfShape(shape)} belongs`;
   }
-  const found = shapeAt(structure, path);
-  if (found === expected) return undefined;
-  const what = found === undefined ? "data" : `a ${nameOfShape(found)}`;
-  return `to ${what} where a ${nameOfShape(expected)} belongs`;
+  const refusal = refuse(structure, shape, value);
+  if (refusal === undefined) return undefined;
+  const reason = refusal.startsWith("needs") ? `: it ${refusal}` : "";
+  return `leads to something that is no ${nameOfShape(shape)}${reason}`;
 }
 
 const withArticle = (noun: string): string => `${/^[aeiou]/.test(noun) ? "an" : "a"} ${noun}`;
