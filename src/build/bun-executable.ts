@@ -19,7 +19,6 @@ import { writeChecksums } from "./release.ts";
 export interface Target {
   /** The end of the executable's file name. */
   name: string;
-  /** Bun's name for `--target`. */
   bun: string;
   /** `process.platform` (or `musl`) and `process.arch` of the machines that run it. */
   runsOn: string;

@@ -75,7 +75,6 @@ export async function writeChecksums(folder: string): Promise<void> {
 
 /** What is said of a version. */
 export interface ReleaseNotes {
-  /** In Markdown. */
   readonly text: string;
   /** Whether the heading of the section has no date yet. */
   readonly isUndated: boolean;

@@ -42,13 +42,11 @@ type Name = keyof CliValues;
 /** The arguments and the environment, parsed. */
 export interface ParsedArgs {
   readonly command: Command;
-  /** What follows `kinds`. */
   readonly topic: string | undefined;
   /** The settings, as far as they are right. */
   readonly values: CliValues;
   /** Whether the command only prints: settings have no use then, and none is read. */
   readonly isPrinting: boolean;
-  /** Whether `check` is to print one JSON object. */
   readonly asJson: boolean;
   /** The name that each setting was given by, right or wrong. */
   readonly called: ReadonlyMap<Name, string>;

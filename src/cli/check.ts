@@ -29,7 +29,6 @@ export interface Checked {
   readonly report: string;
   /** For programs: one JSON object. */
   readonly json: string;
-  /** Whether there is no trouble. */
   readonly isWell: boolean;
 }
 

@@ -9,11 +9,9 @@ import { fileUrl, findFile, PlatformError, readFile } from "../platform.ts";
 /** The files that the command reads. What rejects has a message for the operator. */
 export interface Files {
   read(path: string): Promise<string>;
-  /** Reads a file of at most so many bytes. */
   readBytes(path: string, limit: number): Promise<Uint8Array>;
   /** Looks for a file, whatever its size. */
   find(path: string): Promise<void>;
-  /** Whether there is such a file. */
   isThere(path: string): Promise<boolean>;
 }
 

@@ -203,7 +203,6 @@ export const SILENT: Progress = { during: (_, work) => work };
 
 /** The options of a progress. */
 export interface ProgressOptions {
-  /** Writes text to standard error. */
   readonly write: (text: string) => unknown;
   /** Whether one line counts the seconds and goes away; elsewhere it is one plain line. */
   readonly isTerminal: boolean;

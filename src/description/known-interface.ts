@@ -22,18 +22,14 @@ export interface SoftwareInfo {
 
 /** A node whose kind is known. */
 export interface KnownNode {
-  /** The name of its kind. */
   readonly kind: string;
   readonly title: string;
   /** Whether somebody has written down what nodes of the kind offer. */
   readonly hasInterface: boolean;
-  /** What nodes of the kind offer, as JSON. */
   readonly loadInterface: () => Promise<Uint8Array<ArrayBuffer>>;
   /** Whether some of that is there in one software alone. */
   readonly isBySoftware: Resource<boolean>;
-  /** Where it may describe itself. */
   readonly description: Kind["description"];
-  /** How it says what it has. */
   readonly listing: Listing | undefined;
   /** The name of its software; `undefined` while that is not known. */
   readonly software: string | undefined;

@@ -30,7 +30,6 @@ const PATIENCE = 1000;
 
 /** How the description of a node is found. */
 export interface FoundOptions<T> extends Omit<LiveOptions<T>, "place" | "readOther" | "kind"> {
-  /** Where the node answers. */
   readonly url: string | undefined;
   /** Of the document that is made of a kind. */
   readonly version: string;
@@ -199,7 +198,6 @@ export function keepFound<T>(
 /** What there is of a node whose kind was found. */
 interface Found<T> {
   readonly kind: string;
-  /** Whether there is a description of it. */
   readonly isToCome: boolean;
   /** What it says that it has, and when that was asked. */
   offer: Offer;

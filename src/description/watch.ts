@@ -32,13 +32,9 @@ export type DescriptionPlace =
 /** A description's place, and what goes into it. */
 export interface PlaceOptions extends ServerContext {
   readonly place: DescriptionPlace;
-  /** This service's own description, whose operations are added. */
   readonly own: Json;
-  /** Further operations of a host, which are added as they are. */
   readonly operations?: readonly DescribedOperation[];
-  /** What a host says of the whole. */
   readonly documentOfHost?: DocumentOfHost | undefined;
-  /** What is known of the kind of the node, where that goes into it. */
   readonly kind?: LoadJob["kind"];
   /** What may be called at the node. @default nothing */
   readonly forward?: PrepareJob["forward"];
@@ -51,7 +47,6 @@ export interface PlaceOptions extends ServerContext {
 /** How a description is kept current. */
 export interface LiveOptions<T> extends PlaceOptions {
   readonly prepare: Prepare;
-  /** Makes the page of a description. */
   readonly makePage: (content: Pick<Content, "page" | "origins">) => Promise<T>;
   /** What is shown where the description cannot be: this service's own, with a notice on its page. */
   readonly alone: (notice: string) => Shown<T>;

@@ -14,10 +14,8 @@ import type { Operation } from "./operation.ts";
 
 /** An operation that a path fits. */
 export interface OperationMatch {
-  /** Its path template. */
   readonly template: string;
   readonly policy: Policy;
-  /** Calls the operation. */
   call(request: Request, context: readonly unknown[]): Promise<Response>;
 }
 

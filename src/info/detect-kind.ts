@@ -18,9 +18,7 @@ const TIMEOUT = 3000;
 
 /** What is asked, and with what. */
 export interface DetectOptions {
-  /** The node's URL. */
   readonly url: string;
-  /** What it may be. */
   readonly kinds: Readonly<Record<string, Kind>>;
   /** Where its secret lies, if the operator has said so. */
   readonly auth: Place | undefined;

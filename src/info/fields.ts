@@ -58,7 +58,6 @@ function share(value: unknown): number | undefined {
 export interface ConversionContext {
   /** When the value was learnt, in milliseconds since 1970. */
   learntAt: number;
-  /** What the key had before. */
   previous?: unknown;
 }
 

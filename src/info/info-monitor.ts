@@ -54,7 +54,6 @@ export interface MonitorOptions
   extends
     Pick<ObserverOptions, "service" | "kinds" | "log" | "onOutcome">,
     Partial<Pick<ObserverOptions, "node" | "info">> {
-  /** Is told of errors that are not the node's. */
   onError(error: unknown): void;
   /** What asks the node. @default one that trusts whom `node.tls` names */
   readonly fetch?: typeof fetch;

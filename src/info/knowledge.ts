@@ -25,7 +25,6 @@ export interface SourceState {
   readonly held?: Instant;
   /** Why it gave nothing when it was last asked. */
   readonly error?: SourceError | undefined;
-  /** Whether the node does not have it, which is no error. */
   readonly isAbsent?: boolean;
 }
 

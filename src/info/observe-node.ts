@@ -31,12 +31,9 @@ import type { NodeLog } from "./state-log.ts";
 
 /** What is observed, and with what. */
 export interface ObserverOptions {
-  /** What the service says of itself. */
   readonly service: Service;
   readonly node: NodeSettings;
-  /** What is shown, or a function that tells it. */
   readonly info: InfoSettings | HostInfo;
-  /** The kinds of node that are known. */
   readonly kinds: Readonly<Record<string, Kind>>;
   /** What the node is called in the log. */
   readonly label: string;
@@ -45,7 +42,6 @@ export interface ObserverOptions {
   readonly now: () => Instant;
   /** Is called where something was learnt after {@linkcode Observer.observe} had ended. */
   readonly onLearnt: () => void;
-  /** Is told what came of each question. */
   readonly onOutcome?: ((source: string, outcome: Outcome) => void) | undefined;
 }
 
@@ -59,7 +55,6 @@ const DETECTION_PAUSE = 10_000;
 export interface NodeReport {
   readonly status: NodeStatus;
   readonly info: Info;
-  /** Keys of the info that are left out, with the reason. */
   readonly leftOut: ReadonlyMap<string, string>;
   /** Until when it holds if nothing is learnt, in milliseconds that only count up. */
   readonly until: number;
@@ -74,7 +69,6 @@ export interface Observer {
   readonly plan: Plan;
   /** The longest time that a vital source may take, in milliseconds. */
   readonly timeout: number;
-  /** What each source gave when it was asked last. */
   readonly outcomes: ReadonlyMap<string, Outcome>;
   /**
    * Finds out the kind of the node where it is not known, and asks the sources that are due.
@@ -85,7 +79,6 @@ export interface Observer {
   observe(signal: AbortSignal): Promise<boolean>;
   /** Takes a node that is asked for something that was not answered in time for one that does not answer. */
   takeForSilent(): void;
-  /** Says how the node is now. */
   report(): NodeReport;
   /** Resolves when nothing is under way. */
   settled(): Promise<unknown>;

@@ -47,7 +47,6 @@ export type Outcome =
 
 /** What sources are asked with. */
 export interface QueryContext {
-  /** The node's URL, for the sources that need one. */
   readonly url: string | undefined;
   readonly auth: Auth | undefined;
   readonly fetch: typeof fetch;

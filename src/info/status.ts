@@ -71,7 +71,6 @@ export interface Seen {
   readonly plan: Plan;
   readonly knowledge: Knowledge;
   readonly shown: Shown;
-  /** The keys of the info, from what is shown. */
   readonly values: Values;
   /** Milliseconds since 1970. */
   readonly date: number;

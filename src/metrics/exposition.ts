@@ -12,7 +12,6 @@ export interface Metric {
   readonly type: "gauge" | "counter" | "histogram";
   /** What it says, on one line. */
   readonly help: string;
-  /** The names of its labels. */
   readonly labels?: readonly string[];
 }
 

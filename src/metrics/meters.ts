@@ -22,7 +22,6 @@ export interface Series {
 
 /** Counts by two labels. */
 export interface Counter {
-  /** Counts one. */
   add(first: string, second: string | number): void;
   /** All series, in the order in which each was counted first. */
   series(): Series[];
@@ -62,7 +61,6 @@ const LABELS_MAX = 100;
 export interface Observed {
   /** How many took at most as long as each of {@linkcode BOUNDS}. */
   readonly counts: readonly number[];
-  /** How many there were. */
   readonly count: number;
   /** In seconds. */
   readonly sum: number;
@@ -71,7 +69,6 @@ export interface Observed {
 /** Counts how long things take. */
 export interface Histogram {
   observe(label: string, seconds: number): void;
-  /** What was observed, by label. */
   series(): Map<string, Observed>;
 }
 
@@ -101,9 +98,7 @@ export interface Meters {
   /** Forwarded calls by operation and status, and how long they took. */
   readonly calls: Counter;
   readonly callTimes: Histogram;
-  /** Counts a question to the node. */
   countQuery(source: string, outcome: Outcome): void;
-  /** Counts a forwarded call. */
   countCall(call: CallRecord): void;
 }
 

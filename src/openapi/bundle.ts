@@ -75,7 +75,6 @@ export function bundle(files: Files): Json {
 interface Plan {
   /** The names of values that are components or become some. */
   readonly names: ByShape<string>;
-  /** The sections of the root. */
   readonly sections: ReadonlySet<unknown>;
   /** The components of the root whose reference is replaced by what it names. */
   readonly hosts: ReadonlySet<unknown>;

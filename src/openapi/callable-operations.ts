@@ -30,9 +30,7 @@ export interface ValueRule {
   readonly minItems?: number | undefined;
   readonly maxItems?: number | undefined;
   readonly items?: ValueRule | undefined;
-  /** One of these has to hold. */
   readonly anyOf?: readonly ValueRule[] | undefined;
-  /** The members of an object. */
   readonly properties?: Readonly<Record<string, ValueRule>> | undefined;
   readonly required?: readonly string[] | undefined;
   /** Whether an object may have no others. */
@@ -74,13 +72,11 @@ export interface NodeOperation {
   readonly isForeign: boolean;
   readonly isHeavy: boolean;
   readonly isStreaming: boolean;
-  /** Whether it is called without the node's secret. */
   readonly isAnonymous: boolean;
   /** Of JSON-RPC in the order of their positions; `undefined` where nobody knows them. */
   readonly parameters: readonly NodeParameter[] | undefined;
   /** Whether a method takes its parameters by position alone. */
   readonly isByPosition: boolean;
-  /** Whether a method has a `GET`. */
   readonly isGettable: boolean;
   readonly body: NodeBody | undefined;
   /** The headers of its answers that are passed on, in lower case. */

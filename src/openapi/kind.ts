@@ -33,7 +33,6 @@ export interface Offer {
   readonly names?: readonly string[] | undefined;
   /** What stands between the name of a group and the rest of a method's name. */
   readonly before?: string | undefined;
-  /** The name of its software. */
   readonly software?: string | undefined;
   /** Of its software. */
   readonly version?: string | undefined;
@@ -43,7 +42,6 @@ type Marked = { readonly "x-since"?: unknown; readonly "x-software"?: unknown };
 
 /** The head of the document of a kind. */
 export interface AboutKind {
-  /** What nodes of the kind are called. */
   readonly title: string;
   /** Of this service, which knows them. */
   readonly version: string;

@@ -33,15 +33,10 @@ import { upgradeSwagger } from "./upgrade.ts";
 export interface LoadJob {
   /** The URL of its root; `kind:` where nobody but the kind of the node says what it can do. */
   readonly entry: string;
-  /** What is known of the kind of the node, where that goes into it. */
   readonly kind?: AboutKind | undefined;
-  /** This service's own description, whose operations are added. */
   readonly own: Json;
-  /** Further operations of a host. */
   readonly operations: readonly DescribedOperation[];
-  /** What a host says of the whole. */
   readonly documentOfHost?: DocumentOfHost | undefined;
-  /** What is known of where the node is. */
   readonly where: ServerContext;
   /** Whether calls of the node are forwarded: then its operations are called through this service alone. */
   readonly isForwarding?: boolean | undefined;

@@ -23,9 +23,7 @@ import { type Place, referencesOf, structureOf } from "./structure.ts";
 /** The parts of an operation that a host describes. */
 export interface DescribedOperation {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** The path as OpenAPI writes it: `/v1/peers/{id}`. */
   path: string;
-  /** The OpenAPI operation object, as JSON values. */
   operation: Readonly<Record<string, unknown>>;
 }
 

@@ -39,7 +39,6 @@ export interface Source {
 
 interface TextFile {
   readonly bytes: Bytes;
-  /** Whether it says of itself that it is JSON, by its name or its media type. */
   readonly isJson: boolean;
 }
 

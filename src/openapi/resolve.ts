@@ -51,7 +51,6 @@ export interface Link {
   target?: Target;
   /** The value that it names in the end: a component of the root, or what is no reference itself. */
   end?: Target | undefined;
-  /** Whether it leads to nothing in the end. */
   isBroken?: boolean;
 }
 
@@ -70,7 +69,6 @@ export interface Files extends Pick<Loader, "members"> {
   readonly links: readonly Link[];
   /** The files that examples name, by the example. */
   readonly examples: ReadonlyMap<unknown, ExampleFile>;
-  /** Gives the diagnostics of the members of a value. */
   diagnosticsOf(value: unknown, shape: Shape): MemberDiagnostics;
   /** Gives the link of a reference by its value, or by the object and the key that it is a member of. */
   linkOf(holder: unknown, shape: Shape, key?: string): Link | undefined;

@@ -30,9 +30,7 @@ export interface Rule {
   readonly shape: Shape | undefined;
   /** Whether the object is nothing without it, or not complete. */
   readonly needed?: "required" | "expected" | undefined;
-  /** Whether it may be `true` or `false` as well. */
   readonly isSwitch?: boolean;
-  /** Whether it may be a list as well. */
   readonly isList?: boolean;
 }
 
@@ -265,9 +263,7 @@ export interface Reference {
   /** What holds the `$ref`, or the string itself where something is named without one. */
   readonly place: Place;
   readonly ref: string;
-  /** What it must lead to. */
   readonly expected: Shape;
-  /** Whether it is a `$ref`. */
   readonly isPlain: boolean;
 }
 

@@ -65,15 +65,10 @@ export function aboutOf(schema: Schema): About {
 export interface Parts {
   /** What would be right, after "must be". */
   readonly message?: string;
-  /** The settings of an object. */
   readonly entries?: Settings;
-  /** The schema of the members of a map. */
   readonly value?: Schema;
-  /** The schema of the items of a list. */
   readonly item?: Schema;
-  /** The schemas of which one holds. */
   readonly options?: readonly Schema[];
-  /** The words of which it is one. */
   readonly words?: readonly string[];
 }
 
