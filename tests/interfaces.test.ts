@@ -6,7 +6,7 @@ import Ajv2020 from "ajv/dist/2020.js";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse, stringify } from "yaml";
-import { kindJsonSchema, kindsReference } from "../src/build/kind-documents.ts";
+import { kindJsonSchema, kindsReference } from "../src/build/write-documents.ts";
 import { ConfigError } from "../src/cli/arguments.ts";
 import { parseKind } from "../src/cli/yaml-file.ts";
 import { createNodeface, type NodefaceOptions } from "../src/index.ts";

@@ -14,7 +14,7 @@ import {
   textOf,
 } from "../src/json/values.ts";
 import { parse } from "../src/openapi/parse.ts";
-import { decodePercent } from "../src/percent-decode.ts";
+import { decodePercent } from "../src/untrusted-text.ts";
 import { sampleSize } from "./_runtime.ts";
 
 const json = suite("JSON");

@@ -7,7 +7,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { readdirSync, readFileSync } from "node:fs";
 import { parse } from "yaml";
-import { besideReference, kindJsonSchema, kindsReference } from "../src/build/kind-documents.ts";
+import { besideReference, kindJsonSchema, kindsReference } from "../src/build/write-documents.ts";
 import { parseKind } from "../src/cli/yaml-file.ts";
 import { ConfigError } from "../src/cli/arguments.ts";
 import { readConfig } from "../src/cli/configuration.ts";

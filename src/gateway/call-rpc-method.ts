@@ -5,7 +5,7 @@
  */
 import { notFound, problem, problemWith } from "../http/problem-details.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
-import { parsePercent } from "../percent-decode.ts";
+import { parsePercent } from "../untrusted-text.ts";
 import type { Room } from "./bytes-under-way.ts";
 import { foreignCaller, nodeBusy, wrongParameters } from "./call-refusals.ts";
 import type { Call, Core } from "./every-call.ts";

@@ -7,7 +7,7 @@
 import { normalizePath, parsePathTemplate } from "../http/path-template.ts";
 import type { MultiSegment } from "../kinds/interface.ts";
 import { memoize } from "../lazy.ts";
-import { decodePercent, parsePercent } from "../percent-decode.ts";
+import { decodePercent, parsePercent } from "../untrusted-text.ts";
 import type { Decided } from "./decide-operations.ts";
 
 /** The operation that a path stands for. */

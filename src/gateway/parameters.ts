@@ -6,7 +6,7 @@
  */
 import { parseComparable } from "../json/lossless.ts";
 import type { NodeParameter, ValueRule } from "../openapi/callable-operations.ts";
-import { parsePercent } from "../percent-decode.ts";
+import { parsePercent } from "../untrusted-text.ts";
 import { checkValue, placeOf, tellName } from "./check-value.ts";
 
 /** A parameter that is wrong, as RFC 9457 has it in `errors`. The value is not told. */

@@ -8,8 +8,7 @@ import { type Cors, createPolicy, type Policy } from "../http/cors.ts";
 import { normalizePath, parsePathTemplate } from "../http/path-template.ts";
 import { problem } from "../http/problem-details.ts";
 import { isFromOtherOrigin } from "../http/request.ts";
-import { parsePercent } from "../percent-decode.ts";
-import { describeValue } from "../untrusted-text.ts";
+import { describeValue, parsePercent } from "../untrusted-text.ts";
 import type { Operation } from "./operation.ts";
 
 /** An operation that a path fits. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { decodePercent } from "../percent-decode.ts";
+import { decodePercent } from "../untrusted-text.ts";
 
 /** An object of JSON values. */
 export type Json = Record<string, unknown>;

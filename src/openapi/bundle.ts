@@ -17,7 +17,7 @@ import {
   setMember,
   valueAt,
 } from "../json/values.ts";
-import { quote, shorten } from "../untrusted-text.ts";
+import { decodePercent, quote, shorten } from "../untrusted-text.ts";
 import { LIMITS } from "./diagnostics.ts";
 import {
   exampleReferenceIn,
@@ -31,7 +31,6 @@ import {
 import { isReference, KEYWORDS, type Shape, shapeOfMember, siblingsOf } from "./structure.ts";
 import { NAMING } from "./tables.ts";
 import type { MemberDiagnostic } from "./validate.ts";
-import { decodePercent } from "../percent-decode.ts";
 
 /** How deep copies may be nested in copies. */
 const DEPTH_MAX = LIMITS.depth;

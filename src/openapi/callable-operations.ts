@@ -5,7 +5,7 @@
  */
 import { type Json, listOf, objectOf, onceFor, textOf } from "../json/values.ts";
 import { type MultiSegment, multiSegmentOf } from "../kinds/interface.ts";
-import { parsePercent } from "../percent-decode.ts";
+import { parsePercent } from "../untrusted-text.ts";
 import { pathOfMethod } from "./openrpc.ts";
 import { followReference, type LocatedOperation, operationsOf } from "./operations.ts";
 import { NODE, THIS_SERVICE } from "./server-url.ts";

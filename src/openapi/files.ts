@@ -6,7 +6,7 @@
  */
 import { type Bytes, gatherBytes } from "../bytes.ts";
 import { digest } from "../http/content-coding.ts";
-import { decodePercent } from "../percent-decode.ts";
+import { decodePercent } from "../untrusted-text.ts";
 import { findFile, PlatformError, readFile } from "../platform.ts";
 import { formatSize, LIMITS } from "./diagnostics.ts";
 import { parse, type Source, unreadable } from "./parse.ts";

@@ -161,17 +161,6 @@ function numbersOf(version: string | undefined): number[] | undefined {
   return /\d+(?:\.\d+)*/.exec(version ?? "")?.[0].split(".").map(Number);
 }
 
-/** Reads what a node says that it has; what is something else counts as nothing. */
-export function readOffer(value: unknown): Offer {
-  const { names, before, software, version } = objectOf(value);
-  return {
-    ...Array.isArray(names) && { names: listOf(names).filter((name) => typeof name === "string") },
-    ...typeof before === "string" && { before },
-    ...typeof software === "string" && { software },
-    ...typeof version === "string" && { version },
-  };
-}
-
 /** Reads what a kind's file says of its interface. */
 export function readInterface(value: unknown): KindInterface {
   return isObject(value) ? value as KindInterface : {};

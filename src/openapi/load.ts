@@ -4,9 +4,8 @@
  * @module
  */
 import { formatJson, parseJson } from "../json/lossless.ts";
-import { isObject, type Json, listOf, textOf } from "../json/values.ts";
-import { decodePercent } from "../percent-decode.ts";
-import { excerpt } from "../untrusted-text.ts";
+import { isObject, type Json, listOf, objectOf, textOf } from "../json/values.ts";
+import { decodePercent, excerpt } from "../untrusted-text.ts";
 import { bundle } from "./bundle.ts";
 import { describedBy } from "./callable-operations.ts";
 import { type Diagnostic, diagnosticOfError, limitDiagnostics, locate } from "./diagnostics.ts";
@@ -14,9 +13,9 @@ import type { Reader } from "./files.ts";
 import {
   type AboutKind,
   documentOfKind,
+  type Offer,
   offered,
   readInterface,
-  readOffer,
   withMarks,
   withMarksOfMethods,
   withOtherPart,
@@ -91,7 +90,7 @@ export async function load(
 
 async function loadKind(about: AboutKind, read: Reader): Promise<Json> {
   const parts = readInterface(await readValue(KIND_FILES.interface, read));
-  const offer = readOffer(await readValue(KIND_FILES.offer, read));
+  const offer: Offer = objectOf(await readValue(KIND_FILES.offer, read));
   return documentOfKind(offered(parts, offer), about, offer);
 }
 
