@@ -34,7 +34,7 @@ import {
 import { STATUSES } from "./info/status.ts";
 import type { Resource } from "./lazy.ts";
 import { describeError } from "./log.ts";
-import { OTHER } from "./metrics/counter.ts";
+import { OTHER } from "./metrics/meters.ts";
 import { type CheckedOptions, type ResolvedOptions, withDefaults } from "./options.ts";
 import { createResources, type Resources } from "./resources/resources.ts";
 

@@ -33,12 +33,12 @@ export type {
   ServerObject,
   TagObject,
   Word,
-} from "./host-operations/openapi-types.ts";
+} from "./host-operations/operation.ts";
 export type { Closeable } from "./closeable.ts";
 export type { Cors } from "./http/cors.ts";
 export type { Hosts } from "./http/hosts.ts";
 export type { HostInfo } from "./info/query-plan.ts";
-export type { Info, Service } from "./info/info-form.ts";
+export type { Info, Service } from "./info/info.ts";
 export type {
   CallEvent,
   CallRecord,
@@ -58,7 +58,7 @@ export type {
 } from "./info/state-log.ts";
 export type { FailureCode } from "./node/failures.ts";
 export type { Status, StatusCode } from "./info/status.ts";
-export type { InfoSettings, NodeSettings } from "./info/node-and-info-settings.ts";
+export type { InfoSettings, NodeSettings } from "./info/settings.ts";
 export type { AuthVariable } from "./node/secrets.ts";
 export type {
   AuthFile,
@@ -98,7 +98,7 @@ export type {
   ParamStructure,
   RestOperation,
 } from "./kinds/interface.ts";
-export type { Access, OperationMarks } from "./kinds/marks.ts";
+export type { Access, OperationMarks } from "./kinds/interface.ts";
 export type { Forward, ForwardSettings } from "./gateway/policy.ts";
 export type { Diagnostic as Finding } from "./openapi/diagnostics.ts";
 export type { DescriptionPlace } from "./description/watch.ts";

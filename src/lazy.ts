@@ -1,5 +1,5 @@
 /**
- * Values that are made on demand, and kept.
+ * Values that are made on demand, and kept; and work that runs once at a time.
  *
  * @module
  */
@@ -49,5 +49,22 @@ export function memoize<T>(work: (input: string) => T): (input: string) => T {
     if (results.size >= RESULTS_MAX) results.clear();
     results.set(input, result);
     return result;
+  };
+}
+
+/**
+ * Wraps work so that it runs once at a time. Calls during a run share one more run after it, which sees
+ * what the callers have changed.
+ */
+export function runOneAtATime(work: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  let next: Promise<void> | undefined;
+  const run = (): Promise<void> => running = work().finally(() => running = undefined);
+  return () => {
+    if (!running) return run();
+    return next ??= running.catch(() => {}).then(() => {
+      next = undefined;
+      return run();
+    });
   };
 }

@@ -6,13 +6,11 @@
  */
 // Before all others: it handles signals from here on.
 import { endOnSignals } from "./cli/signals.ts";
-import { ConfigError, wantsJson } from "./cli/arguments.ts";
+import { ConfigError, usage, wantsJson } from "./cli/arguments.ts";
 import { type Config, readConfig } from "./cli/configuration.ts";
 import { files } from "./cli/files.ts";
-import { openOutput, print } from "./cli/output.ts";
+import { color, createProgress, openOutput, print, terminalOf } from "./cli/output.ts";
 import { runService } from "./cli/serve.ts";
-import { color, createProgress, terminalOf } from "./cli/terminal.ts";
-import { usage } from "./cli/usage.ts";
 import { COMMIT, VERSION } from "./generated/build-info.js";
 import { withoutKeys } from "./untrusted-text.ts";
 

@@ -5,12 +5,7 @@
  */
 import { distance } from "fastest-levenshtein";
 
-/**
- * The name that is most like a mistyped one; `undefined` where none is like it.
- *
- * @param word what was typed, in any letter case
- * @param names what it may have meant
- */
+/** The name that is most like a mistyped one; `undefined` where none is like it. */
 export function nearest(word: string, names: Iterable<string>): string | undefined {
   const typed = word.toLowerCase();
   // One slip in a short word, up to three in a long one.

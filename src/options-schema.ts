@@ -11,10 +11,10 @@ import { LOGO_TYPES, mistakeInLogo } from "./explorer/logo.ts";
 import type { Forward } from "./gateway/policy.ts";
 import type { Cors } from "./http/cors.ts";
 import type { Hosts } from "./http/hosts.ts";
-import type { InfoSettings, NodeSettings } from "./info/node-and-info-settings.ts";
+import type { InfoSettings, NodeSettings } from "./info/settings.ts";
 import { formatJson } from "./json/lossless.ts";
 import { LOG_CALLS, type LogCalls } from "./log.ts";
-import { diagnosticsOfOperations } from "./host-operations/check-operations.ts";
+import { diagnosticsOfOperations } from "./host-operations/describe-operation.ts";
 import type { CheckedOptions, NodefaceOptions } from "./options.ts";
 import { ACCESS_LOGS, type AccessLog, CLI_OPTIONS } from "./settings/command-line.ts";
 import { HAS_SOCKETS } from "./platform.ts";
@@ -141,7 +141,6 @@ const page = <T>(logo: Schema<T>, what: string) => ({
  * Makes the schema of a configuration file.
  *
  * @param locate finds the place of a path that the file names
- * @param own the names of the operator's own kinds
  */
 export function configuration(
   locate: (path: string) => string = (path) => path,
@@ -259,11 +258,7 @@ const OPERATION = object({
   handle: needed(callback("a function that answers a request"), { text: "Answers a request" }),
 });
 
-/**
- * Makes the schema of what `createNodeface` may be told.
- *
- * @param own the names of the host's own kinds
- */
+/** Makes the schema of what `createNodeface` may be told. */
 export function optionsSchema(own: readonly string[] = []): Schema<ReadOptions> {
   const settings: Readonly<Record<keyof NodefaceOptions, Schema>> = {
     hosts: HOSTS,

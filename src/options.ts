@@ -7,14 +7,13 @@ import type { DescriptionPlace, DescriptionReport } from "./description/watch.ts
 import { type Forward, type ResolvedForward, resolveForward } from "./gateway/policy.ts";
 import type { Cors } from "./http/cors.ts";
 import type { Hosts } from "./http/hosts.ts";
-import type { InfoSettings, NodeSettings } from "./info/node-and-info-settings.ts";
+import type { InfoSettings, NodeSettings } from "./info/settings.ts";
 import type { HostInfo } from "./info/query-plan.ts";
 import { consoleLog, describeError, type Log, type LogCalls } from "./log.ts";
 import { withoutKeys } from "./untrusted-text.ts";
 import type { Kind } from "./kinds/kind.ts";
 import { createMeters, type Meters } from "./metrics/meters.ts";
-import type { DocumentOptions } from "./host-operations/openapi-types.ts";
-import type { Operation } from "./host-operations/operation.ts";
+import type { DocumentOptions, Operation } from "./host-operations/operation.ts";
 
 /** The options of a service. */
 export interface NodefaceOptions<Paths extends readonly string[] = readonly string[]> {

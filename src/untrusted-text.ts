@@ -1,5 +1,5 @@
 /**
- * Shortens and quotes untrusted text and values for the page, for logs and for messages.
+ * Text from outside: short and printable for logs and messages, and percent-decoded (RFC 3986, section 2.1).
  *
  * @module
  */
@@ -83,3 +83,16 @@ export function describeValue(value: unknown): string {
   }
   return typeof value === "symbol" ? "a symbol" : String(value);
 }
+
+/** Percent-decodes a text as UTF-8; `undefined` if it is malformed. */
+export function parsePercent(text: string): string | undefined {
+  if (!text.includes("%")) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Percent-decodes a text as UTF-8; returns it unchanged if it is malformed. */
+export const decodePercent = (text: string): string => parsePercent(text) ?? text;

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { KINDS } from "../src/generated/kinds.js";
 import { createMonitor, type NodeMonitor } from "../src/info/info-monitor.ts";
 import type { HostInfo } from "../src/info/query-plan.ts";
-import type { InfoSettings, NodeSettings } from "../src/info/node-and-info-settings.ts";
+import type { InfoSettings, NodeSettings } from "../src/info/settings.ts";
 import type { Kind } from "../src/kinds/kind.ts";
 import { playedBy } from "./_sources.ts";
 

@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { formatAccess } from "../src/cli/access-log.ts";
+import { formatAccess } from "../src/cli/serve.ts";
 
 const accessLog = suite("a line of the access log");
 

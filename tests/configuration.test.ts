@@ -10,19 +10,17 @@ import {
 } from "../src/build/configuration-documents.ts";
 import { WRITTEN } from "../src/build/write-documents.ts";
 import { formatKinds, listKinds, printKind } from "../src/cli/kinds.ts";
-import { usage } from "../src/cli/usage.ts";
+import { ConfigError, usage } from "../src/cli/arguments.ts";
 import { readConfig } from "../src/cli/configuration.ts";
 import { checkFile, parseConfiguration } from "../src/cli/configuration-file.ts";
 import { files } from "../src/cli/files.ts";
-import { ConfigError } from "../src/cli/arguments.ts";
 import { makePlan } from "../src/info/query-plan.ts";
 import { KINDS } from "../src/generated/kinds.js";
 import { KIND_ALIASES, KIND_NAMES } from "../src/generated/kind-names.js";
 import { withDefaults } from "../src/options.ts";
-import { readValue } from "../src/settings/schema.ts";
+import { aboutOf, partsOf, readValue, type Schema } from "../src/settings/schema.ts";
 import { configuration, optionsSchema } from "../src/options-schema.ts";
 import { CLI_OPTIONS, type CliOption } from "../src/settings/command-line.ts";
-import { aboutOf, partsOf, type Schema } from "../src/settings/schema.ts";
 
 const config = suite("config");
 

@@ -1,9 +1,9 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { convert, isKnown } from "../src/info/conversions.ts";
+import { convert, isKnown } from "../src/info/fields.ts";
 import { formatJson } from "../src/json/lossless.ts";
-import { milliseconds } from "../src/info/parse-duration.ts";
-import { readFields } from "../src/info/map-fields.ts";
+import { milliseconds } from "../src/info/settings.ts";
+import { readFields } from "../src/info/knowledge.ts";
 import type { Conversion, FieldOptions } from "../src/kinds/kind.ts";
 
 const values = suite("info values");

@@ -5,13 +5,16 @@ import { formatJson, parseJson } from "../src/json/lossless.ts";
 import { DEPTH_MAX, JsonDepthError, JsonScanner, JsonSyntaxError } from "../src/json/scan.ts";
 import {
   formatPointer,
+  isEqual,
+  isObject,
   parsePointer,
   resolveFragment,
   resolvePointer,
-} from "../src/json/pointer.ts";
+  setMember,
+  textOf,
+} from "../src/json/values.ts";
 import { parse } from "../src/openapi/parse.ts";
-import { isEqual, isObject, setMember, textOf } from "../src/json/values.ts";
-import { decodePercent } from "../src/percent-decode.ts";
+import { decodePercent } from "../src/untrusted-text.ts";
 import { sampleSize } from "./_runtime.ts";
 
 const json = suite("JSON");

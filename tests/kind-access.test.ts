@@ -3,11 +3,11 @@ import * as assert from "uvu/assert";
 import { KINDS } from "../src/generated/kinds.js";
 import { checkValue } from "../src/gateway/check.ts";
 import { listOf } from "../src/json/values.ts";
-import type { Access, OperationMarks } from "../src/kinds/marks.ts";
+import type { Access, OperationMarks } from "../src/kinds/interface.ts";
 import { listNodeOperations } from "../src/openapi/callable-operations.ts";
 import { documentOfKind } from "../src/openapi/kind.ts";
 import { operationsOf } from "../src/openapi/operations.ts";
-import { loadInterface } from "../src/openapi/load-interface.ts";
+import { loadInterface } from "../src/description/known-interface.ts";
 
 const access = suite("who may call what a kind offers");
 

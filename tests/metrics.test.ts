@@ -1,11 +1,10 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createNodeface, type HostInfo, type NodefaceOptions } from "../src/index.ts";
-import { createCounter } from "../src/metrics/counter.ts";
+import { BOUNDS, createCounter, createHistogram } from "../src/metrics/meters.ts";
 import { expose } from "../src/metrics/exposition.ts";
-import { BOUNDS, createHistogram } from "../src/metrics/histogram.ts";
-import { nodeSamples } from "../src/metrics/node-samples.ts";
-import type { Info } from "../src/info/info-form.ts";
+import { nodeSamples } from "../src/metrics/samples.ts";
+import type { Info } from "../src/info/info.ts";
 import { forwarding, json, playNode, REST, result, RPC, TOKEN, until } from "./_gateway.ts";
 import { type Lines, namesIn, readMetrics } from "./_metrics.ts";
 

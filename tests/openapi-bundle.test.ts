@@ -1,7 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { resolveFragment } from "../src/json/pointer.ts";
-import { estimateSize, type Json } from "../src/json/values.ts";
+import { estimateSize, type Json, resolveFragment } from "../src/json/values.ts";
 import { bundleFiles, describe, describeSchema, schemaOf } from "./description/_bundle.ts";
 
 const references = suite("references of a description");

@@ -4,8 +4,7 @@
  */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { formatDiagnostic } from "../src/openapi/diagnostics.ts";
-import { LIMITS } from "../src/openapi/limits.ts";
+import { formatDiagnostic, LIMITS } from "../src/openapi/diagnostics.ts";
 import { load as loadPlace } from "../src/openapi/load.ts";
 import { createNodeface } from "../src/index.ts";
 import { sampleOf, testOnNode } from "./_runtime.ts";

@@ -3,7 +3,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { formatJson } from "../src/json/lossless.ts";
 import type { Json } from "../src/json/values.ts";
-import { KINDS_WITH_INTERFACE, loadInterface } from "../src/openapi/load-interface.ts";
+import { KINDS_WITH_INTERFACE, loadInterface } from "../src/description/known-interface.ts";
 import { openApiOfMethods } from "../src/openapi/openrpc.ts";
 import { bundleFiles } from "./description/_bundle.ts";
 

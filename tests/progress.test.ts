@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { createProgress } from "../src/cli/terminal.ts";
+import { createProgress } from "../src/cli/output.ts";
 
 const progress = suite("what takes long");
 

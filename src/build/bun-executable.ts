@@ -1,19 +1,42 @@
 /**
- * `npm run build:exe`: compiles the executable `dist/nodeface` with Bun. With `--all`, also one for each
- * platform of `executable-targets.ts`, in `dist/executables/`, with checksums and a bill of materials.
+ * `npm run build:exe`: compiles the executable `dist/nodeface` with Bun. With `--all`, also one for each platform, in
+ * `dist/executables/`, with checksums and a bill of materials.
  *
  * @module
  */
-import { mkdir, rm, stat, writeFile } from "node:fs/promises";
+import { execFile, spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { bundle } from "./bundle-for-runtime.ts";
-import { findProgram, runProgram } from "./runtime-programs.ts";
-import { makeStage } from "./stage.ts";
-import { billOfMaterials } from "./bill-of-materials.ts";
-import { writeChecksums } from "./checksums.ts";
-import { fileOf, TARGETS } from "./executable-targets.ts";
+import { billOfMaterials } from "./packages.ts";
+import { writeChecksums } from "./release.ts";
+
+/** A platform. */
+export interface Target {
+  /** The end of the executable's file name. */
+  name: string;
+  bun: string;
+  /** `process.platform` (or `musl`) and `process.arch` of the machines that run it. */
+  runsOn: string;
+}
+
+/** The file name of an executable. */
+export const fileOf = ({ name }: Target): string => `nodeface-${name}`;
+
+/** All platforms, in the order in which their executables are made. */
+export const TARGETS: readonly Target[] = [
+  { name: "linux-x64", bun: "bun-linux-x64", runsOn: "linux-x64" },
+  { name: "linux-arm64", bun: "bun-linux-arm64", runsOn: "linux-arm64" },
+  { name: "linux-x64-musl", bun: "bun-linux-x64-musl", runsOn: "musl-x64" },
+  { name: "linux-arm64-musl", bun: "bun-linux-arm64-musl", runsOn: "musl-arm64" },
+  { name: "macos-x64", bun: "bun-darwin-x64", runsOn: "darwin-x64" },
+  { name: "macos-arm64", bun: "bun-darwin-arm64", runsOn: "darwin-arm64" },
+  { name: "windows-x64.exe", bun: "bun-windows-x64", runsOn: "win32-x64" },
+];
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const ALL = join(ROOT, "dist/executables");
@@ -32,23 +55,24 @@ const FLAGS = [
 
 const seconds = (since: number) => `${((performance.now() - since) / 1000).toFixed(1)} s`;
 
-try {
-  await main(process.argv.includes("--all"));
-} catch (error) {
-  console.error(`build:exe: ${(error as Error).message}`);
-  process.exit(1);
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await main(process.argv.includes("--all")).catch((error: Error) => {
+    console.error(`build:exe: ${error.message}`);
+    process.exit(1);
+  });
 }
 
 async function main(all: boolean) {
   const started = performance.now();
-  const bun = findProgram("bun", "bun/bin/bun.exe");
-  const stage = await makeStage();
+  const bun = findBun();
+  await mkdir(join(ROOT, "dist"), { recursive: true });
+  const stage = await mkdtemp(join(ROOT, "dist/stage-"));
   try {
     const packages = await bundle("bun", join(stage, "main.js"));
     const compile = async (outfile: string, ...flags: string[]) => {
       const since = performance.now();
       const command = ["build", ...FLAGS, ...flags, "main.js", `--outfile=${outfile}`];
-      await runProgram(bun, command, stage);
+      await promisify(execFile)(bun, command, { cwd: stage, maxBuffer: 1e8 });
       const { size } = await stat(outfile);
       console.error(`${basename(outfile)}: ${Math.round(size / 1e6)} MB, ${seconds(since)}`);
     };
@@ -69,4 +93,11 @@ async function main(all: boolean) {
   } finally {
     await rm(stage, { recursive: true });
   }
+}
+
+function findBun(): string {
+  const program = join(ROOT, "tests/node_modules/bun/bin/bun.exe");
+  if (existsSync(program)) return program;
+  if (spawnSync("bun", ["--version"], { stdio: "ignore" }).status === 0) return "bun";
+  throw new Error('bun is not installed; "node tests/setup.mjs" installs it');
 }

@@ -1,13 +1,14 @@
 /**
- * Bundles the service with everything that it imports, for one runtime.
+ * Bundles the service with everything that it imports, for one runtime: `npm run build:worker` for workerd,
+ * `dist/worker.js`, and `npm run build:deno` for Deno, `dist/nodeface-deno.js`.
  *
  * @module
  */
 import { build, type Metafile, type Plugin } from "esbuild";
 import { dirname } from "node:path";
+import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { packageFolder } from "./packages.ts";
-import { besideWhatIsShared } from "./shared-chunk.ts";
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 
@@ -40,21 +41,13 @@ export async function bundle(runtime: Runtime, outfile: string): Promise<string[
     target: "es2023",
     minify: true,
     metafile: true,
-    ignoreAnnotations: isSplit,
-    plugins: [
-      ...isWorker ? [] : [onlyAdapter(runtime)],
-      ...isSplit ? [besideWhatIsShared(["main"])] : [],
-    ],
+    plugins: isWorker ? [] : [onlyAdapter(runtime)],
     logLevel: "warning",
   });
   return packagesOf(metafile);
 }
 
-/**
- * Bundles a module as a script without imports, which any runtime can run.
- *
- * @param entry the path of the module
- */
+/** Bundles a module as a script without imports, which any runtime can run. */
 export async function bundleText(entry: string): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [entry],
@@ -99,4 +92,10 @@ function onlyAdapter(runtime: string): Plugin {
       );
     },
   };
+}
+
+const [, program, runtime] = process.argv;
+if (program === fileURLToPath(import.meta.url)) {
+  const name = runtime === "worker" ? "worker" : "nodeface-deno";
+  await bundle(runtime as Runtime, path(`../../dist/${name}.js`));
 }

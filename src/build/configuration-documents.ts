@@ -71,7 +71,6 @@ function flagRow({ key, flag, variables = [], argument, default: usual }: CliOpt
   return `| ${cells.join(" | ")} |\n`;
 }
 
-/** A part for each object, the outer ones first. */
 function sections(settings: Settings, path: string): string[] {
   const title = path ? code(path) : "The whole file";
   const examples = Object.entries(settings).flatMap(([key, setting]) => {
@@ -94,7 +93,6 @@ function row(key: string, setting: Schema, more = ""): string {
   return `| ${[code(key), formOf(setting), escape(usual), escape(text) + more].join(" | ")} |\n`;
 }
 
-/** The parts for the objects inside of a schema. */
 function within(schema: Schema, path: string): string[] {
   const { entries, value, options = [] } = partsOf(schema);
   if (entries) return /^\w+$/.test(path) ? sections(entries, path) : [details(path, [entries])];
@@ -104,7 +102,6 @@ function within(schema: Schema, path: string): string[] {
   return options.flatMap((option) => within(option, path));
 }
 
-/** A part for an object of one of some forms: each key once, with an example. */
 function details(path: string, forms: readonly Settings[]): string {
   const all: Settings = Object.assign({}, ...forms);
   const rows = Object.entries(all).map(([key, setting]) => {

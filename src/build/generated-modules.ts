@@ -16,7 +16,7 @@ import process from "node:process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
-import { isMap, isScalar, parse, parseDocument } from "yaml";
+import { parse } from "yaml";
 import type { PageFiles } from "../generated/page.js";
 import { type PackedContent, PACKET_SIZE } from "../http/content-coding.ts";
 import { formatJson } from "../json/lossless.ts";
@@ -46,7 +46,6 @@ const OWN_MODULE_SIZE = 8192;
 
 type Files = Map<string, Buffer>;
 
-/** The texts of modules by their paths below `src/generated/`. */
 type Modules = Map<string, string>;
 
 await main();
@@ -126,7 +125,6 @@ async function writeScalar(folder: string, files: Files): Promise<void> {
   await rm(begun, { recursive: true });
 }
 
-/** The contents of a folder's files; small ones share a module. */
 async function contentModules(folder: string, files: Files): Promise<Modules> {
   const packed: Record<string, Record<string, PackedContent>> = {};
   await Promise.all([...files].map(async ([path, content]) => {
@@ -159,7 +157,6 @@ function tableModule(folders: readonly [folder: string, files: Files][]): string
   return `export const ASSETS = {\n${lines.join("")}};\n`;
 }
 
-/** The service's own description, of services with metrics and of those without. */
 async function descriptionModules(): Promise<Modules> {
   const whole = await readFile(join(ROOT, "spec/openapi.yaml"), "utf8");
   return new Map([
@@ -178,32 +175,17 @@ async function descriptionModule(yaml: string): Promise<string> {
   });
 }
 
-/** The lines of a description without those of one path. */
 function withoutPath(yaml: string, path: string): string {
-  const { contents } = parseDocument(yaml);
-  const pairsOf = (map: unknown) => isMap(map) ? map.items : [];
-  const isNamed = (name: string) => ({ key }: { key: unknown }) =>
-    isScalar(key) && key.value === name;
-  const lineOf = ({ key }: { key: unknown }) =>
-    yaml.lastIndexOf("\n", isScalar(key) && key.range ? key.range[0] : 0) + 1;
-  const parts = pairsOf(contents);
-  const section = parts.findIndex(isNamed("paths"));
-  const paths = pairsOf(parts[section]?.value);
-  const index = paths.findIndex(isNamed(path));
-  const next = paths[index + 1] ?? parts[section + 1];
-  if (index < 0 || !next) {
-    throw new Error(`spec/openapi.yaml: there is no ${path}, or nothing after`);
-  }
-  return yaml.slice(0, lineOf(paths[index]!)) + yaml.slice(lineOf(next));
+  const lines = new RegExp(`^  ${path}:\n(?:\n| {3,}.*\n)*`, "m");
+  if (!lines.test(yaml)) throw new Error(`spec/openapi.yaml: there is no ${path}`);
+  return yaml.replace(lines, "");
 }
 
 /** Where the one server of the service's own description begins, in bytes. */
 function placeOfDot(yaml: string): number {
-  const url = parseDocument(yaml).getIn(["servers", 0, "url"], true);
-  if (!isScalar(url) || url.value !== "." || !url.range) {
-    throw new Error("spec/openapi.yaml: the server must be .");
-  }
-  return Buffer.byteLength(yaml.slice(0, yaml.indexOf(".", url.range[0])));
+  const [before] = /^[^]*?\nservers:\n {2}- url: "(?=\."\n)/.exec(yaml) ?? [];
+  if (before === undefined) throw new Error("spec/openapi.yaml: the server must be .");
+  return Buffer.byteLength(before);
 }
 
 async function pageModule(files: PageFiles): Promise<string> {
@@ -343,7 +325,6 @@ async function readFiles(folder: string, paths: string[]): Promise<Files> {
   return files;
 }
 
-/** Eight digits that change with the files. */
 function digest(files: Files): string {
   const sum = createHash("sha256");
   for (const part of [...files].flat()) sum.update(`${part.length}\0`).update(part);

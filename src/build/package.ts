@@ -9,8 +9,7 @@ import { build } from "esbuild";
 import { chmod, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { besideWhatIsShared } from "./shared-chunk.ts";
-import { licenses } from "./licenses.ts";
+import { licenses } from "./packages.ts";
 import { packagesOf, YAML } from "./bundle-for-runtime.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -56,11 +55,6 @@ const { metafile } = await build({
   minifySyntax: true,
   minifyWhitespace: true,
   external: Object.keys(dependencies).flatMap((name) => [name, `${name}/*`]),
-  plugins: [besideWhatIsShared(ENTRIES)],
-  // `sideEffects` in package.json would remove the imports that the plugin adds.
-  ignoreAnnotations: true,
-  // Bun does not transpile such a file, which saves 6 % to the first answer (Bun 1.4.4).
-  banner: { js: "// @bun" },
   charset: "ascii",
   // The package has the sources themselves, for declaration maps as well.
   sourcemap: "linked",

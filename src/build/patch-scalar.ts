@@ -160,8 +160,6 @@ const STATIC_IMPORT = /(?:^|[;}\n])(?:import|export)\b(?:[^;'"()]*?from)?\s*["']
 /**
  * Reads the entry and its chunks, patched.
  *
- * @param folder the folder of the package
- * @returns contents by path
  * @throws {Error} if a patch does not apply, or Scalar is of another version than they were made for
  */
 export async function readScalar(folder: string): Promise<Map<string, Buffer>> {

@@ -9,8 +9,9 @@ import { execSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import process from "node:process";
-import { writeChecksums } from "./checksums.ts";
-import { releaseNotes } from "./release-notes.ts";
+import { createHash } from "node:crypto";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -28,31 +29,94 @@ const READY = `${ROOT}dist/executables/`;
 
 const git = (command: string) => execSync(`git ${command}`, { cwd: ROOT, encoding: "utf8" });
 
-const changed = git("status --porcelain");
-if (changed !== "") {
-  console.error(`release: commit or remove these changes first:\n${changed.trimEnd()}`);
-  process.exit(1);
-}
-const { version } = JSON.parse(readFileSync(`${ROOT}package.json`, "utf8"));
-const changelog = readFileSync(`${ROOT}CHANGELOG.md`, "utf8");
-const notes = releaseNotes(changelog, version, git("rev-parse HEAD").trim());
-const started = performance.now();
-for (const [i, command] of STEPS.entries()) {
-  const since = performance.now();
-  console.error(`\n${i + 1} of ${STEPS.length}: ${command}`);
-  try {
-    execSync(command, { cwd: ROOT, stdio: ["ignore", "inherit", "inherit"] });
-  } catch {
-    console.error(`release: "${command}" failed`);
+async function release(): Promise<void> {
+  const changed = git("status --porcelain");
+  if (changed !== "") {
+    console.error(`release: commit or remove these changes first:\n${changed.trimEnd()}`);
     process.exit(1);
   }
-  console.error(`${command}: ${seconds(since)} s`);
+  const { version } = JSON.parse(readFileSync(`${ROOT}package.json`, "utf8"));
+  const changelog = readFileSync(`${ROOT}CHANGELOG.md`, "utf8");
+  const notes = releaseNotes(changelog, version, git("rev-parse HEAD").trim());
+  const started = performance.now();
+  for (const [i, command] of STEPS.entries()) {
+    const since = performance.now();
+    console.error(`\n${i + 1} of ${STEPS.length}: ${command}`);
+    try {
+      execSync(command, { cwd: ROOT, stdio: ["ignore", "inherit", "inherit"] });
+    } catch {
+      console.error(`release: "${command}" failed`);
+      process.exit(1);
+    }
+    console.error(`${command}: ${seconds(since)} s`);
+  }
+  writeFileSync(`${READY}RELEASE.md`, notes.text);
+  await writeChecksums(READY);
+  if (notes.isUndated) console.error(`release: CHANGELOG.md has no date for ${version}`);
+  console.error(`\nReady in dist/executables, after ${seconds(started)} s`);
 }
-writeFileSync(`${READY}RELEASE.md`, notes.text);
-await writeChecksums(READY);
-if (notes.isUndated) console.error(`release: CHANGELOG.md has no date for ${version}`);
-console.error(`\nReady in dist/executables, after ${seconds(started)} s`);
 
 function seconds(since: number): string {
   return ((performance.now() - since) / 1000).toFixed(0);
 }
+
+const CHECKSUMS = "SHA256SUMS";
+
+/** Writes the checksum of every file of a folder to its `SHA256SUMS`, in the order of their names. */
+export async function writeChecksums(folder: string): Promise<void> {
+  const lines = [];
+  for (const name of (await readdir(folder)).sort()) {
+    if (name === CHECKSUMS) continue;
+    const sum = createHash("sha256").update(await readFile(join(folder, name))).digest("hex");
+    lines.push(`${sum}  ${name}\n`);
+  }
+  await writeFile(join(folder, CHECKSUMS), lines.join(""));
+}
+
+/** What is said of a version. */
+export interface ReleaseNotes {
+  readonly text: string;
+  /** Whether the heading of the section has no date yet. */
+  readonly isUndated: boolean;
+}
+
+/**
+ * Makes the notes of a version.
+ *
+ * @param commit what it is built from, if that is known
+ * @throws {Error} if there is no section for the version, or nothing in it
+ */
+export function releaseNotes(
+  changelog: string,
+  version: string,
+  commit: string | undefined,
+): ReleaseNotes {
+  const sections = changelog.split(/^## /m).slice(1);
+  const section = sections.find((text) => /^[^\s,]+/.exec(text)?.[0] === version);
+  const [heading = "", ...lines] = section?.split("\n") ?? [];
+  const content = lines.join("\n").trim();
+  if (content === "") throw new Error(`CHANGELOG.md says nothing of ${version}`);
+  const date = /\d{4}-\d{2}-\d{2}/.exec(heading)?.[0];
+  const origin = commit === undefined ? "" : `Built from the commit ${commit}. `;
+  return {
+    isUndated: date === undefined,
+    text: `# Nodeface ${version}${date === undefined ? "" : `, ${date}`}
+
+${origin}With all files in one folder, this checks those that you have:
+
+\`\`\`sh
+sha256sum --check --ignore-missing ${CHECKSUMS}
+\`\`\`
+
+\`nodeface.cdx.json\` lists what is inside of the executables (CycloneDX 1.6).
+
+${withoutRelativeLinks(content)}
+`,
+  };
+}
+
+/** Relative links lead nowhere but in the checkout: there the texts name the files. */
+const withoutRelativeLinks = (text: string) =>
+  text.replaceAll(/\[([^\]]+)\]\((?!https?:)[^)]+\)/g, "$1");
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await release();

@@ -1,5 +1,5 @@
 /**
- * What the command was told by its arguments and by the environment.
+ * The arguments and the environment of the command, parsed; and how it is used, from the table of the settings.
  *
  * @module
  */
@@ -15,8 +15,9 @@ import {
   SWITCHES,
   type SwitchName,
 } from "../settings/command-line.ts";
-import { partsOf, readValue, type Schema } from "../settings/schema.ts";
+import { type About, partsOf, readValue, type Schema } from "../settings/schema.ts";
 import { quote } from "../untrusted-text.ts";
+import { wrap } from "./output.ts";
 
 /** Everything that is wrong with the arguments, the environment and the files, found at once. */
 export class ConfigError extends Error {
@@ -41,13 +42,11 @@ type Name = keyof CliValues;
 /** The arguments and the environment, parsed. */
 export interface ParsedArgs {
   readonly command: Command;
-  /** What follows `kinds`. */
   readonly topic: string | undefined;
   /** The settings, as far as they are right. */
   readonly values: CliValues;
   /** Whether the command only prints: settings have no use then, and none is read. */
   readonly isPrinting: boolean;
-  /** Whether `check` is to print one JSON object. */
   readonly asJson: boolean;
   /** The name that each setting was given by, right or wrong. */
   readonly called: ReadonlyMap<Name, string>;
@@ -93,11 +92,7 @@ interface Arguments {
   renamed: string[];
 }
 
-/**
- * Parses the arguments and the environment.
- *
- * @param args the arguments after the command's name
- */
+/** Parses the arguments and the environment. */
 export function parseArguments(args: readonly string[], env: Environment): ParsedArgs {
   const found = readArguments(args);
   const { command, topic, given, problems, asJson, renamed } = found;
@@ -158,7 +153,6 @@ function readArguments(args: readonly string[]): Arguments {
   return found;
 }
 
-/** An option as `parseArgs` has it. */
 interface OptionToken {
   readonly name: string;
   readonly rawName: string;
@@ -228,7 +222,6 @@ function readPositionals([first, ...others]: readonly string[], found: Arguments
   }
 }
 
-/** The most places of a key that are named. */
 const PLACES_MAX = 3;
 
 /** Says what is meant by an unknown flag: another flag, or a key of the configuration. */
@@ -270,11 +263,7 @@ function* placesOf(key: string, schema: Schema, path = ""): Generator<string> {
 
 const PREFIX = "NODEFACE_";
 
-/**
- * Says of variables whose names begin with `NODEFACE_` that nothing reads them.
- *
- * @param used the names of variables that the configuration names
- */
+/** Says of variables whose names begin with `NODEFACE_` that nothing reads them. */
 export function explainUnknownVariables(env: Environment, used: readonly string[]): string[] {
   const known = SETTINGS.flatMap(([, { variables = [] }]) => variables)
     .filter((name) => name.startsWith(PREFIX));
@@ -305,4 +294,50 @@ function namesOf(env: Environment): string[] {
   } catch {
     return [];
   }
+}
+
+/** The column of what is said of a flag, and the longest line. */
+const COLUMN = 18, LONGEST = 96;
+
+/** The text of `nodeface --help`. */
+export function usage(): string {
+  const { url, ...flags } = CLI_OPTIONS;
+  const commands = Object.entries(COMMANDS);
+  const synopses = commands.map(([name, command]) =>
+    `       nodeface ${name} ${command.arguments}\n`
+  );
+  const rows = [
+    ...commands.map(([name, { text }]) => row(name, text)),
+    "\n",
+    row("NODE_URL", textOf(url)),
+    ...Object.values(flags).map((setting) => row(nameOf(setting), textOf(setting))),
+    ...Object.values(SWITCHES).map(({ flags, text }) => row(flags.join(", "), text)),
+  ];
+  return `Usage: nodeface [NODE_URL] [options]
+${synopses.join("")}
+Serves the explorer at /v1/spec, information about the node at /v1/info and the description
+at /spec.json and /spec.yaml.
+
+${rows.join("")}
+Flags win over variables, variables over the configuration file.
+`;
+}
+
+/** A flag with its argument; a switch has none. */
+function nameOf({ flag, argument }: About): string {
+  return argument === undefined ? `--${flag}` : `--${flag} ${argument}`;
+}
+
+function textOf({ text, default: usual, variables = [] }: About): string {
+  const more = [
+    ...usual === undefined ? [] : [`default ${usual}`],
+    ...variables.length > 0 ? [`environment ${variables.join(" or ")}`] : [],
+  ];
+  return more.length > 0 ? `${text} (${more.join("; ")})` : text;
+}
+
+function row(name: string, text: string): string {
+  const lines = wrap(text, LONGEST - COLUMN);
+  const indent = " ".repeat(COLUMN);
+  return `  ${name.padEnd(COLUMN - 2)}${lines.join(`\n${indent}`)}\n`;
 }

@@ -26,7 +26,7 @@ import { documentOf } from "../openapi/serve.ts";
 import { ownDescription } from "../resources/own-description.ts";
 import { excerpt, printable } from "../untrusted-text.ts";
 import type { Config } from "./configuration.ts";
-import { formatTable, type Section } from "./terminal.ts";
+import { formatTable, type Section } from "./output.ts";
 
 /** The description that is shown, as far as it matters to what can be called. */
 export interface Described extends Partial<Pick<Prepared, "content" | "basePaths">> {
@@ -37,12 +37,7 @@ export interface Described extends Partial<Pick<Prepared, "content" | "basePaths
 
 const TITLE = "Description";
 
-/**
- * Describes the description, where there is one: it is chosen as the service chooses it.
- *
- * @param kind the name of the node's kind
- * @param info what the node says of its software
- */
+/** Describes the description, where there is one: it is chosen as the service chooses it. */
 export async function describeDescription(
   config: Config,
   kind: string | undefined,
@@ -120,7 +115,6 @@ async function watchPreparing({ description: _, servers, node, kinds, forward }:
   return { prepared, options };
 }
 
-/** Says how much of a kind's interface a node lacks. */
 async function lackingOf({ listing, loadInterface }: KnownNode, offer: Offer | Error) {
   if (offer instanceof Error) return `; what this one lacks is not known: it ${offer.message}`;
   const parts = readInterface(JSON.parse(new TextDecoder().decode(await loadInterface())));
@@ -137,7 +131,6 @@ async function lackingOf({ listing, loadInterface }: KnownNode, offer: Offer | E
   return `, but for ${lacking.length} that this one ${why}: ${excerpt(lacking.join(", "), 400)}`;
 }
 
-/** Says what came of the description that is shown. */
 async function describeShown(
   { diagnostics, content, basePaths }: Prepared,
   because: string,
@@ -173,15 +166,9 @@ async function describeShown(
   return { sections: [section], from, content, basePaths };
 }
 
-/** The most names of operations that are told, to be pasted. */
 const NAMES_MAX = 20;
 
-/**
- * Describes what may be called.
- *
- * @param described the description that is shown
- * @param kind the name of the node's kind
- */
+/** Describes what may be called. */
 export async function describeCalls(
   config: Config,
   described: Described,

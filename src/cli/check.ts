@@ -6,8 +6,12 @@
  */
 import { VERSION } from "../generated/build-info.js";
 import { KINDS } from "../generated/kinds.js";
-import { createMonitor, type Inspection } from "../info/info-monitor.ts";
-import { createInfoWithoutNode, isAlone } from "../info/info-without-node.ts";
+import {
+  createInfoWithoutNode,
+  createMonitor,
+  type Inspection,
+  isAlone,
+} from "../info/info-monitor.ts";
 import { findUnreadable } from "../node/client.ts";
 import { findOpenSecrets } from "../node/secrets.ts";
 import type { PlannedSource } from "../info/query-plan.ts";
@@ -18,7 +22,7 @@ import { excerpt, printableJson, withoutKeys } from "../untrusted-text.ts";
 import { ConfigError } from "./arguments.ts";
 import { describeCalls, describeDescription } from "./check-description.ts";
 import type { Config } from "./configuration.ts";
-import { formatTable, type Progress, type Section, SILENT } from "./terminal.ts";
+import { formatTable, type Progress, type Section, SILENT } from "./output.ts";
 
 /** The findings of `check`. */
 export interface Checked {
@@ -26,7 +30,6 @@ export interface Checked {
   readonly report: string;
   /** For programs: one JSON object. */
   readonly json: string;
-  /** Whether there is no trouble. */
   readonly isWell: boolean;
 }
 
@@ -52,7 +55,6 @@ export async function inspectNode(
 /**
  * Asks the node and reads its description once.
  *
- * @param progress says what takes long
  * @throws {ConfigError} if there is nothing to check, or a file or a variable that the configuration names cannot be
  * read
  */
@@ -112,7 +114,6 @@ function describeKind({ node }: Config, inspection: Inspection | undefined): Sec
   }];
 }
 
-/** The longest value in the table, in characters. */
 const WIDTH = 60;
 
 function describeSources(inspection: Inspection | undefined): Section[] {
@@ -164,7 +165,6 @@ function dataOf(outcome: Outcome): Record<string, unknown> {
   return { gave: Object.fromEntries(values) };
 }
 
-/** Says what is wrong with the node, and what would mend it. */
 function troublesOfStatus(inspection: Inspection | undefined): string[] {
   if (!inspection) return [];
   const { status, reason, hint } = inspection.status;

@@ -6,7 +6,7 @@
 import { LOGO_BYTES_MAX, mistakeInLogo } from "../explorer/logo.ts";
 import type { Forward } from "../gateway/policy.ts";
 import { KINDS } from "../generated/kinds.js";
-import type { NodeSettings } from "../info/node-and-info-settings.ts";
+import type { NodeSettings } from "../info/settings.ts";
 import type { Kind } from "../kinds/kind.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import type { PageSettings } from "../options.ts";
@@ -34,13 +34,7 @@ export interface ReadFiles {
 /** Settings of flags and variables that stand in the file as well. */
 export type GivenSettings = Pick<NodeSettings, "url" | "kind"> & { readonly forward?: Forward };
 
-/**
- * Reads the configuration file and the files that it names.
- *
- * @param path the configuration file, if there is one
- * @param kindFile the file of a kind that a flag or a variable names
- * @param given goes before the file
- */
+/** Reads the configuration file and the files that it names. */
 export async function readConfigurationFile(
   path: string | undefined,
   kindFile: string | undefined,
@@ -118,8 +112,6 @@ function kindFilesIn(yaml: YamlFile): string[] {
  * Checks a configuration file.
  *
  * @param own the operator's own kinds, by name, as far as their files are right
- * @param given what flags and variables say of the node and of `forward`, which goes before the file
- * @param logo the file of the logo, where one is named
  * @throws {ConfigError} with everything that is wrong, each with line and column
  */
 export function checkFile(
@@ -166,7 +158,6 @@ function withoutWrong(value: FileConfig, diagnostics: readonly Diagnostic[]): Fi
   return root.value ?? {};
 }
 
-/** Finds files of kinds that would have the same name. */
 function sameKinds({ kinds = [] }: FileConfig): Diagnostic[] {
   const names = kinds.map((path) => path === undefined ? undefined : kindNameOf(path));
   return names.flatMap((name, at) => {

@@ -5,7 +5,7 @@
  * @module
  */
 import { clashesWith, type ResolvedForward, resolveForward } from "../gateway/policy.ts";
-import type { InfoSettings, NodeSettings } from "../info/node-and-info-settings.ts";
+import type { InfoSettings, NodeSettings } from "../info/settings.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { LogCalls } from "../log.ts";
 import type { PageSettings } from "../options.ts";
@@ -32,9 +32,7 @@ import type { Files } from "./files.ts";
 /** The whole of what the command is told: what to do, and every setting. */
 export interface Config {
   command: Command;
-  /** The kind to print, of `nodeface kinds KIND`. */
   topic?: string;
-  /** Whether `nodeface check` prints one JSON object. */
   asJson?: boolean;
   /** The configuration file that was read; the one to be written, of `nodeface init`. */
   file?: string;
@@ -42,13 +40,10 @@ export interface Config {
   given?: CliValues;
   /** What an operator should know of what was read, though nothing is wrong. */
   remarks: readonly Remark[];
-  /** The host name or IP literal to listen on. */
   host: string;
   /** The port to listen on, 0 to 65535; 0 takes a free one. */
   port: number;
-  /** The form of the access log. */
   accessLog: AccessLog;
-  /** Which calls of the node are logged. */
   logCalls: LogCalls;
   /** The host names that are served besides loopback names and IP literals; `"*"` for any. */
   hosts?: readonly string[] | "*";
@@ -58,12 +53,9 @@ export interface Config {
   description?: string;
   /** What becomes of the servers at its top: `keep`, or the path before every path of the node. */
   servers?: string;
-  /** The operator's own kinds, by name, which are laid over the known ones. */
   kinds: Readonly<Record<string, Kind>>;
-  /** The title of the page, and its logo. */
   page?: PageSettings;
   node: NodeSettings;
-  /** Whether metrics are served. */
   metrics?: boolean;
   /** What may be called at the node; nothing where it is left out. */
   forward?: ResolvedForward;
@@ -76,13 +68,11 @@ export interface Remark {
   message: string;
 }
 
-/** The configuration that is read where none is named. */
 const USUAL_FILE = "nodeface.yaml";
 
 /**
  * Reads the command's arguments, its environment and its files.
  *
- * @param args the arguments after the command's name
  * @throws {ConfigError} with everything that is wrong
  */
 export async function readConfig(
@@ -160,7 +150,6 @@ async function readFiles(
   return await readConfigurationFile(path, kindFile, given, files);
 }
 
-/** Gives what flags and variables say of the node. */
 function nodeOf({ url, kind }: CliValues): Pick<NodeSettings, "url" | "kind"> {
   const name = kind !== undefined && isKindFile(kind) ? kindNameOf(kind) : kind;
   return { ...url && { url }, ...name && { kind: name } };

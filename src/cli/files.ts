@@ -3,18 +3,15 @@
  *
  * @module
  */
-import { constants, copyFile, link, unlink, writeFile } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { open, unlink } from "node:fs/promises";
 import { fileUrl, findFile, PlatformError, readFile } from "../platform.ts";
 
 /** The files that the command reads. What rejects has a message for the operator. */
 export interface Files {
   read(path: string): Promise<string>;
-  /** Reads a file of at most so many bytes. */
   readBytes(path: string, limit: number): Promise<Uint8Array>;
   /** Looks for a file, whatever its size. */
   find(path: string): Promise<void>;
-  /** Whether there is such a file. */
   isThere(path: string): Promise<boolean>;
 }
 
@@ -43,7 +40,6 @@ async function naming<T>(path: string, work: Promise<T>): Promise<T> {
   }
 }
 
-/** Why a file cannot be written, by the code or the name of an error. */
 const FAILURES: Readonly<Record<string, string>> = {
   EEXIST: "it is there already, and stays as it is",
   ENOENT: "there is no such folder",
@@ -55,37 +51,27 @@ const FAILURES: Readonly<Record<string, string>> = {
   NotCapable: "the runtime has not been allowed to write it",
 };
 
-/** The errors of a file system without hard links. */
-const NO_LINKS = ["EPERM", "ENOTSUP", "ENOSYS", "EOPNOTSUPP", "EMLINK"];
-
 /**
- * Writes a file that is not there yet: whole or not at all, and never over another one. It is written beside its
- * place first, so that nobody reads half of it.
+ * Writes a file that is not there yet, and never over another one.
  *
  * @param mode its permissions, less those that the process's mask takes away
  * @throws {Error} with a message for the operator
  */
 export async function writeNewFile(path: string, text: string, mode: number): Promise<void> {
-  const draft = join(dirname(path), `.${basename(path)}.${crypto.randomUUID()}`);
   try {
-    await writeFile(draft, text, { mode, flag: "wx" });
+    const file = await open(path, "wx", mode);
     try {
-      // Unlike a rename, a link is refused where something is there.
-      await link(draft, path);
+      await file.writeFile(text);
     } catch (error) {
-      if (!NO_LINKS.includes(codeOf(error))) throw error;
-      await copyFile(draft, path, constants.COPYFILE_EXCL);
+      await unlink(path);
+      throw error;
     } finally {
-      await unlink(draft);
+      await file.close();
     }
   } catch (error) {
-    const reason = FAILURES[codeOf(error)];
+    const { code, name } = error as { code?: string; name: string };
+    const reason = FAILURES[code ?? name];
     if (reason === undefined) throw error;
     throw new Error(`cannot write ${path}: ${reason}`);
   }
-}
-
-function codeOf(error: unknown): string {
-  const { code, name } = error as { code?: string; name: string };
-  return code ?? name;
 }

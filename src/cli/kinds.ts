@@ -11,7 +11,7 @@ import { didYouMean } from "../nearest.ts";
 import { meantWord } from "../settings/schema.ts";
 import { quote } from "../untrusted-text.ts";
 import { ConfigError } from "./arguments.ts";
-import { formatTable } from "./terminal.ts";
+import { formatTable } from "./output.ts";
 
 /**
  * Formats what `nodeface kinds` prints.

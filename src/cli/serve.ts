@@ -3,24 +3,22 @@
  *
  * @module
  */
-import type { ServeOptions } from "../adapters/shared.ts";
+import type { AnswerRecord, Listening, ServeOptions } from "../adapters/shared.ts";
 import { type App, createApp } from "../app.ts";
 import { VERSION } from "../generated/build-info.js";
 import { lintSettings } from "../gateway/lint-settings.ts";
-import { isAlone } from "../info/info-without-node.ts";
+import { isAlone } from "../info/info-monitor.ts";
 import { findUnreadable } from "../node/client.ts";
 import { findOpenSecrets } from "../node/secrets.ts";
 import type { DescriptionReport } from "../description/watch.ts";
 import { createMeters, type Meters } from "../metrics/meters.ts";
 import { LOOK_AT } from "../resources/open-description.ts";
 import { describeError, type Log } from "../log.ts";
-import { formatAccess } from "./access-log.ts";
 import type { Config } from "./configuration.ts";
-import { addressOf, listen } from "./listen.ts";
 import { createLineWriter, openLog, openOutput, type WriteLog } from "./output.ts";
 import { handleSignals } from "./signals.ts";
+import { parseTarget } from "../http/request.ts";
 
-/** One configuration at work. */
 interface RunningService {
   readonly config: Config;
   readonly nodeface: App;
@@ -35,8 +33,6 @@ interface RunningService {
 /**
  * Serves until it is told to stop.
  *
- * @param config what it was told
- * @param read reads the arguments, the environment and the configuration file again
  * @throws {Error} where it cannot listen
  */
 export async function runService(config: Config, read: () => Promise<Config>): Promise<void> {
@@ -124,7 +120,6 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   await Promise.all([flush(), requests.flush()]);
 }
 
-/** Makes the service for a configuration. */
 function makeService(
   config: Config,
   onAnswer: ServeOptions["onAnswer"],
@@ -159,7 +154,6 @@ async function logCredentials({ node }: Config, log: WriteLog): Promise<void> {
   for (const warning of await findOpenSecrets(node.auth)) log(warning, "warn");
 }
 
-/** Logs what is wrong, or dangerous, in what may be called. */
 async function logForward(
   { forward, hosts = [], node, host, port }: Config,
   log: WriteLog,
@@ -172,7 +166,6 @@ async function logForward(
 /** The time before it is said that a description is being read, in milliseconds. */
 const SLOW_MS = 1000;
 
-/** Logs that a large description is being read, and when it was. */
 async function logSlow({ config: { description }, described }: RunningService, log: WriteLog) {
   if (description === undefined || description === "none") return;
   const begun = performance.now();
@@ -277,4 +270,85 @@ function createReloadLog(write: WriteLog): ReloadLog {
       }
     },
   };
+}
+
+const LISTEN_FAILURES: Readonly<Record<string, string>> = {
+  EADDRINUSE: "the port is already in use; choose another with --port",
+  EADDRNOTAVAIL: "no such address on this machine; see --host",
+  EACCES: "not allowed to listen there; ports below 1024 need privileges",
+  ENOTFOUND: "the host name is unknown; see --host",
+  EAI_AGAIN: "the host name is unknown; see --host",
+  EINVAL: "the host name is unknown; see --host",
+};
+
+type Adapter = Pick<typeof import("../adapters/node.ts"), "serve">;
+
+function loadAdapter(): Promise<Adapter> {
+  if ("Deno" in globalThis) return import("../adapters/deno.ts");
+  return "Bun" in globalThis ? import("../adapters/bun.ts") : import("../adapters/node.ts");
+}
+
+/**
+ * Listens with the adapter of the runtime.
+ *
+ * @throws {Error} with what would help, if it cannot
+ */
+async function listen(
+  app: Pick<App, "fetch">,
+  options: ServeOptions,
+): Promise<Listening> {
+  const { hostname, port } = options;
+  const { serve } = await loadAdapter();
+  try {
+    return await serve(app, options);
+  } catch (error) {
+    const { code = "", message } = error as { code?: string; message: string };
+    const reason = LISTEN_FAILURES[code] ?? message;
+    throw new Error(`cannot listen on ${hostname}, port ${port}: ${reason}`);
+  }
+}
+
+/** Says where a browser finds the service, and the explorer: no browser opens `0.0.0.0` or `::`. */
+function addressOf(url: string): string {
+  const open = url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
+  const others = open === url ? "" : " and every other address of this machine";
+  return `${open}${others} (explorer: ${open}v1/spec)`;
+}
+
+/** The forms that a line may have. */
+type AccessLogForm = "text" | "json";
+
+/** Stands for what is not known. */
+const UNKNOWN = "-";
+
+/** What a method is made of (RFC 9110, section 5.6.2). */
+const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
+
+/**
+ * Writes the line of one request, with its line break. Nothing that a client sends begins a line of its
+ * own: a path is percent-encoded, and what is no token is not shown as a method.
+ *
+ * @example
+ * ```
+ * 2026-01-02T03:04:05.678Z GET /v1/info 200 0.4
+ * 2026-01-02T03:04:06.789Z GET /spec.json 200 1204.1 aborted
+ * 2026-01-02T03:04:07.890Z - - 400 0.1
+ * ```
+ *
+ * @param time when the response ended
+ */
+export function formatAccess(
+  { method = UNKNOWN, url, status, outcome, milliseconds }: AnswerRecord,
+  form: AccessLogForm,
+  time: Date = new Date(),
+): string {
+  const entry = {
+    time: time.toISOString(),
+    method: TOKEN.test(method) ? method : UNKNOWN,
+    path: (url !== undefined && parseTarget(url)?.pathname) || UNKNOWN,
+    status: status ?? UNKNOWN,
+    ms: Math.round(milliseconds * 10) / 10,
+    ...(outcome !== "sent" && { outcome }),
+  };
+  return form === "json" ? `${JSON.stringify(entry)}\n` : `${Object.values(entry).join(" ")}\n`;
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type NodeSettings, timesOf } from "../info/node-and-info-settings.ts";
+import { type NodeSettings, timesOf } from "../info/settings.ts";
 import { callMethod, failureOfRpc, noResult } from "../info/sources.ts";
 import { formatJson } from "../json/lossless.ts";
 import type { Kind, Listing, MethodCall } from "../kinds/kind.ts";

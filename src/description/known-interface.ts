@@ -1,16 +1,18 @@
 /**
- * What is known of a node's interface, once its kind is known.
+ * What is known of a node's interface, once its kind is known; and what nodes of a known kind offer to be called.
  *
  * @module
  */
 import { type AskNode, createAsk } from "./ask-node.ts";
-import type { NodeSettings } from "../info/node-and-info-settings.ts";
+import type { NodeSettings } from "../info/settings.ts";
 import { formatJson, parseJson } from "../json/lossless.ts";
 import { listOf, objectOf, textOf } from "../json/values.ts";
 import type { Kind, Listing, NamesIn, NameTree } from "../kinds/kind.ts";
 import { lazy, type Resource } from "../lazy.ts";
 import type { Offer } from "../openapi/kind.ts";
-import { KINDS_WITH_INTERFACE, loadInterfaceJson } from "../openapi/load-interface.ts";
+import { INTERFACES } from "../generated/interfaces.js";
+import { unpack } from "../http/content-coding.ts";
+import type { KindInterface } from "../kinds/interface.ts";
 
 /** What a node says of its software, as the info has it. */
 export interface SoftwareInfo {
@@ -20,18 +22,14 @@ export interface SoftwareInfo {
 
 /** A node whose kind is known. */
 export interface KnownNode {
-  /** The name of its kind. */
   readonly kind: string;
   readonly title: string;
   /** Whether somebody has written down what nodes of the kind offer. */
   readonly hasInterface: boolean;
-  /** What nodes of the kind offer, as JSON. */
   readonly loadInterface: () => Promise<Uint8Array<ArrayBuffer>>;
   /** Whether some of that is there in one software alone. */
   readonly isBySoftware: Resource<boolean>;
-  /** Where it may describe itself. */
   readonly description: Kind["description"];
-  /** How it says what it has. */
   readonly listing: Listing | undefined;
   /** The name of its software; `undefined` while that is not known. */
   readonly software: string | undefined;
@@ -46,12 +44,6 @@ export interface KnownNode {
 /**
  * Says what is known of a node.
  *
- * @param node its settings
- * @param name the name of its kind
- * @param kinds the known ones
- * @param own those of a host or an operator, which win
- * @param info what is known of its software, if anything
- * @param learn asks it for its info
  * @returns `undefined` for `none`
  */
 export function knowNode(
@@ -137,4 +129,26 @@ function namesOfTree(root: unknown, tree: NameTree, above = "", level = 1): stri
     if (name === undefined) return [];
     return [above + name, ...namesOfTree(child, tree, `${above}${name}/`, level + 1)];
   });
+}
+
+/** The known kinds that say what they offer, in alphabetical order. */
+export const KINDS_WITH_INTERFACE: readonly string[] = Object.keys(INTERFACES);
+
+/**
+ * Loads what a known kind offers, as JSON: read from its module each time, so that nothing of it stays.
+ *
+ * @returns an empty object for a kind that offers nothing
+ */
+export async function loadInterfaceJson(kind: string): Promise<Uint8Array<ArrayBuffer>> {
+  if (!Object.hasOwn(INTERFACES, kind)) return new TextEncoder().encode("{}");
+  return (await unpack(await INTERFACES[kind]!())).identity;
+}
+
+/**
+ * Loads what a known kind offers.
+ *
+ * @returns whole numbers above 2^53 in it are `bigint`s; an empty object for a kind that offers nothing
+ */
+export async function loadInterface(kind: string): Promise<KindInterface> {
+  return parseJson(new TextDecoder().decode(await loadInterfaceJson(kind))) as KindInterface;
 }

@@ -21,12 +21,10 @@ import { excerpt } from "../untrusted-text.ts";
 
 /** What is shown of a description: plain data, but for what is still to come. */
 export interface Content {
-  /** The document as JSON. */
   readonly json: Form;
   /** The document as YAML. To write it takes longer than all else, so it comes last. Never rejects. */
   readonly yaml: Promise<WrittenYaml>;
   readonly page: PageParts;
-  /** The origins of its servers. */
   readonly origins: readonly string[];
   /** What is called at the node, where calls are forwarded. */
   readonly operations: readonly NodeOperation[];

@@ -5,7 +5,7 @@
  * @module
  */
 import { type File, type Reader, ReadError } from "../openapi/files.ts";
-import { formatSize, LIMITS } from "../openapi/limits.ts";
+import { formatSize, LIMITS } from "../openapi/diagnostics.ts";
 import { startThread } from "../platform.ts";
 import {
   type Content,
@@ -75,10 +75,8 @@ export function createPrepare(log: (message: string) => void): Prepare {
  * Prepares a description in a thread, which goes on until it has written the YAML as well. Never rejects:
  * that the thread fails, or takes more time or memory than it may, is a diagnostic.
  *
- * @param job what is sent to the thread
  * @param read reads the files that the thread asks for; their bytes are given away
  * @param limits in milliseconds and bytes
- * @param start starts the thread
  * @returns `undefined` if there can be no thread
  */
 export async function prepareInThread(

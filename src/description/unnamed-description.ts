@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { runOneAtATime } from "../run-one-at-a-time.ts";
+import { runOneAtATime } from "../lazy.ts";
 import { digest } from "../http/content-coding.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { Diagnostic } from "../openapi/diagnostics.ts";
@@ -14,8 +14,13 @@ import { KIND_FILES } from "../openapi/load.ts";
 import { type File, type Reader, ReadError } from "../openapi/files.ts";
 import { withTimeout } from "../with-timeout.ts";
 import { askOffer, type KnownNode } from "./known-interface.ts";
-import { keepCurrent, type Live, type LiveOptions, type Shown } from "./watch.ts";
-import type { DescriptionReport } from "./watch.ts";
+import {
+  type DescriptionReport,
+  keepCurrent,
+  type Live,
+  type LiveOptions,
+  type Shown,
+} from "./watch.ts";
 
 /** How long a place is left alone when it has been looked at, in ms. */
 const AGAIN = 30_000;
@@ -25,7 +30,6 @@ const PATIENCE = 1000;
 
 /** How the description of a node is found. */
 export interface FoundOptions<T> extends Omit<LiveOptions<T>, "place" | "readOther" | "kind"> {
-  /** Where the node answers. */
   readonly url: string | undefined;
   /** Of the document that is made of a kind. */
   readonly version: string;
@@ -62,7 +66,7 @@ export function reasonIn(diagnostics: readonly Diagnostic[]): string {
  *
  * @param offer what it says now that it has
  */
-export function createNodeReader(node: KnownNode, offer: () => Offer): Reader {
+function createNodeReader(node: KnownNode, offer: () => Offer): Reader {
   const contentOf = async ({ href, protocol, pathname }: URL): Promise<Uint8Array<ArrayBuffer>> => {
     if (href === KIND_FILES.interface) return await node.loadInterface();
     if (href === KIND_FILES.offer) return encode(JSON.stringify(offer()));
@@ -89,12 +93,7 @@ const pathOf = ({ description }: KnownNode) =>
 
 const encode = (text: string) => new TextEncoder().encode(text);
 
-/**
- * Shows what is known of a node's interface, and keeps that current.
- *
- * @param options where it may be, and what is known of the node
- * @param alone what is shown until then
- */
+/** Shows what is known of a node's interface, and keeps that current. */
 export function keepFound<T>(
   { url, version, find, log, report, now = Date.now, ...options }: FoundOptions<T>,
   alone: Shown<T>,
@@ -199,7 +198,6 @@ export function keepFound<T>(
 /** What there is of a node whose kind was found. */
 interface Found<T> {
   readonly kind: string;
-  /** Whether there is a description of it. */
   readonly isToCome: boolean;
   /** What it says that it has, and when that was asked. */
   offer: Offer;

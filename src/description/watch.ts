@@ -6,7 +6,7 @@
  */
 import type { Representation } from "../http/representation.ts";
 import type { Json } from "../json/values.ts";
-import { lazy, type Resource } from "../lazy.ts";
+import { lazy, type Resource, runOneAtATime } from "../lazy.ts";
 import type { Log } from "../log.ts";
 import {
   type Diagnostic,
@@ -14,23 +14,14 @@ import {
   forLog,
   formatDiagnostic,
 } from "../openapi/diagnostics.ts";
-import type { DocumentOfHost } from "../openapi/merge.ts";
-import type { DescribedOperation } from "../openapi/merge.ts";
+import type { DescribedOperation, DocumentOfHost } from "../openapi/merge.ts";
 import type { LoadJob } from "../openapi/load.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import type { FetchUrl, Reader } from "../openapi/files.ts";
 import { prepareForms } from "../openapi/serve.ts";
 import type { ServerContext } from "../openapi/servers.ts";
 import { fileUrl } from "../platform.ts";
-import { runOneAtATime } from "../run-one-at-a-time.ts";
-import {
-  allDiagnostics,
-  type Content,
-  type Prepare,
-  type Prepared,
-  type PrepareJob,
-  type WrittenYaml,
-} from "./prepare.ts";
+import type { Content, Prepare, Prepared, PrepareJob, WrittenYaml } from "./prepare.ts";
 
 /** Where a node's description is: a file's path or URL, or the text itself. */
 export type DescriptionPlace =
@@ -41,13 +32,9 @@ export type DescriptionPlace =
 /** A description's place, and what goes into it. */
 export interface PlaceOptions extends ServerContext {
   readonly place: DescriptionPlace;
-  /** This service's own description, whose operations are added. */
   readonly own: Json;
-  /** Further operations of a host, which are added as they are. */
   readonly operations?: readonly DescribedOperation[];
-  /** What a host says of the whole. */
   readonly documentOfHost?: DocumentOfHost | undefined;
-  /** What is known of the kind of the node, where that goes into it. */
   readonly kind?: LoadJob["kind"];
   /** What may be called at the node. @default nothing */
   readonly forward?: PrepareJob["forward"];
@@ -60,7 +47,6 @@ export interface PlaceOptions extends ServerContext {
 /** How a description is kept current. */
 export interface LiveOptions<T> extends PlaceOptions {
   readonly prepare: Prepare;
-  /** Makes the page of a description. */
   readonly makePage: (content: Pick<Content, "page" | "origins">) => Promise<T>;
   /** What is shown where the description cannot be: this service's own, with a notice on its page. */
   readonly alone: (notice: string) => Shown<T>;
@@ -93,11 +79,7 @@ const NOTICE = "The node's own description cannot be shown; the log of this serv
 /** What it says until the description was read for the first time. */
 const NOTICE_BEFORE = "The node's own description is being read; load this page again in a while";
 
-/**
- * Reads a description and keeps it current.
- *
- * @param options where it is, and what is known of the node
- */
+/** Reads a description and keeps it current. */
 export function keepCurrent<T>(
   { alone, report, makePage, ...options }: LiveOptions<T>,
 ): Live<T> {
@@ -148,14 +130,6 @@ export function keepCurrent<T>(
     if (await hasChanged(stamps, (await opened.get()).read)) await readAgain();
   }
   return live;
-}
-
-/** Reads a description once, and says all that is wrong with it. */
-export async function inspectDescription(
-  options: PlaceOptions & Pick<LiveOptions<unknown>, "prepare">,
-): Promise<Prepared> {
-  const prepared = await (await open(options)).prepare();
-  return { ...prepared, diagnostics: await allDiagnostics(prepared) };
 }
 
 /** What prepares a description, and reads its files one by one. */

@@ -7,7 +7,7 @@ import { formatJson } from "../json/lossless.ts";
 import { isObject, type Json, listOf, objectOf, onceFor, textOf } from "../json/values.ts";
 import { exampleOf, firstMemberOf, makeExample } from "./example-value.ts";
 import { parametersOf, typeOf } from "./parameters.ts";
-import { multiSegmentOf } from "../kinds/marks.ts";
+import { multiSegmentOf } from "../kinds/interface.ts";
 import { followReference } from "../openapi/operations.ts";
 
 /** What is filled in to try an operation. */

@@ -5,15 +5,12 @@
  * @module
  */
 import { callNoteOf } from "../gateway/annotate-operations.ts";
-import { followReference } from "../openapi/operations.ts";
-import { createFreeName } from "../openapi/names.ts";
+import { followReference, operationsOf } from "../openapi/operations.ts";
 import { ONE_METHOD } from "../openapi/openrpc.ts";
-import { operationsOf } from "../openapi/operations.ts";
 import { nameOfNodeOperation } from "../openapi/callable-operations.ts";
 import { TAG as SERVICE_TAG } from "../openapi/merge.ts";
-import { type Json, listOf, objectOf, textOf } from "../json/values.ts";
-import { decodePercent } from "../percent-decode.ts";
-import { shorten } from "../untrusted-text.ts";
+import { createFreeName, type Json, listOf, objectOf, textOf } from "../json/values.ts";
+import { decodePercent, shorten } from "../untrusted-text.ts";
 import { wordsOf } from "./words-of-marks.ts";
 import { type Form, readForm } from "./read-form.ts";
 import { parametersOf, typeOf } from "./parameters.ts";

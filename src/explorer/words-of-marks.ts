@@ -1,10 +1,10 @@
 /**
- * The marks of an operation in plain words. `src/kinds/marks.ts` says what each means.
+ * The marks of an operation in plain words. `src/kinds/interface.ts` says what each means.
  *
  * @module
  */
 import { CALL_MARK } from "../gateway/annotate-operations.ts";
-import type { OperationMarks } from "../kinds/marks.ts";
+import type { OperationMarks } from "../kinds/interface.ts";
 import { type Json, textOf } from "../json/values.ts";
 import { excerpt } from "../untrusted-text.ts";
 

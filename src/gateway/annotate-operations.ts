@@ -4,8 +4,15 @@
  *
  * @module
  */
-import { isEqual, type Json, listOf, objectOf, setMember, textOf } from "../json/values.ts";
-import { createFreeName } from "../openapi/names.ts";
+import {
+  createFreeName,
+  isEqual,
+  type Json,
+  listOf,
+  objectOf,
+  setMember,
+  textOf,
+} from "../json/values.ts";
 import { mapOperations, operationsOf } from "../openapi/operations.ts";
 import {
   type DescribedBy,

@@ -6,7 +6,7 @@
  */
 import { notFound, problem, problemWith, REASONS } from "../http/problem-details.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
-import { parsePercent } from "../percent-decode.ts";
+import { parsePercent } from "../untrusted-text.ts";
 import { FastResponse } from "../platform.ts";
 import { type Call, type CalledNode, decodeUtf8, goneOf, readContent } from "./call.ts";
 import { checkParams, type Params, readQuery, refuseParameters, WRONG_MAX } from "./check.ts";

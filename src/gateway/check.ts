@@ -9,7 +9,7 @@ import { formatJson, parseComparable } from "../json/lossless.ts";
 import { readParts, textOfPart } from "../json/parts.ts";
 import { isEqual, isObject } from "../json/values.ts";
 import type { NodeOperation, NodeParameter, ValueRule } from "../openapi/callable-operations.ts";
-import { parsePercent } from "../percent-decode.ts";
+import { parsePercent } from "../untrusted-text.ts";
 import { shorten } from "../untrusted-text.ts";
 import { holdsParts } from "./policy.ts";
 

@@ -5,9 +5,9 @@
  * @module
  */
 import { normalizePath, parsePathTemplate } from "../http/path-template.ts";
-import type { MultiSegment } from "../kinds/marks.ts";
+import type { MultiSegment } from "../kinds/interface.ts";
 import { memoize } from "../lazy.ts";
-import { decodePercent, parsePercent } from "../percent-decode.ts";
+import { decodePercent, parsePercent } from "../untrusted-text.ts";
 import type { PolicyEntry } from "./policy.ts";
 
 /** The operation that a path stands for. */

@@ -1,6 +1,6 @@
 /**
  * What the known kinds of node offer to be called, each a module of its own, so that a kind that is not used
- * takes no memory. `openapi/load-interface.ts` unpacks them.
+ * takes no memory. `description/known-interface.ts` unpacks them.
  *
  * @module
  */

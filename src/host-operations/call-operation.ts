@@ -8,20 +8,13 @@ import { type Cors, createPolicy, type Policy } from "../http/cors.ts";
 import { normalizePath, parsePathTemplate } from "../http/path-template.ts";
 import { problem } from "../http/problem-details.ts";
 import { isFromOtherOrigin } from "../http/request.ts";
-import { parsePercent } from "../percent-decode.ts";
-import { describeValue } from "../untrusted-text.ts";
+import { describeValue, parsePercent } from "../untrusted-text.ts";
 import type { Operation } from "./operation.ts";
 
 /** An operation that a path fits. */
 export interface OperationMatch {
-  /** Its path template. */
   readonly template: string;
   readonly policy: Policy;
-  /**
-   * Calls the operation.
-   *
-   * @param context what the host gave besides the request
-   */
   call(request: Request, context: readonly unknown[]): Promise<Response>;
 }
 
@@ -83,8 +76,6 @@ function bySpecificity(a: Operation, b: Operation): number {
 /**
  * Calls an operation.
  *
- * @param cors the origins whose pages may call it
- * @param names the names in the path
  * @param texts what stands in their place, percent-encoded
  */
 async function callOperation(

@@ -1,11 +1,13 @@
 /**
- * What the description says of a host's operation.
+ * What the description says of a host's operations; and what is wrong with them beyond their types: whether they can be
+ * served, and fit their paths.
  *
  * @module
  */
 import type { DescribedOperation } from "../openapi/merge.ts";
-import type { ComponentsObject, ParameterObject, ReferenceObject } from "./openapi-types.ts";
-import type { Operation } from "./operation.ts";
+import type { ComponentsObject, Operation, ParameterObject, ReferenceObject } from "./operation.ts";
+import type { Diagnostic, Path } from "../settings/schema.ts";
+import { describeValue } from "../untrusted-text.ts";
 
 const REFERENCE = "#/components/parameters/";
 
@@ -15,7 +17,7 @@ export function namesOf(path: string): string[] {
 }
 
 /** A parameter, which may be a reference to a component; `undefined` if the host does not have it. */
-export function findParameter(
+function findParameter(
   parameter: ParameterObject | ReferenceObject,
   components: ComponentsObject | undefined,
 ): ParameterObject | undefined {
@@ -47,4 +49,90 @@ export function describeOperation(
     schema: { type: "string" },
   }));
   return { method, path, operation: { ...operation, parameters: [...parameters, ...added] } };
+}
+
+/** Paths that cannot be served, operations that OpenAPI takes for the same, and wrong parameters. */
+export function* diagnosticsOfOperations(
+  operations: readonly Operation[],
+  components: ComponentsObject | undefined,
+): Generator<Diagnostic> {
+  const first = new Map<string, { at: number; path: string }>();
+  const taken = new Map<string, number>();
+  for (const [at, operation] of operations.entries()) {
+    const { method, path } = operation;
+    const wrong = explainPath(path);
+    if (wrong) yield diagnostic(["operations", at, "path"], wrong);
+    if (wrong) continue;
+    yield* diagnosticsOfParameters(operation, components, ["operations", at, "operation"]);
+    const template = path.replaceAll(/\{[^}]*\}/g, "{}");
+    const earlier = first.get(template);
+    const same = taken.get(`${method} ${template}`);
+    if (same !== undefined) {
+      const message = `is served already: operations[${same}] is ${method} ${earlier!.path}`;
+      yield diagnostic(["operations", at], `(${method} ${path}) ${message}`);
+    } else if (earlier && earlier.path !== path) {
+      const message =
+        `must be ${describeValue(earlier.path)}, as operations[${earlier.at}] has it, not ` +
+        `${describeValue(path)}: OpenAPI takes both for the same path`;
+      yield diagnostic(["operations", at, "path"], message);
+    }
+    if (!earlier) first.set(template, { at, path });
+    taken.set(`${method} ${template}`, at);
+  }
+}
+
+const diagnostic = (path: Path, message: string): Diagnostic => ({ path, message, isKey: false });
+
+/** Why a path cannot be served; `undefined` where it can. */
+function explainPath(path: string): string | undefined {
+  const wrong = (right: string) => `must ${right}, not ${describeValue(path)}`;
+  if (!path.startsWith("/")) return wrong("begin with a slash");
+  if (path !== "/" && path.endsWith("/")) return wrong("have no slash at its end");
+  if (/\/\.\.?(\/|$)/.test(path)) return wrong('have no part "." or "..", which URLs leave out');
+  if (/[?#]/.test(path)) return wrong('have no "?" and no "#", which end the path of a URL');
+  if (/%(?![\dA-Fa-f]{2})/.test(path)) return wrong('have two hexadecimal digits after each "%"');
+  if (/[\ud800-\udfff]/u.test(path)) return wrong("be valid Unicode");
+  if (/[{}]/.test(path.replaceAll(/\{[^{}/]+\}/g, ""))) {
+    return wrong("have a name in each pair of braces");
+  }
+  const names = path.match(/\{[^}]*\}/g) ?? [];
+  if (new Set(names).size < names.length) return wrong("have each name once");
+  return undefined;
+}
+
+/** Those that {@linkcode ParameterObject} offers: the document of a host is OpenAPI 3.1. */
+const PLACES = ["path", "query", "header", "cookie"];
+
+/** Parameters that OpenAPI does not allow, or that are not in the path though they say so. */
+function* diagnosticsOfParameters(
+  { path, operation }: Operation,
+  components: ComponentsObject | undefined,
+  at: Path,
+): Generator<Diagnostic> {
+  const names = namesOf(path);
+  const seen = new Set<string>();
+  for (const [i, given] of (operation.parameters ?? []).entries()) {
+    const here = [...at, "parameters", i];
+    const parameter = findParameter(given, components);
+    if (!parameter) continue;
+    const { name, in: place, required } = parameter as Partial<ParameterObject>;
+    if (typeof name !== "string") yield diagnostic(here, "needs name, a text");
+    else if (!PLACES.includes(place!)) {
+      yield diagnostic(
+        [...here, "in"],
+        `must be one of ${PLACES.join(", ")}, not ${describeValue(place)}`,
+      );
+    } else if (seen.has(`${place} ${name}`)) {
+      yield diagnostic(here, `(${name}) is there already`);
+    } else if (place === "path" && !names.includes(name)) {
+      const known = names.length > 0 ? `; there are ${names.join(", ")}` : "";
+      yield diagnostic([...here, "name"], `is not in the path: ${describeValue(name)}${known}`);
+    } else if (place === "path" && required !== true) {
+      yield diagnostic(
+        [...here, "required"],
+        `must be true, as ${describeValue(name)} is in the path`,
+      );
+    }
+    seen.add(`${place} ${name}`);
+  }
 }

@@ -1,10 +1,9 @@
 /**
- * Operations of a host's own.
+ * An operation of a host's own, how it is made, and the parts of OpenAPI 3.1 that describe it, as types.
  *
  * @module
  */
 import type { Cors } from "../http/cors.ts";
-import type { Extended, OperationObject } from "./openapi-types.ts";
 
 /** An operation of a host's own. */
 export interface Operation<Path extends string = string> {
@@ -53,4 +52,160 @@ export function defineOperation<const Path extends string>(
   operation: Operation<Path>,
 ): Operation<Path> {
   return operation;
+}
+
+/** A word of a list; a text that a program has computed is taken as well, and checked later. */
+export type Word<Known extends string> = Known | (string & Record<never, never>);
+
+/** The same with keys of one's own. It is no part of the types, which others' types have to fit. */
+export type Extended<T> = T | (T & { readonly [extension: `x-${string}`]: unknown });
+
+/** A reference, such as `{ $ref: "#/components/schemas/Peer" }`. */
+export interface ReferenceObject {
+  readonly $ref: string;
+  readonly summary?: string | undefined;
+  readonly description?: string | undefined;
+}
+
+/** What an operation is. */
+export interface OperationObject {
+  readonly tags?: readonly string[] | undefined;
+  readonly summary?: string | undefined;
+  /** Markdown. */
+  readonly description?: string | undefined;
+  readonly externalDocs?: Extended<ExternalDocumentationObject> | undefined;
+  /** Generators name functions by it. */
+  readonly operationId?: string | undefined;
+  /** A name of the path that is not among them is added, as a text. */
+  readonly parameters?: readonly (Extended<ParameterObject> | ReferenceObject)[] | undefined;
+  readonly requestBody?: Extended<RequestBodyObject> | ReferenceObject | undefined;
+  /** The answers by their status, such as `200`, `"4XX"` or `default`. */
+  readonly responses?:
+    | Readonly<Record<string, Extended<ResponseObject> | ReferenceObject>>
+    | undefined;
+  readonly callbacks?: Readonly<Record<string, object>> | undefined;
+  readonly deprecated?: boolean | undefined;
+  readonly security?: readonly SecurityRequirementObject[] | undefined;
+  /** @default the service that serves the description */
+  readonly servers?: readonly Extended<ServerObject>[] | undefined;
+}
+
+/** A parameter of an operation. */
+export interface ParameterObject extends HeaderObject {
+  readonly name: string;
+  readonly in: Word<"path" | "query" | "header" | "cookie">;
+  readonly allowEmptyValue?: boolean | undefined;
+  readonly allowReserved?: boolean | undefined;
+}
+
+/** A header of an answer; what a parameter has as well. */
+export interface HeaderObject {
+  readonly description?: string | undefined;
+  /** Has to be `true` in the path. */
+  readonly required?: boolean | undefined;
+  readonly deprecated?: boolean | undefined;
+  readonly schema?: SchemaObject | undefined;
+  readonly style?: string | undefined;
+  readonly explode?: boolean | undefined;
+  readonly example?: unknown;
+  readonly examples?: Readonly<Record<string, object>> | undefined;
+  readonly content?: Readonly<Record<string, Extended<MediaTypeObject>>> | undefined;
+}
+
+/** The content of a request. */
+export interface RequestBodyObject {
+  readonly description?: string | undefined;
+  /** By media type, such as `application/json`. */
+  readonly content: Readonly<Record<string, Extended<MediaTypeObject>>>;
+  readonly required?: boolean | undefined;
+}
+
+/** An answer. */
+export interface ResponseObject {
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, Extended<HeaderObject> | ReferenceObject>> | undefined;
+  /** By media type, such as `application/json`. */
+  readonly content?: Readonly<Record<string, Extended<MediaTypeObject>>> | undefined;
+  readonly links?: Readonly<Record<string, object>> | undefined;
+}
+
+/** A content in one media type. */
+export interface MediaTypeObject {
+  readonly schema?: SchemaObject | undefined;
+  readonly example?: unknown;
+  readonly examples?: Readonly<Record<string, object>> | undefined;
+  readonly encoding?: Readonly<Record<string, object>> | undefined;
+}
+
+/** A JSON Schema, 2020-12. */
+export type SchemaObject = object | boolean;
+
+/** Names of security schemes, each with the scopes that are needed. */
+export interface SecurityRequirementObject {
+  readonly [scheme: string]: readonly string[];
+}
+
+/** Where operations are answered. */
+export interface ServerObject {
+  readonly url: string;
+  readonly description?: string | undefined;
+  readonly variables?: Readonly<Record<string, object>> | undefined;
+}
+
+/** What a document is about. */
+export interface InfoObject {
+  readonly title: string;
+  /** Of the interface, not of OpenAPI. */
+  readonly version: string;
+  readonly summary?: string | undefined;
+  /** Markdown. */
+  readonly description?: string | undefined;
+  readonly termsOfService?: string | undefined;
+  readonly contact?: object | undefined;
+  readonly license?: object | undefined;
+}
+
+/** A tag, by which operations are grouped. */
+export interface TagObject {
+  readonly name: string;
+  /** Markdown. */
+  readonly description?: string | undefined;
+  readonly externalDocs?: Extended<ExternalDocumentationObject> | undefined;
+}
+
+/** Where more is said. */
+export interface ExternalDocumentationObject {
+  readonly url: string;
+  readonly description?: string | undefined;
+}
+
+/** What operations refer to, by name. */
+export interface ComponentsObject {
+  readonly schemas?: Readonly<Record<string, SchemaObject>> | undefined;
+  readonly responses?:
+    | Readonly<Record<string, Extended<ResponseObject> | ReferenceObject>>
+    | undefined;
+  readonly parameters?:
+    | Readonly<Record<string, Extended<ParameterObject> | ReferenceObject>>
+    | undefined;
+  readonly examples?: Readonly<Record<string, object>> | undefined;
+  readonly requestBodies?:
+    | Readonly<Record<string, Extended<RequestBodyObject> | ReferenceObject>>
+    | undefined;
+  readonly headers?: Readonly<Record<string, Extended<HeaderObject> | ReferenceObject>> | undefined;
+  readonly securitySchemes?: Readonly<Record<string, object>> | undefined;
+  readonly links?: Readonly<Record<string, object>> | undefined;
+  readonly callbacks?: Readonly<Record<string, object>> | undefined;
+  readonly pathItems?: Readonly<Record<string, object>> | undefined;
+}
+
+/** What the description says besides its operations. */
+export interface DocumentOptions {
+  /** Takes the place of the title, version and texts that are there. */
+  readonly info?: Extended<InfoObject> | undefined;
+  /** Tags, which stand before those that are there. */
+  readonly tags?: readonly Extended<TagObject>[] | undefined;
+  readonly externalDocs?: Extended<ExternalDocumentationObject> | undefined;
+  /** What the host's operations refer to. */
+  readonly components?: Extended<ComponentsObject> | undefined;
 }

@@ -5,9 +5,8 @@
  * @module
  */
 import { readNumber } from "../json/lossless.ts";
-import { formatPointer } from "../json/pointer.ts";
+import { formatPointer, type Json, setMember } from "../json/values.ts";
 import { JsonScanner, JsonSyntaxError } from "../json/scan.ts";
-import { type Json, setMember } from "../json/values.ts";
 import { SourceError } from "../node/failures.ts";
 import { RESPONSE_MAX, TOO_LARGE } from "../node/request.ts";
 import { excerpt, printable, quote, shorten, startOf } from "../untrusted-text.ts";
@@ -31,7 +30,6 @@ export interface SourceAnswer {
   readonly leftOut: readonly string[];
 }
 
-/** How many of the members left out are named. */
 const NAMED_MAX = 3;
 
 /** The length of a name for the log, in UTF-16 code units. */
@@ -81,7 +79,6 @@ const REASONS = {
   number: "beyond all numbers",
 } as const;
 
-/** An object or a list that is being read. */
 interface Open {
   readonly value: Json | unknown[];
   /** The name of the current member; `undefined` if it is too long. A list has no names. */

@@ -10,21 +10,17 @@ import { SourceError } from "../node/failures.ts";
 import type { Client } from "../node/client.ts";
 import type { SecretPlace } from "../node/secrets.ts";
 import { excerpt } from "../untrusted-text.ts";
-import { statusOfError, statusOfSilence, worst } from "./assess-status.ts";
-import { match } from "./conversions.ts";
-import type { PlannedSource } from "./query-plan.ts";
+import { type NodeStatus, statusOfError, statusOfSilence, worst } from "./status.ts";
+import { match } from "./fields.ts";
+import { parseReference, type PlannedSource } from "./query-plan.ts";
 import { createQuery, settle } from "./query-sources.ts";
-import { parseReference } from "./source-reference.ts";
-import type { NodeStatus } from "./status.ts";
 
 /** All questions together take no longer than this, in milliseconds. */
 const TIMEOUT = 3000;
 
 /** What is asked, and with what. */
 export interface DetectOptions {
-  /** The node's URL. */
   readonly url: string;
-  /** What it may be. */
   readonly kinds: Readonly<Record<string, Kind>>;
   /** Where its secret lies, if the operator has said so. */
   readonly auth: SecretPlace | undefined;
@@ -98,7 +94,6 @@ function looksLike(trials: readonly Trial[]): string | undefined {
   return new Set(names).size === 1 ? names[0] : undefined;
 }
 
-/** How a node is whose kind is not known. */
 function statusOfUnknown(
   kinds: Readonly<Record<string, Kind>>,
   trials: readonly { name: string; errors: readonly SourceError[] }[],
@@ -131,7 +126,6 @@ function statusOfUnknown(
   );
 }
 
-/** What a kind is detected by. */
 function questionsOf({ detect, sources }: Kind): Map<string, PlannedSource> {
   const questions = new Map<string, PlannedSource>();
   for (const reference of Object.keys(detect)) {

@@ -1,24 +1,29 @@
 /**
- * `GET /v1/info` beside a node: asks it while somebody asks, remembers what it said, and says how it is.
+ * `GET /v1/info`: beside a node it is asked while somebody asks, and its state is remembered; a service that has nothing
+ * to ask says what it is itself.
  *
  * The monitor is in one of a few states. One query is under way at a time; each has a generation, so that the
- * answers of one that was given up change nothing. A request goes `get → start → runQuery → publish`, or is given
+ * responses of one that was given up change nothing. A request goes `get → start → runQuery → publish`, or is given
  * what was published.
  *
  * @module
  */
-import type { Kind } from "../kinds/kind.ts";
-import type { Resource } from "../lazy.ts";
+import { lazy, type Resource } from "../lazy.ts";
 import { type Client, createClient } from "../node/client.ts";
 import { withTimeout } from "../with-timeout.ts";
 import type { Detection } from "./detect-kind.ts";
-import type { Info, Service } from "./info-form.ts";
-import { createObserver } from "./observe-node.ts";
+import { createSnapshots, type Info, makeInfo, type Service, type Snapshot } from "./info.ts";
+import { createObserver, type ObserverOptions } from "./observe-node.ts";
 import type { HostInfo, Plan } from "./query-plan.ts";
 import type { Outcome } from "./query-sources.ts";
-import { type InfoSettings, type NodeSettings, timesOf } from "./node-and-info-settings.ts";
-import { createSnapshots, type Snapshot } from "./info-snapshots.ts";
-import { createStateLog, type NodeLog } from "./state-log.ts";
+import {
+  DEFAULTS,
+  type InfoSettings,
+  milliseconds,
+  type NodeSettings,
+  timesOf,
+} from "./settings.ts";
+import { createStateLog } from "./state-log.ts";
 import type { NodeStatus } from "./status.ts";
 
 /** How long an answer waits for a query where somebody has asked lately, in ms. */
@@ -45,22 +50,13 @@ export interface Clock {
 }
 
 /** What the info is made of. */
-export interface MonitorOptions {
-  /** What the service says of itself. */
-  readonly service: Service;
-  readonly node?: NodeSettings | undefined;
-  /** What is shown, or a function that tells it. */
-  readonly info?: InfoSettings | HostInfo | undefined;
-  /** The kinds of node that are known. */
-  readonly kinds: Readonly<Record<string, Kind>>;
-  /** Is told what an operator should know of the node. */
-  readonly log: NodeLog;
-  /** Is told of errors that are not the node's. */
+export interface MonitorOptions
+  extends
+    Pick<ObserverOptions, "service" | "kinds" | "log" | "onOutcome">,
+    Partial<Pick<ObserverOptions, "node" | "info">> {
   onError(error: unknown): void;
   /** What asks the node. @default one that trusts whom `node.tls` names */
   readonly client?: Client;
-  /** Is told what came of each question to the node. */
-  readonly onOutcome?: ((source: string, outcome: Outcome) => void) | undefined;
   /** @default the runtime's own */
   readonly clock?: Clock;
   /** From 0 to below 1. @default Math.random */
@@ -141,7 +137,6 @@ export function createMonitor(options: MonitorOptions): NodeMonitor {
   let published: { version: number; snapshot: Snapshot; until: number } | undefined;
   let versions = 0;
 
-  /** Makes the snapshot of what is known now. */
   const publish = async (): Promise<Snapshot> => {
     const { status, info, leftOut, until } = observer.report();
     stateLog.tellStatus(status, clock.monotonic());
@@ -184,7 +179,6 @@ export function createMonitor(options: MonitorOptions): NodeMonitor {
     state.name === "idle" ||
     ((state.name === "current" || state.name === "failing") && time >= state.dueAt);
 
-  /** Gives up the query that is under way. */
   const abandon = () => {
     if (state.name === "querying") state.abort.abort();
     generation++;
@@ -250,7 +244,6 @@ export function createMonitor(options: MonitorOptions): NodeMonitor {
   };
 }
 
-/** What is wrong with sources that the status does not say. */
 function remarksOn(plan: Plan, outcomes: ReadonlyMap<string, Outcome>): Map<string, string> {
   const remarks = new Map<string, string>();
   for (const [name, outcome] of outcomes) {
@@ -264,4 +257,26 @@ function remarksOn(plan: Plan, outcomes: ReadonlyMap<string, Outcome>): Map<stri
     }
   }
   return remarks;
+}
+
+/** Whether there is nothing to ask: no node, no source of the operator's, no function of a host's. */
+export function isAlone(
+  node: NodeSettings = {},
+  info: InfoSettings | HostInfo | undefined,
+): info is InfoSettings | undefined {
+  const hasNode = !!node.url || (!!node.kind && node.kind !== "none");
+  return !hasNode && typeof info !== "function" && Object.keys(info?.sources ?? {}).length === 0;
+}
+
+/** Makes the info of a service alone. */
+export function createInfoWithoutNode(service: Service, settings: InfoSettings = {}): Monitor {
+  const { hide, static: values = {}, ttl = DEFAULTS.ttl } = settings;
+  const status = { status: "ok" } as const;
+  const { info } = makeInfo({ service, isBesideNode: false, values, status, hide });
+  const toSnapshot = createSnapshots(milliseconds(ttl), Date.now().toString(36));
+  return {
+    kind: "none",
+    get: lazy(() => toSnapshot(info)).get,
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  };
 }

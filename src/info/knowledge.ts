@@ -1,13 +1,14 @@
 /**
- * What is known of a node's sources: the last good answer of each, and whether it still holds.
+ * What is known of a node's sources: the last good response of each, whether it still holds, and the keys of the info
+ * that are read from it.
  *
  * @module
  */
-import type { Reference } from "../kinds/kind.ts";
-import type { Plan } from "./query-plan.ts";
+import type { FieldOptions, Reference } from "../kinds/kind.ts";
+import { parseReference, type Plan } from "./query-plan.ts";
 import type { Outcome, Taken } from "./query-sources.ts";
-import { parseReference } from "./source-reference.ts";
 import { SourceError } from "../node/failures.ts";
+import { convert, isKnown, KNOWN_KEYS } from "./fields.ts";
 
 /** A point in time. */
 export interface Instant {
@@ -24,7 +25,6 @@ export interface SourceState {
   readonly held?: Instant;
   /** Why it gave nothing when it was last asked. */
   readonly error?: SourceError | undefined;
-  /** Whether the node does not have it, which is no error. */
   readonly isAbsent?: boolean;
 }
 
@@ -138,4 +138,30 @@ export function answerAt(answers: Answers, reference: Reference): unknown {
 /** The names of the sources with a role. */
 export function namesOf(plan: Plan, role: "vital" | "part" | "extra"): string[] {
   return [...plan.sources].filter(([, source]) => source.role === role).map(([name]) => name);
+}
+
+/** Keys and their values. */
+export type Values = Readonly<Record<string, unknown>>;
+
+/** Reads the fields. A key whose value is not known is left out. */
+export function readFields(
+  fields: Readonly<Record<string, FieldOptions>>,
+  answers: Answers,
+  previous: Values,
+): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  for (const [key, { from, as, unless }] of Object.entries(fields)) {
+    if (unless && answerAt(answers, unless)) continue;
+    const found = (typeof from === "string" ? [from] : from)
+      .filter((reference) => isKnown(answerAt(answers, reference)));
+    if (found.length === 0) continue;
+    const learntAt = answers.get(parseReference(found[0]!)[0])!.date;
+    const value = convert(found.map((reference) => answerAt(answers, reference)), as, {
+      learntAt,
+      previous: previous[key],
+    });
+    const formed = Object.hasOwn(KNOWN_KEYS, key) ? KNOWN_KEYS[key]!.form(value) : value;
+    if (isKnown(formed)) values[key] = formed;
+  }
+  return values;
 }

@@ -7,10 +7,9 @@
 import type { Kind } from "../kinds/kind.ts";
 import { createCredentials } from "../node/credentials.ts";
 import type { Client } from "../node/client.ts";
-import { assessStatus } from "./assess-status.ts";
+import { assessStatus, type NodeStatus, NOT_ASKED } from "./status.ts";
 import { type Detection, detectKind } from "./detect-kind.ts";
-import type { Info, Service } from "./info-form.ts";
-import { makeInfo } from "./make-info.ts";
+import { type Info, makeInfo, type Service } from "./info.ts";
 import {
   dueSources,
   gaveNothing,
@@ -19,26 +18,23 @@ import {
   type Knowledge,
   learn,
   namesOf,
+  readFields,
   shownAt,
+  type Values,
   withoutAnswer,
 } from "./knowledge.ts";
-import { readFields, type Values } from "./map-fields.ts";
 import { HOST, type HostInfo, makePlan, type Plan, planOfHost } from "./query-plan.ts";
 import { createQuery, type Outcome, type Query, settle } from "./query-sources.ts";
-import { KNOWN_KEYS } from "./known-keys.ts";
-import { type InfoSettings, type NodeSettings, timesOf } from "./node-and-info-settings.ts";
+import { KNOWN_KEYS } from "./fields.ts";
+import { type InfoSettings, type NodeSettings, timesOf } from "./settings.ts";
 import { withTimeout } from "../with-timeout.ts";
 import type { NodeLog } from "./state-log.ts";
-import { type NodeStatus, NOT_ASKED } from "./status.ts";
 
 /** What is observed, and with what. */
 export interface ObserverOptions {
-  /** What the service says of itself. */
   readonly service: Service;
   readonly node: NodeSettings;
-  /** What is shown, or a function that tells it. */
   readonly info: InfoSettings | HostInfo;
-  /** The kinds of node that are known. */
   readonly kinds: Readonly<Record<string, Kind>>;
   /** What the node is called in the log. */
   readonly label: string;
@@ -47,7 +43,6 @@ export interface ObserverOptions {
   readonly now: () => Instant;
   /** Is called where something was learnt after {@linkcode Observer.observe} had ended. */
   readonly onLearnt: () => void;
-  /** Is told what came of each question. */
   readonly onOutcome?: ((source: string, outcome: Outcome) => void) | undefined;
 }
 
@@ -61,7 +56,6 @@ const DETECTION_PAUSE = 10_000;
 export interface NodeReport {
   readonly status: NodeStatus;
   readonly info: Info;
-  /** Keys of the info that are left out, with the reason. */
   readonly leftOut: ReadonlyMap<string, string>;
   /** Until when it holds if nothing is learnt, in milliseconds that only count up. */
   readonly until: number;
@@ -76,7 +70,6 @@ export interface Observer {
   readonly plan: Plan;
   /** The longest time that a vital source may take, in milliseconds. */
   readonly timeout: number;
-  /** What each source gave when it was asked last. */
   readonly outcomes: ReadonlyMap<string, Outcome>;
   /**
    * Finds out the kind of the node where it is not known, and asks the sources that are due.
@@ -87,7 +80,6 @@ export interface Observer {
   observe(signal: AbortSignal): Promise<boolean>;
   /** Takes a node that is asked for something that was not answered in time for one that does not answer. */
   takeForSilent(): void;
-  /** Says how the node is now. */
   report(): NodeReport;
   /** Resolves when nothing is under way. */
   settled(): Promise<unknown>;

@@ -1,13 +1,12 @@
 /**
- * What is asked and shown: the kind, with the operator's own settings laid over it.
+ * The plan of a query: the sources that are asked, by whom they are needed, and the places of what is taken from
+ * their responses.
  *
  * @module
  */
 import type { Field, FieldOptions, Kind, KindHealth, Reference, Source } from "../kinds/kind.ts";
-import { isJudged } from "./known-keys.ts";
-import type { InfoSettings } from "./node-and-info-settings.ts";
-import { milliseconds } from "./parse-duration.ts";
-import { parseReference } from "./source-reference.ts";
+import { isJudged } from "./fields.ts";
+import { type InfoSettings, milliseconds } from "./settings.ts";
 
 /** A function of a host's own that says what its node is: an object with any keys, of JSON values. */
 export type HostInfo = () => object | Promise<object>;
@@ -50,7 +49,6 @@ interface Times {
 /**
  * Lays the settings over a kind. A source that nothing names is not asked.
  *
- * @param name the kind's name
  * @param kind the node's; `undefined` for a node that only the settings describe
  */
 export function makePlan(
@@ -133,7 +131,6 @@ export function referencesOf(field: Field): readonly Reference[] {
   return unless ? [...references, unless] : references;
 }
 
-/** The places that the status rests on. */
 function referencesOfHealth({ rules = [], target = [] }: KindHealth): readonly Reference[] {
   return [
     ...rules.flatMap(({ when, reason }) => [
@@ -144,7 +141,6 @@ function referencesOfHealth({ rules = [], target = [] }: KindHealth): readonly R
   ];
 }
 
-/** The places that a sentence names, in braces. */
 function placeholdersOf(sentence: string): Reference[] {
   return [...sentence.matchAll(/\{([^{}]+)\}/g)].map(([, reference]) => reference as Reference);
 }
@@ -160,4 +156,13 @@ function goesToNode(source: Source): boolean {
 
 function optionsOf(field: Field): FieldOptions {
   return typeof field === "string" ? { from: field } : field;
+}
+
+/** The form of a reference. */
+export const REFERENCE: RegExp = /^[\w-]+#(?:\/(?:[^~]|~[01])*)?$/;
+
+/** Takes a reference apart: the source's name and the pointer. */
+export function parseReference(reference: Reference): [source: string, pointer: string] {
+  const hash = reference.indexOf("#");
+  return [reference.slice(0, hash), reference.slice(hash + 1)];
 }

@@ -4,10 +4,8 @@
  * @module
  */
 import type { JsonRpcSource, Source } from "../kinds/kind.ts";
-import { formatJson } from "../json/lossless.ts";
-import { formatPointer, resolvePointer } from "../json/pointer.ts";
-import { toJson } from "../json/copy-as-json.ts";
-import { isObject } from "../json/values.ts";
+import { formatJson, toJson } from "../json/lossless.ts";
+import { formatPointer, isObject, resolvePointer } from "../json/values.ts";
 import type { Credentials } from "../node/credentials.ts";
 import { SourceError } from "../node/failures.ts";
 import type { Client } from "../node/client.ts";
@@ -15,9 +13,8 @@ import type { NodeAccess, RequestLimits } from "../node/request.ts";
 import { quote } from "../untrusted-text.ts";
 import { withSignal, withTimeout } from "../with-timeout.ts";
 import { readAnswer, type SourceAnswer } from "./bound-answer.ts";
-import { type HostInfo, linkOf, type PlannedSource } from "./query-plan.ts";
-import { RESERVED_KEYS } from "./node-and-info-settings.ts";
-import { parseReference } from "./source-reference.ts";
+import { type HostInfo, linkOf, parseReference, type PlannedSource } from "./query-plan.ts";
+import { RESERVED_KEYS } from "./settings.ts";
 import {
   createEndpoint,
   readFileSource,
@@ -53,7 +50,6 @@ export type Outcome =
 
 /** What sources are asked with. */
 export interface QueryContext {
-  /** The node's URL, for the sources that need one. */
   readonly url: string | undefined;
   readonly credentials: Credentials | undefined;
   readonly client: Client;
@@ -186,7 +182,6 @@ function describeThrown(error: unknown): string {
   return typeof error === "string" ? quote(error) : describeType(error);
 }
 
-/** Reads what a host's function returned; what has no form is left out. */
 function readHostAnswer(said: unknown): SourceAnswer {
   const odd: string[] = [];
   const value = toJson(said, describeType, (message, path) => {

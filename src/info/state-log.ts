@@ -4,7 +4,7 @@
  * @module
  */
 import { excerpt } from "../untrusted-text.ts";
-import { formatDuration } from "./format-duration.ts";
+import { formatDuration } from "./settings.ts";
 import type { NodeStatus, Status, StatusCode } from "./status.ts";
 
 /** Takes a message for the operator. */
@@ -63,11 +63,7 @@ export interface StateLog {
   tellRemarks(topic: Topic, remarks: ReadonlyMap<string, string>): void;
 }
 
-/**
- * Makes a log.
- *
- * @param label what the node is called
- */
+/** Makes a log. */
 export function createStateLog(label: string, log: NodeLog): StateLog {
   let state: { key: string; status: NodeStatus; since: number } | undefined;
   const remarksOf = new Map<string, ReadonlyMap<string, string>>();

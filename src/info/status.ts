@@ -1,10 +1,26 @@
 /**
- * How a node is: a status for programs, a code that says why, and a sentence for people.
+ * The status of a node: one word for programs, a code that says why, and a sentence for people, from what the node
+ * responded and what it did not.
  *
  * @module
  */
-import type { KindStatusCode } from "../kinds/kind.ts";
-import type { FailureCode } from "../node/failures.ts";
+import type { HealthRule, KindHealth, KindStatusCode, Reference, Test } from "../kinds/kind.ts";
+import { type FailureCode, SourceError } from "../node/failures.ts";
+import { textOf } from "../json/values.ts";
+import { excerpt } from "../untrusted-text.ts";
+import { convert, isKnown, match, numberFrom } from "./fields.ts";
+import { formatDuration, milliseconds } from "./settings.ts";
+import {
+  answerAt,
+  type Answers,
+  gaveNothing,
+  isSilent,
+  type Knowledge,
+  namesOf,
+  type Shown,
+  type Values,
+} from "./knowledge.ts";
+import type { Plan } from "./query-plan.ts";
 
 /** How a node is doing, in one word. */
 export const STATUSES = ["ok", "starting", "syncing", "degraded", "stale", "unreachable"] as const;
@@ -46,3 +62,206 @@ export const NOT_ASKED: NodeStatus = {
   code: "starting",
   reason: "has not answered yet",
 };
+
+/** Blocks that a node may be behind what its peers know of. */
+const LAG = 2;
+
+/** What a status is made of. */
+export interface Seen {
+  readonly plan: Plan;
+  readonly knowledge: Knowledge;
+  readonly shown: Shown;
+  readonly values: Values;
+  /** Milliseconds since 1970. */
+  readonly date: number;
+}
+
+/** Says how the node is. The first thing that is wrong decides. */
+export function assessStatus(seen: Seen): NodeStatus {
+  const { plan, knowledge, shown } = seen;
+  const vital = namesOf(plan, "vital");
+  if (vital.length === 0) return { status: "ok" };
+  if (!vital.some((name) => knowledge.has(name))) return NOT_ASKED;
+  if (isSilent(plan, knowledge)) {
+    const error = worst(vital.map((name) => knowledge.get(name)!.error!));
+    const isStale = vital.some((name) => shown.answers.has(name));
+    if (!isStale) return statusOfSilence("unreachable", error);
+    const { synced } = statusOfAnswers(seen);
+    return { ...statusOfSilence("stale", error), ...synced !== undefined && { synced } };
+  }
+  return statusOfFailures(seen, vital) ?? statusOfAnswers(seen);
+}
+
+/** The status of a node that does not answer. */
+export function statusOfSilence(
+  status: "stale" | "unreachable",
+  { code, message: reason, hint }: SourceError,
+): NodeStatus {
+  return { status, code, reason, hint };
+}
+
+/** The status of a node that answers, but gives nothing. */
+export function statusOfError(error: SourceError): NodeStatus {
+  const { code, message, hint, looksLike } = error;
+  return { status: "degraded", code, reason: message, hint, ...looksLike && { looksLike } };
+}
+
+/** What is wrong where a source of the kind gave nothing. */
+function statusOfFailures(
+  { plan, knowledge, values }: Seen,
+  vital: readonly string[],
+): NodeStatus | undefined {
+  const failed = [...vital, ...namesOf(plan, "part")].flatMap((name) => {
+    const error = knowledge.get(name)?.error;
+    return error ? [{ name, error }] : [];
+  });
+  const isWarming = failed.some(({ error }) =>
+    error.number !== undefined && plan.health?.warming_up?.includes(error.number)
+  );
+  if (isWarming) return { status: "starting", code: "warming_up", reason: "is warming up" };
+  const isEmpty = gaveNothing(plan, knowledge);
+  const errors = failed.map(({ error }) => error);
+  const isNew = vital.every((name) => knowledge.get(name)?.last === undefined);
+  const isOther = errors.every(({ isAbsent, isForeign }) => isAbsent || (isNew && isForeign));
+  if (isEmpty && plan.kind && isOther) return statusOfError(wrongKind(plan.kind, errors[0]));
+  if (isEmpty) return statusOfError(worst(errors));
+  if (failed.length > 0) {
+    const error = worst(errors);
+    const names = failed.filter((one) => one.error.message === error.message);
+    return {
+      status: "degraded",
+      // Something did answer, so that the node is there.
+      code: error.isAnswer ? error.code : "bad_answer",
+      reason: `${error.message} (${names.map(({ name }) => name).join(", ")})`,
+      hint: error.hint,
+    };
+  }
+  const hasValue = Object.keys(values).some((key) => !Object.hasOwn(plan.static, key));
+  if (plan.kind && !hasValue) return statusOfError(wrongKind(plan.kind));
+  return undefined;
+}
+
+/** A node that answers, but not as its kind does. */
+function wrongKind(kind: string, error?: SourceError): SourceError {
+  const number = error?.number === undefined ? "" : ` (${error.number})`;
+  const seen = error && !error.isAbsent ? `it ${error.message}; ` : "";
+  return new SourceError("wrong_kind", `answers, but not as ${kind} does${number}`, {
+    hint: `${seen}node.kind says what is asked; without it the kind is found by asking`,
+  });
+}
+
+/** What the answers say. */
+function statusOfAnswers({ plan, shown, values, date }: Seen): NodeStatus {
+  const { health } = plan;
+  const rule = health?.rules?.find(({ when }) => holds(when, shown.answers));
+  if (rule) return statusOfRule(rule, shown.answers);
+  const behind = health && blocksBehind(health, shown.answers, values);
+  if (behind !== undefined) return syncing(`is ${groupDigits(behind)} blocks behind its peers`);
+  const { synced, sync_progress: progress } = values;
+  if (synced === false) return syncing("is catching up with its network");
+  if (typeof progress === "number" && health?.complete !== undefined) {
+    if (progress < health.complete) return syncing(`is ${formatPercent(progress)} synced`);
+  }
+  const isInSync = synced === true || health?.complete !== undefined && progress !== undefined ||
+    health !== undefined && targetsOf(health, shown.answers).length > 0;
+  return statusInNetwork(health, values, date) ?? { status: "ok", ...isInSync && { synced: true } };
+}
+
+function statusInNetwork(
+  health: KindHealth | undefined,
+  { chain_id, network, peers, head_at }: Values,
+  date: number,
+): NodeStatus | undefined {
+  const networks = health?.networks ?? {};
+  const names = [textOf(chain_id), textOf(network), "*"].filter((name) => name !== undefined);
+  const name = names.find((name) => Object.hasOwn(networks, name));
+  const expected = name === undefined ? undefined : networks[name];
+  if (!expected) return undefined;
+  if (numberFrom(peers) !== undefined && numberFrom(peers)! < (expected.peers ?? 0)) {
+    const reason = Number(peers) === 0 ? "has no peers" : `has ${peers} peers only`;
+    return { status: STATUS_OF.no_peers, code: "no_peers", reason };
+  }
+  const age = date - Date.parse(String(head_at));
+  if (expected.quiet && age > milliseconds(expected.quiet)) {
+    const reason = `no new block for ${formatDuration(age)}`;
+    return { status: STATUS_OF.stalled, code: "stalled", reason };
+  }
+  return undefined;
+}
+
+function syncing(reason: string): NodeStatus {
+  return { status: STATUS_OF.syncing, code: "syncing", reason, synced: false };
+}
+
+function statusOfRule({ code, reason }: HealthRule, answers: Answers): NodeStatus {
+  const filled = reason.replaceAll(/\{([^{}]+)\}/g, (_, reference) => {
+    const value = answerAt(answers, reference as Reference);
+    return excerpt(textOf(value) ?? "?", 60);
+  });
+  const status = STATUS_OF[code];
+  return { status, code, reason: filled, ...status === "syncing" && { synced: false } };
+}
+
+function holds(when: HealthRule["when"], answers: Answers): boolean {
+  return Object.entries(when).every(([reference, test]) => {
+    const source = reference.slice(0, reference.indexOf("#"));
+    return answers.has(source) && passes(answerAt(answers, reference as Reference), test);
+  });
+}
+
+function passes(value: unknown, test: Test): boolean {
+  if (test === null) return !isKnown(value);
+  if (typeof test === "string") return match(value, test) !== undefined;
+  const number = numberFrom(value);
+  if (number === undefined) return false;
+  return "above" in test ? number > test.above : number < test.below;
+}
+
+/** By how many blocks the node is behind; `undefined` where that is few, or is not known. */
+function blocksBehind(
+  health: KindHealth,
+  answers: Answers,
+  { height }: Values,
+): bigint | undefined {
+  const targets = targetsOf(health, answers);
+  const [own] = wholeNumber(height);
+  if (own === undefined || targets.length === 0) return undefined;
+  const behind = targets.reduce((most, each) => each > most ? each : most) - own;
+  return behind > BigInt(health.lag ?? LAG) ? behind : undefined;
+}
+
+function targetsOf({ target = [] }: KindHealth, answers: Answers): bigint[] {
+  const references = typeof target === "string" ? [target] : target;
+  return references.flatMap((reference) => {
+    const value = answerAt(answers, reference);
+    const isHex = typeof value === "string" && value.startsWith("0x");
+    return wholeNumber(isHex ? convert([value], "hex", { learntAt: 0 }) : value);
+  });
+}
+
+function wholeNumber(value: unknown): bigint[] {
+  const number = numberFrom(value);
+  if (typeof number === "bigint") return [number];
+  return Number.isSafeInteger(number) ? [BigInt(number!)] : [];
+}
+
+/** The failure that says most: what an operator can mend first, then what is said most often. */
+export function worst(errors: readonly SourceError[]): SourceError {
+  const urgent = URGENT.map((code) => errors.find((error) => error.code === code));
+  const found = urgent.find((error) => error !== undefined);
+  if (found) return found;
+  const counts = new Map<string, number>();
+  for (const { message } of errors) counts.set(message, (counts.get(message) ?? 0) + 1);
+  return errors.toSorted((a, b) => counts.get(b.message)! - counts.get(a.message)!)[0]!;
+}
+
+const URGENT = ["unauthorized", "forbidden", "no_credentials"] as const;
+
+function formatPercent(share: number): string {
+  // Rounded down: what is not done is never 100 %.
+  return `${Math.floor(share * 1000) / 10} %`;
+}
+
+function groupDigits(number: bigint): string {
+  return String(number).replaceAll(/\B(?=(\d{3})+$)/g, ",");
+}

@@ -1,6 +1,6 @@
 /**
- * Reads and writes JSON whose integers keep all of their digits. `JSON.parse` rounds integers above
- * 2^53, and `JSON.stringify` refuses a `bigint`.
+ * Reads and writes JSON whose integers keep all of their digits, and makes JSON values of those that a program gives.
+ * `JSON.parse` rounds integers above 2^53, and `JSON.stringify` refuses a `bigint`.
  *
  * - An integer above 2^53, such as `9007199254740993`, is read as a `bigint`.
  * - A number above all doubles, such as `1e400`, is read as a string.
@@ -20,7 +20,7 @@ const SHALLOW_LENGTH = 2 * DEPTH_MAX;
 const WRITTEN_DEPTH_MAX = 2 * DEPTH_MAX;
 
 /** Whether a text may contain an integer that a `number` cannot hold. */
-export function mayHoldLarge(text: string): boolean {
+function mayHoldLarge(text: string): boolean {
   return /\d{16}/.test(text);
 }
 
@@ -62,7 +62,6 @@ export function formatJson(value: unknown, indent = 0): string {
   }
 }
 
-/** Throws the first error of a text. */
 function validate(text: string): void {
   const scanner = new JsonScanner(text);
   while (scanner.next());
@@ -140,3 +139,72 @@ function write(value: unknown, indent: number, before: string, depth: number): s
 
 const hasToJson = (value: unknown): value is { toJSON(): unknown } =>
   typeof (value as { toJSON?: unknown } | null)?.toJSON === "function";
+
+/** Takes what is wrong with a value, as the rest of a sentence, and the keys that lead to the value. */
+export type ComplainAt = (message: string, path: readonly (string | number)[]) => void;
+
+/**
+ * Copies a value as JSON has it. `toJSON` is called, as `JSON.stringify` does; members that are `undefined`
+ * are left out. A whole number that `number` holds is one, a larger one a `bigint`.
+ *
+ * @param show names a value in a message
+ * @param complain is called for each value that JSON has no form for. It is left out; in a list, `null` takes
+ * its place
+ * @returns `undefined` where the value itself has no form
+ */
+export function toJson(
+  value: unknown,
+  show: (value: unknown) => string,
+  complain: ComplainAt,
+): unknown {
+  const path: (string | number)[] = [];
+  const around = new Set<unknown>();
+
+  const copy = (given: unknown): unknown => {
+    const value = hasToJson(given) ? given.toJSON() : given;
+    if (value === null || typeof value === "string" || typeof value === "boolean") return value;
+    if (typeof value === "number" && Number.isFinite(value)) return value;
+    if (typeof value === "bigint") {
+      return Number.isSafeInteger(Number(value)) ? Number(value) : value;
+    }
+    if (around.has(value)) return complain("contains itself", [...path]);
+    if (!Array.isArray(value) && !isPlainObject(value)) {
+      return complain(`must be a JSON value, not ${show(value)}`, [...path]);
+    }
+    if (path.length >= DEPTH_MAX) {
+      // The whole path would be a long line.
+      return complain(`is nested more than ${DEPTH_MAX} levels deep`, path.slice(0, 1));
+    }
+    around.add(value);
+    const result = Array.isArray(value) ? copyList(value) : copyObject(value);
+    around.delete(value);
+    return result;
+  };
+
+  const copyMember = (key: string | number, member: unknown): unknown => {
+    path.push(key);
+    const copied = copy(member);
+    path.pop();
+    return copied;
+  };
+
+  const copyList = (list: readonly unknown[]): unknown[] =>
+    Array.from(list, (item, at) => copyMember(at, item) ?? null);
+
+  const copyObject = (object: Json): Json => {
+    const copied: Json = {};
+    for (const [key, member] of Object.entries(object)) {
+      if (member === undefined) continue;
+      const value = copyMember(key, member);
+      if (value !== undefined) setMember(copied, key, value);
+    }
+    return copied;
+  };
+
+  return copy(value);
+}
+
+/** Whether a value is an object that has its members itself, as an object of a class may not. */
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
+  return Object.prototype.toString.call(value) === "[object Object]";
+}

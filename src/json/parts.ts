@@ -33,17 +33,10 @@ export interface PartsWanted {
   readonly takesDuplicates?: boolean;
 }
 
-/** An object that has a key twice. */
-export class DuplicateKeyError extends JsonSyntaxError {
-  override name = "DuplicateKeyError";
-}
-
 /**
  * Reads where the parts of a text stand. What is not told costs no memory but for the keys of objects.
  *
- * @param depthMax how many levels there may be
- * @throws {DuplicateKeyError} where an object at any depth has a key twice
- * @throws {JsonSyntaxError} where it is no JSON, or is nested deeper
+ * @throws {JsonSyntaxError} where it is no JSON, is nested deeper, or an object has a key twice
  */
 export function readParts(
   text: string,
@@ -74,7 +67,7 @@ export function readParts(
       // Most objects have few keys, and a set for each takes longer than all the rest.
       if (known === undefined) keys[depth] = key;
       else if (typeof known === "string" ? known === key : known.has(key)) {
-        throw new DuplicateKeyError("this key stands a second time in its object", start);
+        throw new JsonSyntaxError("this key stands a second time in its object", start);
       } else if (typeof known === "string") keys[depth] = new Set([known, key]);
       else known.add(key);
     } else if (kind === "}" || kind === "]") {

@@ -1,12 +1,124 @@
 /**
  * What a kind of node offers to be called: a part of an OpenRPC document where it speaks JSON-RPC, a part of
- * an OpenAPI document where it speaks REST, and the marks of both. It is data of the kind's file;
- * `src/settings/kind-interface.ts` checks it.
+ * an OpenAPI document where it speaks REST, and the marks of both, which say what calling an operation may do, and how.
+ * It is data of the kind's file; `src/settings/kind-interface.ts` checks it.
  *
  * @module
  */
 
-import type { OperationMarks } from "./marks.ts";
+/** What calling an operation may do. */
+export type Access = "read" | "write" | "secret";
+
+/** What is said of an operation beyond the standards. */
+export interface OperationMarks {
+  "x-access": Access;
+  "x-cost"?: "heavy" | undefined;
+  "x-streaming"?: true | undefined;
+  "x-since"?: string | undefined;
+  "x-software"?: readonly string[] | undefined;
+  "x-common"?: true | undefined;
+  "x-auth"?: "none" | undefined;
+}
+
+/** One mark, for documents and messages. */
+export interface Mark {
+  /** What it stands at. */
+  readonly on: "operation" | "parameter" | "schema of a parameter";
+  /** What it may be, as it is written. */
+  readonly value: string;
+  /** What it says: sentences without a period at the end. */
+  readonly text: string;
+}
+
+/** What the marks are called. */
+export type MarkName =
+  | keyof OperationMarks
+  | "x-multi-segment"
+  | "x-excludes"
+  | "x-heavy-from"
+  | "x-position";
+
+/** The marks, by name: `docs/kinds.md` and the schema of a kind have their texts from here. */
+export const MARKS: Readonly<Record<MarkName, Mark>> = {
+  "x-access": {
+    on: "operation",
+    value: "`read`, `write` or `secret`",
+    text:
+      "What calling it may do; every operation needs it, and nothing else decides, neither the " +
+      "verb nor the name. read changes nothing and shows what anybody may see. secret changes nothing " +
+      "and shows what is private: balances and keys of a wallet, addresses of peers, configuration, " +
+      "logs. write is all else, and what may do either by its parameters. A method that holds the " +
+      "node up for everybody is no read",
+  },
+  "x-cost": {
+    on: "operation",
+    value: "`heavy`",
+    text: "It may keep a node busy for seconds, or answer with megabytes: one at a time",
+  },
+  "x-streaming": {
+    on: "operation",
+    value: "`true`",
+    text: "Its response does not end, or comes when something happens: shown, never forwarded",
+  },
+  "x-since": {
+    on: "operation",
+    value: 'a version, as in `"0.19"`',
+    text: "The first version of the node that has it; those without it had it before",
+  },
+  "x-software": {
+    on: "operation",
+    value: "names in lower case, as in `[mastodon]`",
+    text:
+      "The software that has it, where the nodes of a kind run different software; those without it " +
+      "are had by all. It is left out where the node does not say its software",
+  },
+  "x-common": {
+    on: "operation",
+    value: "`true`",
+    text: "What a client developer uses in the first hour: shown before the others",
+  },
+  "x-auth": {
+    on: "operation",
+    value: "`none`",
+    text: "It is called without the node's secret, where that would show more than anybody may see",
+  },
+  "x-multi-segment": {
+    on: "parameter",
+    value: "`true` or `encoded`",
+    text:
+      "A parameter of the path that may hold slashes. true: it spans several segments. encoded: it is " +
+      "one segment, whose slashes are sent as %2F and stay so. x-spans: true, its name in 0.2, means true",
+  },
+  "x-excludes": {
+    on: "schema of a parameter",
+    value: "a list, as in `[ipns/*.*]`",
+    text:
+      "What a text must not hold: parts of a path, one after the other; `*` stands for any characters " +
+      "within a part, and letter case does not matter",
+  },
+  "x-heavy-from": {
+    on: "schema of a parameter",
+    value: "a number",
+    text: "A call of the method with this number or a higher one is heavy, as if it had `x-cost`",
+  },
+  "x-position": {
+    on: "parameter",
+    value: "a whole number from 0",
+    text: "Where a parameter stands in a call by position. The service writes it; in a kind the " +
+      "order of `params` says it",
+  },
+};
+
+/** How a parameter of a path holds slashes: over several segments, or encoded in one. */
+export type MultiSegment = true | "encoded";
+
+/** Reads how a parameter holds slashes; `undefined` if it may hold none. */
+export function multiSegmentOf(
+  parameter: Readonly<Record<string, unknown>>,
+): MultiSegment | undefined {
+  const mark = parameter["x-multi-segment"] ?? parameter["x-spans"];
+  return mark === true || mark === "encoded" ? mark : undefined;
+}
 
 /** A JSON Schema (2020-12); references lead to `#/components/schemas/…` of the same part. */
 export type JsonSchema = Readonly<Record<string, unknown>>;

@@ -1,12 +1,86 @@
 /**
- * Writes metrics in the text format of Prometheus, version 0.0.4.
+ * The metrics: their names, types, labels and what they say, which `docs/monitoring.md` has as well; and their samples as
+ * text in the format of Prometheus, version 0.0.4.
  * https://prometheus.io/docs/instrumenting/exposition_formats/
  *
  * @module
  */
-import { BOUNDS, type Observed } from "./histogram.ts";
-import { labelOf } from "./clean-label.ts";
-import { type Metric, type MetricName, METRICS } from "./table.ts";
+import { BOUNDS, labelOf, type Observed } from "./meters.ts";
+
+/** What there is to say of a metric. */
+export interface Metric {
+  readonly type: "gauge" | "counter" | "histogram";
+  /** What it says, on one line. */
+  readonly help: string;
+  readonly labels?: readonly string[];
+}
+
+/** The metrics in the order in which they are written: the node's, then ours. */
+const TABLE = {
+  node_up: { type: "gauge", help: "Whether the node answers" },
+  node_status: {
+    type: "gauge",
+    help: "1 for the status of the node, 0 for the others",
+    labels: ["status"],
+  },
+  node_status_code: {
+    type: "gauge",
+    help: "1 for why the status is not ok, 0 for the others",
+    labels: ["code"],
+  },
+  node_info: {
+    type: "gauge",
+    help: "What the node is, always 1",
+    labels: ["software", "version", "network"],
+  },
+  node_height: { type: "gauge", help: "The number of the latest block" },
+  node_head_age_seconds: { type: "gauge", help: "How long ago the latest block was made" },
+  node_peers: { type: "gauge", help: "How many others the node is connected with" },
+  node_synced: { type: "gauge", help: "Whether the node has caught up with its network" },
+  node_sync_progress_ratio: { type: "gauge", help: "How much of the chain the node has" },
+  node_start_time_seconds: { type: "gauge", help: "When the node started, in seconds since 1970" },
+  nodeface_build_info: {
+    type: "gauge",
+    help: "The version of this service and its runtime, always 1",
+    labels: ["version", "runtime"],
+  },
+  nodeface_requests_total: {
+    type: "counter",
+    help: "Answers by the template of their path; other is what no path fits",
+    labels: ["route", "status"],
+  },
+  nodeface_node_queries_total: {
+    type: "counter",
+    help: "Questions to the node for its info by source; the result is ok, absent or a status code",
+    labels: ["source", "result"],
+  },
+  nodeface_node_query_duration_seconds: {
+    type: "histogram",
+    help: "How long questions to the node for its info took, by source",
+    labels: ["source"],
+  },
+  nodeface_calls_total: {
+    type: "counter",
+    help: "Calls that were forwarded to the node, by operation",
+    labels: ["operation", "status"],
+  },
+  nodeface_call_duration_seconds: { type: "histogram", help: "How long forwarded calls took" },
+  nodeface_queue_length: { type: "gauge", help: "Calls that wait for a place at the node" },
+  nodeface_description_age_seconds: {
+    type: "gauge",
+    help: "How long ago the description of the node that is shown was read",
+  },
+  process_start_time_seconds: {
+    type: "gauge",
+    help: "When this program started, in seconds since 1970",
+  },
+} as const;
+
+/** The name of a metric. */
+export type MetricName = keyof typeof TABLE;
+
+/** The metrics, by their names. */
+export const METRICS: Readonly<Record<MetricName, Metric>> = TABLE;
 
 /** The type of the text. */
 export const MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8";

@@ -1,14 +1,24 @@
 /**
- * Bundles a description into one document: what references name is put into components, and each reference
- * leads to `#/components/<section>/<Name>`.
+ * Bundles a description into one document: what references name is put into components, and each reference leads to
+ * `#/components/<section>/<Name>`. Names of components are readable, valid, unique, and the same in whatever order
+ * they are made.
  *
  * @module
  */
-import { formatPointer, valueAt } from "../json/pointer.ts";
-import { estimateSize, isObject, type Json, objectOf, setMember } from "../json/values.ts";
-import { quote, shorten } from "../untrusted-text.ts";
-import { LIMITS } from "./limits.ts";
-import { isComponentName, nameComponents } from "./names.ts";
+import {
+  capital,
+  createFreeName,
+  estimateSize,
+  formatPointer,
+  isObject,
+  type Json,
+  objectOf,
+  type Path,
+  setMember,
+  valueAt,
+} from "../json/values.ts";
+import { decodePercent, quote, shorten } from "../untrusted-text.ts";
+import { LIMITS } from "./diagnostics.ts";
 import {
   exampleReferenceIn,
   type Files,
@@ -18,7 +28,7 @@ import {
   report,
   type Target,
 } from "./resolve.ts";
-import { isReference, type Shape, shapeOfMember, siblingsOf } from "./structure.ts";
+import { isReference, KEYWORDS, type Shape, shapeOfMember, siblingsOf } from "./structure.ts";
 import { NAMING } from "./tables.ts";
 import type { MemberDiagnostic } from "./validate.ts";
 
@@ -61,11 +71,9 @@ export function bundle(files: Files): Json {
   return document;
 }
 
-/** The components that there will be. */
 interface Plan {
   /** The names of values that are components or become some. */
   readonly names: ByShape<string>;
-  /** The sections of the root. */
   readonly sections: ReadonlySet<unknown>;
   /** The components of the root whose reference is replaced by what it names. */
   readonly hosts: ReadonlySet<unknown>;
@@ -307,4 +315,65 @@ function emptyOf(shape: Shape, siblings: Json): Json | undefined {
   const empty = EMPTY[shape];
   const isNothing = !empty && Object.keys(siblings).length === 0;
   return isNothing ? undefined : { ...empty, ...siblings };
+}
+
+/** The longest name that is made and that is kept, in characters: each reference repeats it. */
+const LENGTH_MAX = 120, KEPT_LENGTH_MAX = 400;
+
+/** Tells whether a name is one of a component (OpenAPI 3.1.1, section 4.8.7.1), and none too long. */
+function isComponentName(name: string): boolean {
+  return /^[A-Za-z0-9._-]+$/.test(name) && name.length <= KEPT_LENGTH_MAX;
+}
+
+/** Something that is to have a name of its own. */
+interface Nameable {
+  readonly member: { readonly url: string };
+  readonly path: Path;
+  readonly shape: string;
+  readonly value: unknown;
+}
+
+/**
+ * Names what is put into one section of the components.
+ *
+ * @param taken the names that are not free; the new ones are added
+ */
+function nameComponents<T extends Nameable>(
+  targets: readonly T[],
+  taken: Set<unknown>,
+): Map<T, string> {
+  const freeName = createFreeName(taken);
+  return new Map([...targets].sort(compare).map((target) => [target, freeName(nameFor(target))]));
+}
+
+/** The name of a target by the last key that its author chose, after the one above where it is a member of that. */
+function nameFor({ member, path, shape, value }: Nameable): string {
+  const chosen = path.filter((key) => !KEYWORDS.has(key) && !/^[^/]+\/[^/]+$/.test(key));
+  const keys = [stemOf(member.url), ...chosen];
+  const [above, last] = [keys.at(-2) ?? "", keys.at(-1)!];
+  const isMember = path.at(-2) === "properties" || /^(?:\d.*|default)$/.test(last);
+  const own = isMember && objectOf(value).name;
+  const name = typeof own === "string"
+    ? valid(own)
+    : isMember
+    ? valid(above) + capital(valid(last))
+    : valid(last);
+  return /[A-Za-z]/.test(name) ? name : capital(shape) + name;
+}
+
+const valid = (name: string): string =>
+  name.slice(0, LENGTH_MAX).replaceAll(/[^A-Za-z0-9._-]+/g, "_").replaceAll(/^_+|_+$/g, "");
+
+/** The name of a file without what says of what kind it is. */
+function stemOf(url: string): string {
+  const name = decodePercent(new URL(url).pathname.split("/").at(-1)!);
+  return name.replace(/(?:\.(?:schema|response|parameter|example))?\.\w+$/, "");
+}
+
+/** An order that does not depend on where they are referred to. */
+function compare(a: Nameable, b: Nameable): number {
+  if (a.member !== b.member) return a.member.url < b.member.url ? -1 : 1;
+  const i = a.path.findIndex((key, i) => key !== b.path[i]);
+  if (i === -1) return a.path.length - b.path.length;
+  return i >= b.path.length || a.path[i]! > b.path[i]! ? 1 : -1;
 }

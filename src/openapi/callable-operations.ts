@@ -4,8 +4,8 @@
  * @module
  */
 import { type Json, listOf, objectOf, onceFor, textOf } from "../json/values.ts";
-import { type MultiSegment, multiSegmentOf } from "../kinds/marks.ts";
-import { parsePercent } from "../percent-decode.ts";
+import { type MultiSegment, multiSegmentOf } from "../kinds/interface.ts";
+import { parsePercent } from "../untrusted-text.ts";
 import { pathOfMethod } from "./openrpc.ts";
 import { followReference, type LocatedOperation, operationsOf } from "./operations.ts";
 import { NODE, THIS_SERVICE } from "./server-url.ts";
@@ -30,9 +30,7 @@ export interface ValueRule {
   readonly minItems?: number | undefined;
   readonly maxItems?: number | undefined;
   readonly items?: ValueRule | undefined;
-  /** One of these has to hold. */
   readonly anyOf?: readonly ValueRule[] | undefined;
-  /** The members of an object. */
   readonly properties?: Readonly<Record<string, ValueRule>> | undefined;
   readonly required?: readonly string[] | undefined;
   /** Whether an object may have no others. */
@@ -74,13 +72,11 @@ export interface NodeOperation {
   readonly isForeign: boolean;
   readonly isHeavy: boolean;
   readonly isStreaming: boolean;
-  /** Whether it is called without the node's secret. */
   readonly isAnonymous: boolean;
   /** Of JSON-RPC in the order of their positions; `undefined` where nobody knows them. */
   readonly parameters: readonly NodeParameter[] | undefined;
   /** Whether a method takes its parameters by position alone. */
   readonly isByPosition: boolean;
-  /** Whether a method has a `GET`. */
   readonly isGettable: boolean;
   readonly body: NodeBody | undefined;
   /** The headers of its answers that are passed on, in lower case. */
@@ -94,25 +90,15 @@ export interface NodeOperation {
 /** The author of a description: the node's operator, on disk or in a text; its kind; or whoever serves it over the network. */
 export type DescribedBy = "operator" | "kind" | "network";
 
-/**
- * Says who describes a node.
- *
- * @param entry the URL of the root of its description
- */
+/** Says who describes a node. */
 export function describedBy(entry: string): DescribedBy {
   if (entry.startsWith("file:")) return "operator";
   return entry.startsWith("kind:") ? "kind" : "network";
 }
 
-/** The depth to which rules are read. */
 const DEPTH_MAX = 3;
 
-/**
- * Lists the operations that are called at the node, by their servers.
- *
- * @param document as it is served at `/spec.json`
- * @param by who describes the node
- */
+/** Lists the operations that are called at the node, by their servers. */
 export function listNodeOperations(document: Json, by: DescribedBy): NodeOperation[] {
   const read = createReader(document, by);
   const operations = Object.entries(objectOf(document.paths)).flatMap(([path, value]) => {
@@ -137,14 +123,9 @@ export function listNodeOperations(document: Json, by: DescribedBy): NodeOperati
   });
 }
 
-/** The most servers that are listed. */
 const ELSEWHERE_MAX = 20;
 
-/**
- * The servers of the operations that are called neither at the node nor here.
- *
- * @param document as it is served at `/spec.json`
- */
+/** The servers of the operations that are called neither at the node nor here. */
 export function listServersElsewhere(document: Json): string[] {
   const urls = new Set<string>();
   for (const item of Object.values(objectOf(document.paths)).map(objectOf)) {
@@ -160,8 +141,6 @@ export function listServersElsewhere(document: Json): string[] {
 
 /**
  * The name of an operation of a description in settings and the log; `undefined` where it is not called at the node.
- *
- * @param document as it is served at `/spec.json`
  */
 export function nameOfNodeOperation(
   document: Json,
@@ -182,7 +161,6 @@ function pathAtNode(path: string, server: string | undefined): string | undefine
   return isNode ? server.slice(NODE.length) + path : undefined;
 }
 
-/** The name of the method that is called at a path of this service. */
 function methodOf(path: string): string | undefined {
   const prefix = pathOfMethod("");
   return path.startsWith(prefix) ? parsePercent(path.slice(prefix.length)) : undefined;

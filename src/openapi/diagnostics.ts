@@ -1,11 +1,77 @@
 /**
- * Diagnostics: what is wrong with a description, and where.
+ * Diagnostics: what is wrong with a description, and where; and the limits of a description. What comes from outside is
+ * never larger, deeper or longer than these; beyond a limit stands a diagnostic, and what was shown before stays.
  *
  * @module
  */
-import type { Path } from "../json/values.ts";
+import type { Json, Path } from "../json/values.ts";
 import { excerpt, printable } from "../untrusted-text.ts";
-import { formatCount, LIMITS } from "./limits.ts";
+
+const MIB = 1024 * 1024;
+
+/** The limits; `docs/description.md` says them to operators. */
+export const LIMITS = {
+  /** Bytes of one file of JSON: 32 MiB. */
+  json: 33_554_432,
+  /** Bytes of one file of YAML, which takes far more memory to read: 12 MiB. */
+  yaml: 12_582_912,
+  /** Bytes of all files: 64 MiB. */
+  total: 67_108_864,
+  /** Bytes of all files where the runtime starts no thread: 4 MiB. */
+  withoutThread: 4_194_304,
+  /** Bytes of memory that a thread may take for its objects, where the runtime can hold it to that: 768 MiB. */
+  memory: 805_306_368,
+  /** Levels of objects and lists. */
+  depth: 256,
+  /** Files of one description. */
+  files: 1_000,
+  /** References of one description. */
+  references: 100_000,
+  /** Milliseconds from the first file to what is served. */
+  time: 30_000,
+  /** Values of one file, those that aliases stand for included. */
+  nodes: 1_000_000,
+  /** Characters of all texts of one file of YAML, those that aliases stand for included. */
+  text: 33_554_432,
+  /** Aliases of one file of YAML. */
+  aliases: 10_000,
+  /** Tokens of one file of YAML: each value has two or three, spaces and comments included. */
+  tokens: 2_500_000,
+  /** Lines of one file of YAML. */
+  lines: 1_000_000,
+  /** Syntax errors of one file of YAML that are kept. */
+  errors: 100,
+  /** Diagnostics that are kept. */
+  findings: 10_000,
+  /** Values of a server's variables that are tried together. */
+  combinations: 64,
+  /** Origins of servers that the page may ask: they stand in a header, which proxies limit. */
+  origins: 64,
+  /** What an operation may inherit: security schemes of the whole, and how many operations a path has beside the usual. */
+  inherited: 64,
+  /** Characters of a server's URL. */
+  url: 8192,
+} as const;
+
+/** Bytes as people say it: `12 MiB`. */
+export function formatSize(bytes: number): string {
+  return `${bytes / MIB} MiB`;
+}
+
+/** A count as people say it: `1,000,000`. */
+export function formatCount(count: number): string {
+  return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
+}
+
+/** The message for a key that stands twice in its object. */
+export const DUPLICATE_KEY = "the same key stands here a second time; the last one counts";
+
+/** The message for a number beyond 1.8e308. */
+export const LARGE_NUMBER =
+  "this number is above all that readers of JSON can hold; it is served as a string";
+
+/** The message for a text that holds more than is read. */
+export const TOO_MANY_NODES: string = `holds more than ${formatCount(LIMITS.nodes)} values`;
 
 /** One thing that is wrong with a description. */
 export interface Diagnostic {
@@ -77,9 +143,6 @@ export function createDiagnostics(): Diagnostics {
 /**
  * Gives diagnostics of a file their lines and columns.
  *
- * @param file what the file is called
- * @param text of the file
- * @param offsetsOf finds the values at paths
  * @returns the diagnostics in the order of the text
  */
 export function locate(
@@ -109,8 +172,36 @@ export function locate(
     });
 }
 
-/** A diagnostic of a whole file. */
-export function diagnosticOf(file: string, severity: Severity, message: string): Diagnostic {
+/** Where the members of each object and list of a text stand, in the order of its keys. */
+export type Offsets = Map<unknown, readonly number[]>;
+
+/** Finds the values at some paths; of one that is not there, what is nearest. */
+export function offsetsIn(
+  root: unknown,
+  offsets: Offsets,
+  paths: readonly Path[],
+): number[] {
+  const indices = new Map<unknown, ReadonlyMap<string, number>>();
+  return paths.map((path) => {
+    let value = root, offset = 0;
+    for (const key of path) {
+      const places = offsets.get(value);
+      if (!places) break;
+      let keys = indices.get(value);
+      if (!keys) {
+        keys = new Map(Object.keys(value as Json).map((key, i) => [key, i]));
+        indices.set(value, keys);
+      }
+      const place = places[keys.get(key) ?? -1];
+      if (place === undefined) break;
+      offset = place;
+      value = (value as Json)[key];
+    }
+    return offset;
+  });
+}
+
+function diagnosticOf(file: string, severity: Severity, message: string): Diagnostic {
   return locate(file, "", [{ severity, message, place: 0, more: 0 }], () => [])[0]!;
 }
 
@@ -141,7 +232,6 @@ export function errorsFirst(all: readonly Diagnostic[]): Diagnostic[] {
   return [...all.filter(isError), ...all.filter((one) => !isError(one))];
 }
 
-/** How many diagnostics of a description are logged. */
 const LOGGED_MAX = 20;
 
 /** The diagnostics that a log has room for, errors first, and how many there are beyond. */

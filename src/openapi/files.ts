@@ -6,9 +6,9 @@
  */
 import { type Bytes, gatherBytes } from "../bytes.ts";
 import { digest } from "../http/content-coding.ts";
-import { decodePercent } from "../percent-decode.ts";
+import { decodePercent } from "../untrusted-text.ts";
 import { findFile, PlatformError, readFile } from "../platform.ts";
-import { formatSize, LIMITS } from "./limits.ts";
+import { formatSize, LIMITS } from "./diagnostics.ts";
 import { parse, type Source, unreadable } from "./parse.ts";
 
 /** A file as it was at one time. */
@@ -39,7 +39,6 @@ export class ReadError extends Error {
 /** How long a disk has, or a server for the whole of its answer, in milliseconds. */
 const TIMEOUT = 10_000;
 
-/** How many redirects are followed. */
 const REDIRECTS_MAX = 5;
 
 const JSON_NAME = /\.json$/i;
@@ -50,7 +49,6 @@ const TOO_LARGE = `is larger than ${formatSize(LIMITS.json)}`;
 /**
  * Makes a reader.
  *
- * @param fetch asks for URLs of HTTP
  * @param options whether `file:` URLs are read
  */
 export function createReader(
@@ -168,12 +166,7 @@ export interface Loader {
   load(reference: string, from: Member): Promise<LoadedFile>;
 }
 
-/**
- * Makes a loader.
- *
- * @param entry where the root is
- * @param read reads a file
- */
+/** Makes a loader. */
 export function createLoader(entry: URL, read: Reader): Loader {
   const members = new Map<string, Member>();
   /** By the URL that is asked for; several may be one file. */
@@ -193,7 +186,6 @@ export function createLoader(entry: URL, read: Reader): Loader {
     return isInside ? undefined : "leads out of the description's folder and is not followed";
   };
 
-  /** The name of a file in diagnostics. */
   const nameOf = ({ pathname }: URL): string => {
     const folder = folderOf(root);
     const name = pathname.startsWith(folder) ? pathname.slice(folder.length) : pathname;

@@ -1,10 +1,11 @@
 /**
  * Kinds of nodes: what they can do, as an OpenAPI document, of which one node has a part; and the marks of their
- * operations, which say what may be done with them (`kinds/marks.ts`).
+ * operations, which say what may be done with them (`kinds/interface.ts`).
  *
  * @module
  */
 import {
+  createFreeName,
   isObject,
   type Json,
   listOf,
@@ -13,10 +14,15 @@ import {
   setMember,
   textOf,
 } from "../json/values.ts";
-import type { KindInterface, Method, OpenApiPart, OpenRpcPart } from "../kinds/interface.ts";
-import { MARKS, multiSegmentOf } from "../kinds/marks.ts";
+import {
+  type KindInterface,
+  MARKS,
+  type Method,
+  multiSegmentOf,
+  type OpenApiPart,
+  type OpenRpcPart,
+} from "../kinds/interface.ts";
 import { mergeComponents } from "./merge.ts";
-import { createFreeName } from "./names.ts";
 import { openApiOfMethods, pathOfMethod } from "./openrpc.ts";
 import { followReference, mapOperations, operationsOf } from "./operations.ts";
 import { NODE, THIS_SERVICE } from "./server-url.ts";
@@ -27,18 +33,15 @@ export interface Offer {
   readonly names?: readonly string[] | undefined;
   /** What stands between the name of a group and the rest of a method's name. */
   readonly before?: string | undefined;
-  /** The name of its software. */
   readonly software?: string | undefined;
   /** Of its software. */
   readonly version?: string | undefined;
 }
 
-/** Something that may be marked. */
 type Marked = { readonly "x-since"?: unknown; readonly "x-software"?: unknown };
 
 /** The head of the document of a kind. */
 export interface AboutKind {
-  /** What nodes of the kind are called. */
   readonly title: string;
   /** Of this service, which knows them. */
   readonly version: string;
@@ -47,10 +50,6 @@ export interface AboutKind {
 /**
  * Makes the document of a kind. Operations of REST have the server of the node, methods are paths of this
  * service.
- *
- * @param parts what its nodes offer
- * @param about what it is called
- * @param offer what one of them says of itself
  */
 export function documentOfKind(
   { openrpc, openapi }: KindInterface,
@@ -98,9 +97,6 @@ export function documentOfKind(
 /**
  * The part of a kind's interface that a node has: less what it says it lacks, and with the methods that it
  * names alone. Where it names nothing, its software and the version of that decide.
- *
- * @param parts what nodes of the kind offer
- * @param offer what the node says
  */
 export function offered(parts: KindInterface, offer: Offer): KindInterface {
   const { openrpc, openapi } = parts;
@@ -122,7 +118,6 @@ function offeredMethods(part: OpenRpcPart, offer: Offer): OpenRpcPart {
   return { ...part, methods: [...part.methods.filter(isThere), ...others.map(unknownMethod)] };
 }
 
-/** A method of which nothing but the name is known. */
 function unknownMethod(name: string): Method {
   const unknown = {
     name,
@@ -136,21 +131,17 @@ function unknownMethod(name: string): Method {
 function offeredPaths(part: OpenApiPart, offer: Offer): OpenApiPart {
   const { names } = offer;
   const there = names && new Set(names);
-  const paths: Record<string, Json> = {};
-  for (const [path, item] of Object.entries(part.paths)) {
-    if (there && !there.has(path.slice(1))) continue;
+  const paths = mapMembers(part.paths, (item, path) => {
+    if (there && !there.has(path.slice(1))) return undefined;
     const lacking = operationsOf(item)
       .filter(({ operation }) => !there && !isIn(operation, offer))
       .map(({ path }) => path[0]!);
-    const left = Object.fromEntries(
-      Object.entries(item).filter(([key]) => !lacking.includes(key)),
-    );
-    if (operationsOf(left).length > 0) setMember(paths, path, left);
-  }
-  return { ...part, paths };
+    const left = without(objectOf(item), lacking);
+    return operationsOf(left).length > 0 ? left : undefined;
+  });
+  return { ...part, paths: paths as OpenApiPart["paths"] };
 }
 
-/** Tells whether software has an operation with these marks. */
 function isIn(marked: Marked, { software, version }: Offer): boolean {
   const owners = marked["x-software"];
   const isOwn = owners === undefined || listOf(owners).includes(software?.toLowerCase());
@@ -166,20 +157,8 @@ function isSince(marked: Marked, version: string | undefined): boolean {
   return at < 0 || since[at]! < (is[at] ?? 0);
 }
 
-/** The numbers of a version, as in `v1.19.2-rc.1`. */
 function numbersOf(version: string | undefined): number[] | undefined {
   return /\d+(?:\.\d+)*/.exec(version ?? "")?.[0].split(".").map(Number);
-}
-
-/** Reads what a node says that it has; what is something else counts as nothing. */
-export function readOffer(value: unknown): Offer {
-  const { names, before, software, version } = objectOf(value);
-  return {
-    ...Array.isArray(names) && { names: listOf(names).filter((name) => typeof name === "string") },
-    ...typeof before === "string" && { before },
-    ...typeof software === "string" && { software },
-    ...typeof version === "string" && { version },
-  };
 }
 
 /** Reads what a kind's file says of its interface. */
@@ -187,16 +166,10 @@ export function readInterface(value: unknown): KindInterface {
   return isObject(value) ? value as KindInterface : {};
 }
 
-/** The marks of operations. */
 const OF_OPERATIONS = Object.entries(MARKS).filter(([, { on }]) => on === "operation")
   .map(([name]) => name);
 
-/**
- * A node's own description with the marks of its kind, and with no others.
- *
- * @param document with its servers where they are served
- * @param kind the document of its kind, where there is one
- */
+/** A node's own description with the marks of its kind, and with no others. */
 export function withMarks(document: Json, kind: Json | undefined): Json {
   const marked = new Map<string, Json>();
   for (const [path, item] of Object.entries(objectOf(kind?.paths))) {
@@ -221,11 +194,7 @@ export function withMarks(document: Json, kind: Json | undefined): Json {
   return { ...document, paths };
 }
 
-/**
- * A node's own OpenRPC document with the marks of its kind, and with no others.
- *
- * @param kind the document of its kind, where there is one
- */
+/** A node's own OpenRPC document with the marks of its kind, and with no others. */
 export function withMarksOfMethods(openrpc: Json, kind: Json | undefined): Json {
   const known = objectOf(kind?.paths);
   const methods = listOf(openrpc.methods).map((method) => {
@@ -270,12 +239,13 @@ function isLimitedRead(kind: Json, { parameters, "x-access": access }: Json): bo
 function remarked(operation: Json, known: Json = {}): Json {
   const marks = Object.entries(known)
     .filter(([key, value]) => OF_OPERATIONS.includes(key) && value !== undefined);
-  const isSame = marks.length === 0 &&
-    !OF_OPERATIONS.some((mark) => operation[mark] !== undefined);
-  if (isSame) return operation;
-  const bare = Object.entries(operation).filter(([key]) => !OF_OPERATIONS.includes(key));
-  return Object.fromEntries([...bare, ...marks]);
+  const bare = without(operation, OF_OPERATIONS);
+  return marks.length === 0 ? bare : { ...bare, ...Object.fromEntries(marks) };
 }
+
+/** An object without some of its members; the same one where it has none of them. */
+const without = (object: Json, keys: readonly string[]): Json =>
+  mapMembers(object, (member, key) => keys.includes(key) ? undefined : member);
 
 /** A description with the part of its kind, the paths or the methods, of which it says nothing. */
 export function withOtherPart(document: Json, kind: Json): Json {

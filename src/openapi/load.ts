@@ -4,9 +4,8 @@
  * @module
  */
 import { formatJson, parseJson } from "../json/lossless.ts";
-import { isObject, type Json, listOf, textOf } from "../json/values.ts";
-import { decodePercent } from "../percent-decode.ts";
-import { excerpt } from "../untrusted-text.ts";
+import { isObject, type Json, listOf, objectOf, textOf } from "../json/values.ts";
+import { decodePercent, excerpt } from "../untrusted-text.ts";
 import { bundle } from "./bundle.ts";
 import { describedBy } from "./callable-operations.ts";
 import { type Diagnostic, diagnosticOfError, limitDiagnostics, locate } from "./diagnostics.ts";
@@ -14,9 +13,9 @@ import type { Reader } from "./files.ts";
 import {
   type AboutKind,
   documentOfKind,
+  type Offer,
   offered,
   readInterface,
-  readOffer,
   withMarks,
   withMarksOfMethods,
   withOtherPart,
@@ -33,15 +32,10 @@ import { upgradeSwagger } from "./upgrade.ts";
 export interface LoadJob {
   /** The URL of its root; `kind:` where nobody but the kind of the node says what it can do. */
   readonly entry: string;
-  /** What is known of the kind of the node, where that goes into it. */
   readonly kind?: AboutKind | undefined;
-  /** This service's own description, whose operations are added. */
   readonly own: Json;
-  /** Further operations of a host. */
   readonly operations: readonly DescribedOperation[];
-  /** What a host says of the whole. */
   readonly documentOfHost?: DocumentOfHost | undefined;
-  /** What is known of where the node is. */
   readonly where: ServerContext;
   /** Whether calls of the node are forwarded: then its operations are called through this service alone. */
   readonly isForwarding?: boolean | undefined;
@@ -67,9 +61,6 @@ export interface Loaded {
 /**
  * Loads a description: its files, what is wrong with them, one document, its servers, our operations.
  * Never rejects: nobody knows all that a description may hold, so what is thrown on the way is a diagnostic.
- *
- * @param job where it is, and what goes into it
- * @param read reads its files
  */
 export async function load(
   { entry, kind, own, operations, documentOfHost, isForwarding = false, ...job }: LoadJob,
@@ -97,10 +88,9 @@ export async function load(
   }
 }
 
-/** The document of a kind, as far as the node has it. */
 async function loadKind(about: AboutKind, read: Reader): Promise<Json> {
   const parts = readInterface(await readValue(KIND_FILES.interface, read));
-  const offer = readOffer(await readValue(KIND_FILES.offer, read));
+  const offer: Offer = objectOf(await readValue(KIND_FILES.offer, read));
   return documentOfKind(offered(parts, offer), about, offer);
 }
 
@@ -109,7 +99,6 @@ async function readValue(url: string, read: Reader): Promise<unknown> {
   return file && parseJson(new TextDecoder().decode(file.bytes));
 }
 
-/** The document of files, of one piece, with its servers. */
 async function loadFiles(
   { entry, where, isForwarding }: Pick<LoadJob, "entry" | "where" | "isForwarding">,
   known: Json | undefined,
@@ -190,7 +179,6 @@ export function nameOf(entry: string): string {
   return decodePercent(pathname.split("/").at(-1)!) || host;
 }
 
-/** How many servers are named, and how many paths to choose from. */
 const SERVERS_TOLD = 5;
 
 /** The paths to choose from; `undefined` where nobody has to. */
@@ -201,7 +189,6 @@ function undecidedPaths(document: Json, near: ServerContext): string[] | undefin
   return (paths.length > 0 ? paths : [""]).slice(0, SERVERS_TOLD).map((path) => path || "/");
 }
 
-/** The message for servers that do not say which path of theirs is the node's. */
 function undecided({ servers }: Json, [path]: readonly string[], entry: string): string {
   const urls = listOf(servers).filter(isObject)
     .map(({ url }) => excerpt(withoutLogin(textOf(url) ?? ""), 100));

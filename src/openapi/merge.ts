@@ -5,6 +5,8 @@
  * @module
  */
 import {
+  capital,
+  createFreeName,
   isEqual,
   isObject,
   type Json,
@@ -13,7 +15,6 @@ import {
   objectOf,
   setMember,
 } from "../json/values.ts";
-import { capital, createFreeName } from "./names.ts";
 import { operationsOf } from "./operations.ts";
 import { NODE, THIS_SERVICE } from "./server-url.ts";
 import { basePathsOf } from "./servers.ts";
@@ -22,9 +23,7 @@ import { type Place, referencesOf, structureOf } from "./structure.ts";
 /** The parts of an operation that a host describes. */
 export interface DescribedOperation {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** The path as OpenAPI writes it: `/v1/peers/{id}`. */
   path: string;
-  /** The OpenAPI operation object, as JSON values. */
   operation: Readonly<Record<string, unknown>>;
 }
 
@@ -71,11 +70,7 @@ function addHost(
   };
 }
 
-/**
- * Returns this service's own description with what a host says.
- *
- * @param own is left as it is
- */
+/** Returns this service's own description with what a host says. */
 export function withHost(
   own: Json,
   operations: readonly DescribedOperation[],
@@ -104,9 +99,6 @@ const SERVERS = [{ url: THIS_SERVICE, description: "The service that shows this 
  * What the description says of one of the same paths stays.
  *
  * @param own this service's own description, which says nothing that OpenAPI 3.0 has no word for
- * @param node the node's description, which is left as it is
- * @param ofHost further operations of a host, which are added whatever the node's says
- * @param documentOfHost what the host says of the whole
  */
 export function withServiceOperations(
   own: Json,
@@ -161,16 +153,14 @@ export function withServiceOperations(
  * shorter path, and what is left of it goes into its server.
  */
 function withRoom({ servers, paths: all }: Json): Json {
-  const paths: Json = {};
-  for (const [path, item] of Object.entries(objectOf(all))) {
+  const moved = Object.entries(objectOf(all)).map(([path, item]) => {
     const [{ url } = {} as Json] = listOf(objectOf(item).servers ?? servers).map(objectOf);
     const [, base, rest] = /^(\/[^/]+)(\/.+)$/.exec(path) ?? [];
     const isMoved = SHOWN.includes(path) && String(url).startsWith(NODE) &&
       !Object.hasOwn(objectOf(all), rest!);
-    if (isMoved) setMember(paths, rest!, { ...objectOf(item), servers: [{ url: url + base! }] });
-    else setMember(paths, path, item);
-  }
-  return paths;
+    return isMoved ? [rest!, { ...objectOf(item), servers: [{ url: url + base! }] }] : [path, item];
+  });
+  return Object.fromEntries(moved);
 }
 
 /** The components that some values refer to, and those that these refer to. */
@@ -200,8 +190,6 @@ export interface MergedComponents {
 /**
  * Puts components beside others. One whose name stands for something else there gets another.
  *
- * @param theirs by section and name, as OpenAPI has them; left as they are
- * @param added what is put beside them
  * @param wanted the name that one of these is to have, if it is free
  */
 export function mergeComponents(

@@ -6,6 +6,7 @@
  * @module
  */
 import {
+  createFreeName,
   estimateSize,
   isObject,
   type Json,
@@ -15,8 +16,7 @@ import {
   setMember,
   textOf,
 } from "../json/values.ts";
-import { LIMITS } from "./limits.ts";
-import { createFreeName } from "./names.ts";
+import { LIMITS } from "./diagnostics.ts";
 import { followReference } from "./operations.ts";
 import { THIS_SERVICE } from "./server-url.ts";
 import { OPENRPC, type Shape, shapeOfMember } from "./structure.ts";
@@ -30,7 +30,6 @@ export const ONE_METHOD = "x-one-method";
 /** The types of JSON Schema of which a query can say a value. */
 const SCALARS: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean"]);
 
-/** The depth to which a schema is looked into. */
 const DEPTH_MAX = 16;
 
 /** The most that the parameters and the results of all methods may be, what many refer to counted each time. */
@@ -68,7 +67,6 @@ function withPrefixItems(value: Json, shape: Shape): Json {
   };
 }
 
-/** The response to a call that fails. */
 const PROBLEM = {
   description: "What went wrong, as problem details (RFC 9457).",
   content: {
@@ -166,11 +164,7 @@ export function openApiOfMethods(openrpc: unknown): OpenApiOfMethods {
   };
 }
 
-/**
- * Makes an OpenAPI document of an OpenRPC document. Its methods are called at this service.
- *
- * @param openrpc of one piece
- */
+/** Makes an OpenAPI document of an OpenRPC document. Its methods are called at this service. */
 export function upgradeOpenRpc(openrpc: Json): Json {
   return {
     openapi: "3.1.1",
@@ -181,7 +175,6 @@ export function upgradeOpenRpc(openrpc: Json): Json {
   };
 }
 
-/** The parts that an operation is made of. */
 interface Parts {
   readonly document: Json;
   readonly method: Json;
@@ -252,7 +245,6 @@ function operationOf({ document, method, tags }: Parts, operationId: string, ask
   };
 }
 
-/** The parameters of a method as a query. */
 function byQuery({ method, params }: Parts): Json {
   if (params.length === 0) return {};
   const values = valuesOf(objectOf(listOf(method.examples)[0]));
@@ -268,17 +260,13 @@ function byQuery({ method, params }: Parts): Json {
   return { parameters };
 }
 
-/** The parameters of a method as an object. */
 function byBody({ method, params }: Parts): Json {
   if (method.params === undefined) return ANY_PARAMS;
   if (params.length === 0) return {};
-  const properties: Json = {};
-  for (const param of params) {
-    const { schema } = param;
-    const known = schema === false ? { not: {} } : objectOf(schema);
-    const property = { ...known, ...aboutParam(param), ...marksOf(param) };
-    setMember(properties, textOf(param.name) ?? "", property);
-  }
+  const properties = Object.fromEntries(params.map((param) => {
+    const known = param.schema === false ? { not: {} } : objectOf(param.schema);
+    return [textOf(param.name) ?? "", { ...known, ...aboutParam(param), ...marksOf(param) }];
+  }));
   const required = params.filter((param) => param.required === true).map(({ name }) => name);
   const schema = {
     type: "object",
@@ -295,7 +283,6 @@ function byBody({ method, params }: Parts): Json {
   };
 }
 
-/** The members that describe a parameter. */
 function aboutParam(param: Json): Json {
   const description = textOf(param.description ?? param.summary);
   return {
@@ -304,14 +291,10 @@ function aboutParam(param: Json): Json {
   };
 }
 
-/** The values of an example's parameters, by their names. */
 function valuesOf(example: Json): Json {
-  const values: Json = {};
-  for (const param of listOf(example.params).map(objectOf)) {
-    const name = textOf(param.name);
-    if (name !== undefined && "value" in param) setMember(values, name, param.value);
-  }
-  return values;
+  const params = listOf(example.params).map(objectOf)
+    .filter(({ name, value }) => textOf(name) !== undefined && value !== undefined);
+  return Object.fromEntries(params.map(({ name, value }) => [textOf(name)!, value]));
 }
 
 /** A part of each example of a method, by the examples' names; `undefined` where there is none. */
@@ -327,7 +310,6 @@ function examplesOf(method: Json, partOf: (example: Json) => unknown): Json | un
 const marksOf = (object: Json): Json =>
   taken(object, ...Object.keys(object).filter((key) => key.startsWith("x-")));
 
-/** Some members of an object, where they are there. */
 function taken(object: Json, ...keys: readonly string[]): Json {
   return Object.fromEntries(
     keys.filter((key) => object[key] !== undefined).map((key) => [key, object[key]]),

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { resolveFragment } from "../json/pointer.ts";
 import {
   isObject,
   type Json,
@@ -11,14 +10,13 @@ import {
   mapMembers,
   objectOf,
   type Path,
+  resolveFragment,
   setMember,
 } from "../json/values.ts";
 import { quote, shorten } from "../untrusted-text.ts";
-import type { Diagnostics } from "./diagnostics.ts";
-import { LIMITS } from "./limits.ts";
+import { type Diagnostics, LIMITS } from "./diagnostics.ts";
 import { METHODS } from "./tables.ts";
 
-/** How many references are followed in a row. */
 const ROW_MAX = 16;
 
 /**
@@ -79,8 +77,6 @@ export function mapOperations(item: Json, change: (located: LocatedOperation) =>
  * Checks operations beside one another: operationIds that stand twice, parameters that do not go with their path, and
  * more than an operation may inherit.
  *
- * @param document of one piece; stays as it is
- * @param diagnostics what is wrong is added, with its path
  * @returns the document within its limits, in which an operationId means one operation, as settings name it by that
  */
 export function checkOperations(document: Json, diagnostics: Diagnostics): Json {
@@ -206,7 +202,6 @@ function checkParameters(
   }
 }
 
-/** The length of a name in messages, in characters. */
 const NAME_MAX = 200;
 
 const nameOf = (name: unknown): string => quote(shorten(String(name), NAME_MAX));

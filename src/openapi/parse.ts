@@ -8,8 +8,17 @@ import { readNumber } from "../json/lossless.ts";
 import { JsonDepthError, JsonScanner, JsonSyntaxError } from "../json/scan.ts";
 import { type Json, type Path, setMember } from "../json/values.ts";
 import { excerpt } from "../untrusted-text.ts";
-import { createDiagnostics, type Diagnostics } from "./diagnostics.ts";
-import { DUPLICATE_KEY, formatSize, LARGE_NUMBER, LIMITS, TOO_MANY_NODES } from "./limits.ts";
+import {
+  createDiagnostics,
+  type Diagnostics,
+  DUPLICATE_KEY,
+  formatSize,
+  LARGE_NUMBER,
+  LIMITS,
+  type Offsets,
+  offsetsIn,
+  TOO_MANY_NODES,
+} from "./diagnostics.ts";
 import { parseYaml } from "./yaml.ts";
 
 /** A file that has been parsed. What aliases of YAML stand for is shared: change copies only. */
@@ -28,17 +37,14 @@ export interface Source {
   readonly offsetsOf: (paths: readonly Path[]) => readonly number[];
 }
 
-/** The content of a file. */
 interface TextFile {
   readonly bytes: Bytes;
-  /** Whether it says of itself that it is JSON, by its name or its media type. */
   readonly isJson: boolean;
 }
 
 /**
  * Parses a file. Never throws: what is thrown on the way is a diagnostic.
  *
- * @param name what the file is called in diagnostics
  * @param file JSON or YAML in UTF-8, with or without a byte order mark
  */
 export function parse(name: string, file: TextFile): Source {
@@ -110,12 +116,14 @@ function parseJson(
   };
   const scanner = new JsonScanner(text, LIMITS.depth);
   const root: Json = {};
-  const open: (Json | unknown[])[] = [root];
+  const offsets: Offsets = new Map();
+  /** The objects and lists around the place, with where the members of each stand. */
+  const open: [Json | unknown[], Map<string, number>][] = [[root, new Map()]];
   let key = "";
   try {
     for (let nodes = 0; scanner.next();) {
       const { kind, start } = scanner;
-      const parent = open.at(-1)!;
+      const [parent, places] = open.at(-1)!;
       if (kind === "key") {
         key = scanner.string;
         if (Object.hasOwn(parent, key)) diagnostics.add("note", DUPLICATE_KEY, () => start);
@@ -123,6 +131,7 @@ function parseJson(
       }
       if (kind === "}" || kind === "]") {
         open.pop();
+        offsets.set(parent, Object.keys(parent).map((key) => places.get(key)!));
         continue;
       }
       if (++nodes > LIMITS.nodes) return fail(start, TOO_MANY_NODES);
@@ -130,17 +139,19 @@ function parseJson(
       if (kind === "number" && typeof value === "string") {
         diagnostics.add("note", LARGE_NUMBER, () => start);
       }
-      if (Array.isArray(parent)) parent.push(value);
-      else setMember(parent, key, value);
-      if (kind === "{" || kind === "[") open.push(value as Json | unknown[]);
+      if (Array.isArray(parent)) key = String(parent.length);
+      places.set(key, start);
+      setMember(parent as Json, key, value);
+      if (kind === "{" || kind === "[") open.push([value as Json | unknown[], new Map()]);
     }
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
     const isOther = !(error instanceof JsonDepthError);
     return fail(error.offset, `is not JSON: ${error.message}`, isOther);
   }
-  const offsetsOf = (paths: readonly Path[]) => offsetsIn(text, paths);
-  return { value: root[""], diagnostics, isOther: false, offsetsOf };
+  const value = root[""];
+  const offsetsOf = (paths: readonly Path[]) => offsetsIn(value, offsets, paths);
+  return { value, diagnostics, isOther: false, offsetsOf };
 }
 
 function valueOf(scanner: JsonScanner): unknown {
@@ -148,43 +159,4 @@ function valueOf(scanner: JsonScanner): unknown {
   if (kind === "{") return {};
   if (kind === "[") return [];
   return kind === "number" ? readNumber(scanner.raw) : JSON.parse(scanner.raw);
-}
-
-/** Places that are looked for within a value: the paths that lead to it, and its members. */
-interface Wanted {
-  readonly paths: number[];
-  readonly members: Map<string, Wanted>;
-}
-
-/** Finds the values at some paths, all in one pass; of one that is not there, what is nearest. */
-function offsetsIn(text: string, paths: readonly Path[]): number[] {
-  const offsets = paths.map(() => 0);
-  const root: Wanted = { paths: [], members: new Map() };
-  paths.forEach((path, index) => {
-    let wanted = root;
-    for (const key of path) {
-      const next: Wanted = wanted.members.get(key) ?? { paths: [], members: new Map() };
-      wanted.members.set(key, next);
-      next.paths.push(index);
-      wanted = next;
-    }
-  });
-  /** The objects and lists around the place. */
-  const around: { wanted: Wanted | undefined; isList: boolean; index: number }[] = [];
-  const scanner = new JsonScanner(text);
-  let wanted: Wanted | undefined = root;
-  while (scanner.next()) {
-    const { kind, start } = scanner;
-    if (kind === "}" || kind === "]") {
-      around.pop();
-      continue;
-    }
-    const parent = around.at(-1);
-    if (kind === "key") wanted = parent?.wanted?.members.get(scanner.string);
-    else if (parent?.isList) wanted = parent.wanted?.members.get(String(parent.index++));
-    // A value comes after its key, and its place is the one that counts.
-    for (const index of wanted?.paths ?? []) offsets[index] = start;
-    if (kind === "{" || kind === "[") around.push({ wanted, isList: kind === "[", index: 0 });
-  }
-  return offsets;
 }

@@ -3,16 +3,20 @@
  *
  * @module
  */
-import { parseFragment, valueAt } from "../json/pointer.ts";
-import { isObject, type Json, objectOf, type Path } from "../json/values.ts";
+import {
+  isObject,
+  type Json,
+  objectOf,
+  parseFragment,
+  type Path,
+  valueAt,
+} from "../json/values.ts";
 import { quote, shorten } from "../untrusted-text.ts";
-import type { Severity } from "./diagnostics.ts";
+import { formatCount, LIMITS, type Severity } from "./diagnostics.ts";
 import { createLoader, type Loader, type Member, type Reader } from "./files.ts";
-import { formatCount, LIMITS } from "./limits.ts";
 import { withoutLogin } from "./server-url.ts";
 import {
   isReference,
-  nameOfShape,
   pathOf,
   pathOfReference,
   type Place,
@@ -21,14 +25,13 @@ import {
   referenceAt,
   type Seen,
   type Shape,
-  shapeAt,
   siblingsOf,
   splitReference,
   type Structure,
   structureOf,
   walk,
 } from "./structure.ts";
-import { type MemberDiagnostics, refuse, validate } from "./validate.ts";
+import { explainTarget, type MemberDiagnostics, validate } from "./validate.ts";
 
 /** A value in a file, with its shape. */
 export interface Target {
@@ -48,7 +51,6 @@ export interface Link {
   target?: Target;
   /** The value that it names in the end: a component of the root, or what is no reference itself. */
   end?: Target | undefined;
-  /** Whether it leads to nothing in the end. */
   isBroken?: boolean;
 }
 
@@ -67,7 +69,6 @@ export interface Files extends Pick<Loader, "members"> {
   readonly links: readonly Link[];
   /** The files that examples name, by the example. */
   readonly examples: ReadonlyMap<unknown, ExampleFile>;
-  /** Gives the diagnostics of the members of a value. */
   diagnosticsOf(value: unknown, shape: Shape): MemberDiagnostics;
   /** Gives the link of a reference by its value, or by the object and the key that it is a member of. */
   linkOf(holder: unknown, shape: Shape, key?: string): Link | undefined;
@@ -78,9 +79,6 @@ const NONE: MemberDiagnostics = new Map();
 /**
  * Reads a description and what it refers to. What cannot be read is a diagnostic of the file that refers
  * to it, or of the root itself. Only what is referred to is looked at, as what the reference expects.
- *
- * @param entry where the root is
- * @param read reads a file
  */
 export async function resolve(entry: URL, read: Reader): Promise<Files> {
   const loader = createLoader(entry, read);
@@ -102,8 +100,9 @@ export async function resolve(entry: URL, read: Reader): Promise<Files> {
   const leadTo = (link: Link, member: Member, path: Path | undefined) => {
     const target = path &&
       { member, path, value: valueAt(member.value, path), shape: link.reference.expected };
-    const failure = fail(member, target, structure);
-    if (failure !== undefined) return report(link, failure);
+    const failure = explainTarget(member.value, target, structure);
+    // Of a file that cannot be understood, its own diagnostic is enough.
+    if (failure !== undefined) return report(link, member.value === undefined ? "" : failure);
     link.target = target!;
     queue.push(target!);
   };
@@ -178,27 +177,6 @@ function hold(held: Map<unknown, Map<string, Link>>, link: Link): void {
   const holder = isPlain ? value : parent!.value;
   const links = held.get(holder) ?? new Map<string, Link>();
   held.set(holder, links.set(isPlain ? shape : shape + key, link));
-}
-
-/** Gives the reason why something is not what a reference must lead to, as the end of a sentence; nothing if it is. */
-function fail(
-  member: Member,
-  target: Target | undefined,
-  structure: Structure,
-): string | undefined {
-  // Of a file that cannot be understood, its own diagnostic is enough.
-  if (target?.value === undefined) return member.value === undefined ? "" : "leads nowhere";
-  const { value, path, shape } = target;
-  const isDocument = isObject(member.value) &&
-    ("openapi" in member.value || "swagger" in member.value);
-  const found = isDocument ? shapeAt(structureOf(member.value), path) : undefined;
-  if (found !== undefined && found !== shape) {
-    return `leads to a ${nameOfShape(found)} where a ${nameOfShape(shape)} belongs`;
-  }
-  const refusal = refuse(structure, shape, value);
-  if (refusal === undefined) return undefined;
-  const reason = refusal.startsWith("needs") ? `: it ${refusal}` : "";
-  return `leads to something that is no ${nameOfShape(shape)}${reason}`;
 }
 
 /** Adds a diagnostic of a reference to those of its file. */

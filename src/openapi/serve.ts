@@ -34,13 +34,7 @@ export async function documentOf({ json }: Forms): Promise<Json> {
   return JSON.parse(new TextDecoder().decode(await identityOf(json))) as Json;
 }
 
-/**
- * Prepares both forms of the service's own description, from what the build step made of it.
- *
- * @param forms the document as JSON, and as YAML as it was written
- * @param operations further operations; with them both forms are made anew
- * @param ofHost what a host says of the whole
- */
+/** Prepares both forms of the service's own description, from what the build step made of it. */
 export async function prepareOwn(
   forms: Forms,
   operations: readonly DescribedOperation[],

@@ -13,7 +13,7 @@ import {
   objectOf,
   textOf,
 } from "../json/values.ts";
-import { LIMITS } from "./limits.ts";
+import { LIMITS } from "./diagnostics.ts";
 
 /** Stands for this service, whose address is not known here. */
 const HERE = "http://here.invalid";
@@ -161,15 +161,14 @@ export function withoutLoginOf(server: Json): Json {
 
 /** A variable without a user and a password in what it may stand for: a URL, or else a host. */
 function withoutLoginIn(variable: unknown, isHost: boolean): unknown {
-  if (!isObject(variable)) return variable;
   const strip = (text: unknown): unknown => {
     if (Array.isArray(text)) return text.map(strip);
     if (typeof text !== "string") return text;
     return isHost ? withoutLogin(`//${text}`).slice(2) : withoutLogin(text);
   };
-  const changed = { ...variable };
-  for (const key of ["default", "enum"]) {
-    if (Object.hasOwn(variable, key)) changed[key] = strip(variable[key]);
-  }
-  return changed;
+  if (!isObject(variable)) return variable;
+  return mapMembers(
+    variable,
+    (member, key) => /^(?:default|enum)$/.test(key) ? strip(member) : member,
+  );
 }

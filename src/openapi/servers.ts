@@ -6,7 +6,6 @@
 import { keep, type KeptContent } from "../http/content-coding.ts";
 import { byteLengthOf, type Bytes, joinBytes } from "../bytes.ts";
 import { formatJson } from "../json/lossless.ts";
-import { valueAt } from "../json/pointer.ts";
 import {
   isEqual,
   isObject,
@@ -17,8 +16,7 @@ import {
   type Path,
   textOf,
 } from "../json/values.ts";
-import type { Diagnostics } from "./diagnostics.ts";
-import { LIMITS } from "./limits.ts";
+import { type Diagnostics, LIMITS } from "./diagnostics.ts";
 import { mapOperations, operationsOf } from "./operations.ts";
 import {
   absolute,
@@ -61,7 +59,6 @@ export interface ServerContext {
  * A description of which every server leads to the node, or to this service where nobody knows where the
  * node is. What all operations have in common is said once, as most generators read nothing else.
  *
- * @param document is left as it is
  * @param isForwarding whether what is called through this service is called there alone
  */
 export function withServers(
@@ -98,7 +95,6 @@ function withSameServers(placed: Json, { servers }: Json, url: string): Json {
   );
 }
 
-/** A description whose operations at the node are called through this service. */
 function throughThisService(
   document: Json,
   { node, itself }: ServerContext,
@@ -189,7 +185,6 @@ function nearServers(
   return uniqueByUrl(mapped);
 }
 
-/** The first server of each URL. */
 function uniqueByUrl(servers: readonly Json[]): readonly Json[] {
   const seen = new Set<unknown>();
   return servers.filter(({ url }) => !seen.has(url) && seen.add(url) !== undefined);
@@ -211,7 +206,7 @@ function withCommonServers(document: Json): Json {
       same.add(servers);
     }
   }
-  if (common === undefined || [...serversOf(document)].length < 2) return document;
+  if (common === undefined || serversOf(document).length < 2) return document;
   return { ...mapServers(document, () => undefined), servers: common };
 }
 
@@ -230,21 +225,13 @@ interface Servers {
 }
 
 /** Lists the servers of a description, those of the whole first. */
-export function* serversOf(document: Json): Generator<Servers> {
-  const read = (path: Path, holder: Json): Servers[] =>
-    Array.isArray(holder.servers)
-      ? [{ path: [...path, "servers"], servers: holder.servers.filter(isObject) }]
-      : [];
-  yield* read([], document);
-  for (const path of [["paths"], ["components", "pathItems"]]) {
-    for (const [name, value] of Object.entries(objectOf(valueAt(document, path)))) {
-      const item = objectOf(value);
-      yield* read([...path, name], item);
-      for (const { path: place, operation } of operationsOf(item)) {
-        yield* read([...path, name, ...place], operation);
-      }
-    }
-  }
+export function serversOf(document: Json): Servers[] {
+  const all: Servers[] = [];
+  mapServers(document, (servers, path) => {
+    all.push({ path: [...path, "servers"], servers });
+    return servers;
+  });
+  return all;
 }
 
 /**
@@ -252,32 +239,31 @@ export function* serversOf(document: Json): Generator<Servers> {
  *
  * @param change gives the servers in place of some; `undefined` takes the list away
  */
-export function mapServers(
+function mapServers(
   document: Json,
-  change: (servers: readonly Json[]) => readonly Json[] | undefined,
+  change: (servers: readonly Json[], path: Path) => readonly Json[] | undefined,
 ): Json {
-  const inHolder = (holder: Json): Json => {
+  const inHolder = (holder: Json, path: Path): Json => {
     if (!Array.isArray(holder.servers)) return holder;
     const { servers, ...others } = holder;
-    const changed = change(servers.filter(isObject));
+    const changed = change(servers.filter(isObject), path);
     if (changed === undefined) return others;
     const isSame = changed.length === servers.length && changed.every((it, i) => it === servers[i]);
     return isSame ? holder : { ...holder, servers: changed };
   };
-  const inItems = (items: unknown) =>
-    isObject(items)
-      ? mapMembers(
-        items,
-        (item) =>
-          isObject(item)
-            ? mapOperations(inHolder(item), ({ operation }) => inHolder(operation))
-            : item,
-      )
-      : items;
-  return mapMembers(inHolder(document), (member, key) => {
-    if (key === "paths") return inItems(member);
+  const inItems = (items: unknown, path: Path) =>
+    !isObject(items) ? items : mapMembers(items, (item, name) => {
+      if (!isObject(item)) return item;
+      return mapOperations(
+        inHolder(item, [...path, name]),
+        ({ operation, path: keys }) => inHolder(operation, [...path, name, ...keys]),
+      );
+    });
+  return mapMembers(inHolder(document, []), (member, key) => {
+    if (key === "paths") return inItems(member, [key]);
     if (key !== "components" || !isObject(member)) return member;
-    return mapMembers(member, (section, name) => name === "pathItems" ? inItems(section) : section);
+    const { pathItems } = member;
+    return pathItems ? { ...member, pathItems: inItems(pathItems, [key, "pathItems"]) } : member;
   });
 }
 

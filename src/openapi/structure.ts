@@ -30,13 +30,10 @@ export interface Rule {
   readonly shape: Shape | undefined;
   /** Whether the object is nothing without it, or not complete. */
   readonly needed?: "required" | "expected" | undefined;
-  /** Whether it may be `true` or `false` as well. */
   readonly isSwitch?: boolean;
-  /** Whether it may be a list as well. */
   readonly isList?: boolean;
 }
 
-/** The members of each kind. */
 type Kinds = Readonly<Record<string, ReadonlyMap<string, Rule>>>;
 
 /** The structure of documents of one version. */
@@ -54,28 +51,6 @@ export interface Structure {
   readonly hasSiblings: boolean;
 }
 
-const SWAGGER_SECTIONS = {
-  schema: ["definitions"],
-  parameter: ["parameters"],
-  response: ["responses"],
-  securityScheme: ["securityDefinitions"],
-};
-
-const SECTIONS_3_0 = {
-  schema: ["components", "schemas"],
-  response: ["components", "responses"],
-  parameter: ["components", "parameters"],
-  example: ["components", "examples"],
-  requestBody: ["components", "requestBodies"],
-  header: ["components", "headers"],
-  securityScheme: ["components", "securitySchemes"],
-  link: ["components", "links"],
-  callback: ["components", "callbacks"],
-};
-const SECTIONS_3_1 = { ...SECTIONS_3_0, pathItem: ["components", "pathItems"] };
-const SECTIONS_3_2 = { ...SECTIONS_3_1, mediaType: ["components", "mediaTypes"] };
-
-/** The rows of a table, each with its rules. */
 function compile(rows: Rows): Kinds {
   const isKind = (type: string) =>
     Object.hasOwn(rows, type.replaceAll(/[{}[\]]/g, "")) || Object.hasOwn(NAMING, nameIn(type));
@@ -102,14 +77,20 @@ const nameIn = (shape: Shape): string => shape.startsWith("{") ? shape.slice(1, 
 
 /** By the beginning of what `swagger` or `openapi` says. */
 const VERSIONS: readonly (readonly [RegExp, Structure])[] = [
-  [/^2/, version("Swagger 2.0", SWAGGER, SWAGGER_SECTIONS)],
-  [/^3(?:\.0|$)/, version("OpenAPI 3.0", OPENAPI_3_0, SECTIONS_3_0)],
-  [/^3\.1/, version("OpenAPI 3.1", OPENAPI_3_1, SECTIONS_3_1)],
-  [/^/, version("OpenAPI 3.2", OPENAPI_3_2, SECTIONS_3_2)],
+  [/^2/, version("Swagger 2.0", SWAGGER)],
+  [/^3(?:\.0|$)/, version("OpenAPI 3.0", OPENAPI_3_0)],
+  [/^3\.1/, version("OpenAPI 3.1", OPENAPI_3_1)],
+  [/^/, version("OpenAPI 3.2", OPENAPI_3_2)],
 ];
 
-function version(name: string, rows: Rows, sections: Structure["sections"]): Structure {
+function version(name: string, rows: Rows): Structure {
   const kinds = compile(rows);
+  // Swagger 2.0 has them at its top.
+  const holders = Object.entries(rows.components ?? rows.document!);
+  const sections = Object.fromEntries(
+    holders.filter(([, type]) => type.startsWith("{"))
+      .map(([key, type]) => [nameIn(type), rows.components ? ["components", key] : [key]]),
+  );
   const shapes: Record<string, Map<string, Shape>> = {};
   for (const [kind, members] of Object.entries(kinds)) {
     const [base] = kind.split(":") as [string];
@@ -133,10 +114,7 @@ export const KEYWORDS: ReadonlySet<string> = new Set(
 );
 
 /** The structure of an OpenRPC 1.3 document. */
-export const OPENRPC: Structure = version("OpenRPC 1.3", OPENRPC_1_3, {
-  schema: ["components", "schemas"],
-  contentDescriptor: ["components", "contentDescriptors"],
-});
+export const OPENRPC: Structure = version("OpenRPC 1.3", OPENRPC_1_3);
 
 /** The structure of a document, by the version that it says it is of. */
 export function structureOf(document: unknown): Structure {
@@ -267,9 +245,7 @@ export interface Reference {
   /** What holds the `$ref`, or the string itself where something is named without one. */
   readonly place: Place;
   readonly ref: string;
-  /** What it must lead to. */
   readonly expected: Shape;
-  /** Whether it is a `$ref`. */
   readonly isPlain: boolean;
 }
 

@@ -74,7 +74,6 @@ export const METHODS: readonly string[] = [...COMMON_METHODS, "trace", "query"];
 
 const OPERATIONS = Object.fromEntries(COMMON_METHODS.map((method) => [method, "operation"]));
 
-/** The rows that are the same in all versions. */
 const COMMON: Rows = {
   info: {
     title: "string*",
@@ -196,6 +195,25 @@ const HEADER = {
   allowEmptyValue: "boolean",
   ...CONTENT,
 };
+/** What an operation and a whole document have in all versions. */
+const OPERATION = {
+  tags: "string[]",
+  summary: "string",
+  description: "string",
+  externalDocs: "externalDocs",
+  operationId: "string",
+  parameters: "parameter[]",
+  responses: "responses*",
+  deprecated: "boolean",
+  security: "securityRequirement[]",
+};
+const DOCUMENT = {
+  info: "info*",
+  paths: "paths*",
+  security: "securityRequirement[]",
+  tags: "tag[]",
+  externalDocs: "externalDocs",
+};
 const FLOW = { refreshUrl: "url", scopes: "{string}*" };
 
 /** OpenAPI 3.0, and what those after it have as well. */
@@ -203,13 +221,9 @@ export const OPENAPI_3_0: Rows = {
   ...COMMON,
   document: {
     openapi: "version",
-    info: "info*",
+    ...DOCUMENT,
     servers: "server[]",
-    paths: "paths*",
     components: "components",
-    security: "securityRequirement[]",
-    tags: "tag[]",
-    externalDocs: "externalDocs",
   },
   server: { url: "url!", description: "string", variables: "{serverVariable}" },
   serverVariable: { default: "string*", enum: "texts", description: "string" },
@@ -233,17 +247,9 @@ export const OPENAPI_3_0: Rows = {
     parameters: "parameter[]",
   },
   operation: {
-    tags: "string[]",
-    summary: "string",
-    description: "string",
-    externalDocs: "externalDocs",
-    operationId: "string",
-    parameters: "parameter[]",
+    ...OPERATION,
     requestBody: "requestBody",
-    responses: "responses*",
     callbacks: "{callback}",
-    deprecated: "boolean",
-    security: "securityRequirement[]",
     servers: "server[]",
   },
   parameter: { name: "string!", in: "place!", ...HEADER },
@@ -386,35 +392,23 @@ export const SWAGGER: Rows = {
   ...COMMON,
   document: {
     swagger: "any",
-    info: "info*",
+    ...DOCUMENT,
     host: "host",
     basePath: "string",
     schemes: "string[]",
     consumes: "string[]",
     produces: "string[]",
-    paths: "paths*",
     definitions: "{schema}",
     parameters: "{parameter}",
     responses: "{response}",
     securityDefinitions: "{securityScheme}",
-    security: "securityRequirement[]",
-    tags: "tag[]",
-    externalDocs: "externalDocs",
   },
   pathItem: { ...OPERATIONS, parameters: "parameter[]" },
   operation: {
-    tags: "string[]",
-    summary: "string",
-    description: "string",
-    externalDocs: "externalDocs",
-    operationId: "string",
+    ...OPERATION,
     consumes: "string[]",
     produces: "string[]",
-    parameters: "parameter[]",
-    responses: "responses*",
     schemes: "string[]",
-    deprecated: "boolean",
-    security: "securityRequirement[]",
   },
   parameter: {
     ...SIMPLE,
@@ -445,7 +439,6 @@ export const SWAGGER: Rows = {
   schema: { ...SCHEMA_3_0, type: "typesOfSwagger", discriminator: "string" },
 };
 
-/** Rows with further members. */
 function extend(rows: Rows, more: Rows): Rows {
   const extended: Record<string, Readonly<Record<string, string>>> = { ...rows };
   for (const [kind, members] of Object.entries(more)) {

@@ -6,7 +6,6 @@
  */
 import { parsePathTemplate, type PathTemplate } from "../http/path-template.ts";
 
-/** What is looked at of an operation. */
 interface Operation {
   readonly name: string;
   readonly isMethod: boolean;

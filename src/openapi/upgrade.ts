@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { LIMITS } from "./limits.ts";
+import { LIMITS } from "./diagnostics.ts";
 import {
   estimateSize,
   isObject,
@@ -17,7 +17,6 @@ import { followReference } from "./operations.ts";
 import { type Shape, shapeOfMember, structureOf } from "./structure.ts";
 import { COMMON_METHODS, OPENAPI_3_0, SWAGGER } from "./tables.ts";
 
-/** The most that a document may grow by. */
 const GROWTH_MAX = LIMITS.nodes;
 
 const mostOf = (document: Json) => 2 * estimateSize(document) + GROWTH_MAX;
@@ -76,7 +75,6 @@ const FORMS = ["multipart/form-data", "application/x-www-form-urlencoded"];
 /**
  * Makes OpenAPI 3.0 of a document.
  *
- * @param document Swagger 2.0, which stays as it is
  * @throws {RangeError} if what is made of it would be many times as large
  */
 export function upgradeSwagger(document: Json): Json {
@@ -129,9 +127,7 @@ function createContext(document: Json) {
   const contentOf = (types: readonly string[], mediaType: Json): Json => {
     made += types.length;
     if (made > most) throw new RangeError(TOO_LARGE);
-    const content: Json = {};
-    for (const type of types) setMember(content, type, mediaType);
-    return content;
+    return Object.fromEntries(types.map((type) => [type, mediaType]));
   };
   const isBody = (value: unknown) => /^(?:body|formData)$/.test(String(resolve(value).in));
 
@@ -143,14 +139,11 @@ function createContext(document: Json) {
     const schema = value as Json;
     if (shape.startsWith("{")) return mapMembers(schema, (member) => upgradeSchema(member));
     if (typeof schema.$ref === "string") return { $ref: redirect(schema.$ref) };
-    const upgraded: Json = {};
-    for (const [key, member] of Object.entries(keep(schema, KEPT.schema))) {
+    const upgradeMember = (member: unknown, key: string) => {
       const inner = shapeOfMember(structure, "schema", key);
-      if (key !== "x-nullable") {
-        const isSchema = inner !== undefined && /schema/.test(inner);
-        setMember(upgraded, key, isSchema ? upgradeSchema(member, inner) : member);
-      }
-    }
+      return inner !== undefined && /schema/.test(inner) ? upgradeSchema(member, inner) : member;
+    };
+    const { "x-nullable": _, ...upgraded } = mapMembers(keep(schema, KEPT.schema), upgradeMember);
     const types = listOf(schema.type);
     if (schema["x-nullable"] === true || types.includes("null")) upgraded.nullable = true;
     if (types.length > 0) {
@@ -299,13 +292,8 @@ function upgradeScheme(scheme: Json): Json {
 
 /** The members of some names, and extensions. */
 function keep(value: Json, names: readonly string[], hasExtensions = true): Json {
-  const kept: Json = {};
-  for (const key of Object.keys(value)) {
-    if (names.includes(key) || (hasExtensions && key.startsWith("x-"))) {
-      setMember(kept, key, value[key]);
-    }
-  }
-  return kept;
+  const isKept = (key: string) => names.includes(key) || (hasExtensions && key.startsWith("x-"));
+  return { ...mapMembers(value, (member, key) => isKept(key) ? member : undefined) };
 }
 
 function mediaTypes(value: unknown): string[] {

@@ -4,12 +4,18 @@
  *
  * @module
  */
-import { parseFragment, valueAt } from "../json/pointer.ts";
-import { isEqual, isObject, type Json, objectOf, type Path } from "../json/values.ts";
+import {
+  isEqual,
+  isObject,
+  type Json,
+  objectOf,
+  parseFragment,
+  type Path,
+  valueAt,
+} from "../json/values.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import { quote, shorten } from "../untrusted-text.ts";
 import { createDiagnostics, type DiagnosticAt, type Severity } from "./diagnostics.ts";
-import { withArticle } from "./names.ts";
 import { checkOperations } from "./operations.ts";
 import { withoutLogin, withoutLoginOf } from "./server-url.ts";
 import {
@@ -174,7 +180,6 @@ export function validate(structure: Structure, shape: Shape, value: unknown): Me
   return found;
 }
 
-/** The rule for all members of a list or a map. */
 function innerRuleOf(shape: Shape): Rule | undefined {
   const inner = shape.endsWith("[]")
     ? shape.slice(0, -2)
@@ -228,7 +233,6 @@ function validateMember(
 const versionFor = (value: unknown): string =>
   ({ "3.1": "3.1.2", "3.2": "3.2.0" })[String(value).slice(0, 3)] ?? "3.0.4";
 
-/** A URL without a user and a password; anything else as it is. */
 function withoutLoginIn(type: string, text: string): string {
   if (type === "url") return withoutLogin(text);
   return type === "host" ? withoutLogin(`//${text}`).slice(2) : text;
@@ -266,16 +270,13 @@ function unknownMember(
   return { severity: "note", message, isOmitted };
 }
 
-/** A key in a message. */
 const nameOf = (key: string): string => quote(shorten(key, 80));
 
 /**
  * Validates a part of an OpenAPI or OpenRPC document that is no file of its own, such as what the file of a kind has.
  * Its references lead into itself.
  *
- * @param part may have any form
  * @param version says of which it is a part: `{ openapi: "3.1.1" }`, `{ openrpc: "1.3.2" }`
- * @returns what is wrong, each with the path of its first place
  */
 export function validatePart(part: Json, version: Json): DiagnosticAt<Path>[] {
   const document = { info: { title: "", version: "" }, ...version, ...part };
@@ -289,9 +290,16 @@ export function validatePart(part: Json, version: Json): DiagnosticAt<Path>[] {
     }
     const reference = referenceAt(place);
     if (!reference) continue;
-    const failure = explainReference(document, reference.ref, reference.expected, structure);
+    const { ref, expected: shape } = reference;
+    const path = ref.startsWith("#") ? parseFragment(ref.slice(1)) : undefined;
+    const target = path && { path, shape, value: valueAt(document, path) };
+    const failure = path
+      ? explainTarget(document, target, structure)
+      : "leads elsewhere than to #/components/…";
     if (failure === undefined) continue;
-    const message = `the reference to ${quote(shorten(reference.ref, REF_MAX))} leads ${failure}`;
+    const names = Object.keys(objectOf(valueAt(document, path?.slice(0, -1) ?? [])));
+    const meant = path && !target?.value ? didYouMean(nearest(path.at(-1) ?? "", names)) : "";
+    const message = `the reference to ${quote(shorten(ref, REF_MAX))} ${failure}${meant}`;
     diagnostics.add("error", message, () => pathOfReference(reference));
   }
   checkOperations(document, diagnostics);
@@ -299,20 +307,23 @@ export function validatePart(part: Json, version: Json): DiagnosticAt<Path>[] {
 }
 
 /** Explains where a reference leads; `undefined` where it leads to what belongs there. */
-function explainReference(
-  document: Json,
-  ref: string,
-  expected: Shape,
+/** Explains where a reference leads, to something else than belongs there; `undefined` where it leads to that. */
+export function explainTarget(
+  root: unknown,
+  target: { readonly path: Path; readonly value: unknown; readonly shape: Shape } | undefined,
   structure: Structure,
 ): string | undefined {
-  const path = ref.startsWith("#") ? parseFragment(ref.slice(1)) : undefined;
-  if (!path) return "elsewhere than to #/components/…";
-  if (valueAt(document, path) === undefined) {
-    const names = Object.keys(objectOf(valueAt(document, path.slice(0, -1))));
-    return `nowhere${didYouMean(nearest(path.at(-1) ?? "", names))}`;
+  if (target?.value === undefined) return "leads nowhere";
+  const { value, path, shape } = target;
+  const isDocument = ["openapi", "swagger", "openrpc"].some((key) => key in objectOf(root));
+  const found = isDocument ? shapeAt(structureOf(root), path) : undefined;
+  if (found !== undefined && found !== shape) {
+    return `leads to a ${nameOfShape(found)} where a ${nameOfShape(shape)} belongs`;
   }
-  const found = shapeAt(structure, path);
-  if (found === expected) return undefined;
-  const what = found === undefined ? "data" : `a ${nameOfShape(found)}`;
-  return `to ${what} where a ${nameOfShape(expected)} belongs`;
+  const refusal = refuse(structure, shape, value);
+  if (refusal === undefined) return undefined;
+  const reason = refusal.startsWith("needs") ? `: it ${refusal}` : "";
+  return `leads to something that is no ${nameOfShape(shape)}${reason}`;
 }
+
+const withArticle = (noun: string): string => `${/^[aeiou]/.test(noun) ? "an" : "a"} ${noun}`;

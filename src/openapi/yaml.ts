@@ -20,15 +20,17 @@ import {
 } from "yaml";
 import { exact } from "../json/lossless.ts";
 import { type Json, type Path, setMember } from "../json/values.ts";
-import type { Diagnostics } from "./diagnostics.ts";
 import {
+  type Diagnostics,
   DUPLICATE_KEY,
   formatCount,
   formatSize,
   LARGE_NUMBER,
   LIMITS,
+  type Offsets,
+  offsetsIn,
   TOO_MANY_NODES,
-} from "./limits.ts";
+} from "./diagnostics.ts";
 
 /** The core schema, whatever a directive says; the checks that are quadratic are done here. */
 const OPTIONS = {
@@ -49,7 +51,6 @@ class YamlError extends Error {
   }
 }
 
-/** A parsed text, and what finds the offsets of paths in it. */
 interface Parsed {
   readonly value: unknown;
   readonly offsetsOf: (paths: readonly Path[]) => number[];
@@ -87,7 +88,6 @@ function countLines(text: string): void {
  * Makes the nodes. This is what `parseDocument` does, but for the limits: it recurses as deep as the text
  * is nested, and V8 ends the process where a pattern is compiled at the end of the stack (Node 20.20).
  *
- * @param diagnostics what is wrong with the text is added
  * @returns `undefined` where one of it is fatal
  */
 function compose(text: string, diagnostics: Diagnostics): Document.Parsed | undefined {
@@ -163,7 +163,6 @@ function boundErrors(composer: Composer): void {
 const isEmpty = ({ contents }: Document.Parsed): boolean =>
   contents === null || (isScalar(contents) && contents.source === "");
 
-/** The place where a node begins; what stands before it where there is none. */
 const offsetOf = (node: Node | null, before = 0): number => node?.range?.[0] ?? before;
 
 /** A value that an anchor stands for. */
@@ -185,7 +184,6 @@ interface Built {
  * Makes the value of a document. What aliases stand for is shared, so that it takes no more memory than
  * is written.
  *
- * @param diagnostics what is wrong with the values is added
  * @throws {YamlError} at the first that is beyond a limit, or cannot be a value
  */
 function build(
@@ -194,7 +192,7 @@ function build(
 ): Parsed {
   const anchors = new Map<string, Anchored>();
   /** Where the members of an object or a list stand, in the order of its keys. */
-  const offsets = new Map<unknown, readonly number[]>();
+  const offsets: Offsets = new Map();
   let nodes = 0, text = 0, aliases = 0;
   let hasMerged = false;
 
@@ -320,7 +318,6 @@ function build(
     return sources as Json[];
   };
 
-  /** Adds the members that an object does not have yet. */
   const mergeInto = (value: Json, places: Map<string, number>, source: Json): void => {
     const from = offsets.get(source)!;
     for (const [i, key] of Object.keys(source).entries()) {
@@ -332,30 +329,4 @@ function build(
 
   const { value } = buildNode(contents, 1);
   return { value, offsetsOf: (paths) => offsetsIn(value, offsets, paths) };
-}
-
-/** Finds the values at some paths; of one that is not there, what is nearest. */
-function offsetsIn(
-  root: unknown,
-  offsets: ReadonlyMap<unknown, readonly number[]>,
-  paths: readonly Path[],
-): number[] {
-  const indices = new Map<unknown, ReadonlyMap<string, number>>();
-  return paths.map((path) => {
-    let value = root, offset = 0;
-    for (const key of path) {
-      const places = offsets.get(value);
-      if (!places) break;
-      let keys = indices.get(value);
-      if (!keys) {
-        keys = new Map(Object.keys(value as Json).map((key, i) => [key, i]));
-        indices.set(value, keys);
-      }
-      const place = places[keys.get(key) ?? -1];
-      if (place === undefined) break;
-      offset = place;
-      value = (value as Json)[key];
-    }
-    return offset;
-  });
 }

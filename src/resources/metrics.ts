@@ -6,8 +6,8 @@
 import type { Gateway } from "../gateway/gateway.ts";
 import { VERSION } from "../generated/build-info.js";
 import { represent, type Representation } from "../http/representation.ts";
-import { isAlone } from "../info/info-without-node.ts";
-import type { Snapshot } from "../info/info-snapshots.ts";
+import { isAlone } from "../info/info-monitor.ts";
+import type { Snapshot } from "../info/info.ts";
 import type { Lazy, Resource } from "../lazy.ts";
 import type { Meters } from "../metrics/meters.ts";
 import type { ResolvedOptions } from "../options.ts";
@@ -34,8 +34,8 @@ export function createMetrics(
     async get() {
       const [{ expose, MEDIA_TYPE }, { nodeSamples }, { serviceSamples }] = await Promise.all([
         import("../metrics/exposition.ts"),
-        import("../metrics/node-samples.ts"),
-        import("../metrics/service-samples.ts"),
+        import("../metrics/samples.ts"),
+        import("../metrics/samples.ts"),
       ]);
       const shown = isAlone(node, info) ? undefined : (await snapshot.get()).info;
       const readAt = describedAt();

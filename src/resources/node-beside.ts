@@ -5,9 +5,8 @@
  */
 import type { KnownNode } from "../description/known-interface.ts";
 import { VERSION } from "../generated/build-info.js";
-import { createInfoWithoutNode, isAlone } from "../info/info-without-node.ts";
-import type { Monitor } from "../info/info-monitor.ts";
-import type { Snapshot } from "../info/info-snapshots.ts";
+import { createInfoWithoutNode, isAlone, type Monitor } from "../info/info-monitor.ts";
+import type { Snapshot } from "../info/info.ts";
 import { parseJson } from "../json/lossless.ts";
 import type { Kind } from "../kinds/kind.ts";
 import { type Lazy, lazy, type Resource } from "../lazy.ts";

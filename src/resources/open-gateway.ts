@@ -6,7 +6,7 @@
 import type { Gateway } from "../gateway/gateway.ts";
 import { bytesOf } from "../gateway/policy.ts";
 import type { Credentials } from "../node/credentials.ts";
-import { milliseconds } from "../info/parse-duration.ts";
+import { milliseconds } from "../info/settings.ts";
 import type { Duration } from "../kinds/kind.ts";
 import { lazy } from "../lazy.ts";
 import { isLogged } from "../log.ts";

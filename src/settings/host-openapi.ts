@@ -5,7 +5,7 @@
  * @module
  */
 import * as v from "valibot";
-import { isPlainObject } from "../json/copy-as-json.ts";
+import { isPlainObject } from "../json/lossless.ts";
 import { BOOLEAN, json, list, object, type Schema, type Settings } from "./schema.ts";
 
 const TEXT: Schema = v.string("a text");

@@ -3,9 +3,8 @@
  *
  * @module
  */
-import { DEFAULTS, type InfoSettings, type NodeSettings } from "../info/node-and-info-settings.ts";
-import { referencesOf } from "../info/query-plan.ts";
-import { parseReference } from "../info/source-reference.ts";
+import { DEFAULTS, type InfoSettings, type NodeSettings } from "../info/settings.ts";
+import { parseReference, referencesOf } from "../info/query-plan.ts";
 import { isObject } from "../json/values.ts";
 import type { Field, Kind, Reference, Source, SourceOptions } from "../kinds/kind.ts";
 import { didYouMean, nearest } from "../nearest.ts";
@@ -42,7 +41,6 @@ import {
   word,
 } from "./schema.ts";
 
-/** The settings of every source. */
 const COMMON: SettingsOf<SourceOptions> = {
   timeout: setting(TIMEOUT, { text: "How long a response may take", default: "node.timeout" }),
   ttl: setting(AGE, { text: "How long a response is good for", default: "info.ttl" }),
@@ -223,7 +221,6 @@ export function placesOf(field: unknown): readonly Reference[] {
 /**
  * Says of a place that its source is not there.
  *
- * @param names the names of the sources
  * @param told those of them that are told
  */
 export function explainSource(

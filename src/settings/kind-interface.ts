@@ -5,10 +5,8 @@
  * @module
  */
 import * as v from "valibot";
-import { valueAt } from "../json/pointer.ts";
-import { isObject, type Json, listOf, objectOf } from "../json/values.ts";
-import type { KindInterface } from "../kinds/interface.ts";
-import { type Mark, MARKS, type OperationMarks } from "../kinds/marks.ts";
+import { isObject, type Json, listOf, objectOf, valueAt } from "../json/values.ts";
+import { type KindInterface, type Mark, MARKS, type OperationMarks } from "../kinds/interface.ts";
 import { pathOf, structureOf, walk } from "../openapi/structure.ts";
 import { COMMON_METHODS } from "../openapi/tables.ts";
 import { validatePart } from "../openapi/validate.ts";
@@ -31,27 +29,15 @@ import {
 } from "./schema.ts";
 import { LINE } from "./texts.ts";
 
-const VERSION = text({
-  expected: 'a version in quotes, as in "0.19"',
-  pattern: /^\d+(\.\d+)*$/,
-});
-const SOFTWARE = text({
-  expected: "the name of software in lower case",
-  pattern: /^[a-z0-9][a-z0-9._-]*$/,
-});
-const METHOD_NAME = text({ expected: "the name of a method", pattern: /^[^\s\p{Cc}]+$/u });
-const OPERATION_ID = text({
-  expected: "a name of letters, digits, _ and -",
-  pattern: /^[A-Za-z_][\w-]*$/,
-});
-const TEMPLATE = text({
-  expected: "a path such as /blocks/{hash}, without a query",
-  pattern: /^\/[^\s?#]*$/,
-});
-const BASE_PATH = text({
-  expected: "a path such as /v1 and no more: the node's URL comes before it",
-  pattern: /^(\/[\w.~-]+)+$/,
-});
+const VERSION = text('a version in quotes, as in "0.19"', /^\d+(\.\d+)*$/);
+const SOFTWARE = text("the name of software in lower case", /^[a-z0-9][a-z0-9._-]*$/);
+const METHOD_NAME = text("the name of a method", /^[^\s\p{Cc}]+$/u);
+const OPERATION_ID = text("a name of letters, digits, _ and -", /^[A-Za-z_][\w-]*$/);
+const TEMPLATE = text("a path such as /blocks/{hash}, without a query", /^\/[^\s?#]*$/);
+const BASE_PATH = text(
+  "a path such as /v1 and no more: the node's URL comes before it",
+  /^(\/[\w.~-]+)+$/,
+);
 
 const about = ({ text }: Mark, example: string) => ({ text, example });
 
@@ -75,7 +61,6 @@ const SUMMARY = needed(LINE, {
   example: "Get a block",
 });
 
-/** Makes settings that are as a standard has them. */
 function standard(name: string, ...keys: readonly string[]): Settings {
   return Object.fromEntries(
     keys.map((key) => [key, setting(json, { text: `As ${name} has it` })]),
@@ -207,7 +192,6 @@ function explainParameter(parameter: unknown): string[] {
   ];
 }
 
-/** Finds methods that are there twice. */
 function repeatedMethods({ methods }: Json): Diagnostic[] {
   const names = listOf(methods).map((method) => objectOf(method).name);
   return names.flatMap((name, at) => {

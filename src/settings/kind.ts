@@ -4,8 +4,7 @@
  * @module
  */
 import * as v from "valibot";
-import { linkOf } from "../info/query-plan.ts";
-import { parseReference } from "../info/source-reference.ts";
+import { linkOf, parseReference } from "../info/query-plan.ts";
 import { type Json, listOf, objectOf } from "../json/values.ts";
 import type {
   Kind,
@@ -53,7 +52,6 @@ import {
   WEB_URL,
 } from "./texts.ts";
 
-/** The codes of `KindStatusCode`. */
 const CODES = ["warming_up", "syncing", "no_leader", "alarm", "no_peers", "stalled"] as const;
 
 const wholeNumber = (right: string, least = -Infinity) =>
@@ -61,7 +59,6 @@ const wholeNumber = (right: string, least = -Infinity) =>
 
 const BOUND = number("a number");
 
-/** The test of the value at a place. */
 const TEST = either(
   "a regular expression, null, or an object with above or below",
   EXPRESSION,
@@ -188,11 +185,7 @@ const LISTING = v.pipe(
   }),
 ) as Schema<unknown> as Schema<Listing>;
 
-/**
- * Makes the schema of a kind.
- *
- * @param path the schema of a path
- */
+/** Makes the schema of a kind. */
 export function kindSchema(path: Schema<string> = FILE): Schema<Kind> {
   const auth: SettingsOf<KindAuth> = {
     refusal: setting(
@@ -282,7 +275,6 @@ export function kindSchema(path: Schema<string> = FILE): Schema<Kind> {
   );
 }
 
-/** A place that a part of a kind names, and where the part is. */
 interface Use {
   readonly place: unknown;
   readonly path: Path;
@@ -319,7 +311,6 @@ function diagnosticsBetween(kind: unknown): Diagnostic[] {
   ];
 }
 
-/** The links that sources follow, by their names. */
 function linksOf(sources: unknown): Map<string, Reference> {
   return new Map(
     Object.entries(objectOf(sources)).flatMap(([name, source]) => {
@@ -341,7 +332,6 @@ function leadsTo(name: string, links: ReadonlyMap<string, Reference>): boolean {
   return false;
 }
 
-/** The texts between the braces of a reason. */
 function bracesOf(rule: unknown): string[] {
   const { reason } = objectOf(rule);
   return typeof reason === "string"

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { DEFAULTS, type NodeSettings } from "../info/node-and-info-settings.ts";
+import { DEFAULTS, type NodeSettings } from "../info/settings.ts";
 import { CLI_OPTIONS } from "./command-line.ts";
 import { needed, object, oneOf, type Schema, secret, setting, type SettingsOf } from "./schema.ts";
 import { EXPRESSION, HEADER, kindName, LINE, NODE_URL, TIMEOUT } from "./texts.ts";
@@ -66,12 +66,7 @@ function auth(path: Schema<string>): Schema<NodeSettings["auth"]> {
   });
 }
 
-/**
- * Makes the settings of `node`.
- *
- * @param path the schema of a path
- * @param own the names of the kinds that the operator or the host has made
- */
+/** Makes the settings of `node`. */
 export function nodeSettings(
   path: Schema<string>,
   own: readonly string[] = [],

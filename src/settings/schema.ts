@@ -7,7 +7,7 @@
  * @module
  */
 import * as v from "valibot";
-import { isPlainObject, toJson } from "../json/copy-as-json.ts";
+import { isPlainObject, toJson } from "../json/lossless.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import { describeValue } from "../untrusted-text.ts";
 
@@ -65,15 +65,10 @@ export function aboutOf(schema: Schema): About {
 export interface Parts {
   /** What would be right, after "must be". */
   readonly message?: string;
-  /** The settings of an object. */
   readonly entries?: Settings;
-  /** The schema of the members of a map. */
   readonly value?: Schema;
-  /** The schema of the items of a list. */
   readonly item?: Schema;
-  /** The schemas of which one holds. */
   readonly options?: readonly Schema[];
-  /** The words of which it is one. */
   readonly words?: readonly string[];
 }
 
@@ -89,12 +84,8 @@ export function partsOf(schema: Schema): Parts {
   return { ...parts, ...options && { options } };
 }
 
-/** The form of a text. */
+/** The rules of a text beyond its form. */
 export interface TextRule<T = string> {
-  /** What would be right, after "must be". */
-  readonly expected: string;
-  /** Matches every text that is right. */
-  readonly pattern: RegExp;
   /** Says more of a wrong text than what would be right. */
   readonly explain?: (text: string) => string | undefined;
   /** Tells of a text that matches whether it is right. @default every one is */
@@ -103,9 +94,17 @@ export interface TextRule<T = string> {
   readonly read?: (text: string) => T;
 }
 
-/** Makes the schema of a text. */
-export function text<T = string>(rule: TextRule<T>): Schema<T> {
-  const { expected, pattern, explain, isValid = () => true } = rule;
+/**
+ * Makes the schema of a text.
+ *
+ * @param expected what would be right, after "must be"
+ * @param pattern matches every text that is right
+ */
+export function text<T = string>(
+  expected: string,
+  pattern: RegExp,
+  { explain, isValid = () => true, read = (text) => text as T }: TextRule<T> = {},
+): Schema<T> {
   const schema = v.pipe(
     v.string(expected),
     v.rawCheck(({ dataset, config, addIssue }) => {
@@ -118,7 +117,7 @@ export function text<T = string>(rule: TextRule<T>): Schema<T> {
     }),
     // For the JSON Schema.
     v.regex(pattern, expected),
-    v.transform((text) => rule.read ? rule.read(text) : text as T),
+    v.transform((text) => read(text)),
   );
   // One thing is said of a text.
   return v.config(schema, { abortPipeEarly: true }) as Schema<T>;

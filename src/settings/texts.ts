@@ -7,22 +7,21 @@ import * as v from "valibot";
 import { CREDENTIALS_DIRECTORY, isAnchored } from "../expand-path.ts";
 import { bytesOf, SIZE_FORM } from "../gateway/policy.ts";
 import { KIND_ALIASES, KIND_NAMES } from "../generated/kind-names.js";
-import { RESERVED_KEYS } from "../info/node-and-info-settings.ts";
-import { DURATION, milliseconds } from "../info/parse-duration.ts";
-import { REFERENCE } from "../info/source-reference.ts";
+import { DURATION, milliseconds, RESERVED_KEYS } from "../info/settings.ts";
+import { REFERENCE } from "../info/query-plan.ts";
 import type { Duration, Reference } from "../kinds/kind.ts";
 import { didYouMean } from "../nearest.ts";
 import { describeValue } from "../untrusted-text.ts";
 import { meantWord, type Schema, secret, text, word } from "./schema.ts";
 
 /** A line of text. */
-export const LINE: Schema<string> = text({ expected: "a line of text", pattern: /^[^\r\n]+$/ });
+export const LINE: Schema<string> = text("a line of text", /^[^\r\n]+$/);
 
 /** The title of a page. */
-export const TITLE: Schema<string> = text({
-  expected: "a line of text, at most 80 characters",
-  pattern: /^(?=.*\S)[^\r\n]{1,80}$/,
-});
+export const TITLE: Schema<string> = text(
+  "a line of text, at most 80 characters",
+  /^(?=.*\S)[^\r\n]{1,80}$/,
+);
 
 /** Any text. */
 export const TEXT: Schema<string> = v.string("text");
@@ -40,9 +39,7 @@ const NO_VARIABLE = `must be the path of a file, in which no variable is read bu
   `$${CREDENTIALS_DIRECTORY} at its start`;
 
 /** The path of a file. */
-export const FILE: Schema<string> = text({
-  expected: "the path of a file",
-  pattern: /^[^\r\n]+$/,
+export const FILE: Schema<string> = text("the path of a file", /^[^\r\n]+$/, {
   explain: (path) => /^\$\{?\w+\}?\//.test(path) && !isAnchored(path) ? NO_VARIABLE : undefined,
 });
 
@@ -50,17 +47,17 @@ const ANY_ADDRESS =
   'must be an address; 0.0.0.0 listens on all addresses of IPv4, :: on all, not "*"';
 
 /** A host name or an IP literal, which loses its brackets: `[::1]` is `::1`. */
-export const HOST: Schema<string> = text({
-  expected: "a host name or an address",
-  pattern: /^(\[[\da-fA-F:.]+\]|[^\s/[\]*]+)$/,
-  explain: (text) => text === "*" ? ANY_ADDRESS : undefined,
-  read: withoutBrackets,
-});
+export const HOST: Schema<string> = text(
+  "a host name or an address",
+  /^(\[[\da-fA-F:.]+\]|[^\s/[\]*]+)$/,
+  {
+    explain: (text) => text === "*" ? ANY_ADDRESS : undefined,
+    read: withoutBrackets,
+  },
+);
 
 /** A port. */
-export const PORT: Schema<number> = text({
-  expected: "a whole number from 0 to 65535",
-  pattern: /^\d{1,5}$/,
+export const PORT: Schema<number> = text("a whole number from 0 to 65535", /^\d{1,5}$/, {
   isValid: isPort,
   read: Number,
 });
@@ -68,19 +65,21 @@ export const PORT: Schema<number> = text({
 const ADDRESS = /^(\[[\da-fA-F:.]+\]|[^\s/[\]:*]+):(\d{1,5})$/;
 
 /** An address and a port. */
-export const LISTEN: Schema<{ host: string; port: number }> = text({
-  expected: "an address and a port, as in 127.0.0.1:8080",
-  pattern: ADDRESS,
-  explain(text) {
-    if (text.startsWith("*:")) return ANY_ADDRESS;
-    const port = ADDRESS.exec(text)?.[2];
-    return port && !isPort(port) ? "must have a port from 0 to 65535" : undefined;
+export const LISTEN: Schema<{ host: string; port: number }> = text(
+  "an address and a port, as in 127.0.0.1:8080",
+  ADDRESS,
+  {
+    explain(text) {
+      if (text.startsWith("*:")) return ANY_ADDRESS;
+      const port = ADDRESS.exec(text)?.[2];
+      return port && !isPort(port) ? "must have a port from 0 to 65535" : undefined;
+    },
+    read(text) {
+      const [, host = "", port] = ADDRESS.exec(text)!;
+      return { host: withoutBrackets(host), port: Number(port) };
+    },
   },
-  read(text) {
-    const [, host = "", port] = ADDRESS.exec(text)!;
-    return { host: withoutBrackets(host), port: Number(port) };
-  },
-});
+);
 
 function withoutBrackets(host: string): string {
   return host.replace(/^\[(.*)\]$/, "$1");
@@ -91,9 +90,7 @@ function isPort(digits: string): boolean {
 }
 
 /** The place of a description: the path of a file, a URL, or `none`. */
-export const PLACE: Schema<string> = text({
-  expected: "the path of a file, a URL, or none",
-  pattern: /^[^\r\n]+$/,
+export const PLACE: Schema<string> = text("the path of a file, a URL, or none", /^[^\r\n]+$/, {
   explain(place) {
     if (/^file:(?!\/\/)/i.test(place)) return "must be a path, or a URL that begins with file:///";
     if (!/^(https?|file):/i.test(place) || URL.canParse(place)) return undefined;
@@ -107,23 +104,23 @@ export function isFilePlace(place: string): boolean {
 }
 
 /** The treatment of the servers at the top of a description. */
-export const SERVERS: Schema<string> = text({
-  expected: "keep, or a path such as /v1",
-  pattern: /^(?:keep|\/[^\s?#{}\\]*)$/,
-  isValid: (text) => !text.startsWith("//"),
-});
+export const SERVERS: Schema<string> = text(
+  "keep, or a path such as /v1",
+  /^(?:keep|\/[^\s?#{}\\]*)$/,
+  { isValid: (text) => !text.startsWith("//") },
+);
 
 /** The form of the URL of a node, in messages. */
 export const URL_EXAMPLE = "a URL such as http://127.0.0.1:8545";
 
 /** The URL of a node. A secret does not belong into it: lists of processes would show it. */
-export const NODE_URL: Schema<string> = secret(text({
-  expected: URL_EXAMPLE,
-  pattern: /^[hH][tT][tT][pP][sS]?:\/\/[^\s\/?#@]+(\/[^\s?#]*)?$/,
-  explain: explainUrl,
-  isValid: (url) => URL.canParse(url),
-  read: (url) => url.replace(/^\w+/, (scheme) => scheme.toLowerCase()),
-}));
+export const NODE_URL: Schema<string> = secret(
+  text(URL_EXAMPLE, /^[hH][tT][tT][pP][sS]?:\/\/[^\s\/?#@]+(\/[^\s?#]*)?$/, {
+    explain: explainUrl,
+    isValid: (url) => URL.canParse(url),
+    read: (url) => url.replace(/^\w+/, (scheme) => scheme.toLowerCase()),
+  }),
+);
 
 const NO_USER = "must not hold a user or a password; node.auth says in which file they are";
 
@@ -148,56 +145,57 @@ function explainUrl(text: string): string | undefined {
 const explainSource = (text: string) => hasUser(text) ? NO_USER : undefined;
 
 /** The place of a source of the info: below the node's URL, or a whole URL. */
-export const SOURCE_PATH: Schema<string> = text({
-  expected: "a path such as /status, or a URL",
-  pattern: /^(\/|[hH][tT][tT][pP][sS]?:\/\/)\S*$/,
-  explain: explainSource,
-});
+export const SOURCE_PATH: Schema<string> = text(
+  "a path such as /status, or a URL",
+  /^(\/|[hH][tT][tT][pP][sS]?:\/\/)\S*$/,
+  { explain: explainSource },
+);
 
 /** The same, or the place of a link in the response of another source. */
-export const SOURCE_GET: Schema<string> = text({
-  expected: "a path such as /status, a URL, or the place of a link such as id#/link",
-  pattern: /^(\/|[hH][tT][tT][pP][sS]?:\/\/|[\w-]+#\/)\S*$/,
-  explain: explainSource,
-});
+export const SOURCE_GET: Schema<string> = text(
+  "a path such as /status, a URL, or the place of a link such as id#/link",
+  /^(\/|[hH][tT][tT][pP][sS]?:\/\/|[\w-]+#\/)\S*$/,
+  { explain: explainSource },
+);
 
 /** A host name without a port, which may have letters of any script. */
-export const HOST_NAME: Schema<string> = text({
-  expected: 'a host name without a port, or "*" in place of the list',
-  pattern: /^[^\s\/?#@:*\\[\]]+$/,
-  isValid: (name) => URL.canParse(`http://${name}`),
-  read: (name) => new URL(`http://${name}`).hostname,
-});
+export const HOST_NAME: Schema<string> = text(
+  'a host name without a port, or "*" in place of the list',
+  /^[^\s\/?#@:*\\[\]]+$/,
+  {
+    isValid: (name) => URL.canParse(`http://${name}`),
+    read: (name) => new URL(`http://${name}`).hostname,
+  },
+);
 
 /** An origin, as browsers send it: in lower case, without a port that is the usual one. */
-export const ORIGIN: Schema<string> = text({
-  expected: 'an origin such as https://app.example, or "*" in place of the list',
-  pattern: /^[hH][tT][tT][pP][sS]?:\/\/[^\s\/?#@*]+$/,
-  isValid: (origin) => URL.canParse(origin),
-  read: (origin) => new URL(origin).origin,
-});
+export const ORIGIN: Schema<string> = text(
+  'an origin such as https://app.example, or "*" in place of the list',
+  /^[hH][tT][tT][pP][sS]?:\/\/[^\s\/?#@*]+$/,
+  {
+    isValid: (origin) => URL.canParse(origin),
+    read: (origin) => new URL(origin).origin,
+  },
+);
 
 /** The path that comes before all others where a server has others besides. */
-export const PREFIX: Schema<string> = text({
-  expected: 'a path such as "/node1", with a slash in front and none at the end',
+export const PREFIX: Schema<string> = text(
+  'a path such as "/node1", with a slash in front and none at the end',
   // URLs leave out the parts "." and "..".
-  pattern: /^(\/(?!\.{1,2}(\/|$))[\w.~-]+)*$/,
-});
+  /^(\/(?!\.{1,2}(\/|$))[\w.~-]+)*$/,
+);
 
 /** The name of a new kind of node. */
-export const KIND_NAME: Schema<string> = text({
-  expected: "a name of lower-case letters, digits and -, other than none",
-  pattern: /^(?!none$)[a-z][a-z0-9-]*$/,
-});
+export const KIND_NAME: Schema<string> = text(
+  "a name of lower-case letters, digits and -, other than none",
+  /^(?!none$)[a-z][a-z0-9-]*$/,
+);
 
 const KIND_FILE_FORM = /(?:^|[/\\])(?!none\.)([a-z][a-z0-9-]*)\.(?:ya?ml|json)$/;
 const KIND_FILE_EXPECTED = "a file such as mine.yaml, called as its kind is";
 
 /** The file of a kind: its name, and `.yaml`, `.yml` or `.json`. */
-export const KIND_FILE: Schema<string> = text({
-  expected: KIND_FILE_EXPECTED,
-  pattern: KIND_FILE_FORM,
-});
+export const KIND_FILE: Schema<string> = text(KIND_FILE_EXPECTED, KIND_FILE_FORM);
 
 /** The name of a kind by its file: `mine` for `kinds/mine.yaml`; `undefined` for what is no such file. */
 export function kindNameOf(path: string): string | undefined {
@@ -212,20 +210,14 @@ export function isKindFile(text: string): boolean {
 const KIND_EXPECTED = 'a kind of node (see "nodeface kinds") or none';
 
 /** The name of a known kind, which may be that of one that is read later, or a file. */
-export const KIND_OR_FILE: Schema<string> = text({
-  expected: KIND_EXPECTED,
-  pattern: /^[^\r\n]+$/,
+export const KIND_OR_FILE: Schema<string> = text(KIND_EXPECTED, /^[^\r\n]+$/, {
   explain: (text) =>
     isKindFile(text) && kindNameOf(text) === undefined
       ? `must be ${KIND_FILE_EXPECTED}`
       : undefined,
 });
 
-/**
- * The name of a known kind, or `none`.
- *
- * @param own the names of the operator's own kinds
- */
+/** The name of a known kind, or `none`. */
 export function kindName(own: readonly string[]): Schema<string> {
   const names = [...KIND_NAMES, ...own];
   return v.pipe(
@@ -240,54 +232,45 @@ export function kindName(own: readonly string[]): Schema<string> {
 }
 
 /** A page of the web. */
-export const WEB_URL: Schema<string> = text({
-  expected: "a URL such as https://github.com/owner/name/blob/v1.0.0/api.yaml",
-  pattern: /^https?:\/\/[^\s\/?#@]+\/\S*$/,
-});
+export const WEB_URL: Schema<string> = text(
+  "a URL such as https://github.com/owner/name/blob/v1.0.0/api.yaml",
+  /^https?:\/\/[^\s\/?#@]+\/\S*$/,
+);
 
 /** A path below the node's URL. */
-export const PATH: Schema<`/${string}`> = text<`/${string}`>({
-  expected: "a path such as /openapi.json",
-  pattern: /^\/\S*$/,
-});
+export const PATH: Schema<`/${string}`> = text(
+  "a path such as /openapi.json",
+  /^\/\S*$/,
+);
 
 /** A place in a response. */
-export const REFERENCE_TEXT: Schema<Reference> = text<Reference>({
-  expected: "a source, # and a JSON Pointer, such as net#/subversion",
-  pattern: REFERENCE,
-});
+export const REFERENCE_TEXT: Schema<Reference> = text(
+  "a source, # and a JSON Pointer, such as net#/subversion",
+  REFERENCE,
+);
 
 /** A JSON Pointer into the value that a field takes. */
-export const POINTER: Schema<string> = text({
-  expected: "a JSON Pointer such as /up",
-  pattern: /^\//,
-});
+export const POINTER: Schema<string> = text("a JSON Pointer such as /up", /^\//);
 
 /** The name of a header. */
-export const HEADER: Schema<string> = text({
-  expected: "the name of a header",
-  pattern: /^[\w-]+$/,
-});
+export const HEADER: Schema<string> = text("the name of a header", /^[\w-]+$/);
 
 /** The name of a source. */
-export const SOURCE_NAME: Schema<string> = text({
-  expected: "a name of letters, digits, - and _",
-  pattern: /^[\w-]+$/,
-});
+export const SOURCE_NAME: Schema<string> = text("a name of letters, digits, - and _", /^[\w-]+$/);
 
 const INFO_KEY_FORM = new RegExp(`^(?!(?:${RESERVED_KEYS.join("|")})$)[a-z][a-z0-9_]*$`);
 
 /** A key of the info that an operator may set. */
-export const INFO_KEY: Schema<string> = text({
-  expected: `a key in snake_case other than ${RESERVED_KEYS.join(", ")}`,
-  pattern: INFO_KEY_FORM,
-});
+export const INFO_KEY: Schema<string> = text(
+  `a key in snake_case other than ${RESERVED_KEYS.join(", ")}`,
+  INFO_KEY_FORM,
+);
 
 /** A key of the info that may be hidden. */
-export const HIDDEN_KEY: Schema<string> = text({
-  expected: `a key that can be hidden, which ${RESERVED_KEYS.join(", ")} cannot`,
-  pattern: INFO_KEY_FORM,
-});
+export const HIDDEN_KEY: Schema<string> = text(
+  `a key that can be hidden, which ${RESERVED_KEYS.join(", ")} cannot`,
+  INFO_KEY_FORM,
+);
 
 /** A regular expression. */
 export const EXPRESSION: Schema<string> = v.pipe(
@@ -306,9 +289,7 @@ function isExpression(pattern: string): boolean {
 function duration(longest: Duration, shortest: Duration = "0ms"): Schema<Duration> {
   const isTooShort = (text: string) =>
     DURATION.test(text) && milliseconds(text as Duration) < milliseconds(shortest);
-  return text<Duration>({
-    expected: `a duration such as "2s", "500ms" or "1m", at most ${longest}`,
-    pattern: DURATION,
+  return text<Duration>(`a duration such as "2s", "500ms" or "1m", at most ${longest}`, DURATION, {
     explain: (text) => isTooShort(text) ? `must be at least ${shortest}, not "${text}"` : undefined,
     isValid: (text) => milliseconds(text as Duration) <= milliseconds(longest),
   });
@@ -324,8 +305,6 @@ export const CALL_TIMEOUT: Schema<Duration> = duration("10m", "100ms");
 export const AGE: Schema<Duration> = duration("24h");
 
 /** The size of a response. */
-export const SIZE: Schema<string> = text({
-  expected: 'a size such as "32MiB", at most 1GiB',
-  pattern: SIZE_FORM,
+export const SIZE: Schema<string> = text('a size such as "32MiB", at most 1GiB', SIZE_FORM, {
   isValid: (text) => bytesOf(text) >= 1024 && bytesOf(text) <= 1024 ** 3,
 });

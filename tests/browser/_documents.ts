@@ -4,7 +4,7 @@ import { parse } from "yaml";
 import { createNodeface } from "../../src/index.ts";
 import { formatJson, parseJson } from "../../src/json/lossless.ts";
 import type { Json } from "../../src/json/values.ts";
-import { loadInterface } from "../../src/openapi/load-interface.ts";
+import { loadInterface } from "../../src/description/known-interface.ts";
 import { openApiOfMethods } from "../../src/openapi/openrpc.ts";
 import { withServiceOperations } from "../../src/openapi/merge.ts";
 import { pathOf } from "../description/_load.ts";

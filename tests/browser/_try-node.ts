@@ -1,9 +1,8 @@
 /** Sends every read of a real node from the plain page. */
 import type { Page } from "playwright-core";
 import * as assert from "uvu/assert";
-import type { Json } from "../../src/json/values.ts";
-import { listOf, objectOf } from "../../src/json/values.ts";
-import { loadInterface } from "../../src/openapi/load-interface.ts";
+import { type Json, listOf, objectOf } from "../../src/json/values.ts";
+import { loadInterface } from "../../src/description/known-interface.ts";
 import { markedAs } from "../gateway/_ask-through.ts";
 import { startBeside } from "../gateway/_beside.ts";
 import { type AskedNode, formOf, isHarmless, paramsOf } from "../nodes/_interface.ts";

@@ -3,10 +3,14 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
 import type { Diagnostic } from "../../src/openapi/diagnostics.ts";
-import { prepare } from "../../src/description/prepare.ts";
+import { allDiagnostics, prepare, type Prepared } from "../../src/description/prepare.ts";
 import { identityOf } from "../../src/http/content-coding.ts";
-import type { DescriptionPlace } from "../../src/description/watch.ts";
-import { inspectDescription, type PlaceOptions } from "../../src/description/watch.ts";
+import {
+  type DescriptionPlace,
+  keepCurrent,
+  type PlaceOptions,
+  type Shown,
+} from "../../src/description/watch.ts";
 import type { Form } from "../../src/openapi/servers.ts";
 import type { ServerContext } from "../../src/openapi/servers.ts";
 import type { Json } from "../../src/json/values.ts";
@@ -44,12 +48,19 @@ export async function load(
   own: string = LITTLE,
 ): Promise<Loaded> {
   const found = typeof place === "string" ? pathOf(place) : place;
-  const { content, diagnostics } = await inspectDescription({
+  let prepared: Prepared | undefined;
+  let diagnostics: readonly Diagnostic[] = [];
+  await keepCurrent({
     place: found,
     own: parseOnce(own),
-    prepare,
+    prepare: async (job, read) => prepared = await prepare(job, read),
+    makePage: () => Promise.resolve(undefined),
+    alone: () => ({}) as Shown<undefined>,
+    report: (report) => diagnostics = report.diagnostics,
     ...where,
-  });
+  }).ready;
+  const { content } = prepared ?? {};
+  diagnostics = await allDiagnostics({ diagnostics, content });
   const text = async (form: Form | undefined) =>
     new TextDecoder().decode(form && await identityOf(form));
   const yaml = await content?.yaml;

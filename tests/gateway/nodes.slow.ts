@@ -7,7 +7,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parseJson } from "../../src/json/lossless.ts";
 import { objectOf } from "../../src/json/values.ts";
-import { loadInterface } from "../../src/openapi/load-interface.ts";
+import { loadInterface } from "../../src/description/known-interface.ts";
 import { testWhere, without } from "../_needs.ts";
 import { startMonerod } from "../nodes/_start-monerod.ts";
 import { PROGRAMS, startLitecoind } from "../nodes/_start-chains.ts";

@@ -1,6 +1,6 @@
 /** Starts a real node of a kind, asks it what the kind offers, and stops it. */
 import type { KindInterface } from "../../src/kinds/interface.ts";
-import { loadInterface } from "../../src/openapi/load-interface.ts";
+import { loadInterface } from "../../src/description/known-interface.ts";
 import { askOperations } from "./_ask-operations.ts";
 import { PROGRAMS } from "./_start-chains.ts";
 import { type AskedNode, askMethods, type Outcome } from "./_interface.ts";

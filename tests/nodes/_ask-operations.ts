@@ -1,9 +1,13 @@
 /** Asks real nodes the operations of REST that their kinds offer. */
-import { formatPointer, resolveFragment } from "../../src/json/pointer.ts";
+import {
+  formatPointer,
+  type Json,
+  listOf,
+  objectOf,
+  resolveFragment,
+} from "../../src/json/values.ts";
 import { parseJson } from "../../src/json/lossless.ts";
-import { multiSegmentOf } from "../../src/kinds/marks.ts";
-import { type Json, listOf, objectOf } from "../../src/json/values.ts";
-import type { OpenApiPart, RestOperation } from "../../src/kinds/interface.ts";
+import { multiSegmentOf, type OpenApiPart, type RestOperation } from "../../src/kinds/interface.ts";
 import { type AskedNode, checkAt, isHarmless, type Outcome } from "./_interface.ts";
 
 /** The methods that an operation may have. */

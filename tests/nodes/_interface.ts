@@ -2,8 +2,12 @@
 import Ajv2020 from "ajv/dist/2020.js";
 import type { ValidateFunction } from "ajv/dist/2020.js";
 import { formatJson } from "../../src/json/lossless.ts";
-import type { KindInterface, Method, OpenRpcPart } from "../../src/kinds/interface.ts";
-import type { OperationMarks } from "../../src/kinds/marks.ts";
+import type {
+  KindInterface,
+  Method,
+  OpenRpcPart,
+  OperationMarks,
+} from "../../src/kinds/interface.ts";
 import type { RestRequest } from "./_ask-operations.ts";
 
 /** A node of a kind that runs, with some blocks or data in it. */

@@ -4,7 +4,7 @@
  */
 import { existsSync } from "node:fs";
 import process from "node:process";
-import { KINDS_WITH_INTERFACE, loadInterface } from "../../src/openapi/load-interface.ts";
+import { KINDS_WITH_INTERFACE, loadInterface } from "../../src/description/known-interface.ts";
 import { askKind } from "./_ask-kind.ts";
 import { PROGRAMS } from "./_start-chains.ts";
 import { type Tally, tally } from "./_interface.ts";

@@ -19,7 +19,7 @@ import * as assert from "uvu/assert";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { ASSETS } from "../../src/generated/assets.js";
 import { FILES } from "../../src/generated/page.js";
-import { KINDS_WITH_INTERFACE } from "../../src/openapi/load-interface.ts";
+import { KINDS_WITH_INTERFACE } from "../../src/description/known-interface.ts";
 import { DENO_RUN, ROOT } from "../_paths.ts";
 import { run } from "../_server.ts";
 

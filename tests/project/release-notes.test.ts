@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { releaseNotes } from "../../src/build/release-notes.ts";
+import { releaseNotes } from "../../src/build/release.ts";
 import { ROOT } from "../_paths.ts";
 
 const notes = suite("what is said of a version where it is published");

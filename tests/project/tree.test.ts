@@ -13,10 +13,10 @@ const tree = suite("the source tree");
 const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   json: [
     [
-      ...["untrusted-text.ts", "percent-decode.ts", "bytes.ts", "nearest.ts", "with-timeout.ts"],
+      ...["untrusted-text.ts", "bytes.ts", "nearest.ts", "with-timeout.ts"],
       ...["closeable.ts", "expand-path.ts"],
     ],
-    ["platform.ts", "lazy.ts", "run-one-at-a-time.ts", "json", "kinds"],
+    ["platform.ts", "lazy.ts", "json", "kinds"],
   ],
   http: [["http"]],
   node: [["file-access.ts"], ["node"]],

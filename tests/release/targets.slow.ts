@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import process from "node:process";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { fileOf, type Target, TARGETS } from "../../src/build/executable-targets.ts";
+import { fileOf, type Target, TARGETS } from "../../src/build/bun-executable.ts";
 import { testWhere } from "../_needs.ts";
 import { ROOT } from "../_paths.ts";
 import { start } from "../_server.ts";

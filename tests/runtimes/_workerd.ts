@@ -12,7 +12,13 @@ const { Miniflare } = require("miniflare") as typeof import("miniflare");
 
 /** Bundles the worker and serves it, on a port of its own choice. */
 export async function startWorkerd(): Promise<Server> {
-  const { code, stderr } = await run([process.execPath, "--import", "tsx", "src/build/worker.ts"]);
+  const { code, stderr } = await run([
+    process.execPath,
+    "--import",
+    "tsx",
+    "src/build/bundle-for-runtime.ts",
+    "worker",
+  ]);
   if (code !== 0) throw new Error(stderr);
   return await startWorker(readFileSync(`${ROOT}dist/worker.js`, "utf8"));
 }

@@ -6,7 +6,7 @@ import { parse } from "yaml";
 import { formatJson } from "../../src/json/lossless.ts";
 import type { KindInterface } from "../../src/kinds/interface.ts";
 import { documentOfKind, offered } from "../../src/openapi/kind.ts";
-import { KINDS_WITH_INTERFACE, loadInterface } from "../../src/openapi/load-interface.ts";
+import { KINDS_WITH_INTERFACE, loadInterface } from "../../src/description/known-interface.ts";
 import { ROOT } from "../_paths.ts";
 import { countOperations } from "./programs/count-operations.ts";
 

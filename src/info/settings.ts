@@ -1,12 +1,11 @@
 /**
- * What an operator or a host may say of the node and its info: the `node` and the `info` part of
- * the configuration file, in the same form.
+ * The settings of the node and its info, for an operator or a host: the `node` and the `info` part of the
+ * configuration file, in the same form; and spans of time, as they are written and for people.
  *
  * @module
  */
 import type { Duration, Field, Source } from "../kinds/kind.ts";
 import type { SecretPlace } from "../node/secrets.ts";
-import { milliseconds } from "./parse-duration.ts";
 
 /** The node that is shown. */
 export interface NodeSettings {
@@ -63,4 +62,35 @@ export function timesOf(
   { ttl = DEFAULTS.ttl, stale = DEFAULTS.stale }: InfoSettings,
 ): Readonly<Record<keyof typeof DEFAULTS, number>> {
   return { timeout: milliseconds(timeout), ttl: milliseconds(ttl), stale: milliseconds(stale) };
+}
+
+const MILLISECONDS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
+
+/** A span of time as text. */
+export const DURATION: RegExp = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/;
+
+/**
+ * A span of time in milliseconds.
+ *
+ * @throws {TypeError} where it has another form than `500ms`, `2s`, `1m` or `1h`
+ */
+export function milliseconds(duration: Duration): number {
+  const [, number, unit] = DURATION.exec(duration) ?? [];
+  if (!number) throw new TypeError(`"${duration}" is no duration such as "2s" or "500ms"`);
+  return Number(number) * MILLISECONDS[unit as keyof typeof MILLISECONDS];
+}
+
+/** The units, each with the one below it. */
+const UNITS = [["d", 86_400], ["h", 3600], ["min", 60], ["s", 1]] as const;
+
+/** A span of time in its two largest units, such as `3 h 12 min`. */
+export function formatDuration(milliseconds: number): string {
+  const seconds = Math.max(0, Math.round(milliseconds / 1000));
+  const at = Math.max(0, UNITS.findIndex(([, length]) => seconds >= length));
+  if (seconds === 0) return "0 s";
+  const [unit, length] = UNITS[at]!;
+  const [lower, lowerLength] = UNITS[at + 1] ?? ["", 1];
+  const rest = Math.floor(seconds % length / lowerLength);
+  const whole = `${Math.floor(seconds / length)} ${unit}`;
+  return lower && rest > 0 ? `${whole} ${rest} ${lower}` : whole;
 }

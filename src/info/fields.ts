@@ -1,19 +1,63 @@
 /**
- * What is made of a value on its way into the info. A conversion gives a value or `undefined`; none throws.
+ * The keys of the info that every kind of node may have, their forms, and the conversions of values on their way
+ * into them. A conversion gives a value or `undefined`; none throws.
  *
  * @module
  */
+import { resolvePointer, textOf } from "../json/values.ts";
 import type { Conversion } from "../kinds/kind.ts";
 import { exact } from "../json/lossless.ts";
-import { resolvePointer } from "../json/pointer.ts";
-import { textOf } from "../json/values.ts";
 import { startOf } from "../untrusted-text.ts";
+
+/** A key that every kind of node may have. */
+interface KnownKey {
+  /** Brings a value into the form that clients of every kind can rely on; `undefined` if it has none. */
+  readonly form: (value: unknown) => unknown;
+  /** Whether the status rests on it, so that it is read even where it is hidden. */
+  readonly isJudged?: true;
+}
+
+const TEXT = { form: textOf };
+const TIME = { form: (value: unknown) => time(value) };
+
+/** The keys in the order in which they are shown. */
+export const KNOWN_KEYS: Readonly<Record<string, KnownKey>> = {
+  name: TEXT,
+  software: TEXT,
+  version: TEXT,
+  commit: TEXT,
+  network: { ...TEXT, isJudged: true },
+  chain_id: { ...TEXT, isJudged: true },
+  node_type: TEXT,
+  node_id: TEXT,
+  height: { form: naturalNumber, isJudged: true },
+  head_at: { ...TIME, isJudged: true },
+  synced: { form: (value) => typeof value === "boolean" ? value : undefined, isJudged: true },
+  sync_progress: { form: share, isJudged: true },
+  peers: { form: naturalNumber, isJudged: true },
+  started_at: TIME,
+};
+
+/** Whether the status rests on a key. */
+export function isJudged(key: string): boolean {
+  return Object.hasOwn(KNOWN_KEYS, key) && KNOWN_KEYS[key]!.isJudged === true;
+}
+
+function naturalNumber(value: unknown): number | bigint | undefined {
+  const number = numberFrom(value);
+  const isWhole = typeof number === "bigint" || Number.isInteger(number);
+  return isWhole && number! >= 0 ? number : undefined;
+}
+
+function share(value: unknown): number | undefined {
+  const number = numberFrom(value);
+  return number !== undefined && number >= 0 ? Math.min(Number(number), 1) : undefined;
+}
 
 /** What a conversion may need beside the value. */
 export interface ConversionContext {
   /** When the value was learnt, in milliseconds since 1970. */
   learntAt: number;
-  /** What the key had before. */
   previous?: unknown;
 }
 
