@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type PageParts, renderParts } from "../explorer/page-parts.ts";
+import { type PageParts, renderParts } from "../explorer/render-content.ts";
 import { markCalls } from "../gateway/mark-operations.ts";
 import type { ForwardSettings } from "../gateway/forward-settings.ts";
 import { type Diagnostic, diagnosticOfError } from "../openapi/diagnostics.ts";

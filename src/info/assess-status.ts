@@ -7,7 +7,7 @@ import type { HealthRule, KindHealth, Reference, Test } from "../kinds/kind.ts";
 import { textOf } from "../json/values.ts";
 import { excerpt } from "../untrusted-text.ts";
 import { convert, isKnown, match, numberFrom } from "./conversions.ts";
-import { formatDuration } from "./format-duration.ts";
+import { formatDuration, groupDigits } from "./format-duration.ts";
 import {
   answerAt,
   type Answers,
@@ -117,7 +117,9 @@ function statusOfAnswers({ plan, shown, values, date }: Seen): NodeStatus {
   const rule = health?.rules?.find(({ when }) => holds(when, shown.answers));
   if (rule) return statusOfRule(rule, shown.answers);
   const behind = health && blocksBehind(health, shown.answers, values);
-  if (behind !== undefined) return syncing(`is ${groupDigits(behind)} blocks behind its peers`);
+  if (behind !== undefined) {
+    return syncing(`is ${groupDigits(String(behind), ",")} blocks behind its peers`);
+  }
   const { synced, sync_progress: progress } = values;
   if (synced === false) return syncing("is catching up with its network");
   if (typeof progress === "number" && health?.complete !== undefined) {
@@ -223,8 +225,4 @@ const URGENT = ["unauthorized", "forbidden", "no_credentials"] as const;
 function formatPercent(share: number): string {
   // Rounded down: what is not done is never 100 %.
   return `${Math.floor(share * 1000) / 10} %`;
-}
-
-function groupDigits(number: bigint): string {
-  return String(number).replaceAll(/\B(?=(\d{3})+$)/g, ",");
 }
