@@ -4,6 +4,7 @@
  */
 import { anchorOf, methodNameOf, tagFragment, UNTAGGED, wordsOf } from "../src/explorer/labels.ts";
 import { TOKEN_SCHEME } from "../src/gateway/mark-operations.ts";
+import { resolveFragment } from "../src/json/pointer.ts";
 import { isObject, type Json, listOf, objectOf, textOf } from "../src/json/values.ts";
 import { TAG as SERVICE_TAG } from "../src/openapi/merge.ts";
 import { ONE_METHOD } from "../src/kinds/marks.ts";
@@ -108,6 +109,7 @@ function arrange(description: Json): void {
       }
       const badges = wordsOf(operation).map((name) => ({ name }));
       if (badges.length > 0) operation["x-badges"] ??= badges;
+      quoteExamples(description, operation);
     }
   }
   const isCommon = ([, item]: [string, unknown]) =>
@@ -130,11 +132,12 @@ function operationsOf(item: unknown): [method: string, operation: Json][] {
 }
 
 /** Lists servers with their addresses resolved: a relative one begins with a dot, which is this service. */
-const resolveServers = (servers: unknown): Json[] =>
-  listOf(servers).map(objectOf).map((server) => ({
+function resolveServers(servers: unknown): Json[] {
+  return listOf(servers).map(objectOf).map((server) => ({
     ...server,
     url: textOf(server.url)?.replace(/^\./, () => here),
   }));
+}
 
 /** A method is called by its name, and is shown once. */
 function nameMethod(path: string, item: Json): void {
@@ -147,6 +150,32 @@ function nameMethod(path: string, item: Json): void {
     const texts = [textOf(operation.summary), textOf(operation.description), also];
     operation.description = texts.filter(Boolean).join("\n\n");
     operation.summary = name;
+  }
+}
+
+/** Scalar takes an example that is a text for the JSON that is sent, and complains where it is none. */
+function quoteExamples(description: Json, { requestBody }: Json): void {
+  const follow = (value: unknown): Json => {
+    const { $ref } = objectOf(value);
+    return objectOf(typeof $ref === "string" ? resolveFragment(description, $ref.slice(1)) : value);
+  };
+  for (const [type, value] of Object.entries(objectOf(follow(requestBody).content))) {
+    if (!/json/i.test(type) || !isObject(value)) continue;
+    const known = value.example ?? (value.examples ? undefined : follow(value.schema).example);
+    if (isBareText(known)) value.example = JSON.stringify(known);
+    for (const named of Object.values(objectOf(value.examples)).map(objectOf)) {
+      if (isBareText(named.value)) named.value = JSON.stringify(named.value);
+    }
+  }
+}
+
+function isBareText(value: unknown): boolean {
+  if (typeof value !== "string") return false;
+  try {
+    JSON.parse(value);
+    return false;
+  } catch {
+    return true;
   }
 }
 

@@ -43,8 +43,6 @@ content(
 
 for (
   const [viewport, path] of [
-    [DESKTOP, "v1/spec"],
-    [PHONE, "v1/spec"],
     [DESKTOP, `${SIMPLE}#tag/description/GET/spec.yaml`],
     [PHONE, SIMPLE],
   ] as const
@@ -55,7 +53,7 @@ for (
       inPage({ viewport }, async (page) => {
         await page.addInitScript(observeShifts);
         await page.goto(server.url + path);
-        await page.locator("#scalar h1, #plain h2").first().waitFor();
+        await page.locator("#plain h2").first().waitFor();
         await page.waitForLoadState("networkidle");
         const shift = await page.evaluate(() => (globalThis as unknown as Shifts).shift);
         assert.ok(shift < 0.02, `The layout shift is ${shift}`);
@@ -132,7 +130,7 @@ content(
 );
 
 content(
-  "each document leads to the other at the operation that is read, by keyboard as well",
+  "each document leads to the other at the operation that is read",
   () =>
     inPage({ viewport: DESKTOP }, async (page) => {
       const fragment = "#tag/operations/GET/v1/health";
@@ -144,8 +142,9 @@ content(
       // What is read is not what the link led to any more.
       const id = "tag/description/GET/spec.json";
       await page.evaluate((id) => document.getElementById(id)!.scrollIntoView(), id);
-      await page.getByRole("link", { name: "Full reference" }).focus();
-      await page.keyboard.press("Enter");
+      // Playwright would scroll to the link, which is in sight.
+      const { x, y } = (await page.getByRole("link", { name: "Full reference" }).boundingBox())!;
+      await page.mouse.click(x + 5, y + 5);
       await page.waitForURL(`${server.url}v1/spec/reference#${id}`);
       await inView(page, `spec/${id}`);
     }),

@@ -73,24 +73,29 @@ for (const [name] of NODES) {
           tellTime();
           await shownAges(page);
           assert.equal(await placesOf(page, "#node :is(.state, dl, dt)"), places);
-          await assertFit(page, serious);
+          await assertFit(page, serious, 0.01);
           await picture(page, `${name}-${width}-simple`);
           await visit(page, url);
           await page.waitForLoadState("networkidle");
-          await assertFit(page, unknownIn);
+          // Scalar lays itself out twice: docs/scalar.md.
+          await assertFit(page, unknownIn, 0.25);
           await picture(page, `${name}-${width}`);
         }),
     );
   }
 }
 
-/** Holds that a page is fit for everyone, and that nothing in it has moved while it was loaded. */
-async function assertFit(page: Page, find: (page: Page) => Promise<string[]>): Promise<void> {
+/** Holds that a page is fit for everyone, and that little in it has moved while it was loaded. */
+async function assertFit(
+  page: Page,
+  find: (page: Page) => Promise<string[]>,
+  most: number,
+): Promise<void> {
   assert.ok(await isNameLargest(page));
   assert.ok(await fitsInWidth(page));
   assert.equal(await find(page), []);
   const shift = await page.evaluate(() => (globalThis as unknown as Shifts).shift);
-  assert.ok(shift < 0.01, `The layout shift is ${shift}`);
+  assert.ok(shift < most, `The layout shift is ${shift}`);
 }
 
 nodePage(
@@ -204,10 +209,13 @@ async function inPage(
   }
 }
 
-/** Where elements are, and how large. */
+/** Where elements are, and how large: all at once, as the script replaces some. */
 const placesOf = (page: Page, selector: string) =>
-  page.locator(selector).evaluateAll((elements) =>
-    elements.map((element) => JSON.stringify(element.getBoundingClientRect()))
+  page.evaluate(
+    (selector) =>
+      [...document.querySelectorAll(selector)]
+        .map((element) => JSON.stringify(element.getBoundingClientRect())),
+    selector,
   );
 
 /** The script has said how long ago each time was. */
