@@ -9,6 +9,7 @@
 import { Router } from "itty-router";
 import { FastResponse } from "./platform.ts";
 import type { Closeable } from "./closeable.ts";
+import { VIEWS } from "./explorer/page-settings.ts";
 import type { Call, Gateway } from "./gateway/gateway.ts";
 import { CALL_METHODS } from "./gateway/policy.ts";
 import { type MakeResponse, refuseCall, refuseRpc, type WhyNot } from "./gateway/response.ts";
@@ -197,7 +198,8 @@ export function createApp(checked: CheckedOptions): App {
       policy,
     );
 
-  serve("/v1/spec", resources.page);
+  serve("/v1/spec", resources.page(""));
+  for (const view of VIEWS) serve(`/v1/spec/${view}`, resources.page(view));
   serve("/v1/info", resources.info);
   add(["GET"], "/v1/health", async (request, routing) => {
     const accepted = readAccepted(routing.target!.search);

@@ -7,7 +7,7 @@
  */
 import * as v from "valibot";
 import type { DescriptionPlace } from "./description/watch.ts";
-import { LOGO_TYPES, mistakeInLogo } from "./explorer/logo.ts";
+import { LOGO_TYPES, mistakeInLogo, type View, VIEWS } from "./explorer/page-settings.ts";
 import type { Forward } from "./gateway/policy.ts";
 import type { Cors } from "./http/cors.ts";
 import type { Hosts } from "./http/hosts.ts";
@@ -75,7 +75,9 @@ export interface FileConfig {
   /** The files of the operator's own kinds, as the process sees them. */
   kinds?: readonly string[] | undefined;
   /** The logo is a file, as the process sees it. */
-  page?: { title?: string | undefined; logo?: string | undefined } | undefined;
+  page?:
+    | { title?: string | undefined; logo?: string | undefined; view?: View | undefined }
+    | undefined;
   node?: NodeSettings | undefined;
   info?: InfoSettings | undefined;
 }
@@ -106,7 +108,7 @@ const METRICS = reworded(
 
 const LOG_CALLS_SETTING = setting(word(LOG_CALLS), CLI_OPTIONS.logCalls);
 
-const PAGE = { text: "What the explorer page is called, and its logo" };
+const PAGE = { text: "What the explorer page is called, its logo, and what it shows first" };
 const NODE = { text: "The node that is shown" };
 const INFO = { text: "What is shown of the node at /v1/info" };
 
@@ -134,6 +136,12 @@ const page = <T>(logo: Schema<T>, what: string) => ({
       "icon of the page",
     default: "the first letter of the title",
     example: "logo.svg",
+  }),
+  view: setting(word(VIEWS), {
+    text: "What /v1/spec is: Scalar's reference, or the simple page. The other one stays at " +
+      "/v1/spec/reference or /v1/spec/simple",
+    default: "reference",
+    example: "simple",
   }),
 });
 

@@ -4,6 +4,7 @@
  * @module
  */
 import type { DescriptionPlace, DescriptionReport } from "./description/watch.ts";
+import type { View } from "./explorer/page-settings.ts";
 import { type Forward, type ResolvedForward, resolveForward } from "./gateway/policy.ts";
 import type { Cors } from "./http/cors.ts";
 import type { Hosts } from "./http/hosts.ts";
@@ -69,7 +70,7 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
    */
   kinds?: Readonly<Record<string, Kind>> | undefined;
   /**
-   * What the page is called and its logo.
+   * What the page is called, its logo, and what it shows first.
    *
    * @default the name of the node and its first letter
    */
@@ -125,6 +126,13 @@ export interface PageSettings {
    * and is the icon of the page.
    */
   readonly logo?: Uint8Array | undefined;
+  /**
+   * What `/v1/spec` is: Scalar's reference, or the simple page. The other one stays at `/v1/spec/reference` or
+   * `/v1/spec/simple`.
+   *
+   * @default "reference"
+   */
+  readonly view?: View | undefined;
 }
 
 /** An OpenAPI document as a value; only what JSON has a form for. */
@@ -165,7 +173,7 @@ export interface ResolvedOptions {
   readonly onError: (error: unknown) => void;
   /** The host's own kinds, which are laid over the known ones. */
   readonly kinds: Readonly<Record<string, Kind>>;
-  readonly page: PageSettings;
+  readonly page: PageSettings & { readonly view: View };
   readonly node: NodeSettings;
   /** What may be called at the node; `undefined` for nothing. */
   readonly forward: ResolvedForward | undefined;
@@ -202,7 +210,7 @@ export function withDefaults(options: CheckedOptions): ResolvedOptions {
     operations: options.operations ?? [],
     document: options.document ?? {},
     kinds: options.kinds ?? {},
-    page: options.page ?? {},
+    page: { ...options.page, view: options.page?.view ?? "reference" },
     node: options.node ?? {},
     forward: resolveForward(options.forward),
     meters: options.metrics ? options.meters ?? createMeters() : undefined,

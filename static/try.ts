@@ -1,5 +1,6 @@
 /**
- * Lets operations of the plain page be tried: makes a form of what `src/explorer/form-data.ts` has put into the page, sends what is filled in, and shows the answer. Nothing is stored, and a token is held in memory alone.
+ * Lets operations of the simple page be tried: makes a form of what `src/explorer/render-form.ts` has put into the page,
+ * sends what is filled in, and shows the answer. Nothing is stored, and a token is held in memory alone.
  */
 
 import {
@@ -11,7 +12,8 @@ import {
   type FormData,
   REQUIRED,
   SPANS,
-} from "../src/explorer/form-data.ts";
+} from "../src/explorer/render-form.ts";
+import { here, isCall } from "./service.ts";
 
 /** A field of a form, and its place for an error. */
 interface Field {
@@ -40,26 +42,8 @@ interface Form {
   readonly send: HTMLButtonElement;
   readonly status: HTMLElement;
   readonly shown: HTMLElement;
-  answer?: Shown;
   sending?: AbortController | undefined;
 }
-
-/** A response that is shown; without a text where it is none. */
-interface Shown {
-  readonly status: number;
-  readonly type: string;
-  readonly text: string | undefined;
-}
-
-/** Where this service is, behind whatever prefix, and its address without a slash at the end. */
-export const base = new URL("..", location.href);
-export const here = base.href.replace(/\/$/, "");
-
-/** What the visitor does. Who tries something is not to be interrupted. */
-export const visitor = { isTrying: false };
-
-/** By this Scalar's requests say that they have the token of this service. */
-export const TOKEN_FORMAT = "the token of this service";
 
 /** How much of an answer is in the page at a time, in characters, and from how many on it can be searched. */
 const SHOWN_MAX = 100_000;
@@ -91,26 +75,11 @@ plain.addEventListener("toggle", ({ target }) => {
   const details = target as HTMLDetailsElement;
   if (details.matches(".try") && details.open) formOf(details);
 }, true);
-for (const type of ["pointerdown", "click", "input", "keydown"]) {
-  plain.addEventListener(type, (event) => {
-    const isTab = event instanceof KeyboardEvent && event.key === "Tab";
-    if (!isTab && (event.target as Element).closest(".try")) visitor.isTrying = true;
-  });
-}
 
 /** Opens the form of an operation. */
 export function openForm(details: HTMLDetailsElement): void {
   details.open = true;
   formOf(details);
-}
-
-/** What has been filled in and answered at an operation, for Scalar; `undefined` where there is no form. */
-export function triedAt(details: HTMLDetailsElement): object | undefined {
-  const form = forms.get(details);
-  if (!form) return undefined;
-  const { method, address, scheme, answer } = form;
-  const { values, body } = read(form);
-  return { method, address, values, body, answer, scheme, token: tokens.get(scheme ?? "") };
 }
 
 /** The form of an operation, which is made when it is first wanted. */
@@ -130,11 +99,6 @@ function makeForm(details: HTMLDetailsElement): Form {
   const token = scheme ? makeToken(`${id}-token`, scheme) : undefined;
   fields.push(...[body, token].filter((field) => field !== undefined));
   const send = element("button", { textContent: "Send", className: "send" });
-  const scalar = element("button", {
-    type: "button",
-    className: "scalar",
-    textContent: "Open in Scalar",
-  });
   const form: Form = {
     ...{ method, address, scheme, fields, body, token, send },
     curl: details.parentElement!.querySelector("pre")!,
@@ -145,7 +109,7 @@ function makeForm(details: HTMLDetailsElement): Form {
     "form",
     { noValidate: true, autocomplete: "off" },
     ...fields.map(({ box }) => box),
-    element("p", { className: "actions" }, send, scalar),
+    element("p", { className: "actions" }, send),
   );
   made.setAttribute("aria-label", details.parentElement!.querySelector("h3")!.textContent ?? "");
   made.addEventListener("input", () => showCurl(form));
@@ -262,10 +226,6 @@ function requestOf(form: Form) {
 const encodePath = (value: string, spans: number) =>
   spans ? value.split("/").map(encodeURIComponent).join("/") : encodeURIComponent(value);
 
-/** Whether an address is that of a call of the node. */
-export const isCall = (url: string): boolean =>
-  ["v1/node/", "v1/rpc/"].some((path) => url.startsWith(base.href + path));
-
 function showCurl(form: Form): void {
   const { method, url, headers, body } = requestOf(form);
   const parts = ["curl"];
@@ -294,7 +254,7 @@ async function submit(form: Form): Promise<void> {
   try {
     const response = await fetch(...toFetch(form, abort.signal));
     const bytes = await readBytes(response);
-    form.answer = showAnswer(form, response, bytes, performance.now() - started);
+    showAnswer(form, response, bytes, performance.now() - started);
   } catch (error) {
     showFailure(form, error, performance.now() - started);
   } finally {
@@ -353,7 +313,7 @@ function showFailure(form: Form, error: unknown, ms: number): void {
   );
 }
 
-function showAnswer(form: Form, response: Response, bytes: ArrayBuffer, ms: number): Shown {
+function showAnswer(form: Form, response: Response, bytes: ArrayBuffer, ms: number): void {
   const { status, statusText, headers } = response;
   const type = headers.get("content-type") ?? "";
   const text = textOf(bytes, type);
@@ -372,7 +332,6 @@ function showAnswer(form: Form, response: Response, bytes: ArrayBuffer, ms: numb
   form.shown.replaceChildren(element("dl", {}, ...list));
   if (bytes.byteLength > 0) showBody(form.shown, bytes, type, text);
   form.status.scrollIntoView({ block: "nearest" });
-  return { status, type, text };
 }
 
 const timeOf = (ms: number) => ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
@@ -546,6 +505,5 @@ function element<Name extends keyof HTMLElementTagNameMap>(
 
 // What has been opened before this runs.
 for (const details of plain.querySelectorAll<HTMLDetailsElement>(".try[open]")) {
-  visitor.isTrying = true;
   formOf(details);
 }

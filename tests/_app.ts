@@ -16,6 +16,8 @@ export function askWith(headers: Record<string, string>, path: string): Promise<
 /** Every path and its media type, except those below `/assets/`. */
 export const PATHS: readonly [path: string, type: string][] = [
   ["/v1/spec", "text/html; charset=utf-8"],
+  ["/v1/spec/reference", "text/html; charset=utf-8"],
+  ["/v1/spec/simple", "text/html; charset=utf-8"],
   ["/v1/info", "application/json"],
   ["/v1/health", "application/json"],
   ["/v1/ready", "application/json"],

@@ -5,9 +5,9 @@ import {
   formatAge,
   iconNameOf,
   type Info,
-} from "../src/explorer/describe-info.ts";
-import { renderHeader } from "../src/explorer/render-header.ts";
-import { parseInfo } from "../static/header.ts";
+  renderHead,
+} from "../src/explorer/head.ts";
+import { parseInfo } from "../static/head.ts";
 import { formatJson } from "../src/json/lossless.ts";
 
 const header = suite("the header of the explorer");
@@ -237,7 +237,7 @@ header("cuts a number that has thousands of digits", () => {
 header("is text, whatever the node says", () => {
   const hostile = `<b>"&'\u0000`;
   const info = { name: hostile, status: hostile, status_reason: hostile, version: hostile };
-  const html = renderHeader(info, NAMING, "../favicon.ico");
+  const html = renderHead(info, NAMING, "../favicon.ico");
   assert.is(html.split("&lt;b&gt;&quot;&amp;&#39;").length, 5);
   assert.not.match(html, /<b>"/);
 });

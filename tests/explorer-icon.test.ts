@@ -1,7 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { COLOURS, drawLetter } from "../src/explorer/icon.ts";
-import { imageTypeOf } from "../src/explorer/logo.ts";
+import { imageTypeOf } from "../src/explorer/page-settings.ts";
 import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 
 const icon = suite("the icon of the page");

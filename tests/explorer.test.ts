@@ -3,59 +3,127 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createAssets } from "../src/explorer/assets.ts";
 import { ASSETS } from "../src/generated/assets.js";
+import { createNodeface } from "../src/index.ts";
 import { ask, askWith } from "./_app.ts";
 
 const explorer = suite("explorer");
 
-const html = await (await ask("/v1/spec")).text();
-const references = [...html.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, reference]) => reference!);
+/** The documents, with what is told from the other by its text: Scalar's, and the simple page. */
+const DOCUMENTS = [
+  ["/v1/spec", "reference"],
+  ["/v1/spec/reference", "reference"],
+  ["/v1/spec/simple", "simple"],
+] as const;
 
-explorer("every reference of the page is relative and leads to an answer", async () => {
-  assert.ok(references.length > 4);
-  for (const reference of references) {
-    assert.not.match(reference, /^(\w+:|\/)/);
-    const { pathname } = new URL(reference, "http://localhost/v1/spec");
-    assert.is((await ask(pathname)).status, 200, pathname);
+const htmlOf = async (path: string) => await (await ask(path)).text();
+
+/** All that a document refers to, as paths. */
+const referencesOf = (html: string, path: string) =>
+  [...html.matchAll(/(?:href|src|data-scalar)="([^"#]+)"/g)].map(([, reference]) => {
+    assert.not.match(reference!, /^(\w+:|\/)/);
+    return new URL(reference!, `http://localhost${path}`).pathname;
+  });
+
+const viewOf = (html: string) => html.includes('<main id="plain">') ? "simple" : "reference";
+
+for (const [path, view] of DOCUMENTS) {
+  explorer(`every reference of ${path} is relative and leads to an answer`, async () => {
+    const html = await htmlOf(path);
+    assert.is(viewOf(html), view);
+    const references = referencesOf(html, path);
+    assert.ok(references.length > 4);
+    for (const reference of references) assert.is((await ask(reference)).status, 200, reference);
+  });
+
+  explorer(`${path} runs its own files and what stands in it, and nothing else`, async () => {
+    const html = await htmlOf(path);
+    const scripts = [...html.matchAll(/<script>(.*?)<\/script>/gs)].map(([, script]) => script!);
+    assert.is(html.match(/<script(?![^>]*\bsrc=)/g)?.length ?? 0, scripts.length);
+    assert.not.match(html, /\son\w+=/);
+    const digests = scripts.map((script) => createHash("sha256").update(script).digest("base64"));
+    const allowed = ["'self'", ...digests.map((digest) => `'sha256-${digest}'`)].join(" ");
+    const policy = (await ask(path)).headers.get("content-security-policy") ?? "";
+    assert.match(policy, `default-src 'none'; script-src ${allowed};`);
+  });
+
+  explorer(`${path} has HEAD, a validator of its own, and 304`, async () => {
+    const { headers } = await ask(path);
+    const etag = headers.get("etag")!;
+    const others = DOCUMENTS.filter(([other]) => other !== path);
+    for (const [other] of others) {
+      assert.is.not((await ask(other)).headers.get("etag"), etag, other);
+    }
+    const head = await ask(path, { method: "HEAD" });
+    assert.equal([head.status, await head.text(), head.headers.get("etag")], [200, "", etag]);
+    assert.is((await askWith({ "if-none-match": etag }, path)).status, 304);
+  });
+}
+
+explorer("both documents have the same head, and each leads to the other", async () => {
+  const headOf = (html: string) => /<img class="icon".*?<\/dl>/s.exec(html)![0];
+  const [first, reference, simple] = await Promise.all(DOCUMENTS.map(([path]) => htmlOf(path)));
+  assert.is(headOf(reference!), headOf(simple!));
+  assert.is(headOf(reference!).replaceAll("../", ""), headOf(first!).replaceAll("../", ""));
+  const other = (html: string) => /<a id="other" href="([^"]+)"/.exec(html)![1];
+  assert.equal([first, reference, simple].map((html) => other(html!)), [
+    "spec/simple",
+    "../spec/simple",
+    "../spec/reference",
+  ]);
+});
+
+explorer("without a script the reference leads to the simple page", async () => {
+  for (const [path, view] of DOCUMENTS.filter(([, view]) => view === "reference")) {
+    const html = await htmlOf(path);
+    const [, target] = /<noscript><meta http-equiv="refresh" content="0; url=([^"]+)"><\/noscript>/
+      .exec(html)!;
+    assert.is(new URL(target!, `http://localhost${path}`).pathname, "/v1/spec/simple", view);
+  }
+});
+
+explorer("page.view says which of them is at /v1/spec; the other keeps its path", async () => {
+  for (const view of ["reference", "simple"] as const) {
+    const app = createNodeface({ page: { view }, log() {} });
+    const get = async (path: string) =>
+      await (await app.fetch(new Request(`http://localhost${path}`))).text();
+    assert.is(viewOf(await get("/v1/spec")), view);
+    for (const other of ["reference", "simple"] as const) {
+      assert.is(viewOf(await get(`/v1/spec/${other}`)), other);
+    }
   }
 });
 
 explorer("its files may be kept for a year, and are offered in brotli and gzip", async () => {
-  const scripts = references.filter((reference) => reference.endsWith(".js"));
+  const scripts = referencesOf(await htmlOf("/v1/spec"), "/v1/spec")
+    .filter((reference) => reference.endsWith(".js"));
   assert.ok(scripts.length > 1);
-  for (const reference of scripts) {
-    const { pathname } = new URL(reference, "http://localhost/v1/spec");
-    const { headers } = await askWith({ "accept-encoding": "gzip, br" }, pathname);
+  for (const path of scripts) {
+    const { headers } = await askWith({ "accept-encoding": "gzip, br" }, path);
     assert.is(headers.get("cache-control"), "public, max-age=31536000, immutable");
     assert.is(headers.get("content-type"), "text/javascript; charset=utf-8");
   }
-  const [, entry] = /data-scalar="([^"]+)"/.exec(html)!;
-  const scalar = new URL(entry!, "http://localhost/v1/spec");
+  const scalar = scripts.find((path) => path.endsWith("standalone.esm.js"))!;
   for (const coding of ["br", "gzip"]) {
-    const response = await askWith({ "accept-encoding": coding }, scalar.pathname);
+    const response = await askWith({ "accept-encoding": coding }, scalar);
     assert.is(response.headers.get("content-encoding"), coding);
   }
 });
 
+/** The path of the simple page's script. */
+const scriptOf = async () =>
+  referencesOf(await htmlOf("/v1/spec/simple"), "/v1/spec/simple")
+    .find((path) => path.endsWith("simple.js"))!;
+
 explorer("services of one process share the bytes of its files", async () => {
-  const path = references.find((reference) => reference.endsWith("explorer.js"))!;
-  const { pathname } = new URL(path, "http://localhost/v1/spec");
-  const find = () => createAssets(ASSETS)(pathname.slice("/assets/".length));
+  const path = await scriptOf();
+  const find = () => createAssets(ASSETS)(path.slice("/assets/".length));
   const [first, second] = [await find(), await find()];
   assert.ok(first!.variants.identity!.body);
   assert.is(first!.variants.identity!.body, second!.variants.identity!.body);
 });
 
-explorer("the page carries one script of its own, and a policy that allows no other", async () => {
-  const scripts = [...html.matchAll(/<script>(.*?)<\/script>/gs)];
-  assert.is(html.match(/<script(?![^>]*\bsrc=)/g)?.length, 1);
-  assert.not.match(html, /\son\w+=/);
-  const digest = createHash("sha256").update(scripts[0]![1]!).digest("base64");
-  const policy = (await ask("/v1/spec")).headers.get("content-security-policy") ?? "";
-  assert.match(policy, `default-src 'none'; script-src 'self' 'sha256-${digest}';`);
-});
-
 explorer("no path under /assets/ names anything but the explorer's files", async () => {
-  const folder = references.find((path) => path.endsWith("explorer.js"))!.split("/").at(-2);
+  const folder = (await scriptOf()).split("/").at(-2);
   for (
     const path of [
       "/assets/",
@@ -64,7 +132,7 @@ explorer("no path under /assets/ names anything but the explorer's files", async
       `/assets/${folder}/..%2fmanifest.json`,
       `/assets/${folder}/%2e%2e%2fmanifest.json`,
       `/assets/${folder}/..%5cmanifest.json`,
-      `/assets/${folder}/explorer.js.br`,
+      `/assets/${folder}/simple.js.br`,
       "/assets/manifest.json",
       "/assets/__proto__/x",
       "/assets/constructor/chunks/x",

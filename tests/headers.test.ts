@@ -7,6 +7,8 @@ const headers = suite("headers");
 /** The cache rule of each path (RFC 9111, section 5.2.2). */
 const CACHE: Readonly<Record<string, string>> = {
   "/v1/spec": "public, no-cache",
+  "/v1/spec/reference": "public, no-cache",
+  "/v1/spec/simple": "public, no-cache",
   "/v1/info": "public, max-age=1",
   "/v1/health": "no-store",
   "/v1/ready": "no-store",
@@ -31,7 +33,7 @@ headers(
       const answer = (await ask(path)).headers;
       assert.is(answer.get("x-content-type-options"), "nosniff", path);
       // The page's own calls show by it that they are ours.
-      const policy = path === "/v1/spec" ? "same-origin" : "no-referrer";
+      const policy = /^\/v1\/spec(\/|$)/.test(path) ? "same-origin" : "no-referrer";
       assert.is(answer.get("referrer-policy"), policy, path);
       assert.ok(answer.get("cross-origin-resource-policy"), path);
       assert.is(answer.get("server"), null);
@@ -40,16 +42,18 @@ headers(
   },
 );
 
-headers("the page is kept to itself", async () => {
-  const page = (await ask("/v1/spec")).headers;
-  assert.is(page.get("cross-origin-opener-policy"), "same-origin");
-  assert.is(page.get("cross-origin-resource-policy"), "same-origin");
-  const policy = page.get("content-security-policy") ?? "";
-  assert.not.match(policy, /script-src[^;]*'unsafe|eval|https?:|\*/);
-  for (const directive of ["default-src 'none'", "base-uri 'none'", "frame-ancestors 'none'"]) {
-    assert.match(policy, directive);
-  }
-});
+for (const path of ["/v1/spec", "/v1/spec/reference", "/v1/spec/simple"]) {
+  headers(`${path} is kept to itself`, async () => {
+    const page = (await ask(path)).headers;
+    assert.is(page.get("cross-origin-opener-policy"), "same-origin");
+    assert.is(page.get("cross-origin-resource-policy"), "same-origin");
+    const policy = page.get("content-security-policy") ?? "";
+    assert.not.match(policy, /script-src[^;]*'unsafe|eval|https?:|\*/);
+    for (const directive of ["default-src 'none'", "base-uri 'none'", "frame-ancestors 'none'"]) {
+      assert.match(policy, directive);
+    }
+  });
+}
 
 headers("errors are not stored", async () => {
   for (const [path, method] of [["/nope", "GET"], ["/v1/info", "POST"]] as const) {

@@ -78,7 +78,7 @@ shown("with a kind given it is shown at once, though the node does not answer", 
   assert.ok(namesOf(document).includes("getblock"));
   assert.is(document.paths["/v1/rpc/getblock"]!.get!["x-access"], "read");
   assert.equal(document.servers, [{ url: "." }]);
-  assert.match(await (await ask("/v1/spec")).text(), "/v1/rpc/getblock");
+  assert.match(await (await ask("/v1/spec/simple")).text(), "/v1/rpc/getblock");
   assert.not.match(JSON.stringify(document), "127.0.0.1");
 });
 

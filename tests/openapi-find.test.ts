@@ -88,7 +88,7 @@ found("its kind is found by asking, and its whole interface shown with no word s
   await until(async () => (await read(app)).info.title === "Algod");
   const { paths } = await read(app);
   assert.ok(paths["/v2/status"] && paths["/v1/info"]);
-  assert.match(await (await ask(app, "/v1/spec")).text(), "GetStatus");
+  assert.match(await (await ask(app, "/v1/spec/simple")).text(), "GetStatus");
   assert.equal(diagnostics, []);
 });
 

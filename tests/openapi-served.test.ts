@@ -36,7 +36,7 @@ const NOT_DESCRIBED: Readonly<Record<string, string>> = {
   "/": "leads people to the page",
   "/v1": "leads people to the page",
   "/favicon.ico": "asked for by browsers alone",
-  [`/assets/${FILES.explorer}/explorer.js`]: "a file of the page, whose name is in the page alone",
+  [`/assets/${FILES.explorer}/reference.js`]: "a file of the page, whose name is in the page alone",
   [`/assets/${Object.keys(ASSETS).find((file) => file.includes("/chunks/"))}`]: "like the other",
 };
 

@@ -17,7 +17,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import { parse } from "yaml";
-import type { PageFiles } from "../generated/page.js";
+import type { FILES } from "../generated/page.js";
 import { type PackedContent, PACKET_SIZE } from "../http/content-coding.ts";
 import { formatJson } from "../json/lossless.ts";
 import type { KindInterface } from "../kinds/interface.ts";
@@ -32,8 +32,8 @@ const TARGET = join(ROOT, "src/generated");
 const KINDS = "spec/kinds";
 const SCALAR = packageFolder("@scalar/api-reference");
 
-/** The script that the page loads; what it imports is bundled. */
-const EXPLORER = "static/explorer.js";
+/** The documents of the explorer, each with its style and the script that it loads: `static/simple.html`, … */
+const DOCUMENTS = ["reference", "simple"] as const;
 
 const TYPES: Readonly<Record<string, string>> = {
   ".js": "text/javascript; charset=utf-8",
@@ -61,11 +61,6 @@ async function main() {
     explorer: `explorer-${digest(explorer.files)}`,
     scalar: `scalar-${(await packageJson(SCALAR)).version}-${digest(scalar)}`,
   };
-  const preload = explorer.first.map((name) => `${folders.explorer}/${name}`);
-  const modules = [
-    ...explorer.later.map((name) => `${folders.explorer}/${name}`),
-    ...staticImports(scalar).map((path) => `${folders.scalar}/${path}`),
-  ];
   await writeScalar(folders.scalar, scalar);
   await writeModules(
     new Map([
@@ -73,7 +68,7 @@ async function main() {
       ["assets.js", tableModule([[folders.explorer, explorer.files], [folders.scalar, scalar]])],
       ...await checkedKinds(kinds),
       ...await descriptionModules(),
-      ["page.js", await pageModule({ ...folders, preload, modules })],
+      ["page.js", await pageModule(folders, explorer.imports, staticImports(scalar))],
       ["build-info.js", moduleText({ VERSION: version, COMMIT: shortCommit() })],
     ]),
   );
@@ -86,29 +81,26 @@ async function main() {
   }
 }
 
-/** Bundles the page's scripts: by their names, those that run first besides the entry, and those that come later. */
-async function bundleScripts(): Promise<{ files: Files; first: string[]; later: string[] }> {
+/** Bundles the scripts of the documents: all files, and what each script imports. */
+async function bundleScripts(): Promise<{ files: Files; imports: Record<string, string[]> }> {
   const { build } = await import("esbuild");
   const { outputFiles, metafile: { outputs } } = await build({
-    entryPoints: [join(ROOT, EXPLORER)],
+    entryPoints: DOCUMENTS.map((name) => join(ROOT, `static/${name}.ts`)),
     absWorkingDir: ROOT,
     outdir: "out",
     chunkNames: "[name]-[hash]",
+    // Modules that are shared with the service import some, and nothing of those is used.
+    external: ["node:*"],
     ...{ bundle: true, splitting: true, minify: true, format: "esm", target: "es2022" },
     ...{ metafile: true, write: false, charset: "utf8" },
   });
   const files: Files = new Map(
     outputFiles.map(({ path, contents }) => [basename(path), Buffer.from(contents)]),
   );
-  const importsOf = (name: string, kind: string) =>
-    outputs[`out/${name}`]!.imports.filter((one) => one.kind === kind)
+  const importsOf = (name: string) =>
+    outputs[`out/${name}.js`]!.imports.filter(({ kind }) => kind === "import-statement")
       .map(({ path }) => basename(path));
-  const entry = basename(EXPLORER);
-  const first = importsOf(entry, "import-statement");
-  const later = importsOf(entry, "dynamic-import")
-    .flatMap((name) => [name, ...importsOf(name, "import-statement")])
-    .filter((name) => !first.includes(name));
-  return { files, first, later };
+  return { files, imports: Object.fromEntries(DOCUMENTS.map((name) => [name, importsOf(name)])) };
 }
 
 /** Writes the modules of Scalar's files where there are none of these. */
@@ -188,20 +180,56 @@ function placeOfDot(yaml: string): number {
   return Buffer.byteLength(before);
 }
 
-async function pageModule(files: PageFiles): Promise<string> {
-  const names = ["explorer.html", "favicon.svg", "explorer.css", "hide-until-found.js"];
-  const parts = await readFiles(join(ROOT, "static"), names);
+/**
+ * The documents, each with its style and the links to its scripts. What is put in later stands between braces.
+ *
+ * @param imports what the script of each imports
+ * @param modules those of Scalar, its entry first
+ */
+async function pageModule(
+  folders: typeof FILES,
+  imports: Readonly<Record<string, readonly string[]>>,
+  modules: readonly string[],
+): Promise<string> {
   const { transform } = await import("esbuild");
-  const minify = async (name: string, loader: "css" | "js") =>
-    (await transform(`${parts.get(name)}`, { loader, minify: true })).code.trim();
-  const style = await minify("explorer.css", "css");
-  const finding = await minify("hide-until-found.js", "js");
+  const read = async (name: string) => await readFile(join(ROOT, "static", name), "utf8");
+  const [meta, common] = [await read("meta.html"), await read("head.css")];
+  const document = async (name: typeof DOCUMENTS[number]) => {
+    const css = common + await read(`${name}.css`);
+    const { code: style } = await transform(css, { loader: "css", minify: true });
+    const scalar = name === "reference" ? modules.map((path) => `${folders.scalar}/${path}`) : [];
+    const own = [`${name}.js`, ...imports[name]!].map((path) => `${folders.explorer}/${path}`);
+    const values: Record<string, string> = {
+      meta: meta.replace("{style}", () => `<style>${style.trim()}</style>`).trim(),
+      scripts: linkScripts(own, scalar),
+    };
+    const html = (await read(`${name}.html`))
+      .replaceAll(/\{(meta|scripts)\}/g, (_, name: string) => values[name]!);
+    const digests = [...html.matchAll(/<script>(.*?)<\/script>/gs)]
+      .map(([, script]) => createHash("sha256").update(script!).digest("base64"));
+    return { html, digests };
+  };
+  const documents: Record<string, unknown> = {};
+  for (const name of DOCUMENTS) documents[name] = await document(name);
   return moduleText({
-    TEMPLATE: `${parts.get("explorer.html")}`,
-    FAVICON: `${parts.get("favicon.svg")}`,
-    FILES: files,
-    INLINE: { style, finding, digest: createHash("sha256").update(finding).digest("base64") },
+    TEMPLATES: documents,
+    FAVICON: await read("favicon.svg"),
+    FILES: folders,
   });
+}
+
+/** Links the scripts of a document: what they import is asked for at once, with those of Scalar last. */
+function linkScripts(
+  [entry, ...imported]: readonly string[],
+  scalar: readonly string[],
+): string {
+  const [first] = scalar;
+  const attribute = first ? ` data-scalar="{v1}../assets/${first}"` : "";
+  return [
+    `<script type="module" src="{v1}../assets/${entry}"${attribute}></script>`,
+    ...[...imported, ...scalar]
+      .map((path) => `<link rel="modulepreload" href="{v1}../assets/${path}">`),
+  ].join("\n    ");
 }
 
 /** The program of the thread, as a text; bundlers of a host would not find a file of its own. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { LOGO_BYTES_MAX, mistakeInLogo } from "../explorer/logo.ts";
+import { LOGO_BYTES_MAX, mistakeInLogo } from "../explorer/page-settings.ts";
 import type { Forward } from "../gateway/policy.ts";
 import { KINDS } from "../generated/kinds.js";
 import type { NodeSettings } from "../info/settings.ts";

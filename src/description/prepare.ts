@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type PageParts, renderParts } from "../explorer/page-parts.ts";
+import { type PageParts, renderParts } from "../explorer/render-content.ts";
 import { annotateCalls } from "../gateway/annotate-operations.ts";
 import type { ResolvedForward } from "../gateway/policy.ts";
 import { type Diagnostic, diagnosticOfError } from "../openapi/diagnostics.ts";

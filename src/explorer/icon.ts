@@ -4,8 +4,8 @@
  * @module
  */
 import { represent, type Representation } from "../http/representation.ts";
-import { escape } from "./escape-html.ts";
-import { imageTypeOf } from "./logo.ts";
+import { escape } from "./html.ts";
+import { imageTypeOf } from "./page-settings.ts";
 
 /** White on each of these has a contrast of 5 or more (WCAG 2.2, 1.4.3). */
 export const COLOURS: readonly string[] = [

@@ -5,7 +5,7 @@
  * @module
  */
 import { shorten, startOf } from "../untrusted-text.ts";
-import { escape } from "./escape-html.ts";
+import { escape, V1 } from "./html.ts";
 
 const ITEM = /^ {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+/;
 const HEADING = /^ {0,3}#{1,6}[ \t]+/;
@@ -16,6 +16,9 @@ const INLINE = /`([^`]+)`|(!?)\[([^[\]]+)\]\(([^()\s]+)\)|\*\*([^*]+)\*\*/g;
 
 /** Matches a relative URL and one of HTTP; others, such as `javascript:`, are not linked. */
 const FOLLOWABLE = /^(?:https?:|[^:]*$|[^:/?#]*[/?#])/i;
+
+/** Matches a relative URL that goes on from the folder of the page. */
+const BESIDE = /^(?!\/|#|\?|https?:)/i;
 
 /**
  * Renders Markdown as HTML blocks.
@@ -84,7 +87,10 @@ function inline(text: string): string {
     if (code !== undefined) html += `<code>${escape(code)}</code>`;
     else if (strong !== undefined) html += `<strong>${escape(strong)}</strong>`;
     else if (image || !FOLLOWABLE.test(address)) html += escape(label);
-    else html += `<a href="${escape(address)}" rel="noreferrer">${escape(label)}</a>`;
+    else {
+      const start = BESIDE.test(address) ? V1 : "";
+      html += `<a href="${start}${escape(address)}" rel="noreferrer">${escape(label)}</a>`;
+    }
   }
   return html + escape(text.slice(end));
 }

@@ -6,7 +6,6 @@
 import { formatJson } from "../json/lossless.ts";
 import { isObject, type Json, listOf, objectOf, onceFor, textOf } from "../json/values.ts";
 import { exampleOf, firstMemberOf, makeExample } from "./example-value.ts";
-import { parametersOf, typeOf } from "./parameters.ts";
 import { multiSegmentOf } from "../kinds/interface.ts";
 import { followReference } from "../openapi/operations.ts";
 
@@ -176,4 +175,30 @@ function tokenOf(root: Json, operation: Json): string | undefined {
       const { type, scheme } = followReference(root, schemes[name]);
       return type === "http" && (textOf(scheme) ?? "").toLowerCase() === "bearer";
     });
+}
+
+/** A parameter, as it stands and with its reference followed. */
+export interface LocatedParameter {
+  readonly value: unknown;
+  readonly parameter: Json;
+}
+
+/** The parameters of an operation, which override those of its path with the same name and location. */
+export function parametersOf(root: Json, item: Json, operation: Json): LocatedParameter[] {
+  const parameters = new Map<string, LocatedParameter>();
+  for (const value of [...listOf(item.parameters), ...listOf(operation.parameters)]) {
+    const parameter = followReference(root, value);
+    const name = textOf(parameter.name);
+    if (name) parameters.set(`${textOf(parameter.in) ?? ""} ${name}`, { value, parameter });
+  }
+  return [...parameters.values()];
+}
+
+/** The type of a schema and its format, such as `string or null` and `date-time`, where it says them. */
+export function typeOf(schema: Json): string[] {
+  const text = (value: unknown) => textOf(value) ?? "";
+  const types = Array.isArray(schema.type)
+    ? schema.type.slice(0, 8).map(text)
+    : [text(schema.type)];
+  return [types.filter(Boolean).slice(0, 4).join(" or "), text(schema.format)].filter(Boolean);
 }

@@ -6,14 +6,13 @@
  */
 import { callNoteOf } from "../gateway/annotate-operations.ts";
 import { followReference, operationsOf } from "../openapi/operations.ts";
-import { ONE_METHOD } from "../openapi/openrpc.ts";
+import { ONE_METHOD } from "../kinds/interface.ts";
 import { nameOfNodeOperation } from "../openapi/callable-operations.ts";
 import { TAG as SERVICE_TAG } from "../openapi/merge.ts";
 import { createFreeName, type Json, listOf, objectOf, textOf } from "../json/values.ts";
-import { decodePercent, shorten } from "../untrusted-text.ts";
-import { wordsOf } from "./words-of-marks.ts";
-import { type Form, readForm } from "./read-form.ts";
-import { parametersOf, typeOf } from "./parameters.ts";
+import { shorten } from "../untrusted-text.ts";
+import { anchorOf, methodNameOf, tagFragment, UNTAGGED, wordsOf } from "./labels.ts";
+import { type Form, parametersOf, readForm, typeOf } from "./read-form.ts";
 
 /** What the page shows of a description. */
 export interface Outline {
@@ -79,12 +78,7 @@ export interface Item {
   description: string;
 }
 
-const SCALAR_UNTAGGED = "default";
-
 const WEBHOOKS = "Webhooks";
-
-/** What the paths of methods of JSON-RPC begin with; see `openapi/openrpc.ts`. */
-const RPC = "/v1/rpc/";
 
 /** Stands for this service, whose address is not known here. */
 const HERE = "http://here.invalid";
@@ -96,8 +90,6 @@ const ID_LENGTH_MAX = 400;
  * there are where many operations refer to the same large part.
  */
 const ITEMS_MAX = 250_000;
-
-const ANCHOR_NAME = /^[\w.~:/-]{1,100}$/;
 
 /**
  * Extracts the outline of a description.
@@ -133,11 +125,10 @@ function readSections(root: Json): Section[] {
   const sections = new Map<string, Section>();
   const hidden = new Set<string>();
   const unique = createUniqueId();
-  /** The names that anchors have. */
-  const names = new Set<string>();
+  const anchors = new Set<string>();
   const room = { left: ITEMS_MAX };
   const section = (name: string, description = "") => {
-    const id = unique(`tag/${scalarSlug(name)}`);
+    const id = unique(tagFragment(name));
     const isService = name === SERVICE_TAG;
     sections.set(name, { id, name, description, operations: [], isService });
   };
@@ -158,7 +149,7 @@ function readSections(root: Json): Section[] {
   for (const [path, value] of Object.entries(objectOf(root.paths))) {
     const item = readPathItem(root, value);
     const located = operationsOf(item);
-    const isBoth = path.startsWith(RPC) && item[ONE_METHOD] === true;
+    const isBoth = methodNameOf(path) !== "" && item[ONE_METHOD] === true;
     for (const { method, operation } of located) {
       if (isHiddenByScalar(operation) || (isBoth && method === "POST")) continue;
       const read = {
@@ -166,10 +157,10 @@ function readSections(root: Json): Section[] {
         isPostedToo: isBoth,
         isWebhook: false,
       };
-      const name = anchorNameOf(path, operation);
-      for (const { id, operations } of sectionsOf(operation, SCALAR_UNTAGGED)) {
-        const anchor = names.has(name) ? "" : name && `op/${name}`;
-        if (anchor) names.add(name);
+      for (const { id, operations } of sectionsOf(operation, UNTAGGED)) {
+        const wanted = anchorOf(path, operation);
+        const anchor = anchors.has(wanted) ? "" : wanted;
+        anchors.add(wanted);
         operations.push({ ...read, id: unique(`${id}/${read.method}${path}`), anchor });
       }
     }
@@ -199,12 +190,6 @@ function readSections(root: Json): Section[] {
 
 const tagsOf = (operation: Json): string[] => listOf(operation.tags).map(text).filter(Boolean);
 
-/** What the short link to an operation calls it; empty where it has no name that is safe in one. */
-function anchorNameOf(path: string, operation: Json): string {
-  const name = path.startsWith(RPC) ? decodePercent(path.slice(RPC.length)) : operation.operationId;
-  return ANCHOR_NAME.exec(text(name))?.[0] ?? "";
-}
-
 /** The members of a path item override those of the item it refers to. */
 function readPathItem(root: Json, value: unknown): Json {
   const own = objectOf(value);
@@ -221,7 +206,7 @@ function readOperation(
 ): Omit<Operation, "id" | "anchor" | "isPostedToo" | "isWebhook"> {
   const summary = text(operation.summary);
   const note = callNoteOf(operation);
-  const rpcName = path.startsWith(RPC) ? decodePercent(path.slice(RPC.length)) : "";
+  const rpcName = methodNameOf(path);
   const server = serverOf([operation, item, root]);
   const isCalled = note
     ? note.right !== "refused"
@@ -332,11 +317,6 @@ function createUniqueId(): (id: string) => string {
   const freeName = createFreeName(new Set(), "-");
   return (wanted) =>
     freeName(shorten(wanted, ID_LENGTH_MAX).replaceAll(/[\s\p{Cc}]/gu, encodeURIComponent));
-}
-
-function scalarSlug(name: string): string {
-  return name.slice(0, 200).replace(/[^\p{L}\p{M}\p{N}\s_-]/gu, "").trim()
-    .replace(/[\s_-]+/g, "-").toLowerCase();
 }
 
 const text = (value: unknown): string => textOf(value) ?? "";

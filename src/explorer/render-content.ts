@@ -1,16 +1,48 @@
 /**
- * Renders the outline of a description as HTML that needs no script. A larger description is shown with
- * less detail, so that the page stays small.
+ * Renders a description as HTML that needs no script: the content of the simple page. A larger description is shown
+ * with less detail, so that the page stays small.
  *
  * @module
  */
 import { gzip } from "../http/content-coding.ts";
 import { shorten } from "../untrusted-text.ts";
-import { escape } from "./escape-html.ts";
-import { renderForm } from "./render-form-data.ts";
-import type { Item, Operation, Outline, Section } from "./read-outline.ts";
-import { MARK_WORDS } from "./words-of-marks.ts";
+import { escape, V1 } from "./html.ts";
+import { renderForm } from "./render-form.ts";
+import {
+  type Item,
+  type Operation,
+  type Outline,
+  readOutline,
+  type Section,
+} from "./read-outline.ts";
 import { renderInlineMarkdown, renderMarkdown } from "./markdown.ts";
+
+/** What the page shows of a description: plain data, which may be made in another thread than the page. */
+export interface PageParts {
+  /** The title of the API, in at most 100 characters. */
+  readonly title: string;
+  /** A sentence about it, in at most 200 characters. */
+  readonly summary: string;
+  /** A sentence about calls of the node, as plain text; may be empty. */
+  readonly calls: string;
+  /** The HTML of the simple page's `main` element. */
+  readonly content: string;
+}
+
+/**
+ * Renders what the page shows of a description.
+ *
+ * @param document an OpenAPI document as JSON values; untrusted
+ */
+export async function renderParts(document: unknown): Promise<PageParts> {
+  const outline = readOutline(document);
+  return {
+    title: shorten(outline.title, 100),
+    summary: shorten(outline.summary || outline.description, 200),
+    calls: outline.isShownOnly ? SHOWN_ONLY : "",
+    content: await renderContent(outline),
+  };
+}
 
 /** How much of a description is shown; lengths in characters. */
 interface Detail {
@@ -61,9 +93,20 @@ const WITHOUT_SCRIPT =
   "this page up to <code>/v1/spec</code>. Without JavaScript, what is asked by its address alone can be " +
   "tried here.</p></noscript>";
 
+/** What the words of marks say, in the order of the legend. */
+const LEGEND = {
+  read: "changes nothing, and shows what anybody may see",
+  write: "may change something",
+  private: "changes nothing, and shows what is private",
+  heavy: "may keep the node busy for seconds",
+  streams: "does not end, or waits until something happens",
+  open: "can be called here by anybody",
+  token: "can be called here with the operator's token",
+  "not forwarded": "cannot be called here",
+};
+
 /** Said where the node's operations are there to be read. */
-const SHOWN_ONLY =
-  `<p id="calls">This page shows what the node can do; calls are not forwarded.</p>`;
+const SHOWN_ONLY = "This page shows what the node can do; calls are not forwarded.";
 
 /** Said of a request that the API sends by itself. */
 const SENT_BY_API = `<p class="also">Sent by the API, to whoever wants to be told.</p>`;
@@ -79,11 +122,6 @@ const NAVIGATION_TAGS_MAX = 200;
 /** More operations than these take a slow phone a second to lay out. */
 const MANY = 300;
 
-/**
- * Renders the content of the page.
- *
- * @returns HTML for a `main` element
- */
 export async function renderContent(outline: Outline): Promise<string> {
   const total = outline.sections.reduce((sum, { operations }) => sum + operations.length, 0);
   for (const detail of DETAILS) {
@@ -153,9 +191,9 @@ function renderAbout(outline: Outline, detail: Detail): string {
   const { title, version, summary, description, isShownOnly } = outline;
   return `<section class="about"><h2>${name(title)}</h2><p class="version">` +
     `${version ? `Version ${name(version)} · ` : ""}OpenAPI description: ` +
-    `<a href="../spec.json" download>JSON</a>, <a href="../spec.yaml" download>YAML</a> ` +
-    `<button type="button" class="scalar">Open in Scalar</button></p>` +
-    (isShownOnly ? SHOWN_ONLY : "") +
+    `<a href="${V1}../spec.json" download>JSON</a>, ` +
+    `<a href="${V1}../spec.yaml" download>YAML</a></p>` +
+    (isShownOnly ? `<p>${SHOWN_ONLY}</p>` : "") +
     (summary ? `<p class="summary">${renderInlineMarkdown(summary, detail.summary)}</p>` : "") +
     renderMarkdown(description, detail.about) + renderLegend(outline) +
     `${WITHOUT_SCRIPT}</section>`;
@@ -166,8 +204,8 @@ function renderLegend({ sections }: Outline): string {
   const used = new Set(
     sections.flatMap(({ operations }) => operations.flatMap(({ marks }) => marks)),
   );
-  const items = MARK_WORDS.filter(([, , word]) => used.has(word))
-    .map(([, , word, text]) => `<li>${renderMark(word)} ${text}</li>`);
+  const items = Object.entries(LEGEND).filter(([word]) => used.has(word))
+    .map(([word, text]) => `<li>${renderMark(word)} ${text}</li>`);
   return items.length > 0 ? `<ul class="legend" aria-label="Marks">${items.join("")}</ul>` : "";
 }
 

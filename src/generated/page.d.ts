@@ -1,37 +1,22 @@
 /**
- * The explorer page before anything is put into it.
+ * The documents of the explorer before anything of a description or a node is put into them.
  *
  * @module
  */
 
-/** `static/explorer.html`, with names between braces for what is put in. */
-export const TEMPLATE: string;
+/** A document. */
+export interface PageTemplate {
+  /** `static/simple.html` or `static/reference.html`, with names between braces for what is put in. */
+  readonly html: string;
+  /** The SHA-256 in base64 of each script that stands in it: the content security policy allows these. */
+  readonly digests: readonly string[];
+}
+
+/** The documents. */
+export const TEMPLATES: Readonly<Record<"reference" | "simple", PageTemplate>>;
 
 /** The icon, as SVG. */
 export const FAVICON: string;
 
-/** Where the page finds its files, below `/assets/`. */
-export interface PageFiles {
-  /** The folder of the files in `static/`, named after their content. */
-  explorer: string;
-  /** The folder of Scalar's files, named after its version and their content. */
-  scalar: string;
-  /** The scripts that the page always runs besides its first. */
-  preload: readonly string[];
-  /** The scripts that Scalar takes. */
-  modules: readonly string[];
-}
-
-export const FILES: PageFiles;
-
-/** What stands in the page, so that nothing has to come before it is seen. */
-export interface PageInline {
-  /** `static/explorer.css`. */
-  style: string;
-  /** `static/hide-until-found.js`, without its comment. */
-  finding: string;
-  /** Its SHA-256 in base64, by which the content security policy allows it. */
-  digest: string;
-}
-
-export const INLINE: PageInline;
+/** The folders of files below `/assets/`, each named after its content: those of `static/`, and Scalar's. */
+export const FILES: { readonly explorer: string; readonly scalar: string };

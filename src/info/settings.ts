@@ -94,3 +94,11 @@ export function formatDuration(milliseconds: number): string {
   const whole = `${Math.floor(seconds / length)} ${unit}`;
   return lower && rest > 0 ? `${whole} ${rest} ${lower}` : whole;
 }
+
+/** Separates the thousands of a number, in linear time; leaves its fraction. */
+export function groupDigits(number: string, separator: string): string {
+  return number.replace(/\d+/, (whole) => {
+    const first = whole.length % 3 || 3;
+    return [whole.slice(0, first), ...whole.slice(first).match(/\d{3}/g) ?? []].join(separator);
+  });
+}

@@ -9,7 +9,7 @@ import { type FailureCode, SourceError } from "../node/failures.ts";
 import { textOf } from "../json/values.ts";
 import { excerpt } from "../untrusted-text.ts";
 import { convert, isKnown, match, numberFrom } from "./fields.ts";
-import { formatDuration, milliseconds } from "./settings.ts";
+import { formatDuration, groupDigits, milliseconds } from "./settings.ts";
 import {
   answerAt,
   type Answers,
@@ -156,7 +156,9 @@ function statusOfAnswers({ plan, shown, values, date }: Seen): NodeStatus {
   const rule = health?.rules?.find(({ when }) => holds(when, shown.answers));
   if (rule) return statusOfRule(rule, shown.answers);
   const behind = health && blocksBehind(health, shown.answers, values);
-  if (behind !== undefined) return syncing(`is ${groupDigits(behind)} blocks behind its peers`);
+  if (behind !== undefined) {
+    return syncing(`is ${groupDigits(String(behind), ",")} blocks behind its peers`);
+  }
   const { synced, sync_progress: progress } = values;
   if (synced === false) return syncing("is catching up with its network");
   if (typeof progress === "number" && health?.complete !== undefined) {
@@ -260,8 +262,4 @@ const URGENT = ["unauthorized", "forbidden", "no_credentials"] as const;
 function formatPercent(share: number): string {
   // Rounded down: what is not done is never 100 %.
   return `${Math.floor(share * 1000) / 10} %`;
-}
-
-function groupDigits(number: bigint): string {
-  return String(number).replaceAll(/\B(?=(\d{3})+$)/g, ",");
 }

@@ -109,6 +109,9 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
   },
 };
 
+/** Says of a path item that its `GET` and its `POST` are one method, which is called in two ways. */
+export const ONE_METHOD = "x-one-method";
+
 /** How a parameter of a path holds slashes: over several segments, or encoded in one. */
 export type MultiSegment = true | "encoded";
 

@@ -17,15 +17,13 @@ import {
   textOf,
 } from "../json/values.ts";
 import { LIMITS } from "./diagnostics.ts";
+import { ONE_METHOD } from "../kinds/interface.ts";
 import { followReference } from "./operations.ts";
 import { THIS_SERVICE } from "./server-url.ts";
 import { OPENRPC, type Shape, shapeOfMember } from "./structure.ts";
 
 /** The path of this service at which a method is called. */
 export const pathOfMethod = (name: string): string => `/v1/rpc/${encodeURIComponent(name)}`;
-
-/** Says of a path item that its `GET` and its `POST` are one method, which is called in two ways. */
-export const ONE_METHOD = "x-one-method";
 
 /** The types of JSON Schema of which a query can say a value. */
 const SCALARS: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean"]);

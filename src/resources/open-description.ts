@@ -47,14 +47,14 @@ export async function openDescription(
   const operations = options.operations.map((operation) =>
     describeOperation(operation, documentOfHost.components)
   );
-  const makePage = createMakePage(options.page.title, icons);
+  const makePage = createMakePage(options.page, icons);
   const [{ documentOf, prepareOwn }, own] = await Promise.all([
     import("../openapi/serve.ts"),
     ownDescription(options.meters !== undefined).get(),
   ]);
   const { document, ...forms } = await prepareOwn(own, operations, documentOfHost);
   const parts = lazy(async () => {
-    const { renderParts } = await import("../explorer/page-parts.ts");
+    const { renderParts } = await import("../explorer/render-content.ts");
     return await renderParts(document);
   });
   const alone = (notice?: string) => ({
@@ -126,14 +126,10 @@ function createTellNames({ forward, log }: ResolvedOptions) {
   };
 }
 
-function createMakePage(title: string | undefined, icons: Resource<Icons>) {
+function createMakePage({ title, view }: ResolvedOptions["page"], icons: Resource<Icons>) {
   return async ({ page, origins }: PageContent, notice?: string) => {
-    const [{ createPage }, { TEMPLATE, FILES, INLINE }] = await Promise.all([
-      import("../explorer/page.ts"),
-      import("../generated/page.js"),
-    ]);
-    const options = { origins, notice, title, icons: await icons.get() };
-    return createPage(TEMPLATE, page, FILES, INLINE, options);
+    const { createPage } = await import("../explorer/page.ts");
+    return createPage(page, { origins, notice, title, view, icons: await icons.get() });
   };
 }
 

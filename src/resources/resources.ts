@@ -6,7 +6,7 @@
 import type { Shown } from "../description/watch.ts";
 import { type Assets, createAssets } from "../explorer/assets.ts";
 import type { Icons } from "../explorer/icon.ts";
-import type { Page } from "../explorer/page.ts";
+import type { DocumentName, Page } from "../explorer/page.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { represent, type Representation } from "../http/representation.ts";
 import { type Lazy, lazy, type Resource } from "../lazy.ts";
@@ -21,8 +21,8 @@ import { openGateway } from "./open-gateway.ts";
 
 /** The contents by their path. */
 export interface Resources {
-  /** `/v1/spec` */
-  readonly page: Resource<Representation>;
+  /** `/v1/spec`, and what is below it. */
+  readonly page: (name: DocumentName) => Resource<Representation>;
   /** `/v1/info` */
   readonly info: Resource<Representation>;
   /** `/v1/health`, by the states that are answered with 200. */
@@ -110,7 +110,7 @@ export function createResources(options: ResolvedOptions): Resources {
   const assets = lazy(async () => createAssets((await import("../generated/assets.js")).ASSETS));
 
   return {
-    page: {
+    page: (name) => ({
       async get() {
         const [{ current }, { info }] = await Promise.all([
           description.get(),
@@ -118,9 +118,9 @@ export function createResources(options: ResolvedOptions): Resources {
         ]);
         const page = await current.page.get();
         iconName = page.iconNameOf(info);
-        return await page.prepare(info);
+        return await page.prepare(name, info);
       },
-    },
+    }),
     info: { get: async () => (await beside.snapshot.get()).representation },
     health: (accepted) => ({
       async get() {

@@ -78,7 +78,7 @@ export async function description({ isQuick }: Options): Promise<Section> {
   return {
     title: "A large description",
     text: `GitHub's description, 13 MB of JSON or 10 MB of YAML: from the start of the process until
-\`/spec.json\` and \`/v1/spec\` have it, beside the least that has to be done with it on Node 26; until
+\`/spec.json\` and \`/v1/spec/simple\` have it, beside the least that has to be done with it on Node 26; until
 \`/spec.yaml\` has it; the longest that \`/v1/info\` has to wait meanwhile; the most memory the process
 has had by then; and what it has a minute later beyond what it had before.`,
     table,
@@ -135,7 +135,7 @@ async function serve(
 async function askUntilLarge(port: number): Promise<void> {
   for (let i = 0; i < 300; i++) {
     const sizes: number[] = [];
-    for (const path of ["/spec.json", "/v1/spec"]) {
+    for (const path of ["/spec.json", "/v1/spec/simple"]) {
       sizes.push((await ask(port, path, { "accept-encoding": "br" })).body.length);
     }
     if (sizes[0]! > 100_000 && sizes[1]! > 20_000) return;

@@ -83,7 +83,7 @@ export async function explorer({ isQuick }: Options): Promise<Section> {
     `Each explorer shows Nodeface's own description in Chromium ${browser.version()} with an
 empty cache, on a line of 1.6 Mbit/s and 150 ms and a processor slowed down four times: until an
 operation can be read, until its first one is sent by whoever presses at once, and answered, and
-what was loaded by then, in brotli. Redoc sends nothing. The last rows are Nodeface's page with
+what was loaded by then, in brotli. Redoc sends nothing. The last rows are Nodeface's simple page with
 larger descriptions, whose calls go through it to a node.`;
   await browser.close();
   others.close();
@@ -104,7 +104,7 @@ async function atNode(file: string): Promise<string> {
 /** Waits until the page shows the description, which is read while it answers. */
 async function untilDescribed(url: string): Promise<void> {
   for (const end = performance.now() + PATIENCE; performance.now() < end;) {
-    const page = await (await fetch(`${url}/v1/spec`)).text();
+    const page = await (await fetch(`${url}/v1/spec/simple`)).text();
     if (page.includes("v1/node")) return;
     await new Promise((resolve) => setTimeout(resolve, 200));
   }

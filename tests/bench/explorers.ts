@@ -36,23 +36,23 @@ const SEND = `((form) => {
   return form?.querySelector(".send");
 })(document.querySelector("#plain .try form"))`;
 
-/** The plain page of Nodeface, whatever its description. */
-const PLAIN = {
-  page: "/v1/spec",
+/** The simple page of Nodeface, whatever its description. */
+const SIMPLE = {
+  page: "/v1/spec/simple",
   readable: one("#plain h3"),
   presses: [one("#plain .try > summary"), SEND],
   answered: one("#plain .try .status .good"),
 };
 
-export const NODEFACE: Explorer = { name: "Nodeface", ...PLAIN };
+export const NODEFACE: Explorer = { name: "Nodeface, the simple page", ...SIMPLE };
 
 export const EXPLORERS: readonly Explorer[] = [
   NODEFACE,
   {
-    name: "Nodeface, Scalar in its place",
+    name: "Nodeface, the reference",
     page: "/v1/spec",
-    readable: one("#plain h3"),
-    presses: [one("html.mounted .show-api-client-button"), named("button", /Send get request/)],
+    readable: one(".show-api-client-button"),
+    presses: [one(".show-api-client-button"), named("button", /Send get request/)],
     answered: named("[role=dialog]", /200 OK/),
   },
   {

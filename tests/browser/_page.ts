@@ -1,6 +1,6 @@
-/** What the browser suites do with the explorer page. */
-import { mkdirSync, writeFileSync } from "node:fs";
-import type { Page } from "playwright-core";
+/** What the browser suites do with the documents of the explorer. */
+import { mkdirSync } from "node:fs";
+import type { Page, Route } from "playwright-core";
 import { ROOT } from "../_paths.ts";
 
 /** Where the pictures of a test run are, which git ignores. */
@@ -20,28 +20,31 @@ export const NODE = {
   api: { software: "nodeface", version: "0.2.0", started_at: "2026-01-31T08:15:00.000Z" },
 };
 
-/** Visits the explorer and waits for Scalar to have taken its place. */
+/** Where the simple page is, below the address of a service. */
+export const SIMPLE = "v1/spec/simple";
+
+/** Visits the reference and waits for Scalar. */
 export async function visit(page: Page, url: string, fragment = ""): Promise<void> {
   await page.goto(`${url}v1/spec${fragment}`);
   await mounted(page);
 }
 
-/** Waits for Scalar to have taken its place. */
+/** Waits for Scalar. */
 export async function mounted(page: Page): Promise<void> {
-  await page.locator("html.mounted").waitFor();
-  await page.locator("#scalar h1").waitFor();
+  await page.locator("#scalar h1").first().waitFor();
 }
 
-/** Keeps Scalar from starting until it is released. */
-export const holdScalar = (page: Page) => hold(page, "**/standalone.esm.js");
-
-/** Keeps requests waiting until they are released. */
-export async function hold(page: Page, pattern: string): Promise<() => void> {
+/** Keeps requests waiting until they are released, and then go on or end as is said. */
+export async function hold(
+  page: Page,
+  pattern: string,
+  end: (route: Route) => Promise<void> = (route) => route.continue(),
+): Promise<() => void> {
   let release = () => {};
   const held = new Promise<void>((resolve) => release = resolve);
   await page.route(pattern, async (route) => {
     await held;
-    await route.continue();
+    await end(route);
   });
   return release;
 }
@@ -56,10 +59,4 @@ export async function picture(page: Page, name: string): Promise<void> {
 export async function send(page: Page, path: string): Promise<void> {
   await page.getByRole("button", { name: new RegExp(`^Test Request.*get ${path}\\)`) }).click();
   await page.getByRole("button", { name: /^Send get request/ }).click();
-}
-
-/** Keeps a picture that has been taken, as base64 of PNG. */
-export function keepPicture(data: string, name: string): void {
-  mkdirSync(SCREENSHOTS, { recursive: true });
-  writeFileSync(`${SCREENSHOTS}${name}.png`, Buffer.from(data, "base64"));
 }

@@ -1,9 +1,9 @@
 /** Services of this process for a browser to visit. */
 import { serve } from "../../src/adapters/node.ts";
 import { createIcons } from "../../src/explorer/icon.ts";
-import { createPage } from "../../src/explorer/page.ts";
-import { renderParts } from "../../src/explorer/page-parts.ts";
-import { FAVICON, FILES, INLINE, TEMPLATE } from "../../src/generated/page.js";
+import { createPage, type DocumentName } from "../../src/explorer/page.ts";
+import { renderParts } from "../../src/explorer/render-content.ts";
+import { FAVICON } from "../../src/generated/page.js";
 import { createPolicy } from "../../src/http/cors.ts";
 import { represent, type Representation } from "../../src/http/representation.ts";
 import { createNodeface } from "../../src/index.ts";
@@ -36,10 +36,13 @@ export function serveNode({ info, document, answer: first }: Shown = {}): Promis
     if (special) return special;
     if (pathname === "/v1/info" && info) {
       if (!known) return new Response(null, { status: 503 });
-      return answer(await json(known, "public, max-age=1"), request);
+      // No second passes before a suite asks again, in which a browser has what it was told before.
+      return answer(await json(known), request);
     }
-    if (pathname === "/v1/spec") {
-      return answer(await (await page).prepare(known ?? SELF), request);
+    const found = /^\/v1\/spec(?:\/(reference|simple))?$/.exec(pathname);
+    if (found) {
+      const name = (found[1] ?? "") as DocumentName;
+      return answer(await (await page).prepare(name, known ?? SELF), request);
     }
     if (pathname === "/favicon.ico" && known) {
       return answer(await icons.get((await page).iconNameOf(known)), request);
@@ -61,11 +64,12 @@ async function pageOf(document: unknown) {
   const described = document ?? await (await createNodeface().fetch(
     new Request("http://localhost/spec.json"),
   )).json();
-  const options = { origins: [], notice: undefined, title: undefined };
-  return createPage(TEMPLATE, await renderParts(described), FILES, INLINE, { ...options, icons });
+  const view = "reference" as const;
+  const options = { origins: [], notice: undefined, title: undefined, view };
+  return createPage(await renderParts(described), { ...options, icons });
 }
 
 const icons = createIcons(FAVICON);
 
-const json = (value: unknown, cache = "public, no-cache") =>
-  represent(formatJson(value, 2), { type: "application/json", cache });
+const json = (value: unknown) =>
+  represent(formatJson(value, 2), { type: "application/json", cache: "public, no-cache" });

@@ -1,4 +1,4 @@
-/** Sends every read of a real node from the plain page. */
+/** Sends every read of a real node from the simple page. */
 import type { Page } from "playwright-core";
 import * as assert from "uvu/assert";
 import { type Json, listOf, objectOf } from "../../src/json/values.ts";
@@ -87,8 +87,7 @@ export async function sendWrong(
 
 async function openPage(page: Page, url: string): Promise<Page> {
   page.setDefaultTimeout(30_000);
-  await page.route("**/standalone.esm.js", () => {});
-  await page.goto(`${url}/v1/spec`, { waitUntil: "commit" });
+  await page.goto(`${url}/v1/spec/simple`, { waitUntil: "commit" });
   await page.locator("#plain article").first().waitFor();
   return page;
 }

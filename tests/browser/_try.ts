@@ -1,7 +1,7 @@
-/** What the browser suites do with the forms of the plain page. */
+/** What the browser suites do with the forms of the simple page. */
 import type { Locator, Page } from "playwright-core";
 
-/** An operation of the plain page, by its short name. */
+/** An operation of the simple page, by its short name. */
 export const operationAt = (page: Page, name: string): Locator =>
   page.locator(`#plain article[id="op/${name}"]`);
 

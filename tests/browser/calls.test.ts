@@ -10,7 +10,7 @@ import { serve } from "../../src/adapters/node.ts";
 import { createNodeface, type Nodeface } from "../../src/index.ts";
 import { testWhere, without } from "../_needs.ts";
 import { launch, PATIENCE, watch } from "./_browser.ts";
-import { mounted } from "./_page.ts";
+import { mounted, SIMPLE } from "./_page.ts";
 import { attempt, leave, type Targets } from "./_stranger.ts";
 import { ANVIL, type CountedNode, startCountedNode } from "./_relay.ts";
 import type { Served } from "./_serve.ts";
@@ -322,7 +322,7 @@ test("what is not forwarded says why, without a script as well", async () => {
   const context = await browser.newContext({ javaScriptEnabled: false });
   try {
     const page = await context.newPage();
-    await page.goto(`${open.url}v1/spec`);
+    await page.goto(open.url + SIMPLE);
     const article = (name: string) =>
       page.locator("#plain article", {
         has: page.getByRole("heading", { name, exact: true }),

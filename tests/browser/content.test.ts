@@ -2,7 +2,7 @@ import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { launch, QUIET, watch } from "./_browser.ts";
-import { mounted, NODE, picture, visit } from "./_page.ts";
+import { hold, mounted, NODE, picture, SIMPLE, visit } from "./_page.ts";
 import { type Served, serveNode } from "./_serve.ts";
 
 const content = suite("the content of the page");
@@ -22,16 +22,17 @@ content.after(async () => {
 });
 
 content(
-  "every operation can be read with no script at all",
+  "with no script at all it leads to the simple page, where every operation can be read",
   () =>
     inPage({ javaScriptEnabled: false, viewport: DESKTOP }, async (page) => {
       await page.goto(`${server.url}v1/spec`);
+      await page.waitForURL(server.url + SIMPLE);
       for (const path of ["/v1/info", "/v1/spec", "/spec.json", "/spec.yaml", "/v1/health"]) {
         await page.locator("article", { hasText: `GET ${path}` }).first().waitFor();
       }
       await page.getByRole("link", { name: "Probe the node" }).click();
       assert.is(new URL(page.url()).hash, "#tag/operations/GET/v1/health");
-      await page.goto(`${server.url}v1/spec`);
+      await page.goto(server.url + SIMPLE);
       await picture(page, "no-script");
       await page.setViewportSize(PHONE);
       assert.ok(await fitsInWidth(page));
@@ -41,17 +42,21 @@ content(
 );
 
 for (
-  const [viewport, fragment] of [[DESKTOP, "#tag/description/GET/spec.yaml"], [PHONE, ""]] as const
+  const [viewport, path] of [
+    [DESKTOP, `${SIMPLE}#tag/description/GET/spec.yaml`],
+    [PHONE, SIMPLE],
+  ] as const
 ) {
   content(
-    `Scalar takes its place without a jump, ${viewport.width} px ${fragment}`,
+    `nothing jumps while ${path} is loaded, ${viewport.width} px`,
     () =>
       inPage({ viewport }, async (page) => {
         await page.addInitScript(observeShifts);
-        await visit(page, server.url, fragment);
+        await page.goto(server.url + path);
+        await page.locator("#plain h2").first().waitFor();
         await page.waitForLoadState("networkidle");
         const shift = await page.evaluate(() => (globalThis as unknown as Shifts).shift);
-        assert.ok(shift < 0.1, `The layout shift is ${shift}`);
+        assert.ok(shift < 0.02, `The layout shift is ${shift}`);
       }),
   );
 }
@@ -93,13 +98,12 @@ content(
 );
 
 content(
-  "paper gets the plain page",
+  "the simple page is light on paper",
   () =>
     inPage({ viewport: DESKTOP, colorScheme: "dark" }, async (page) => {
-      await visit(page, server.url);
+      await page.goto(server.url + SIMPLE);
       await page.emulateMedia({ media: "print" });
       await page.locator("#plain").getByText("/v1/health").first().waitFor();
-      assert.not(await page.locator("#scalar").isVisible());
       const light = await page.evaluate(() => getComputedStyle(document.body).colorScheme);
       assert.is(light, "light");
       await picture(page, "print");
@@ -107,17 +111,66 @@ content(
 );
 
 content(
-  "where Scalar cannot be loaded the plain page stays",
+  "while Scalar loads, the head and the simple page are there; where it cannot be loaded, that is said",
   () =>
     inPage({ viewport: DESKTOP }, async (page) => {
-      await page.route("**/standalone.esm.js", (route) => route.abort());
+      const release = await hold(page, "**/standalone.esm.js", (route) => route.abort());
+      await page.goto(`${server.url}v1/spec`, { waitUntil: "commit" });
+      await page.getByText("The reference is loading.").waitFor();
+      await page.locator("#node").getByText("In sync").waitFor();
+      await picture(page, "loading");
       const failed = page.waitForEvent("pageerror");
-      await page.goto(`${server.url}v1/spec`);
+      release();
       await failed;
-      await page.locator("#plain").getByText("/v1/health").first().waitFor();
+      await page.getByText("The reference cannot be loaded.").waitFor();
+      await page.locator("#loading a").click();
+      await page.waitForURL(server.url + SIMPLE);
       await page.getByText(`curl ${server.url}v1/info`).waitFor();
     }, false),
 );
+
+content(
+  "each document leads to the other at the operation that is read",
+  () =>
+    inPage({ viewport: DESKTOP }, async (page) => {
+      const fragment = "#tag/operations/GET/v1/health";
+      await visit(page, server.url, fragment);
+      await inView(page, `spec/${fragment.slice(1)}`);
+      await page.getByRole("link", { name: "Simple page" }).click();
+      await page.waitForURL(`${server.url}${SIMPLE}${fragment}`);
+      await inView(page, fragment.slice(1));
+      // What is read is not what the link led to any more.
+      const id = "tag/description/GET/spec.json";
+      await page.evaluate((id) => document.getElementById(id)!.scrollIntoView(), id);
+      // Playwright would scroll to the link, which is in sight.
+      const { x, y } = (await page.getByRole("link", { name: "Full reference" }).boundingBox())!;
+      await page.mouse.click(x + 5, y + 5);
+      await page.waitForURL(`${server.url}v1/spec/reference#${id}`);
+      await inView(page, `spec/${id}`);
+    }),
+);
+
+content(
+  "a short link leads to the operation in both documents",
+  () =>
+    inPage({ viewport: DESKTOP }, async (page) => {
+      await page.goto(`${server.url}${SIMPLE}#op/getHealth`);
+      await page.locator('article[id="op/getHealth"] form').waitFor();
+      await inView(page, "op/getHealth");
+      await visit(page, server.url, "#op/getHealth");
+      await inView(page, "spec/tag/operations/GET/v1/health");
+      assert.is(new URL(page.url()).hash, "#tag/operations/GET/v1/health");
+      await page.evaluate(() => location.hash = "#op/getDescriptionYaml");
+      await inView(page, "spec/tag/description/GET/spec.yaml");
+    }),
+);
+
+/** Waits until the start of an element is in the upper half of what is seen. */
+const inView = (page: Page, id: string) =>
+  page.waitForFunction((id) => {
+    const top = document.getElementById(id)?.getBoundingClientRect().top;
+    return top !== undefined && top >= 0 && top < innerHeight / 2;
+  }, id);
 
 /** Works in a page of its own, which has nothing to complain of. */
 async function inPage(

@@ -5,7 +5,7 @@ import * as assert from "uvu/assert";
 import { serve } from "../../src/adapters/node.ts";
 import { createNodeface, type NodefaceOptions } from "../../src/index.ts";
 import { launch, PATIENCE, QUIET, watch } from "./_browser.ts";
-import { NODE, send, visit } from "./_page.ts";
+import { NODE, send, SIMPLE, visit } from "./_page.ts";
 import { type Served, serveNode } from "./_serve.ts";
 
 const prefix = suite("the explorer below a path");
@@ -50,8 +50,9 @@ prefix("behind a proxy that strips it, page, files, header and Send all stay bel
 prefix("the curl lines and the server are those of the prefix", async () => {
   const page = await browser.newPage();
   page.setDefaultTimeout(PATIENCE);
-  await visit(page, url);
+  await page.goto(url + SIMPLE);
   assert.match(await page.locator("#plain pre").first().textContent() ?? "", `${url}v1/info`);
+  await page.locator("#other").click();
   await page.locator("#scalar").getByText(url.slice(0, -1), { exact: true }).first().waitFor();
   await page.close();
 });
@@ -100,12 +101,13 @@ for (const [stripped, known] of MOUNTS) {
       page.setDefaultTimeout(PATIENCE);
       try {
         for (const [path, tag, below] of tried) {
-          await page.goto("about:blank");
-          await visit(page, `${base}/`, `#tag/${tag}/GET${path}`);
+          const fragment = `#tag/${tag}/GET${path}`;
+          await page.goto(`${base}/${SIMPLE}${fragment}`);
           const curl = page.locator("#plain pre", { hasText: path }).first();
           // The examples of what may be left out are filled in.
           const [command] = (await curl.textContent() ?? "").replaceAll("'", "").split("?");
           assert.is(command, `curl ${base}${below}${path}`);
+          await visit(page, `${base}/`, fragment);
           const [sent] = await Promise.all([
             page.waitForRequest((request) => new URL(request.url()).pathname.endsWith(path)),
             send(page, path),

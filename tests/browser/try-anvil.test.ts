@@ -6,7 +6,7 @@ import { sendReads, sendWrong } from "./_try-node.ts";
 
 const { path, start } = PROGRAMS.ethereum!;
 
-const anvil = suite("the reads of anvil from the plain page");
+const anvil = suite("the reads of anvil from the simple page");
 
 testWhere(anvil, without(path), "every one is answered as the node answers", async () => {
   const node = await start();

@@ -1,4 +1,4 @@
-/** The reads of litecoind (`apt-get install litecoind`) from the plain page. */
+/** The reads of litecoind (`apt-get install litecoind`) from the simple page. */
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { testWhere, without } from "../_needs.ts";
@@ -7,7 +7,7 @@ import { sendReads, sendWrong } from "./_try-node.ts";
 
 const { path, start } = PROGRAMS.bitcoin!;
 
-const litecoind = suite("the reads of litecoind from the plain page");
+const litecoind = suite("the reads of litecoind from the simple page");
 
 testWhere(litecoind, without(path), "every one is answered as the node answers", async () => {
   const node = await start();

@@ -5,11 +5,11 @@ import { serve } from "../../src/adapters/node.ts";
 import { createNodeface } from "../../src/index.ts";
 import type { Json } from "../../src/json/values.ts";
 import { type Complaints, launch, QUIET, watch } from "./_browser.ts";
-import { NODE } from "./_page.ts";
+import { NODE, SIMPLE } from "./_page.ts";
 import { type Served, serveNode } from "./_serve.ts";
 import { fillForm, openForm, operationAt, sendForm } from "./_try.ts";
 
-const tries = suite("operations tried in the plain page");
+const tries = suite("operations tried in the simple page");
 
 /** What the operations of the description below are answered with, and what they were asked. */
 const asked: { method: string; target: string; headers: Headers; body: string }[] = [];
@@ -123,7 +123,7 @@ const DOCUMENT = {
   components: { securitySchemes: { key: { type: "http", scheme: "bearer" } } },
 };
 
-/** Works in a page that Scalar does not replace. */
+/** Works in a simple page. */
 async function inPage(
   work: (page: Page, complaints: Complaints) => Promise<void>,
   { server = described, ...options }: BrowserContextOptions & { server?: Served } = {},
@@ -132,8 +132,7 @@ async function inPage(
   try {
     const page = await context.newPage();
     const complaints = await watch(page, new URL(server.url).origin);
-    await page.route("**/standalone.esm.js", () => {});
-    await page.goto(`${server.url}v1/spec`, { waitUntil: "commit" });
+    await page.goto(server.url + SIMPLE);
     await work(page, complaints);
   } finally {
     await context.close();

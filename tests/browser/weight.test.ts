@@ -2,7 +2,7 @@ import type { Browser, BrowserContext } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { launch, PATIENCE } from "./_browser.ts";
-import { mounted, NODE, send } from "./_page.ts";
+import { mounted, NODE, send, SIMPLE } from "./_page.ts";
 import { type Served, serveNode } from "./_serve.ts";
 
 const weight = suite("the weight of the explorer");
@@ -18,14 +18,23 @@ weight.after(async () => {
   await server?.close();
 });
 
+weight("the simple page asks for its scripts and the info, and nothing of Scalar's", async () => {
+  const context = await browser.newContext();
+  const { asked } = await visit(context, SIMPLE);
+  const names = asked.map(({ path }) => path.split("/").at(-1)!.replace(/-\w+\.js/, ".js")).sort();
+  assert.equal(names, ["chunk.js", "favicon.ico", "info", "simple", "simple.js"]);
+  await context.close();
+});
+
 weight(
-  "what is needed to try an operation is asked for at once, the client when it is used",
+  "what is needed to browse the reference is asked for at once, the client when it is used",
   async () => {
     const context = await browser.newContext();
     const { page, asked } = await visit(context);
     // All that is preloaded, and the script that the page begins with.
     const preloaded = await page.locator("link[rel=modulepreload]").count();
     assert.is(asked.filter(({ path }) => path.endsWith(".js")).length, preloaded + 1);
+    assert.is(asked.filter(({ path }) => path === "/spec.json").length, 1);
     await send(page, "/v1/info");
     await page.getByText(NODE.chain_id).last().waitFor();
     assert.ok(asked.some(({ path }) => path.includes("/modal-")));
@@ -34,7 +43,7 @@ weight(
 );
 
 weight(
-  "a second visit asks for the page and the description alone, in less than 5 kB",
+  "a second visit asks for the page and the description alone, in less than 3 kB",
   async () => {
     const context = await browser.newContext();
     await (await visit(context)).page.close();
@@ -42,13 +51,13 @@ weight(
     const onLine = asked.filter(({ bytes }) => bytes > 0);
     assert.equal(onLine.map(({ path }) => path).sort(), ["/spec.json", "/v1/spec"]);
     const bytes = onLine.reduce((sum, { bytes }) => sum + bytes, 0);
-    assert.ok(bytes < 5_000, `${bytes} bytes`);
+    assert.ok(bytes < 3_000, `${bytes} bytes`);
     await context.close();
   },
 );
 
-/** Visits the explorer, and counts what is received from the line for each path. */
-async function visit(context: BrowserContext) {
+/** Visits a document, and counts what is received from the line for each path. */
+async function visit(context: BrowserContext, document = "v1/spec") {
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE);
   const session = await context.newCDPSession(page);
@@ -62,8 +71,8 @@ async function visit(context: BrowserContext) {
     const path = paths.get(requestId);
     if (path) asked.push({ path, bytes: encodedDataLength });
   });
-  await page.goto(`${server.url}v1/spec`);
-  await mounted(page);
+  await page.goto(server.url + document, { waitUntil: "networkidle" });
+  if (document === "v1/spec") await mounted(page);
   return { page, asked };
 }
 

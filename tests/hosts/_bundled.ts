@@ -62,7 +62,7 @@ export interface BundleOptions extends Omit<StartOptions, "folder"> {
 /** Files that an application may have, by the names that ours once had. */
 const NAMESAKES = ["assets/manifest.json", "assets/spec.json", "spec.json", "package.json"]
   .flatMap((name) => [`dist/${name}`, `build/dist/${name}`, `build/${name}`])
-  .concat("static/explorer.html", "static/favicon.svg", "generated/page.js", "CHANGELOG.md");
+  .concat("static/simple.html", "static/favicon.svg", "generated/page.js", "CHANGELOG.md");
 
 /** Moves a bundle to a folder with nothing else in it, and starts it there. */
 export async function startBundle(

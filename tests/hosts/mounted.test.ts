@@ -44,9 +44,11 @@ for (const [name, { needs, mount, takesOff, goesOn }] of Object.entries(HOSTS)) 
           assert.is(head.status, 200, path);
           assert.is(await head.text(), "", path);
         }
-        const page = await (await ask("/v1/spec")).text();
-        for (const [, href] of page.matchAll(/(?:href|src)="([^"#:]+)"/g)) {
-          assert.is((await fetch(new URL(href!, `${base}/v1/spec`))).status, 200, href);
+        for (const path of ["/v1/spec", "/v1/spec/simple"]) {
+          const page = await (await ask(path)).text();
+          for (const [, href] of page.matchAll(/(?:href|src)="([^"#:]+)"/g)) {
+            assert.is((await fetch(new URL(href!, base + path))).status, 200, href);
+          }
         }
         const etag = (await ask("/spec.json")).headers.get("etag")!;
         const again = await ask("/spec.json", { headers: { "if-none-match": etag } });

@@ -2,7 +2,7 @@ import { build } from "esbuild";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { ASSETS } from "../../src/generated/assets.js";
-import { FILES } from "../../src/generated/page.js";
+import { FILES, TEMPLATES } from "../../src/generated/page.js";
 import { ask } from "../_app.ts";
 import { ROOT } from "../_paths.ts";
 
@@ -18,22 +18,36 @@ async function sent(name: string): Promise<number> {
 
 const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
 
-/** The page's own files. */
-const OWN = Object.keys(ASSETS).filter((path) => path.startsWith(FILES.explorer));
-
-size("an operation can be tried after 26 kB, in five requests", async () => {
-  const response = await ask("/v1/spec", { headers: { "accept-encoding": "br" } });
+/** A document and its scripts, those of Scalar's aside: how many bytes are sent. */
+async function weigh(view: "reference" | "simple") {
+  const response = await ask(`/v1/spec/${view}`, { headers: { "accept-encoding": "br" } });
   assert.is(response.headers.get("content-encoding"), "br");
-  const page = (await response.arrayBuffer()).byteLength;
-  const bytes = sum([page, ...await Promise.all(OWN.map(sent))]);
-  assert.ok(bytes < 26_000, `${bytes} bytes`);
+  const scripts = [...TEMPLATES[view].html.matchAll(/assets\/([^"]+\.js)/g)].map(([, path]) =>
+    path!
+  );
+  const files = [...new Set(scripts)];
+  const own = files.filter((path) => path.startsWith(FILES.explorer));
+  return {
+    html: (await response.arrayBuffer()).byteLength,
+    own: sum(await Promise.all(own.map(sent))),
+    all: sum(await Promise.all(files.map(sent))),
+    requests: files.length + 1,
+  };
+}
+
+size("an operation of the simple page can be tried after 15 kB, in three requests", async () => {
+  const { html, own, all, requests } = await weigh("simple");
+  assert.ok(html + own < 15_000, `${html + own} bytes`);
+  assert.is(own, all);
+  assert.is(requests, 3);
 });
 
-size("Scalar is there after 690 kB, in 20 requests", async () => {
-  const files = new Set([...OWN, ...FILES.preload]);
-  const bytes = sum(await Promise.all([...files].map(sent)));
-  assert.ok(bytes < 690_000, `${bytes} bytes`);
-  assert.ok(files.size < 20, `${files.size} files and the page`);
+size("the reference is there after 700 kB, of which 5 kB are ours, in 16 requests", async () => {
+  const { html, own, all, requests } = await weigh("reference");
+  assert.ok(html + all < 700_000, `${html + all} bytes`);
+  assert.ok(own < 5_000, `${own} bytes`);
+  // With the description.
+  assert.ok(requests + 1 <= 16, `${requests} files`);
 });
 
 size("the program has no more than 4.5 MB, with all that it serves", async () => {

@@ -1,10 +1,12 @@
 /**
- * Says what the header of the page shows of the object of `GET /v1/info`, as plain text: for the first HTML, and for
- * `static/header.ts`, which keeps it current.
+ * The head of both documents: a card with what the node is and how it is, of the object of `GET /v1/info`. It is
+ * rendered for the first HTML; `static/head.ts` keeps it current with the same texts.
  *
  * @module
  */
+import { groupDigits } from "../info/settings.ts";
 import { excerpt } from "../untrusted-text.ts";
+import { escape, V1 } from "./html.ts";
 
 /** The keys that are shown, the most important first, their labels, and their form where it is special. */
 const FACTS = [
@@ -56,7 +58,7 @@ export interface Naming {
 /** One fact; a time has its machine-readable form as well (RFC 3339, in UTC). */
 export type Fact = readonly [label: string, value: string, time?: string];
 
-/** What the header says of a state. */
+/** What the head says of a state. */
 export interface StateText {
   /** A key of the states, or an empty text. */
   readonly state: string;
@@ -64,16 +66,16 @@ export interface StateText {
   readonly note: string;
 }
 
-/** What the header says, as plain text. */
-export interface HeaderText extends StateText {
+/** What the head says, as plain text. */
+export interface HeadText extends StateText {
   readonly name: string;
   /** The software with its version, and the network. */
   readonly about: string;
   readonly facts: readonly Fact[];
 }
 
-/** Says what the header shows of an info. */
-export function describeInfo(info: Info, naming: Naming): HeaderText {
+/** Says what the head shows of an info. */
+export function describeInfo(info: Info, naming: Naming): HeadText {
   const state = stateOf(info);
   const facts = FACTS.flatMap(([key, label, form]): Fact[] => {
     const value = format(info[key], form);
@@ -149,7 +151,7 @@ function format(value: unknown, form: "time" | "percent" | undefined): string {
 /** A string or a number as text, else an empty text. */
 function formatValue(value: unknown): string {
   const isNumber = typeof value === "bigint" || Number.isFinite(value);
-  return formatText(isNumber ? groupDigits(String(value)) : value, VALUE_LENGTH_MAX);
+  return formatText(isNumber ? groupDigits(String(value), "\u202f") : value, VALUE_LENGTH_MAX);
 }
 
 const TIME = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/;
@@ -177,14 +179,6 @@ function formatText(value: unknown, length: number): string {
   return typeof value === "string" ? excerpt(value, length) : "";
 }
 
-/** Separates the thousands of a number by narrow spaces; leaves its fraction. */
-function groupDigits(number: string): string {
-  return number.replace(/\d+/, (whole) => {
-    const first = whole.length % 3 || 3;
-    return [whole.slice(0, first), ...whole.slice(first).match(/\d{3}/g) ?? []].join("\u202f");
-  });
-}
-
 /** The units of an age with their lengths in milliseconds, and from how many on the next one is used. */
 const AGES = [
   ["second", 1000, 90],
@@ -199,4 +193,29 @@ export function formatAge(milliseconds: number): string {
   if (!age) return "";
   const [unit, length] = age;
   return new Intl.RelativeTimeFormat("en").format(-Math.trunc(milliseconds / length), unit);
+}
+
+/**
+ * Renders the head.
+ *
+ * @param icon the address of the icon, as HTML
+ * @returns HTML for a `header` element
+ */
+export function renderHead(info: Info, naming: Naming, icon: string): string {
+  const { name, about, state, label, note, facts } = describeInfo(info, naming);
+  const items = facts.map(([label, value, time]) =>
+    `<div><dt>${escape(label)}</dt><dd>${renderValue(value, time)}</dd></div>`
+  );
+  return `<img class="icon" src="${icon}" alt="" width="40" height="40">` +
+    `<div class="names"><h1><a href="${V1}info">${escape(name)}</a></h1><p>${
+      escape(about)
+    }</p></div>` +
+    `<p class="state" role="status" data-state="${escape(state)}"><b>${escape(label)}</b> ` +
+    `<span>${escape(note)}</span></p><dl>${items.join("")}</dl>`;
+}
+
+/** The title keeps what is shown here when the script shows how long ago it was. */
+function renderValue(value: string, time: string | undefined): string {
+  const text = escape(value);
+  return time ? `<time datetime="${time}" title="${text}">${text}</time>` : text;
 }

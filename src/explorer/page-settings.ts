@@ -1,8 +1,14 @@
 /**
- * What an image is by its first bytes, whatever its name or its sender says.
+ * What may be set of the page: the view that comes first, and the logo, whose type its bytes tell.
  *
  * @module
  */
+
+/** The views of a description, each a document of its own. */
+export const VIEWS = ["reference", "simple"] as const;
+
+/** A view of a description. */
+export type View = (typeof VIEWS)[number];
 
 /** What a logo may be large, in bytes. */
 export const LOGO_BYTES_MAX = 262_144;

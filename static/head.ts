@@ -1,11 +1,11 @@
-/** Keeps the header current: requests the info while the page is visible. */
+/** Keeps the head of both documents current: requests the info while the page is visible. */
 import {
   describeInfo,
   describeState,
   formatAge,
   type Info,
   type StateText,
-} from "../src/explorer/describe-info.ts";
+} from "../src/explorer/head.ts";
 
 /** In milliseconds. The interval doubles after each failure, up to the maximum. */
 const INTERVAL = 5_000;
@@ -16,9 +16,14 @@ let clockOffset: number | undefined;
 
 const header = () => document.getElementById("node")!;
 
-/** Requests the info again and again while the page is visible, and shows it. */
-export function refreshHeader(): void {
-  const address = new URL("info", location.href);
+/**
+ * Requests the info again and again while the page is visible, and shows it.
+ *
+ * @param base where the service is
+ * @param first when it is requested first, in milliseconds; 0 where nothing else tells the service's time
+ */
+export function refreshHead(base: URL, first: number = INTERVAL): void {
+  const address = new URL("v1/info", base);
   let interval = INTERVAL;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const refresh = async () => {
@@ -32,7 +37,7 @@ export function refreshHeader(): void {
   };
   document.addEventListener("visibilitychange", refresh);
   setInterval(showAges, 1000);
-  timer = setTimeout(refresh, interval);
+  timer = setTimeout(refresh, first);
 }
 
 async function fetchInfo(address: URL): Promise<Info | undefined> {

@@ -1,0 +1,48 @@
+/**
+ * What every HTML of the explorer is written with. Every string of a description or a node is untrusted.
+ *
+ * @module
+ */
+
+/**
+ * Stands in HTML for the way to `/v1/`: a document may be served one folder deeper. No text has it, as `escape`
+ * replaces control characters.
+ */
+export const V1 = "\u0001";
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+};
+
+/** The control characters that HTML does not allow. */
+// deno-lint-ignore no-control-regex
+const FORBIDDEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/g;
+
+/** Escapes text for an element or a quoted attribute value. */
+export function escape(text: string): string {
+  return text.replace(FORBIDDEN, "\ufffd").replace(/[&<>"']/g, (character) => ENTITIES[character]!);
+}
+
+/**
+ * Fills a template in one pass, so that braces in a value have no effect.
+ *
+ * @param template HTML with names in braces
+ * @param v1 the way to `/v1/`, which takes the place of every {@linkcode V1}
+ * @throws {Error} if a name has no value
+ */
+export function fill(
+  template: string,
+  values: Readonly<Record<string, string>>,
+  v1: string,
+): string {
+  const filled = template.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = values[name];
+    if (value === undefined) throw new Error(`the template of the page has no value for {${name}}`);
+    return value;
+  });
+  return filled.replaceAll(V1, v1);
+}

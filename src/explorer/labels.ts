@@ -1,0 +1,67 @@
+/**
+ * What both documents call an operation: its name, the fragments that lead to it, and its marks in plain words.
+ *
+ * @module
+ */
+import { CALL_MARK } from "../gateway/annotate-operations.ts";
+import { type Json, textOf } from "../json/values.ts";
+import type { OperationMarks } from "../kinds/interface.ts";
+import { decodePercent } from "../untrusted-text.ts";
+import { excerpt } from "../untrusted-text.ts";
+
+/** What the paths of methods of JSON-RPC begin with; see `openapi/openrpc.ts`. */
+const RPC = "/v1/rpc/";
+
+/** The tag that Scalar gives to operations without one. */
+export const UNTAGGED = "default";
+
+const ANCHOR_NAME = /^[\w.~:/-]{1,100}$/;
+
+/** The name of the method of JSON-RPC that is called by a path; an empty text for any other path. */
+export function methodNameOf(path: string): string {
+  return path.startsWith(RPC) ? decodePercent(path.slice(RPC.length)) : "";
+}
+
+/** The short fragment of an operation, such as `op/getInfo`; empty where it has no name that is safe in one. */
+export function anchorOf(path: string, operation: Json): string {
+  const name = methodNameOf(path) || (textOf(operation.operationId) ?? "");
+  return ANCHOR_NAME.test(name) ? `op/${name}` : "";
+}
+
+/** The fragment of a tag, as Scalar makes it. That of an operation goes on with its method and its path. */
+export function tagFragment(name: string): string {
+  const slug = name.slice(0, 200).replace(/[^\p{L}\p{M}\p{N}\s_-]/gu, "").trim()
+    .replace(/[\s_-]+/g, "-").toLowerCase();
+  return `tag/${slug}`;
+}
+
+/** The marks that are shown: the name, its value, and the word for it. */
+const MARK_WORDS: readonly (readonly [
+  name: keyof OperationMarks | typeof CALL_MARK,
+  value: string | true,
+  word: string,
+])[] = [
+  ["x-access", "read", "read"],
+  ["x-access", "write", "write"],
+  ["x-access", "secret", "private"],
+  ["x-cost", "heavy", "heavy"],
+  ["x-streaming", true, "streams"],
+  [CALL_MARK, "open", "open"],
+  [CALL_MARK, "token", "token"],
+  [CALL_MARK, "refused", "not forwarded"],
+];
+
+/** In UTF-16 code units. */
+const SINCE_LENGTH_MAX = 20;
+
+/**
+ * The words for what an operation is marked with.
+ *
+ * @param operation untrusted
+ */
+export function wordsOf(operation: Json): string[] {
+  const words = MARK_WORDS.filter(([name, value]) => operation[name] === value)
+    .map(([, , word]) => word);
+  const since = excerpt(textOf(operation["x-since"]) ?? "", SINCE_LENGTH_MAX);
+  return since ? [...words, `since ${since}`] : words;
+}

@@ -1,0 +1,22 @@
+/** Where both documents of the explorer find this service, and how each leads to the other. */
+
+/** The service, behind whatever prefix: the document names the description by its address. */
+export const base: URL = new URL(
+  ".",
+  document.querySelector<HTMLLinkElement>("link[rel=service-desc]")!.href,
+);
+
+/** The address of the service without a slash at the end. */
+export const here: string = base.href.replace(/\/$/, "");
+
+/** Tells whether an address is that of a call of the node. */
+export const isCall = (url: string): boolean =>
+  ["v1/node/", "v1/rpc/"].some((path) => url.startsWith(base.href + path));
+
+/** Has the link to the other document lead to the operation that is read in this one. */
+export function leadToOther(fragment: () => string): void {
+  const link = document.querySelector<HTMLAnchorElement>("#other")!;
+  for (const type of ["pointerdown", "keydown"]) {
+    link.addEventListener(type, () => link.hash = fragment());
+  }
+}
