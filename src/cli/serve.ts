@@ -12,7 +12,7 @@ import { findUnreadable } from "../node/client.ts";
 import { findOpenSecrets } from "../node/secrets.ts";
 import type { DescriptionReport } from "../description/watch.ts";
 import { createMeters, type Meters } from "../metrics/meters.ts";
-import { LOOK_AT } from "../resources/open-description.ts";
+import { LOOK_AT } from "../resources/resources.ts";
 import { describeError, type Log } from "../log.ts";
 import type { Config } from "./configuration.ts";
 import { createLineWriter, openLog, openOutput, type WriteLog } from "./output.ts";

@@ -9,7 +9,7 @@ import { formatJson, parseJson } from "../json/lossless.ts";
 import { listOf, objectOf, textOf } from "../json/values.ts";
 import type { Kind, Listing, NamesIn, NameTree } from "../kinds/kind.ts";
 import { lazy, type Resource } from "../lazy.ts";
-import type { Offer } from "../openapi/kind.ts";
+import { type Offer, readInterface } from "../openapi/kind.ts";
 import { INTERFACES } from "../generated/interfaces.js";
 import { unpack } from "../http/content-coding.ts";
 import type { KindInterface } from "../kinds/interface.ts";
@@ -151,4 +151,11 @@ export async function loadInterfaceJson(kind: string): Promise<Uint8Array<ArrayB
  */
 export async function loadInterface(kind: string): Promise<KindInterface> {
   return parseJson(new TextDecoder().decode(await loadInterfaceJson(kind))) as KindInterface;
+}
+
+/** The path of its JSON-RPC; empty where that is the node's URL itself, or not known. */
+export async function rpcPathOf(known: KnownNode | undefined): Promise<string> {
+  if (!known?.hasInterface) return "";
+  const json = await known.loadInterface();
+  return readInterface(parseJson(new TextDecoder().decode(json))).openrpc?.path ?? "";
 }

@@ -17,7 +17,7 @@ import {
 import type { DescribedOperation, DocumentOfHost } from "../openapi/merge.ts";
 import type { LoadJob } from "../openapi/load.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
-import type { FetchUrl, Reader } from "../openapi/files.ts";
+import { createReader, type FetchUrl, type Reader } from "../openapi/files.ts";
 import { prepareForms } from "../openapi/serve.ts";
 import type { ServerContext } from "../openapi/servers.ts";
 import { fileUrl } from "../platform.ts";
@@ -138,8 +138,7 @@ async function open(
 ): Promise<{ prepare: () => Promise<Prepared>; read: Reader }> {
   const { place, own, operations = [], documentOfHost, kind, forward, prepare, ...more } = options;
   const { fetch: fetchUrl = (url, init) => fetch(url, init), readOther, ...where } = more;
-  const { createReader } = await import("../openapi/files.ts");
-  const { entry, read: readPlace } = await openPlace(place, createReader, fetchUrl);
+  const { entry, read: readPlace } = await openPlace(place, fetchUrl);
   const read: Reader = (url, stamp) =>
     readOther && !/^(?:https?|file):$/.test(url.protocol)
       ? readOther(url, stamp)
@@ -153,7 +152,6 @@ async function open(
 
 async function openPlace(
   place: DescriptionPlace,
-  createReader: typeof import("../openapi/files.ts").createReader,
   fetchUrl: FetchUrl,
 ): Promise<{ entry: URL; read: Reader }> {
   if (typeof place === "object" && "text" in place) {

@@ -6,7 +6,7 @@
  */
 import { isLoopback } from "../http/hosts.ts";
 import type { AuthFile, Kind } from "../kinds/kind.ts";
-import type { DigestChallenge } from "./digest.ts";
+import { type DigestChallenge, findDigestChallenge, writeDigest } from "./digest.ts";
 import type { SourceError } from "./failures.ts";
 import type { Client, NodeRequest, NodeResponse } from "./client.ts";
 import {
@@ -203,11 +203,9 @@ function createAuthorize(): Authorize {
   const sessions = new WeakMap<object, DigestSession>();
   const anyConnection = {};
 
-  const digest: Authorize = async (_, secret, { url, method, owner }, refusal, sent) => {
+  const digest: Authorize = (_, secret, { url, method, owner }, refusal, sent) => {
     let session = sessions.get(owner ?? anyConnection);
     if (!refusal && !session) return NONE;
-    // On demand: few nodes want it, and it brings two hashes along.
-    const { findDigestChallenge, writeDigest } = await import("./digest.ts");
     if (refusal) {
       const challenge = findDigestChallenge(challengesIn(refusal.headers));
       if (!challenge) return undefined;

@@ -10,6 +10,7 @@ import type { Json } from "../json/values.ts";
 import { lazy, type Resource } from "../lazy.ts";
 import { type DescribedOperation, type DocumentOfHost, withHost } from "./merge.ts";
 import { encodeForm, type Form, markServers, rebaseServers } from "./servers.ts";
+import { writeJson, writeYaml } from "./write.ts";
 
 /** A description may be kept, but is asked after at every use. */
 const REVALIDATE = "public, no-cache";
@@ -48,9 +49,8 @@ export async function prepareOwn(
   return { document, ...await prepareForms(forms) };
 }
 
-/** Writes a document in both forms. What writes YAML is loaded where it is needed only. */
+/** Writes a document in both forms. */
 async function write(document: Json): Promise<Forms> {
-  const { writeJson, writeYaml } = await import("./write.ts");
   const marked = markServers(document);
   return {
     json: await encodeForm(marked.read(writeJson(marked.document))),
@@ -90,32 +90,5 @@ function represented(content: KeptContent, { type, filename }: typeof JSON_FORM)
     type,
     cache: REVALIDATE,
     headers: { "content-disposition": `inline; filename="${filename}"` },
-  });
-}
-
-/**
- * A link set (RFC 9264) with the relations of RFC 8631. Its references are relative to the
- * catalogue's own URL, so that they are right behind any prefix.
- */
-const CATALOG = {
-  linkset: [
-    {
-      anchor: "../v1/info",
-      "service-desc": [
-        { href: "../spec.json", type: "application/json" },
-        { href: "../spec.yaml", type: "application/yaml" },
-      ],
-      "service-doc": [{ href: "../v1/spec", type: "text/html" }],
-      status: [{ href: "../v1/health", type: "application/json" }],
-    },
-  ],
-};
-
-/** Prepares the catalogue. */
-export function prepareCatalog(): Promise<Representation> {
-  return represent(JSON.stringify(CATALOG, null, 2) + "\n", {
-    type: 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
-    cache: "public, no-cache",
-    headers: { link: '<api-catalog>; rel="api-catalog"' },
   });
 }

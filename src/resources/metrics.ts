@@ -9,7 +9,9 @@ import { represent, type Representation } from "../http/representation.ts";
 import { isAlone } from "../info/info-monitor.ts";
 import type { Snapshot } from "../info/info.ts";
 import type { Lazy, Resource } from "../lazy.ts";
+import { expose, MEDIA_TYPE } from "../metrics/exposition.ts";
 import type { Meters } from "../metrics/meters.ts";
+import { nodeSamples, serviceSamples } from "../metrics/samples.ts";
 import type { ResolvedOptions } from "../options.ts";
 
 /** What the metrics are read from. */
@@ -32,11 +34,6 @@ export function createMetrics(
   let texts = 0;
   return {
     async get() {
-      const [{ expose, MEDIA_TYPE }, { nodeSamples }, { serviceSamples }] = await Promise.all([
-        import("../metrics/exposition.ts"),
-        import("../metrics/samples.ts"),
-        import("../metrics/samples.ts"),
-      ]);
       const shown = isAlone(node, info) ? undefined : (await snapshot.get()).info;
       const readAt = describedAt();
       const moment = {

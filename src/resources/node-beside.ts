@@ -5,9 +5,13 @@
  */
 import type { KnownNode } from "../description/known-interface.ts";
 import { VERSION } from "../generated/build-info.js";
-import { createInfoWithoutNode, isAlone, type Monitor } from "../info/info-monitor.ts";
+import {
+  createInfoWithoutNode,
+  createMonitor,
+  isAlone,
+  type Monitor,
+} from "../info/info-monitor.ts";
 import type { Snapshot } from "../info/info.ts";
-import { parseJson } from "../json/lossless.ts";
 import type { Kind } from "../kinds/kind.ts";
 import { type Lazy, lazy, type Resource } from "../lazy.ts";
 import type { ResolvedOptions } from "../options.ts";
@@ -40,12 +44,9 @@ export function createNodeBeside(options: ResolvedOptions): NodeBeside {
   const monitor = lazy(async (): Promise<Monitor> => {
     const service = { software: "nodeface", version: VERSION, started_at: startedAt.toISOString() };
     if (isAlone(node, info)) return createInfoWithoutNode(service, info);
-    const [{ createMonitor }, known] = await Promise.all([
-      import("../info/info-monitor.ts"),
-      node.url || node.kind ? kinds() : {},
-    ]);
     return createMonitor({
-      ...{ service, node, info, kinds: known, log, onError },
+      ...{ service, node, info, log, onError },
+      kinds: node.url || node.kind ? await kinds() : {},
       onOutcome: meters?.countQuery,
     });
   });
@@ -79,7 +80,8 @@ export function createNodeBeside(options: ResolvedOptions): NodeBeside {
   const rpcPath: Resource<string> = {
     async get() {
       if (path !== undefined) return path;
-      const found = await pathOf(await find());
+      const { rpcPathOf } = await import("../description/known-interface.ts");
+      const found = await rpcPathOf(await find());
       // Until the kind is known this is a guess.
       if (await kind() !== undefined) path = found;
       return found;
@@ -87,11 +89,4 @@ export function createNodeBeside(options: ResolvedOptions): NodeBeside {
   };
 
   return { monitor, snapshot, kinds, kind, find, rpcPath };
-}
-
-async function pathOf(known: KnownNode | undefined): Promise<string> {
-  if (!known?.hasInterface) return "";
-  const json = await known.loadInterface();
-  const { readInterface } = await import("../openapi/kind.ts");
-  return readInterface(parseJson(new TextDecoder().decode(json))).openrpc?.path ?? "";
 }

@@ -1,17 +1,22 @@
 /**
- * Opens the description that is shown: the operator's, the node's own or its kind's, and the service's.
+ * Opens the description that is shown: the operator's, the node's own or its kind's, and the service's. It is loaded
+ * on demand, with all that reads and writes descriptions.
  *
  * @module
  */
-import type { DescriptionPlace } from "../description/watch.ts";
-import type { DescriptionReport } from "../description/watch.ts";
+import { createFetchDescription } from "../description/ask-node.ts";
 import type { Content } from "../description/prepare.ts";
-import type { Live } from "../description/watch.ts";
+import { createPrepare } from "../description/thread.ts";
+import { keepFound } from "../description/unnamed-description.ts";
+import { type DescriptionReport, keepCurrent, type Live, logReport } from "../description/watch.ts";
 import type { Icons } from "../explorer/icon.ts";
-import type { Page } from "../explorer/page.ts";
+import { createPage, type Page } from "../explorer/page.ts";
+import { renderParts } from "../explorer/render-content.ts";
+import { createNameWatch } from "../gateway/lint-settings.ts";
 import { VERSION } from "../generated/build-info.js";
 import { lazy, type Resource } from "../lazy.ts";
 import { describeOperation } from "../host-operations/describe-operation.ts";
+import { documentOf, prepareOwn } from "../openapi/serve.ts";
 import type { ResolvedOptions } from "../options.ts";
 import { withTimeout } from "../with-timeout.ts";
 import type { NodeBeside } from "./node-beside.ts";
@@ -27,9 +32,6 @@ const PATIENCE = 10_000;
 
 /** How long it waits until the kind of the node and what it can do are known, in milliseconds. */
 const PATIENCE_FOUND = 3000;
-
-/** How often it is looked whether the node's description has changed, in milliseconds. */
-export const LOOK_AT = { file: 2000, url: 30_000 } as const;
 
 /**
  * Opens the description. Resolves when there is something to show, and that is soon: our own operations are shown
@@ -48,15 +50,9 @@ export async function openDescription(
     describeOperation(operation, documentOfHost.components)
   );
   const makePage = createMakePage(options.page, icons);
-  const [{ documentOf, prepareOwn }, own] = await Promise.all([
-    import("../openapi/serve.ts"),
-    ownDescription(options.meters !== undefined).get(),
-  ]);
+  const own = await ownDescription(options.meters !== undefined).get();
   const { document, ...forms } = await prepareOwn(own, operations, documentOfHost);
-  const parts = lazy(async () => {
-    const { renderParts } = await import("../explorer/render-content.ts");
-    return await renderParts(document);
-  });
+  const parts = lazy(() => renderParts(document));
   const alone = (notice?: string) => ({
     ...forms,
     page: lazy(async () => makePage({ page: await parts.get(), origins: [] }, notice)),
@@ -69,11 +65,6 @@ export async function openDescription(
     const current = { ...alone(), operations: [] };
     return { current, ready: Promise.resolve(), refresh: () => Promise.resolve() };
   }
-  const [{ createPrepare }, { createFetchDescription }, { logReport }] = await Promise.all([
-    import("../description/thread.ts"),
-    import("../description/ask-node.ts"),
-    import("../description/watch.ts"),
-  ]);
   const tellNames = createTellNames(options);
   const common = {
     prepare: createPrepare((message) => log(message, { code: "description", level: "warn" })),
@@ -87,7 +78,7 @@ export async function openDescription(
     documentOfHost,
     report: (report: DescriptionReport) => {
       logReport(report, log);
-      void tellNames(report).catch(onError);
+      tellNames(report);
       options.onDescription(report);
     },
     base: url,
@@ -98,12 +89,10 @@ export async function openDescription(
     forward: options.forward,
   };
   if (place !== undefined) {
-    const { keepCurrent } = await import("../description/watch.ts");
     const live = keepCurrent({ place, ...common });
     await withTimeout(live.ready, PATIENCE, () => {});
     return live;
   }
-  const { keepFound } = await import("../description/unnamed-description.ts");
   const tell = (message: string) => log(message, { code: "description", level: "info" });
   const found = { url, version: VERSION, find: beside.find, log: tell };
   const live = keepFound({ ...found, ...common }, alone());
@@ -113,14 +102,10 @@ export async function openDescription(
 
 /** Makes what tells of the names in `forward`, each time that the description was read. */
 function createTellNames({ forward, log }: ResolvedOptions) {
-  if (!forward) return () => Promise.resolve();
-  const watch = lazy(async () => {
-    const { createNameWatch } = await import("../gateway/lint-settings.ts");
-    return createNameWatch(forward);
-  });
-  return async ({ operations }: DescriptionReport): Promise<void> => {
-    if (!operations) return;
-    for (const { level, message } of (await watch.get())(operations)) {
+  const watch = forward && createNameWatch(forward);
+  return ({ operations }: DescriptionReport): void => {
+    if (!watch || !operations) return;
+    for (const { level, message } of watch(operations)) {
       log(message, { code: "description", level });
     }
   };
@@ -128,17 +113,6 @@ function createTellNames({ forward, log }: ResolvedOptions) {
 
 function createMakePage({ title, view }: ResolvedOptions["page"], icons: Resource<Icons>) {
   return async ({ page, origins }: PageContent, notice?: string) => {
-    const { createPage } = await import("../explorer/page.ts");
     return createPage(page, { origins, notice, title, view, icons: await icons.get() });
   };
-}
-
-/** How often it is looked at a description that may change, in milliseconds. */
-export function lookInterval(
-  place: DescriptionPlace | undefined,
-  node: string | undefined,
-): number {
-  if (place === undefined && !node) return Infinity;
-  if (place === "none" || (typeof place === "object" && "text" in place)) return Infinity;
-  return /^https?:/i.test(String(place)) ? LOOK_AT.url : LOOK_AT.file;
 }

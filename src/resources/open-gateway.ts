@@ -3,9 +3,10 @@
  *
  * @module
  */
-import type { Gateway } from "../gateway/gateway.ts";
+import { createGateway, type Gateway } from "../gateway/gateway.ts";
 import { bytesOf } from "../gateway/policy.ts";
-import type { Credentials } from "../node/credentials.ts";
+import { createClient } from "../node/client.ts";
+import { createCredentials, type Credentials } from "../node/credentials.ts";
 import { milliseconds } from "../info/settings.ts";
 import type { Duration } from "../kinds/kind.ts";
 import { lazy } from "../lazy.ts";
@@ -20,20 +21,13 @@ import type { NodeBeside } from "./node-beside.ts";
  * @param operations gives those that the description shows now
  * @returns `undefined` where no calls are forwarded, or nobody knows where the node is
  */
-export async function openGateway(
+export function openGateway(
   { forward, node, log, logCalls, meters }: ResolvedOptions,
   beside: NodeBeside,
   operations: () => Promise<readonly NodeOperation[]>,
-): Promise<Gateway | undefined> {
+): Gateway | undefined {
   const { url } = node;
   if (!forward || url === undefined) return undefined;
-  const [{ createGateway }, { createClient }, { createCredentials }] = await Promise.all(
-    [
-      import("../gateway/gateway.ts"),
-      import("../node/client.ts"),
-      import("../node/credentials.ts"),
-    ],
-  );
   const credentials = lazy(async () => {
     const [kind, kinds] = await Promise.all([beside.kind(), beside.kinds()]);
     return createCredentials({ nodeUrl: url, configured: node.auth, kind, kinds });

@@ -3,20 +3,18 @@
  *
  * @module
  */
-import type { Shown } from "../description/watch.ts";
+import type { DescriptionPlace, Shown } from "../description/watch.ts";
 import { type Assets, createAssets } from "../explorer/assets.ts";
-import type { Icons } from "../explorer/icon.ts";
+import { createIcons } from "../explorer/icon.ts";
 import type { DocumentName, Page } from "../explorer/page.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { represent, type Representation } from "../http/representation.ts";
 import { type Lazy, lazy, type Resource } from "../lazy.ts";
-import { prepareCatalog } from "../openapi/serve.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import type { ResolvedOptions } from "../options.ts";
 import { refreshOnDemand } from "./refresh-on-demand.ts";
 import { createMetrics } from "./metrics.ts";
 import { createNodeBeside } from "./node-beside.ts";
-import { lookInterval, openDescription } from "./open-description.ts";
 import { openGateway } from "./open-gateway.ts";
 
 /** The contents by their path. */
@@ -66,13 +64,9 @@ const NONE: readonly NodeOperation[] = [];
 export function createResources(options: ResolvedOptions): Resources {
   const { node, description: place, onError, meters } = options;
   const beside = createNodeBeside(options);
-  const icons = lazy(async (): Promise<Icons> => {
-    const [{ createIcons }, { FAVICON }] = await Promise.all([
-      import("../explorer/icon.ts"),
-      import("../generated/page.js"),
-    ]);
-    return createIcons(FAVICON, options.page.logo);
-  });
+  const icons = lazy(async () =>
+    createIcons((await import("../generated/page.js")).FAVICON, options.page.logo)
+  );
   /** When the description that is shown was read, in milliseconds that only count up. */
   let describedAt: number | undefined;
   const onDescription: ResolvedOptions["onDescription"] = (report) => {
@@ -82,7 +76,11 @@ export function createResources(options: ResolvedOptions): Resources {
     options.onDescription(report);
   };
   const watched = { ...options, onDescription };
-  const description = refreshOnDemand(lazy(() => openDescription(watched, beside, icons)), {
+  const opened = lazy(async () => {
+    const { openDescription } = await import("./open-description.ts");
+    return await openDescription(watched, beside, icons);
+  });
+  const description = refreshOnDemand(opened, {
     interval: lookInterval(place, node.url),
     isMadeCurrent: place !== undefined,
     onError,
@@ -92,7 +90,7 @@ export function createResources(options: ResolvedOptions): Resources {
   });
   const isDescribed = async () => (await description.get()).current.operations !== undefined;
   const callable = async () => (await description.get()).current.operations ?? NONE;
-  const gateway = lazy(() => openGateway(options, beside, callable));
+  const gateway = lazy(() => Promise.resolve(openGateway(options, beside, callable)));
   const metrics = meters &&
     createMetrics(options, {
       meters,
@@ -152,4 +150,44 @@ export function createResources(options: ResolvedOptions): Resources {
       await beside.monitor.made?.[Symbol.asyncDispose]();
     },
   };
+}
+
+/** How often it is looked whether the node's description has changed, in milliseconds. */
+export const LOOK_AT = { file: 2000, url: 30_000 } as const;
+
+/** How often it is looked at a description that may change, in milliseconds. */
+function lookInterval(
+  place: DescriptionPlace | undefined,
+  node: string | undefined,
+): number {
+  if (place === undefined && !node) return Infinity;
+  if (place === "none" || (typeof place === "object" && "text" in place)) return Infinity;
+  return /^https?:/i.test(String(place)) ? LOOK_AT.url : LOOK_AT.file;
+}
+
+/**
+ * A link set (RFC 9264) with the relations of RFC 8631. Its references are relative to the
+ * catalogue's own URL, so that they are right behind any prefix.
+ */
+const CATALOG = {
+  linkset: [
+    {
+      anchor: "../v1/info",
+      "service-desc": [
+        { href: "../spec.json", type: "application/json" },
+        { href: "../spec.yaml", type: "application/yaml" },
+      ],
+      "service-doc": [{ href: "../v1/spec", type: "text/html" }],
+      status: [{ href: "../v1/health", type: "application/json" }],
+    },
+  ],
+};
+
+/** Prepares the catalogue. */
+function prepareCatalog(): Promise<Representation> {
+  return represent(JSON.stringify(CATALOG, null, 2) + "\n", {
+    type: 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
+    cache: "public, no-cache",
+    headers: { link: '<api-catalog>; rel="api-catalog"' },
+  });
 }
