@@ -166,7 +166,7 @@ function wrongInContent({ bytes, type = "" }: Content, { body }: NodeOperation):
 function passOn(
   upstream: UpstreamResponse,
   { operation }: PolicyEntry,
-  { request, respond }: Call,
+  { request, makeResponse }: Call,
   lease: Lease,
   record: CallRecorder,
 ): Response {
@@ -179,17 +179,17 @@ function passOn(
   const headers = responseHeaders(upstream.headers, operation.answerHeaders);
   const isEmpty = status === 204 || status === 205 || operation.method === "HEAD";
   if (isWhole || isEmpty) record(status, isEmpty ? 0 : size);
-  if (isEmpty) return respond(status, headers, null);
+  if (isEmpty) return makeResponse(status, headers, null);
   const release = lease.handOver();
   if (isWhole) {
     headers["content-length"] = String(size);
-    return respond(status, headers, heldBody(parts, release, request));
+    return makeResponse(status, headers, heldBody(parts, release, request));
   }
   const end = (bytes: number) => {
     release();
     record(status, bytes);
   };
-  return respond(status, headers, streamOf(upstream, end));
+  return makeResponse(status, headers, streamOf(upstream, end));
 }
 
 /** The refusal in place of a response that is the node's own trouble. */

@@ -4,10 +4,10 @@
  *
  * @module
  */
-import { notFound, problem, problemWith, REASONS } from "../http/problem-details.ts";
+import { notFound, problem, problemWith } from "../http/problem-details.ts";
+import { FastResponse, REASONS } from "../http/response.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { parsePercent } from "../untrusted-text.ts";
-import { FastResponse } from "../platform.ts";
 import { type Call, type CalledNode, decodeUtf8, goneOf, readContent } from "./call.ts";
 import { checkParams, type Params, readQuery, refuseParameters, WRONG_MAX } from "./check.ts";
 import { hasTokenInQuery, looksLikeBrowser, TOKEN_IN_QUERY } from "./guard.ts";

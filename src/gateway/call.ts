@@ -20,14 +20,14 @@ import { CODES, type MakeResponse, type Refusal, refusalOf, STATUS_GONE } from "
 /** A call that has come. */
 export interface Call {
   readonly request: ServedRequest;
-  /** The path after `/v1/node` or `/v1/rpc/`, percent-encoded as it came. */
+  /** The path after `/v1/node` or `/v1/rpc/`, percent-encoded as it came; of no meaning for a body of JSON-RPC. */
   readonly path: string;
   /** Without `?`. */
   readonly query: string;
   /** Whether the content has been read to its end; the connection is closed otherwise. */
   readonly content: { isRead: boolean };
-  /** Makes the response with what the node says; what others lack of the common headers is added to them. */
-  readonly respond: MakeResponse;
+  /** Makes the response with what the node says, and the common headers in it; refusals get these afterwards. */
+  readonly makeResponse: MakeResponse;
 }
 
 /** Is aborted when the client leaves. */

@@ -4,7 +4,7 @@
  * @module
  */
 import { joinBytes } from "../bytes.ts";
-import type { Status } from "../http/problem-details.ts";
+import type { Status } from "../http/response.ts";
 import { type Part, readParts, textOfPart } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
 import { readRpcError, readRpcResponse, type RpcError, writeCall } from "../node/json-rpc.ts";
