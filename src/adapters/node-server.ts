@@ -266,7 +266,7 @@ const EMPTY_BODY = Buffer.alloc(0);
 export const hasContent = ({ headers }: IncomingMessage): boolean =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 
-/** Longer bodies, in bytes, are written apart from the head. It has nothing to do with `SMALL` of the gateway. */
+/** Longer bodies, in bytes, are written apart from the head. */
 const SHORT_MAX = 16_384;
 
 /**

@@ -50,10 +50,10 @@ const DENIED_HEADERS =
 
 const NO_RULES = {};
 
-/** Responds to a call of a path. */
+/** Responds to a call of a path: `/v1/node/…`. */
 export async function callPath(node: CalledNode, call: Call, lease: Lease): Promise<Response> {
   const { request, query } = call;
-  const { paths } = await node.policy();
+  const { paths } = await node.calls();
   const match = paths.match(call.path, request.method);
   if (!match) return notFound();
   if ("methods" in match) {
@@ -63,7 +63,7 @@ export async function callPath(node: CalledNode, call: Call, lease: Lease): Prom
   }
   const { entry, parameters, fault } = match;
   const { operation, permission } = entry;
-  const refusal = node.refuseOrigin(call, permission) ?? await node.refuse(call, entry);
+  const refusal = await node.guard.reasonAgainst(call, entry);
   if (refusal) return refuse(refusal);
   if (request.headers.has("upgrade")) return refuse(NO_UPGRADE);
   const types = Object.keys(operation.body?.rules ?? NO_RULES);

@@ -126,7 +126,7 @@ export function isHeavyCall({ isHeavy, parameters }: NodeOperation, params: Para
  * @param params by name become positions where the method wants these
  */
 export function writeNodeCall(
-  { path, parameters = [], isByPosition }: NodeOperation,
+  { path: methodName, parameters = [], isByPosition }: NodeOperation,
   params: Params,
 ): string {
   const text = typeof params === "string"
@@ -140,7 +140,7 @@ export function writeNodeCall(
   const isNone = typeof params === "string"
     ? /^\{\s*\}$/.test(params)
     : isNamed(params) && params.size === 0;
-  return writeCall(path, 1, isNone ? undefined : text);
+  return writeCall(methodName, 1, isNone ? undefined : text);
 }
 
 /** The values at their positions: what is left out between others is null, at the end nothing. */
