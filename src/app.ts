@@ -198,6 +198,7 @@ export function createApp(checked: CheckedOptions): App {
     routing.isFinished = true;
     return representation.respond(request, namedOf(routing).policy(request));
   };
+  /** Serves what a resource makes when it is first asked for, and keeps. */
   const addResource = (path: string, resource: Resource<Representation>, policy?: CorsPolicy) =>
     add(
       ["GET"],

@@ -69,6 +69,7 @@ export async function callRpc(node: CalledNode, call: Call, lease: Lease): Promi
   const text = decodeUtf8(content.bytes);
   const body = text === undefined
     ? { id: "null", code: CODES.noJson, message: "This is no text in UTF-8" }
+    // A large one is read after the large ones before it.
     : await inTurn(text.length, () => readRpcBody(text));
   if (isFault(body)) {
     const status = body.code === CODES.noJson ? 400 : 200;

@@ -168,6 +168,7 @@ async function readBody(
   let length = 0;
   let count = 0;
   let reason: Refusal | undefined;
+  // An `AbortSignal` of the platform costs more.
   const stop = new LightSignal();
   const timer = setTimeout(() => stop.abort(LATE), BODY_TIMEOUT_MS);
   const take = (part: Bytes) => {

@@ -148,6 +148,7 @@ export class Lease {
    * @throws {NoSlot} if there is none
    */
   async begin(priority: Priority, isHeavy: boolean): Promise<void> {
+    // It is aborted where the other is, or by this lease.
     const clientGone = this.#clientGone = following(this.#gone);
     this.#priority = priority;
     this.#isHeavy = isHeavy;
