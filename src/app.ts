@@ -2,29 +2,29 @@
  * The service as one function from `Request` to `Response`, the same on every runtime: its routes, in their order, and
  * what every request passes through.
  *
- * `refuse → route → handler → finish → count`, and `fail` where something is thrown.
+ * `before` (the host guard) → the route's handler → `finally` (`finish`, then the count), and `catch` where something is
+ * thrown. `finish` (`http/cors.ts`) adds the common headers; a representation, and what a node says, have them already.
  *
  * @module
  */
 import { Router } from "itty-router";
-import { FastResponse } from "./platform.ts";
 import type { Closeable } from "./closeable.ts";
 import { VIEWS } from "./explorer/page-settings.ts";
-import type { Call, Gateway } from "./gateway/gateway.ts";
+import type { Call } from "./gateway/call.ts";
 import { CALL_METHODS } from "./gateway/policy.ts";
-import { type MakeResponse, refuseCall, refuseRpc, type WhyNot } from "./gateway/response.ts";
+import { type MakeResponse, refuseCall, refuseRpc } from "./gateway/response.ts";
 import { createOperations, type OperationMatch } from "./host-operations/call-operation.ts";
 import {
   type CommonHeaders,
-  createPolicy,
+  type CorsPolicy,
+  createCorsPolicy,
   finish,
   isPreflight,
-  type Policy,
   preflightHeaders,
 } from "./http/cors.ts";
 import { createHostGuard } from "./http/hosts.ts";
 import { createPrefix, type RequestedPath } from "./http/prefix.ts";
-import { notFound, problem, REASONS } from "./http/problem-details.ts";
+import { notFound, problem } from "./http/problem-details.ts";
 import type { Representation } from "./http/representation.ts";
 import {
   namesContent,
@@ -32,6 +32,7 @@ import {
   type RequestTarget,
   type ServedRequest,
 } from "./http/request.ts";
+import { FastResponse, REASONS } from "./http/response.ts";
 import { STATUSES } from "./info/status.ts";
 import type { Resource } from "./lazy.ts";
 import { describeError } from "./log.ts";
@@ -106,7 +107,10 @@ interface Routing {
   readonly context: readonly unknown[];
   /** The route that was found, where that is not what the router matched. */
   named?: Named | undefined;
-  /** Whether the response has the common headers: its own were a list, and to make `Headers` of it takes long. */
+  /**
+   * Whether the handler has put the common headers in already, so that `finish` is skipped: it would make `Headers` of
+   * the list that they are in, which takes long.
+   */
   isFinished: boolean;
 }
 
@@ -128,7 +132,7 @@ export function createApp(checked: CheckedOptions): App {
   const resources = createResources(options);
   const prefix = createPrefix(options.prefix);
   const guard = createHostGuard(options.hosts);
-  const ownPolicy = createPolicy(options.cors);
+  const ownPolicy = createCorsPolicy(options.cors);
 
   const fail = (error: unknown, request: Request): Response => {
     // A query may hold secrets.
@@ -179,42 +183,47 @@ export function createApp(checked: CheckedOptions): App {
     methods: readonly string[],
     path: string,
     handle: Handler,
-    policy: Policy = ownPolicy,
+    policy: CorsPolicy = ownPolicy,
   ) => {
     const template = path.replaceAll(/:(\w+)/g, "{$1}").replace("*", "{path}") || "/";
     for (const method of methods) router[method.toLowerCase()]!(path, handle);
     // The router writes `/` as an empty path.
     entries.set(path.replace(/\/$/, ""), { template, policy, handle });
   };
-  const respond = (representation: Representation, request: Request, routing: Routing) => {
+  const sendRepresentation = (
+    representation: Representation,
+    request: Request,
+    routing: Routing,
+  ) => {
     routing.isFinished = true;
     return representation.respond(request, namedOf(routing).policy(request));
   };
-  const serve = (path: string, resource: Resource<Representation>, policy?: Policy) =>
+  /** Serves what a resource makes when it is first asked for, and keeps. */
+  const addResource = (path: string, resource: Resource<Representation>, policy?: CorsPolicy) =>
     add(
       ["GET"],
       path,
-      async (request, routing) => respond(await resource.get(), request, routing),
+      async (request, routing) => sendRepresentation(await resource.get(), request, routing),
       policy,
     );
 
-  serve("/v1/spec", resources.page(""));
-  for (const view of VIEWS) serve(`/v1/spec/${view}`, resources.page(view));
-  serve("/v1/info", resources.info);
+  addResource("/v1/spec", resources.page(""));
+  for (const view of VIEWS) addResource(`/v1/spec/${view}`, resources.page(view));
+  addResource("/v1/info", resources.info);
   add(["GET"], "/v1/health", async (request, routing) => {
     const accepted = readAccepted(routing.target!.search);
     if (!accepted) return problem(400, `"accept" lists states: ${STATUSES.join(", ")}`);
-    return respond(await resources.health(accepted).get(), request, routing);
+    return sendRepresentation(await resources.health(accepted).get(), request, routing);
   });
-  serve("/v1/ready", resources.ready);
+  addResource("/v1/ready", resources.ready);
   // A page that reads them sees which operations of the node are called, and when.
-  if (resources.metrics) serve("/v1/metrics", resources.metrics, createPolicy([]));
+  if (resources.metrics) addResource("/v1/metrics", resources.metrics, createCorsPolicy([]));
   for (const form of ["json", "yaml"] as const) {
-    serve(`/spec.${form}`, resources[form]);
-    serve(`/v1/spec.${form}`, resources.versioned[form]);
+    addResource(`/spec.${form}`, resources[form]);
+    addResource(`/v1/spec.${form}`, resources.versioned[form]);
   }
-  serve("/.well-known/api-catalog", resources.catalog);
-  serve("/favicon.ico", resources.favicon);
+  addResource("/.well-known/api-catalog", resources.catalog);
+  addResource("/favicon.ico", resources.favicon);
   add(
     ["GET"],
     "/",
@@ -225,18 +234,17 @@ export function createApp(checked: CheckedOptions): App {
   for (const path of ["/assets/:folder/:file", "/assets/:folder/chunks/:file"]) {
     add(["GET"], path, async (request, routing) => {
       const file = (await resources.assets.get())(routing.path.slice("/assets/".length));
-      return file ? respond(await file, request, routing) : notFound();
+      return file ? sendRepresentation(await file, request, routing) : notFound();
     });
   }
   if (isBesideNode(options)) {
-    // Pages of other origins have a rule of their own for calls.
-    const policy = createPolicy(options.forward?.origins ?? [], "same-origin");
+    // Pages of other origins have a rule of their own for calls. Where `forward` is off there are these routes too, and
+    // say so.
+    const policy = createCorsPolicy(options.forward?.origins ?? [], "same-origin");
     const call = createCalls(resources, policy);
-    const byPath = call("/v1/node", refuseCall, ({ callPath }) => callPath);
-    const byMethod = call("/v1/rpc/", refuseCall, ({ callMethod }) => callMethod);
-    add(CALL_METHODS, "/v1/node/*", byPath, policy);
-    add(["POST"], "/v1/rpc", call("/v1/rpc", refuseRpc, ({ callRpc }) => callRpc), policy);
-    add(["GET", "POST"], "/v1/rpc/:method", byMethod, policy);
+    add(CALL_METHODS, "/v1/node/*", call("callPath", "/v1/node"), policy);
+    add(["POST"], "/v1/rpc", call("callRpc"), policy);
+    add(["GET", "POST"], "/v1/rpc/:method", call("callMethod", "/v1/rpc/"), policy);
   }
 
   /** The routes of the service itself that a path fits, by method. */
@@ -315,7 +323,8 @@ export function createApp(checked: CheckedOptions): App {
       if (typeof request?.url !== "string" || typeof request.headers?.get !== "function") {
         const error = new TypeError("what is to be answered is no Request");
         log(describeError(error), { code: "error", level: "error", error });
-        return Promise.resolve(problem(500, FAILED));
+        const common = ownPolicy({ headers: new Headers() });
+        return Promise.resolve(finish(problem(500, FAILED), common, { method: "GET" }));
       }
       const target = parseTarget(request.url);
       const { pathname } = target ?? { pathname: "/" };
@@ -365,38 +374,44 @@ function isBesideNode({ node, description }: ResolvedOptions): boolean {
 /** Makes what makes the handlers of calls of the node. */
 function createCalls(
   { gateway, isDescribed }: Pick<Resources, "gateway" | "isDescribed">,
-  policy: Policy,
+  policy: CorsPolicy,
 ) {
-  return (
-    start: string,
-    refuse: (why: WhyNot) => Response,
-    choose: (gateway: Gateway) => (call: Call) => Promise<Response>,
-  ): Handler =>
-  async (request, routing) => {
-    const { path, target } = routing;
-    const respond: MakeResponse = (status, headers, body) => {
-      // A node may have one that this service never gives by itself.
-      const statusText = (REASONS as Readonly<Record<number, string>>)[status] ?? "";
-      const own = Object.entries(headers);
-      // `finish` takes the body of a HEAD away.
-      if (request.method === "HEAD") {
-        return new FastResponse(body, { status, statusText, headers: own });
-      }
-      routing.isFinished = true;
-      const { headers: common, vary } = policy(request);
-      if (vary) own.push(["vary", vary]);
-      return new FastResponse(body, { status, statusText, headers: [...common, ...own] });
+  /** @param start what stands in the path before that of the call; a body of JSON-RPC has all in it, and no path */
+  return (form: "callPath" | "callMethod" | "callRpc", start = ""): Handler => {
+    const refuse = form === "callRpc" ? refuseRpc : refuseCall;
+    const callNode = async (request: Request, routing: Routing, content: Call["content"]) => {
+      const opened = await gateway.get();
+      if (!opened) return refuse("off");
+      if (!await isDescribed()) return refuse("unknown");
+      const query = routing.target!.search.slice(1);
+      const path = routing.path.slice(start.length);
+      const makeResponse = responseMaker(request, routing, policy);
+      return await opened[form]({ request, query, path, content, makeResponse });
     };
-    const opened = await gateway.get();
-    const whyNot = opened ? (await isDescribed() ? undefined : "unknown") : "off";
-    const content = { isRead: false };
-    const query = target!.search.slice(1);
-    const response = opened && !whyNot
-      ? await choose(opened)({ request, query, path: path.slice(start.length), content, respond })
-      : refuse(whyNot ?? "off");
-    // The rest of the content is not waited for (RFC 9112, section 9.3).
-    if (!content.isRead && namesContent(request)) response.headers.set("connection", "close");
-    return response;
+    return async (request, routing) => {
+      const content = { isRead: false };
+      const response = await callNode(request, routing, content);
+      // The rest of the content is not waited for (RFC 9112, section 9.3).
+      if (!content.isRead && namesContent(request)) response.headers.set("connection", "close");
+      return response;
+    };
+  };
+}
+
+/** Makes what makes the response with what the node says, the common headers with its own. */
+function responseMaker(request: Request, routing: Routing, policy: CorsPolicy): MakeResponse {
+  return (status, headers, body) => {
+    // A node may have one that this service never gives by itself.
+    const statusText = (REASONS as Readonly<Record<number, string>>)[status] ?? "";
+    const own = Object.entries(headers);
+    // `finish` takes the body of a HEAD away.
+    if (request.method === "HEAD") {
+      return new FastResponse(body, { status, statusText, headers: own });
+    }
+    routing.isFinished = true;
+    const { headers: common, vary } = policy(request);
+    if (vary) own.push(["vary", vary]);
+    return new FastResponse(body, { status, statusText, headers: [...common, ...own] });
   };
 }
 

@@ -8,7 +8,7 @@
 import * as v from "valibot";
 import type { DescriptionPlace } from "./description/watch.ts";
 import { LOGO_TYPES, mistakeInLogo, type View, VIEWS } from "./explorer/page-settings.ts";
-import type { Forward } from "./gateway/policy.ts";
+import { type Forward, resolveForward } from "./gateway/policy.ts";
 import type { Cors } from "./http/cors.ts";
 import type { Hosts } from "./http/hosts.ts";
 import type { InfoSettings, NodeSettings } from "./info/settings.ts";
@@ -309,7 +309,8 @@ export function optionsSchema(own: readonly string[] = []): Schema<ReadOptions> 
 }
 
 /** The options as they are read: in one form each, but for the description with its servers. */
-type ReadOptions = Omit<CheckedOptions, "description"> & {
+type ReadOptions = Omit<CheckedOptions, "description" | "forward"> & {
+  readonly forward?: Forward | undefined;
   readonly description?: DescriptionPlace | { from: DescriptionPlace; servers?: string };
 };
 
@@ -331,7 +332,7 @@ export function checkOptions(options: NodefaceOptions): CheckedOptions {
     ...isWithServers && { servers: description.servers },
   };
   if (found.length === 0) found.push(...diagnosticsBetween(checked));
-  if (found.length === 0) return checked;
+  if (found.length === 0) return { ...checked, forward: resolveForward(checked.forward) };
   const lines = found.map(formatDiagnostic);
   throw new TypeError(lines.length === 1 ? lines[0] : ["wrong options:", ...lines].join("\n  "));
 }
@@ -344,7 +345,7 @@ const FORWARD_IN_WORKER: Diagnostic = {
 
 /** Finds what is wrong with options that are right one by one. */
 function diagnosticsBetween(
-  { node = {}, info, operations = [], document, forward, hosts }: CheckedOptions,
+  { node = {}, info, operations = [], document, forward, hosts }: Omit<ReadOptions, "description">,
 ): Diagnostic[] {
   // To load the kinds for their sources would delay the start.
   const isWhole = typeof info === "object" && !hasKind(node);

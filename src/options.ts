@@ -5,7 +5,7 @@
  */
 import type { DescriptionPlace, DescriptionReport } from "./description/watch.ts";
 import type { View } from "./explorer/page-settings.ts";
-import { type Forward, type ResolvedForward, resolveForward } from "./gateway/policy.ts";
+import type { Forward, ResolvedForward } from "./gateway/policy.ts";
 import type { Cors } from "./http/cors.ts";
 import type { Hosts } from "./http/hosts.ts";
 import type { InfoSettings, NodeSettings } from "./info/settings.ts";
@@ -186,13 +186,15 @@ export interface ResolvedOptions {
 }
 
 /** Options that have been checked: each in one form. */
-export interface CheckedOptions extends Omit<NodefaceOptions, "node" | "description"> {
+export interface CheckedOptions extends Omit<NodefaceOptions, "node" | "description" | "forward"> {
   readonly node?: NodeSettings | undefined;
   readonly description?: DescriptionPlace | undefined;
   /** What becomes of the servers at its top. */
   readonly servers?: string | undefined;
   /** Is told what has become of the description, each time that it was read and the log was told. */
   readonly onDescription?: ((report: DescriptionReport) => void) | undefined;
+  /** What may be called at the node; `undefined` for nothing. */
+  readonly forward?: ResolvedForward | undefined;
   /** What has counted for the service before this one. */
   readonly meters?: Meters | undefined;
 }
@@ -212,7 +214,7 @@ export function withDefaults(options: CheckedOptions): ResolvedOptions {
     kinds: options.kinds ?? {},
     page: { ...options.page, view: options.page?.view ?? "reference" },
     node: options.node ?? {},
-    forward: resolveForward(options.forward),
+    forward: options.forward,
     meters: options.metrics ? options.meters ?? createMeters() : undefined,
     info: options.info ?? {},
     startedAt: options.startedAt ?? new Date(),

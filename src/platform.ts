@@ -1,11 +1,10 @@
 /**
- * What portable code needs beyond web standards: brotli, files, programs, the environment, and a `fetch`
- * that takes a certificate authority. Modules of `node:` are imported on demand, so that a worker can load
- * this file; there these functions throw.
+ * What portable code needs beyond web standards: brotli, the environment (`readVariable`), files, programs, whether there
+ * are sockets (`HAS_SOCKETS`), and threads. Modules of `node:` are imported on demand, so that a worker can load this file;
+ * there these functions throw, or say that there is no such thing.
  *
  * @module
  */
-import { FastResponse as ResponseOfSrvx } from "srvx";
 import { type Bytes, joinBytes } from "./bytes.ts";
 import { CREDENTIALS_DIRECTORY, expandPath, isCredential } from "./expand-path.ts";
 import { withTimeout } from "./with-timeout.ts";
@@ -237,11 +236,6 @@ function killGroup(leader: number): boolean {
  */
 export const HAS_SOCKETS: boolean = globalThis.process?.versions?.node !== undefined &&
   globalThis.navigator?.userAgent !== "Cloudflare-Workers";
-
-/** The `Response` that the runtime's server writes fastest, which checks no header values. A bundle may have srvx of another. */
-export const FastResponse: typeof Response = "Deno" in globalThis || "Bun" in globalThis
-  ? Response
-  : ResponseOfSrvx;
 
 /** Another thread of this process. */
 export interface Thread {

@@ -69,7 +69,10 @@ errors("what is no Request is answered with 500, and nothing is thrown", async (
   const told: string[] = [];
   const app = createNodeface({ cors: [], log: (message) => told.push(message) });
   for (const given of [undefined, null, "http://localhost/", new URL("http://localhost/"), {}]) {
-    assert.is((await app.fetch(given as unknown as Request)).status, 500);
+    const { status, headers } = await app.fetch(given as unknown as Request);
+    assert.is(status, 500);
+    assert.is(headers.get("x-content-type-options"), "nosniff");
+    assert.is(headers.get("cross-origin-resource-policy"), "same-origin");
   }
   assert.is(told.length, 5);
   for (const message of told) assert.match(message, "what is to be answered is no Request");

@@ -238,6 +238,13 @@ browsers("origins of any name are for what is open, and not for what wants the t
   assert.is((await post(methods, "/v1/rpc/send", headers)).status, 403);
   const call = await methods.rpc({ id: 1, method: "send", params: ["a"] }, { headers });
   assert.is((await call.json()).error.code, -32011);
+  // What is refused is so for everybody: such a page is told why, in both forms of a call.
+  const reason = /^balance is not forwarded: /;
+  const refused = await post(methods, "/v1/rpc/balance", headers);
+  assert.is(refused.status, 403);
+  assert.match((await refused.json()).detail, reason);
+  const alone = await methods.rpc({ id: 1, method: "balance", params: ["a"] }, { headers });
+  assert.match((await alone.json()).error.message, reason);
   assert.equal(node.come, []);
 });
 

@@ -207,7 +207,7 @@ described("the log names what is allowed and not described, when that has been r
   const says = (line: string) => line.includes("forward.");
   const nodeface = createNodeface({
     ...optionsFor("http://127.0.0.1:9", REST),
-    forward: resolveForward({ open: ["reads", "GET /block/{height}", "send"] }),
+    forward: { open: ["reads", "GET /block/{height}", "send"] },
     log: (message, { level }) => told.push(`${level} ${message}`),
   });
   await nodeface.ready();

@@ -233,7 +233,7 @@ servers(
     );
     const app = createNodeface({
       node: { url: node.url, kind: "none" },
-      forward: resolveForward({ open: ["GET /v1/a"] }),
+      forward: { open: ["GET /v1/a"] },
       description: `${other.url}/docs/openapi.json`,
       log() {},
     });

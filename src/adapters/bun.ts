@@ -8,7 +8,6 @@ import { devNull } from "node:os";
 import type { ServedRequest } from "../http/request.ts";
 import { withTimeout } from "../with-timeout.ts";
 import {
-  type App,
   beginEntry,
   type Callbacks,
   checkServeOptions,
@@ -16,6 +15,7 @@ import {
   type Listening,
   listening,
   report,
+  type Servable,
   type ServeOptions,
   TIMEOUTS,
   urlAt,
@@ -24,11 +24,11 @@ import {
 
 export type {
   AnswerRecord,
-  App,
   Callbacks,
   Closeable,
   Listening,
   Outcome,
+  Servable as App,
   ServeOptions,
 } from "./shared.ts";
 
@@ -56,7 +56,7 @@ const IDLE_SECONDS = TIMEOUTS.silence / 1000;
 
 /** Starts a server; rejects if it cannot listen, or with a `TypeError` if an option is wrong. */
 // deno-lint-ignore require-await -- what is thrown becomes a rejection
-export async function serve(app: App, options: ServeOptions = {}): Promise<Listening> {
+export async function serve(app: Servable, options: ServeOptions = {}): Promise<Listening> {
   const { hostname, port } = checkServeOptions(options);
   const listen = (port: number) =>
     Bun.serve({
@@ -126,7 +126,7 @@ function hasDescriptors(count: number): boolean {
 
 /** Lets the app respond to a request; never rejects. */
 async function respond(
-  app: App,
+  app: Servable,
   callbacks: Callbacks,
   request: Request,
   server: BunServer,

@@ -9,20 +9,20 @@ import { type AddressInfo, connect } from "node:net";
 import { createNodeServer, listen, urlOf } from "./node-server.ts";
 import {
   type Address,
-  type App,
   checkServeOptions,
   type Listening,
   listening,
+  type Servable,
   type ServeOptions,
 } from "./shared.ts";
 
 export type {
   AnswerRecord,
-  App,
   Callbacks,
   Closeable,
   Listening,
   Outcome,
+  Servable as App,
   ServeOptions,
 } from "./shared.ts";
 
@@ -32,7 +32,7 @@ const MANY_CONNECTIONS = 16;
 const CHECK_INTERVAL_MS = 2000;
 
 /** Starts a server; rejects if it cannot listen, or with a `TypeError` if an option is wrong. */
-export async function serve(app: App, options: ServeOptions = {}): Promise<Listening> {
+export async function serve(app: Servable, options: ServeOptions = {}): Promise<Listening> {
   const address = checkServeOptions(options);
   const { http, close } = createNodeServer(app, options);
   await listen(http, address);

@@ -11,17 +11,18 @@ import { NodeRequest, type NodeResponse, sendNodeResponse } from "srvx/node";
 import { isInTinyParts } from "../bytes.ts";
 import { SECURITY_HEADERS } from "../http/cors.ts";
 import type { ServedRequest } from "../http/request.ts";
-import { problemText, REASONS, type Status } from "../http/problem-details.ts";
+import { problemText } from "../http/problem-details.ts";
+import { REASONS, type Status } from "../http/response.ts";
 import { LightSignal, type Signal } from "../with-timeout.ts";
 import {
   type Address,
-  type App,
   beginEntry,
   type Callbacks,
   type EndEntry,
   failure,
   refusal,
   report,
+  type Servable,
   TIMEOUTS,
   urlAt,
   watched,
@@ -35,7 +36,7 @@ export interface NodeServer {
 
 /** Makes a server. */
 export function createNodeServer(
-  app: App,
+  app: Servable,
   callbacks: Callbacks,
   slowest: Slowest = SLOWEST,
 ): NodeServer {
@@ -71,10 +72,10 @@ export function createNodeServer(
   http.on("checkExpectation", (message, response) => http.emit("request", message, response));
 
   const refuseAfterResponses = (socket: Socket, code?: string, message?: IncomingMessage) => {
-    const endEntry = beginEntry(callbacks, message && headOf(message));
+    const endEntry = beginEntry(callbacks, message && logHeadOf(message));
     const earlier = connections.pendingResponse(socket);
-    if (earlier) earlier.once("finish", () => refuse(socket, code, endEntry));
-    else refuse(socket, code, endEntry);
+    if (earlier) earlier.once("finish", () => refuseUnparsed(socket, code, endEntry));
+    else refuseUnparsed(socket, code, endEntry);
   };
   http.on("clientError", (error: NodeJS.ErrnoException, stream) => {
     const socket = stream as Socket;
@@ -86,7 +87,7 @@ export function createNodeServer(
     else if (last && !last.req.complete) {
       const refuseUnlessSaid = () => {
         if (last.statusCode === 400) socket.end();
-        else refuse(socket, error.code, beginEntry(callbacks));
+        else refuseUnparsed(socket, error.code, beginEntry(callbacks));
       };
       if (!last.req.destroyed) last.once("finish", refuseUnlessSaid);
       (last.req as Message).breakOff();
@@ -159,20 +160,21 @@ export function urlOf(http: Server): string {
 }
 
 /**
- * Lets the app respond to a message, of our own server or of a host's. Never rejects.
+ * Lets the app (`createApp` of `../app.ts` makes its `fetch`) respond to a message, of our own server or of a host's. Never
+ * rejects.
  *
  * @param makeRequest makes the `Request` in place of srvx
  * @param context is given to the app
  */
 export async function respond(
-  app: App,
+  app: Servable,
   callbacks: Callbacks,
   message: IncomingMessage,
   response: ServerResponse,
   makeRequest: typeof requestOf = requestOf,
   ...context: unknown[]
 ): Promise<void> {
-  const endEntry = beginEntry(callbacks, headOf(message));
+  const endEntry = beginEntry(callbacks, logHeadOf(message));
   if (endEntry) endWith(response, endEntry);
   if (!response.socket) closeWithSocket(response);
   try {
@@ -267,7 +269,10 @@ export const hasContent = ({ headers }: IncomingMessage): boolean =>
 /** Longer bodies, in bytes, are written apart from the head. */
 const SHORT_MAX = 16_384;
 
-/** Sends a response; resolves when all of it was written, or its stream has failed. */
+/**
+ * Sends a response; resolves when all of it was written, or its stream has failed. A short one goes another way: its parts
+ * are taken out (`_toNodeResponse`, once), and its bytes written as a `latin1` text, which keeps each as it is.
+ */
 async function send(response: ServerResponse, given: Response): Promise<void> {
   if ("Deno" in globalThis) return await sendNodeResponse(response, forDeno(response, given));
   if (!("_toNodeResponse" in given)) return await sendNodeResponse(response, given);
@@ -302,7 +307,7 @@ function forDeno(response: ServerResponse, given: Response): Response {
 }
 
 /** The head of a message, for the access log. Bun and workerd give the target `*` as this path. */
-const headOf = ({ method = "GET", url = "/" }: IncomingMessage) => ({
+const logHeadOf = ({ method = "GET", url = "/" }: IncomingMessage) => ({
   method,
   url: url === "*" ? "/*" : url,
 });
@@ -374,7 +379,7 @@ const REFUSALS: Readonly<Record<string, readonly [Status, string]>> = {
 };
 
 /** Refuses what the parser cannot read, and closes the connection. */
-function refuse(socket: Socket, code = "", endEntry?: EndEntry): void {
+function refuseUnparsed(socket: Socket, code = "", endEntry?: EndEntry): void {
   // It has been refused already. To close it while its client sends would reset it, and what the client has not read
   // would be lost (RFC 9112, section 9.6): it is idle now, and closed as such.
   if (!socket.writable) return;

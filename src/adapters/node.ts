@@ -6,27 +6,27 @@
 import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import {
-  type App,
   type Callbacks,
   checkServeOptions,
   type Listening,
   listening,
+  type Servable,
   type ServeOptions,
 } from "./shared.ts";
 import { createNodeServer, hasContent, listen, requestOf, respond, urlOf } from "./node-server.ts";
 
 export type {
   AnswerRecord,
-  App,
   Callbacks,
   Closeable,
   Listening,
   Outcome,
+  Servable as App,
   ServeOptions,
 } from "./shared.ts";
 
 /** Starts a server; rejects if it cannot listen, or with a `TypeError` if an option is wrong. */
-export async function serve(app: App, options: ServeOptions = {}): Promise<Listening> {
+export async function serve(app: Servable, options: ServeOptions = {}): Promise<Listening> {
   const address = checkServeOptions(options);
   const { http, close } = createNodeServer(app, options);
   await listen(http, address);
@@ -50,7 +50,7 @@ export type Listener = (
  * @returns answers a request; where there is a `next`, it is called for a path that the app does not serve,
  * and nothing is written
  */
-export function listener(app: App, callbacks: Callbacks = {}): Listener {
+export function listener(app: Servable, callbacks: Callbacks = {}): Listener {
   return (message, response, next) => {
     const { url = "/", originalUrl } = message as IncomingMessage & { originalUrl?: unknown };
     const original = typeof originalUrl === "string" ? originalUrl : undefined;

@@ -6,14 +6,15 @@
  */
 import type { Closeable } from "../closeable.ts";
 import { SECURITY_HEADERS } from "../http/cors.ts";
-import { problem, type Status } from "../http/problem-details.ts";
+import { problem } from "../http/problem-details.ts";
+import type { Status } from "../http/response.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import { describeValue } from "../untrusted-text.ts";
 
 export type { Closeable } from "../closeable.ts";
 
-/** An app that can be served; every `Nodeface` is one. */
-export interface App {
+/** What can be served. Every `Nodeface` is one, whose `fetch` is made by `createApp` of `../app.ts`. */
+export interface Servable {
   /** @param context what the app's own handlers are given: `listener` has the `IncomingMessage` for them */
   fetch(request: Request, ...context: unknown[]): Response | Promise<Response>;
   /** Whether a request is for this app. @default all are */
@@ -169,7 +170,7 @@ export function beginEntry(
 }
 
 /** Tells an error to the one who is to know of it. */
-export function report(error: unknown, app: App, { onError }: Callbacks): void {
+export function report(error: unknown, app: Servable, { onError }: Callbacks): void {
   const { onError: log } = app as { onError?: Callbacks["onError"] };
   void notify(onError ?? log ?? console.error, error);
 }

@@ -50,10 +50,10 @@ const DENIED_HEADERS =
 
 const NO_RULES = {};
 
-/** Responds to a call of a path. */
+/** Responds to a call of a path: `/v1/node/…`. */
 export async function callPath(node: CalledNode, call: Call, lease: Lease): Promise<Response> {
   const { request, query } = call;
-  const { paths } = await node.policy();
+  const { paths } = await node.calls();
   const match = paths.match(call.path, request.method);
   if (!match) return notFound();
   if ("methods" in match) {
@@ -63,7 +63,7 @@ export async function callPath(node: CalledNode, call: Call, lease: Lease): Prom
   }
   const { entry, parameters, fault } = match;
   const { operation, permission } = entry;
-  const refusal = node.refuseOrigin(call, permission) ?? await node.refuse(call, entry);
+  const refusal = await node.guard.reasonAgainst(call, entry);
   if (refusal) return refuse(refusal);
   if (request.headers.has("upgrade")) return refuse(NO_UPGRADE);
   const types = Object.keys(operation.body?.rules ?? NO_RULES);
@@ -166,7 +166,7 @@ function wrongInContent({ bytes, type = "" }: Content, { body }: NodeOperation):
 function passOn(
   upstream: UpstreamResponse,
   { operation }: PolicyEntry,
-  { request, respond }: Call,
+  { request, makeResponse }: Call,
   lease: Lease,
   record: CallRecorder,
 ): Response {
@@ -179,17 +179,17 @@ function passOn(
   const headers = responseHeaders(upstream.headers, operation.answerHeaders);
   const isEmpty = status === 204 || status === 205 || operation.method === "HEAD";
   if (isWhole || isEmpty) record(status, isEmpty ? 0 : size);
-  if (isEmpty) return respond(status, headers, null);
+  if (isEmpty) return makeResponse(status, headers, null);
   const release = lease.handOver();
   if (isWhole) {
     headers["content-length"] = String(size);
-    return respond(status, headers, heldBody(parts, release, request));
+    return makeResponse(status, headers, heldBody(parts, release, request));
   }
   const end = (bytes: number) => {
     release();
     record(status, bytes);
   };
-  return respond(status, headers, streamOf(upstream, end));
+  return makeResponse(status, headers, streamOf(upstream, end));
 }
 
 /** The refusal in place of a response that is the node's own trouble. */

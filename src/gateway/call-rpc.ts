@@ -4,10 +4,10 @@
  *
  * @module
  */
-import { notFound, problem, problemWith, REASONS } from "../http/problem-details.ts";
+import { notFound, problem, problemWith } from "../http/problem-details.ts";
+import { FastResponse, REASONS } from "../http/response.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { parsePercent } from "../untrusted-text.ts";
-import { FastResponse } from "../platform.ts";
 import { type Call, type CalledNode, decodeUtf8, goneOf, readContent } from "./call.ts";
 import { checkParams, type Params, readQuery, refuseParameters, WRONG_MAX } from "./check.ts";
 import { hasTokenInQuery, looksLikeBrowser, TOKEN_IN_QUERY } from "./guard.ts";
@@ -22,7 +22,7 @@ import {
   writeError,
   writeNodeCall,
   writeResponse,
-} from "./json-rpc.ts";
+} from "./rpc-messages.ts";
 import type { Lease, UpstreamResponse } from "./lease.ts";
 import { inTurn, NoSlot } from "./limits.ts";
 import type { PolicyEntry } from "./policy.ts";
@@ -53,22 +53,23 @@ interface ReadyCall extends Pick<RawCall, "id" | "isJsonRpc1"> {
   readonly entry: PolicyEntry;
 }
 
-/** Responds to a body. */
+/** Responds to a body: `POST /v1/rpc`. */
 export async function callRpc(node: CalledNode, call: Call, lease: Lease): Promise<Response> {
   const { request, query } = call;
-  const foreign = node.refuseOrigin(call, "open");
+  const foreign = node.guard.reasonAgainstPage(call);
   if (foreign) return refuseBody(foreign);
   if (hasTokenInQuery(query)) return refuseBody(TOKEN_IN_QUERY);
   if (request.headers.has("upgrade")) return refuseBody(NO_UPGRADE);
   // bitcoin-core of npm names no type; pages can do so as well.
   const types = looksLikeBrowser(request.headers) ? TYPES : [...TYPES, ""];
-  const purpose = await node.hasToken(request) ? "token" : "body";
+  const purpose = await node.guard.hasToken(request) ? "token" : "body";
   const content = await readContent(call, types, (bytes) => lease.holdBody(bytes, purpose));
   if ("status" in content) return refuseBody(content.status === 415 ? WRONG_TYPE : content);
   if (!content.bytes) return refuseBody(WRONG_TYPE);
   const text = decodeUtf8(content.bytes);
   const body = text === undefined
     ? { id: "null", code: CODES.noJson, message: "This is no text in UTF-8" }
+    // A large one is read after the large ones before it.
     : await inTurn(text.length, () => readRpcBody(text));
   if (isFault(body)) {
     const status = body.code === CODES.noJson ? 400 : 200;
@@ -119,12 +120,10 @@ async function checkCall(
   const { id, method, isJsonRpc1 } = one;
   const fail = (refusal: Pick<Refusal, "code" | "message">, data?: object) =>
     id === undefined ? undefined : writeResponse(one, { error: errorOf(refusal, data) });
-  const entry = (await node.policy()).methods.get(method);
+  const entry = (await node.calls()).methods.get(method);
   if (!entry) return fail({ code: CODES.noMethod, message: "There is no such method here" });
-  const { operation, permission } = entry;
-  const isClosed = permission === "refused";
-  const refusal = (isClosed ? undefined : node.refuseOrigin(call, permission, method)) ??
-    await node.refuse(call, entry);
+  const { operation } = entry;
+  const refusal = await node.guard.reasonAgainst(call, entry, method);
   if (refusal) return fail(refusal, { setting: refusal.setting });
   const { params, wrong: errors } = await inTurn(
     one.params.length,
@@ -180,10 +179,10 @@ async function sendOne(
 const refusalOfNonsense = (upstream: UpstreamResponse): Refusal =>
   upstream.status === 503 || upstream.status === 429 ? busyNode(upstream) : NONSENSE;
 
-/** Responds to a call of a method by its name. */
+/** Responds to a call of a method by its name: `/v1/rpc/{method}`. */
 export async function callMethod(node: CalledNode, call: Call, lease: Lease): Promise<Response> {
   const { request } = call;
-  const entry = (await node.policy()).methods.get(parsePercent(call.path) ?? "");
+  const entry = (await node.calls()).methods.get(parsePercent(call.path) ?? "");
   if (!entry) return notFound();
   const { operation, permission } = entry;
   const methods = operation.isGettable ? ["GET", "POST"] : ["POST"];
@@ -191,7 +190,7 @@ export async function callMethod(node: CalledNode, call: Call, lease: Lease): Pr
     const allow = [...methods, "OPTIONS"].join(", ");
     return problem(405, `This path answers ${allow}`, { allow });
   }
-  const refusal = node.refuseOrigin(call, permission) ?? await node.refuse(call, entry);
+  const refusal = await node.guard.reasonAgainst(call, entry);
   if (refusal) return refuse(refusal);
   if (request.headers.has("upgrade")) return refuse(NO_UPGRADE);
   const purpose = permission === "token" ? "token" : "body";

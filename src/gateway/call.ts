@@ -1,33 +1,32 @@
 /**
- * A call of the node: its content, limited in size and time, and what all calls share: the policy that is looked up, the
- * guard, the node's URL, and the log.
+ * A call of the node, the node as calls see it (which `gateway.ts` makes), and the content of a call, limited in size and
+ * time.
  *
  * @module
  */
 import { type Bytes, createCollector, isInTinyParts, joinBytes } from "../bytes.ts";
 import { namesContent, type ReadParts, type ServedRequest } from "../http/request.ts";
-import { memoize } from "../lazy.ts";
 import type { CallRecord } from "../log.ts";
 import type { RequestContent } from "../node/client.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { LightSignal, type Signal } from "../with-timeout.ts";
-import { createGuard, type Guard } from "./guard.ts";
+import type { Guard } from "./guard.ts";
 import type { LeaseOptions } from "./lease.ts";
-import { createPathTable, type PathTable } from "./match.ts";
-import { decide, type PolicyEntry, type ResolvedForward } from "./policy.ts";
-import { CODES, type MakeResponse, type Refusal, refusalOf, STATUS_GONE } from "./response.ts";
+import type { PathTable } from "./match.ts";
+import type { PolicyEntry, ResolvedForward } from "./policy.ts";
+import { CODES, type MakeResponse, type Refusal } from "./response.ts";
 
 /** A call that has come. */
 export interface Call {
   readonly request: ServedRequest;
-  /** The path after `/v1/node` or `/v1/rpc/`, percent-encoded as it came. */
+  /** The path after `/v1/node` or `/v1/rpc/`, percent-encoded as it came; of no meaning for a body of JSON-RPC. */
   readonly path: string;
   /** Without `?`. */
   readonly query: string;
   /** Whether the content has been read to its end; the connection is closed otherwise. */
   readonly content: { isRead: boolean };
-  /** Makes the response with what the node says; what others lack of the common headers is added to them. */
-  readonly respond: MakeResponse;
+  /** Makes the response with what the node says, and the common headers in it; refusals get these afterwards. */
+  readonly makeResponse: MakeResponse;
 }
 
 /** Is aborted when the client leaves. */
@@ -49,18 +48,20 @@ export interface GatewayOptions extends LeaseOptions {
   readonly log: (record: CallRecord) => void;
 }
 
-/** The policy for what is called: made once for a description. */
-export interface Policy {
+/** What can be called, each with its permission: made once for a description. */
+export interface CallTable {
   readonly paths: PathTable;
   readonly methods: ReadonlyMap<string, PolicyEntry>;
 }
 
 /** The node as calls see it. */
-export interface CalledNode extends Guard {
+export interface CalledNode {
   readonly options: GatewayOptions;
+  /** Says who may call. */
+  readonly guard: Guard;
   /** The node's URL as parsers write it, without a slash at its end. */
   readonly base: string;
-  policy(): Promise<Policy>;
+  calls(): Promise<CallTable>;
   /** Makes the request for a call of JSON-RPC. */
   rpcRequest(text: string): Promise<RequestContent>;
   /** Starts the line of the log for a call; whoever ends it says its status and the bytes of its response. */
@@ -71,54 +72,6 @@ export interface CalledNode extends Guard {
 
 /** Writes the line of the log for a call. */
 export type CallRecorder = (status: number, bytes: number) => void;
-
-/** Makes the node as calls see it. */
-export function createNode(options: GatewayOptions): CalledNode {
-  const base = new URL(options.url).href.replace(/\/+$/, "");
-  const encoder = new TextEncoder();
-  const urlOf = memoize((path) => new URL(base + path));
-  let made: { readonly of: readonly NodeOperation[]; readonly policy: Policy } | undefined;
-  return {
-    ...createGuard(options.forward),
-    options,
-    base,
-    async policy() {
-      const operations = await options.operations();
-      if (made?.of !== operations) {
-        made = { of: operations, policy: createPolicy(operations, options.forward) };
-      }
-      return made.policy;
-    },
-    rpcRequest: async (text) => ({
-      method: "POST",
-      url: urlOf(await options.rpcPath()),
-      headers: { "content-type": "application/json", accept: "application/json" },
-      body: encoder.encode(text),
-    }),
-    record({ name }) {
-      const started = performance.now();
-      return (status, bytes) =>
-        options.log({
-          operation: name,
-          status,
-          milliseconds: performance.now() - started,
-          bytes,
-        });
-    },
-    fail(error, { access }, call, record) {
-      const refusal = refusalOf(error, access === "read", options.timeout);
-      record(goneOf(call).aborted ? STATUS_GONE : refusal.status, 0);
-      return refusal;
-    },
-  };
-}
-
-function createPolicy(operations: readonly NodeOperation[], forward: ResolvedForward): Policy {
-  const entries = decide(operations, forward);
-  const methods = entries.filter(({ operation }) => operation.isMethod)
-    .map((entry) => [entry.operation.path, entry] as const);
-  return { paths: createPathTable(entries), methods: new Map(methods) };
-}
 
 /** The longest body, in bytes. */
 const BODY_MAX = 1024 * 1024;
@@ -215,6 +168,7 @@ async function readBody(
   let length = 0;
   let count = 0;
   let reason: Refusal | undefined;
+  // An `AbortSignal` of the platform costs more.
   const stop = new LightSignal();
   const timer = setTimeout(() => stop.abort(LATE), BODY_TIMEOUT_MS);
   const take = (part: Bytes) => {

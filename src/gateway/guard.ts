@@ -27,14 +27,14 @@ export interface Caller {
 
 /** Says who may make a call. */
 export interface Guard {
-  /** Says why a page of another origin may not call; `undefined` where it may, and for all else. */
-  refuseOrigin(
-    caller: Pick<Caller, "request">,
-    permission: Permission,
-    what?: string,
-  ): Refusal | undefined;
-  /** Says why a caller may not call an operation; `undefined` where they may. */
-  refuse(caller: Caller, entry: PolicyEntry): Promise<Refusal | undefined>;
+  /** Says why a page of another origin may not send a body of calls; `undefined` where it may, and for all else. */
+  reasonAgainstPage(caller: Pick<Caller, "request">): Refusal | undefined;
+  /**
+   * Says why a caller may not call an operation; `undefined` where they may.
+   *
+   * @param what names in a sentence what a page of another origin may not call
+   */
+  reasonAgainst(caller: Caller, entry: PolicyEntry, what?: string): Promise<Refusal | undefined>;
   /** Tells whether the caller shows the token. */
   hasToken(request: Request): Promise<boolean>;
 }
@@ -45,20 +45,27 @@ export interface Guard {
  * @param forward says whose pages may call, and where the operator's token is, which is read at each use
  */
 export function createGuard(forward: GuardSettings): Guard {
-  const { origins } = forward;
+  const reasonAgainstOrigin = (
+    { request }: Pick<Caller, "request">,
+    permission: Permission,
+    what: string,
+  ): Refusal | undefined => {
+    // Any origin is for what is open; and may be told that something is refused.
+    const allowed = forward.origins === "*" && permission === "token" ? [] : forward.origins;
+    if (isAllowedCaller(request, allowed)) return undefined;
+    return {
+      ...{ status: 403, code: CODES.notAllowed, setting: "forward.origins" },
+      message: `Pages of other origins may not call ${what}`,
+      more:
+        ", nor may addresses typed in on plain http; the explorer at /v1/spec of this service can",
+    };
+  };
   return {
-    refuseOrigin({ request }, permission, what = "the node") {
-      const allowed = origins === "*" && permission !== "open" ? [] : origins;
-      if (isAllowedCaller(request, allowed)) return undefined;
-      return {
-        ...{ status: 403, code: CODES.notAllowed, setting: "forward.origins" },
-        message: `Pages of other origins may not call ${what}`,
-        more:
-          ", nor may addresses typed in on plain http; the explorer at /v1/spec of this service can",
-      };
-    },
-    async refuse({ request, query }, { operation: { name }, permission, reason }) {
-      if (permission === "open") return undefined;
+    reasonAgainstPage: (caller) => reasonAgainstOrigin(caller, "open", THE_NODE),
+    async reasonAgainst(caller, { operation: { name }, permission, reason }, what = THE_NODE) {
+      const foreign = reasonAgainstOrigin(caller, permission, what);
+      if (foreign || permission === "open") return foreign;
+      const { request, query } = caller;
       if (permission === "refused") {
         return {
           ...{ status: 403, code: CODES.notAllowed, setting: "forward" },
@@ -84,6 +91,8 @@ export function createGuard(forward: GuardSettings): Guard {
     },
   };
 }
+
+const THE_NODE = "the node";
 
 /** The refusal of a token in a query, which would stand in logs. */
 export const TOKEN_IN_QUERY: Refusal = {

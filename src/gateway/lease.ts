@@ -103,15 +103,16 @@ export class Lease {
   /** The room of the call's own body, and that of the responses. */
   readonly #body: Room;
   readonly #room: Room;
-  /** Is aborted when nobody waits for the response, and when the node is not waited for either. */
-  #client: LightSignal | undefined;
-  readonly #node = new LightSignal();
+  /** Is aborted when nobody waits for the response: the client has left, or the time is over. None before `begin`. */
+  #clientGone: LightSignal | undefined;
+  /** Is aborted when the node is not waited for either. */
+  readonly #nodeStop = new LightSignal();
   #priority: Priority = "open";
   #isHeavy = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #giveBack = () => {};
   /** The response that the node has not ended. */
-  #called: Promise<Exchanged> | undefined;
+  #called: Promise<CollectedResponse> | undefined;
   /** What is left of the longest response, and what earlier responses of a batch hold. */
   #left: number;
   #held = 0;
@@ -129,7 +130,7 @@ export class Lease {
 
   /** Whether nobody waits for the response any longer. */
   get isLeft(): boolean {
-    return this.#client?.aborted ?? this.#gone.aborted;
+    return this.#clientGone?.aborted ?? this.#gone.aborted;
   }
 
   /**
@@ -147,13 +148,14 @@ export class Lease {
    * @throws {NoSlot} if there is none
    */
   async begin(priority: Priority, isHeavy: boolean): Promise<void> {
-    const client = this.#client = following(this.#gone);
+    // It is aborted where the other is, or by this lease.
+    const clientGone = this.#clientGone = following(this.#gone);
     this.#priority = priority;
     this.#isHeavy = isHeavy;
     this.#timer = setTimeout(() => this.#late(), this.#pool.options.timeout);
     this.#pool.underWay.add(this);
-    this.#giveBack = await this.#pool.slots.take(priority, isHeavy, client);
-    client.addEventListener("abort", () => this.#end());
+    this.#giveBack = await this.#pool.slots.take(priority, isHeavy, clientGone);
+    clientGone.addEventListener("abort", () => this.#end());
   }
 
   /**
@@ -170,26 +172,34 @@ export class Lease {
     collect: number,
   ): Promise<UpstreamResponse> {
     const { options } = this.#pool;
-    const client = this.#client!;
+    const clientGone = this.#clientGone!;
     const isRead = operation.access === "read";
     const credentials = await options.credentials(operation);
-    if (client.aborted) throw client.reason;
+    if (clientGone.aborted) throw clientGone.reason;
     const isOpen = this.#priority === "open";
     const purpose = isOpen ? "response" : isRead ? "token" : "write";
     if (!this.#room.set(this.#held + SMALL, isOpen ? "response" : "token")) {
       throw new UpstreamError(503, "Too many bytes are under way", true);
     }
-    const called = this.#called = this.#exchange(request, credentials, isRead, collect, purpose);
-    let response: Exchanged | undefined;
+    const called = this.#called = this.#sendAndCollect(
+      request,
+      credentials,
+      isRead,
+      collect,
+      purpose,
+    );
+    let response: CollectedResponse | undefined;
     try {
-      response = await withSignal(called, client);
+      response = await withSignal(called, clientGone);
     } finally {
-      if (response?.isWhole ?? !client.aborted) this.#called = undefined;
+      // A response that goes on is still the node's; so is one that nobody waited for. What failed by itself is over.
+      const hasNodeEnded = response ? response.isWhole : !clientGone.aborted;
+      if (hasNodeEnded) this.#called = undefined;
     }
     this.#left -= response.size;
     if (response.isWhole) this.#room.set(this.#held += response.received, purpose);
     const { status, headers, parts, isWhole, size, next } = response;
-    return { status, headers, parts, isWhole, size, next: () => withSignal(next(), client) };
+    return { status, headers, parts, isWhole, size, next: () => withSignal(next(), clientGone) };
   }
 
   /**
@@ -213,22 +223,22 @@ export class Lease {
   /** Ends the call, since the service does. */
   breakOff(): void {
     const reason = new UpstreamError(503, "The service ends");
-    this.#client?.abort(reason);
-    this.#node.abort(reason);
+    this.#clientGone?.abort(reason);
+    this.#nodeStop.abort(reason);
   }
 
   /** Sends a call and reads the response: what is short is collected, the rest streams. */
-  async #exchange(
+  async #sendAndCollect(
     request: RequestContent,
     credentials: Credentials,
     isRead: boolean,
     collect: number,
     purpose: Purpose,
-  ): Promise<Exchanged> {
+  ): Promise<CollectedResponse> {
     const { client, limit } = this.#pool.options;
     const left = this.#left;
-    const sent = { ...request, signal: this.#node, isOnce: !isRead };
-    const response = await credentials.exchange(client, sent, ({ response, refusal }) => {
+    const sent = { ...request, signal: this.#nodeStop, isOnce: !isRead };
+    const response = await credentials.sendWithSecret(client, sent, ({ response, refusal }) => {
       // A node without a secret says itself who may do what.
       if (!refusal || response.status === 403) return response;
       response.cancel();
@@ -254,8 +264,8 @@ export class Lease {
       }
     };
     try {
-      const refusal = refusalOf(response, limit, left);
-      if (refusal !== undefined) throw new UpstreamError(502, refusal);
+      const reason = whyUnread(response, limit, left);
+      if (reason !== undefined) throw new UpstreamError(502, reason);
       const come = createCollector();
       let isWhole = false;
       while (!isWhole && size <= Math.min(collect, left)) {
@@ -280,10 +290,10 @@ export class Lease {
     // Who was given a response may have dropped it without a word.
     if (this.#isFree) return this.#room.end();
     const reason = new DOMException("The call takes too long", "TimeoutError");
-    const stop = () => this.#node.abort(reason);
+    const stop = () => this.#nodeStop.abort(reason);
     // What is heavy goes on at most nodes, whoever has left.
     if (this.#isHeavy) this.#timer = setTimeout(stop, this.#pool.options.timeout);
-    this.#client?.abort(reason);
+    this.#clientGone?.abort(reason);
     if (!this.#isHeavy) stop();
   }
 
@@ -303,7 +313,7 @@ export class Lease {
       clearTimeout(this.#timer);
       this.#free();
     };
-    const drop = (response?: Exchanged) => {
+    const drop = (response?: CollectedResponse) => {
       this.#room.end();
       return response?.drain();
     };
@@ -313,7 +323,8 @@ export class Lease {
   }
 }
 
-interface Exchanged extends UpstreamResponse {
+/** A response whose first bytes were read. */
+interface CollectedResponse extends UpstreamResponse {
   /** How many bytes have come on the wire. */
   readonly received: number;
   /** Reads the rest, up to the limit, and keeps nothing of it; resolves when the node has said all. */
@@ -326,7 +337,7 @@ const tooLong = (limit: number) =>
   }; "forward.limit" sets how long it may be`;
 
 /** Says why a response is not read; `undefined` where it is. */
-function refusalOf(
+function whyUnread(
   { status, headers }: NodeResponse,
   limit: number,
   left: number,

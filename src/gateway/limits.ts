@@ -65,12 +65,12 @@ export function createSemaphore(count: number): Semaphore {
       isBack = true;
       taken--;
       if (isHeavy) isHeavyTaken = false;
-      serve();
+      giveFree();
     };
   };
 
   /** Gives what is free to those who wait; a heavy call does not hold up the light ones behind it. */
-  const serve = () => {
+  const giveFree = () => {
     for (const priority of ["token", "open"] as const) {
       for (const waiting of queues[priority]) {
         if (isFree(priority, waiting.isHeavy)) waiting.give();
@@ -120,7 +120,10 @@ export function createSemaphore(count: number): Semaphore {
 /** How many bytes there may be. */
 const BYTES_MAX = 128 * 1024 * 1024;
 
-/** What is taken for a response before its call is sent; who has no more than that finds room longer, in bytes. */
+/**
+ * What is taken for a response before its call is sent; who has no more than that finds room longer, in bytes. It has
+ * nothing to do with what an adapter writes in one piece.
+ */
 export const SMALL = 16_384;
 
 /**

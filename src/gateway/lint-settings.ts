@@ -10,7 +10,13 @@ import { didYouMean, nearest } from "../nearest.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { quote, shorten } from "../untrusted-text.ts";
 import { readToken } from "./guard.ts";
-import { clashesWith, matchOf, type NameMatch, READS, type ResolvedForward } from "./policy.ts";
+import {
+  type Allowed,
+  clashesWith,
+  matchOf,
+  type NameMatch,
+  type ResolvedForward,
+} from "./policy.ts";
 
 /** Something to tell an operator. */
 export interface Diagnostic {
@@ -91,7 +97,7 @@ function lintName(
 /** The names in the settings, each with the list that it stands in. */
 function namesIn(settings: ResolvedForward): { list: "open" | "with_token"; name: string }[] {
   return (["open", "with_token"] as const).flatMap((list) =>
-    settings[list].filter((name) => name !== READS).map((name) => ({ list, name }))
+    settings[list].names.map((name) => ({ list, name }))
   );
 }
 
@@ -142,7 +148,8 @@ export async function lintSettings(
   for (const { key, message } of clashesWith(settings, { hosts, hasNode: url !== undefined })) {
     add("error", `${key} ${message}`);
   }
-  if (withToken.length > 0) {
+  const isAny = ({ reads, names }: Allowed) => reads || names.length > 0;
+  if (isAny(withToken)) {
     const token = await readToken(settings);
     if ("reason" in token) add("error", token.reason);
     const file = settings.token_file;
@@ -153,10 +160,10 @@ export async function lintSettings(
     add("error", `node.url ${url} is where this service listens itself`);
   }
   const isFar = listening && !isLoopback(listening.host);
-  if (isFar && open.length > 0) {
+  if (isFar && isAny(open)) {
     add("warn", `anybody who reaches ${listening.host} may call what forward.open names`);
   }
-  if (isFar && withToken.length > 0) {
+  if (isFar && isAny(withToken)) {
     add(
       "warn",
       "the token crosses the network in plain http, unless a proxy with TLS stands before",

@@ -44,33 +44,51 @@ export interface ForwardSettings {
 export type Forward = typeof FORWARDS[number] | ForwardSettings;
 
 /** The name of all that is marked as a read. */
-export const READS = "reads";
+const READS = "reads";
+
+/** What is allowed in one of the lists. */
+export interface Allowed {
+  /** Whether `reads` is in it. */
+  readonly reads: boolean;
+  /** What else is in it. */
+  readonly names: readonly string[];
+}
 
 /** The settings with their defaults. */
 export interface ResolvedForward extends Pick<ForwardSettings, "token_file" | "token_env"> {
-  readonly open: readonly string[];
-  readonly with_token: readonly string[];
+  readonly open: Allowed;
+  readonly with_token: Allowed;
   readonly origins: readonly string[] | "*";
   readonly timeout: string;
   readonly limit: string;
   readonly concurrency: number;
 }
 
-/** Gives the settings their defaults, those said in short too; `undefined` where nothing is forwarded. */
+/**
+ * Gives the settings their defaults, those said in short too, and takes `reads` out of the names; `undefined` where nothing
+ * is forwarded.
+ */
 export function resolveForward(forward: ForwardSettings | "reads"): ResolvedForward;
 export function resolveForward(forward: Forward | undefined): ResolvedForward | undefined;
 export function resolveForward(forward: Forward | undefined): ResolvedForward | undefined {
   if (forward === undefined || forward === "off") return undefined;
   const settings = forward === READS ? { open: [READS] } : forward;
-  const { open = [], with_token = [], origins = [], token_file, token_env } = settings;
+  const { open, with_token, origins = [], token_file, token_env } = settings;
   const { timeout, limit, concurrency } = settings;
   return {
-    ...{ open, with_token, origins, token_file, token_env },
+    open: allowedBy(open),
+    with_token: allowedBy(with_token),
+    ...{ origins, token_file, token_env },
     timeout: timeout ?? FORWARD_DEFAULTS.timeout,
     limit: limit ?? FORWARD_DEFAULTS.limit,
     concurrency: concurrency ?? FORWARD_DEFAULTS.concurrency,
   };
 }
+
+const allowedBy = (list: readonly string[] = []): Allowed => ({
+  reads: list.includes(READS),
+  names: list.filter((name) => name !== READS),
+});
 
 /** What else is set, as far as calls depend on it. */
 export interface Surroundings {
@@ -167,11 +185,11 @@ function decideOne(
   const { access, isForeign } = operation;
   const isRead = access === "read";
   const isClosed = access === "write" || access === "secret";
-  const byToken = matchesOf(withToken, operation);
+  const byToken = matchesOf(withToken.names, operation);
   // What needs the token in one place and none in another needs it.
   if (
     byToken.some((match) => match !== "pattern" || !(isClosed || isForeign)) ||
-    (isRead && withToken.includes(READS) && !open.includes(READS))
+    (isRead && withToken.reads && !open.reads)
   ) {
     return { permission: "token", reason: "with_token names it" };
   }
@@ -182,14 +200,14 @@ function decideOne(
         : `it is marked ${access}, which with_token has to name without a *`,
     );
   }
-  const byOpen = matchesOf(open, operation);
+  const byOpen = matchesOf(open.names, operation);
   if (isClosed && byOpen.length > 0) {
     return refused(`it is marked ${access}, which with_token alone can allow`);
   }
   if (byOpen.some((match) => match === "name" || !isForeign)) {
     return { permission: "open", reason: "open names it" };
   }
-  if (isRead && open.includes(READS)) return { permission: "open", reason: "it is a read" };
+  if (isRead && open.reads) return { permission: "open", reason: "it is a read" };
   if (isRead) return refused("reads are not open");
   if (access === "write") return refused("it may change something; with_token can allow it");
   if (access === "secret") return refused("it shows what is private; with_token can allow it");
@@ -204,7 +222,7 @@ export type NameMatch = "name" | "operationId" | "pattern";
 
 /** How names of the settings mean an operation; empty where none does. */
 function matchesOf(names: readonly string[], operation: NodeOperation): NameMatch[] {
-  return names.flatMap((name) => name === READS ? [] : matchOf(name, operation) ?? []);
+  return names.flatMap((name) => matchOf(name, operation) ?? []);
 }
 
 /** How a name of the settings means an operation; `undefined` where it means another one. */

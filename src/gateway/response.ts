@@ -5,11 +5,12 @@
  * @module
  */
 import { type Bytes, joinBytes } from "../bytes.ts";
-import { problem, REASONS, type Status } from "../http/problem-details.ts";
+import { problem } from "../http/problem-details.ts";
 import { sendable } from "../http/representation.ts";
 import type { ServedRequest } from "../http/request.ts";
+import { FastResponse, REASONS, type Status } from "../http/response.ts";
 import { failureOf } from "../node/failures.ts";
-import { FastResponse, HAS_SOCKETS } from "../platform.ts";
+import { HAS_SOCKETS } from "../platform.ts";
 import { NoSlot, SMALL } from "./limits.ts";
 
 /**
@@ -311,8 +312,11 @@ export function jsonResponse(
 export function heldJson(
   text: string,
   release: () => void,
-  { request, respond }: { readonly request: ServedRequest; readonly respond: MakeResponse },
+  { request, makeResponse }: {
+    readonly request: ServedRequest;
+    readonly makeResponse: MakeResponse;
+  },
 ): Response {
   const bytes = encoder.encode(text);
-  return respond(200, headersOf(bytes.byteLength), heldBody([bytes], release, request));
+  return makeResponse(200, headersOf(bytes.byteLength), heldBody([bytes], release, request));
 }

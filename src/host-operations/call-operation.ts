@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { FastResponse } from "../platform.ts";
-import { type Cors, createPolicy, type Policy } from "../http/cors.ts";
+import { type Cors, type CorsPolicy, createCorsPolicy } from "../http/cors.ts";
+import { FastResponse } from "../http/response.ts";
 import { normalizePath, parsePathTemplate } from "../http/path-template.ts";
 import { problem } from "../http/problem-details.ts";
 import { isFromOtherOrigin } from "../http/request.ts";
@@ -14,7 +14,7 @@ import type { Operation } from "./operation.ts";
 /** An operation that a path fits. */
 export interface OperationMatch {
   readonly template: string;
-  readonly policy: Policy;
+  readonly policy: CorsPolicy;
   call(request: Request, context: readonly unknown[]): Promise<Response>;
 }
 
@@ -46,7 +46,7 @@ export function createOperations(
       throw new TypeError(`${method} ${path} is served already`);
     }
     taken.add(key);
-    return { operation, template, cors, policy: createPolicy(cors) };
+    return { operation, template, cors, policy: createCorsPolicy(cors) };
   });
   if (table.length === 0) return () => NONE;
   return (path) => {

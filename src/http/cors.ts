@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { FastResponse } from "../platform.ts";
+import { FastResponse } from "./response.ts";
 
 /** `"*"` for any origin, or a list of origins such as `https://app.example`; `[]` for none. */
 export type Cors = readonly string[] | "*";
@@ -19,8 +19,8 @@ export interface CommonHeaders {
   readonly vary: "Origin" | undefined;
 }
 
-/** Chooses the common headers of the response to a request. */
-export type Policy = (request: Pick<Request, "headers">) => CommonHeaders;
+/** Chooses the common headers of the response to a request: for the same origin always the same object. */
+export type CorsPolicy = (request: Pick<Request, "headers">) => CommonHeaders;
 
 /** Headers of every response, whatever the options. */
 export const SECURITY_HEADERS = {
@@ -42,10 +42,10 @@ const PREFLIGHT = {
  * @param cors who may read; origins as browsers send them
  * @param resources whose pages may embed a response: by default those that may read it
  */
-export function createPolicy(
+export function createCorsPolicy(
   cors: Cors,
   resources: "cross-origin" | "same-origin" = cors === "*" ? "cross-origin" : "same-origin",
-): Policy {
+): CorsPolicy {
   // A page that may not read a response may not embed it either.
   const common = { ...SECURITY_HEADERS, "cross-origin-resource-policy": resources };
   const allowing = (origin: string, vary?: "Origin"): CommonHeaders => ({

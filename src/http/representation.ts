@@ -5,7 +5,6 @@
  * @module
  */
 import Negotiator from "negotiator";
-import { FastResponse } from "../platform.ts";
 import { type Bytes, partsOf } from "../bytes.ts";
 import { memoize } from "../lazy.ts";
 import {
@@ -18,7 +17,8 @@ import {
   type KeptContent,
 } from "./content-coding.ts";
 import type { CommonHeaders } from "./cors.ts";
-import { problem, REASONS, type Status } from "./problem-details.ts";
+import { problem } from "./problem-details.ts";
+import { COPIES, FastResponse, REASONS, type Status } from "./response.ts";
 
 /** A content that is ready to be sent. */
 export interface Representation {
@@ -40,14 +40,14 @@ export interface Variant {
   /** The strong validator, quotes included (RFC 9110, section 8.8.3). */
   readonly etag: string;
   /** The heads of a full response, and of a 304 with the headers that it repeats (RFC 9110, section 15.4.5). */
-  readonly full: Head;
-  readonly notModified: Head;
+  readonly full: MakeHead;
+  readonly notModified: MakeHead;
   /** Absent where it is not kept. */
   readonly body: Bytes | undefined;
 }
 
-/** The status and the headers of a response, with those that every response has. */
-export type Head = (common: CommonHeaders) => ResponseInit;
+/** Makes the status and the headers of a response, with those that every response has. */
+export type MakeHead = (common: CommonHeaders) => ResponseInit;
 
 /** What describes a content. */
 export interface RepresentationInit {
@@ -69,13 +69,18 @@ export async function represent(
   content: string | Bytes | KeptContent,
   init: RepresentationInit,
 ): Promise<Representation> {
-  if (typeof content === "object" && "codings" in content) return await prepare(content, init);
+  if (typeof content === "object" && "codings" in content) {
+    return await representKept(content, init);
+  }
   const identity = typeof content === "string" ? encoder.encode(content) : content;
   const codings = { ...init.encoded ?? await encode(identity), identity };
-  return await prepare({ codings, size: identity.byteLength }, init);
+  return await representKept({ codings, size: identity.byteLength }, init);
 }
 
-async function prepare(content: KeptContent, init: RepresentationInit): Promise<Representation> {
+async function representKept(
+  content: KeptContent,
+  init: RepresentationInit,
+): Promise<Representation> {
   const { status = 200 } = init;
   const variants: Partial<Record<ContentCoding, Variant>> = {};
   for (const coding of CODINGS) {
@@ -93,13 +98,13 @@ async function prepare(content: KeptContent, init: RepresentationInit): Promise<
       const variant = choose(variants, headers.get("accept-encoding"));
       if (!variant) {
         const detail = "Accept-Encoding excludes every coding offered; identity always is one";
-        return refuse(406, detail, common);
+        return unmet(406, detail, common);
       }
       const { etag, full, notModified, body } = variant;
       // Preconditions apply only to what would be answered with 2xx (RFC 9110, section 13.2.1).
       const outcome = status === 200 ? evaluatePreconditions(headers, etag) : 200;
       if (outcome === 412) {
-        return refuse(412, "If-Match names none of the current validators of this path", common);
+        return unmet(412, "If-Match names none of the current validators of this path", common);
       }
       if (outcome === 304) return new FastResponse(null, notModified(common));
       if (method === "HEAD") return new FastResponse(null, full(common));
@@ -114,7 +119,8 @@ const NOTHING: CommonHeaders = { headers: [], vary: undefined };
 const varyOf = ({ vary }: CommonHeaders): string =>
   vary === undefined ? "Accept-Encoding" : `Accept-Encoding, ${vary}`;
 
-function refuse(status: 406 | 412, detail: string, common: CommonHeaders): Response {
+/** Makes the response where what the request demands cannot be met. */
+function unmet(status: 406 | 412, detail: string, common: CommonHeaders): Response {
   return problem(status, detail, { ...Object.fromEntries(common.headers), vary: varyOf(common) });
 }
 
@@ -141,11 +147,11 @@ function makeVariant(
     ...validators,
     ...headers,
   };
-  return { etag, full: headOf(status, all), notModified: headOf(304, validators), body };
+  return { etag, full: headMaker(status, all), notModified: headMaker(304, validators), body };
 }
 
-/** Makes each head once: there are as many common headers as a policy has origins. */
-function headOf(status: Status, own: Readonly<Record<string, string>>): Head {
+/** Makes each head once: a `CorsPolicy` gives the same object for the same origin, so there are as many as it has origins. */
+function headMaker(status: Status, own: Readonly<Record<string, string>>): MakeHead {
   const heads = new Map<CommonHeaders, ResponseInit>();
   const make = (common: CommonHeaders): ResponseInit => {
     const headers = { ...Object.fromEntries(common.headers), ...own, vary: varyOf(common) };
@@ -163,9 +169,6 @@ function headOf(status: Status, own: Readonly<Record<string, string>>): Head {
   };
   return (common) => heads.get(common) ?? make(common);
 }
-
-/** Whether a response is the runtime's own, which copies what it is made of. */
-const COPIES = FastResponse === Response;
 
 /** Makes again what nobody has any more: all slow clients have the same. */
 function share<T extends WeakKey>(make: () => Promise<T>): () => Promise<T> {

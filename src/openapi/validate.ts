@@ -306,7 +306,6 @@ export function validatePart(part: Json, version: Json): DiagnosticAt<Path>[] {
   return diagnostics.list() as DiagnosticAt<Path>[];
 }
 
-/** Explains where a reference leads; `undefined` where it leads to what belongs there. */
 /** Explains where a reference leads, to something else than belongs there; `undefined` where it leads to that. */
 export function explainTarget(
   root: unknown,

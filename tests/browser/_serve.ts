@@ -4,7 +4,7 @@ import { createIcons } from "../../src/explorer/icon.ts";
 import { createPage, type DocumentName } from "../../src/explorer/page.ts";
 import { renderParts } from "../../src/explorer/render-content.ts";
 import { FAVICON } from "../../src/generated/page.js";
-import { createPolicy } from "../../src/http/cors.ts";
+import { createCorsPolicy } from "../../src/http/cors.ts";
 import { represent, type Representation } from "../../src/http/representation.ts";
 import { createNodeface } from "../../src/index.ts";
 import { formatJson } from "../../src/json/lossless.ts";
@@ -53,7 +53,7 @@ export function serveNode({ info, document, answer: first }: Shown = {}): Promis
   return serve({ fetch: replaced }, { hostname: "127.0.0.1", port: 0 });
 }
 
-const policy = createPolicy("*");
+const policy = createCorsPolicy("*");
 const answer = (representation: Representation, request: Request): Response | Promise<Response> =>
   representation.respond(request, policy(request));
 

@@ -1,9 +1,9 @@
 /** Serves an app in a process of its own. */
 import process from "node:process";
-import type { App, Callbacks } from "../../src/adapters/shared.ts";
+import type { Callbacks, Servable } from "../../src/adapters/shared.ts";
 
 /** Serves an app with the adapter of the current runtime until SIGTERM. */
-export async function serveHere(app: App, callbacks: Callbacks = {}): Promise<void> {
+export async function serveHere(app: Servable, callbacks: Callbacks = {}): Promise<void> {
   const name = "Deno" in globalThis ? "deno" : "Bun" in globalThis ? "bun" : "node";
   const { serve } = await import(`../../src/adapters/${name}.ts`);
   const server = await serve(app, { hostname: "127.0.0.1", port: 0, ...callbacks });

@@ -4,7 +4,7 @@
  * @module
  */
 import { joinBytes } from "../bytes.ts";
-import type { Status } from "../http/problem-details.ts";
+import type { Status } from "../http/response.ts";
 import { type Part, readParts, textOfPart } from "../json/parts.ts";
 import { JsonSyntaxError } from "../json/scan.ts";
 import { readRpcError, readRpcResponse, type RpcError, writeCall } from "../node/json-rpc.ts";
@@ -126,7 +126,7 @@ export function isHeavyCall({ isHeavy, parameters }: NodeOperation, params: Para
  * @param params by name become positions where the method wants these
  */
 export function writeNodeCall(
-  { path, parameters = [], isByPosition }: NodeOperation,
+  { path: methodName, parameters = [], isByPosition }: NodeOperation,
   params: Params,
 ): string {
   const text = typeof params === "string"
@@ -140,7 +140,7 @@ export function writeNodeCall(
   const isNone = typeof params === "string"
     ? /^\{\s*\}$/.test(params)
     : isNamed(params) && params.size === 0;
-  return writeCall(path, 1, isNone ? undefined : text);
+  return writeCall(methodName, 1, isNone ? undefined : text);
 }
 
 /** The values at their positions: what is left out between others is null, at the end nothing. */

@@ -1,0 +1,68 @@
+/**
+ * What responses are made of: the class, and the status codes with their reason phrases. Like `platform.ts` it goes out of
+ * web standards.
+ *
+ * @module
+ */
+import { FastResponse as ResponseOfSrvx } from "srvx";
+
+/**
+ * The `Response` that the runtime's server writes fastest. On Node it is srvx's: it checks no header values, keeps them as
+ * the list that they were given as, and the adapter takes its parts without making a stream. The others' own is as fast;
+ * that has to be asked, since a bundle may have been made with the srvx of another runtime.
+ */
+export const FastResponse: typeof Response = "Deno" in globalThis || "Bun" in globalThis
+  ? Response
+  : ResponseOfSrvx;
+
+/** Whether a response is the runtime's own, which copies what it is made of. */
+export const COPIES: boolean = FastResponse === Response;
+
+/** The reason phrases of the status codes of responses and errors (RFC 9110, section 15). */
+export const REASONS = {
+  200: "OK",
+  204: "No Content",
+  304: "Not Modified",
+  307: "Temporary Redirect",
+  400: "Bad Request",
+  401: "Unauthorized",
+  402: "Payment Required",
+  403: "Forbidden",
+  404: "Not Found",
+  405: "Method Not Allowed",
+  406: "Not Acceptable",
+  407: "Proxy Authentication Required",
+  408: "Request Timeout",
+  409: "Conflict",
+  410: "Gone",
+  411: "Length Required",
+  412: "Precondition Failed",
+  413: "Content Too Large",
+  414: "URI Too Long",
+  415: "Unsupported Media Type",
+  416: "Range Not Satisfiable",
+  417: "Expectation Failed",
+  421: "Misdirected Request",
+  422: "Unprocessable Content",
+  423: "Locked",
+  424: "Failed Dependency",
+  425: "Too Early",
+  426: "Upgrade Required",
+  428: "Precondition Required",
+  429: "Too Many Requests",
+  431: "Request Header Fields Too Large",
+  451: "Unavailable For Legal Reasons",
+  500: "Internal Server Error",
+  501: "Not Implemented",
+  502: "Bad Gateway",
+  503: "Service Unavailable",
+  504: "Gateway Timeout",
+  505: "HTTP Version Not Supported",
+  506: "Variant Also Negotiates",
+  507: "Insufficient Storage",
+  508: "Loop Detected",
+  511: "Network Authentication Required",
+} as const;
+
+/** A status with a reason phrase. */
+export type Status = keyof typeof REASONS;
