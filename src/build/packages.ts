@@ -10,11 +10,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { execFileSync } from "node:child_process";
 
-/**
- * Returns the path of a package's folder, with a slash at its end.
- *
- * @throws {Error} if it is not installed
- */
+/** Returns the path of a package's folder, with a slash at its end; throws where it is not installed. */
 export function packageFolder(name: string): string {
   for (let folder = new URL(".", import.meta.resolve(name)); folder.pathname !== "/";) {
     const file = new URL("package.json", folder);
@@ -28,7 +24,6 @@ export function packageFolder(name: string): string {
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-/** Lists packages with the texts of their licences. */
 export async function licenses(folders: readonly string[]): Promise<string> {
   const parts = await Promise.all(folders.map(async (folder) => {
     const { name, version, license } = JSON.parse(
@@ -52,7 +47,6 @@ interface LockEntry {
   license?: string;
 }
 
-/** Makes the bill of materials. */
 export async function billOfMaterials(
   packages: readonly string[],
   runtime: Readonly<Record<string, string>>,

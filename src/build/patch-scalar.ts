@@ -78,11 +78,7 @@ export async function readScalar(folder: string): Promise<Map<string, Buffer>> {
   return files;
 }
 
-/**
- * Lists the entry and all modules that it imports statically.
- *
- * @param files the result of {@linkcode readScalar}
- */
+/** Lists the entry of {@linkcode readScalar} and all modules that it imports statically. */
 export function staticImports(files: ReadonlyMap<string, Buffer>): string[] {
   const found = new Set([ENTRY]);
   for (const path of found) {

@@ -73,7 +73,6 @@ export async function writeChecksums(folder: string): Promise<void> {
   await writeFile(join(folder, CHECKSUMS), lines.join(""));
 }
 
-/** What is said of a version. */
 export interface ReleaseNotes {
   readonly text: string;
   /** Whether the heading of the section has no date yet. */

@@ -65,7 +65,6 @@ function markRow(name: string, { on, value, text }: Mark): string {
   return `| ${code(name)} | ${on} | ${value} | ${text} |\n`;
 }
 
-/** Whether a kind says if its node is in sync. */
 function saysSync({ fields, health }: Kind): boolean {
   return "synced" in fields || health.complete !== undefined || health.target !== undefined ||
     (health.rules ?? []).some(({ code }) => code === "syncing");

@@ -22,7 +22,6 @@ import { wrap } from "./output.ts";
 /** Everything that is wrong with the arguments, the environment and the files, found at once. */
 export class ConfigError extends Error {
   override name = "ConfigError";
-  /** One line each. */
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[]) {
@@ -34,12 +33,10 @@ export class ConfigError extends Error {
 /** The commands, and what is printed in place of one. */
 export type Command = "serve" | CommandName | "version" | "help";
 
-/** The variables of the environment. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 type Name = keyof CliValues;
 
-/** The arguments and the environment, parsed. */
 export interface ParsedArgs {
   readonly command: Command;
   readonly topic: string | undefined;
@@ -92,7 +89,6 @@ interface Arguments {
   renamed: string[];
 }
 
-/** Parses the arguments and the environment. */
 export function parseArguments(args: readonly string[], env: Environment): ParsedArgs {
   const found = readArguments(args);
   const { command, topic, given, problems, asJson, renamed } = found;
@@ -299,7 +295,6 @@ function namesOf(env: Environment): string[] {
 /** The column of what is said of a flag, and the longest line. */
 const COLUMN = 18, LONGEST = 96;
 
-/** The text of `nodeface --help`. */
 export function usage(): string {
   const { url, ...flags } = CLI_OPTIONS;
   const commands = Object.entries(COMMANDS);

@@ -168,7 +168,6 @@ async function describeShown(
 
 const NAMES_MAX = 20;
 
-/** Describes what may be called. */
 export async function describeCalls(
   config: Config,
   described: Described,

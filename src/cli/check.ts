@@ -24,7 +24,6 @@ import { describeCalls, describeDescription } from "./check-description.ts";
 import type { Config } from "./configuration.ts";
 import { formatTable, type Progress, type Section, SILENT } from "./output.ts";
 
-/** The findings of `check`. */
 export interface Checked {
   /** For people: parts with a heading each, the info last. */
   readonly report: string;

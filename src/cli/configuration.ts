@@ -134,7 +134,6 @@ export async function readConfig(
   };
 }
 
-/** Reads the configuration file, if there is one, and the files that it and the flags name. */
 async function readFiles(
   path: string | undefined,
   values: CliValues,

@@ -179,7 +179,6 @@ function report(
 
 const LONGEST = 92;
 
-/** The values that are known, and what there is to say of them. */
 export interface Known {
   /** What the file is about: lines for its head. */
   readonly head: readonly string[];
@@ -191,7 +190,6 @@ export interface Known {
   readonly examples: Readonly<Record<string, unknown>>;
 }
 
-/** Makes the text of the file. */
 export function newConfiguration(known: Known): string {
   const { entries } = partsOf(configuration());
   const head = known.head.map((line) => `# ${line}\n`).join("");
@@ -240,7 +238,6 @@ function lineOf(key: string, place: string, setting: Schema, known: Known): stri
   return `#${key}: ${shown}\n`;
 }
 
-/** A value as YAML on one line. */
 export function inFlow(value: unknown): string {
   return stringify(value, { collectionStyle: "flow", lineWidth: 0 }).trim();
 }

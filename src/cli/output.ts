@@ -48,14 +48,9 @@ function openWriter(name: "stdout" | "stderr"): WriteText {
     });
 }
 
-/**
- * Prints what a command has to say, to standard output.
- *
- * @returns when all of it is written: the process may exit then
- */
+/** Prints to standard output; resolves when all of it is written: the process may exit then. */
 export const print: WriteText = openOutput("stdout");
 
-/** Writes lines without waiting for them. */
 export interface LineWriter {
   /** Writes a line, which has no line break yet. Neither waits nor throws. */
   write(line: string): void;
@@ -69,10 +64,7 @@ const WAITING_MAX = 1_048_576;
 /** The longest wait of `flush` for a reader that is stuck, in milliseconds. */
 const FLUSH_MAX_MS = 1000;
 
-/**
- * Makes a writer of lines. Lines that come while the reader is stuck wait, up to 1 MiB of them.
- * Later ones are dropped.
- */
+/** Makes a writer of lines: up to 1 MiB of them wait while the reader is stuck, later ones are dropped. */
 export function createLineWriter(
   write: WriteText,
   tellDropped: (count: number) => void = () => {},
@@ -155,7 +147,6 @@ export function formatTable(rows: readonly (readonly string[])[]): string {
   return rows.map((row) => `${line(row)}\n`).join("");
 }
 
-/** The abilities of an output. */
 export interface Terminal {
   /** Whether a line may be changed after it was written. */
   readonly isTerminal: boolean;
@@ -188,20 +179,14 @@ export function color(report: string): string {
   );
 }
 
-/** Says what takes long. */
 export interface Progress {
-  /**
-   * Waits for some work.
-   *
-   * @param what it does, as in `asking the node`
-   */
+  /** Waits for some work, of which `what` says what it does, as in `asking the node`. */
   during<T>(what: string, work: Promise<T>): Promise<T>;
 }
 
 /** A progress that says nothing. */
 export const SILENT: Progress = { during: (_, work) => work };
 
-/** The options of a progress. */
 export interface ProgressOptions {
   readonly write: (text: string) => unknown;
   /** Whether one line counts the seconds and goes away; elsewhere it is one plain line. */

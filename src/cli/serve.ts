@@ -315,7 +315,6 @@ function addressOf(url: string): string {
   return `${open}${others} (explorer: ${open}v1/spec)`;
 }
 
-/** The forms that a line may have. */
 type AccessLogForm = "text" | "json";
 
 /** Stands for what is not known. */

@@ -5,7 +5,6 @@
  * @module
  */
 
-/** The actions of a command when a signal comes. */
 export interface SignalHandlers {
   /** SIGINT and SIGTERM. A signal to a whole process group may come twice. */
   stop(signal: "SIGINT" | "SIGTERM"): void;

@@ -25,7 +25,6 @@ import { type Diagnostic, formatDiagnostic, type Path, readValue } from "../sett
 import { FILE } from "../settings/texts.ts";
 import { ConfigError } from "./arguments.ts";
 
-/** A file that was parsed. */
 export interface YamlFile {
   /** Its path, which messages call it by and paths in it are relative to. */
   readonly name: string;
@@ -135,7 +134,6 @@ export function locateBeside(path: string, file: string): string {
   return isAbsolute(path) || isAnchored(path) ? path : join(dirname(file), path);
 }
 
-/** The value at a path of what was parsed, if it is there. */
 export function valueIn({ value }: YamlFile, ...path: Path): unknown {
   return path.reduce((at, key) => (at as Record<string, unknown> | null | undefined)?.[key], value);
 }

@@ -36,13 +36,6 @@ function accessTo(node: NodeWithUrl, kind: string | undefined, kinds: Kinds): No
   };
 }
 
-/**
- * Makes what asks a node.
- *
- * @param node where it is and whom it lets in
- * @param kind the name of its kind
- * @param kinds all that are known
- */
 export function createAsk(node: NodeWithUrl, kind: string, kinds: Kinds): AskNode {
   const access = accessTo(node, kind, kinds);
   const { timeout } = timesOf(node, {});
@@ -73,12 +66,7 @@ export function createAsk(node: NodeWithUrl, kind: string, kinds: Kinds): AskNod
   };
 }
 
-/**
- * Makes what fetches descriptions over HTTP: at the node's own origin as the node is asked, elsewhere as anybody would.
- *
- * @param node where it is, whom it lets in and whom to trust
- * @param kinds all kinds that are known
- */
+/** Makes what fetches descriptions: at the node's own origin as the node is asked, elsewhere as anybody would. */
 export function createFetchDescription(node: NodeSettings, kinds: () => Promise<Kinds>): FetchUrl {
   const { url: nodeUrl, kind } = node;
   if (nodeUrl === undefined) return (url, init) => fetch(url, init);

@@ -20,7 +20,6 @@ export interface SoftwareInfo {
   readonly version?: unknown;
 }
 
-/** A node whose kind is known. */
 export interface KnownNode {
   readonly kind: string;
   readonly title: string;
@@ -33,7 +32,6 @@ export interface KnownNode {
   readonly listing: Listing | undefined;
   /** The name of its software; `undefined` while that is not known. */
   readonly software: string | undefined;
-  /** Of its software; `undefined` while that is not known. */
   readonly version: string | undefined;
   /** Asks it; `undefined` where nobody knows where it is. */
   readonly ask: AskNode | undefined;
@@ -41,11 +39,7 @@ export interface KnownNode {
   readonly learn?: (() => Promise<SoftwareInfo>) | undefined;
 }
 
-/**
- * Says what is known of a node.
- *
- * @returns `undefined` for `none`
- */
+/** Says what is known of a node; `undefined` for the kind `none`. */
 export function knowNode(
   node: NodeSettings,
   name: string,

@@ -41,13 +41,11 @@ export interface PrepareJob extends Omit<LoadJob, "isForwarding"> {
   readonly forward?: ResolvedForward | undefined;
 }
 
-/** What came of a description. */
 export interface Prepared extends Omit<Loaded, "document"> {
   /** `undefined` where a diagnostic is fatal. */
   readonly content: Content | undefined;
 }
 
-/** Prepares a description. */
 export type Prepare = (job: PrepareJob, read: Reader) => Promise<Prepared>;
 
 /** Gives all diagnostics of a description, with that of its YAML, which is written later. */
@@ -90,7 +88,6 @@ async function prepareYaml(
   }
 }
 
-/** What came of a description, where that is something thrown. */
 export function failed(
   { entry }: Pick<LoadJob, "entry">,
   stamps: Prepared["stamps"],

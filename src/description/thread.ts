@@ -27,11 +27,7 @@ const SMALL = 65_536;
 /** Thrown where a description turns out to be too large for this thread. */
 class LargeDescription extends Error {}
 
-/**
- * Makes what prepares descriptions.
- *
- * @param log is told, once, that there are no threads here
- */
+/** Makes what prepares descriptions; `log` is told, once, that there are no threads here. */
 export function createPrepare(log: (message: string) => void): Prepare {
   let hasThreads = true;
   return async (job, read) => {

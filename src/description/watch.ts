@@ -44,7 +44,6 @@ export interface PlaceOptions extends ServerContext {
   readonly readOther?: Reader | undefined;
 }
 
-/** How a description is kept current. */
 export interface LiveOptions<T> extends PlaceOptions {
   readonly prepare: Prepare;
   readonly makePage: (content: Pick<Content, "page" | "origins">) => Promise<T>;

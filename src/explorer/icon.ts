@@ -25,7 +25,6 @@ const LETTER = /[\p{L}\p{N}]\p{M}{0,3}/u;
 /** An image may hold scripts and links; opened by itself it does nothing. */
 const POLICY = { "content-security-policy": "default-src 'none'; sandbox" };
 
-/** The icons of a service. */
 export interface Icons {
   /** The query of its address, which differs where the icon does: browsers keep icons for long. */
   readonly queryOf: (name: string) => string;

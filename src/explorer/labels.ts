@@ -54,11 +54,6 @@ const MARK_WORDS: readonly (readonly [
 /** In UTF-16 code units. */
 const SINCE_LENGTH_MAX = 20;
 
-/**
- * The words for what an operation is marked with.
- *
- * @param operation untrusted
- */
 export function wordsOf(operation: Json): string[] {
   const words = MARK_WORDS.filter(([name, value]) => operation[name] === value)
     .map(([, , word]) => word);

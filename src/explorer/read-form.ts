@@ -17,7 +17,6 @@ export interface Form {
   readonly token: string | undefined;
 }
 
-/** A parameter. */
 export interface Field {
   readonly name: string;
   readonly in: Place;
@@ -36,10 +35,8 @@ export interface Field {
   readonly spans: boolean;
 }
 
-/** Where a parameter stands. */
 export type Place = "path" | "query" | "header";
 
-/** The content of a request. */
 export interface FormBody {
   readonly type: string;
   readonly isRequired: boolean;
@@ -70,12 +67,7 @@ const VALUES_MAX = 60;
 /** In UTF-16 code units. */
 const EXAMPLE_LENGTH_MAX = 300;
 
-/**
- * Reads what is filled in to try an operation.
- *
- * @param isHere whether it is called at this service
- * @returns `undefined` where a page cannot send it: its content is no text, or it needs a cookie
- */
+/** Reads what is filled in; `undefined` where a page cannot send it: its content is no text, or it needs a cookie. */
 export function readForm(
   root: Json,
   item: Json,
@@ -163,7 +155,6 @@ const contentOf = onceFor((content: Json) => {
   return { type, media, isNone: all.length === 0 };
 });
 
-/** A media type without its parameters. */
 const bare = (type: string): string => type.split(";")[0]!.trim();
 
 /** The first scheme that an operation asks for and that is a token of HTTP. */

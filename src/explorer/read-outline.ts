@@ -36,7 +36,6 @@ export interface Section {
   isService: boolean;
 }
 
-/** One operation. */
 export interface Operation {
   /** The fragment that Scalar uses for it. */
   id: string;
@@ -54,9 +53,7 @@ export interface Operation {
   deprecated: boolean;
   /** Whether it is forwarded to the node, and for whom; `undefined` where it is answered elsewhere. */
   call: "open" | "token" | "refused" | undefined;
-  /** What is said of that in a sentence; may be empty. */
   callSentence: string;
-  /** What it is marked with, in plain words. */
   marks: string[];
   isCommon: boolean;
   /** Whether it can be posted as well, with its parameters as an object. */
@@ -91,11 +88,6 @@ const ID_LENGTH_MAX = 400;
  */
 const ITEMS_MAX = 250_000;
 
-/**
- * Extracts the outline of a description.
- *
- * @param document an OpenAPI document as JSON values; untrusted
- */
 export function readOutline(document: unknown): Outline {
   const root = objectOf(document);
   const info = objectOf(root.info);

@@ -29,11 +29,6 @@ export interface PageParts {
   readonly content: string;
 }
 
-/**
- * Renders what the page shows of a description.
- *
- * @param document an OpenAPI document as JSON values; untrusted
- */
 export async function renderParts(document: unknown): Promise<PageParts> {
   const outline = readOutline(document);
   return {

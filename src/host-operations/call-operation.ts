@@ -11,7 +11,6 @@ import { isFromOtherOrigin } from "../http/request.ts";
 import { describeValue, parsePercent } from "../untrusted-text.ts";
 import type { Operation } from "./operation.ts";
 
-/** An operation that a path fits. */
 export interface OperationMatch {
   readonly template: string;
   readonly policy: Policy;

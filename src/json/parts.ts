@@ -6,7 +6,6 @@
  */
 import { JsonScanner, JsonSyntaxError, type TokenKind } from "./scan.ts";
 
-/** A value in a text. */
 export interface Part {
   /** How it begins. */
   readonly kind: Exclude<TokenKind, "}" | "]" | "key">;
@@ -100,5 +99,4 @@ export function readParts(
   return root!;
 }
 
-/** The text of a part. */
 export const textOfPart = (text: string, { start, end }: Part): string => text.slice(start, end);

@@ -87,7 +87,6 @@ export class JsonScanner {
     return this.#open.length;
   }
 
-  /** The source text of the current token. */
   get raw(): string {
     return this.#text.slice(this.start, this.end);
   }

@@ -45,11 +45,7 @@ export function setMember(object: Json, key: string, value: unknown): void {
   }
 }
 
-/**
- * Returns an object with its members changed; the same one where none is.
- *
- * @param change gives a member in place of one; `undefined` leaves it out
- */
+/** Returns an object with its members changed, or left out where that is `undefined`; the same one where none is. */
 export function mapMembers(object: Json, change: (member: unknown, key: string) => unknown): Json {
   const changed: Json = {};
   let isSame = true;
@@ -73,11 +69,7 @@ export function isEqual(a: unknown, b: unknown): boolean {
     keys.every((key) => Object.hasOwn(b, key) && isEqual(a[key], b[key]));
 }
 
-/**
- * What is made of an object, made once: an object that many refer to may be larger than all that refers to it.
- *
- * @param make of an object that does not change
- */
+/** Makes something once of each object, which does not change: many may refer to a large one. */
 export function onceFor<Of extends object, T>(make: (of: Of) => T): (of: Of) => T {
   const made = new WeakMap<Of, { readonly value: T }>();
   return (of) => {
@@ -126,7 +118,6 @@ export function createFreeName(
   };
 }
 
-/** A name with a capital at its start. */
 export const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 
 /** Parses a pointer; `undefined` if it is malformed (RFC 6901, section 3). */

@@ -75,7 +75,6 @@ export interface Moment {
   readonly descriptionAge: number | undefined;
 }
 
-/** Reads the samples. */
 export function serviceSamples(
   meters: Meters,
   { version, waiting, descriptionAge }: Moment,

@@ -45,7 +45,6 @@ const EMPTY: Readonly<Record<Shape, Json>> = {
   pathItem: {},
 };
 
-/** By a value and what it is. */
 type ByShape<T> = Map<unknown, Map<Shape, T>>;
 
 /**
@@ -325,7 +324,6 @@ function isComponentName(name: string): boolean {
   return /^[A-Za-z0-9._-]+$/.test(name) && name.length <= KEPT_LENGTH_MAX;
 }
 
-/** Something that is to have a name of its own. */
 interface Nameable {
   readonly member: { readonly url: string };
   readonly path: Path;
@@ -364,7 +362,6 @@ function nameFor({ member, path, shape, value }: Nameable): string {
 const valid = (name: string): string =>
   name.slice(0, LENGTH_MAX).replaceAll(/[^A-Za-z0-9._-]+/g, "_").replaceAll(/^_+|_+$/g, "");
 
-/** The name of a file without what says of what kind it is. */
 function stemOf(url: string): string {
   const name = decodePercent(new URL(url).pathname.split("/").at(-1)!);
   return name.replace(/(?:\.(?:schema|response|parameter|example))?\.\w+$/, "");

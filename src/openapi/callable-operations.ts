@@ -13,7 +13,6 @@ import { findObstacles } from "./unreachable-paths.ts";
 
 /** The rule for a value, as far as it is checked: a part of a JSON Schema without its patterns. */
 export interface ValueRule {
-  /** `undefined` for any. */
   readonly types?: readonly string[] | undefined;
   readonly values?: readonly unknown[] | undefined;
   readonly minimum?: number | bigint | undefined;
@@ -37,7 +36,6 @@ export interface ValueRule {
   readonly isClosed?: boolean | undefined;
 }
 
-/** A parameter of an operation. */
 export interface NodeParameter {
   readonly name: string;
   readonly in: "path" | "query" | "header" | "body";
@@ -49,7 +47,6 @@ export interface NodeParameter {
   readonly multiSegment?: MultiSegment | undefined;
 }
 
-/** The body that an operation takes. */
 export interface NodeBody {
   readonly isRequired: boolean;
   /** By media type, in lower case and without parameters. */
@@ -75,7 +72,6 @@ export interface NodeOperation {
   readonly isAnonymous: boolean;
   /** Of JSON-RPC in the order of their positions; `undefined` where nobody knows them. */
   readonly parameters: readonly NodeParameter[] | undefined;
-  /** Whether a method takes its parameters by position alone. */
   readonly isByPosition: boolean;
   readonly isGettable: boolean;
   readonly body: NodeBody | undefined;
@@ -90,7 +86,6 @@ export interface NodeOperation {
 /** The author of a description: the node's operator, on disk or in a text; its kind; or whoever serves it over the network. */
 export type DescribedBy = "operator" | "kind" | "network";
 
-/** Says who describes a node. */
 export function describedBy(entry: string): DescribedBy {
   if (entry.startsWith("file:")) return "operator";
   return entry.startsWith("kind:") ? "kind" : "network";
@@ -332,7 +327,6 @@ const withoutParameters = (type: string): string => type.split(";")[0]!.trim();
 const isPlace = (place: unknown): place is "path" | "query" | "header" =>
   place === "path" || place === "query" || place === "header";
 
-/** The bounds of a value, by their keywords of JSON Schema. */
 const BOUNDS = {
   minimum: "minimum",
   maximum: "maximum",

@@ -11,7 +11,6 @@ import { findFile, PlatformError, readFile } from "../platform.ts";
 import { formatSize, LIMITS } from "./diagnostics.ts";
 import { parse, type Source, unreadable } from "./parse.ts";
 
-/** A file as it was at one time. */
 export interface File {
   /** Where it is: its own URL, after links and redirects. */
   readonly url: URL;
@@ -46,11 +45,6 @@ const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i;
 
 const TOO_LARGE = `is larger than ${formatSize(LIMITS.json)}`;
 
-/**
- * Makes a reader.
- *
- * @param options whether `file:` URLs are read
- */
 export function createReader(
   fetch: FetchUrl,
   { files = true }: { files?: boolean } = {},
@@ -144,7 +138,6 @@ async function readBounded({ body }: Response): Promise<Bytes> {
   return bytes;
 }
 
-/** A file of a description. */
 export interface Member extends Source {
   /** Its own, after links and redirects: its references are relative to that (RFC 3986, section 5.1.3). */
   readonly url: string;
@@ -156,17 +149,14 @@ type LoadedFile = { member: Member } | { member?: undefined; failure: string };
 /** The reason why a file that is somewhere else than it was asked for is not taken. */
 class Refusal extends ReadError {}
 
-/** Loads files, each once. */
 export interface Loader {
   /** By URL, the root first. */
   readonly members: ReadonlyMap<string, Member>;
   /** Loads the root; where that fails, it has no value and a diagnostic says why. */
   loadRoot(): Promise<Member>;
-  /** Loads the file that a reference in another one names. */
   load(reference: string, from: Member): Promise<LoadedFile>;
 }
 
-/** Makes a loader. */
 export function createLoader(entry: URL, read: Reader): Loader {
   const members = new Map<string, Member>();
   /** By the URL that is asked for; several may be one file. */

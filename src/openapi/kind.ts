@@ -34,23 +34,18 @@ export interface Offer {
   /** What stands between the name of a group and the rest of a method's name. */
   readonly before?: string | undefined;
   readonly software?: string | undefined;
-  /** Of its software. */
   readonly version?: string | undefined;
 }
 
 type Marked = { readonly "x-since"?: unknown; readonly "x-software"?: unknown };
 
-/** The head of the document of a kind. */
 export interface AboutKind {
   readonly title: string;
   /** Of this service, which knows them. */
   readonly version: string;
 }
 
-/**
- * Makes the document of a kind. Operations of REST have the server of the node, methods are paths of this
- * service.
- */
+/** Makes the document of a kind. Operations of REST have the server of the node, methods are paths of this service. */
 export function documentOfKind(
   { openrpc, openapi }: KindInterface,
   { title, version }: AboutKind,
@@ -148,7 +143,6 @@ function isIn(marked: Marked, { software, version }: Offer): boolean {
   return isOwn && isSince(marked, version);
 }
 
-/** Tells whether a version has what is there since another one. */
 function isSince(marked: Marked, version: string | undefined): boolean {
   const since = numbersOf(textOf(marked["x-since"]));
   const is = numbersOf(version);
@@ -161,7 +155,6 @@ function numbersOf(version: string | undefined): number[] | undefined {
   return /\d+(?:\.\d+)*/.exec(version ?? "")?.[0].split(".").map(Number);
 }
 
-/** Reads what a kind's file says of its interface. */
 export function readInterface(value: unknown): KindInterface {
   return isObject(value) ? value as KindInterface : {};
 }

@@ -47,7 +47,6 @@ export interface LoadJob {
  */
 export const KIND_FILES = { interface: "kind:interface", offer: "kind:offer" } as const;
 
-/** A description that was read. */
 export interface Loaded {
   /** JSON values; a whole number too large for `number` is a `bigint`. `undefined` where a diagnostic is fatal. */
   readonly document: Json | undefined;

@@ -20,7 +20,6 @@ import { NODE, THIS_SERVICE } from "./server-url.ts";
 import { basePathsOf } from "./servers.ts";
 import { type Place, referencesOf, structureOf } from "./structure.ts";
 
-/** The parts of an operation that a host describes. */
 export interface DescribedOperation {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   path: string;
@@ -180,18 +179,13 @@ function usedComponents(own: Json, values: Json): Record<string, Json> {
   return used;
 }
 
-/** The components of two documents together. */
 export interface MergedComponents {
   readonly components: Json;
   /** Returns a copy of something that refers to the added ones, with their new names. */
   readonly rename: <T>(value: T) => T;
 }
 
-/**
- * Puts components beside others. One whose name stands for something else there gets another.
- *
- * @param wanted the name that one of these is to have, if it is free
- */
+/** Puts components beside others; one whose name stands for something else there gets another, such as `wanted`. */
 export function mergeComponents(
   theirs: Json,
   added: Json,

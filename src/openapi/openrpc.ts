@@ -105,7 +105,6 @@ const ANY_PARAMS = {
   },
 };
 
-/** The parts of an OpenAPI 3.1 document. */
 export interface OpenApiOfMethods {
   readonly paths: Json;
   readonly components: Json;
@@ -212,7 +211,6 @@ function theOne(types: readonly unknown[]): string | undefined {
   return others.length === 0 && SCALARS.has(first) ? first as string : undefined;
 }
 
-/** Parameters with their places where the method takes them by these. */
 function placed({ paramStructure }: Json, params: readonly Json[]): readonly Json[] {
   if (paramStructure !== "by-position") return params;
   return params.map((param, at) => ({ ...param, "x-position": at }));

@@ -39,7 +39,6 @@ const OTHER_METHOD = /^[A-Za-z][A-Za-z-]{0,40}$/;
 
 const FURTHER = "additionalOperations";
 
-/** An operation in its path item. */
 export interface LocatedOperation {
   readonly method: string;
   readonly path: Path;

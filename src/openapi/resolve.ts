@@ -33,7 +33,6 @@ import {
 } from "./structure.ts";
 import { explainTarget, type MemberDiagnostics, validate } from "./validate.ts";
 
-/** A value in a file, with its shape. */
 export interface Target {
   readonly member: Member;
   /** The keys from the root of the file. */
@@ -42,7 +41,6 @@ export interface Target {
   readonly shape: Shape;
 }
 
-/** A reference and where it leads. */
 export interface Link {
   readonly reference: Reference;
   /** The value that the walk to it began with. */
@@ -61,7 +59,6 @@ export interface ExampleFile {
   readonly refuse: (reason: string) => void;
 }
 
-/** A description with all that it refers to. */
 export interface Files extends Pick<Loader, "members"> {
   readonly root: Member;
   readonly structure: Structure;
@@ -167,7 +164,6 @@ export function nameOfComponent({ root, structure }: Files, target: Target): str
   return section!.every((key, i) => key === path[i]) ? path.at(-1) : undefined;
 }
 
-/** Tells whether an object is a reference and nothing else. */
 export function isPure(structure: Structure, shape: Shape, value: unknown): boolean {
   return isReference(shape, value) && siblingsOf(structure, shape, value).length === 0;
 }
@@ -179,7 +175,6 @@ function hold(held: Map<unknown, Map<string, Link>>, link: Link): void {
   held.set(holder, links.set(isPlain ? shape : shape + key, link));
 }
 
-/** Adds a diagnostic of a reference to those of its file. */
 export function report(
   { reference, start }: Link,
   failure: string,

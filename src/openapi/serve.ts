@@ -23,13 +23,11 @@ export interface Description {
   readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
 }
 
-/** Both forms of a description. */
 export interface Forms {
   readonly json: Form;
   readonly yaml: Form;
 }
 
-/** The document of the service's own description. */
 export async function documentOf({ json }: Forms): Promise<Json> {
   return JSON.parse(new TextDecoder().decode(await identityOf(json))) as Json;
 }
@@ -111,7 +109,6 @@ const CATALOG = {
   ],
 };
 
-/** Prepares the catalogue. */
 export function prepareCatalog(): Promise<Representation> {
   return represent(JSON.stringify(CATALOG, null, 2) + "\n", {
     type: 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',

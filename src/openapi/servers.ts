@@ -273,10 +273,7 @@ function mapServers(
  */
 const ORIGIN = /^https?:\/\/(?:[a-z\d._-]+|\[[a-f\d:.]+\])(?::\d+)?$/;
 
-/**
- * The origins of the servers of a description, as many as the page may ask; of what servers leave open, the
- * values that are listed.
- */
+/** The origins of the servers of a description, as many as the page may ask. */
 export function originsOf(document: Json): string[] {
   return [...firstOriginsOf(document)].slice(0, LIMITS.origins);
 }
@@ -383,13 +380,10 @@ export function rebaseServers(bytes: Bytes, dots: readonly number[]): Bytes {
   return joinBytes([...parts, bytes.subarray(start)]);
 }
 
-/** A description in one form, in every coding. */
 export interface Form extends KeptContent {
-  /** Where another dot makes what is served one folder deeper; see {@linkcode rebaseServers}. */
   readonly dots: readonly number[];
 }
 
-/** Encodes what was written of a document. */
 export async function encodeForm({ text, dots }: Written): Promise<Form> {
   return { ...await keep(text), dots };
 }

@@ -22,7 +22,6 @@ import {
  */
 export type Shape = string;
 
-/** The rule for a member of an object. */
 export interface Rule {
   /** As the table says it, without its last signs. */
   readonly type: string;
@@ -36,12 +35,10 @@ export interface Rule {
 
 type Kinds = Readonly<Record<string, ReadonlyMap<string, Rule>>>;
 
-/** The structure of documents of one version. */
 export interface Structure {
   /** As people say it: `OpenAPI 3.1`. */
   readonly name: string;
   readonly kinds: Kinds;
-  /** The members that each kind needs. */
   readonly needed: Readonly<Record<string, readonly (readonly [key: string, rule: Rule])[]>>;
   /** The members that are not data of each kind, those of its variants included. */
   readonly shapes: Readonly<Record<string, ReadonlyMap<string, Shape>>>;
@@ -113,7 +110,6 @@ export const KEYWORDS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** The structure of an OpenRPC 1.3 document. */
 export const OPENRPC: Structure = version("OpenRPC 1.3", OPENRPC_1_3);
 
 /** The structure of a document, by the version that it says it is of. */
@@ -140,7 +136,6 @@ export function pathOf(place: Place): Path {
   return path.reverse();
 }
 
-/** The rule for a member of an object, a map or a list; `undefined` where there is none. */
 export function ruleOf({ kinds }: Structure, shape: Shape, key: string): Rule | undefined {
   const members = kinds[shape];
   if (!members) return undefined;
@@ -196,7 +191,6 @@ export function siblingsOf({ hasSiblings }: Structure, shape: Shape, reference: 
   );
 }
 
-/** The objects that have been seen, and as what. */
 export type Seen = Map<object, Set<Shape>>;
 
 /** Tells whether an object is seen for the first time in this shape; it is seen from now on. */
@@ -240,7 +234,6 @@ export function* walk(
   }
 }
 
-/** A reference and where it stands. */
 export interface Reference {
   /** What holds the `$ref`, or the string itself where something is named without one. */
   readonly place: Place;
@@ -255,7 +248,6 @@ export const REF_MAX = 400;
 /** A name of a component or of a property, where a reference may stand as well. */
 const PLAIN_NAME = /^[\w.-]+$/, FILE_NAME = /\.(?:json|ya?ml)$/i;
 
-/** The reference that stands at a place. */
 export function referenceAt(place: Place): Reference | undefined {
   const { shape, value } = place;
   if (typeof value === "string") {
@@ -266,7 +258,6 @@ export function referenceAt(place: Place): Reference | undefined {
   return { place, ref: value.$ref, expected: shape, isPlain: true };
 }
 
-/** Finds the references of a value, in the order of its members. */
 export function* referencesOf(start: Place, structure: Structure): Generator<Reference> {
   for (const place of walk(start, structure)) {
     const reference = referenceAt(place);

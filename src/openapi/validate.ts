@@ -37,7 +37,6 @@ import {
 } from "./structure.ts";
 import { CHOICES, KEYS, NAMING, VARIANTS } from "./tables.ts";
 
-/** A diagnostic of a member of an object, a map or a list. */
 export interface MemberDiagnostic {
   readonly severity: Severity;
   readonly message: string;
@@ -46,7 +45,6 @@ export interface MemberDiagnostic {
   readonly value?: unknown;
 }
 
-/** By the key of the member. */
 export type MemberDiagnostics = ReadonlyMap<string, MemberDiagnostic>;
 
 const NONE: MemberDiagnostics = new Map();
@@ -306,7 +304,6 @@ export function validatePart(part: Json, version: Json): DiagnosticAt<Path>[] {
   return diagnostics.list() as DiagnosticAt<Path>[];
 }
 
-/** Explains where a reference leads; `undefined` where it leads to what belongs there. */
 /** Explains where a reference leads, to something else than belongs there; `undefined` where it leads to that. */
 export function explainTarget(
   root: unknown,

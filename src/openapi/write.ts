@@ -50,7 +50,6 @@ const number: ScalarTag = {
   stringify: ({ value }: Scalar) => formatJson(value).replace(/^(-?\d+)e/, "$1.0e"),
 };
 
-/** Writes JSON in one line. */
 export const writeJson = (document: Json): string => formatJson(document);
 
 /** Writes YAML 1.2 that readers of YAML 1.1 understand likewise: without anchors and bare dates. */

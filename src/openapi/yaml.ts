@@ -40,7 +40,6 @@ const OPTIONS = {
   intAsBigInt: true,
 } as const;
 
-/** Whatever stops the reading. */
 class YamlError extends Error {
   override name = "YamlError";
   readonly offset: number;
@@ -165,7 +164,6 @@ const isEmpty = ({ contents }: Document.Parsed): boolean =>
 
 const offsetOf = (node: Node | null, before = 0): number => node?.range?.[0] ?? before;
 
-/** A value that an anchor stands for. */
 interface Anchored {
   /** `undefined` while it is being built. */
   built: Built | undefined;

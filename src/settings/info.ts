@@ -56,7 +56,6 @@ const COMMON: SettingsOf<SourceOptions> = {
   }),
 };
 
-/** Makes the schema of a source, by the schema of a path. */
 export function source(path: Schema<string>): Schema<Source> {
   return oneOf({
     jsonrpc: {
@@ -153,7 +152,6 @@ export const FIELD: Schema<Field> = either(
   }),
 );
 
-/** Makes the settings of `info`, by the schema of a path. */
 export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
   return {
     ttl: setting(AGE, {
@@ -218,11 +216,7 @@ export function placesOf(field: unknown): readonly Reference[] {
   return isRight ? referencesOf(field as Field) : [];
 }
 
-/**
- * Says of a place that its source is not there.
- *
- * @param told those of them that are told
- */
+/** Says of a place that its source is not there; `told` are those that are named. */
 export function explainSource(
   place: unknown,
   names: readonly string[],
