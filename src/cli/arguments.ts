@@ -98,7 +98,7 @@ export function parseArguments(args: readonly string[], env: Environment): Parse
   if (isPrinting) return { ...same, called: new Map(), values: {}, problems: [], renamed: [] };
   if (asJson && command !== "check") problems.push("--json goes with check alone");
   for (const [variable, name] of VARIABLES) {
-    const text = given.has(name) ? undefined : valueOf(env, variable);
+    const text = given.has(name) ? undefined : tryRead(() => env[variable]);
     if (text) setGiven(found, name, text, variable);
   }
   if (command === "init" && !given.has("url")) {
@@ -263,7 +263,8 @@ const PREFIX = "NODEFACE_";
 export function explainUnknownVariables(env: Environment, used: readonly string[]): string[] {
   const known = SETTINGS.flatMap(([, { variables = [] }]) => variables)
     .filter((name) => name.startsWith(PREFIX));
-  const unknown = namesOf(env).filter((name) =>
+  const names = tryRead(() => Object.keys(env)) ?? [];
+  const unknown = names.filter((name) =>
     name.startsWith(PREFIX) && !VARIABLES.has(name) && !used.includes(name)
   );
   return unknown.map((name) => {
@@ -274,21 +275,12 @@ export function explainUnknownVariables(env: Environment, used: readonly string[
   });
 }
 
-/** The value of a variable; nothing where the runtime does not let it be read, as Deno may not. */
-function valueOf(env: Environment, name: string): string | undefined {
+/** Reads the environment; `undefined` where the runtime does not let it be read, as Deno may not. */
+function tryRead<T>(read: () => T): T | undefined {
   try {
-    return env[name];
+    return read();
   } catch {
     return undefined;
-  }
-}
-
-/** The names of all variables; none where the runtime does not tell them, as Deno may not. */
-function namesOf(env: Environment): string[] {
-  try {
-    return Object.keys(env);
-  } catch {
-    return [];
   }
 }
 

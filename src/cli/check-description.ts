@@ -19,8 +19,9 @@ import { type Diagnostic, lintNames, lintSettings } from "../gateway/lint-settin
 import { VERSION } from "../generated/build-info.js";
 import { KINDS } from "../generated/kinds.js";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
+import type { KindInterface } from "../kinds/interface.ts";
 import { errorsFirst, formatDiagnostic } from "../openapi/diagnostics.ts";
-import { type Offer, offered, readInterface } from "../openapi/kind.ts";
+import { type Offer, offered } from "../openapi/kind.ts";
 import { KIND_FILES, lineWithServers } from "../openapi/load.ts";
 import { documentOf } from "../openapi/serve.ts";
 import { ownDescription } from "../resources/own-description.ts";
@@ -117,8 +118,8 @@ async function watchPreparing({ description: _, servers, node, kinds, forward }:
 
 async function lackingOf({ listing, loadInterface }: KnownNode, offer: Offer | Error) {
   if (offer instanceof Error) return `; what this one lacks is not known: it ${offer.message}`;
-  const parts = readInterface(JSON.parse(new TextDecoder().decode(await loadInterface())));
-  const names = ({ openrpc, openapi }: typeof parts) => [
+  const parts: KindInterface = JSON.parse(new TextDecoder().decode(await loadInterface()));
+  const names = ({ openrpc, openapi }: KindInterface) => [
     ...openrpc?.methods.map(({ name }) => name) ?? [],
     ...Object.keys(openapi?.paths ?? {}),
   ];

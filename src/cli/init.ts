@@ -18,7 +18,7 @@ import { type Inspected, inspectNode } from "./check.ts";
 import type { Config } from "./configuration.ts";
 import { type Files, writeNewFile } from "./files.ts";
 import { type Progress, SILENT, wrap } from "./output.ts";
-import { stringify } from "yaml";
+import { inFlow } from "./yaml-file.ts";
 import { configuration } from "../options-schema.ts";
 import { aboutOf, partsOf, type Schema, type Settings } from "../settings/schema.ts";
 
@@ -236,8 +236,4 @@ function lineOf(key: string, place: string, setting: Schema, known: Known): stri
     ? inFlow(known.examples[place])
     : example ?? usual ?? "";
   return `#${key}: ${shown}\n`;
-}
-
-export function inFlow(value: unknown): string {
-  return stringify(value, { collectionStyle: "flow", lineWidth: 0 }).trim();
 }

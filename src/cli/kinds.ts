@@ -12,6 +12,7 @@ import { meantWord } from "../settings/schema.ts";
 import { quote } from "../untrusted-text.ts";
 import { ConfigError } from "./arguments.ts";
 import { formatTable } from "./output.ts";
+import { inFlow } from "./yaml-file.ts";
 
 /**
  * Formats what `nodeface kinds` prints.
@@ -66,6 +67,6 @@ function secrets({ auth }: Kind): string {
     ? "The secret is found in its usual place on this machine. Elsewhere, such as:"
     : "Where the node wants a secret, such as:";
   return `  # ${what}
-  # auth: ${stringify(example, { collectionStyle: "flow", lineWidth: 0 }).trim()}
+  # auth: ${inFlow(example)}
 `;
 }

@@ -15,6 +15,7 @@ import {
   LineCounter,
   type Node,
   parseDocument,
+  stringify,
   visit,
   type YAMLError,
 } from "yaml";
@@ -136,6 +137,11 @@ export function locateBeside(path: string, file: string): string {
 
 export function valueIn({ value }: YamlFile, ...path: Path): unknown {
   return path.reduce((at, key) => (at as Record<string, unknown> | null | undefined)?.[key], value);
+}
+
+/** A value as YAML on one line. */
+export function inFlow(value: unknown): string {
+  return stringify(value, { collectionStyle: "flow", lineWidth: 0 }).trim();
 }
 
 /**

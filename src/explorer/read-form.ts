@@ -7,6 +7,7 @@ import { formatJson } from "../json/lossless.ts";
 import { isObject, type Json, listOf, objectOf, onceFor, textOf } from "../json/values.ts";
 import { exampleOf, firstMemberOf, makeExample } from "./example-value.ts";
 import { multiSegmentOf } from "../kinds/interface.ts";
+import { isPlace, type Place, withoutParameters } from "../openapi/callable-operations.ts";
 import { followReference } from "../openapi/operations.ts";
 
 /** What is filled in to try an operation. */
@@ -34,8 +35,6 @@ export interface Field {
   /** Whether its value may hold slashes that separate segments of the path. */
   readonly spans: boolean;
 }
-
-export type Place = "path" | "query" | "header";
 
 export interface FormBody {
   readonly type: string;
@@ -79,10 +78,8 @@ export function readForm(
   const parameters = parametersOf(root, item, operation).map(({ parameter }) => parameter);
   if (parameters.some((one) => one.in === "cookie" && one.required === true)) return undefined;
   const fields = parameters.flatMap((parameter) => {
-    const place = parameter.in;
-    return place === "path" || place === "query" || place === "header"
-      ? [readField(root, parameter, place)]
-      : [];
+    const { in: place } = parameter;
+    return isPlace(place) ? [readField(root, parameter, place)] : [];
   });
   const hasBody = operation.requestBody !== undefined && !WITHOUT_BODY.has(method);
   const body = hasBody ? readBody(root, operation.requestBody) : undefined;
@@ -136,7 +133,7 @@ function readBody(root: Json, value: unknown): FormBody | undefined | "no text" 
   if (isNone) return undefined;
   if (type === undefined) return "no text";
   const content = followReference(root, media);
-  const texts = /json$/i.test(bare(type))
+  const texts = /json$/i.test(withoutParameters(type))
     ? [
       exampleOf(root, content),
       makeExample(root, content.schema, true),
@@ -150,12 +147,12 @@ function readBody(root: Json, value: unknown): FormBody | undefined | "no text" 
 /** The content that is preferred of those that can be written as text. */
 const contentOf = onceFor((content: Json) => {
   const all = Object.entries(content);
-  const [type, media] = TEXTS.map((wanted) => all.find(([type]) => wanted.test(bare(type))))
+  const [type, media] = TEXTS.map((wanted) =>
+    all.find(([type]) => wanted.test(withoutParameters(type)))
+  )
     .find((found) => found !== undefined) ?? [];
   return { type, media, isNone: all.length === 0 };
 });
-
-const bare = (type: string): string => type.split(";")[0]!.trim();
 
 /** The first scheme that an operation asks for and that is a token of HTTP. */
 function tokenOf(root: Json, operation: Json): string | undefined {

@@ -5,7 +5,7 @@
  * @module
  */
 import { callNoteOf } from "../gateway/annotate-operations.ts";
-import { followReference, operationsOf } from "../openapi/operations.ts";
+import { followReference, operationsOf, serversFor } from "../openapi/operations.ts";
 import { ONE_METHOD } from "../kinds/interface.ts";
 import { nameOfNodeOperation } from "../openapi/callable-operations.ts";
 import { TAG as SERVICE_TAG } from "../openapi/merge.ts";
@@ -138,40 +138,28 @@ function readSections(root: Json): Section[] {
     if (isHiddenByScalar(tag)) hidden.add(name);
     else if (name && !sections.has(name)) section(name, text(tag.description));
   }
-  for (const [path, value] of Object.entries(objectOf(root.paths))) {
+  const readItem = (path: string, value: unknown, isWebhook: boolean) => {
     const item = readPathItem(root, value);
-    const located = operationsOf(item);
-    const isBoth = methodNameOf(path) !== "" && item[ONE_METHOD] === true;
-    for (const { method, operation } of located) {
-      if (isHiddenByScalar(operation) || (isBoth && method === "POST")) continue;
+    const isPostedToo = !isWebhook && methodNameOf(path) !== "" && item[ONE_METHOD] === true;
+    for (const { method, operation } of operationsOf(item)) {
+      if (isHiddenByScalar(operation) || (isPostedToo && method === "POST")) continue;
       const read = {
         ...readOperation(root, item, operation, method, path, room),
-        isPostedToo: isBoth,
-        isWebhook: false,
+        ...{ isPostedToo, isWebhook },
+        ...isWebhook && { form: undefined },
       };
-      for (const { id, operations } of sectionsOf(operation, UNTAGGED)) {
-        const wanted = anchorOf(path, operation);
-        const anchor = anchors.has(wanted) ? "" : wanted;
-        anchors.add(wanted);
-        operations.push({ ...read, id: unique(`${id}/${read.method}${path}`), anchor });
-      }
-    }
-  }
-  for (const [name, value] of Object.entries(objectOf(root.webhooks))) {
-    const item = readPathItem(root, value);
-    for (const { method, operation } of operationsOf(item)) {
-      if (isHiddenByScalar(operation)) continue;
-      const read = {
-        ...readOperation(root, item, operation, method, name, room),
-        ...{ anchor: "", isPostedToo: false, isWebhook: true, form: undefined },
-      };
+      const wanted = isWebhook ? "" : anchorOf(path, operation);
       const isTagged = tagsOf(operation).length > 0;
-      for (const { id, operations } of sectionsOf(operation, WEBHOOKS)) {
-        const place = isTagged ? `${id}/` : "";
-        operations.push({ ...read, id: unique(`${place}webhook/${method}/${name}`) });
+      for (const { id, operations } of sectionsOf(operation, isWebhook ? WEBHOOKS : UNTAGGED)) {
+        const place = isWebhook ? `webhook/${method}/${path}` : `${method}${path}`;
+        const whole = isWebhook && !isTagged ? place : `${id}/${place}`;
+        operations.push({ ...read, id: unique(whole), anchor: anchors.has(wanted) ? "" : wanted });
+        anchors.add(wanted);
       }
     }
-  }
+  };
+  for (const [path, value] of Object.entries(objectOf(root.paths))) readItem(path, value, false);
+  for (const [name, value] of Object.entries(objectOf(root.webhooks))) readItem(name, value, true);
   const shown = [...sections.values()].filter(({ operations }) => operations.length > 0);
   // Sorting keeps the order of what is equal.
   for (const { operations } of shown) {
@@ -286,8 +274,7 @@ function descriptionOf(root: Json, value: unknown, resolved: Json): string {
  * of HTTP is ignored.
  */
 function serverOf(holders: Json[]): string {
-  const [server] = holders.map(({ servers }) => listOf(servers)).find(({ length }) => length > 0) ??
-    [];
+  const [server] = serversFor(holders);
   const variables = objectOf(objectOf(server).variables);
   const address = text(objectOf(server).url).replace(
     /\{([^{}]*)\}/g,

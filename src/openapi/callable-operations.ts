@@ -7,7 +7,7 @@ import { type Json, listOf, objectOf, onceFor, textOf } from "../json/values.ts"
 import { type MultiSegment, multiSegmentOf } from "../kinds/interface.ts";
 import { parsePercent } from "../untrusted-text.ts";
 import { pathOfMethod } from "./openrpc.ts";
-import { followReference, type LocatedOperation, operationsOf } from "./operations.ts";
+import { followReference, type LocatedOperation, operationsOf, serversFor } from "./operations.ts";
 import { NODE, THIS_SERVICE } from "./server-url.ts";
 import { findObstacles } from "./unreachable-paths.ts";
 
@@ -38,7 +38,7 @@ export interface ValueRule {
 
 export interface NodeParameter {
   readonly name: string;
-  readonly in: "path" | "query" | "header" | "body";
+  readonly in: Place | "body";
   readonly isRequired: boolean;
   readonly rule: ValueRule;
   /** Whether a list is given by the name again for each item, or else by commas. */
@@ -125,7 +125,7 @@ export function listServersElsewhere(document: Json): string[] {
   const urls = new Set<string>();
   for (const item of Object.values(objectOf(document.paths)).map(objectOf)) {
     for (const { operation } of operationsOf(item)) {
-      for (const { url } of serversOf([operation, item, document]).map(objectOf)) {
+      for (const { url } of serversFor([operation, item, document]).map(objectOf)) {
         if (urls.size === ELSEWHERE_MAX) return [...urls];
         if (typeof url === "string" && !url.startsWith(THIS_SERVICE)) urls.add(url);
       }
@@ -163,12 +163,8 @@ function methodOf(path: string): string | undefined {
 
 /** The one server of the first holder that has any. */
 function serverOf(holders: readonly Json[]): string | undefined {
-  const servers = serversOf(holders);
+  const servers = serversFor(holders);
   return servers.length === 1 ? textOf(objectOf(servers[0]).url) : undefined;
-}
-
-function serversOf(holders: readonly Json[]): readonly unknown[] {
-  return holders.map(({ servers }) => listOf(servers)).find(({ length }) => length > 0) ?? [];
 }
 
 function createReader(document: Json, by: DescribedBy) {
@@ -271,13 +267,9 @@ function createReader(document: Json, by: DescribedBy) {
     } as const;
   };
 
-  const bodyOf = (operation: Json): NodeBody | undefined => {
-    if (operation.requestBody === undefined) return undefined;
-    return readBody(follow(operation.requestBody));
-  };
-
   return {
     operation(method: string, path: string, operation: Json, item: Json): NodeOperation {
+      const { requestBody } = operation;
       return {
         ...common(operation),
         name: `${method} ${path}`,
@@ -287,7 +279,7 @@ function createReader(document: Json, by: DescribedBy) {
         parameters: parametersOf(item, operation),
         isByPosition: false,
         isGettable: method === "GET",
-        body: bodyOf(operation),
+        body: requestBody === undefined ? undefined : readBody(follow(requestBody)),
       };
     },
     method(name: string, post: Json, isGettable: boolean): NodeOperation {
@@ -322,9 +314,13 @@ function createReader(document: Json, by: DescribedBy) {
   };
 }
 
-const withoutParameters = (type: string): string => type.split(";")[0]!.trim();
+/** A media type without its parameters. */
+export const withoutParameters = (type: string): string => type.split(";")[0]!.trim();
 
-const isPlace = (place: unknown): place is "path" | "query" | "header" =>
+/** The place of a parameter that a page can send. */
+export type Place = "path" | "query" | "header";
+
+export const isPlace = (place: unknown): place is Place =>
   place === "path" || place === "query" || place === "header";
 
 const BOUNDS = {

@@ -43,8 +43,6 @@ const REDIRECTS_MAX = 5;
 const JSON_NAME = /\.json$/i;
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i;
 
-const TOO_LARGE = `is larger than ${formatSize(LIMITS.json)}`;
-
 export function createReader(
   fetch: FetchUrl,
   { files = true }: { files?: boolean } = {},
@@ -104,7 +102,9 @@ async function readUrl(
         await response.body?.cancel();
         throw new ReadError(`the server answers ${response.status}`);
       }
-      const bytes = await readBounded(response);
+      const { body } = response;
+      const bytes = body ? await gatherBytes(body, LIMITS.json) : new Uint8Array();
+      if (!bytes) throw new ReadError(`is larger than ${formatSize(LIMITS.json)}`);
       const etag = response.headers.get("etag");
       // A weak one may stay while the content changes (RFC 9110, section 8.8.1).
       const current = etag?.startsWith('"') ? etag : await digest(bytes);
@@ -129,13 +129,6 @@ function loginOf({ username, password }: URL): Record<string, string> {
   if (username === "" && password === "") return {};
   const bytes = new TextEncoder().encode(`${decodePercent(username)}:${decodePercent(password)}`);
   return { authorization: `Basic ${btoa(String.fromCharCode(...bytes))}` };
-}
-
-async function readBounded({ body }: Response): Promise<Bytes> {
-  if (!body) return new Uint8Array();
-  const bytes = await gatherBytes(body, LIMITS.json);
-  if (!bytes) throw new ReadError(TOO_LARGE);
-  return bytes;
 }
 
 export interface Member extends Source {
@@ -183,8 +176,6 @@ export function createLoader(entry: URL, read: Reader): Loader {
   };
 
   const take = (url: URL, source: Source): Member => {
-    const known = members.get(url.href);
-    if (known) return known;
     const member = { url: url.href, ...source };
     members.set(url.href, member);
     return member;
@@ -227,9 +218,9 @@ export function createLoader(entry: URL, read: Reader): Loader {
       url.hash = "";
       const refusal = refuse(url);
       if (refusal) return { failure: refusal };
-      let loaded = asked.get(url.href);
       const known = members.get(url.href);
       if (known) return { member: known };
+      let loaded = asked.get(url.href);
       if (loaded) return loaded;
       try {
         loaded = { member: await loadUrl(url, false) };

@@ -24,7 +24,7 @@ import {
 } from "../kinds/interface.ts";
 import { mergeComponents } from "./merge.ts";
 import { openApiOfMethods, pathOfMethod } from "./openrpc.ts";
-import { followReference, mapOperations, operationsOf } from "./operations.ts";
+import { followReference, mapOperations, operationsOf, serversFor } from "./operations.ts";
 import { NODE, THIS_SERVICE } from "./server-url.ts";
 
 /** The part of its interface that a node says it has. */
@@ -155,10 +155,6 @@ function numbersOf(version: string | undefined): number[] | undefined {
   return /\d+(?:\.\d+)*/.exec(version ?? "")?.[0].split(".").map(Number);
 }
 
-export function readInterface(value: unknown): KindInterface {
-  return isObject(value) ? value as KindInterface : {};
-}
-
 const OF_OPERATIONS = Object.entries(MARKS).filter(([, { on }]) => on === "operation")
   .map(([name]) => name);
 
@@ -279,8 +275,7 @@ const isMethodPath = (path: string): boolean => path.startsWith(pathOfMethod("")
 
 /** The address of an operation below its service; names in its template do not matter. */
 function addressOf(document: Json, item: unknown, operation: Json, path: string): string {
-  const holder = [operation, objectOf(item), document]
-    .find(({ servers }) => listOf(servers).length > 0);
-  const url = textOf(objectOf(listOf(holder?.servers)[0]).url) ?? "";
+  const [server] = serversFor([operation, objectOf(item), document]);
+  const url = textOf(objectOf(server).url) ?? "";
   return url + path.replaceAll(/\{[^{}]*\}/g, "{}");
 }

@@ -5,6 +5,7 @@
  */
 import { formatJson, parseJson } from "../json/lossless.ts";
 import { isObject, type Json, listOf, objectOf, textOf } from "../json/values.ts";
+import type { KindInterface } from "../kinds/interface.ts";
 import { decodePercent, excerpt } from "../untrusted-text.ts";
 import { bundle } from "./bundle.ts";
 import { describedBy } from "./callable-operations.ts";
@@ -15,7 +16,6 @@ import {
   documentOfKind,
   type Offer,
   offered,
-  readInterface,
   withMarks,
   withMarksOfMethods,
   withOtherPart,
@@ -88,7 +88,7 @@ export async function load(
 }
 
 async function loadKind(about: AboutKind, read: Reader): Promise<Json> {
-  const parts = readInterface(await readValue(KIND_FILES.interface, read));
+  const parts: KindInterface = objectOf(await readValue(KIND_FILES.interface, read));
   const offer: Offer = objectOf(await readValue(KIND_FILES.offer, read));
   return documentOfKind(offered(parts, offer), about, offer);
 }

@@ -57,6 +57,11 @@ export function operationsOf(item: unknown): LocatedOperation[] {
   );
 }
 
+/** The servers of the first holder that has any, such as an operation before its path and the document. */
+export function serversFor(holders: readonly Json[]): readonly unknown[] {
+  return holders.map(({ servers }) => listOf(servers)).find(({ length }) => length > 0) ?? [];
+}
+
 /** Returns a path item with its operations changed; the same one where none is. */
 export function mapOperations(item: Json, change: (located: LocatedOperation) => Json): Json {
   const mapped: Json = {};

@@ -86,8 +86,7 @@ export function upgradeSwagger(document: Json): Json {
     setMember(upgraded, key, value);
     if (key === "info" && servers.length > 0) upgraded.servers = servers;
   }
-  upgraded.servers ??= servers;
-  if (servers.length === 0) delete upgraded.servers;
+  if (servers.length > 0) upgraded.servers ??= servers;
   upgraded.paths = mapMembers(
     objectOf(document.paths),
     (item, path) => path.startsWith("x-") ? item : context.upgradePathItem(objectOf(item)),

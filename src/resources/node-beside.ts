@@ -8,6 +8,8 @@ import { VERSION } from "../generated/build-info.js";
 import { createInfoWithoutNode, isAlone, type Monitor } from "../info/info-monitor.ts";
 import type { Snapshot } from "../info/info.ts";
 import { parseJson } from "../json/lossless.ts";
+import { objectOf } from "../json/values.ts";
+import type { KindInterface } from "../kinds/interface.ts";
 import type { Kind } from "../kinds/kind.ts";
 import { type Lazy, lazy, type Resource } from "../lazy.ts";
 import type { ResolvedOptions } from "../options.ts";
@@ -92,6 +94,6 @@ export function createNodeBeside(options: ResolvedOptions): NodeBeside {
 async function pathOf(known: KnownNode | undefined): Promise<string> {
   if (!known?.hasInterface) return "";
   const json = await known.loadInterface();
-  const { readInterface } = await import("../openapi/kind.ts");
-  return readInterface(parseJson(new TextDecoder().decode(json))).openrpc?.path ?? "";
+  const { openrpc }: KindInterface = objectOf(parseJson(new TextDecoder().decode(json)));
+  return openrpc?.path ?? "";
 }

@@ -209,6 +209,14 @@ export function unknownSources(info: InfoSettings, kinds: readonly Kind[]): Diag
   );
 }
 
+/** The request that a source makes, in short: a method of JSON-RPC, `GET /status`, a file, or a command. */
+export function questionOf(source: Source): string {
+  if ("jsonrpc" in source) return source.jsonrpc;
+  if ("get" in source) return `GET ${source.get}`;
+  if ("post" in source) return `POST ${source.post}`;
+  return "file" in source ? source.file : source.command.join(" ");
+}
+
 /** The places that a field names; none where it is wrong. */
 export function placesOf(field: unknown): readonly Reference[] {
   const from = isObject(field) ? field.from : field;
