@@ -24,11 +24,11 @@ export function packageFolder(name: string): string {
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
+const read = async (path: string) => JSON.parse(await readFile(join(ROOT, path), "utf8"));
+
 export async function licenses(folders: readonly string[]): Promise<string> {
   const parts = await Promise.all(folders.map(async (folder) => {
-    const { name, version, license } = JSON.parse(
-      await readFile(join(ROOT, folder, "package.json"), "utf8"),
-    );
+    const { name, version, license } = await read(join(folder, "package.json"));
     const files = (await readdir(join(ROOT, folder))).filter((file) => /^licen[cs]e/i.test(file));
     const texts = await Promise.all(
       files.map((file) => readFile(join(ROOT, folder, file), "utf8")),
@@ -37,9 +37,6 @@ export async function licenses(folders: readonly string[]): Promise<string> {
   }));
   return parts.join(`\n${"-".repeat(72)}\n\n`);
 }
-
-const read = async (path: string) =>
-  JSON.parse(await readFile(new URL(`../../${path}`, import.meta.url), "utf8"));
 
 interface LockEntry {
   version: string;

@@ -54,11 +54,7 @@ const ENTRY = "standalone.esm.js";
 
 const STATIC_IMPORT = /(?:^|[;}\n])(?:import|export)\b(?:[^;'"()]*?from)?\s*["'](\.[^"']+)["']/g;
 
-/**
- * Reads the entry and its chunks, patched.
- *
- * @throws {Error} if a patch does not apply, or Scalar is of another version than they were made for
- */
+/** Reads the entry and its chunks, patched; throws if a patch does not apply, or for another version of Scalar. */
 export async function readScalar(folder: string): Promise<Map<string, Buffer>> {
   const { version } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
   if (version !== SEEN_WITH) {

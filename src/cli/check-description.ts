@@ -30,7 +30,7 @@ import type { Config } from "./configuration.ts";
 import { formatTable, type Section } from "./output.ts";
 
 /** The description that is shown, as far as it matters to what can be called. */
-export interface Described extends Partial<Pick<Prepared, "content" | "basePaths">> {
+interface Described extends Partial<Pick<Prepared, "content" | "basePaths">> {
   readonly sections: readonly Section[];
   /** Its place; `undefined` where the kind of the node has it, or where there is none. */
   readonly from?: string | undefined;

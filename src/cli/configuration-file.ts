@@ -31,7 +31,7 @@ export interface ReadFiles {
 }
 
 /** Settings of flags and variables that stand in the file as well. */
-export type GivenSettings = Pick<NodeSettings, "url" | "kind"> & { readonly forward?: Forward };
+type GivenSettings = Pick<NodeSettings, "url" | "kind"> & { readonly forward?: Forward };
 
 export async function readConfigurationFile(
   path: string | undefined,

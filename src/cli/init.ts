@@ -34,12 +34,7 @@ const WANTS_SECRET: readonly (string | undefined)[] = [
 /** Permissions of a file that says where a secret lies, and of any other. */
 const PRIVATE = 0o600, PUBLIC = 0o644;
 
-/**
- * Asks the node and writes the file.
- *
- * @returns what to tell the operator, with line breaks
- * @throws {Error} where nothing is written, with a message for the operator
- */
+/** Asks the node and writes the file; returns what to tell the operator. Throws where nothing is written. */
 export async function init(
   config: Config,
   files: Pick<Files, "isThere">,
@@ -179,7 +174,7 @@ function report(
 
 const LONGEST = 92;
 
-export interface Known {
+interface Known {
   /** What the file is about: lines for its head. */
   readonly head: readonly string[];
   /** The values of settings by their paths, such as `node.url`. */

@@ -14,12 +14,7 @@ import { ConfigError } from "./arguments.ts";
 import { formatTable } from "./output.ts";
 import { inFlow } from "./yaml-file.ts";
 
-/**
- * Formats what `nodeface kinds` prints.
- *
- * @param name one of them; all where it is left out
- * @throws {ConfigError} where there is no such kind
- */
+/** Formats one kind, or all; throws a {@linkcode ConfigError} where there is no such kind. */
 export function formatKinds(name?: string): string {
   if (name === undefined) return listKinds();
   const text = printKind(name);

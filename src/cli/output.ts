@@ -10,7 +10,7 @@ import { isatty } from "node:tty";
 import { styleText } from "node:util";
 
 /** Writes a text; resolves when the system has taken all of it or nobody reads it. Never rejects. */
-export type WriteText = (text: string) => Promise<void>;
+type WriteText = (text: string) => Promise<void>;
 
 /** Deno's own output: `process.stdout` blocks Deno 2.9 while a pipe is full. */
 declare const Deno:
@@ -51,7 +51,7 @@ function openWriter(name: "stdout" | "stderr"): WriteText {
 /** Prints to standard output; resolves when all of it is written: the process may exit then. */
 export const print: WriteText = openOutput("stdout");
 
-export interface LineWriter {
+interface LineWriter {
   /** Writes a line, which has no line break yet. Neither waits nor throws. */
   write(line: string): void;
   /** Resolves when all lines have been written, or after a second where the reader is stuck. */
@@ -147,7 +147,7 @@ export function formatTable(rows: readonly (readonly string[])[]): string {
   return rows.map((row) => `${line(row)}\n`).join("");
 }
 
-export interface Terminal {
+interface Terminal {
   /** Whether a line may be changed after it was written. */
   readonly isTerminal: boolean;
   readonly hasColors: boolean;
@@ -187,7 +187,7 @@ export interface Progress {
 /** A progress that says nothing. */
 export const SILENT: Progress = { during: (_, work) => work };
 
-export interface ProgressOptions {
+interface ProgressOptions {
   readonly write: (text: string) => unknown;
   /** Whether one line counts the seconds and goes away; elsewhere it is one plain line. */
   readonly isTerminal: boolean;

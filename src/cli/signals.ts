@@ -5,7 +5,7 @@
  * @module
  */
 
-export interface SignalHandlers {
+interface SignalHandlers {
   /** SIGINT and SIGTERM. A signal to a whole process group may come twice. */
   stop(signal: "SIGINT" | "SIGTERM"): void;
   /** SIGHUP. One that came before is told at once. */

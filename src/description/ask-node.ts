@@ -15,7 +15,7 @@ import { type NodeAccess, requestText } from "../node/request.ts";
 import { type FetchUrl, ReadError } from "../openapi/files.ts";
 
 /** What a node can be asked. */
-export type Question = MethodCall | Listing;
+type Question = MethodCall | Listing;
 
 /**
  * Asks the node.

@@ -15,7 +15,7 @@ import { unpack } from "../http/content-coding.ts";
 import type { KindInterface } from "../kinds/interface.ts";
 
 /** What a node says of its software, as the info has it. */
-export interface SoftwareInfo {
+interface SoftwareInfo {
   readonly software?: unknown;
   readonly version?: unknown;
 }
@@ -128,21 +128,13 @@ function namesOfTree(root: unknown, tree: NameTree, above = "", level = 1): stri
 /** The known kinds that say what they offer, in alphabetical order. */
 export const KINDS_WITH_INTERFACE: readonly string[] = Object.keys(INTERFACES);
 
-/**
- * Loads what a known kind offers, as JSON: read from its module each time, so that nothing of it stays.
- *
- * @returns an empty object for a kind that offers nothing
- */
-export async function loadInterfaceJson(kind: string): Promise<Uint8Array<ArrayBuffer>> {
+/** Loads what a known kind offers, as JSON; read from its module each time, so that nothing of it stays. */
+async function loadInterfaceJson(kind: string): Promise<Uint8Array<ArrayBuffer>> {
   if (!Object.hasOwn(INTERFACES, kind)) return new TextEncoder().encode("{}");
   return (await unpack(await INTERFACES[kind]!())).identity;
 }
 
-/**
- * Loads what a known kind offers.
- *
- * @returns whole numbers above 2^53 in it are `bigint`s; an empty object for a kind that offers nothing
- */
+/** Loads what a known kind offers; an empty object for one that offers nothing. Large whole numbers are `bigint`s. */
 export async function loadInterface(kind: string): Promise<KindInterface> {
   return parseJson(new TextDecoder().decode(await loadInterfaceJson(kind))) as KindInterface;
 }

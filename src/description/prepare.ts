@@ -9,13 +9,12 @@ import type { ResolvedForward } from "../gateway/policy.ts";
 import { type Diagnostic, diagnosticOfError } from "../openapi/diagnostics.ts";
 import { load, type Loaded, type LoadJob, nameOf } from "../openapi/load.ts";
 import type { Reader } from "../openapi/files.ts";
-import { encodeForm, type Form, type Marked, markServers } from "../openapi/servers.ts";
+import { encodeForm, type Form, type Marked, markServers, originsOf } from "../openapi/servers.ts";
 import {
   describedBy,
   listServersElsewhere,
   type NodeOperation,
 } from "../openapi/callable-operations.ts";
-import { originsOf } from "../openapi/servers.ts";
 import { writeJson, writeYaml } from "../openapi/write.ts";
 import { excerpt } from "../untrusted-text.ts";
 

@@ -135,7 +135,7 @@ export async function prepareInThread(
 }
 
 /** A file, as it is sent: its URL is a text. */
-export interface SentFile {
+interface SentFile {
   readonly url: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly isJson: boolean;
@@ -150,7 +150,7 @@ export type ToThread =
   | { readonly url: string; readonly failure: string; readonly isExpected: boolean };
 
 /** A prepared description, without the YAML, which is still to come. */
-export interface SentPrepared extends Omit<Prepared, "content"> {
+interface SentPrepared extends Omit<Prepared, "content"> {
   readonly content: Omit<Content, "yaml"> | undefined;
 }
 

@@ -28,7 +28,7 @@ const AGAIN = 30_000;
 /** How long what nodes of a kind offer waits for what this one says that it has, in ms. */
 const PATIENCE = 1000;
 
-export interface FoundOptions<T> extends Omit<LiveOptions<T>, "place" | "readOther" | "kind"> {
+interface FoundOptions<T> extends Omit<LiveOptions<T>, "place" | "readOther" | "kind"> {
   readonly url: string | undefined;
   /** Of the document that is made of a kind. */
   readonly version: string;

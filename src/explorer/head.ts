@@ -48,7 +48,7 @@ const REASON_LENGTH_MAX = 160;
 export type Info = Readonly<Record<string, unknown>>;
 
 /** What the page is called where the info does not say it. */
-export interface Naming {
+interface Naming {
   /** What the operator calls it, whatever the node says. */
   readonly title?: string | undefined;
   /** The title of the API: what a service without a node is called, and a node of which nothing is known. */
@@ -56,7 +56,7 @@ export interface Naming {
 }
 
 /** One fact; a time has its machine-readable form as well (RFC 3339, in UTC). */
-export type Fact = readonly [label: string, value: string, time?: string];
+type Fact = readonly [label: string, value: string, time?: string];
 
 export interface StateText {
   /** A key of the states, or an empty text. */
@@ -65,7 +65,7 @@ export interface StateText {
   readonly note: string;
 }
 
-export interface HeadText extends StateText {
+interface HeadText extends StateText {
   readonly name: string;
   /** The software with its version, and the network. */
   readonly about: string;

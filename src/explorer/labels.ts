@@ -6,8 +6,7 @@
 import { CALL_MARK } from "../gateway/annotate-operations.ts";
 import { type Json, textOf } from "../json/values.ts";
 import type { OperationMarks } from "../kinds/interface.ts";
-import { decodePercent } from "../untrusted-text.ts";
-import { excerpt } from "../untrusted-text.ts";
+import { decodePercent, excerpt } from "../untrusted-text.ts";
 
 /** What the paths of methods of JSON-RPC begin with; see `openapi/openrpc.ts`. */
 const RPC = "/v1/rpc/";

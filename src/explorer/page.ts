@@ -36,7 +36,7 @@ const contentSecurityPolicy = (origins: readonly string[], digests: readonly str
     "frame-ancestors 'none'",
   ].join("; ");
 
-export interface PageOptions {
+interface PageOptions {
   /** The origins of the description's servers, to which the page may send requests. */
   readonly origins: readonly string[];
   readonly notice: string | undefined;

@@ -36,7 +36,7 @@ export interface Field {
   readonly spans: boolean;
 }
 
-export interface FormBody {
+interface FormBody {
   readonly type: string;
   readonly isRequired: boolean;
   /** Examples, the longest first: the first that is short enough is shown. */
@@ -166,7 +166,7 @@ function tokenOf(root: Json, operation: Json): string | undefined {
 }
 
 /** A parameter, as it stands and with its reference followed. */
-export interface LocatedParameter {
+interface LocatedParameter {
   readonly value: unknown;
   readonly parameter: Json;
 }

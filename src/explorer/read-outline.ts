@@ -82,10 +82,7 @@ const HERE = "http://here.invalid";
 
 const ID_LENGTH_MAX = 400;
 
-/**
- * How many parameters, answers and facts of these are read. More than any page has room for, and fewer than
- * there are where many operations refer to the same large part.
- */
+/** How many parameters, responses and their facts are read: more than any page has room for. */
 const ITEMS_MAX = 250_000;
 
 export function readOutline(document: unknown): Outline {
@@ -269,10 +266,7 @@ function descriptionOf(root: Json, value: unknown, resolved: Json): string {
   return own || text(resolved.description);
 }
 
-/**
- * The first server of the first holder that has one, with defaults for its variables. A URL that is not
- * of HTTP is ignored.
- */
+/** The first server of the first holder that has one, with defaults for its variables; empty if it is not of HTTP. */
 function serverOf(holders: Json[]): string {
   const [server] = serversFor(holders);
   const variables = objectOf(objectOf(server).variables);

@@ -35,7 +35,7 @@ export type BodyData = readonly [type: string, example?: string | 0, isRequired?
 /** The bits: required; several values by the name again for each, or by commas; may hold slashes; the example is filled in. */
 export const REQUIRED = 1, AGAIN = 2, COMMA = 4, SPANS = 8, FILLED = 16;
 
-export interface FormDetail {
+interface FormDetail {
   /** The length of the example of a body, in characters. */
   readonly body: number;
   /** How many parameters there are that may be left out. */

@@ -18,7 +18,7 @@ export interface OperationMatch {
 }
 
 /** Finds the operations that a path fits, by method. */
-export type FindOperations = (path: string) => ReadonlyMap<string, OperationMatch>;
+type FindOperations = (path: string) => ReadonlyMap<string, OperationMatch>;
 
 const NONE: ReadonlyMap<string, OperationMatch> = new Map();
 

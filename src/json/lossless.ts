@@ -141,7 +141,7 @@ const hasToJson = (value: unknown): value is { toJSON(): unknown } =>
   typeof (value as { toJSON?: unknown } | null)?.toJSON === "function";
 
 /** Takes what is wrong with a value, as the rest of a sentence, and the keys that lead to the value. */
-export type ComplainAt = (message: string, path: readonly (string | number)[]) => void;
+type ComplainAt = (message: string, path: readonly (string | number)[]) => void;
 
 /**
  * Copies a value as JSON has it. `toJSON` is called, as `JSON.stringify` does; members that are `undefined`

@@ -21,7 +21,7 @@ export interface Part {
 }
 
 /** Which parts are told; the others are checked alone. */
-export interface PartsWanted {
+interface PartsWanted {
   /** How many levels of objects and lists. */
   readonly levels: number;
   /** How many items of a list; all by default. */

@@ -97,12 +97,7 @@ export class JsonScanner {
     return raw.includes("\\") ? JSON.parse(raw) : raw.slice(1, -1);
   }
 
-  /**
-   * Reads the next token.
-   *
-   * @returns `false` at the end of the text
-   * @throws {JsonSyntaxError} at the first error
-   */
+  /** Reads the next token; `false` at the end of the text. Throws a {@linkcode JsonSyntaxError} at the first error. */
   next(): boolean {
     const text = this.#text;
     // By codes and not by patterns: a megabyte of short numbers is half a million tokens.

@@ -79,11 +79,7 @@ export function onceFor<Of extends object, T>(make: (of: Of) => T): (of: Of) => 
   };
 }
 
-/**
- * Estimates how large a value is when it is written out, in values or 32 characters of text.
- *
- * @param known the sizes that are known already, as values may be shared
- */
+/** Estimates how large a value is written out, in values or 32 characters of text; `known` has sizes of shared ones. */
 export function estimateSize(value: unknown, known: Map<unknown, number> = new Map()): number {
   if (typeof value === "string") return 1 + value.length / 32;
   if (typeof value !== "object" || value === null) return 1;
@@ -97,12 +93,7 @@ export function estimateSize(value: unknown, known: Map<unknown, number> = new M
   return sum;
 }
 
-/**
- * Creates a function that makes names free: with a number behind them where somebody has them already.
- *
- * @param taken the names that are not free; each new one is added
- * @param separator stands before the number
- */
+/** Creates a function that makes names free: with a number behind them where they are taken. Adds to `taken`. */
 export function createFreeName(
   taken: Set<unknown>,
   separator: string = "",
@@ -151,12 +142,7 @@ export function resolvePointer(value: unknown, pointer: string): unknown {
   return path && valueAt(value, path);
 }
 
-/**
- * Parses a pointer in a URI fragment (RFC 6901, section 6).
- *
- * @param fragment a percent-encoded pointer without the `#`
- * @returns `undefined` if it is malformed
- */
+/** Parses a percent-encoded pointer of a URI fragment, without `#`; `undefined` if malformed (RFC 6901, section 6). */
 export function parseFragment(fragment: string): Path | undefined {
   // Decoding each token by itself accepts `%2F` for a slash in a key, which some tools write.
   const tokens = fragment.split("/").map((token) => decodePercent(token).replaceAll("/", "~1"));

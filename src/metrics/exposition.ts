@@ -75,7 +75,7 @@ const TABLE = {
   },
 } as const;
 
-export type MetricName = keyof typeof TABLE;
+type MetricName = keyof typeof TABLE;
 
 export const METRICS: Readonly<Record<MetricName, Metric>> = TABLE;
 

@@ -14,7 +14,7 @@ export const OTHER = "other";
 /** How many series a counter has; what is beyond is counted together. */
 const SERIES_MAX = 500;
 
-export interface Series {
+interface Series {
   readonly labels: readonly [first: string, second: string | number];
   readonly value: number;
 }

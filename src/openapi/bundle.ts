@@ -47,10 +47,7 @@ const EMPTY: Readonly<Record<Shape, Json>> = {
 
 type ByShape<T> = Map<unknown, Map<Shape, T>>;
 
-/**
- * Makes one document. What is wrong is added to the diagnostics of the files; what was read stays as it is,
- * and the document is the root itself where nothing is to be changed.
- */
+/** Makes one document: the root itself where nothing is to be changed. Adds diagnostics to those of the files. */
 export function bundle(files: Files): Json {
   const root = files.root.value as Json;
   const plan = planComponents(files);
@@ -178,7 +175,7 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     if (!inner) return list;
     const wrong = files.diagnosticsOf(list, shape);
     const items = list.map((item, i) =>
-      wrong.get(String(i))?.isOmitted ? undefined : copy(item, inner, false, depth + 1)
+      wrong?.get(String(i))?.isOmitted ? undefined : copy(item, inner, false, depth + 1)
     );
     const isSame = items.every((item, i) => item === list[i]);
     return isSame ? list : items.filter((item, i) => item !== undefined || list[i] === undefined);
@@ -189,7 +186,7 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     const copied: Json = {};
     let isSame = true;
     for (const key of Object.keys(value)) {
-      const member = copyMember(value, shape, key, depth, wrong.get(key));
+      const member = copyMember(value, shape, key, depth, wrong?.get(key));
       isSame &&= member === value[key];
       if (member !== undefined) setMember(copied, key, member);
     }
@@ -247,7 +244,7 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     const siblings: Json = {};
     const wrong = files.diagnosticsOf(value, shape);
     for (const key of siblingsOf(structure, shape, value)) {
-      const member = copyMember(value, shape, key, depth, wrong.get(key));
+      const member = copyMember(value, shape, key, depth, wrong?.get(key));
       if (member !== undefined) setMember(siblings, key, member);
     }
     const { end, isBroken } = link;
@@ -331,11 +328,7 @@ interface Nameable {
   readonly value: unknown;
 }
 
-/**
- * Names what is put into one section of the components.
- *
- * @param taken the names that are not free; the new ones are added
- */
+/** Names what is put into one section of the components; `taken` are the names that are not free, and grows. */
 function nameComponents<T extends Nameable>(
   targets: readonly T[],
   taken: Set<unknown>,

@@ -47,7 +47,7 @@ export interface NodeParameter {
   readonly multiSegment?: MultiSegment | undefined;
 }
 
-export interface NodeBody {
+interface NodeBody {
   readonly isRequired: boolean;
   /** By media type, in lower case and without parameters. */
   readonly rules: Readonly<Record<string, ValueRule>>;
@@ -134,9 +134,7 @@ export function listServersElsewhere(document: Json): string[] {
   return [...urls];
 }
 
-/**
- * The name of an operation of a description in settings and the log; `undefined` where it is not called at the node.
- */
+/** The name of an operation in settings and the log; `undefined` where it is not called at the node. */
 export function nameOfNodeOperation(
   document: Json,
   path: string,

@@ -92,7 +92,7 @@ export interface Diagnostic {
 export type Severity = "fatal" | Diagnostic["level"];
 
 /** A place in a file: a path of keys, or an offset in UTF-16 code units. */
-export type DiagnosticPlace = Path | number;
+type DiagnosticPlace = Path | number;
 
 /** A diagnostic whose line and column are not known yet. */
 export interface DiagnosticAt<P extends DiagnosticPlace = DiagnosticPlace> {
@@ -102,10 +102,7 @@ export interface DiagnosticAt<P extends DiagnosticPlace = DiagnosticPlace> {
   readonly more: number;
 }
 
-/**
- * The diagnostics of a file. What is wrong in many places is kept once, with its first place: there may be as many of
- * these as there are values.
- */
+/** The diagnostics of a file. What is wrong in many places is kept once, with its first place. */
 export interface Diagnostics {
   /** Adds one; `placeOf` is called where it is the first with this message. */
   add(severity: Severity, message: string, placeOf: () => DiagnosticPlace): void;

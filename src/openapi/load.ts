@@ -41,10 +41,7 @@ export interface LoadJob {
   readonly isForwarding?: boolean | undefined;
 }
 
-/**
- * The places at which a reader has what the kind of the node offers, and what the node says that it has of it:
- * `description/unnamed-description.ts` makes that reader.
- */
+/** The places at which the reader of `description/unnamed-description.ts` has what a kind offers, and its node. */
 export const KIND_FILES = { interface: "kind:interface", offer: "kind:offer" } as const;
 
 export interface Loaded {

@@ -92,13 +92,7 @@ const PREFIX = "Nodeface";
 /** Their responses come from here, whatever the servers of the node are. */
 const SERVERS = [{ url: THIS_SERVICE, description: "The service that shows this description" }];
 
-/**
- * Returns a description with this service's operations.
- *
- * What the description says of one of the same paths stays.
- *
- * @param own this service's own description, which says nothing that OpenAPI 3.0 has no word for
- */
+/** Adds this service's operations to a description; what it says of one of the same paths stays. */
 export function withServiceOperations(
   own: Json,
   node: Json,
@@ -179,7 +173,7 @@ function usedComponents(own: Json, values: Json): Record<string, Json> {
   return used;
 }
 
-export interface MergedComponents {
+interface MergedComponents {
   readonly components: Json;
   /** Returns a copy of something that refers to the added ones, with their new names. */
   readonly rename: <T>(value: T) => T;

@@ -105,7 +105,7 @@ const ANY_PARAMS = {
   },
 };
 
-export interface OpenApiOfMethods {
+interface OpenApiOfMethods {
   readonly paths: Json;
   readonly components: Json;
   readonly tags: readonly { readonly name: string }[];

@@ -19,12 +19,7 @@ import { METHODS } from "./tables.ts";
 
 const ROW_MAX = 16;
 
-/**
- * Gives an object, or the one that its `$ref` leads to.
- *
- * @param document whose references lead into itself
- * @returns an empty object where there is none, or too many references stand in a row
- */
+/** Follows references within a document; an empty object where they lead nowhere, or too many stand in a row. */
 export function followReference(document: Json, value: unknown): Json {
   let found = objectOf(value);
   for (let i = 0; typeof found.$ref === "string"; i++) {

@@ -53,7 +53,7 @@ export interface Link {
 }
 
 /** The value that takes the place of an example, which names a file. */
-export interface ExampleFile {
+interface ExampleFile {
   readonly value: unknown;
   /** Says that the example stays as it is; the reason is the end of a sentence about it. */
   readonly refuse: (reason: string) => void;
@@ -66,12 +66,10 @@ export interface Files extends Pick<Loader, "members"> {
   readonly links: readonly Link[];
   /** The files that examples name, by the example. */
   readonly examples: ReadonlyMap<unknown, ExampleFile>;
-  diagnosticsOf(value: unknown, shape: Shape): MemberDiagnostics;
+  diagnosticsOf(value: unknown, shape: Shape): MemberDiagnostics | undefined;
   /** Gives the link of a reference by its value, or by the object and the key that it is a member of. */
   linkOf(holder: unknown, shape: Shape, key?: string): Link | undefined;
 }
-
-const NONE: MemberDiagnostics = new Map();
 
 /**
  * Reads a description and what it refers to. What cannot be read is a diagnostic of the file that refers
@@ -90,7 +88,7 @@ export async function resolve(entry: URL, read: Reader): Promise<Files> {
   const files: Files = {
     ...{ root, structure, members, links, examples },
     linkOf: (holder, shape, key = "") => held.get(holder)?.get(shape + key),
-    diagnosticsOf: (value, shape) => wrong.get(value)?.get(shape) ?? NONE,
+    diagnosticsOf: (value, shape) => wrong.get(value)?.get(shape),
   };
   const queue: Target[] = [{ value: root.value, path: [], member: root, shape: "document" }];
   const seen: Seen = new Map();

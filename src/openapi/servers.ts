@@ -234,11 +234,7 @@ export function serversOf(document: Json): Servers[] {
   return all;
 }
 
-/**
- * Returns a description with other servers; it is left as it is, and so is what holds none.
- *
- * @param change gives the servers in place of some; `undefined` takes the list away
- */
+/** Returns a description with other servers, `undefined` for none; the same parts where nothing changes. */
 function mapServers(
   document: Json,
   change: (servers: readonly Json[], path: Path) => readonly Json[] | undefined,

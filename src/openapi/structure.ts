@@ -16,10 +16,7 @@ import {
   SWAGGER,
 } from "./tables.ts";
 
-/**
- * The shape of a value: a kind such as `schema`, a list of them (`schema[]`), or a map by names of the author's
- * choice (`{schema}`).
- */
+/** A kind such as `schema`, a list of them (`schema[]`), or a map by names of the author's choice (`{schema}`). */
 export type Shape = string;
 
 export interface Rule {

@@ -72,11 +72,7 @@ const FLOWS: Readonly<Record<string, string>> = {
 
 const FORMS = ["multipart/form-data", "application/x-www-form-urlencoded"];
 
-/**
- * Makes OpenAPI 3.0 of a document.
- *
- * @throws {RangeError} if what is made of it would be many times as large
- */
+/** Makes OpenAPI 3.0 of a document; throws a `RangeError` where that would be many times as large. */
 export function upgradeSwagger(document: Json): Json {
   const context = createContext(document);
   const { parameters, responses, definitions, securityDefinitions } = document;

@@ -55,11 +55,7 @@ interface Parsed {
   readonly offsetsOf: (paths: readonly Path[]) => number[];
 }
 
-/**
- * Parses a text.
- *
- * @param diagnostics what is wrong is added; where one of it is fatal, the value is `undefined`
- */
+/** Parses a text; where a diagnostic is fatal, the value is `undefined`. */
 export function parseYaml(text: string, diagnostics: Diagnostics): Parsed {
   try {
     countLines(text);

@@ -77,7 +77,7 @@ export function partsOf(schema: Schema): Parts {
 }
 
 /** The rules of a text beyond its form. */
-export interface TextRule<T = string> {
+interface TextRule<T = string> {
   /** Says more of a wrong text than what would be right. */
   readonly explain?: (text: string) => string | undefined;
   /** Tells of a text that matches whether it is right. @default every one is */
