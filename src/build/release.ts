@@ -75,7 +75,7 @@ export async function writeChecksums(folder: string): Promise<void> {
 
 interface ReleaseNotes {
   readonly text: string;
-  /** Whether the heading of the section has no date yet. */
+  /** True if the heading of the section has no date yet. */
   readonly isUndated: boolean;
 }
 

@@ -62,7 +62,6 @@ function saysSync({ fields, health }: Kind): boolean {
     (health.rules ?? []).some(({ code }) => code === "syncing");
 }
 
-/** What each operation may do. */
 function accessesOf({ openrpc, openapi }: KindInterface): unknown[] {
   const paths = Object.values(openapi?.paths ?? {}).flatMap(operationsOf);
   const operations = [...openrpc?.methods ?? [], ...paths.map(({ operation }) => operation)];

@@ -42,7 +42,7 @@ export interface ParsedArgs {
   readonly topic: string | undefined;
   /** The settings, as far as they are right. */
   readonly values: CliValues;
-  /** Whether the command only prints: settings have no use then, and none is read. */
+  /** True if the command only prints: settings have no use then, and none is read. */
   readonly isPrinting: boolean;
   readonly asJson: boolean;
   /** The name that each setting was given by, right or wrong. */
@@ -178,7 +178,6 @@ function setGiven({ given, renamed }: Arguments, name: Name, text: string, calle
   if (called === before?.variable) renamed.push(explainRenamed(called, variables[0]!));
 }
 
-/** Says that a name is that of the version before. */
 export function explainRenamed(before: string, now: string): string {
   return `${before} is called ${now} now; the old name is read in 0.3 alone`;
 }
@@ -310,7 +309,6 @@ Flags win over variables, variables over the configuration file.
 `;
 }
 
-/** A flag with its argument; a switch has none. */
 function nameOf({ flag, argument }: About): string {
   return argument === undefined ? `--${flag}` : `--${flag} ${argument}`;
 }

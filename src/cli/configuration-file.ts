@@ -164,7 +164,6 @@ function sameKinds({ kinds = [] }: FileConfig): Diagnostic[] {
   });
 }
 
-/** The kinds that the node may be. */
 function kindsOf(node: NodeSettings, kinds: Readonly<Record<string, Kind>>): Kind[] {
   if (!hasKind(node)) return [];
   const kind = kinds[node.kind ?? ""];

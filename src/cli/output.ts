@@ -148,7 +148,7 @@ export function formatTable(rows: readonly (readonly string[])[]): string {
 }
 
 interface Terminal {
-  /** Whether a line may be changed after it was written. */
+  /** True if a line may be changed after it was written. */
   readonly isTerminal: boolean;
   readonly hasColors: boolean;
 }
@@ -170,7 +170,6 @@ const STYLES = [
   [/^All is well$/gm, "green"],
 ] as const;
 
-/** Colours a report. */
 export function color(report: string): string {
   return STYLES.reduce(
     (text, [pattern, style]) =>
@@ -184,12 +183,11 @@ export interface Progress {
   during<T>(what: string, work: Promise<T>): Promise<T>;
 }
 
-/** A progress that says nothing. */
 export const SILENT: Progress = { during: (_, work) => work };
 
 interface ProgressOptions {
   readonly write: (text: string) => unknown;
-  /** Whether one line counts the seconds and goes away; elsewhere it is one plain line. */
+  /** True if one line counts the seconds and goes away; elsewhere it is one plain line. */
   readonly isTerminal: boolean;
   /** The time before anything is said, and between two lines, in milliseconds. @default 1000 */
   readonly after?: number;
@@ -200,7 +198,6 @@ const CLEAR = "\r\x1b[K";
 
 const WIDTH = 70;
 
-/** Makes what says what takes long. */
 export function createProgress({ write, isTerminal, after = 1000 }: ProgressOptions): Progress {
   return {
     async during(what, work) {

@@ -14,7 +14,6 @@ import { failureOfStatus, SourceError } from "../node/failures.ts";
 import { type NodeAccess, requestText } from "../node/request.ts";
 import { type FetchUrl, ReadError } from "../openapi/files.ts";
 
-/** What a node can be asked. */
 type Question = MethodCall | Listing;
 
 /**

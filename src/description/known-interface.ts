@@ -23,10 +23,10 @@ interface SoftwareInfo {
 export interface KnownNode {
   readonly kind: string;
   readonly title: string;
-  /** Whether somebody has written down what nodes of the kind offer. */
+  /** True if somebody has written down what nodes of the kind offer. */
   readonly hasInterface: boolean;
   readonly loadInterface: () => Promise<Uint8Array<ArrayBuffer>>;
-  /** Whether some of that is there in one software alone. */
+  /** True if some of that is there in one software alone. */
   readonly isBySoftware: Resource<boolean>;
   readonly description: Kind["description"];
   readonly listing: Listing | undefined;
@@ -94,8 +94,8 @@ function interfaceOf({ openrpc, openapi }: Kind): Uint8Array<ArrayBuffer> {
 /**
  * Asks a node what it has.
  *
- * @throws {SourceError} if there is no answer, or it is an error
- * @throws {JsonSyntaxError} if a tree is asked for and the answer is not JSON
+ * @throws {SourceError} if there is no response, or it is an error
+ * @throws {JsonSyntaxError} if a tree is asked for and the response is not JSON
  */
 export async function askOffer(node: KnownNode): Promise<Offer> {
   const { listing, ask } = node;

@@ -182,7 +182,7 @@ function nameOf(place: DescriptionPlace): string {
   return text?.split("/").at(-1) || "the description";
 }
 
-/** Whether one of the files is another one than it was. */
+/** Tells whether one of the files is another one than it was. */
 async function hasChanged(stamps: Prepared["stamps"], read: Reader): Promise<boolean> {
   for (const [url, stamp] of stamps) {
     try {

@@ -33,7 +33,7 @@ const STATES = {
   degraded: ["Needs attention", "something is wrong"],
   stale: ["Not answering", "", "last known values"],
   unreachable: ["Unreachable", "the node does not answer"],
-  /** Where the service does not answer the page. */
+  /** The state where the service does not respond to the page. */
   silent: ["No connection", "", "last known values"],
 } as const;
 

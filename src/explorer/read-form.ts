@@ -10,7 +10,6 @@ import { multiSegmentOf } from "../kinds/interface.ts";
 import { isPlace, type Place, withoutParameters } from "../openapi/callable-operations.ts";
 import { followReference } from "../openapi/operations.ts";
 
-/** What is filled in to try an operation. */
 export interface Form {
   readonly fields: readonly Field[];
   readonly body: FormBody | undefined;
@@ -26,13 +25,13 @@ export interface Field {
   readonly isRequired: boolean;
   /** The example or the default as text, or an empty text. */
   readonly example: string;
-  /** Whether that is filled in, and not only shown while the field is empty. */
+  /** True if that is filled in, and not only shown while the field is empty. */
   readonly isFilled: boolean;
   /** What there is to choose from; empty where anything may be written. */
   readonly values: readonly string[];
   /** How several values are given: by the name again for each, or by commas; `undefined` for one value. */
   readonly list: "again" | "comma" | undefined;
-  /** Whether its value may hold slashes that separate segments of the path. */
+  /** True if its value may hold slashes that separate segments of the path. */
   readonly spans: boolean;
 }
 
@@ -111,7 +110,6 @@ function readField(root: Json, parameter: Json, place: Place): Field {
   };
 }
 
-/** The values of a schema that allows some alone. */
 function valuesOf(schema: Json): string[] {
   if (schema.type === "boolean") return ["true", "false"];
   const values = schema.const === undefined ? listOf(schema.enum) : [schema.const];

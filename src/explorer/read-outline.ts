@@ -14,14 +14,13 @@ import { shorten } from "../untrusted-text.ts";
 import { anchorOf, methodNameOf, tagFragment, UNTAGGED, wordsOf } from "./labels.ts";
 import { type Form, parametersOf, readForm, typeOf } from "./read-form.ts";
 
-/** What the page shows of a description. */
 export interface Outline {
   title: string;
   version: string;
   summary: string;
   description: string;
   sections: Section[];
-  /** Whether it has operations of a node that are shown and not forwarded, all of them. */
+  /** True if it has operations of a node that are shown and not forwarded, all of them. */
   isShownOnly: boolean;
 }
 
@@ -32,7 +31,7 @@ export interface Section {
   description: string;
   /** What is marked as common comes first. */
   operations: Operation[];
-  /** Whether its operations are this service's own, beside those of a node. */
+  /** True if its operations are this service's own, beside those of a node. */
   isService: boolean;
 }
 
@@ -51,14 +50,14 @@ export interface Operation {
   summary: string;
   description: string;
   deprecated: boolean;
-  /** Whether it is forwarded to the node, and for whom; `undefined` where it is answered elsewhere. */
+  /** The permission of a forwarded call; `undefined` where another server responds. */
   call: "open" | "token" | "refused" | undefined;
   callSentence: string;
   marks: string[];
   isCommon: boolean;
-  /** Whether it can be posted as well, with its parameters as an object. */
+  /** True if it can be posted as well, with its parameters as an object. */
   isPostedToo: boolean;
-  /** Whether the API sends it, to whoever wants to be told of something; its name stands for a path. */
+  /** True if the API sends it, to whoever wants to be told of something; its name stands for a path. */
   isWebhook: boolean;
   parameters: Item[];
   answers: Item[];
@@ -66,9 +65,9 @@ export interface Operation {
   form: Form | undefined;
 }
 
-/** A parameter, a request body or an answer. */
+/** A parameter, a request body or a response. */
 export interface Item {
-  /** The name of a parameter, or the status of an answer. */
+  /** The name of a parameter, or the status of a response. */
   name: string;
   /** Such as `query`, `string`, `required`. */
   facts: string[];

@@ -72,11 +72,7 @@ function bySpecificity(a: Operation, b: Operation): number {
   return names(a) - names(b) || literals(b) - literals(a);
 }
 
-/**
- * Calls an operation.
- *
- * @param texts what stands in their place, percent-encoded
- */
+/** Calls an operation; `texts` stand for the names of its path, percent-encoded. */
 async function callOperation(
   operation: Operation,
   cors: Cors,

@@ -28,7 +28,7 @@ interface PartsWanted {
   readonly items?: number;
   /** Which members of an object; all by default. */
   readonly member?: (name: string) => boolean;
-  /** Whether an object may have a key twice, of which the last one counts. @default false */
+  /** True if an object may have a key twice, of which the last one counts. @default false */
   readonly takesDuplicates?: boolean;
 }
 

@@ -11,7 +11,7 @@ export type Json = Record<string, unknown>;
 /** The keys and indices from a value to one inside it. */
 export type Path = readonly string[];
 
-/** Whether a value is a JSON object; a list is not. */
+/** Tells whether a value is a JSON object; a list is not. */
 export function isObject(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -57,7 +57,7 @@ export function mapMembers(object: Json, change: (member: unknown, key: string) 
   return isSame ? object : changed;
 }
 
-/** Whether two JSON values are equal; the order of an object's members is ignored. */
+/** Tells whether two JSON values are equal; the order of an object's members is ignored. */
 export function isEqual(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (Array.isArray(a)) {

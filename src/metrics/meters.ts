@@ -83,7 +83,7 @@ export function createHistogram(max: number = LABELS_MAX): Histogram {
 }
 
 export interface Meters {
-  /** Answers by the template of the route and the status. */
+  /** Responses by the template of the route and the status. */
   readonly answers: Counter;
   /** Questions to the node by source and result, and how long they took by source. */
   readonly queries: Counter;

@@ -32,7 +32,7 @@ export interface ValueRule {
   readonly anyOf?: readonly ValueRule[] | undefined;
   readonly properties?: Readonly<Record<string, ValueRule>> | undefined;
   readonly required?: readonly string[] | undefined;
-  /** Whether an object may have no others. */
+  /** True if an object may have no others. */
   readonly isClosed?: boolean | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface NodeParameter {
   readonly in: Place | "body";
   readonly isRequired: boolean;
   readonly rule: ValueRule;
-  /** Whether a list is given by the name again for each item, or else by commas. */
+  /** True if a list is given by the name again for each item, or else by commas. */
   readonly isExploded: boolean;
   /** How it holds slashes, if it may hold any. */
   readonly multiSegment?: MultiSegment | undefined;
@@ -65,7 +65,7 @@ export interface NodeOperation {
   /** The template below the node's URL, with the base path; of JSON-RPC the name of the method. */
   readonly path: string;
   readonly access: "read" | "write" | "secret" | undefined;
-  /** Whether the network describes it: whoever serves that gives operationIds and makes paths as he likes. */
+  /** True if the network describes it: whoever serves that gives operationIds and makes paths as he likes. */
   readonly isForeign: boolean;
   readonly isHeavy: boolean;
   readonly isStreaming: boolean;
@@ -75,7 +75,7 @@ export interface NodeOperation {
   readonly isByPosition: boolean;
   readonly isGettable: boolean;
   readonly body: NodeBody | undefined;
-  /** The headers of its answers that are passed on, in lower case. */
+  /** The headers of its responses that are passed on, in lower case. */
   readonly answerHeaders: readonly string[];
   /** The media types of its responses, in lower case and without parameters. */
   readonly answerTypes: readonly string[];

@@ -80,7 +80,7 @@ export interface Diagnostic {
   readonly column: number;
   /** What is wrong and what would be right, without a period. */
   readonly message: string;
-  /** Whether the document cannot be shown because of it. */
+  /** True if the document cannot be shown because of it. */
   readonly isFatal: boolean;
   /** An error is what users run into, a note is worth knowing. */
   readonly level: "error" | "note";

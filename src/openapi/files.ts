@@ -15,7 +15,7 @@ export interface File {
   /** Where it is: its own URL, after links and redirects. */
   readonly url: URL;
   readonly bytes: Bytes;
-  /** Whether it says of itself that it is JSON, by its name or its media type. */
+  /** True if it says of itself that it is JSON, by its name or its media type. */
   readonly isJson: boolean;
   /** Differs where the content does: of a file its time and size, of a URL its `ETag`. */
   readonly stamp: string;
@@ -35,7 +35,7 @@ export class ReadError extends Error {
   override name = "ReadError";
 }
 
-/** How long a disk has, or a server for the whole of its answer, in milliseconds. */
+/** How long a disk has, or a server for the whole of its response, in milliseconds. */
 const TIMEOUT = 10_000;
 
 const REDIRECTS_MAX = 5;

@@ -37,7 +37,7 @@ export interface LoadJob {
   readonly operations: readonly DescribedOperation[];
   readonly documentOfHost?: DocumentOfHost | undefined;
   readonly where: ServerContext;
-  /** Whether calls of the node are forwarded: then its operations are called through this service alone. */
+  /** True if calls of the node are forwarded: then its operations are called through this service alone. */
   readonly isForwarding?: boolean | undefined;
 }
 
@@ -146,7 +146,6 @@ export function diagnosticsIn({ root, members }: Files): Diagnostic[] {
 const VERSION = /^3(?:\.[012](?:\.|$)|$)/;
 const OPENRPC_VERSION = /^1(?:\.|$)/;
 
-/** Gives the reason why a document is none that is shown. */
 function checkVersion(document: unknown): { place: string[]; message: string } | undefined {
   if (!isObject(document)) {
     return { place: [], message: "is no OpenAPI or OpenRPC description, but a single value" };

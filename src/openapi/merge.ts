@@ -203,7 +203,6 @@ export function mergeComponents(
   return { components, rename };
 }
 
-/** A new reference for each to a component that gets another name. */
 function newNames(added: Json, theirs: Json, wanted: (name: string) => string) {
   const names = new Map<string, string>();
   for (const [section, members] of Object.entries(added)) {

@@ -1,7 +1,7 @@
 /**
  * Makes operations of OpenAPI 3.1 of the methods of an OpenRPC 1.3 document, each called at a path of its own:
  * `POST /v1/rpc/{method}` with an object of named parameters, and `GET` with a query where it only reads and
- * a query can say its parameters. The answer is the bare result.
+ * a query can say its parameters. The response is the bare result.
  *
  * @module
  */

@@ -138,7 +138,6 @@ export async function resolve(entry: URL, read: Reader): Promise<Files> {
   return files;
 }
 
-/** Checks that the root declares the security schemes of a requirement. */
 function checkSchemes(place: Place, start: Target, root: Member, structure: Structure): void {
   const declared = objectOf(valueAt(root.value, structure.sections.securityScheme ?? []));
   // Since OpenAPI 3.2 it may be the URI of one.

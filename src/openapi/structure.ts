@@ -24,7 +24,7 @@ export interface Rule {
   readonly type: string;
   /** `undefined` of data: nothing in it is a reference. */
   readonly shape: Shape | undefined;
-  /** Whether the object is nothing without it, or not complete. */
+  /** `required`: the object is nothing without it; `expected`: it is not complete. */
   readonly needed?: "required" | "expected" | undefined;
   readonly isSwitch?: boolean;
   readonly isList?: boolean;
@@ -41,7 +41,7 @@ export interface Structure {
   readonly shapes: Readonly<Record<string, ReadonlyMap<string, Shape>>>;
   /** Where values of a shape are kept to be referred to, as keys from the root. */
   readonly sections: Readonly<Record<Shape, Path>>;
-  /** Whether members beside a `$ref` mean something, and a schema may be `true` (since OpenAPI 3.1). */
+  /** True if members beside a `$ref` mean something, and a schema may be `true` (since OpenAPI 3.1). */
   readonly hasSiblings: boolean;
 }
 
@@ -117,7 +117,6 @@ export function structureOf(document: unknown): Structure {
   return VERSIONS.find(([pattern]) => pattern.test(version))![1];
 }
 
-/** A value with what it is and where it stands. */
 export interface Place {
   readonly shape: Shape;
   readonly value: unknown;

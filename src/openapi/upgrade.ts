@@ -114,7 +114,6 @@ function createContext(document: Json) {
   const structure = structureOf(document);
   const schemas = new Map<unknown, unknown>();
 
-  /** The parameter that a reference names in the end; anything else is one itself. */
   const resolve = (value: unknown) => followReference(document, value);
   const most = mostOf(document);
   let made = 0;

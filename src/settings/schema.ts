@@ -76,7 +76,6 @@ export function partsOf(schema: Schema): Parts {
   return { ...parts, ...options && { options } };
 }
 
-/** The rules of a text beyond its form. */
 interface TextRule<T = string> {
   /** Says more of a wrong text than what would be right. */
   readonly explain?: (text: string) => string | undefined;
@@ -151,7 +150,6 @@ export function list<T>(of: Schema<T>, expected: string): Schema<T[]> {
   return v.array(of, expected);
 }
 
-/** Makes the schema of a list of one value at least. */
 export function filledList<T>(of: Schema<T>, expected: string): Schema<T[]> {
   return v.pipe(v.array(of, expected), v.minLength(1, `${expected}; it must not be empty`));
 }
@@ -227,7 +225,6 @@ export function byKey<T>(
   });
 }
 
-/** Makes the schema of a value of one of some types. */
 export function either<S extends readonly Schema[]>(
   expected: string,
   ...schemas: S
@@ -318,7 +315,7 @@ export interface Diagnostic {
   readonly path: Path;
   /** What is wrong and what would be right, after the value's name. */
   readonly message: string;
-  /** Whether it is about the last key of the path and not its value. */
+  /** True if it is about the last key of the path and not its value. */
   readonly isKey: boolean;
 }
 
