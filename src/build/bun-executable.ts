@@ -15,7 +15,6 @@ import { bundle } from "./bundle-for-runtime.ts";
 import { billOfMaterials } from "./packages.ts";
 import { writeChecksums } from "./release.ts";
 
-/** A platform. */
 export interface Target {
   /** The end of the executable's file name. */
   name: string;
@@ -24,10 +23,8 @@ export interface Target {
   runsOn: string;
 }
 
-/** The file name of an executable. */
 export const fileOf = ({ name }: Target): string => `nodeface-${name}`;
 
-/** All platforms, in the order in which their executables are made. */
 export const TARGETS: readonly Target[] = [
   { name: "linux-x64", bun: "bun-linux-x64", runsOn: "linux-x64" },
   { name: "linux-arm64", bun: "bun-linux-arm64", runsOn: "linux-arm64" },

@@ -15,8 +15,7 @@ const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.u
 /** The yaml to bundle. Its entry for Node is CommonJS and calls `require`, which an ES module does not have. */
 export const YAML: string = `${packageFolder("yaml")}browser/index.js`;
 
-/** The runtime that a bundle is for. */
-export type Runtime = "deno" | "bun" | "worker";
+type Runtime = "deno" | "bun" | "worker";
 
 /**
  * Bundles the command, or the worker.

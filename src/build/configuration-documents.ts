@@ -54,21 +54,20 @@ function closed({ default: _, required = [], ...schema }: JsonSchema, type: stri
 
 /** The text of `docs/configuration.md`. */
 export function configurationReference(): string {
-  const rows = Object.values<CliOption>(CLI_OPTIONS).map(flagRow).join("");
+  const rows = Object.values<CliOption>(CLI_OPTIONS).map(flagRow);
   return fillPage("docs/configuration.md", {
-    flags: `| flag | variables | key of the file | default |\n| --- | --- | --- | --- |\n${rows}`,
+    flags: table(["flag", "variables", "key of the file", "default"], rows),
     keys: sections(partsOf(configuration()).entries!, "").join("\n"),
   });
 }
 
-function flagRow({ key, flag, variables = [], argument, default: usual }: CliOption): string {
-  const cells = [
+function flagRow({ key, flag, variables = [], argument, default: usual }: CliOption): string[] {
+  return [
     code([...flag ? [`--${flag}`] : [], ...argument ? [argument] : []].join(" ")),
     variables.map(code).join(", "),
     key ? code(key) : "",
     usual ?? "",
   ];
-  return `| ${cells.join(" | ")} |\n`;
 }
 
 function sections(settings: Settings, path: string): string[] {
@@ -78,19 +77,19 @@ function sections(settings: Settings, path: string): string[] {
     return example === undefined ? [] : [`${path ? "  " : ""}${key}: ${example}`];
   });
   const yaml = [...path ? [`${path}:`] : [], ...examples].join("\n");
-  const rows = Object.entries(settings).map(([key, setting]) => row(key, setting)).join("");
-  const part = `## ${title}\n\n${HEAD}${rows}\n\`\`\`yaml\n${yaml}\n\`\`\`\n`;
+  const rows = Object.entries(settings).map(([key, setting]) => row(key, setting));
+  const part = `## ${title}\n\n${table(HEAD, rows)}\n\`\`\`yaml\n${yaml}\n\`\`\`\n`;
   const inner = Object.entries(settings).flatMap(([key, setting]) =>
     within(setting, path ? `${path}.${key}` : key)
   );
   return [part, ...inner];
 }
 
-const HEAD = "| key | value | default | what it says |\n| --- | --- | --- | --- |\n";
+const HEAD = ["key", "value", "default", "what it says"];
 
-function row(key: string, setting: Schema, more = ""): string {
+function row(key: string, setting: Schema, more = ""): string[] {
   const { text, default: usual = "" } = aboutOf(setting);
-  return `| ${[code(key), formOf(setting), escape(usual), escape(text) + more].join(" | ")} |\n`;
+  return [code(key), formOf(setting), escape(usual), escape(text) + more];
 }
 
 function within(schema: Schema, path: string): string[] {
@@ -112,7 +111,7 @@ function details(path: string, forms: readonly Settings[]): string {
     ? `One of ${forms.map((settings) => code(Object.keys(settings)[0]!)).join(", ")}, ` +
       "and of the other keys those that go with it.\n\n"
     : "";
-  return `## ${code(path)}\n\n${choice}${HEAD}${rows.join("")}`;
+  return `## ${code(path)}\n\n${choice}${table(HEAD, rows)}`;
 }
 
 /** What a value may be, in a few words: what its messages say would be right. */
@@ -137,6 +136,16 @@ export function fillPage(path: string, parts: Readonly<Record<string, string>>):
   );
   for (const name of left.keys()) throw new Error(`${path}: "<!-- make ${name} -->" is missing`);
   return made;
+}
+
+/** A table of Markdown; without a heading it has two columns. */
+export function table(
+  heading: readonly string[] | undefined,
+  rows: readonly (readonly (string | number | undefined)[])[],
+): string {
+  const line = (cells: readonly unknown[]) => `| ${cells.join(" | ")} |\n`;
+  const head = heading ? line(heading) + line(heading.map(() => "---")) : "| | |\n| --- | --- |\n";
+  return head + rows.map(line).join("");
 }
 
 /** A text as code in Markdown, in a table as well. */

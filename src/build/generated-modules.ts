@@ -180,12 +180,7 @@ function placeOfDot(yaml: string): number {
   return Buffer.byteLength(before);
 }
 
-/**
- * The documents, each with its style and the links to its scripts. What is put in later stands between braces.
- *
- * @param imports what the script of each imports
- * @param modules those of Scalar, its entry first
- */
+/** The documents, each with its style and the links to its scripts. Values that come later stand in braces. */
 async function pageModule(
   folders: typeof FILES,
   imports: Readonly<Record<string, readonly string[]>>,
@@ -262,10 +257,7 @@ function aliasesIn(text: string): readonly string[] {
   return parse(line).aliases;
 }
 
-/**
- * The kinds, each checked by the schema that an operator's own is checked by, and what they offer to be
- * called, each by itself.
- */
+/** The kinds, each checked by the schema of an operator's own, and a module with what each offers to be called. */
 async function checkedKinds(files: ReadonlyMap<string, string>): Promise<Modules> {
   const { parseKind } = await import("../cli/yaml-file.ts");
   const problems: string[] = [];
@@ -359,10 +351,7 @@ function digest(files: Files): string {
   return sum.digest("hex").slice(0, 8);
 }
 
-/**
- * The commit that is checked out, with as many digits in every clone; `undefined` if this folder is not the root
- * of one.
- */
+/** The checked-out commit, equally long in every clone; `undefined` if this folder is not the root of one. */
 function shortCommit(): string | undefined {
   try {
     const [top, commit] = execFileSync("git", ["rev-parse", "--show-cdup", "--short=10", "HEAD"], {

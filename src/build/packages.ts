@@ -10,11 +10,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { execFileSync } from "node:child_process";
 
-/**
- * Returns the path of a package's folder, with a slash at its end.
- *
- * @throws {Error} if it is not installed
- */
+/** Returns the path of a package's folder, with a slash at its end; throws where it is not installed. */
 export function packageFolder(name: string): string {
   for (let folder = new URL(".", import.meta.resolve(name)); folder.pathname !== "/";) {
     const file = new URL("package.json", folder);
@@ -28,12 +24,11 @@ export function packageFolder(name: string): string {
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-/** Lists packages with the texts of their licences. */
+const read = async (path: string) => JSON.parse(await readFile(join(ROOT, path), "utf8"));
+
 export async function licenses(folders: readonly string[]): Promise<string> {
   const parts = await Promise.all(folders.map(async (folder) => {
-    const { name, version, license } = JSON.parse(
-      await readFile(join(ROOT, folder, "package.json"), "utf8"),
-    );
+    const { name, version, license } = await read(join(folder, "package.json"));
     const files = (await readdir(join(ROOT, folder))).filter((file) => /^licen[cs]e/i.test(file));
     const texts = await Promise.all(
       files.map((file) => readFile(join(ROOT, folder, file), "utf8")),
@@ -43,16 +38,12 @@ export async function licenses(folders: readonly string[]): Promise<string> {
   return parts.join(`\n${"-".repeat(72)}\n\n`);
 }
 
-const read = async (path: string) =>
-  JSON.parse(await readFile(new URL(`../../${path}`, import.meta.url), "utf8"));
-
 interface LockEntry {
   version: string;
   integrity?: string;
   license?: string;
 }
 
-/** Makes the bill of materials. */
 export async function billOfMaterials(
   packages: readonly string[],
   runtime: Readonly<Record<string, string>>,

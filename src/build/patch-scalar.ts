@@ -54,11 +54,7 @@ const ENTRY = "standalone.esm.js";
 
 const STATIC_IMPORT = /(?:^|[;}\n])(?:import|export)\b(?:[^;'"()]*?from)?\s*["'](\.[^"']+)["']/g;
 
-/**
- * Reads the entry and its chunks, patched.
- *
- * @throws {Error} if a patch does not apply, or Scalar is of another version than they were made for
- */
+/** Reads the entry and its chunks, patched; throws if a patch does not apply, or for another version of Scalar. */
 export async function readScalar(folder: string): Promise<Map<string, Buffer>> {
   const { version } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
   if (version !== SEEN_WITH) {
@@ -78,11 +74,7 @@ export async function readScalar(folder: string): Promise<Map<string, Buffer>> {
   return files;
 }
 
-/**
- * Lists the entry and all modules that it imports statically.
- *
- * @param files the result of {@linkcode readScalar}
- */
+/** Lists the entry of {@linkcode readScalar} and all modules that it imports statically. */
 export function staticImports(files: ReadonlyMap<string, Buffer>): string[] {
   const found = new Set([ENTRY]);
   for (const path of found) {

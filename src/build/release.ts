@@ -73,19 +73,13 @@ export async function writeChecksums(folder: string): Promise<void> {
   await writeFile(join(folder, CHECKSUMS), lines.join(""));
 }
 
-/** What is said of a version. */
-export interface ReleaseNotes {
+interface ReleaseNotes {
   readonly text: string;
-  /** Whether the heading of the section has no date yet. */
+  /** True if the heading of the section has no date yet. */
   readonly isUndated: boolean;
 }
 
-/**
- * Makes the notes of a version.
- *
- * @param commit what it is built from, if that is known
- * @throws {Error} if there is no section for the version, or nothing in it
- */
+/** Makes the notes of a version; throws if there is no section for it, or nothing in it. */
 export function releaseNotes(
   changelog: string,
   version: string,

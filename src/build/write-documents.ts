@@ -7,16 +7,11 @@
  */
 import { readFileSync } from "node:fs";
 import { KINDS } from "../generated/kinds.js";
-import {
-  type Access,
-  type KindInterface,
-  type Mark,
-  MARKS,
-  type OperationMarks,
-} from "../kinds/interface.ts";
-import type { AuthFile, Kind, NetworkRules, Source, Test } from "../kinds/kind.ts";
+import { type Access, type KindInterface, MARKS, type OperationMarks } from "../kinds/interface.ts";
+import type { AuthFile, Kind, NetworkRules, Test } from "../kinds/kind.ts";
 import { operationsOf } from "../openapi/operations.ts";
 import { loadInterface } from "../description/known-interface.ts";
+import { questionOf } from "../settings/info.ts";
 import { kindSchema } from "../settings/kind.ts";
 import {
   code,
@@ -24,8 +19,9 @@ import {
   configurationSchema,
   fillPage,
   jsonSchemaOf,
+  table,
 } from "./configuration-documents.ts";
-import { stringify } from "yaml";
+import { inFlow } from "../cli/yaml-file.ts";
 import { KNOWN_KEYS } from "../info/fields.ts";
 import { writeFile } from "node:fs/promises";
 import process from "node:process";
@@ -46,32 +42,26 @@ export async function kindsReference(): Promise<string> {
   );
   const example = readFileSync(new URL("../../examples/kinds/aria2.yaml", import.meta.url), "utf8");
   const silent = all.filter(([, kind]) => !saysSync(kind)).map(([name]) => code(name));
-  const rows = all.map(([name, { title, url }]) =>
-    `| [${name}](#${name}) | ${title} | ${url} | ${accesses.get(name)!.length} |\n`
-  );
-  const marks = Object.entries(MARKS).map(([name, mark]) => markRow(name, mark));
+  const rows = all.map((
+    [name, { title, url }],
+  ) => [`[${name}](#${name})`, title, url, accesses.get(name)!.length]);
+  const marks = Object.entries(MARKS).map((
+    [name, { on, value, text }],
+  ) => [code(name), on, value, text]);
   return fillPage("docs/kinds.md", {
-    table: `| kind | what it is | usual URL | operations |\n| --- | --- | --- | --- |\n${
-      rows.join("")
-    }`,
+    table: table(["kind", "what it is", "usual URL", "operations"], rows),
     silent: listOf(silent),
-    marks: `| mark | of | value | what it says |\n| --- | --- | --- | --- |\n${marks.join("")}`,
+    marks: table(["mark", "of", "value", "what it says"], marks),
     kinds: all.map(([name, kind]) => partOf(name, kind, accesses.get(name)!)).join("\n"),
     example: `\`\`\`yaml\n${example.trim()}\n\`\`\``,
   });
 }
 
-function markRow(name: string, { on, value, text }: Mark): string {
-  return `| ${code(name)} | ${on} | ${value} | ${text} |\n`;
-}
-
-/** Whether a kind says if its node is in sync. */
 function saysSync({ fields, health }: Kind): boolean {
   return "synced" in fields || health.complete !== undefined || health.target !== undefined ||
     (health.rules ?? []).some(({ code }) => code === "syncing");
 }
 
-/** What each operation may do. */
 function accessesOf({ openrpc, openapi }: KindInterface): unknown[] {
   const paths = Object.values(openapi?.paths ?? {}).flatMap(operationsOf);
   const operations = [...openrpc?.methods ?? [], ...paths.map(({ operation }) => operation)];
@@ -113,9 +103,8 @@ function partOf(name: string, kind: Kind, accesses: readonly unknown[]): string 
     ["reads", auth?.reads === "none" ? "called without `node.auth`" : ""],
     ["written from", listOf(kind.written_from ?? [])],
   ].filter(([, value]) => value !== "");
-  const rows = lines.map(([key, value]) => `| ${key} | ${value} |\n`).join("");
   const networks = Object.entries(health.networks ?? {});
-  return `## ${name}\n\n${title}\n\n| | |\n| --- | --- |\n${rows}${rulesOf(kind)}${
+  return `## ${name}\n\n${title}\n\n${table(undefined, lines)}${rulesOf(kind)}${
     networksOf(networks)
   }`;
 }
@@ -124,23 +113,16 @@ function evidence({ sources }: Kind, place: string, test: string): string {
   const name = place.slice(0, place.indexOf("#"));
   const pointer = place.slice(name.length + 1);
   const where = pointer ? `${code(pointer)} of ` : "";
-  return `${where}${code(question(sources[name]!))} matches ${code(test)}`;
-}
-
-function question(source: Source): string {
-  if ("jsonrpc" in source) return source.jsonrpc;
-  if ("get" in source) return `GET ${source.get}`;
-  if ("post" in source) return `POST ${source.post}`;
-  return "file" in source ? source.file : source.command.join(" ");
+  return `${where}${code(questionOf(sources[name]!))} matches ${code(test)}`;
 }
 
 function rulesOf({ health: { rules = [] } }: Kind): string {
   if (rules.length === 0) return "";
   const rows = rules.map(({ when, code: status, reason }) => {
     const tests = Object.entries(when).map(([place, test]) => `${code(place)} ${testOf(test)}`);
-    return `| ${code(status)} | ${reason.replaceAll("|", "\\|")} | ${listOf(tests)} |\n`;
+    return [code(status), reason.replaceAll("|", "\\|"), listOf(tests)];
   });
-  return `\n| status_code | status_reason | where |\n| --- | --- | --- |\n${rows.join("")}`;
+  return `\n${table(["status_code", "status_reason", "where"], rows)}`;
 }
 
 function testOf(test: Test): string {
@@ -151,10 +133,10 @@ function testOf(test: Test): string {
 
 function networksOf(networks: readonly [string, NetworkRules][]): string {
   if (networks.length === 0) return "";
-  const rows = networks.map(([name, { quiet = "", peers = "" }]) =>
-    `| ${name === "*" ? "any" : code(name)} | ${quiet} | ${peers} |\n`
-  );
-  return `\n| network | stalled after | fewest peers |\n| --- | --- | --- |\n${rows.join("")}`;
+  const rows = networks.map((
+    [name, { quiet = "", peers = "" }],
+  ) => [name === "*" ? "any" : code(name), quiet, peers]);
+  return `\n${table(["network", "stalled after", "fewest peers"], rows)}`;
 }
 
 function listOf(texts: readonly string[]): string {
@@ -198,9 +180,7 @@ ${title}
 nodeface ${url} --forward reads${port}
 \`\`\`
 
-| | |
-| --- | --- |
-${rows.map(([key, value]) => `| ${key} | ${value} |\n`).join("")}${configurationOf(kind)}`;
+${table(undefined, rows)}${configurationOf(kind)}`;
 }
 
 const isOnOwnPort = (url: string) => new URL(url).port === OWN_PORT;
@@ -248,14 +228,13 @@ const pathIn = (file: AuthFile): string =>
 
 function configurationOf({ url, auth }: Kind): string {
   if (!auth?.example) return "";
-  const flow = { collectionStyle: "flow", lineWidth: 0 } as const;
   const listen = isOnOwnPort(url) ? "listen: 127.0.0.1:8081\n" : "";
   return `
 \`\`\`yaml
 # nodeface.yaml
 ${listen}node:
   url: ${url}
-  auth: ${stringify(auth.example, flow).trim()}
+  auth: ${inFlow(auth.example)}
 forward: reads
 \`\`\`
 `;

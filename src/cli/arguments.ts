@@ -22,7 +22,6 @@ import { wrap } from "./output.ts";
 /** Everything that is wrong with the arguments, the environment and the files, found at once. */
 export class ConfigError extends Error {
   override name = "ConfigError";
-  /** One line each. */
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[]) {
@@ -34,18 +33,16 @@ export class ConfigError extends Error {
 /** The commands, and what is printed in place of one. */
 export type Command = "serve" | CommandName | "version" | "help";
 
-/** The variables of the environment. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 type Name = keyof CliValues;
 
-/** The arguments and the environment, parsed. */
 export interface ParsedArgs {
   readonly command: Command;
   readonly topic: string | undefined;
   /** The settings, as far as they are right. */
   readonly values: CliValues;
-  /** Whether the command only prints: settings have no use then, and none is read. */
+  /** True if the command only prints: settings have no use then, and none is read. */
   readonly isPrinting: boolean;
   readonly asJson: boolean;
   /** The name that each setting was given by, right or wrong. */
@@ -92,7 +89,6 @@ interface Arguments {
   renamed: string[];
 }
 
-/** Parses the arguments and the environment. */
 export function parseArguments(args: readonly string[], env: Environment): ParsedArgs {
   const found = readArguments(args);
   const { command, topic, given, problems, asJson, renamed } = found;
@@ -102,7 +98,7 @@ export function parseArguments(args: readonly string[], env: Environment): Parse
   if (isPrinting) return { ...same, called: new Map(), values: {}, problems: [], renamed: [] };
   if (asJson && command !== "check") problems.push("--json goes with check alone");
   for (const [variable, name] of VARIABLES) {
-    const text = given.has(name) ? undefined : valueOf(env, variable);
+    const text = given.has(name) ? undefined : tryRead(() => env[variable]);
     if (text) setGiven(found, name, text, variable);
   }
   if (command === "init" && !given.has("url")) {
@@ -182,7 +178,6 @@ function setGiven({ given, renamed }: Arguments, name: Name, text: string, calle
   if (called === before?.variable) renamed.push(explainRenamed(called, variables[0]!));
 }
 
-/** Says that a name is that of the version before. */
 export function explainRenamed(before: string, now: string): string {
   return `${before} is called ${now} now; the old name is read in 0.3 alone`;
 }
@@ -267,7 +262,8 @@ const PREFIX = "NODEFACE_";
 export function explainUnknownVariables(env: Environment, used: readonly string[]): string[] {
   const known = SETTINGS.flatMap(([, { variables = [] }]) => variables)
     .filter((name) => name.startsWith(PREFIX));
-  const unknown = namesOf(env).filter((name) =>
+  const names = tryRead(() => Object.keys(env)) ?? [];
+  const unknown = names.filter((name) =>
     name.startsWith(PREFIX) && !VARIABLES.has(name) && !used.includes(name)
   );
   return unknown.map((name) => {
@@ -278,28 +274,18 @@ export function explainUnknownVariables(env: Environment, used: readonly string[
   });
 }
 
-/** The value of a variable; nothing where the runtime does not let it be read, as Deno may not. */
-function valueOf(env: Environment, name: string): string | undefined {
+/** Reads the environment; `undefined` where the runtime does not let it be read, as Deno may not. */
+function tryRead<T>(read: () => T): T | undefined {
   try {
-    return env[name];
+    return read();
   } catch {
     return undefined;
-  }
-}
-
-/** The names of all variables; none where the runtime does not tell them, as Deno may not. */
-function namesOf(env: Environment): string[] {
-  try {
-    return Object.keys(env);
-  } catch {
-    return [];
   }
 }
 
 /** The column of what is said of a flag, and the longest line. */
 const COLUMN = 18, LONGEST = 96;
 
-/** The text of `nodeface --help`. */
 export function usage(): string {
   const { url, ...flags } = CLI_OPTIONS;
   const commands = Object.entries(COMMANDS);
@@ -323,7 +309,6 @@ Flags win over variables, variables over the configuration file.
 `;
 }
 
-/** A flag with its argument; a switch has none. */
 function nameOf({ flag, argument }: About): string {
   return argument === undefined ? `--${flag}` : `--${flag} ${argument}`;
 }

@@ -19,8 +19,9 @@ import { type Diagnostic, lintNames, lintSettings } from "../gateway/lint-settin
 import { VERSION } from "../generated/build-info.js";
 import { KINDS } from "../generated/kinds.js";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
+import type { KindInterface } from "../kinds/interface.ts";
 import { errorsFirst, formatDiagnostic } from "../openapi/diagnostics.ts";
-import { type Offer, offered, readInterface } from "../openapi/kind.ts";
+import { type Offer, offered } from "../openapi/kind.ts";
 import { KIND_FILES, lineWithServers } from "../openapi/load.ts";
 import { documentOf } from "../openapi/serve.ts";
 import { ownDescription } from "../resources/own-description.ts";
@@ -29,7 +30,7 @@ import type { Config } from "./configuration.ts";
 import { formatTable, type Section } from "./output.ts";
 
 /** The description that is shown, as far as it matters to what can be called. */
-export interface Described extends Partial<Pick<Prepared, "content" | "basePaths">> {
+interface Described extends Partial<Pick<Prepared, "content" | "basePaths">> {
   readonly sections: readonly Section[];
   /** Its place; `undefined` where the kind of the node has it, or where there is none. */
   readonly from?: string | undefined;
@@ -117,8 +118,8 @@ async function watchPreparing({ description: _, servers, node, kinds, forward }:
 
 async function lackingOf({ listing, loadInterface }: KnownNode, offer: Offer | Error) {
   if (offer instanceof Error) return `; what this one lacks is not known: it ${offer.message}`;
-  const parts = readInterface(JSON.parse(new TextDecoder().decode(await loadInterface())));
-  const names = ({ openrpc, openapi }: typeof parts) => [
+  const parts: KindInterface = JSON.parse(new TextDecoder().decode(await loadInterface()));
+  const names = ({ openrpc, openapi }: KindInterface) => [
     ...openrpc?.methods.map(({ name }) => name) ?? [],
     ...Object.keys(openapi?.paths ?? {}),
   ];
@@ -168,7 +169,6 @@ async function describeShown(
 
 const NAMES_MAX = 20;
 
-/** Describes what may be called. */
 export async function describeCalls(
   config: Config,
   described: Described,

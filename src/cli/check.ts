@@ -18,13 +18,13 @@ import type { PlannedSource } from "../info/query-plan.ts";
 import type { Outcome } from "../info/query-sources.ts";
 import { formatJson } from "../json/lossless.ts";
 import { isObject } from "../json/values.ts";
+import { questionOf } from "../settings/info.ts";
 import { excerpt, printableJson, withoutKeys } from "../untrusted-text.ts";
 import { ConfigError } from "./arguments.ts";
 import { describeCalls, describeDescription } from "./check-description.ts";
 import type { Config } from "./configuration.ts";
 import { formatTable, type Progress, type Section, SILENT } from "./output.ts";
 
-/** The findings of `check`. */
 export interface Checked {
   /** For people: parts with a heading each, the info last. */
   readonly report: string;
@@ -120,7 +120,7 @@ function describeSources(inspection: Inspection | undefined): Section[] {
   if (!inspection || inspection.outcomes.size === 0) return [];
   const { plan, outcomes } = inspection;
   const asked = [...outcomes].map(([name, outcome]) => ({
-    ...{ name, outcome, asks: questionOf(plan.sources.get(name)!) },
+    ...{ name, outcome, asks: askedBy(plan.sources.get(name)!) },
     took: Math.round(outcome.took),
   }));
   const rows = asked.map(({ name, asks, took, outcome }) => [
@@ -140,12 +140,8 @@ function describeSources(inspection: Inspection | undefined): Section[] {
   }];
 }
 
-function questionOf({ source }: PlannedSource): string {
-  if ("call" in source) return "the host";
-  if ("jsonrpc" in source) return source.jsonrpc;
-  if ("get" in source) return withoutKeys(`GET ${source.get}`);
-  if ("post" in source) return withoutKeys(`POST ${source.post}`);
-  return withoutKeys("file" in source ? source.file : source.command.join(" "));
+function askedBy({ source }: PlannedSource): string {
+  return "call" in source ? "the host" : withoutKeys(questionOf(source));
 }
 
 function formatOutcome(outcome: Outcome): string {

@@ -21,7 +21,6 @@ import { ConfigError, explainRenamed } from "./arguments.ts";
 import type { Files } from "./files.ts";
 import { locateBeside, parseKind, parseYaml, valueIn, type YamlFile } from "./yaml-file.ts";
 
-/** The settings of the files, and everything that is wrong with them. */
 export interface ReadFiles {
   readonly file: FileConfig;
   readonly kinds: Readonly<Record<string, Kind>>;
@@ -32,9 +31,8 @@ export interface ReadFiles {
 }
 
 /** Settings of flags and variables that stand in the file as well. */
-export type GivenSettings = Pick<NodeSettings, "url" | "kind"> & { readonly forward?: Forward };
+type GivenSettings = Pick<NodeSettings, "url" | "kind"> & { readonly forward?: Forward };
 
-/** Reads the configuration file and the files that it names. */
 export async function readConfigurationFile(
   path: string | undefined,
   kindFile: string | undefined,
@@ -77,12 +75,10 @@ const RENAMED: Readonly<Record<string, string>> = Object.fromEntries(
   ),
 );
 
-/** Parses a configuration. */
 export function parseConfiguration(text: string, name: string): YamlFile {
   return parseYaml(text, name, "a configuration", RENAMED);
 }
 
-/** The file of a logo: its bytes, or what is wrong with it. */
 interface LogoFile {
   readonly bytes?: Uint8Array;
   readonly problem?: string | undefined;
@@ -168,7 +164,6 @@ function sameKinds({ kinds = [] }: FileConfig): Diagnostic[] {
   });
 }
 
-/** The kinds that the node may be. */
 function kindsOf(node: NodeSettings, kinds: Readonly<Record<string, Kind>>): Kind[] {
   if (!hasKind(node)) return [];
   const kind = kinds[node.kind ?? ""];

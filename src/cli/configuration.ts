@@ -63,18 +63,14 @@ export interface Config {
 }
 
 /** Something an operator should know, with how much it matters. */
-export interface Remark {
+interface Remark {
   level: "info" | "warn";
   message: string;
 }
 
 const USUAL_FILE = "nodeface.yaml";
 
-/**
- * Reads the command's arguments, its environment and its files.
- *
- * @throws {ConfigError} with everything that is wrong
- */
+/** Reads the arguments, the environment and the files; throws a {@linkcode ConfigError} with all that is wrong. */
 export async function readConfig(
   args: readonly string[],
   env: Environment,
@@ -134,7 +130,6 @@ export async function readConfig(
   };
 }
 
-/** Reads the configuration file, if there is one, and the files that it and the flags name. */
 async function readFiles(
   path: string | undefined,
   values: CliValues,

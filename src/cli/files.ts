@@ -21,7 +21,6 @@ const TEXT_BYTES_MAX = 1024 * 1024;
 /** The longest time that a file may take, in milliseconds. */
 const TIMEOUT_MS = 2000;
 
-/** The files of the disk. */
 export const files: Files = {
   async read(path) {
     return new TextDecoder().decode(await files.readBytes(path, TEXT_BYTES_MAX));

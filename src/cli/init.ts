@@ -18,7 +18,7 @@ import { type Inspected, inspectNode } from "./check.ts";
 import type { Config } from "./configuration.ts";
 import { type Files, writeNewFile } from "./files.ts";
 import { type Progress, SILENT, wrap } from "./output.ts";
-import { stringify } from "yaml";
+import { inFlow } from "./yaml-file.ts";
 import { configuration } from "../options-schema.ts";
 import { aboutOf, partsOf, type Schema, type Settings } from "../settings/schema.ts";
 
@@ -34,12 +34,7 @@ const WANTS_SECRET: readonly (string | undefined)[] = [
 /** Permissions of a file that says where a secret lies, and of any other. */
 const PRIVATE = 0o600, PUBLIC = 0o644;
 
-/**
- * Asks the node and writes the file.
- *
- * @returns what to tell the operator, with line breaks
- * @throws {Error} where nothing is written, with a message for the operator
- */
+/** Asks the node and writes the file; returns what to tell the operator. Throws where nothing is written. */
 export async function init(
   config: Config,
   files: Pick<Files, "isThere">,
@@ -179,8 +174,7 @@ function report(
 
 const LONGEST = 92;
 
-/** The values that are known, and what there is to say of them. */
-export interface Known {
+interface Known {
   /** What the file is about: lines for its head. */
   readonly head: readonly string[];
   /** The values of settings by their paths, such as `node.url`. */
@@ -191,7 +185,6 @@ export interface Known {
   readonly examples: Readonly<Record<string, unknown>>;
 }
 
-/** Makes the text of the file. */
 export function newConfiguration(known: Known): string {
   const { entries } = partsOf(configuration());
   const head = known.head.map((line) => `# ${line}\n`).join("");
@@ -238,9 +231,4 @@ function lineOf(key: string, place: string, setting: Schema, known: Known): stri
     ? inFlow(known.examples[place])
     : example ?? usual ?? "";
   return `#${key}: ${shown}\n`;
-}
-
-/** A value as YAML on one line. */
-export function inFlow(value: unknown): string {
-  return stringify(value, { collectionStyle: "flow", lineWidth: 0 }).trim();
 }

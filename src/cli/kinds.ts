@@ -12,13 +12,9 @@ import { meantWord } from "../settings/schema.ts";
 import { quote } from "../untrusted-text.ts";
 import { ConfigError } from "./arguments.ts";
 import { formatTable } from "./output.ts";
+import { inFlow } from "./yaml-file.ts";
 
-/**
- * Formats what `nodeface kinds` prints.
- *
- * @param name one of them; all where it is left out
- * @throws {ConfigError} where there is no such kind
- */
+/** Formats one kind, or all; throws a {@linkcode ConfigError} where there is no such kind. */
 export function formatKinds(name?: string): string {
   if (name === undefined) return listKinds();
   const text = printKind(name);
@@ -66,6 +62,6 @@ function secrets({ auth }: Kind): string {
     ? "The secret is found in its usual place on this machine. Elsewhere, such as:"
     : "Where the node wants a secret, such as:";
   return `  # ${what}
-  # auth: ${stringify(example, { collectionStyle: "flow", lineWidth: 0 }).trim()}
+  # auth: ${inFlow(example)}
 `;
 }

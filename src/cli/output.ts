@@ -10,7 +10,7 @@ import { isatty } from "node:tty";
 import { styleText } from "node:util";
 
 /** Writes a text; resolves when the system has taken all of it or nobody reads it. Never rejects. */
-export type WriteText = (text: string) => Promise<void>;
+type WriteText = (text: string) => Promise<void>;
 
 /** Deno's own output: `process.stdout` blocks Deno 2.9 while a pipe is full. */
 declare const Deno:
@@ -48,15 +48,10 @@ function openWriter(name: "stdout" | "stderr"): WriteText {
     });
 }
 
-/**
- * Prints what a command has to say, to standard output.
- *
- * @returns when all of it is written: the process may exit then
- */
+/** Prints to standard output; resolves when all of it is written: the process may exit then. */
 export const print: WriteText = openOutput("stdout");
 
-/** Writes lines without waiting for them. */
-export interface LineWriter {
+interface LineWriter {
   /** Writes a line, which has no line break yet. Neither waits nor throws. */
   write(line: string): void;
   /** Resolves when all lines have been written, or after a second where the reader is stuck. */
@@ -69,10 +64,7 @@ const WAITING_MAX = 1_048_576;
 /** The longest wait of `flush` for a reader that is stuck, in milliseconds. */
 const FLUSH_MAX_MS = 1000;
 
-/**
- * Makes a writer of lines. Lines that come while the reader is stuck wait, up to 1 MiB of them.
- * Later ones are dropped.
- */
+/** Makes a writer of lines: up to 1 MiB of them wait while the reader is stuck, later ones are dropped. */
 export function createLineWriter(
   write: WriteText,
   tellDropped: (count: number) => void = () => {},
@@ -155,9 +147,8 @@ export function formatTable(rows: readonly (readonly string[])[]): string {
   return rows.map((row) => `${line(row)}\n`).join("");
 }
 
-/** The abilities of an output. */
-export interface Terminal {
-  /** Whether a line may be changed after it was written. */
+interface Terminal {
+  /** True if a line may be changed after it was written. */
   readonly isTerminal: boolean;
   readonly hasColors: boolean;
 }
@@ -179,7 +170,6 @@ const STYLES = [
   [/^All is well$/gm, "green"],
 ] as const;
 
-/** Colours a report. */
 export function color(report: string): string {
   return STYLES.reduce(
     (text, [pattern, style]) =>
@@ -188,23 +178,16 @@ export function color(report: string): string {
   );
 }
 
-/** Says what takes long. */
 export interface Progress {
-  /**
-   * Waits for some work.
-   *
-   * @param what it does, as in `asking the node`
-   */
+  /** Waits for some work, of which `what` says what it does, as in `asking the node`. */
   during<T>(what: string, work: Promise<T>): Promise<T>;
 }
 
-/** A progress that says nothing. */
 export const SILENT: Progress = { during: (_, work) => work };
 
-/** The options of a progress. */
-export interface ProgressOptions {
+interface ProgressOptions {
   readonly write: (text: string) => unknown;
-  /** Whether one line counts the seconds and goes away; elsewhere it is one plain line. */
+  /** True if one line counts the seconds and goes away; elsewhere it is one plain line. */
   readonly isTerminal: boolean;
   /** The time before anything is said, and between two lines, in milliseconds. @default 1000 */
   readonly after?: number;
@@ -215,7 +198,6 @@ const CLEAR = "\r\x1b[K";
 
 const WIDTH = 70;
 
-/** Makes what says what takes long. */
 export function createProgress({ write, isTerminal, after = 1000 }: ProgressOptions): Progress {
   return {
     async during(what, work) {

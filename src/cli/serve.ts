@@ -30,11 +30,7 @@ interface RunningService {
   readonly described: Promise<void>;
 }
 
-/**
- * Serves until it is told to stop.
- *
- * @throws {Error} where it cannot listen
- */
+/** Serves until it is told to stop; throws where it cannot listen. */
 export async function runService(config: Config, read: () => Promise<Config>): Promise<void> {
   const { log, flush } = openLog();
   const queue = createQueue();
@@ -204,12 +200,7 @@ function warmUp({ config, nodeface }: RunningService): void {
   if (!isAlone(config.node, config.info)) void nodeface.warmUp();
 }
 
-/**
- * Reads the node's description at once, and a file again when it has changed. Any other is looked at while
- * somebody asks for it, by the service itself.
- *
- * @returns ends that
- */
+/** Reads the node's description at once, and a file again when it has changed; returns what ends that. */
 function watchDescription(
   { config: { description, node }, nodeface }: RunningService,
   queue: Queue,
@@ -288,11 +279,7 @@ function loadAdapter(): Promise<Adapter> {
   return "Bun" in globalThis ? import("../adapters/bun.ts") : import("../adapters/node.ts");
 }
 
-/**
- * Listens with the adapter of the runtime.
- *
- * @throws {Error} with what would help, if it cannot
- */
+/** Listens with the adapter of the runtime; throws with what would help, if it cannot. */
 async function listen(
   app: Pick<App, "fetch">,
   options: ServeOptions,
@@ -315,7 +302,6 @@ function addressOf(url: string): string {
   return `${open}${others} (explorer: ${open}v1/spec)`;
 }
 
-/** The forms that a line may have. */
 type AccessLogForm = "text" | "json";
 
 /** Stands for what is not known. */

@@ -5,8 +5,7 @@
  * @module
  */
 
-/** The actions of a command when a signal comes. */
-export interface SignalHandlers {
+interface SignalHandlers {
   /** SIGINT and SIGTERM. A signal to a whole process group may come twice. */
   stop(signal: "SIGINT" | "SIGTERM"): void;
   /** SIGHUP. One that came before is told at once. */

@@ -15,6 +15,7 @@ import {
   LineCounter,
   type Node,
   parseDocument,
+  stringify,
   visit,
   type YAMLError,
 } from "yaml";
@@ -25,7 +26,6 @@ import { type Diagnostic, formatDiagnostic, type Path, readValue } from "../sett
 import { FILE } from "../settings/texts.ts";
 import { ConfigError } from "./arguments.ts";
 
-/** A file that was parsed. */
 export interface YamlFile {
   /** Its path, which messages call it by and paths in it are relative to. */
   readonly name: string;
@@ -135,9 +135,13 @@ export function locateBeside(path: string, file: string): string {
   return isAbsolute(path) || isAnchored(path) ? path : join(dirname(file), path);
 }
 
-/** The value at a path of what was parsed, if it is there. */
 export function valueIn({ value }: YamlFile, ...path: Path): unknown {
   return path.reduce((at, key) => (at as Record<string, unknown> | null | undefined)?.[key], value);
+}
+
+/** A value as YAML on one line. */
+export function inFlow(value: unknown): string {
+  return stringify(value, { collectionStyle: "flow", lineWidth: 0 }).trim();
 }
 
 /**

@@ -14,8 +14,7 @@ import { failureOfStatus, SourceError } from "../node/failures.ts";
 import { type NodeAccess, requestText } from "../node/request.ts";
 import { type FetchUrl, ReadError } from "../openapi/files.ts";
 
-/** What a node can be asked. */
-export type Question = MethodCall | Listing;
+type Question = MethodCall | Listing;
 
 /**
  * Asks the node.
@@ -36,13 +35,6 @@ function accessTo(node: NodeWithUrl, kind: string | undefined, kinds: Kinds): No
   };
 }
 
-/**
- * Makes what asks a node.
- *
- * @param node where it is and whom it lets in
- * @param kind the name of its kind
- * @param kinds all that are known
- */
 export function createAsk(node: NodeWithUrl, kind: string, kinds: Kinds): AskNode {
   const access = accessTo(node, kind, kinds);
   const { timeout } = timesOf(node, {});
@@ -73,12 +65,7 @@ export function createAsk(node: NodeWithUrl, kind: string, kinds: Kinds): AskNod
   };
 }
 
-/**
- * Makes what fetches descriptions over HTTP: at the node's own origin as the node is asked, elsewhere as anybody would.
- *
- * @param node where it is, whom it lets in and whom to trust
- * @param kinds all kinds that are known
- */
+/** Makes what fetches descriptions: at the node's own origin as the node is asked, elsewhere as anybody would. */
 export function createFetchDescription(node: NodeSettings, kinds: () => Promise<Kinds>): FetchUrl {
   const { url: nodeUrl, kind } = node;
   if (nodeUrl === undefined) return (url, init) => fetch(url, init);

@@ -9,31 +9,29 @@ import { formatJson, parseJson } from "../json/lossless.ts";
 import { listOf, objectOf, textOf } from "../json/values.ts";
 import type { Kind, Listing, NamesIn, NameTree } from "../kinds/kind.ts";
 import { lazy, type Resource } from "../lazy.ts";
-import { type Offer, readInterface } from "../openapi/kind.ts";
+import type { Offer } from "../openapi/kind.ts";
 import { INTERFACES } from "../generated/interfaces.js";
 import { unpack } from "../http/content-coding.ts";
 import type { KindInterface } from "../kinds/interface.ts";
 
 /** What a node says of its software, as the info has it. */
-export interface SoftwareInfo {
+interface SoftwareInfo {
   readonly software?: unknown;
   readonly version?: unknown;
 }
 
-/** A node whose kind is known. */
 export interface KnownNode {
   readonly kind: string;
   readonly title: string;
-  /** Whether somebody has written down what nodes of the kind offer. */
+  /** True if somebody has written down what nodes of the kind offer. */
   readonly hasInterface: boolean;
   readonly loadInterface: () => Promise<Uint8Array<ArrayBuffer>>;
-  /** Whether some of that is there in one software alone. */
+  /** True if some of that is there in one software alone. */
   readonly isBySoftware: Resource<boolean>;
   readonly description: Kind["description"];
   readonly listing: Listing | undefined;
   /** The name of its software; `undefined` while that is not known. */
   readonly software: string | undefined;
-  /** Of its software; `undefined` while that is not known. */
   readonly version: string | undefined;
   /** Asks it; `undefined` where nobody knows where it is. */
   readonly ask: AskNode | undefined;
@@ -41,11 +39,7 @@ export interface KnownNode {
   readonly learn?: (() => Promise<SoftwareInfo>) | undefined;
 }
 
-/**
- * Says what is known of a node.
- *
- * @returns `undefined` for `none`
- */
+/** Says what is known of a node; `undefined` for the kind `none`. */
 export function knowNode(
   node: NodeSettings,
   name: string,
@@ -100,8 +94,8 @@ function interfaceOf({ openrpc, openapi }: Kind): Uint8Array<ArrayBuffer> {
 /**
  * Asks a node what it has.
  *
- * @throws {SourceError} if there is no answer, or it is an error
- * @throws {JsonSyntaxError} if a tree is asked for and the answer is not JSON
+ * @throws {SourceError} if there is no response, or it is an error
+ * @throws {JsonSyntaxError} if a tree is asked for and the response is not JSON
  */
 export async function askOffer(node: KnownNode): Promise<Offer> {
   const { listing, ask } = node;
@@ -134,21 +128,13 @@ function namesOfTree(root: unknown, tree: NameTree, above = "", level = 1): stri
 /** The known kinds that say what they offer, in alphabetical order. */
 export const KINDS_WITH_INTERFACE: readonly string[] = Object.keys(INTERFACES);
 
-/**
- * Loads what a known kind offers, as JSON: read from its module each time, so that nothing of it stays.
- *
- * @returns an empty object for a kind that offers nothing
- */
-export async function loadInterfaceJson(kind: string): Promise<Uint8Array<ArrayBuffer>> {
+/** Loads what a known kind offers, as JSON; read from its module each time, so that nothing of it stays. */
+async function loadInterfaceJson(kind: string): Promise<Uint8Array<ArrayBuffer>> {
   if (!Object.hasOwn(INTERFACES, kind)) return new TextEncoder().encode("{}");
   return (await unpack(await INTERFACES[kind]!())).identity;
 }
 
-/**
- * Loads what a known kind offers.
- *
- * @returns whole numbers above 2^53 in it are `bigint`s; an empty object for a kind that offers nothing
- */
+/** Loads what a known kind offers; an empty object for one that offers nothing. Large whole numbers are `bigint`s. */
 export async function loadInterface(kind: string): Promise<KindInterface> {
   return parseJson(new TextDecoder().decode(await loadInterfaceJson(kind))) as KindInterface;
 }
@@ -157,5 +143,6 @@ export async function loadInterface(kind: string): Promise<KindInterface> {
 export async function rpcPathOf(known: KnownNode | undefined): Promise<string> {
   if (!known?.hasInterface) return "";
   const json = await known.loadInterface();
-  return readInterface(parseJson(new TextDecoder().decode(json))).openrpc?.path ?? "";
+  const { openrpc }: KindInterface = objectOf(parseJson(new TextDecoder().decode(json)));
+  return openrpc?.path ?? "";
 }

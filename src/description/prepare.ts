@@ -9,13 +9,12 @@ import type { ResolvedForward } from "../gateway/policy.ts";
 import { type Diagnostic, diagnosticOfError } from "../openapi/diagnostics.ts";
 import { load, type Loaded, type LoadJob, nameOf } from "../openapi/load.ts";
 import type { Reader } from "../openapi/files.ts";
-import { encodeForm, type Form, type Marked, markServers } from "../openapi/servers.ts";
+import { encodeForm, type Form, type Marked, markServers, originsOf } from "../openapi/servers.ts";
 import {
   describedBy,
   listServersElsewhere,
   type NodeOperation,
 } from "../openapi/callable-operations.ts";
-import { originsOf } from "../openapi/servers.ts";
 import { writeJson, writeYaml } from "../openapi/write.ts";
 import { excerpt } from "../untrusted-text.ts";
 
@@ -41,13 +40,11 @@ export interface PrepareJob extends Omit<LoadJob, "isForwarding"> {
   readonly forward?: ResolvedForward | undefined;
 }
 
-/** What came of a description. */
 export interface Prepared extends Omit<Loaded, "document"> {
   /** `undefined` where a diagnostic is fatal. */
   readonly content: Content | undefined;
 }
 
-/** Prepares a description. */
 export type Prepare = (job: PrepareJob, read: Reader) => Promise<Prepared>;
 
 /** Gives all diagnostics of a description, with that of its YAML, which is written later. */
@@ -90,7 +87,6 @@ async function prepareYaml(
   }
 }
 
-/** What came of a description, where that is something thrown. */
 export function failed(
   { entry }: Pick<LoadJob, "entry">,
   stamps: Prepared["stamps"],

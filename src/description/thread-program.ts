@@ -14,7 +14,6 @@ const parent = parentThread();
 /** By URL. */
 const waiting = new Map<string, Waiting>();
 
-/** What waits for a file. */
 interface Waiting {
   readonly resolve: (file: File | undefined) => void;
   readonly reject: (error: Error) => void;

@@ -27,11 +27,7 @@ const SMALL = 65_536;
 /** Thrown where a description turns out to be too large for this thread. */
 class LargeDescription extends Error {}
 
-/**
- * Makes what prepares descriptions.
- *
- * @param log is told, once, that there are no threads here
- */
+/** Makes what prepares descriptions; `log` is told, once, that there are no threads here. */
 export function createPrepare(log: (message: string) => void): Prepare {
   let hasThreads = true;
   return async (job, read) => {
@@ -139,7 +135,7 @@ export async function prepareInThread(
 }
 
 /** A file, as it is sent: its URL is a text. */
-export interface SentFile {
+interface SentFile {
   readonly url: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly isJson: boolean;
@@ -154,7 +150,7 @@ export type ToThread =
   | { readonly url: string; readonly failure: string; readonly isExpected: boolean };
 
 /** A prepared description, without the YAML, which is still to come. */
-export interface SentPrepared extends Omit<Prepared, "content"> {
+interface SentPrepared extends Omit<Prepared, "content"> {
   readonly content: Omit<Content, "yaml"> | undefined;
 }
 

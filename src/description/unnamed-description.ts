@@ -28,8 +28,7 @@ const AGAIN = 30_000;
 /** How long what nodes of a kind offer waits for what this one says that it has, in ms. */
 const PATIENCE = 1000;
 
-/** How the description of a node is found. */
-export interface FoundOptions<T> extends Omit<LiveOptions<T>, "place" | "readOther" | "kind"> {
+interface FoundOptions<T> extends Omit<LiveOptions<T>, "place" | "readOther" | "kind"> {
   readonly url: string | undefined;
   /** Of the document that is made of a kind. */
   readonly version: string;
@@ -195,7 +194,6 @@ export function keepFound<T>(
   };
 }
 
-/** What there is of a node whose kind was found. */
 interface Found<T> {
   readonly kind: string;
   readonly isToCome: boolean;

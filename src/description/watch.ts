@@ -44,7 +44,6 @@ export interface PlaceOptions extends ServerContext {
   readonly readOther?: Reader | undefined;
 }
 
-/** How a description is kept current. */
 export interface LiveOptions<T> extends PlaceOptions {
   readonly prepare: Prepare;
   readonly makePage: (content: Pick<Content, "page" | "origins">) => Promise<T>;
@@ -181,7 +180,7 @@ function nameOf(place: DescriptionPlace): string {
   return text?.split("/").at(-1) || "the description";
 }
 
-/** Whether one of the files is another one than it was. */
+/** Tells whether one of the files is another one than it was. */
 async function hasChanged(stamps: Prepared["stamps"], read: Reader): Promise<boolean> {
   for (const [url, stamp] of stamps) {
     try {

@@ -17,11 +17,7 @@ export type Assets = (path: string) => Promise<Representation> | undefined;
 /** All services of a process share the contents. */
 const contents = new Map<Asset, Resource<EncodedContent>>();
 
-/**
- * Serves the files of a table. Each is imported at the first request for it.
- *
- * @param assets the files by their path below `/assets/`
- */
+/** Serves files by their path below `/assets/`. Each is imported at the first request for it. */
 export function createAssets(assets: Readonly<Record<string, Asset>>): Assets {
   const files = new Map(
     Object.entries(assets).map(([path, asset]) => [path, lazy(() => prepare(asset))]),

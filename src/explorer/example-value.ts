@@ -19,12 +19,7 @@ const VALUES: Readonly<Record<string, unknown>> = {
   null: null,
 };
 
-/**
- * The example of a parameter or of a content: its own, or that of its schema.
- *
- * @param holder what may have `example`, `examples` and `schema`
- * @returns `undefined` where there is none
- */
+/** The example of a parameter or of a content: its own, or that of its schema; `undefined` where there is none. */
 export function exampleOf(root: Json, holder: Json): unknown {
   if (holder.example !== undefined) return holder.example;
   const { value } = followReference(root, firstMemberOf(objectOf(holder.examples)));
@@ -40,12 +35,7 @@ function exampleOfSchema(schema: Json): unknown {
   return schema.example ?? listOf(schema.examples)[0] ?? schema.const;
 }
 
-/**
- * Makes a value as a schema wants it.
- *
- * @param isWhole whether it has what may be left out as well
- * @returns `undefined` where that takes too many values
- */
+/** Makes a value of a schema, with optional members if `isWhole`; `undefined` where that takes too many values. */
 export function makeExample(root: Json, schema: unknown, isWhole: boolean): unknown {
   let left = VALUES_MAX;
   const make = (value: unknown, depth: number): unknown => {

@@ -33,7 +33,7 @@ const STATES = {
   degraded: ["Needs attention", "something is wrong"],
   stale: ["Not answering", "", "last known values"],
   unreachable: ["Unreachable", "the node does not answer"],
-  /** Where the service does not answer the page. */
+  /** The state where the service does not respond to the page. */
   silent: ["No connection", "", "last known values"],
 } as const;
 
@@ -48,7 +48,7 @@ const REASON_LENGTH_MAX = 160;
 export type Info = Readonly<Record<string, unknown>>;
 
 /** What the page is called where the info does not say it. */
-export interface Naming {
+interface Naming {
   /** What the operator calls it, whatever the node says. */
   readonly title?: string | undefined;
   /** The title of the API: what a service without a node is called, and a node of which nothing is known. */
@@ -56,9 +56,8 @@ export interface Naming {
 }
 
 /** One fact; a time has its machine-readable form as well (RFC 3339, in UTC). */
-export type Fact = readonly [label: string, value: string, time?: string];
+type Fact = readonly [label: string, value: string, time?: string];
 
-/** What the head says of a state. */
 export interface StateText {
   /** A key of the states, or an empty text. */
   readonly state: string;
@@ -66,15 +65,13 @@ export interface StateText {
   readonly note: string;
 }
 
-/** What the head says, as plain text. */
-export interface HeadText extends StateText {
+interface HeadText extends StateText {
   readonly name: string;
   /** The software with its version, and the network. */
   readonly about: string;
   readonly facts: readonly Fact[];
 }
 
-/** Says what the head shows of an info. */
 export function describeInfo(info: Info, naming: Naming): HeadText {
   const state = stateOf(info);
   const facts = FACTS.flatMap(([key, label, form]): Fact[] => {
@@ -89,7 +86,6 @@ export function describeInfo(info: Info, naming: Naming): HeadText {
   return { name, about: aboutOf(info, name), ...describeState(state, info), facts };
 }
 
-/** Says how a node in a state is. */
 export function describeState(state: string, info: Info = {}): StateText {
   const [label = formatValue(info.status), usual = "", addition = ""] = textsOf(state);
   const reason = formatText(info.status_reason, REASON_LENGTH_MAX) || usual;
@@ -117,10 +113,8 @@ export function titleOf(info: Info, naming: Naming): string {
   return [name, aboutOf(info, name)].filter((text) => text !== "").join(" · ");
 }
 
-/** Whether an info is that of a service without a node. */
 const isService = ({ software, api }: Info): boolean => software === "nodeface" && !api;
 
-/** Whether nobody has named it either. */
 const isAlone = (info: Info): boolean =>
   isService(info) && (info.name === undefined || info.name === info.software);
 
@@ -195,12 +189,7 @@ export function formatAge(milliseconds: number): string {
   return new Intl.RelativeTimeFormat("en").format(-Math.trunc(milliseconds / length), unit);
 }
 
-/**
- * Renders the head.
- *
- * @param icon the address of the icon, as HTML
- * @returns HTML for a `header` element
- */
+/** Renders the head as a `header` element; the address of the icon is HTML already. */
 export function renderHead(info: Info, naming: Naming, icon: string): string {
   const { name, about, state, label, note, facts } = describeInfo(info, naming);
   const items = facts.map(([label, value, time]) =>

@@ -27,13 +27,7 @@ export function escape(text: string): string {
   return text.replace(FORBIDDEN, "\ufffd").replace(/[&<>"']/g, (character) => ENTITIES[character]!);
 }
 
-/**
- * Fills a template in one pass, so that braces in a value have no effect.
- *
- * @param template HTML with names in braces
- * @param v1 the way to `/v1/`, which takes the place of every {@linkcode V1}
- * @throws {Error} if a name has no value
- */
+/** Fills names in braces in one pass, so that those in a value have no effect; `v1` replaces {@linkcode V1}. */
 export function fill(
   template: string,
   values: Readonly<Record<string, string>>,

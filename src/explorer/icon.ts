@@ -25,7 +25,6 @@ const LETTER = /[\p{L}\p{N}]\p{M}{0,3}/u;
 /** An image may hold scripts and links; opened by itself it does nothing. */
 const POLICY = { "content-security-policy": "default-src 'none'; sandbox" };
 
-/** The icons of a service. */
 export interface Icons {
   /** The query of its address, which differs where the icon does: browsers keep icons for long. */
   readonly queryOf: (name: string) => string;
@@ -33,12 +32,7 @@ export interface Icons {
   get(name: string): Promise<Representation>;
 }
 
-/**
- * Makes the icons of a service.
- *
- * @param own this service's own icon, as SVG, for names without a letter
- * @param logo the bytes of an image, which is shown whatever the name is
- */
+/** Makes the icons of a service: its own, as SVG, is for names without a letter; a logo is shown whatever the name. */
 export function createIcons(own: string, logo?: Uint8Array): Icons {
   let last: { name: string; icon: Representation } | undefined;
   const logoTag = logo && hash(logo).toString(36);

@@ -6,8 +6,7 @@
 import { CALL_MARK } from "../gateway/annotate-operations.ts";
 import { type Json, textOf } from "../json/values.ts";
 import type { OperationMarks } from "../kinds/interface.ts";
-import { decodePercent } from "../untrusted-text.ts";
-import { excerpt } from "../untrusted-text.ts";
+import { decodePercent, excerpt } from "../untrusted-text.ts";
 
 /** What the paths of methods of JSON-RPC begin with; see `openapi/openrpc.ts`. */
 const RPC = "/v1/rpc/";
@@ -54,11 +53,6 @@ const MARK_WORDS: readonly (readonly [
 /** In UTF-16 code units. */
 const SINCE_LENGTH_MAX = 20;
 
-/**
- * The words for what an operation is marked with.
- *
- * @param operation untrusted
- */
 export function wordsOf(operation: Json): string[] {
   const words = MARK_WORDS.filter(([name, value]) => operation[name] === value)
     .map(([, , word]) => word);

@@ -20,12 +20,7 @@ const FOLLOWABLE = /^(?:https?:|[^:]*$|[^:/?#]*[/?#])/i;
 /** Matches a relative URL that goes on from the folder of the page. */
 const BESIDE = /^(?!\/|#|\?|https?:)/i;
 
-/**
- * Renders Markdown as HTML blocks.
- *
- * @param text untrusted
- * @param length how many characters of the text are shown
- */
+/** Renders the first `length` characters of an untrusted text as HTML blocks. */
 export function renderMarkdown(text: string, length: number): string {
   if (length === 0) return "";
   const shown = startOf(text, length);
@@ -67,12 +62,7 @@ function blocks(lines: string[]): string[] {
   return html;
 }
 
-/**
- * Renders Markdown of one paragraph, without the `p` element.
- *
- * @param text untrusted
- * @param length how many characters of the text are shown
- */
+/** Renders Markdown of one paragraph, at most `length` characters of it, without the `p` element. */
 export function renderInlineMarkdown(text: string, length: number): string {
   return inline(shorten(text, length));
 }

@@ -4,16 +4,13 @@
  * @module
  */
 
-/** The views of a description, each a document of its own. */
 export const VIEWS = ["reference", "simple"] as const;
 
-/** A view of a description. */
 export type View = (typeof VIEWS)[number];
 
 /** What a logo may be large, in bytes. */
 export const LOGO_BYTES_MAX = 262_144;
 
-/** The types that a logo may have, for messages. */
 export const LOGO_TYPES = "PNG, SVG, JPEG, WebP, GIF or ICO";
 
 /** How an image of each type begins, with a character for each byte. */

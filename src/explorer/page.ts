@@ -36,15 +36,12 @@ const contentSecurityPolicy = (origins: readonly string[], digests: readonly str
     "frame-ancestors 'none'",
   ].join("; ");
 
-/** What the page needs besides its parts. */
-export interface PageOptions {
+interface PageOptions {
   /** The origins of the description's servers, to which the page may send requests. */
   readonly origins: readonly string[];
-  /** A warning about the description, as plain text. */
   readonly notice: string | undefined;
   /** What the operator calls the page, whatever the node is called. */
   readonly title: string | undefined;
-  /** The view at `/v1/spec`. */
   readonly view: View;
   readonly icons: Pick<Icons, "queryOf">;
 }
@@ -53,11 +50,9 @@ export interface PageOptions {
 export interface Page {
   /** Renders a document for an info; returns its last representation if the head has not changed. */
   prepare(name: DocumentName, info: Info): Promise<Representation>;
-  /** What its icon is made of. */
   iconNameOf(info: Info): string;
 }
 
-/** Makes the page of a description from what is shown of that. */
 export function createPage(
   { title: api, summary, calls, content }: PageParts,
   { origins, notice, title, view: first, icons }: PageOptions,

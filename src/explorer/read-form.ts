@@ -7,9 +7,9 @@ import { formatJson } from "../json/lossless.ts";
 import { isObject, type Json, listOf, objectOf, onceFor, textOf } from "../json/values.ts";
 import { exampleOf, firstMemberOf, makeExample } from "./example-value.ts";
 import { multiSegmentOf } from "../kinds/interface.ts";
+import { isPlace, type Place, withoutParameters } from "../openapi/callable-operations.ts";
 import { followReference } from "../openapi/operations.ts";
 
-/** What is filled in to try an operation. */
 export interface Form {
   readonly fields: readonly Field[];
   readonly body: FormBody | undefined;
@@ -17,7 +17,6 @@ export interface Form {
   readonly token: string | undefined;
 }
 
-/** A parameter. */
 export interface Field {
   readonly name: string;
   readonly in: Place;
@@ -26,21 +25,17 @@ export interface Field {
   readonly isRequired: boolean;
   /** The example or the default as text, or an empty text. */
   readonly example: string;
-  /** Whether that is filled in, and not only shown while the field is empty. */
+  /** True if that is filled in, and not only shown while the field is empty. */
   readonly isFilled: boolean;
   /** What there is to choose from; empty where anything may be written. */
   readonly values: readonly string[];
   /** How several values are given: by the name again for each, or by commas; `undefined` for one value. */
   readonly list: "again" | "comma" | undefined;
-  /** Whether its value may hold slashes that separate segments of the path. */
+  /** True if its value may hold slashes that separate segments of the path. */
   readonly spans: boolean;
 }
 
-/** Where a parameter stands. */
-export type Place = "path" | "query" | "header";
-
-/** The content of a request. */
-export interface FormBody {
+interface FormBody {
   readonly type: string;
   readonly isRequired: boolean;
   /** Examples, the longest first: the first that is short enough is shown. */
@@ -70,12 +65,7 @@ const VALUES_MAX = 60;
 /** In UTF-16 code units. */
 const EXAMPLE_LENGTH_MAX = 300;
 
-/**
- * Reads what is filled in to try an operation.
- *
- * @param isHere whether it is called at this service
- * @returns `undefined` where a page cannot send it: its content is no text, or it needs a cookie
- */
+/** Reads what is filled in; `undefined` where a page cannot send it: its content is no text, or it needs a cookie. */
 export function readForm(
   root: Json,
   item: Json,
@@ -87,10 +77,8 @@ export function readForm(
   const parameters = parametersOf(root, item, operation).map(({ parameter }) => parameter);
   if (parameters.some((one) => one.in === "cookie" && one.required === true)) return undefined;
   const fields = parameters.flatMap((parameter) => {
-    const place = parameter.in;
-    return place === "path" || place === "query" || place === "header"
-      ? [readField(root, parameter, place)]
-      : [];
+    const { in: place } = parameter;
+    return isPlace(place) ? [readField(root, parameter, place)] : [];
   });
   const hasBody = operation.requestBody !== undefined && !WITHOUT_BODY.has(method);
   const body = hasBody ? readBody(root, operation.requestBody) : undefined;
@@ -122,7 +110,6 @@ function readField(root: Json, parameter: Json, place: Place): Field {
   };
 }
 
-/** The values of a schema that allows some alone. */
 function valuesOf(schema: Json): string[] {
   if (schema.type === "boolean") return ["true", "false"];
   const values = schema.const === undefined ? listOf(schema.enum) : [schema.const];
@@ -144,7 +131,7 @@ function readBody(root: Json, value: unknown): FormBody | undefined | "no text" 
   if (isNone) return undefined;
   if (type === undefined) return "no text";
   const content = followReference(root, media);
-  const texts = /json$/i.test(bare(type))
+  const texts = /json$/i.test(withoutParameters(type))
     ? [
       exampleOf(root, content),
       makeExample(root, content.schema, true),
@@ -158,13 +145,12 @@ function readBody(root: Json, value: unknown): FormBody | undefined | "no text" 
 /** The content that is preferred of those that can be written as text. */
 const contentOf = onceFor((content: Json) => {
   const all = Object.entries(content);
-  const [type, media] = TEXTS.map((wanted) => all.find(([type]) => wanted.test(bare(type))))
+  const [type, media] = TEXTS.map((wanted) =>
+    all.find(([type]) => wanted.test(withoutParameters(type)))
+  )
     .find((found) => found !== undefined) ?? [];
   return { type, media, isNone: all.length === 0 };
 });
-
-/** A media type without its parameters. */
-const bare = (type: string): string => type.split(";")[0]!.trim();
 
 /** The first scheme that an operation asks for and that is a token of HTTP. */
 function tokenOf(root: Json, operation: Json): string | undefined {
@@ -178,7 +164,7 @@ function tokenOf(root: Json, operation: Json): string | undefined {
 }
 
 /** A parameter, as it stands and with its reference followed. */
-export interface LocatedParameter {
+interface LocatedParameter {
   readonly value: unknown;
   readonly parameter: Json;
 }

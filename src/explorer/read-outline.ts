@@ -5,7 +5,7 @@
  * @module
  */
 import { callNoteOf } from "../gateway/annotate-operations.ts";
-import { followReference, operationsOf } from "../openapi/operations.ts";
+import { followReference, operationsOf, serversFor } from "../openapi/operations.ts";
 import { ONE_METHOD } from "../kinds/interface.ts";
 import { nameOfNodeOperation } from "../openapi/callable-operations.ts";
 import { TAG as SERVICE_TAG } from "../openapi/merge.ts";
@@ -14,14 +14,13 @@ import { shorten } from "../untrusted-text.ts";
 import { anchorOf, methodNameOf, tagFragment, UNTAGGED, wordsOf } from "./labels.ts";
 import { type Form, parametersOf, readForm, typeOf } from "./read-form.ts";
 
-/** What the page shows of a description. */
 export interface Outline {
   title: string;
   version: string;
   summary: string;
   description: string;
   sections: Section[];
-  /** Whether it has operations of a node that are shown and not forwarded, all of them. */
+  /** True if it has operations of a node that are shown and not forwarded, all of them. */
   isShownOnly: boolean;
 }
 
@@ -32,11 +31,10 @@ export interface Section {
   description: string;
   /** What is marked as common comes first. */
   operations: Operation[];
-  /** Whether its operations are this service's own, beside those of a node. */
+  /** True if its operations are this service's own, beside those of a node. */
   isService: boolean;
 }
 
-/** One operation. */
 export interface Operation {
   /** The fragment that Scalar uses for it. */
   id: string;
@@ -52,16 +50,14 @@ export interface Operation {
   summary: string;
   description: string;
   deprecated: boolean;
-  /** Whether it is forwarded to the node, and for whom; `undefined` where it is answered elsewhere. */
+  /** The permission of a forwarded call; `undefined` where another server responds. */
   call: "open" | "token" | "refused" | undefined;
-  /** What is said of that in a sentence; may be empty. */
   callSentence: string;
-  /** What it is marked with, in plain words. */
   marks: string[];
   isCommon: boolean;
-  /** Whether it can be posted as well, with its parameters as an object. */
+  /** True if it can be posted as well, with its parameters as an object. */
   isPostedToo: boolean;
-  /** Whether the API sends it, to whoever wants to be told of something; its name stands for a path. */
+  /** True if the API sends it, to whoever wants to be told of something; its name stands for a path. */
   isWebhook: boolean;
   parameters: Item[];
   answers: Item[];
@@ -69,9 +65,9 @@ export interface Operation {
   form: Form | undefined;
 }
 
-/** A parameter, a request body or an answer. */
+/** A parameter, a request body or a response. */
 export interface Item {
-  /** The name of a parameter, or the status of an answer. */
+  /** The name of a parameter, or the status of a response. */
   name: string;
   /** Such as `query`, `string`, `required`. */
   facts: string[];
@@ -85,17 +81,9 @@ const HERE = "http://here.invalid";
 
 const ID_LENGTH_MAX = 400;
 
-/**
- * How many parameters, answers and facts of these are read. More than any page has room for, and fewer than
- * there are where many operations refer to the same large part.
- */
+/** How many parameters, responses and their facts are read: more than any page has room for. */
 const ITEMS_MAX = 250_000;
 
-/**
- * Extracts the outline of a description.
- *
- * @param document an OpenAPI document as JSON values; untrusted
- */
 export function readOutline(document: unknown): Outline {
   const root = objectOf(document);
   const info = objectOf(root.info);
@@ -146,40 +134,28 @@ function readSections(root: Json): Section[] {
     if (isHiddenByScalar(tag)) hidden.add(name);
     else if (name && !sections.has(name)) section(name, text(tag.description));
   }
-  for (const [path, value] of Object.entries(objectOf(root.paths))) {
+  const readItem = (path: string, value: unknown, isWebhook: boolean) => {
     const item = readPathItem(root, value);
-    const located = operationsOf(item);
-    const isBoth = methodNameOf(path) !== "" && item[ONE_METHOD] === true;
-    for (const { method, operation } of located) {
-      if (isHiddenByScalar(operation) || (isBoth && method === "POST")) continue;
+    const isPostedToo = !isWebhook && methodNameOf(path) !== "" && item[ONE_METHOD] === true;
+    for (const { method, operation } of operationsOf(item)) {
+      if (isHiddenByScalar(operation) || (isPostedToo && method === "POST")) continue;
       const read = {
         ...readOperation(root, item, operation, method, path, room),
-        isPostedToo: isBoth,
-        isWebhook: false,
+        ...{ isPostedToo, isWebhook },
+        ...isWebhook && { form: undefined },
       };
-      for (const { id, operations } of sectionsOf(operation, UNTAGGED)) {
-        const wanted = anchorOf(path, operation);
-        const anchor = anchors.has(wanted) ? "" : wanted;
-        anchors.add(wanted);
-        operations.push({ ...read, id: unique(`${id}/${read.method}${path}`), anchor });
-      }
-    }
-  }
-  for (const [name, value] of Object.entries(objectOf(root.webhooks))) {
-    const item = readPathItem(root, value);
-    for (const { method, operation } of operationsOf(item)) {
-      if (isHiddenByScalar(operation)) continue;
-      const read = {
-        ...readOperation(root, item, operation, method, name, room),
-        ...{ anchor: "", isPostedToo: false, isWebhook: true, form: undefined },
-      };
+      const wanted = isWebhook ? "" : anchorOf(path, operation);
       const isTagged = tagsOf(operation).length > 0;
-      for (const { id, operations } of sectionsOf(operation, WEBHOOKS)) {
-        const place = isTagged ? `${id}/` : "";
-        operations.push({ ...read, id: unique(`${place}webhook/${method}/${name}`) });
+      for (const { id, operations } of sectionsOf(operation, isWebhook ? WEBHOOKS : UNTAGGED)) {
+        const place = isWebhook ? `webhook/${method}/${path}` : `${method}${path}`;
+        const whole = isWebhook && !isTagged ? place : `${id}/${place}`;
+        operations.push({ ...read, id: unique(whole), anchor: anchors.has(wanted) ? "" : wanted });
+        anchors.add(wanted);
       }
     }
-  }
+  };
+  for (const [path, value] of Object.entries(objectOf(root.paths))) readItem(path, value, false);
+  for (const [name, value] of Object.entries(objectOf(root.webhooks))) readItem(name, value, true);
   const shown = [...sections.values()].filter(({ operations }) => operations.length > 0);
   // Sorting keeps the order of what is equal.
   for (const { operations } of shown) {
@@ -289,13 +265,9 @@ function descriptionOf(root: Json, value: unknown, resolved: Json): string {
   return own || text(resolved.description);
 }
 
-/**
- * The first server of the first holder that has one, with defaults for its variables. A URL that is not
- * of HTTP is ignored.
- */
+/** The first server of the first holder that has one, with defaults for its variables; empty if it is not of HTTP. */
 function serverOf(holders: Json[]): string {
-  const [server] = holders.map(({ servers }) => listOf(servers)).find(({ length }) => length > 0) ??
-    [];
+  const [server] = serversFor(holders);
   const variables = objectOf(objectOf(server).variables);
   const address = text(objectOf(server).url).replace(
     /\{([^{}]*)\}/g,

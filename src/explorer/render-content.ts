@@ -29,11 +29,6 @@ export interface PageParts {
   readonly content: string;
 }
 
-/**
- * Renders what the page shows of a description.
- *
- * @param document an OpenAPI document as JSON values; untrusted
- */
 export async function renderParts(document: unknown): Promise<PageParts> {
   const outline = readOutline(document);
   return {
@@ -51,7 +46,7 @@ interface Detail {
   about: number;
   operation: number;
   summary: number;
-  /** The length of each parameter's and answer's description. */
+  /** The length of each parameter's and response's description. */
   item: number;
   items: number;
   /** The length of the example of a body. */
@@ -105,13 +100,10 @@ const LEGEND = {
   "not forwarded": "cannot be called here",
 };
 
-/** Said where the node's operations are there to be read. */
 const SHOWN_ONLY = "This page shows what the node can do; calls are not forwarded.";
 
-/** Said of a request that the API sends by itself. */
 const SENT_BY_API = `<p class="also">Sent by the API, to whoever wants to be told.</p>`;
 
-/** Said of a method that can be called in two ways. */
 const POSTED_TOO =
   `<p class="also">Also as <b class="post">POST</b>, with an object of the parameters.</p>`;
 
@@ -199,7 +191,6 @@ function renderAbout(outline: Outline, detail: Detail): string {
     `${WITHOUT_SCRIPT}</section>`;
 }
 
-/** What the words of the marks say, of those that are there. */
 function renderLegend({ sections }: Outline): string {
   const used = new Set(
     sections.flatMap(({ operations }) => operations.flatMap(({ marks }) => marks)),

@@ -35,8 +35,7 @@ export type BodyData = readonly [type: string, example?: string | 0, isRequired?
 /** The bits: required; several values by the name again for each, or by commas; may hold slashes; the example is filled in. */
 export const REQUIRED = 1, AGAIN = 2, COMMA = 4, SPANS = 8, FILLED = 16;
 
-/** How much of a form there is room for. */
-export interface FormDetail {
+interface FormDetail {
   /** The length of the example of a body, in characters. */
   readonly body: number;
   /** How many parameters there are that may be left out. */
@@ -46,11 +45,7 @@ export interface FormDetail {
 /** A server without a form is one of HTTP that is elsewhere. */
 const ELSEWHERE = /^https?:/;
 
-/**
- * Renders the form of an operation.
- *
- * @returns HTML; an empty text where it cannot be tried
- */
+/** Renders the form of an operation; an empty text where it cannot be tried. */
 export function renderForm(operation: Operation, detail: FormDetail): string {
   const { form } = operation;
   if (!form) return "";

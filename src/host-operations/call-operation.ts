@@ -11,7 +11,6 @@ import { isFromOtherOrigin } from "../http/request.ts";
 import { describeValue, parsePercent } from "../untrusted-text.ts";
 import type { Operation } from "./operation.ts";
 
-/** An operation that a path fits. */
 export interface OperationMatch {
   readonly template: string;
   readonly policy: CorsPolicy;
@@ -19,7 +18,7 @@ export interface OperationMatch {
 }
 
 /** Finds the operations that a path fits, by method. */
-export type FindOperations = (path: string) => ReadonlyMap<string, OperationMatch>;
+type FindOperations = (path: string) => ReadonlyMap<string, OperationMatch>;
 
 const NONE: ReadonlyMap<string, OperationMatch> = new Map();
 
@@ -73,11 +72,7 @@ function bySpecificity(a: Operation, b: Operation): number {
   return names(a) - names(b) || literals(b) - literals(a);
 }
 
-/**
- * Calls an operation.
- *
- * @param texts what stands in their place, percent-encoded
- */
+/** Calls an operation; `texts` stand for the names of its path, percent-encoded. */
 async function callOperation(
   operation: Operation,
   cors: Cors,

@@ -12,7 +12,7 @@ import { describeValue } from "../untrusted-text.ts";
 const REFERENCE = "#/components/parameters/";
 
 /** The names in a path that has been checked. */
-export function namesOf(path: string): string[] {
+function namesOf(path: string): string[] {
   return [...path.matchAll(/\{([^}]*)\}/g)].map(([, name]) => name!);
 }
 

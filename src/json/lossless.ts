@@ -19,7 +19,7 @@ const SHALLOW_LENGTH = 2 * DEPTH_MAX;
 /** Leaves room for objects around a value that was read. */
 const WRITTEN_DEPTH_MAX = 2 * DEPTH_MAX;
 
-/** Whether a text may contain an integer that a `number` cannot hold. */
+/** Tells whether a text may contain an integer that a `number` cannot hold. */
 function mayHoldLarge(text: string): boolean {
   return /\d{16}/.test(text);
 }
@@ -141,7 +141,7 @@ const hasToJson = (value: unknown): value is { toJSON(): unknown } =>
   typeof (value as { toJSON?: unknown } | null)?.toJSON === "function";
 
 /** Takes what is wrong with a value, as the rest of a sentence, and the keys that lead to the value. */
-export type ComplainAt = (message: string, path: readonly (string | number)[]) => void;
+type ComplainAt = (message: string, path: readonly (string | number)[]) => void;
 
 /**
  * Copies a value as JSON has it. `toJSON` is called, as `JSON.stringify` does; members that are `undefined`
@@ -204,7 +204,7 @@ export function toJson(
   return copy(value);
 }
 
-/** Whether a value is an object that has its members itself, as an object of a class may not. */
+/** Tells whether a value is an object that has its members itself, as an object of a class may not. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   return Object.prototype.toString.call(value) === "[object Object]";
 }

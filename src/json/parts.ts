@@ -6,7 +6,6 @@
  */
 import { JsonScanner, JsonSyntaxError, type TokenKind } from "./scan.ts";
 
-/** A value in a text. */
 export interface Part {
   /** How it begins. */
   readonly kind: Exclude<TokenKind, "}" | "]" | "key">;
@@ -22,14 +21,14 @@ export interface Part {
 }
 
 /** Which parts are told; the others are checked alone. */
-export interface PartsWanted {
+interface PartsWanted {
   /** How many levels of objects and lists. */
   readonly levels: number;
   /** How many items of a list; all by default. */
   readonly items?: number;
   /** Which members of an object; all by default. */
   readonly member?: (name: string) => boolean;
-  /** Whether an object may have a key twice, of which the last one counts. @default false */
+  /** True if an object may have a key twice, of which the last one counts. @default false */
   readonly takesDuplicates?: boolean;
 }
 
@@ -100,5 +99,4 @@ export function readParts(
   return root!;
 }
 
-/** The text of a part. */
 export const textOfPart = (text: string, { start, end }: Part): string => text.slice(start, end);

@@ -87,7 +87,6 @@ export class JsonScanner {
     return this.#open.length;
   }
 
-  /** The source text of the current token. */
   get raw(): string {
     return this.#text.slice(this.start, this.end);
   }
@@ -98,12 +97,7 @@ export class JsonScanner {
     return raw.includes("\\") ? JSON.parse(raw) : raw.slice(1, -1);
   }
 
-  /**
-   * Reads the next token.
-   *
-   * @returns `false` at the end of the text
-   * @throws {JsonSyntaxError} at the first error
-   */
+  /** Reads the next token; `false` at the end of the text. Throws a {@linkcode JsonSyntaxError} at the first error. */
   next(): boolean {
     const text = this.#text;
     // By codes and not by patterns: a megabyte of short numbers is half a million tokens.
@@ -229,7 +223,7 @@ function isDigit(code: number): boolean {
   return code >= ZERO && code <= NINE;
 }
 
-/** Whether a number or a literal goes on with a character that is none of its own. */
+/** Tells whether a number or a literal goes on with a character that is none of its own. */
 function goesOn(code: number): boolean {
   return isDigit(code) || (code | SPACE) >= 0x61 && (code | SPACE) <= 0x7a || code === 0x5f ||
     code === DOT || code === PLUS || code === MINUS;

@@ -11,7 +11,7 @@ export type Json = Record<string, unknown>;
 /** The keys and indices from a value to one inside it. */
 export type Path = readonly string[];
 
-/** Whether a value is a JSON object; a list is not. */
+/** Tells whether a value is a JSON object; a list is not. */
 export function isObject(value: unknown): value is Json {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -45,11 +45,7 @@ export function setMember(object: Json, key: string, value: unknown): void {
   }
 }
 
-/**
- * Returns an object with its members changed; the same one where none is.
- *
- * @param change gives a member in place of one; `undefined` leaves it out
- */
+/** Returns an object with its members changed, or left out where that is `undefined`; the same one where none is. */
 export function mapMembers(object: Json, change: (member: unknown, key: string) => unknown): Json {
   const changed: Json = {};
   let isSame = true;
@@ -61,7 +57,7 @@ export function mapMembers(object: Json, change: (member: unknown, key: string) 
   return isSame ? object : changed;
 }
 
-/** Whether two JSON values are equal; the order of an object's members is ignored. */
+/** Tells whether two JSON values are equal; the order of an object's members is ignored. */
 export function isEqual(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (Array.isArray(a)) {
@@ -73,11 +69,7 @@ export function isEqual(a: unknown, b: unknown): boolean {
     keys.every((key) => Object.hasOwn(b, key) && isEqual(a[key], b[key]));
 }
 
-/**
- * What is made of an object, made once: an object that many refer to may be larger than all that refers to it.
- *
- * @param make of an object that does not change
- */
+/** Makes something once of each object, which does not change: many may refer to a large one. */
 export function onceFor<Of extends object, T>(make: (of: Of) => T): (of: Of) => T {
   const made = new WeakMap<Of, { readonly value: T }>();
   return (of) => {
@@ -87,11 +79,7 @@ export function onceFor<Of extends object, T>(make: (of: Of) => T): (of: Of) => 
   };
 }
 
-/**
- * Estimates how large a value is when it is written out, in values or 32 characters of text.
- *
- * @param known the sizes that are known already, as values may be shared
- */
+/** Estimates how large a value is written out, in values or 32 characters of text; `known` has sizes of shared ones. */
 export function estimateSize(value: unknown, known: Map<unknown, number> = new Map()): number {
   if (typeof value === "string") return 1 + value.length / 32;
   if (typeof value !== "object" || value === null) return 1;
@@ -105,12 +93,7 @@ export function estimateSize(value: unknown, known: Map<unknown, number> = new M
   return sum;
 }
 
-/**
- * Creates a function that makes names free: with a number behind them where somebody has them already.
- *
- * @param taken the names that are not free; each new one is added
- * @param separator stands before the number
- */
+/** Creates a function that makes names free: with a number behind them where they are taken. Adds to `taken`. */
 export function createFreeName(
   taken: Set<unknown>,
   separator: string = "",
@@ -126,7 +109,6 @@ export function createFreeName(
   };
 }
 
-/** A name with a capital at its start. */
 export const capital = (name: string): string => name.charAt(0).toUpperCase() + name.slice(1);
 
 /** Parses a pointer; `undefined` if it is malformed (RFC 6901, section 3). */
@@ -160,12 +142,7 @@ export function resolvePointer(value: unknown, pointer: string): unknown {
   return path && valueAt(value, path);
 }
 
-/**
- * Parses a pointer in a URI fragment (RFC 6901, section 6).
- *
- * @param fragment a percent-encoded pointer without the `#`
- * @returns `undefined` if it is malformed
- */
+/** Parses a percent-encoded pointer of a URI fragment, without `#`; `undefined` if malformed (RFC 6901, section 6). */
 export function parseFragment(fragment: string): Path | undefined {
   // Decoding each token by itself accepts `%2F` for a slash in a key, which some tools write.
   const tokens = fragment.split("/").map((token) => decodePercent(token).replaceAll("/", "~1"));

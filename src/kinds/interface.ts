@@ -31,7 +31,7 @@ export interface Mark {
 }
 
 /** What the marks are called. */
-export type MarkName =
+type MarkName =
   | keyof OperationMarks
   | "x-multi-segment"
   | "x-excludes"

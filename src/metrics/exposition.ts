@@ -7,7 +7,6 @@
  */
 import { BOUNDS, labelOf, type Observed } from "./meters.ts";
 
-/** What there is to say of a metric. */
 export interface Metric {
   readonly type: "gauge" | "counter" | "histogram";
   /** What it says, on one line. */
@@ -76,13 +75,10 @@ const TABLE = {
   },
 } as const;
 
-/** The name of a metric. */
-export type MetricName = keyof typeof TABLE;
+type MetricName = keyof typeof TABLE;
 
-/** The metrics, by their names. */
 export const METRICS: Readonly<Record<MetricName, Metric>> = TABLE;
 
-/** The type of the text. */
 export const MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 /** A value of a metric. What is not known has none. */
@@ -95,7 +91,6 @@ export interface Sample {
 /** Samples by their metric; one without samples is left out. */
 export type Samples = Readonly<Partial<Record<MetricName, readonly Sample[]>>>;
 
-/** Writes samples. */
 export function expose(samples: Samples): string {
   const lines = (Object.keys(METRICS) as MetricName[]).flatMap((name) =>
     linesOf(name, METRICS[name], samples[name] ?? [])

@@ -14,20 +14,17 @@ export const OTHER = "other";
 /** How many series a counter has; what is beyond is counted together. */
 const SERIES_MAX = 500;
 
-/** How often the same two labels were counted. */
-export interface Series {
+interface Series {
   readonly labels: readonly [first: string, second: string | number];
   readonly value: number;
 }
 
-/** Counts by two labels. */
 export interface Counter {
   add(first: string, second: string | number): void;
   /** All series, in the order in which each was counted first. */
   series(): Series[];
 }
 
-/** Makes a counter. */
 export function createCounter(max: number = SERIES_MAX): Counter {
   const counts = new Map<string, Map<string | number, number>>();
   let size = 0;
@@ -57,7 +54,6 @@ export const BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] 
 /** How many labels a histogram has; what is beyond is counted together. */
 const LABELS_MAX = 100;
 
-/** What was observed of one label. */
 export interface Observed {
   /** How many took at most as long as each of {@linkcode BOUNDS}. */
   readonly counts: readonly number[];
@@ -66,13 +62,11 @@ export interface Observed {
   readonly sum: number;
 }
 
-/** Counts how long things take. */
 export interface Histogram {
   observe(label: string, seconds: number): void;
   series(): Map<string, Observed>;
 }
 
-/** Makes a histogram. */
 export function createHistogram(max: number = LABELS_MAX): Histogram {
   const all = new Map<string, { counts: number[]; count: number; sum: number }>();
   return {
@@ -88,9 +82,8 @@ export function createHistogram(max: number = LABELS_MAX): Histogram {
   };
 }
 
-/** What is counted. */
 export interface Meters {
-  /** Answers by the template of the route and the status. */
+  /** Responses by the template of the route and the status. */
   readonly answers: Counter;
   /** Questions to the node by source and result, and how long they took by source. */
   readonly queries: Counter;
@@ -102,7 +95,6 @@ export interface Meters {
   countCall(call: CallRecord): void;
 }
 
-/** Makes what counts. */
 export function createMeters(): Meters {
   const [answers, queries, calls] = [createCounter(), createCounter(), createCounter()];
   const [queryTimes, callTimes] = [createHistogram(), createHistogram()];

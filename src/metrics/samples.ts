@@ -20,11 +20,7 @@ export const STATUS_CODES: readonly StatusCode[] = [
   ...NO_ANSWER,
 ];
 
-/**
- * Reads the samples of an info. A value that is not known, or was known last, has none.
- *
- * @param now milliseconds since 1970
- */
+/** Reads the samples of an info; `now` is in milliseconds since 1970. A value that is not known now has none. */
 export function nodeSamples(info: Info, now: number): Samples {
   const { status, status_code: code } = info;
   const isSilent = status === "stale" || status === "unreachable";
@@ -67,7 +63,7 @@ function seconds(time: unknown): number[] {
 }
 
 /** What is known at the moment besides what was counted; what is `undefined` is not known. */
-export interface Moment {
+interface Moment {
   readonly version: string;
   /** How many calls wait for a place at the node. */
   readonly waiting: number | undefined;
@@ -75,7 +71,6 @@ export interface Moment {
   readonly descriptionAge: number | undefined;
 }
 
-/** Reads the samples. */
 export function serviceSamples(
   meters: Meters,
   { version, waiting, descriptionAge }: Moment,

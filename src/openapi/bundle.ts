@@ -45,13 +45,9 @@ const EMPTY: Readonly<Record<Shape, Json>> = {
   pathItem: {},
 };
 
-/** By a value and what it is. */
 type ByShape<T> = Map<unknown, Map<Shape, T>>;
 
-/**
- * Makes one document. What is wrong is added to the diagnostics of the files; what was read stays as it is,
- * and the document is the root itself where nothing is to be changed.
- */
+/** Makes one document: the root itself where nothing is to be changed. Adds diagnostics to those of the files. */
 export function bundle(files: Files): Json {
   const root = files.root.value as Json;
   const plan = planComponents(files);
@@ -179,7 +175,7 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     if (!inner) return list;
     const wrong = files.diagnosticsOf(list, shape);
     const items = list.map((item, i) =>
-      wrong.get(String(i))?.isOmitted ? undefined : copy(item, inner, false, depth + 1)
+      wrong?.get(String(i))?.isOmitted ? undefined : copy(item, inner, false, depth + 1)
     );
     const isSame = items.every((item, i) => item === list[i]);
     return isSame ? list : items.filter((item, i) => item !== undefined || list[i] === undefined);
@@ -190,7 +186,7 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     const copied: Json = {};
     let isSame = true;
     for (const key of Object.keys(value)) {
-      const member = copyMember(value, shape, key, depth, wrong.get(key));
+      const member = copyMember(value, shape, key, depth, wrong?.get(key));
       isSame &&= member === value[key];
       if (member !== undefined) setMember(copied, key, member);
     }
@@ -248,7 +244,7 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     const siblings: Json = {};
     const wrong = files.diagnosticsOf(value, shape);
     for (const key of siblingsOf(structure, shape, value)) {
-      const member = copyMember(value, shape, key, depth, wrong.get(key));
+      const member = copyMember(value, shape, key, depth, wrong?.get(key));
       if (member !== undefined) setMember(siblings, key, member);
     }
     const { end, isBroken } = link;
@@ -325,7 +321,6 @@ function isComponentName(name: string): boolean {
   return /^[A-Za-z0-9._-]+$/.test(name) && name.length <= KEPT_LENGTH_MAX;
 }
 
-/** Something that is to have a name of its own. */
 interface Nameable {
   readonly member: { readonly url: string };
   readonly path: Path;
@@ -333,11 +328,7 @@ interface Nameable {
   readonly value: unknown;
 }
 
-/**
- * Names what is put into one section of the components.
- *
- * @param taken the names that are not free; the new ones are added
- */
+/** Names what is put into one section of the components; `taken` are the names that are not free, and grows. */
 function nameComponents<T extends Nameable>(
   targets: readonly T[],
   taken: Set<unknown>,
@@ -364,7 +355,6 @@ function nameFor({ member, path, shape, value }: Nameable): string {
 const valid = (name: string): string =>
   name.slice(0, LENGTH_MAX).replaceAll(/[^A-Za-z0-9._-]+/g, "_").replaceAll(/^_+|_+$/g, "");
 
-/** The name of a file without what says of what kind it is. */
 function stemOf(url: string): string {
   const name = decodePercent(new URL(url).pathname.split("/").at(-1)!);
   return name.replace(/(?:\.(?:schema|response|parameter|example))?\.\w+$/, "");

@@ -7,13 +7,12 @@ import { type Json, listOf, objectOf, onceFor, textOf } from "../json/values.ts"
 import { type MultiSegment, multiSegmentOf } from "../kinds/interface.ts";
 import { parsePercent } from "../untrusted-text.ts";
 import { pathOfMethod } from "./openrpc.ts";
-import { followReference, type LocatedOperation, operationsOf } from "./operations.ts";
+import { followReference, type LocatedOperation, operationsOf, serversFor } from "./operations.ts";
 import { NODE, THIS_SERVICE } from "./server-url.ts";
 import { findObstacles } from "./unreachable-paths.ts";
 
 /** The rule for a value, as far as it is checked: a part of a JSON Schema without its patterns. */
 export interface ValueRule {
-  /** `undefined` for any. */
   readonly types?: readonly string[] | undefined;
   readonly values?: readonly unknown[] | undefined;
   readonly minimum?: number | bigint | undefined;
@@ -33,24 +32,22 @@ export interface ValueRule {
   readonly anyOf?: readonly ValueRule[] | undefined;
   readonly properties?: Readonly<Record<string, ValueRule>> | undefined;
   readonly required?: readonly string[] | undefined;
-  /** Whether an object may have no others. */
+  /** True if an object may have no others. */
   readonly isClosed?: boolean | undefined;
 }
 
-/** A parameter of an operation. */
 export interface NodeParameter {
   readonly name: string;
-  readonly in: "path" | "query" | "header" | "body";
+  readonly in: Place | "body";
   readonly isRequired: boolean;
   readonly rule: ValueRule;
-  /** Whether a list is given by the name again for each item, or else by commas. */
+  /** True if a list is given by the name again for each item, or else by commas. */
   readonly isExploded: boolean;
   /** How it holds slashes, if it may hold any. */
   readonly multiSegment?: MultiSegment | undefined;
 }
 
-/** The body that an operation takes. */
-export interface NodeBody {
+interface NodeBody {
   readonly isRequired: boolean;
   /** By media type, in lower case and without parameters. */
   readonly rules: Readonly<Record<string, ValueRule>>;
@@ -68,18 +65,17 @@ export interface NodeOperation {
   /** The template below the node's URL, with the base path; of JSON-RPC the name of the method. */
   readonly path: string;
   readonly access: "read" | "write" | "secret" | undefined;
-  /** Whether the network describes it: whoever serves that gives operationIds and makes paths as he likes. */
+  /** True if the network describes it: whoever serves that gives operationIds and makes paths as he likes. */
   readonly isForeign: boolean;
   readonly isHeavy: boolean;
   readonly isStreaming: boolean;
   readonly isAnonymous: boolean;
   /** Of JSON-RPC in the order of their positions; `undefined` where nobody knows them. */
   readonly parameters: readonly NodeParameter[] | undefined;
-  /** Whether a method takes its parameters by position alone. */
   readonly isByPosition: boolean;
   readonly isGettable: boolean;
   readonly body: NodeBody | undefined;
-  /** The headers of its answers that are passed on, in lower case. */
+  /** The headers of its responses that are passed on, in lower case. */
   readonly answerHeaders: readonly string[];
   /** The media types of its responses, in lower case and without parameters. */
   readonly answerTypes: readonly string[];
@@ -90,7 +86,6 @@ export interface NodeOperation {
 /** The author of a description: the node's operator, on disk or in a text; its kind; or whoever serves it over the network. */
 export type DescribedBy = "operator" | "kind" | "network";
 
-/** Says who describes a node. */
 export function describedBy(entry: string): DescribedBy {
   if (entry.startsWith("file:")) return "operator";
   return entry.startsWith("kind:") ? "kind" : "network";
@@ -130,7 +125,7 @@ export function listServersElsewhere(document: Json): string[] {
   const urls = new Set<string>();
   for (const item of Object.values(objectOf(document.paths)).map(objectOf)) {
     for (const { operation } of operationsOf(item)) {
-      for (const { url } of serversOf([operation, item, document]).map(objectOf)) {
+      for (const { url } of serversFor([operation, item, document]).map(objectOf)) {
         if (urls.size === ELSEWHERE_MAX) return [...urls];
         if (typeof url === "string" && !url.startsWith(THIS_SERVICE)) urls.add(url);
       }
@@ -139,9 +134,7 @@ export function listServersElsewhere(document: Json): string[] {
   return [...urls];
 }
 
-/**
- * The name of an operation of a description in settings and the log; `undefined` where it is not called at the node.
- */
+/** The name of an operation in settings and the log; `undefined` where it is not called at the node. */
 export function nameOfNodeOperation(
   document: Json,
   path: string,
@@ -168,12 +161,8 @@ function methodOf(path: string): string | undefined {
 
 /** The one server of the first holder that has any. */
 function serverOf(holders: readonly Json[]): string | undefined {
-  const servers = serversOf(holders);
+  const servers = serversFor(holders);
   return servers.length === 1 ? textOf(objectOf(servers[0]).url) : undefined;
-}
-
-function serversOf(holders: readonly Json[]): readonly unknown[] {
-  return holders.map(({ servers }) => listOf(servers)).find(({ length }) => length > 0) ?? [];
 }
 
 function createReader(document: Json, by: DescribedBy) {
@@ -276,13 +265,9 @@ function createReader(document: Json, by: DescribedBy) {
     } as const;
   };
 
-  const bodyOf = (operation: Json): NodeBody | undefined => {
-    if (operation.requestBody === undefined) return undefined;
-    return readBody(follow(operation.requestBody));
-  };
-
   return {
     operation(method: string, path: string, operation: Json, item: Json): NodeOperation {
+      const { requestBody } = operation;
       return {
         ...common(operation),
         name: `${method} ${path}`,
@@ -292,7 +277,7 @@ function createReader(document: Json, by: DescribedBy) {
         parameters: parametersOf(item, operation),
         isByPosition: false,
         isGettable: method === "GET",
-        body: bodyOf(operation),
+        body: requestBody === undefined ? undefined : readBody(follow(requestBody)),
       };
     },
     method(name: string, post: Json, isGettable: boolean): NodeOperation {
@@ -327,12 +312,15 @@ function createReader(document: Json, by: DescribedBy) {
   };
 }
 
-const withoutParameters = (type: string): string => type.split(";")[0]!.trim();
+/** A media type without its parameters. */
+export const withoutParameters = (type: string): string => type.split(";")[0]!.trim();
 
-const isPlace = (place: unknown): place is "path" | "query" | "header" =>
+/** The place of a parameter that a page can send. */
+export type Place = "path" | "query" | "header";
+
+export const isPlace = (place: unknown): place is Place =>
   place === "path" || place === "query" || place === "header";
 
-/** The bounds of a value, by their keywords of JSON Schema. */
 const BOUNDS = {
   minimum: "minimum",
   maximum: "maximum",

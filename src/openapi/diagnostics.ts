@@ -63,14 +63,11 @@ export function formatCount(count: number): string {
   return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
 }
 
-/** The message for a key that stands twice in its object. */
 export const DUPLICATE_KEY = "the same key stands here a second time; the last one counts";
 
-/** The message for a number beyond 1.8e308. */
 export const LARGE_NUMBER =
   "this number is above all that readers of JSON can hold; it is served as a string";
 
-/** The message for a text that holds more than is read. */
 export const TOO_MANY_NODES: string = `holds more than ${formatCount(LIMITS.nodes)} values`;
 
 /** One thing that is wrong with a description. */
@@ -83,7 +80,7 @@ export interface Diagnostic {
   readonly column: number;
   /** What is wrong and what would be right, without a period. */
   readonly message: string;
-  /** Whether the document cannot be shown because of it. */
+  /** True if the document cannot be shown because of it. */
   readonly isFatal: boolean;
   /** An error is what users run into, a note is worth knowing. */
   readonly level: "error" | "note";
@@ -95,7 +92,7 @@ export interface Diagnostic {
 export type Severity = "fatal" | Diagnostic["level"];
 
 /** A place in a file: a path of keys, or an offset in UTF-16 code units. */
-export type DiagnosticPlace = Path | number;
+type DiagnosticPlace = Path | number;
 
 /** A diagnostic whose line and column are not known yet. */
 export interface DiagnosticAt<P extends DiagnosticPlace = DiagnosticPlace> {
@@ -105,23 +102,15 @@ export interface DiagnosticAt<P extends DiagnosticPlace = DiagnosticPlace> {
   readonly more: number;
 }
 
-/**
- * The diagnostics of a file. What is wrong in many places is kept once, with its first place: there may be as many of
- * these as there are values.
- */
+/** The diagnostics of a file. What is wrong in many places is kept once, with its first place. */
 export interface Diagnostics {
-  /**
-   * Adds one.
-   *
-   * @param placeOf is called where it is the first with this message
-   */
+  /** Adds one; `placeOf` is called where it is the first with this message. */
   add(severity: Severity, message: string, placeOf: () => DiagnosticPlace): void;
   list(): DiagnosticAt[];
   /** How many are not kept: nobody reads so many, and paths are long where values are nested. */
   readonly omittedCount: number;
 }
 
-/** Creates diagnostics of a file. */
 export function createDiagnostics(): Diagnostics {
   const kept = new Map<string, { -readonly [K in keyof DiagnosticAt]: DiagnosticAt[K] }>();
   let omittedCount = 0;
@@ -140,11 +129,7 @@ export function createDiagnostics(): Diagnostics {
   };
 }
 
-/**
- * Gives diagnostics of a file their lines and columns.
- *
- * @returns the diagnostics in the order of the text
- */
+/** Gives diagnostics of a file their lines and columns, in the order of the text. */
 export function locate(
   file: string,
   text: string,
@@ -205,7 +190,6 @@ function diagnosticOf(file: string, severity: Severity, message: string): Diagno
   return locate(file, "", [{ severity, message, place: 0, more: 0 }], () => [])[0]!;
 }
 
-/** Something thrown while a description was prepared, as a diagnostic. */
 export function diagnosticOfError(file: string, error: unknown): Diagnostic {
   const message = `cannot be shown: ${excerpt(String((error as Error).message))}`;
   return diagnosticOf(file, "fatal", message);
@@ -226,7 +210,6 @@ export function formatDiagnostic({ file, line, column, message, more = 0 }: Diag
   return printable(`${file}:${line}:${column} ${message}${others}`);
 }
 
-/** Diagnostics with the errors before the notes, in their order otherwise. */
 export function errorsFirst(all: readonly Diagnostic[]): Diagnostic[] {
   const isError = ({ level }: Diagnostic) => level === "error";
   return [...all.filter(isError), ...all.filter((one) => !isError(one))];

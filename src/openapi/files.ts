@@ -11,12 +11,11 @@ import { findFile, PlatformError, readFile } from "../platform.ts";
 import { formatSize, LIMITS } from "./diagnostics.ts";
 import { parse, type Source, unreadable } from "./parse.ts";
 
-/** A file as it was at one time. */
 export interface File {
   /** Where it is: its own URL, after links and redirects. */
   readonly url: URL;
   readonly bytes: Bytes;
-  /** Whether it says of itself that it is JSON, by its name or its media type. */
+  /** True if it says of itself that it is JSON, by its name or its media type. */
   readonly isJson: boolean;
   /** Differs where the content does: of a file its time and size, of a URL its `ETag`. */
   readonly stamp: string;
@@ -36,7 +35,7 @@ export class ReadError extends Error {
   override name = "ReadError";
 }
 
-/** How long a disk has, or a server for the whole of its answer, in milliseconds. */
+/** How long a disk has, or a server for the whole of its response, in milliseconds. */
 const TIMEOUT = 10_000;
 
 const REDIRECTS_MAX = 5;
@@ -44,13 +43,6 @@ const REDIRECTS_MAX = 5;
 const JSON_NAME = /\.json$/i;
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/i;
 
-const TOO_LARGE = `is larger than ${formatSize(LIMITS.json)}`;
-
-/**
- * Makes a reader.
- *
- * @param options whether `file:` URLs are read
- */
 export function createReader(
   fetch: FetchUrl,
   { files = true }: { files?: boolean } = {},
@@ -110,7 +102,9 @@ async function readUrl(
         await response.body?.cancel();
         throw new ReadError(`the server answers ${response.status}`);
       }
-      const bytes = await readBounded(response);
+      const { body } = response;
+      const bytes = body ? await gatherBytes(body, LIMITS.json) : new Uint8Array();
+      if (!bytes) throw new ReadError(`is larger than ${formatSize(LIMITS.json)}`);
       const etag = response.headers.get("etag");
       // A weak one may stay while the content changes (RFC 9110, section 8.8.1).
       const current = etag?.startsWith('"') ? etag : await digest(bytes);
@@ -137,14 +131,6 @@ function loginOf({ username, password }: URL): Record<string, string> {
   return { authorization: `Basic ${btoa(String.fromCharCode(...bytes))}` };
 }
 
-async function readBounded({ body }: Response): Promise<Bytes> {
-  if (!body) return new Uint8Array();
-  const bytes = await gatherBytes(body, LIMITS.json);
-  if (!bytes) throw new ReadError(TOO_LARGE);
-  return bytes;
-}
-
-/** A file of a description. */
 export interface Member extends Source {
   /** Its own, after links and redirects: its references are relative to that (RFC 3986, section 5.1.3). */
   readonly url: string;
@@ -156,17 +142,14 @@ type LoadedFile = { member: Member } | { member?: undefined; failure: string };
 /** The reason why a file that is somewhere else than it was asked for is not taken. */
 class Refusal extends ReadError {}
 
-/** Loads files, each once. */
 export interface Loader {
   /** By URL, the root first. */
   readonly members: ReadonlyMap<string, Member>;
   /** Loads the root; where that fails, it has no value and a diagnostic says why. */
   loadRoot(): Promise<Member>;
-  /** Loads the file that a reference in another one names. */
   load(reference: string, from: Member): Promise<LoadedFile>;
 }
 
-/** Makes a loader. */
 export function createLoader(entry: URL, read: Reader): Loader {
   const members = new Map<string, Member>();
   /** By the URL that is asked for; several may be one file. */
@@ -193,8 +176,6 @@ export function createLoader(entry: URL, read: Reader): Loader {
   };
 
   const take = (url: URL, source: Source): Member => {
-    const known = members.get(url.href);
-    if (known) return known;
     const member = { url: url.href, ...source };
     members.set(url.href, member);
     return member;
@@ -237,9 +218,9 @@ export function createLoader(entry: URL, read: Reader): Loader {
       url.hash = "";
       const refusal = refuse(url);
       if (refusal) return { failure: refusal };
-      let loaded = asked.get(url.href);
       const known = members.get(url.href);
       if (known) return { member: known };
+      let loaded = asked.get(url.href);
       if (loaded) return loaded;
       try {
         loaded = { member: await loadUrl(url, false) };

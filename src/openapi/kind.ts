@@ -24,7 +24,7 @@ import {
 } from "../kinds/interface.ts";
 import { mergeComponents } from "./merge.ts";
 import { openApiOfMethods, pathOfMethod } from "./openrpc.ts";
-import { followReference, mapOperations, operationsOf } from "./operations.ts";
+import { followReference, mapOperations, operationsOf, serversFor } from "./operations.ts";
 import { NODE, THIS_SERVICE } from "./server-url.ts";
 
 /** The part of its interface that a node says it has. */
@@ -34,23 +34,18 @@ export interface Offer {
   /** What stands between the name of a group and the rest of a method's name. */
   readonly before?: string | undefined;
   readonly software?: string | undefined;
-  /** Of its software. */
   readonly version?: string | undefined;
 }
 
 type Marked = { readonly "x-since"?: unknown; readonly "x-software"?: unknown };
 
-/** The head of the document of a kind. */
 export interface AboutKind {
   readonly title: string;
   /** Of this service, which knows them. */
   readonly version: string;
 }
 
-/**
- * Makes the document of a kind. Operations of REST have the server of the node, methods are paths of this
- * service.
- */
+/** Makes the document of a kind. Operations of REST have the server of the node, methods are paths of this service. */
 export function documentOfKind(
   { openrpc, openapi }: KindInterface,
   { title, version }: AboutKind,
@@ -148,7 +143,6 @@ function isIn(marked: Marked, { software, version }: Offer): boolean {
   return isOwn && isSince(marked, version);
 }
 
-/** Tells whether a version has what is there since another one. */
 function isSince(marked: Marked, version: string | undefined): boolean {
   const since = numbersOf(textOf(marked["x-since"]));
   const is = numbersOf(version);
@@ -159,11 +153,6 @@ function isSince(marked: Marked, version: string | undefined): boolean {
 
 function numbersOf(version: string | undefined): number[] | undefined {
   return /\d+(?:\.\d+)*/.exec(version ?? "")?.[0].split(".").map(Number);
-}
-
-/** Reads what a kind's file says of its interface. */
-export function readInterface(value: unknown): KindInterface {
-  return isObject(value) ? value as KindInterface : {};
 }
 
 const OF_OPERATIONS = Object.entries(MARKS).filter(([, { on }]) => on === "operation")
@@ -286,8 +275,7 @@ const isMethodPath = (path: string): boolean => path.startsWith(pathOfMethod("")
 
 /** The address of an operation below its service; names in its template do not matter. */
 function addressOf(document: Json, item: unknown, operation: Json, path: string): string {
-  const holder = [operation, objectOf(item), document]
-    .find(({ servers }) => listOf(servers).length > 0);
-  const url = textOf(objectOf(listOf(holder?.servers)[0]).url) ?? "";
+  const [server] = serversFor([operation, objectOf(item), document]);
+  const url = textOf(objectOf(server).url) ?? "";
   return url + path.replaceAll(/\{[^{}]*\}/g, "{}");
 }

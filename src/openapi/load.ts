@@ -5,6 +5,7 @@
  */
 import { formatJson, parseJson } from "../json/lossless.ts";
 import { isObject, type Json, listOf, objectOf, textOf } from "../json/values.ts";
+import type { KindInterface } from "../kinds/interface.ts";
 import { decodePercent, excerpt } from "../untrusted-text.ts";
 import { bundle } from "./bundle.ts";
 import { describedBy } from "./callable-operations.ts";
@@ -15,7 +16,6 @@ import {
   documentOfKind,
   type Offer,
   offered,
-  readInterface,
   withMarks,
   withMarksOfMethods,
   withOtherPart,
@@ -37,17 +37,13 @@ export interface LoadJob {
   readonly operations: readonly DescribedOperation[];
   readonly documentOfHost?: DocumentOfHost | undefined;
   readonly where: ServerContext;
-  /** Whether calls of the node are forwarded: then its operations are called through this service alone. */
+  /** True if calls of the node are forwarded: then its operations are called through this service alone. */
   readonly isForwarding?: boolean | undefined;
 }
 
-/**
- * The places at which a reader has what the kind of the node offers, and what the node says that it has of it:
- * `description/unnamed-description.ts` makes that reader.
- */
+/** The places at which the reader of `description/unnamed-description.ts` has what a kind offers, and its node. */
 export const KIND_FILES = { interface: "kind:interface", offer: "kind:offer" } as const;
 
-/** A description that was read. */
 export interface Loaded {
   /** JSON values; a whole number too large for `number` is a `bigint`. `undefined` where a diagnostic is fatal. */
   readonly document: Json | undefined;
@@ -89,7 +85,7 @@ export async function load(
 }
 
 async function loadKind(about: AboutKind, read: Reader): Promise<Json> {
-  const parts = readInterface(await readValue(KIND_FILES.interface, read));
+  const parts: KindInterface = objectOf(await readValue(KIND_FILES.interface, read));
   const offer: Offer = objectOf(await readValue(KIND_FILES.offer, read));
   return documentOfKind(offered(parts, offer), about, offer);
 }
@@ -150,7 +146,6 @@ export function diagnosticsIn({ root, members }: Files): Diagnostic[] {
 const VERSION = /^3(?:\.[012](?:\.|$)|$)/;
 const OPENRPC_VERSION = /^1(?:\.|$)/;
 
-/** Gives the reason why a document is none that is shown. */
 function checkVersion(document: unknown): { place: string[]; message: string } | undefined {
   if (!isObject(document)) {
     return { place: [], message: "is no OpenAPI or OpenRPC description, but a single value" };

@@ -20,7 +20,6 @@ import { NODE, THIS_SERVICE } from "./server-url.ts";
 import { basePathsOf } from "./servers.ts";
 import { type Place, referencesOf, structureOf } from "./structure.ts";
 
-/** The parts of an operation that a host describes. */
 export interface DescribedOperation {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   path: string;
@@ -93,13 +92,7 @@ const PREFIX = "Nodeface";
 /** Their responses come from here, whatever the servers of the node are. */
 const SERVERS = [{ url: THIS_SERVICE, description: "The service that shows this description" }];
 
-/**
- * Returns a description with this service's operations.
- *
- * What the description says of one of the same paths stays.
- *
- * @param own this service's own description, which says nothing that OpenAPI 3.0 has no word for
- */
+/** Adds this service's operations to a description; what it says of one of the same paths stays. */
 export function withServiceOperations(
   own: Json,
   node: Json,
@@ -180,18 +173,13 @@ function usedComponents(own: Json, values: Json): Record<string, Json> {
   return used;
 }
 
-/** The components of two documents together. */
-export interface MergedComponents {
+interface MergedComponents {
   readonly components: Json;
   /** Returns a copy of something that refers to the added ones, with their new names. */
   readonly rename: <T>(value: T) => T;
 }
 
-/**
- * Puts components beside others. One whose name stands for something else there gets another.
- *
- * @param wanted the name that one of these is to have, if it is free
- */
+/** Puts components beside others; one whose name stands for something else there gets another, such as `wanted`. */
 export function mergeComponents(
   theirs: Json,
   added: Json,
@@ -215,7 +203,6 @@ export function mergeComponents(
   return { components, rename };
 }
 
-/** A new reference for each to a component that gets another name. */
 function newNames(added: Json, theirs: Json, wanted: (name: string) => string) {
   const names = new Map<string, string>();
   for (const [section, members] of Object.entries(added)) {

@@ -1,7 +1,7 @@
 /**
  * Makes operations of OpenAPI 3.1 of the methods of an OpenRPC 1.3 document, each called at a path of its own:
  * `POST /v1/rpc/{method}` with an object of named parameters, and `GET` with a query where it only reads and
- * a query can say its parameters. The answer is the bare result.
+ * a query can say its parameters. The response is the bare result.
  *
  * @module
  */
@@ -105,8 +105,7 @@ const ANY_PARAMS = {
   },
 };
 
-/** The parts of an OpenAPI 3.1 document. */
-export interface OpenApiOfMethods {
+interface OpenApiOfMethods {
   readonly paths: Json;
   readonly components: Json;
   readonly tags: readonly { readonly name: string }[];
@@ -212,7 +211,6 @@ function theOne(types: readonly unknown[]): string | undefined {
   return others.length === 0 && SCALARS.has(first) ? first as string : undefined;
 }
 
-/** Parameters with their places where the method takes them by these. */
 function placed({ paramStructure }: Json, params: readonly Json[]): readonly Json[] {
   if (paramStructure !== "by-position") return params;
   return params.map((param, at) => ({ ...param, "x-position": at }));

@@ -19,12 +19,7 @@ import { METHODS } from "./tables.ts";
 
 const ROW_MAX = 16;
 
-/**
- * Gives an object, or the one that its `$ref` leads to.
- *
- * @param document whose references lead into itself
- * @returns an empty object where there is none, or too many references stand in a row
- */
+/** Follows references within a document; an empty object where they lead nowhere, or too many stand in a row. */
 export function followReference(document: Json, value: unknown): Json {
   let found = objectOf(value);
   for (let i = 0; typeof found.$ref === "string"; i++) {
@@ -39,7 +34,6 @@ const OTHER_METHOD = /^[A-Za-z][A-Za-z-]{0,40}$/;
 
 const FURTHER = "additionalOperations";
 
-/** An operation in its path item. */
 export interface LocatedOperation {
   readonly method: string;
   readonly path: Path;
@@ -56,6 +50,11 @@ export function operationsOf(item: unknown): LocatedOperation[] {
   return [...named, ...others].flatMap(([method, operation, path]) =>
     isObject(operation) ? [{ method, path, operation }] : []
   );
+}
+
+/** The servers of the first holder that has any, such as an operation before its path and the document. */
+export function serversFor(holders: readonly Json[]): readonly unknown[] {
+  return holders.map(({ servers }) => listOf(servers)).find(({ length }) => length > 0) ?? [];
 }
 
 /** Returns a path item with its operations changed; the same one where none is. */

@@ -23,17 +23,12 @@ import { parseYaml } from "./yaml.ts";
 
 /** A file that has been parsed. What aliases of YAML stand for is shared: change copies only. */
 export interface Source {
-  /** Of diagnostics. */
   readonly name: string;
   readonly text: string;
   /** `undefined` where a diagnostic is fatal. */
   readonly value: unknown;
   readonly diagnostics: Diagnostics;
-  /**
-   * Finds the values at some paths.
-   *
-   * @returns an offset for each path; of one that leads nowhere, that of the nearest value on its way
-   */
+  /** Finds the values at some paths; of a path that leads nowhere, the nearest value on its way. */
   readonly offsetsOf: (paths: readonly Path[]) => readonly number[];
 }
 
@@ -42,11 +37,7 @@ interface TextFile {
   readonly isJson: boolean;
 }
 
-/**
- * Parses a file. Never throws: what is thrown on the way is a diagnostic.
- *
- * @param file JSON or YAML in UTF-8, with or without a byte order mark
- */
+/** Parses a file of JSON or YAML in UTF-8. Never throws: what is thrown on the way is a diagnostic. */
 export function parse(name: string, file: TextFile): Source {
   try {
     return parseText(name, file);
@@ -101,11 +92,7 @@ function decode(bytes: Bytes): string | { refusal: string } {
   }
 }
 
-/**
- * Parses JSON in one pass.
- *
- * @returns with `isOther` where it is no JSON, but may be YAML
- */
+/** Parses JSON in one pass; `isOther` says that it is no JSON, but may be YAML. */
 function parseJson(
   text: string,
 ): Pick<Source, "value" | "diagnostics" | "offsetsOf"> & { readonly isOther: boolean } {

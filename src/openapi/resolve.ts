@@ -33,7 +33,6 @@ import {
 } from "./structure.ts";
 import { explainTarget, type MemberDiagnostics, validate } from "./validate.ts";
 
-/** A value in a file, with its shape. */
 export interface Target {
   readonly member: Member;
   /** The keys from the root of the file. */
@@ -42,7 +41,6 @@ export interface Target {
   readonly shape: Shape;
 }
 
-/** A reference and where it leads. */
 export interface Link {
   readonly reference: Reference;
   /** The value that the walk to it began with. */
@@ -55,13 +53,12 @@ export interface Link {
 }
 
 /** The value that takes the place of an example, which names a file. */
-export interface ExampleFile {
+interface ExampleFile {
   readonly value: unknown;
   /** Says that the example stays as it is; the reason is the end of a sentence about it. */
   readonly refuse: (reason: string) => void;
 }
 
-/** A description with all that it refers to. */
 export interface Files extends Pick<Loader, "members"> {
   readonly root: Member;
   readonly structure: Structure;
@@ -69,12 +66,10 @@ export interface Files extends Pick<Loader, "members"> {
   readonly links: readonly Link[];
   /** The files that examples name, by the example. */
   readonly examples: ReadonlyMap<unknown, ExampleFile>;
-  diagnosticsOf(value: unknown, shape: Shape): MemberDiagnostics;
+  diagnosticsOf(value: unknown, shape: Shape): MemberDiagnostics | undefined;
   /** Gives the link of a reference by its value, or by the object and the key that it is a member of. */
   linkOf(holder: unknown, shape: Shape, key?: string): Link | undefined;
 }
-
-const NONE: MemberDiagnostics = new Map();
 
 /**
  * Reads a description and what it refers to. What cannot be read is a diagnostic of the file that refers
@@ -93,7 +88,7 @@ export async function resolve(entry: URL, read: Reader): Promise<Files> {
   const files: Files = {
     ...{ root, structure, members, links, examples },
     linkOf: (holder, shape, key = "") => held.get(holder)?.get(shape + key),
-    diagnosticsOf: (value, shape) => wrong.get(value)?.get(shape) ?? NONE,
+    diagnosticsOf: (value, shape) => wrong.get(value)?.get(shape),
   };
   const queue: Target[] = [{ value: root.value, path: [], member: root, shape: "document" }];
   const seen: Seen = new Map();
@@ -143,7 +138,6 @@ export async function resolve(entry: URL, read: Reader): Promise<Files> {
   return files;
 }
 
-/** Checks that the root declares the security schemes of a requirement. */
 function checkSchemes(place: Place, start: Target, root: Member, structure: Structure): void {
   const declared = objectOf(valueAt(root.value, structure.sections.securityScheme ?? []));
   // Since OpenAPI 3.2 it may be the URI of one.
@@ -167,7 +161,6 @@ export function nameOfComponent({ root, structure }: Files, target: Target): str
   return section!.every((key, i) => key === path[i]) ? path.at(-1) : undefined;
 }
 
-/** Tells whether an object is a reference and nothing else. */
 export function isPure(structure: Structure, shape: Shape, value: unknown): boolean {
   return isReference(shape, value) && siblingsOf(structure, shape, value).length === 0;
 }
@@ -179,7 +172,6 @@ function hold(held: Map<unknown, Map<string, Link>>, link: Link): void {
   held.set(holder, links.set(isPlain ? shape : shape + key, link));
 }
 
-/** Adds a diagnostic of a reference to those of its file. */
 export function report(
   { reference, start }: Link,
   failure: string,

@@ -24,13 +24,11 @@ export interface Description {
   readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
 }
 
-/** Both forms of a description. */
 export interface Forms {
   readonly json: Form;
   readonly yaml: Form;
 }
 
-/** The document of the service's own description. */
 export async function documentOf({ json }: Forms): Promise<Json> {
   return JSON.parse(new TextDecoder().decode(await identityOf(json))) as Json;
 }

@@ -81,7 +81,6 @@ export function trim(url: string): string {
 export const withBraces = (url: string): string =>
   url.replaceAll("%7B", "{").replaceAll("%7D", "}");
 
-/** The names of the variables in a URL. */
 export function variablesOf(template: string): Set<string> {
   return new Set(template.match(/\{[^{}]*\}/g)?.map((part) => part.slice(1, -1)));
 }

@@ -234,11 +234,7 @@ export function serversOf(document: Json): Servers[] {
   return all;
 }
 
-/**
- * Returns a description with other servers; it is left as it is, and so is what holds none.
- *
- * @param change gives the servers in place of some; `undefined` takes the list away
- */
+/** Returns a description with other servers, `undefined` for none; the same parts where nothing changes. */
 function mapServers(
   document: Json,
   change: (servers: readonly Json[], path: Path) => readonly Json[] | undefined,
@@ -273,10 +269,7 @@ function mapServers(
  */
 const ORIGIN = /^https?:\/\/(?:[a-z\d._-]+|\[[a-f\d:.]+\])(?::\d+)?$/;
 
-/**
- * The origins of the servers of a description, as many as the page may ask; of what servers leave open, the
- * values that are listed.
- */
+/** The origins of the servers of a description, as many as the page may ask. */
 export function originsOf(document: Json): string[] {
   return [...firstOriginsOf(document)].slice(0, LIMITS.origins);
 }
@@ -383,13 +376,10 @@ export function rebaseServers(bytes: Bytes, dots: readonly number[]): Bytes {
   return joinBytes([...parts, bytes.subarray(start)]);
 }
 
-/** A description in one form, in every coding. */
 export interface Form extends KeptContent {
-  /** Where another dot makes what is served one folder deeper; see {@linkcode rebaseServers}. */
   readonly dots: readonly number[];
 }
 
-/** Encodes what was written of a document. */
 export async function encodeForm({ text, dots }: Written): Promise<Form> {
   return { ...await keep(text), dots };
 }

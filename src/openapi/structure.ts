@@ -16,19 +16,15 @@ import {
   SWAGGER,
 } from "./tables.ts";
 
-/**
- * The shape of a value: a kind such as `schema`, a list of them (`schema[]`), or a map by names of the author's
- * choice (`{schema}`).
- */
+/** A kind such as `schema`, a list of them (`schema[]`), or a map by names of the author's choice (`{schema}`). */
 export type Shape = string;
 
-/** The rule for a member of an object. */
 export interface Rule {
   /** As the table says it, without its last signs. */
   readonly type: string;
   /** `undefined` of data: nothing in it is a reference. */
   readonly shape: Shape | undefined;
-  /** Whether the object is nothing without it, or not complete. */
+  /** `required`: the object is nothing without it; `expected`: it is not complete. */
   readonly needed?: "required" | "expected" | undefined;
   readonly isSwitch?: boolean;
   readonly isList?: boolean;
@@ -36,18 +32,16 @@ export interface Rule {
 
 type Kinds = Readonly<Record<string, ReadonlyMap<string, Rule>>>;
 
-/** The structure of documents of one version. */
 export interface Structure {
   /** As people say it: `OpenAPI 3.1`. */
   readonly name: string;
   readonly kinds: Kinds;
-  /** The members that each kind needs. */
   readonly needed: Readonly<Record<string, readonly (readonly [key: string, rule: Rule])[]>>;
   /** The members that are not data of each kind, those of its variants included. */
   readonly shapes: Readonly<Record<string, ReadonlyMap<string, Shape>>>;
   /** Where values of a shape are kept to be referred to, as keys from the root. */
   readonly sections: Readonly<Record<Shape, Path>>;
-  /** Whether members beside a `$ref` mean something, and a schema may be `true` (since OpenAPI 3.1). */
+  /** True if members beside a `$ref` mean something, and a schema may be `true` (since OpenAPI 3.1). */
   readonly hasSiblings: boolean;
 }
 
@@ -113,7 +107,6 @@ export const KEYWORDS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** The structure of an OpenRPC 1.3 document. */
 export const OPENRPC: Structure = version("OpenRPC 1.3", OPENRPC_1_3);
 
 /** The structure of a document, by the version that it says it is of. */
@@ -124,7 +117,6 @@ export function structureOf(document: unknown): Structure {
   return VERSIONS.find(([pattern]) => pattern.test(version))![1];
 }
 
-/** A value with what it is and where it stands. */
 export interface Place {
   readonly shape: Shape;
   readonly value: unknown;
@@ -140,7 +132,6 @@ export function pathOf(place: Place): Path {
   return path.reverse();
 }
 
-/** The rule for a member of an object, a map or a list; `undefined` where there is none. */
 export function ruleOf({ kinds }: Structure, shape: Shape, key: string): Rule | undefined {
   const members = kinds[shape];
   if (!members) return undefined;
@@ -196,7 +187,6 @@ export function siblingsOf({ hasSiblings }: Structure, shape: Shape, reference: 
   );
 }
 
-/** The objects that have been seen, and as what. */
 export type Seen = Map<object, Set<Shape>>;
 
 /** Tells whether an object is seen for the first time in this shape; it is seen from now on. */
@@ -240,7 +230,6 @@ export function* walk(
   }
 }
 
-/** A reference and where it stands. */
 export interface Reference {
   /** What holds the `$ref`, or the string itself where something is named without one. */
   readonly place: Place;
@@ -255,7 +244,6 @@ export const REF_MAX = 400;
 /** A name of a component or of a property, where a reference may stand as well. */
 const PLAIN_NAME = /^[\w.-]+$/, FILE_NAME = /\.(?:json|ya?ml)$/i;
 
-/** The reference that stands at a place. */
 export function referenceAt(place: Place): Reference | undefined {
   const { shape, value } = place;
   if (typeof value === "string") {
@@ -266,7 +254,6 @@ export function referenceAt(place: Place): Reference | undefined {
   return { place, ref: value.$ref, expected: shape, isPlain: true };
 }
 
-/** Finds the references of a value, in the order of its members. */
 export function* referencesOf(start: Place, structure: Structure): Generator<Reference> {
   for (const place of walk(start, structure)) {
     const reference = referenceAt(place);

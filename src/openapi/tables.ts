@@ -13,7 +13,6 @@
  * @module
  */
 
-/** The members of each kind. */
 export type Rows = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 /** Stands for each member that is neither named nor an extension (`x-…`). */
@@ -129,7 +128,6 @@ const JSON_SCHEMA = {
   definitions: "{schema}",
 };
 
-/** A Schema Object of OpenAPI 3.0. */
 const SCHEMA_3_0 = {
   ...JSON_SCHEMA,
   ...FACETS,
@@ -303,7 +301,6 @@ export const OPENAPI_3_0: Rows = {
   discriminator: { propertyName: "string!", mapping: "{mappedSchema}", [OTHERS]: "any" },
 };
 
-/** OpenAPI 3.1. */
 export const OPENAPI_3_1: Rows = extend(OPENAPI_3_0, {
   document: { jsonSchemaDialect: "url", paths: "paths", webhooks: "{pathItem}" },
   info: { summary: "string" },
@@ -314,7 +311,6 @@ export const OPENAPI_3_1: Rows = extend(OPENAPI_3_0, {
   schema: SCHEMA,
 });
 
-/** OpenAPI 3.2. */
 export const OPENAPI_3_2: Rows = extend(OPENAPI_3_1, {
   document: { $self: "url" },
   server: { name: "string" },

@@ -72,11 +72,7 @@ const FLOWS: Readonly<Record<string, string>> = {
 
 const FORMS = ["multipart/form-data", "application/x-www-form-urlencoded"];
 
-/**
- * Makes OpenAPI 3.0 of a document.
- *
- * @throws {RangeError} if what is made of it would be many times as large
- */
+/** Makes OpenAPI 3.0 of a document; throws a `RangeError` where that would be many times as large. */
 export function upgradeSwagger(document: Json): Json {
   const context = createContext(document);
   const { parameters, responses, definitions, securityDefinitions } = document;
@@ -86,8 +82,7 @@ export function upgradeSwagger(document: Json): Json {
     setMember(upgraded, key, value);
     if (key === "info" && servers.length > 0) upgraded.servers = servers;
   }
-  upgraded.servers ??= servers;
-  if (servers.length === 0) delete upgraded.servers;
+  if (servers.length > 0) upgraded.servers ??= servers;
   upgraded.paths = mapMembers(
     objectOf(document.paths),
     (item, path) => path.startsWith("x-") ? item : context.upgradePathItem(objectOf(item)),
@@ -119,7 +114,6 @@ function createContext(document: Json) {
   const structure = structureOf(document);
   const schemas = new Map<unknown, unknown>();
 
-  /** The parameter that a reference names in the end; anything else is one itself. */
   const resolve = (value: unknown) => followReference(document, value);
   const most = mostOf(document);
   let made = 0;

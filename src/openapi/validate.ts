@@ -37,16 +37,14 @@ import {
 } from "./structure.ts";
 import { CHOICES, KEYS, NAMING, VARIANTS } from "./tables.ts";
 
-/** A diagnostic of a member of an object, a map or a list. */
 export interface MemberDiagnostic {
   readonly severity: Severity;
   readonly message: string;
-  /** Whether the member is left out; otherwise it stays as it is, or becomes `value`. */
+  /** True if the member is left out; otherwise it stays as it is, or becomes `value`. */
   readonly isOmitted?: boolean;
   readonly value?: unknown;
 }
 
-/** By the key of the member. */
 export type MemberDiagnostics = ReadonlyMap<string, MemberDiagnostic>;
 
 const NONE: MemberDiagnostics = new Map();
@@ -63,7 +61,6 @@ const isTypes = (value: unknown, more?: string) =>
   (isFilled(value) ? value as unknown[] : [value])
     .every((type) => TYPES.has(type) || type === more);
 
-/** The types of data, in words and as a test. */
 const DATA: Readonly<Record<string, readonly [words: string, test: (value: unknown) => boolean]>> =
   {
     any: ["", () => true],
@@ -189,7 +186,6 @@ function innerRuleOf(shape: Shape): Rule | undefined {
   return inner === undefined ? undefined : { type: inner, shape: inner };
 }
 
-/** The row for an object: there may be one for the value of a member. */
 function kindOf({ kinds }: Structure, shape: Shape, value: Json): string {
   const by = VARIANTS[shape];
   const kind = by === undefined ? shape : `${shape}:${String(value[by])}`;

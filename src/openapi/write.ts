@@ -18,7 +18,7 @@ const QUOTED =
   // deno-lint-ignore no-control-regex -- these are what it is about
   /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]|^[=<]+$/;
 
-/** Whether a text is written in double quotes. PyYAML 6.0 refuses a tab on a single line. */
+/** Tells whether a text is written in double quotes. PyYAML 6.0 refuses a tab on a single line. */
 function isQuoted(text: string): boolean {
   return QUOTED.test(text) || (text.includes("\t") && !text.includes("\n")) || HALF.test(text);
 }
@@ -50,7 +50,6 @@ const number: ScalarTag = {
   stringify: ({ value }: Scalar) => formatJson(value).replace(/^(-?\d+)e/, "$1.0e"),
 };
 
-/** Writes JSON in one line. */
 export const writeJson = (document: Json): string => formatJson(document);
 
 /** Writes YAML 1.2 that readers of YAML 1.1 understand likewise: without anchors and bare dates. */

@@ -40,7 +40,6 @@ const OPTIONS = {
   intAsBigInt: true,
 } as const;
 
-/** Whatever stops the reading. */
 class YamlError extends Error {
   override name = "YamlError";
   readonly offset: number;
@@ -56,11 +55,7 @@ interface Parsed {
   readonly offsetsOf: (paths: readonly Path[]) => number[];
 }
 
-/**
- * Parses a text.
- *
- * @param diagnostics what is wrong is added; where one of it is fatal, the value is `undefined`
- */
+/** Parses a text; where a diagnostic is fatal, the value is `undefined`. */
 export function parseYaml(text: string, diagnostics: Diagnostics): Parsed {
   try {
     countLines(text);
@@ -165,7 +160,6 @@ const isEmpty = ({ contents }: Document.Parsed): boolean =>
 
 const offsetOf = (node: Node | null, before = 0): number => node?.range?.[0] ?? before;
 
-/** A value that an anchor stands for. */
 interface Anchored {
   /** `undefined` while it is being built. */
   built: Built | undefined;

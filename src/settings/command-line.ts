@@ -8,7 +8,6 @@ import { LOG_CALLS, type LogCalls } from "../log.ts";
 import { type About, type Schema, word } from "./schema.ts";
 import { FILE, HOST, KIND_OR_FILE, NODE_URL, PLACE, PORT, SWITCH } from "./texts.ts";
 
-/** The name of a command besides serving. */
 export type CommandName = "check" | "init" | "kinds";
 
 /** The commands besides serving: what follows their names, and what they do. */
@@ -29,23 +28,18 @@ export const COMMANDS: Readonly<Record<CommandName, { arguments: string; text: s
   },
 };
 
-/** The name of a flag that is no setting. */
 export type SwitchName = "json" | "version" | "help";
 
-/** The flags that are no settings. */
 export const SWITCHES: Readonly<Record<SwitchName, { flags: readonly string[]; text: string }>> = {
   json: { flags: ["--json"], text: "have check print one JSON object" },
   version: { flags: ["-V", "--version"], text: "print the version" },
   help: { flags: ["-h", "--help"], text: "print this text" },
 };
 
-/** The forms of the access log. */
 export const ACCESS_LOGS = ["text", "json", "off"] as const;
 
-/** The form of the access log. */
 export type AccessLog = (typeof ACCESS_LOGS)[number];
 
-/** The settings that flags and variables may give. */
 export interface CliValues {
   url?: string;
   kind?: string;

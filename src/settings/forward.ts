@@ -31,7 +31,6 @@ const OPERATIONS = list(LINE, "a list of operations, as in [reads, getblock]");
 const ORIGINS = 'a list of origins, or "*" for any';
 const FORWARD = "off, reads, or an object with what is open";
 
-/** Makes the setting, by the schema of a path. */
 export function forwardSetting(path: Schema<string>): Schema<Forward | undefined> {
   const settings: SettingsOf<ForwardSettings> = {
     open: setting(OPERATIONS, {
@@ -104,11 +103,7 @@ function clashesWithin(value: unknown): string[] {
   ];
 }
 
-/**
- * Finds what is wrong between `forward` and other settings.
- *
- * @param hasNode whether it is said where the node answers; `undefined` where that is not known
- */
+/** Finds what is wrong between `forward` and other settings; `hasNode` is `undefined` where that is not known. */
 export function clashesOfForward(
   forward: Forward | undefined,
   hosts: readonly string[] | "*" | undefined,

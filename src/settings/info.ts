@@ -56,7 +56,6 @@ const COMMON: SettingsOf<SourceOptions> = {
   }),
 };
 
-/** Makes the schema of a source, by the schema of a path. */
 export function source(path: Schema<string>): Schema<Source> {
   return oneOf({
     jsonrpc: {
@@ -153,7 +152,6 @@ export const FIELD: Schema<Field> = either(
   }),
 );
 
-/** Makes the settings of `info`, by the schema of a path. */
 export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
   return {
     ttl: setting(AGE, {
@@ -211,6 +209,14 @@ export function unknownSources(info: InfoSettings, kinds: readonly Kind[]): Diag
   );
 }
 
+/** The request that a source makes, in short: a method of JSON-RPC, `GET /status`, a file, or a command. */
+export function questionOf(source: Source): string {
+  if ("jsonrpc" in source) return source.jsonrpc;
+  if ("get" in source) return `GET ${source.get}`;
+  if ("post" in source) return `POST ${source.post}`;
+  return "file" in source ? source.file : source.command.join(" ");
+}
+
 /** The places that a field names; none where it is wrong. */
 export function placesOf(field: unknown): readonly Reference[] {
   const from = isObject(field) ? field.from : field;
@@ -218,11 +224,7 @@ export function placesOf(field: unknown): readonly Reference[] {
   return isRight ? referencesOf(field as Field) : [];
 }
 
-/**
- * Says of a place that its source is not there.
- *
- * @param told those of them that are told
- */
+/** Says of a place that its source is not there; `told` are those that are named. */
 export function explainSource(
   place: unknown,
   names: readonly string[],

@@ -136,7 +136,6 @@ const OPENAPI = object({
   ...openApi("components", "tags"),
 });
 
-/** Makes the settings of what a kind offers. */
 export const interfaceSettings = (): SettingsOf<KindInterface> => ({
   openrpc: setting(OPENRPC as Schema<KindInterface["openrpc"]>, {
     text: "Its methods of JSON-RPC: a part of an OpenRPC document",

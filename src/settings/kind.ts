@@ -185,7 +185,6 @@ const LISTING = v.pipe(
   }),
 ) as Schema<unknown> as Schema<Listing>;
 
-/** Makes the schema of a kind. */
 export function kindSchema(path: Schema<string> = FILE): Schema<Kind> {
   const auth: SettingsOf<KindAuth> = {
     refusal: setting(

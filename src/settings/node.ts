@@ -66,7 +66,6 @@ function auth(path: Schema<string>): Schema<NodeSettings["auth"]> {
   });
 }
 
-/** Makes the settings of `node`. */
 export function nodeSettings(
   path: Schema<string>,
   own: readonly string[] = [],

@@ -11,10 +11,8 @@ import { isPlainObject, toJson } from "../json/lossless.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import { describeValue } from "../untrusted-text.ts";
 
-/** A schema of values of a type. */
 export type Schema<T = unknown> = v.GenericSchema<unknown, T>;
 
-/** The documentation of a setting. */
 export interface About {
   /** Sentences for `--help` and the reference, without a period at the end. */
   readonly text: string;
@@ -40,28 +38,23 @@ export type SettingsOf<T> = { readonly [Key in keyof T]-?: Schema<T[Key]> };
 
 type Output<S extends Settings> = { [Key in keyof S]: v.InferOutput<S[Key]> };
 
-/** Makes a setting that may be left out. */
 export function setting<T>(schema: Schema<T>, about: About): Schema<T | undefined> {
   return needed(v.optional(schema), about);
 }
 
-/** Makes a setting that may not be left out. */
 export function needed<T>(schema: Schema<T>, about: About): Schema<T> {
   return v.pipe(schema, v.metadata({ about }));
 }
 
-/** Gives a setting another text. */
 export function reworded<T>(schema: Schema<T>, text: string): Schema<T> {
   return needed(schema, { ...aboutOf(schema), text });
 }
 
-/** The documentation of a setting. */
 export function aboutOf(schema: Schema): About {
   const { about = { text: "" } } = v.getMetadata(schema) as { about?: About };
   return about;
 }
 
-/** The parts of a schema, for documents. */
 export interface Parts {
   /** What would be right, after "must be". */
   readonly message?: string;
@@ -72,7 +65,6 @@ export interface Parts {
   readonly words?: readonly string[];
 }
 
-/** The parts of a schema. */
 export function partsOf(schema: Schema): Parts {
   const { type, wrapped, getter, options, ...parts } = schema as Schema & Parts & {
     wrapped?: Schema;
@@ -84,8 +76,7 @@ export function partsOf(schema: Schema): Parts {
   return { ...parts, ...options && { options } };
 }
 
-/** The rules of a text beyond its form. */
-export interface TextRule<T = string> {
+interface TextRule<T = string> {
   /** Says more of a wrong text than what would be right. */
   readonly explain?: (text: string) => string | undefined;
   /** Tells of a text that matches whether it is right. @default every one is */
@@ -94,12 +85,7 @@ export interface TextRule<T = string> {
   readonly read?: (text: string) => T;
 }
 
-/**
- * Makes the schema of a text.
- *
- * @param expected what would be right, after "must be"
- * @param pattern matches every text that is right
- */
+/** Makes the schema of a text; `expected` says what would be right, after "must be". */
 export function text<T = string>(
   expected: string,
   pattern: RegExp,
@@ -123,11 +109,7 @@ export function text<T = string>(
   return v.config(schema, { abortPipeEarly: true }) as Schema<T>;
 }
 
-/**
- * Makes the schema of one of some words.
- *
- * @param also further words that people give, by what they mean
- */
+/** Makes the schema of one of some words; `also` has further words that people give, by what they mean. */
 export function word<const W extends string>(
   words: readonly W[],
   expected: string = `one of ${words.join(", ")}`,
@@ -155,7 +137,6 @@ export function meantWord(
   return nearest(typed, words) ?? also[nearest(typed, Object.keys(also)) ?? ""];
 }
 
-/** Makes the schema of a number. */
 export function number(
   expected: string,
   isValid: (number: number) => boolean = Number.isFinite,
@@ -163,24 +144,17 @@ export function number(
   return v.pipe(v.number(expected), v.check(isValid, expected));
 }
 
-/** The schema of a switch. */
 export const BOOLEAN: Schema<boolean> = v.boolean("true or false");
 
-/** Makes the schema of a list. */
 export function list<T>(of: Schema<T>, expected: string): Schema<T[]> {
   return v.array(of, expected);
 }
 
-/** Makes the schema of a list of one value at least. */
 export function filledList<T>(of: Schema<T>, expected: string): Schema<T[]> {
   return v.pipe(v.array(of, expected), v.minLength(1, `${expected}; it must not be empty`));
 }
 
-/**
- * Makes the schema of an object with known keys.
- *
- * @param isOther whether a further key is right, whatever its value is
- */
+/** Makes the schema of an object with known keys, and those that `isOther` takes, whatever their value is. */
 export function object<S extends Settings>(
   settings: S,
   isOther: (key: string) => boolean = () => false,
@@ -251,7 +225,6 @@ export function byKey<T>(
   });
 }
 
-/** Makes the schema of a value of one of some types. */
 export function either<S extends readonly Schema[]>(
   expected: string,
   ...schemas: S
@@ -259,7 +232,6 @@ export function either<S extends readonly Schema[]>(
   return v.union(schemas, expected) as Schema<v.InferOutput<S[number]>>;
 }
 
-/** Makes the schema of a function. */
 export function callback(expected = "a function"): Schema {
   return v.custom((value) => typeof value === "function", expected);
 }
@@ -322,10 +294,8 @@ function keysInside(schema: Schema): string[] {
   return [...Object.keys(entries), ...options.flatMap(keysInside)];
 }
 
-/** The keys and indices that lead to a value. */
 export type Path = readonly (string | number)[];
 
-/** The path of an issue of valibot. */
 export function issuePath(
   root: unknown,
   path: Path,
@@ -341,21 +311,15 @@ export function issuePath(
   return items as [v.UnknownPathItem, ...v.UnknownPathItem[]];
 }
 
-/** One thing that is wrong with a value. */
 export interface Diagnostic {
   readonly path: Path;
   /** What is wrong and what would be right, after the value's name. */
   readonly message: string;
-  /** Whether it is about the last key of the path and not its value. */
+  /** True if it is about the last key of the path and not its value. */
   readonly isKey: boolean;
 }
 
-/**
- * Reads a value.
- *
- * @returns the value, with texts as their rules read them, and all that is wrong with it; what is
- * wrong is as it was
- */
+/** Reads a value: texts as their rules read them, and what is wrong as it was. */
 export function readValue<T>(
   value: unknown,
   schema: Schema<T>,

@@ -14,19 +14,15 @@ import { didYouMean } from "../nearest.ts";
 import { describeValue } from "../untrusted-text.ts";
 import { meantWord, type Schema, secret, text, word } from "./schema.ts";
 
-/** A line of text. */
 export const LINE: Schema<string> = text("a line of text", /^[^\r\n]+$/);
 
-/** The title of a page. */
 export const TITLE: Schema<string> = text(
   "a line of text, at most 80 characters",
   /^(?=.*\S)[^\r\n]{1,80}$/,
 );
 
-/** Any text. */
 export const TEXT: Schema<string> = v.string("text");
 
-/** A switch as text. */
 export const SWITCH: Schema<boolean> = v.pipe(
   word(["true", "false"], "true or false", {
     ...{ on: "true", yes: "true", 1: "true" },
@@ -38,7 +34,6 @@ export const SWITCH: Schema<boolean> = v.pipe(
 const NO_VARIABLE = `must be the path of a file, in which no variable is read but ` +
   `$${CREDENTIALS_DIRECTORY} at its start`;
 
-/** The path of a file. */
 export const FILE: Schema<string> = text("the path of a file", /^[^\r\n]+$/, {
   explain: (path) => /^\$\{?\w+\}?\//.test(path) && !isAnchored(path) ? NO_VARIABLE : undefined,
 });
@@ -56,7 +51,6 @@ export const HOST: Schema<string> = text(
   },
 );
 
-/** A port. */
 export const PORT: Schema<number> = text("a whole number from 0 to 65535", /^\d{1,5}$/, {
   isValid: isPort,
   read: Number,
@@ -64,7 +58,6 @@ export const PORT: Schema<number> = text("a whole number from 0 to 65535", /^\d{
 
 const ADDRESS = /^(\[[\da-fA-F:.]+\]|[^\s/[\]:*]+):(\d{1,5})$/;
 
-/** An address and a port. */
 export const LISTEN: Schema<{ host: string; port: number }> = text(
   "an address and a port, as in 127.0.0.1:8080",
   ADDRESS,
@@ -185,7 +178,6 @@ export const PREFIX: Schema<string> = text(
   /^(\/(?!\.{1,2}(\/|$))[\w.~-]+)*$/,
 );
 
-/** The name of a new kind of node. */
 export const KIND_NAME: Schema<string> = text(
   "a name of lower-case letters, digits and -, other than none",
   /^(?!none$)[a-z][a-z0-9-]*$/,
@@ -231,19 +223,16 @@ export function kindName(own: readonly string[]): Schema<string> {
   );
 }
 
-/** A page of the web. */
 export const WEB_URL: Schema<string> = text(
   "a URL such as https://github.com/owner/name/blob/v1.0.0/api.yaml",
   /^https?:\/\/[^\s\/?#@]+\/\S*$/,
 );
 
-/** A path below the node's URL. */
 export const PATH: Schema<`/${string}`> = text(
   "a path such as /openapi.json",
   /^\/\S*$/,
 );
 
-/** A place in a response. */
 export const REFERENCE_TEXT: Schema<Reference> = text(
   "a source, # and a JSON Pointer, such as net#/subversion",
   REFERENCE,
@@ -252,10 +241,8 @@ export const REFERENCE_TEXT: Schema<Reference> = text(
 /** A JSON Pointer into the value that a field takes. */
 export const POINTER: Schema<string> = text("a JSON Pointer such as /up", /^\//);
 
-/** The name of a header. */
 export const HEADER: Schema<string> = text("the name of a header", /^[\w-]+$/);
 
-/** The name of a source. */
 export const SOURCE_NAME: Schema<string> = text("a name of letters, digits, - and _", /^[\w-]+$/);
 
 const INFO_KEY_FORM = new RegExp(`^(?!(?:${RESERVED_KEYS.join("|")})$)[a-z][a-z0-9_]*$`);
@@ -272,7 +259,6 @@ export const HIDDEN_KEY: Schema<string> = text(
   INFO_KEY_FORM,
 );
 
-/** A regular expression. */
 export const EXPRESSION: Schema<string> = v.pipe(
   v.string("a regular expression"),
   v.check(isExpression, "a regular expression"),
@@ -304,7 +290,6 @@ export const CALL_TIMEOUT: Schema<Duration> = duration("10m", "100ms");
 /** The time that a response is good for, or is shown when the node has stopped responding. */
 export const AGE: Schema<Duration> = duration("24h");
 
-/** The size of a response. */
 export const SIZE: Schema<string> = text('a size such as "32MiB", at most 1GiB', SIZE_FORM, {
   isValid: (text) => bytesOf(text) >= 1024 && bytesOf(text) <= 1024 ** 3,
 });
