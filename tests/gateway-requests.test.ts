@@ -136,7 +136,7 @@ requests("the node's secret takes the place of a header in another letter case",
   const request = { method: "GET", url: new URL(node.url), headers: { "x-key": "visitors" } };
   const { signal } = new AbortController();
   const whole = { ...request, body: undefined, signal, isOnce: false };
-  await credentials.sendWithSecret(client, whole, () => {}).catch(() => {});
+  await credentials.sendWith(client, whole, () => {}).catch(() => {});
   assert.equal(sent, { "accept-encoding": "identity", "x-key": "nodes" });
 });
 

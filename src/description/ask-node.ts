@@ -78,18 +78,14 @@ export function createFetchDescription(node: NodeSettings, kinds: () => Promise<
     try {
       // A login in the URL of the description is meant for it.
       if ("authorization" in headers) return toResponse(await client(request));
-      return await credentials.sendWithSecret(
-        client,
-        request,
-        ({ response, isSecret, refusal }) => {
-          if (!refusal && !(isSecret && response.headers.get("location") !== null)) {
-            return toResponse(response);
-          }
-          response.cancel();
-          throw refusal ??
-            new ReadError("the node redirects, which is not followed with its secret");
-        },
-      );
+      return await credentials.sendWith(client, request, ({ response, isSecret, refusal }) => {
+        if (!refusal && !(isSecret && response.headers.get("location") !== null)) {
+          return toResponse(response);
+        }
+        response.cancel();
+        throw refusal ??
+          new ReadError("the node redirects, which is not followed with its secret");
+      });
     } catch (error) {
       throw error instanceof SourceError ? new ReadError(`the node ${error.message}`) : error;
     }

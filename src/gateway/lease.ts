@@ -238,7 +238,7 @@ export class Lease {
     const { client, limit } = this.#pool.options;
     const left = this.#left;
     const sent = { ...request, signal: this.#nodeStop, isOnce: !isRead };
-    const response = await credentials.sendWithSecret(client, sent, ({ response, refusal }) => {
+    const response = await credentials.sendWith(client, sent, ({ response, refusal }) => {
       // A node without a secret says itself who may do what.
       if (!refusal || response.status === 403) return response;
       response.cancel();

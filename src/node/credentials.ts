@@ -36,7 +36,7 @@ export interface Credentials {
    *
    * @param read uses the response. With HTTP Digest no other request has its connection until this resolves.
    */
-  sendWithSecret<T>(
+  sendWith<T>(
     client: Client,
     request: Omit<NodeRequest, "owner">,
     read: (exchanged: Exchanged) => T | Promise<T>,
@@ -146,7 +146,7 @@ export function createCredentials(options: CredentialsOptions): Credentials {
   };
 
   return {
-    async sendWithSecret(client, request, read) {
+    async sendWith(client, request, read) {
       // What must not arrive twice has a fresh connection, which it keeps where the node asks for a secret.
       if (request.isOnce) return await read(await send(client, { ...request, owner: {} }));
       if (!isDigest) return await read(await send(client, request));

@@ -68,11 +68,7 @@ export async function requestText(
       ...{ url: new URL(url), method, headers, signal: ended, isOnce: false },
       body: body === undefined ? undefined : new TextEncoder().encode(body),
     };
-    const exchanged = credentials.sendWithSecret(
-      client,
-      sent,
-      (exchanged) => readText(exchanged, url),
-    );
+    const exchanged = credentials.sendWith(client, sent, (exchanged) => readText(exchanged, url));
     // Whatever a `fetch` makes of the signal.
     return await withSignal(exchanged, ended);
   } catch (error) {
