@@ -361,11 +361,11 @@ const ROWS: Readonly<Record<string, Row>> = {
       })
     ),
     seen: {
-      status: "unreachable",
-      code: "reset",
-      reason: /closed the connection/,
+      status: "degraded",
+      code: "bad_answer",
+      reason: /does not answer in HTTP/,
       health: 503,
-      header: "Unreachable",
+      header: "Needs attention",
     },
   },
   "answers with a status that there is not": {
