@@ -28,7 +28,7 @@ import {
   report,
   type Target,
 } from "./resolve.ts";
-import { isReference, KEYWORDS, type Shape, shapeOfMember, siblingsOf } from "./structure.ts";
+import { isKeyword, isReference, type Shape, shapeOfMember, siblingsOf } from "./structure.ts";
 import { NAMING } from "./tables.ts";
 import type { MemberDiagnostic } from "./validate.ts";
 
@@ -339,7 +339,7 @@ function nameComponents<T extends Nameable>(
 
 /** The name of a target by the last key that its author chose, after the one above where it is a member of that. */
 function nameFor({ member, path, shape, value }: Nameable): string {
-  const chosen = path.filter((key) => !KEYWORDS.has(key) && !/^[^/]+\/[^/]+$/.test(key));
+  const chosen = path.filter((key) => !isKeyword(key) && !/^[^/]+\/[^/]+$/.test(key));
   const keys = [stemOf(member.url), ...chosen];
   const [above, last] = [keys.at(-2) ?? "", keys.at(-1)!];
   const isMember = path.at(-2) === "properties" || /^(?:\d.*|default)$/.test(last);

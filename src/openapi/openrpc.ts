@@ -20,7 +20,7 @@ import { LIMITS } from "./diagnostics.ts";
 import { ONE_METHOD } from "../kinds/interface.ts";
 import { followReference } from "./operations.ts";
 import { THIS_SERVICE } from "./server-url.ts";
-import { OPENRPC, type Shape, shapeOfMember } from "./structure.ts";
+import { openRpc, type Shape, shapeOfMember } from "./structure.ts";
 
 /** The path of this service at which a method is called. */
 export const pathOfMethod = (name: string): string => `/v1/rpc/${encodeURIComponent(name)}`;
@@ -43,7 +43,7 @@ function upgradeSchemas(document: unknown): unknown {
     if (typeof value !== "object" || value === null) return value;
     if (known.has(value)) return known.get(value);
     const upgradeMember = (member: unknown, key: string) => {
-      const inner = shapeOfMember(OPENRPC, shape, key);
+      const inner = shapeOfMember(openRpc(), shape, key);
       return inner === undefined ? member : upgrade(member, inner);
     };
     const upgraded = isObject(value)

@@ -5,6 +5,7 @@
  * @module
  */
 import { isObject, type Json, type Path } from "../json/values.ts";
+import { memoize } from "../lazy.ts";
 import {
   NAMING,
   OPENAPI_3_0,
@@ -70,14 +71,19 @@ function compile(rows: Rows): Kinds {
 const nameIn = (shape: Shape): string => shape.startsWith("{") ? shape.slice(1, -1) : shape;
 
 /** By the beginning of what `swagger` or `openapi` says. */
-const VERSIONS: readonly (readonly [RegExp, Structure])[] = [
-  [/^2/, version("Swagger 2.0", SWAGGER)],
-  [/^3(?:\.0|$)/, version("OpenAPI 3.0", OPENAPI_3_0)],
-  [/^3\.1/, version("OpenAPI 3.1", OPENAPI_3_1)],
-  [/^/, version("OpenAPI 3.2", OPENAPI_3_2)],
+const VERSIONS: readonly (readonly [RegExp, string, Rows])[] = [
+  [/^2/, "Swagger 2.0", SWAGGER],
+  [/^3(?:\.0|$)/, "OpenAPI 3.0", OPENAPI_3_0],
+  [/^3\.1/, "OpenAPI 3.1", OPENAPI_3_1],
+  [/^/, "OpenAPI 3.2", OPENAPI_3_2],
 ];
 
-function version(name: string, rows: Rows): Structure {
+/** Makes the structure of a version when it is first needed: the start of the command would wait for all. */
+const structureIn = memoize((name) =>
+  makeStructure(name, VERSIONS.find(([, version]) => version === name)?.[2] ?? OPENRPC_1_3)
+);
+
+function makeStructure(name: string, rows: Rows): Structure {
   const kinds = compile(rows);
   // Swagger 2.0 has them at its top.
   const holders = Object.entries(rows.components ?? rows.document!);
@@ -100,21 +106,26 @@ function version(name: string, rows: Rows): Structure {
   return { name, kinds, needed, shapes, sections, hasSiblings: !/2\.0|3\.0/.test(name) };
 }
 
-/** All members in which there may be references. */
-export const KEYWORDS: ReadonlySet<string> = new Set(
-  VERSIONS.flatMap(([, { shapes }]) =>
-    Object.values(shapes).flatMap((members) => [...members.keys()])
-  ),
-);
+let keywords: ReadonlySet<string> | undefined;
 
-export const OPENRPC: Structure = version("OpenRPC 1.3", OPENRPC_1_3);
+/** Tells whether there may be references in a member of this name. */
+export function isKeyword(key: string): boolean {
+  keywords ??= new Set(
+    VERSIONS.flatMap(([, name]) =>
+      Object.values(structureIn(name).shapes).flatMap((members) => [...members.keys()])
+    ),
+  );
+  return keywords.has(key);
+}
+
+export const openRpc = (): Structure => structureIn("OpenRPC 1.3");
 
 /** The structure of a document, by the version that it says it is of. */
 export function structureOf(document: unknown): Structure {
   const { swagger, openapi, openrpc } = isObject(document) ? document : {} as Json;
-  if (openrpc !== undefined && openapi === undefined && swagger === undefined) return OPENRPC;
+  if (openrpc !== undefined && openapi === undefined && swagger === undefined) return openRpc();
   const version = String(openapi ?? swagger ?? "");
-  return VERSIONS.find(([pattern]) => pattern.test(version))![1];
+  return structureIn(VERSIONS.find(([pattern]) => pattern.test(version))![1]);
 }
 
 export interface Place {

@@ -19,8 +19,8 @@ import { createDiagnostics, type DiagnosticAt, type Severity } from "./diagnosti
 import { checkOperations } from "./operations.ts";
 import { withoutLogin, withoutLoginOf } from "./server-url.ts";
 import {
+  isKeyword,
   isReference,
-  KEYWORDS,
   nameOfShape,
   pathOf,
   pathOfReference,
@@ -260,7 +260,7 @@ function unknownMember(
   const others = [...kinds[kind]!.keys()].filter((other) => !Object.hasOwn(value, other));
   const meant = key.length > MEANT_MAX ? undefined : nearest(key, others);
   // Nothing in it is looked at, and some version has references and operations there.
-  const isOmitted = KEYWORDS.has(key);
+  const isOmitted = isKeyword(key);
   const message = `${withArticle(nameOfShape(shape))} of ${name} has no ${nameOf(key)}` +
     (isOmitted ? "; it is left out" : "") + didYouMean(meant);
   return { severity: "note", message, isOmitted };
