@@ -59,7 +59,7 @@ export type {
 export type { FailureCode } from "./node/failures.ts";
 export type { Status, StatusCode } from "./info/status.ts";
 export type { InfoSettings, NodeSettings } from "./info/settings.ts";
-export type { AuthVariable } from "./node/secrets.ts";
+export type { AuthVariable, SecretPlace } from "./node/secrets.ts";
 export type {
   AuthFile,
   CommandSource,
@@ -100,5 +100,6 @@ export type {
 } from "./kinds/interface.ts";
 export type { Access, OperationMarks } from "./kinds/interface.ts";
 export type { Forward, ForwardSettings } from "./gateway/policy.ts";
-export type { Diagnostic as Finding } from "./openapi/diagnostics.ts";
+export type { Diagnostic, Diagnostic as Finding } from "./openapi/diagnostics.ts";
+export type { View } from "./explorer/page-settings.ts";
 export type { DescriptionPlace } from "./description/watch.ts";

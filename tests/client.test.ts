@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { createConnection, createSocketClient, writeHead } from "../src/node/client.ts";
+import { createConnection, createSocketClient, writeHead } from "../src/node/connection.ts";
 import { type ResponseHead, ResponseReader } from "../src/node/http1-response.ts";
 import { createRandom } from "./_random.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 import { warnOfReaders } from "../file-access.ts";
-import { isLoopback } from "../http/hosts.ts";
+import { isLoopback } from "../http/request.ts";
 import { isEqual } from "../json/values.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";

@@ -5,7 +5,7 @@
  */
 import { memoize } from "../lazy.ts";
 import { problem } from "./problem-details.ts";
-import type { RequestTarget } from "./request.ts";
+import { isLoopback, type RequestTarget } from "./request.ts";
 
 /** The host names served besides loopback names and IP literals; `"*"` for any. */
 export type Hosts = readonly string[] | "*";
@@ -57,14 +57,6 @@ export function createHostGuard(hosts: Hosts): HostGuard {
       'This service does not answer for that host name; the setting "hosts" names those it does',
     );
   };
-}
-
-/** Matches 127.0.0.0/8 and `::1` (RFC 6890), `localhost` and all names below it (RFC 6761, section 6.3). */
-const LOOPBACK = /^(?:127(?:\.\d+){3}|\[::1\]|(?:.+\.)?localhost\.?)$/;
-
-/** Tells whether a host name, as `URL` writes it, is a loopback name or address. */
-export function isLoopback(hostname: string): boolean {
-  return LOOPBACK.test(hostname);
 }
 
 /** The host name of a `Host` header (RFC 9110, section 7.2); `undefined` if it is malformed. */

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { isLoopback } from "../http/hosts.ts";
+import { isLoopback } from "../http/request.ts";
 import type { AuthFile, Kind } from "../kinds/kind.ts";
 import { type DigestChallenge, findDigestChallenge, writeDigest } from "./digest.ts";
 import type { SourceError } from "./failures.ts";

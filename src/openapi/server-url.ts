@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { isLoopback } from "../http/hosts.ts";
+import { isLoopback } from "../http/request.ts";
 import {
   isEqual,
   isObject,

@@ -1,0 +1,257 @@
+/**
+ * The client of HTTP/1.1 on sockets: which connection a request takes, what is written, and what is read of the response.
+ * The types of `node:net` stand here alone: what hosts import names none of them.
+ *
+ * @module
+ */
+import type { Socket } from "node:net";
+import { type Bytes, createCollector } from "../bytes.ts";
+import type { Signal } from "../with-timeout.ts";
+import type { Client, NodeRequest, NodeResponse, RequestContent } from "./client.ts";
+import { type ResponseHead, ResponseReader } from "./http1-response.ts";
+
+/** Opens a socket to the origin of a URL. */
+export type OpenSocket = (url: URL) => Socket;
+
+/** How long a connection is kept for the next request, and for the next of what is sent once, in milliseconds. */
+const IDLE_TIMEOUT = 4000, ONCE_TIMEOUT = 500;
+
+/** Makes a client. A request that finds its kept connection closed is sent again, once, unless it must not arrive twice. */
+export function createSocketClient(open: OpenSocket): Client {
+  /** Those that wait for a request, by origin and by owner; the last one that was used is used again first. */
+  const idle = new Map<string, Connection[]>();
+  const owned = new WeakMap<object, Connection[]>();
+
+  const keptFor = ({ origin }: URL, owner: object | undefined): Connection[] => {
+    const kept = (owner ? owned.get(owner) : idle.get(origin)) ?? [];
+    if (owner) owned.set(owner, kept);
+    else idle.set(origin, kept);
+    return kept;
+  };
+
+  return async (request) => {
+    const { isOnce, owner } = request;
+    if (request.signal.aborted) throw request.signal.reason;
+    const kept = keptFor(request.url, owner);
+    const sendOn = (connection: Connection) =>
+      connection.exchange(request, () => kept.push(connection));
+    const sendFresh = () =>
+      sendOn(createConnection(open(request.url), isOnce ? ONCE_TIMEOUT : IDLE_TIMEOUT));
+    let connection = kept.pop();
+    while (connection && !(await connection.isFree())) connection = kept.pop();
+    if (!connection) return await sendFresh();
+    try {
+      return await sendOn(connection);
+    } catch (error) {
+      if (!(error instanceof StaleError)) throw error;
+      if (isOnce) throw error.cause;
+      return await sendFresh();
+    }
+  };
+}
+
+/** A connection that is open, or being opened. */
+export interface Connection {
+  /**
+   * Reads what the server has sent since the last response, which nobody asked for. It must not be taken for the response
+   * to the next request.
+   *
+   * @returns whether the connection can carry a request: nothing was there, and it is open
+   */
+  isFree(): Promise<boolean>;
+  /**
+   * Sends a request, once.
+   *
+   * @param free is called when the connection can carry another one
+   * @throws {StaleError} if the server had closed the connection, which had carried others before
+   */
+  exchange(request: NodeRequest, free: () => void): Promise<NodeResponse>;
+}
+
+/** The server may have closed a kept connection before it saw the request. */
+export class StaleError extends Error {
+  override name = "StaleError";
+}
+
+/** How much of a response waits for whoever reads it, in bytes. */
+const WAITING_MAX = 65_536;
+
+/** After bytes with more chunks others have a turn. */
+const CHUNKS_MAX = 256;
+
+/** One request and its response. */
+interface Exchange {
+  readonly reader: ResponseReader;
+  received: number;
+  /** How many chunks the last bytes had. */
+  chunks: number;
+  /** Reads on, unless enough waits. */
+  resume(): void;
+  fail(reason: unknown): void;
+}
+
+/**
+ * Uses a socket as a connection.
+ *
+ * @param idleTimeout how long it is kept for the next request, in milliseconds
+ */
+export function createConnection(socket: Socket, idleTimeout: number): Connection {
+  let current: Exchange | undefined;
+  let isOpen = true;
+  let isReused = false;
+
+  const lose = (error?: unknown) => {
+    isOpen = false;
+    current?.fail(error ?? closed());
+    socket.destroy();
+  };
+  socket.setNoDelay(true);
+  // Each byte starts it anew.
+  socket.setTimeout(idleTimeout, () => current || lose());
+  socket.on("data", (bytes: Bytes) => {
+    try {
+      if (!current) return lose();
+      current.received += bytes.byteLength;
+      current.chunks = 0;
+      current.reader.push(bytes);
+      if (current && current.chunks > CHUNKS_MAX) rest();
+    } catch (error) {
+      lose(error);
+    }
+  });
+  /** Lets others have a turn: a runtime reads some megabytes at a time, which take long in very short parts. */
+  let isResting = false;
+  const rest = () => {
+    isResting = true;
+    socket.pause();
+    setImmediate(() => {
+      isResting = false;
+      current?.resume();
+    });
+  };
+  socket.on("end", () => {
+    if (current?.reader.close()) isOpen = false;
+    lose();
+  });
+  socket.on("error", lose).on("close", () => lose());
+
+  return {
+    async isFree() {
+      if (!isOpen) return false;
+      // Deno reads nothing of a socket that keeps no process alive.
+      socket.ref();
+      await new Promise((resolve) => setImmediate(resolve));
+      return isOpen;
+    },
+    exchange: ({ method, url, headers, body, signal }, free) =>
+      new Promise((resolve, reject) => {
+        if (signal.aborted) return reject(signal.reason);
+        const head = writeHead({ method, url, headers, body });
+        const mayBeStale = isReused;
+        isReused = true;
+        socket.ref();
+        const come = createCollector();
+        let waiting: Bytes[] = [];
+        let waitingBytes = 0;
+        let failure: { readonly reason: unknown } | undefined;
+        let hasEnded = false;
+        let waiter = nobody;
+        /** Once each time: Node takes note of each promise that is resolved again. */
+        const wake = () => {
+          waiter();
+          waiter = nobody;
+        };
+        const finish = () => {
+          current = undefined;
+          signal.removeEventListener("abort", stop);
+        };
+        const fail = (reason: unknown) => {
+          if (hasEnded || failure) return;
+          failure = { reason };
+          finish();
+          lose();
+          const isStale = mayBeStale && !reader.hasBegun && !signal.aborted;
+          reject(isStale ? new StaleError("closed", { cause: reason }) : reason);
+          wake();
+        };
+        const stop = () => fail(signal.reason);
+        const next = async (): Promise<Bytes | undefined> => {
+          for (;;) {
+            if (failure) throw failure.reason;
+            if (waiting.length === 0) waiting = come.take();
+            const part = waiting.shift();
+            if (part) {
+              waitingBytes -= part.byteLength;
+              // Behind its end the socket is another's.
+              if (waitingBytes === 0 && !hasEnded) resume();
+              return part;
+            }
+            if (hasEnded) return undefined;
+            await new Promise<void>((resolve) => waiter = resolve);
+          }
+        };
+        const cancel = () => fail(closed());
+        const reader = new ResponseReader(method, {
+          head: ({ status, headers }) => resolve({ status, headers, next, received, cancel }),
+          part(bytes, chunks) {
+            come.push(bytes);
+            exchange.chunks += chunks;
+            waitingBytes += bytes.byteLength;
+            if (waitingBytes > WAITING_MAX) socket.pause();
+            wake();
+          },
+          end(isKept) {
+            hasEnded = true;
+            finish();
+            // The last part may have paused it.
+            if (socket.isPaused()) socket.resume();
+            // A connection that nobody needs keeps no process alive.
+            socket.unref();
+            if (isKept && isOpen) free();
+            else lose();
+            wake();
+          },
+        });
+        const resume = () => {
+          if (!isResting && waitingBytes <= WAITING_MAX && socket.isPaused()) socket.resume();
+        };
+        const exchange: Exchange = { reader, received: 0, chunks: 0, resume, fail };
+        const received = () => exchange.received;
+        current = exchange;
+        signal.addEventListener("abort", stop);
+        // Each write wakes the server, which may take the processor. Those of one moment go out together: `isFree` has
+        // waited for the end of it, and a new socket opens later.
+        if (!body) return void socket.write(head, "latin1");
+        socket.cork();
+        socket.write(head, "latin1");
+        socket.write(body);
+        socket.uncork();
+      }),
+  };
+}
+
+const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/**
+ * Writes the head of a request, in Latin-1 (RFC 9112, section 3).
+ *
+ * @throws {TypeError} if a header would say something else than a name and a value
+ */
+export function writeHead({ method, url, headers, body }: RequestContent): string {
+  let head = `${method} ${url.pathname}${url.search} HTTP/1.1\r\nhost: ${url.host}\r\n`;
+  for (const name in headers) {
+    const value = headers[name]!;
+    if (!NAME.test(name) || !VALUE.test(value)) throw new TypeError("A header is malformed");
+    head += `${name}: ${value}\r\n`;
+  }
+  // Said also where there is none but the method expects some (RFC 9110, section 8.6).
+  if (body || /^(?:POST|PUT|PATCH)$/.test(method)) {
+    head += `content-length: ${body?.byteLength ?? 0}\r\n`;
+  }
+  return `${head}connection: keep-alive\r\n\r\n`;
+}
+
+const nobody = () => {};
+
+const closed = () => Object.assign(new Error("closed"), { code: "ECONNRESET" });
