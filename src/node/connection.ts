@@ -1,17 +1,29 @@
 /**
  * The client of HTTP/1.1 on sockets: which connection a request takes, what is written, and what is read of the response.
- * The types of `node:net` stand here alone: what hosts import names none of them.
+ * Like `platform.ts` it goes out of web standards, and imports modules of `node:` on demand; their types stand here alone,
+ * so that what hosts import names none of them.
  *
  * @module
  */
 import type { Socket } from "node:net";
 import { type Bytes, createCollector } from "../bytes.ts";
-import type { Signal } from "../with-timeout.ts";
-import type { Client, NodeRequest, NodeResponse, RequestContent } from "./client.ts";
-import { type ResponseHead, ResponseReader } from "./http1-response.ts";
+import type { Client, NodeRequest, NodeResponse, RequestContent } from "./exchange.ts";
+import { ResponseReader } from "./http1-response.ts";
 
 /** Opens a socket to the origin of a URL. */
 export type OpenSocket = (url: URL) => Socket;
+
+export async function openerOf(ca: string | undefined): Promise<OpenSocket> {
+  const [net, tls] = await Promise.all([import("node:net"), import("node:tls")]);
+  const trust = ca !== undefined && { ca: [...tls.rootCertificates, ca] };
+  return ({ protocol, hostname, port }) => {
+    // Brackets belong to the URL.
+    const host = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
+    if (protocol !== "https:") return net.connect({ host, port: Number(port || 80) });
+    const servername = net.isIP(host) === 0 ? host : "";
+    return tls.connect({ host, port: Number(port || 443), servername, ...trust });
+  };
+}
 
 /** How long a connection is kept for the next request, and for the next of what is sent once, in milliseconds. */
 const IDLE_TIMEOUT = 4000, ONCE_TIMEOUT = 500;

@@ -43,7 +43,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
 
 /** What may touch a runtime's own API; everything else uses web standards only. */
 const NOT_PORTABLE = [
-  ...["main.ts", "platform.ts", "file-access.ts", "http/response.ts", "node/client.ts"],
+  ...["main.ts", "platform.ts", "file-access.ts", "http/response.ts", "node/connection.ts"],
   ...["adapters/", "build/", "cli/"],
 ];
 

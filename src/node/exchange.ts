@@ -1,0 +1,40 @@
+/**
+ * What is sent to the node, and what comes back.
+ *
+ * @module
+ */
+import type { Bytes } from "../bytes.ts";
+import type { Signal } from "../with-timeout.ts";
+import type { ResponseHead } from "./http1-response.ts";
+
+/** What is sent. */
+export interface RequestContent {
+  readonly method: string;
+  readonly url: URL;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Bytes | undefined;
+}
+
+/** A request to the node. */
+export interface NodeRequest extends RequestContent {
+  /** Ends the exchange; its reason is what this rejects with. */
+  readonly signal: Signal;
+  /** Whether it must not arrive twice: it is not sent again where a kept connection turns out to be closed. */
+  readonly isOnce: boolean;
+  /** Those with the same one share connections, which no others use. */
+  readonly owner?: object | undefined;
+}
+
+/** A response that is read as it is asked for. */
+export interface NodeResponse extends ResponseHead {
+  /** Reads the next bytes; `undefined` at the end. Rejects where the response breaks off. */
+  next(): Promise<Bytes | undefined>;
+  /** How many bytes have come on the wire, with the head and what stands around chunks. */
+  received(): number;
+  /** Lets go of the rest; the connection is closed, unless the response has ended. */
+  cancel(): void;
+}
+
+/** Sends a request to the node. Follows no redirects, and decodes nothing. */
+export type Client = (request: NodeRequest) => Promise<NodeResponse>;
