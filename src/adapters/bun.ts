@@ -28,6 +28,7 @@ export type {
   Closeable,
   Listening,
   Outcome,
+  Servable,
   Servable as App,
   ServeOptions,
 } from "./shared.ts";

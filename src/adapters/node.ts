@@ -21,6 +21,7 @@ export type {
   Closeable,
   Listening,
   Outcome,
+  Servable,
   Servable as App,
   ServeOptions,
 } from "./shared.ts";
