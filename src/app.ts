@@ -32,7 +32,7 @@ import {
   type RequestTarget,
   type ServedRequest,
 } from "./http/request.ts";
-import { FastResponse, REASONS } from "./http/response.ts";
+import { FastResponse, REASONS, ResponseInParts } from "./http/response.ts";
 import { STATUSES } from "./info/status.ts";
 import type { Resource } from "./lazy.ts";
 import { describeError } from "./log.ts";
@@ -400,18 +400,19 @@ function createCalls(
 
 /** Makes what makes the response with what the node says, the common headers with its own. */
 function responseMaker(request: Request, routing: Routing, policy: CorsPolicy): MakeResponse {
-  return (status, headers, body) => {
+  return (status, named, body) => {
+    const headers = Object.entries(named);
+    // `finish` takes the body of a HEAD away.
+    if (request.method !== "HEAD") {
+      routing.isFinished = true;
+      const { headers: common, vary } = policy(request);
+      headers.push(...common);
+      if (vary) headers.push(["vary", vary]);
+    }
     // A node may have one that this service never gives by itself.
     const statusText = (REASONS as Readonly<Record<number, string>>)[status] ?? "";
-    const own = Object.entries(headers);
-    // `finish` takes the body of a HEAD away.
-    if (request.method === "HEAD") {
-      return new FastResponse(body, { status, statusText, headers: own });
-    }
-    routing.isFinished = true;
-    const { headers: common, vary } = policy(request);
-    if (vary) own.push(["vary", vary]);
-    return new FastResponse(body, { status, statusText, headers: [...common, ...own] });
+    const init = { status, statusText, headers };
+    return body && "parts" in body ? new ResponseInParts(body, init) : new FastResponse(body, init);
   };
 }
 

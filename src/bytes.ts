@@ -27,8 +27,9 @@ export async function gatherBytes(
   return joinBytes(collector.take());
 }
 
-/** Concatenates byte arrays. */
+/** Concatenates byte arrays; a single one is returned as it is. */
 export function joinBytes(parts: readonly Uint8Array[]): Bytes {
+  if (parts.length === 1) return parts[0] as Bytes;
   const length = parts.reduce((size, { byteLength }) => size + byteLength, 0);
   const bytes = new Uint8Array(length);
   let at = 0;
@@ -83,7 +84,7 @@ export function createCollector(): Collector {
 }
 
 /** How long a part of a content is, in bytes or UTF-16 code units. */
-const PART_LENGTH = 65_536;
+export const PART_LENGTH = 65_536;
 
 /**
  * The bytes of a content, part by part, a text in UTF-8. Each part is valid until the next is asked for. To

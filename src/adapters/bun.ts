@@ -5,7 +5,7 @@
  */
 import { closeSync, openSync } from "node:fs";
 import { devNull } from "node:os";
-import type { ServedRequest } from "../http/request.ts";
+import { ResponseInParts } from "../http/response.ts";
 import { withTimeout } from "../with-timeout.ts";
 import {
   beginEntry,
@@ -146,14 +146,17 @@ async function respond(
   try {
     // A client that waits for the app is not idle.
     server.timeout(request, 0);
-    const served: ServedRequest = Object.assign(request, {
-      whenSent: (listener: () => void) => whenSent(request, server, listener),
-    });
-    const given = await app.fetch(served);
+    const given = await app.fetch(request);
     server.timeout(request, IDLE_SECONDS);
-    // What says its length was prepared, and is sent without a stream.
-    const stream = given.headers.has("content-length") ? null : given.body;
-    response = stream ? new Response(watched(stream, onFailure), given) : given;
+    if (given instanceof ResponseInParts) {
+      // Without a stream.
+      response = new Response(new Blob([...given.held.parts]), given);
+      whenSent(request, server, given.held.release);
+    } else {
+      // What says its length was prepared, and is sent without a stream.
+      const stream = given.headers.has("content-length") ? null : given.body;
+      response = stream ? new Response(watched(stream, onFailure), given) : given;
+    }
   } catch (error) {
     report(error, app, callbacks);
     response = failure();

@@ -12,7 +12,7 @@ import { isInTinyParts } from "../bytes.ts";
 import { SECURITY_HEADERS } from "../http/cors.ts";
 import type { ServedRequest } from "../http/request.ts";
 import { problemText } from "../http/problem-details.ts";
-import { REASONS, type Status } from "../http/response.ts";
+import { REASONS, ResponseInParts, type Status } from "../http/response.ts";
 import { LightSignal, type Signal } from "../with-timeout.ts";
 import {
   type Address,
@@ -216,11 +216,6 @@ class MessageRequest extends NodeRequest implements ServedRequest {
     this.#response = response;
   }
 
-  get whenSent(): ServedRequest["whenSent"] {
-    if ("Deno" in globalThis) return undefined;
-    return (listener) => void this.#response.once("close", listener);
-  }
-
   get gone(): Signal {
     return this.#gone ??= this.#watch();
   }
@@ -275,6 +270,7 @@ const SHORT_MAX = 16_384;
  */
 async function send(response: ServerResponse, given: Response): Promise<void> {
   if ("Deno" in globalThis) return await sendNodeResponse(response, forDeno(response, given));
+  if (given instanceof ResponseInParts) return sendParts(response, given);
   if (!("_toNodeResponse" in given)) return await sendNodeResponse(response, given);
   const prepared = (given as NodeResponse)._toNodeResponse();
   const { status, statusText, headers, body } = prepared;
@@ -288,6 +284,18 @@ async function send(response: ServerResponse, given: Response): Promise<void> {
   // A text goes out in one piece with the head, bytes do not: two pieces take twice as long (Node 26.10).
   if (bytes) response.end(Buffer.from(bytes).toString("latin1"), "latin1");
   else response.end();
+}
+
+/** Sends all parts in one write, and copies none. */
+function sendParts(response: ServerResponse, given: ResponseInParts): void {
+  const { status, statusText, headers } = (given as unknown as NodeResponse)._toNodeResponse();
+  const { parts, release } = given.held;
+  response.once("close", release);
+  response.writeHead(status, statusText || undefined, headers);
+  response.cork();
+  for (const part of parts) response.write(part);
+  response.end();
+  response.uncork();
 }
 
 /** The longest write on Deno, in bytes. */

@@ -166,7 +166,7 @@ function wrongInContent({ bytes, type = "" }: Content, { body }: NodeOperation):
 function passOn(
   upstream: UpstreamResponse,
   { operation }: PolicyEntry,
-  { request, makeResponse }: Call,
+  { makeResponse }: Call,
   lease: Lease,
   record: CallRecorder,
 ): Response {
@@ -183,7 +183,7 @@ function passOn(
   const release = lease.handOver();
   if (isWhole) {
     headers["content-length"] = String(size);
-    return makeResponse(status, headers, heldBody(parts, release, request));
+    return makeResponse(status, headers, heldBody(parts, release));
   }
   const end = (bytes: number) => {
     release();

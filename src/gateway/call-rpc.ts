@@ -101,7 +101,7 @@ export async function callRpc(node: CalledNode, call: Call, lease: Lease): Promi
   }
   if (responses.length > 0) {
     const text = body.isBatch ? `[${responses.join(",")}]` : responses[0]!;
-    return heldJson(text, lease.handOver(), call);
+    return heldJson(text, lease.handOver(), call.makeResponse);
   }
   return new FastResponse(null, {
     status: 204,
@@ -221,7 +221,7 @@ export async function callMethod(node: CalledNode, call: Call, lease: Lease): Pr
 function respondTo(upstream: UpstreamResponse, call: Call, lease: Lease): Response {
   const read = readNodeResponse(upstream);
   if (!read) return refuse(refusalOfNonsense(upstream));
-  if ("result" in read) return heldJson(read.result, lease.handOver(), call);
+  if ("result" in read) return heldJson(read.result, lease.handOver(), call.makeResponse);
   const { code, message, data } = read;
   const status = statusOf(code);
   const headers: Record<string, string> = status === 503 ? { "retry-after": "5" } : {};

@@ -14,7 +14,7 @@ import type { Guard } from "./guard.ts";
 import type { LeaseOptions } from "./lease.ts";
 import type { PathTable } from "./match.ts";
 import type { PolicyEntry, ResolvedForward } from "./policy.ts";
-import { CODES, type MakeResponse, type Refusal } from "./response.ts";
+import { CODES, LATER, type MakeResponse, type Refusal } from "./response.ts";
 
 /** A call that has come. */
 export interface Call {
@@ -140,7 +140,7 @@ const TINY = refusal(400, "The content of the call comes in too many parts");
 const BROKEN = refusal(400, "The content of the call breaks off");
 const ENCODED = refusal(415, "The content of a call is not encoded");
 const FULL: Refusal = {
-  ...{ status: 503, code: CODES.busy, headers: { "retry-after": "5" } },
+  ...{ status: 503, code: CODES.busy, headers: LATER },
   message: "Too many bytes are under way",
 };
 

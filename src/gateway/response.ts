@@ -6,9 +6,7 @@
  */
 import { type Bytes, joinBytes } from "../bytes.ts";
 import { problem } from "../http/problem-details.ts";
-import { sendable } from "../http/representation.ts";
-import type { ServedRequest } from "../http/request.ts";
-import { FastResponse, REASONS, type Status } from "../http/response.ts";
+import { FastResponse, type HeldBytes, REASONS, type Status } from "../http/response.ts";
 import { failureOf } from "../node/failures.ts";
 import { HAS_SOCKETS } from "../platform.ts";
 import { NoSlot, SMALL } from "./limits.ts";
@@ -34,7 +32,7 @@ export const CODES = {
 export type MakeResponse = (
   status: number,
   headers: Readonly<Record<string, string>>,
-  body: ConstructorParameters<typeof Response>[0],
+  body: ReadableStream<Bytes> | Bytes | HeldBytes | null,
 ) => Response;
 
 /** Why a call does not get the node's response, for both forms of a refusal. */
@@ -68,7 +66,8 @@ export function refuseBody(refusal: Refusal): Response {
   return jsonResponse(refusal.status, text, refusal.headers);
 }
 
-const LATER = { "retry-after": "5" };
+/** When to ask again, in seconds, where a call may succeed then. */
+export const LATER = { "retry-after": "5" };
 
 /** The refusal where there is no slot for a call. */
 const BUSY: Refusal = {
@@ -96,7 +95,7 @@ export function busyNode(
   return {
     ...{ status: 503, code: CODES.busy },
     message: `The node answers ${status}: it is busy or warming up`,
-    headers: { "retry-after": retryAfterOf(headers) ?? "5" },
+    headers: { "retry-after": retryAfterOf(headers) ?? LATER["retry-after"] },
   };
 }
 
@@ -242,44 +241,16 @@ function typeOf(type: string | null): Record<string, string> {
   return { "content-type": isText ? `${known}; charset=${charset ?? "utf-8"}` : known };
 }
 
-/** How much of a body is handed over at a time, in bytes. */
-const PART_LENGTH = 65_536;
-
 /**
  * Makes a body of bytes that their lease holds until they are sent; short ones are the system's at once.
  *
  * @param release lets go of them; may be called again
- * @param request that is responded to
  */
-export function heldBody(
-  parts: readonly Bytes[],
-  release: () => void,
-  { whenSent }: ServedRequest,
-): Bytes | Blob | ReadableStream<Bytes> {
+export function heldBody(parts: readonly Bytes[], release: () => void): Bytes | HeldBytes {
   const length = parts.reduce((length, { byteLength }) => length + byteLength, 0);
-  if (length <= SMALL) {
-    release();
-    return parts.length === 1 ? parts[0]! : joinBytes(parts);
-  }
-  if (whenSent) {
-    whenSent(release);
-    return sendable(parts.length === 1 ? parts[0]! : joinBytes(parts));
-  }
-  const left = [...parts];
-  return new ReadableStream({
-    pull(controller) {
-      const [part] = left;
-      if (!part) {
-        release();
-        return controller.close();
-      }
-      controller.enqueue(part.subarray(0, PART_LENGTH));
-      const rest = part.subarray(PART_LENGTH);
-      if (rest.byteLength > 0) left[0] = rest;
-      else left.shift();
-    },
-    cancel: release,
-  }, { highWaterMark: 0 });
+  if (length > SMALL) return { parts, release };
+  release();
+  return joinBytes(parts);
 }
 
 const encoder = new TextEncoder();
@@ -309,14 +280,7 @@ export function jsonResponse(
  *
  * @param release lets go of its bytes
  */
-export function heldJson(
-  text: string,
-  release: () => void,
-  { request, makeResponse }: {
-    readonly request: ServedRequest;
-    readonly makeResponse: MakeResponse;
-  },
-): Response {
+export function heldJson(text: string, release: () => void, makeResponse: MakeResponse): Response {
   const bytes = encoder.encode(text);
-  return makeResponse(200, headersOf(bytes.byteLength), heldBody([bytes], release, request));
+  return makeResponse(200, headersOf(bytes.byteLength), heldBody([bytes], release));
 }

@@ -12,11 +12,6 @@ import type { Signal } from "../with-timeout.ts";
 export interface ServedRequest extends Request {
   /** The path and query that the client asked for, where a router has shortened `url`, as Express does. */
   readonly originalUrl?: unknown;
-  /**
-   * Calls a listener when the response was sent, or its client has left. A server has this that takes a body as a
-   * whole; Deno does not, which says nothing of a long write before its end.
-   */
-  readonly whenSent?: ((listener: () => void) => void) | undefined;
   /** Is aborted when the client leaves, as `signal`, which costs more. */
   readonly gone?: Signal | undefined;
   /** Reads the content without `body`, a stream of the platform, which costs more. */

@@ -5,6 +5,7 @@
  * @module
  */
 import { FastResponse as ResponseOfSrvx } from "srvx";
+import { type Bytes, PART_LENGTH } from "../bytes.ts";
 
 /**
  * The `Response` that the runtime's server writes fastest. On Node it is srvx's: it checks no header values, keeps them as
@@ -17,6 +18,40 @@ export const FastResponse: typeof Response = "Deno" in globalThis || "Bun" in gl
 
 /** Whether a response is the runtime's own, which copies what it is made of. */
 export const COPIES: boolean = FastResponse === Response;
+
+/** Bytes that somebody has to let go of when they are sent. */
+export interface HeldBytes {
+  readonly parts: readonly Bytes[];
+  /** May be called again. */
+  release(): void;
+}
+
+/** A response with bytes that are there. An adapter that can send all at once takes the parts, and no stream is read. */
+export class ResponseInParts extends FastResponse {
+  readonly held: HeldBytes;
+
+  constructor(held: HeldBytes, init: ResponseInit) {
+    super(streamOf(held), init);
+    this.held = held;
+  }
+}
+
+function streamOf({ parts, release }: HeldBytes): ReadableStream<Bytes> {
+  const left = [...parts];
+  return new ReadableStream({
+    pull(controller) {
+      const [part] = left;
+      if (!part) {
+        release();
+        return controller.close();
+      }
+      controller.enqueue(part.subarray(0, PART_LENGTH));
+      if (part.byteLength > PART_LENGTH) left[0] = part.subarray(PART_LENGTH);
+      else left.shift();
+    },
+    cancel: release,
+  }, { highWaterMark: 0 });
+}
 
 /** The reason phrases of the status codes of responses and errors (RFC 9110, section 15). */
 export const REASONS = {
