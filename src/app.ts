@@ -380,13 +380,12 @@ function createCalls(
   return (form: "callPath" | "callMethod" | "callRpc", start = ""): Handler => {
     const refuse = form === "callRpc" ? refuseRpc : refuseCall;
     const callNode = async (request: Request, routing: Routing, content: Call["content"]) => {
-      const opened = await gateway.get();
-      if (!opened) return refuse("off");
+      if (!gateway) return refuse("off");
       if (!await isDescribed()) return refuse("unknown");
       const query = routing.target!.search.slice(1);
       const path = routing.path.slice(start.length);
       const makeResponse = responseMaker(request, routing, policy);
-      return await opened[form]({ request, query, path, content, makeResponse });
+      return await gateway[form]({ request, query, path, content, makeResponse });
     };
     return async (request, routing) => {
       const content = { isRead: false };

@@ -50,10 +50,12 @@ export interface Collector {
 /** Shorter parts are copied, into blocks of this length, in bytes. */
 const SHORT = 4096, BLOCK = 16_384;
 
+const NOTHING: Bytes = new Uint8Array();
+
 /** Makes what collects bytes. */
 export function createCollector(): Collector {
   const parts: Bytes[] = [];
-  let block: Bytes = new Uint8Array();
+  let block = NOTHING;
   /** The bytes of the block that are in no part yet. */
   let start = 0, end = 0;
   const seal = () => {

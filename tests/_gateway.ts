@@ -1,8 +1,8 @@
 /** A service that forwards, before a node that the test plays. */
+import type { CallRecord } from "../src/log.ts";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Test } from "uvu";
 import { joinBytes } from "../src/bytes.ts";
-import type { GatewayOptions } from "../src/gateway/call.ts";
 import { formatJson } from "../src/json/lossless.ts";
 import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 import { play, type Played } from "./_sources.ts";
@@ -232,9 +232,6 @@ export const RPC = {
     method("a/b", "read", []),
   ],
 };
-
-/** A line of the log. */
-type CallRecord = Parameters<GatewayOptions["log"]>[0];
 
 /** A service with its log, in this process. */
 export interface Gateway {

@@ -162,9 +162,6 @@ export function urlOf(http: Server): string {
 /**
  * Lets the app (`createApp` of `../app.ts` makes its `fetch`) respond to a message, of our own server or of a host's. Never
  * rejects.
- *
- * @param makeRequest makes the `Request` in place of srvx
- * @param context is given to the app
  */
 export async function respond(
   app: Servable,
@@ -261,37 +258,31 @@ const EMPTY_BODY = Buffer.alloc(0);
 export const hasContent = ({ headers }: IncomingMessage): boolean =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 
-/** Longer bodies, in bytes, are written apart from the head. */
+/** Longer bodies, in bytes, are no texts. */
 const SHORT_MAX = 16_384;
 
 /**
- * Sends a response; resolves when all of it was written, or its stream has failed. A short one goes another way: its parts
- * are taken out (`_toNodeResponse`, once), and its bytes written as a `latin1` text, which keeps each as it is.
+ * Sends a response; resolves when it was written, or its stream has failed. Bytes go another way than through srvx: all in
+ * one write, short ones as a `latin1` text, which keeps each as it is.
  */
 async function send(response: ServerResponse, given: Response): Promise<void> {
   if ("Deno" in globalThis) return await sendNodeResponse(response, forDeno(response, given));
-  if (given instanceof ResponseInParts) return sendParts(response, given);
   if (!("_toNodeResponse" in given)) return await sendNodeResponse(response, given);
   const prepared = (given as NodeResponse)._toNodeResponse();
   const { status, statusText, headers, body } = prepared;
-  const bytes = body instanceof Uint8Array && body.byteLength <= SHORT_MAX ? body : undefined;
-  if (body && !bytes) {
+  const held = given instanceof ResponseInParts ? given.held : undefined;
+  const parts = held?.parts ?? (body instanceof Uint8Array ? [body] : []);
+  if (body && parts.length === 0) {
     return await sendNodeResponse(response, { _toNodeResponse: () => prepared } as NodeResponse);
   }
+  if (held) response.once("close", held.release);
   // Each write wakes its client, which may take the processor: those of one moment go out together.
   await new Promise((resolve) => setImmediate(resolve));
   response.writeHead(status, statusText || undefined, headers);
-  // A text goes out in one piece with the head, bytes do not: two pieces take twice as long (Node 26.10).
-  if (bytes) response.end(Buffer.from(bytes).toString("latin1"), "latin1");
-  else response.end();
-}
-
-/** Sends all parts in one write, and copies none. */
-function sendParts(response: ServerResponse, given: ResponseInParts): void {
-  const { status, statusText, headers } = (given as unknown as NodeResponse)._toNodeResponse();
-  const { parts, release } = given.held;
-  response.once("close", release);
-  response.writeHead(status, statusText || undefined, headers);
+  if (parts.length === 1 && parts[0]!.byteLength <= SHORT_MAX) {
+    // A text goes out in one piece with the head, bytes do not: two pieces take twice as long (Node 26.10).
+    return void response.end(Buffer.from(parts[0]!).toString("latin1"), "latin1");
+  }
   response.cork();
   for (const part of parts) response.write(part);
   response.end();

@@ -72,10 +72,9 @@ export async function callPath(node: CalledNode, call: Call, lease: Lease): Prom
   if ("status" in content) return refuse(content);
   if (fault) return refuseParameters([{ in: "path", ...fault }]);
   const list = operation.parameters ?? [];
-  const secretHeader = node.options.secretHeader?.toLowerCase();
   const isTaken = ({ name, in: place }: NodeParameter) =>
     place === "header" && !DENIED_HEADERS.test(name.toLowerCase()) &&
-    name.toLowerCase() !== secretHeader;
+    name.toLowerCase() !== node.secretHeader;
   const read = {
     path: readNamed(list, "path", (name) => parameters.get(name)),
     query: readQuery(list, query),

@@ -32,6 +32,7 @@ import {
   errorOf,
   heldJson,
   jsonResponse,
+  LATER,
   NO_UPGRADE,
   NONSENSE,
   type Refusal,
@@ -86,17 +87,17 @@ export async function callRpc(node: CalledNode, call: Call, lease: Lease): Promi
         : await checkCall(node, call, one, most),
     );
   }
+  const ready = checked.filter((one) => typeof one === "object");
   const responses: string[] = [];
   try {
-    await beginAll(checked.filter((one) => typeof one === "object"), lease);
+    await beginAll(ready, lease);
     for (const one of checked) {
       const response = typeof one === "object" ? await sendOne(node, call, one, lease) : one;
       if (response !== undefined) responses.push(response);
     }
   } catch (error) {
     if (!(error instanceof NoSlot)) throw error;
-    const [first] = checked.filter((one) => typeof one === "object");
-    const { operation } = first!.entry;
+    const { operation } = ready[0]!.entry;
     return refuseBody(node.fail(error, operation, call, node.record(operation)));
   }
   if (responses.length > 0) {
@@ -161,7 +162,7 @@ async function sendOne(
   const record = node.record(operation);
   try {
     const request = await node.rpcRequest(writeNodeCall(operation, params));
-    const upstream = await lease.send(request, operation, node.options.limit);
+    const upstream = await lease.send(request, operation, node.limit);
     const read = readNodeResponse(upstream);
     const refusal = read ? undefined : refusalOfNonsense(upstream);
     const failed = goneOf(call).aborted ? STATUS_GONE : refusal?.status;
@@ -208,12 +209,12 @@ export async function callMethod(node: CalledNode, call: Call, lease: Lease): Pr
     const sent = await node.rpcRequest(writeNodeCall(operation, params));
     const isHeavy = isHeavyCall(operation, params);
     await lease.begin(permission === "token" ? "token" : "open", isHeavy);
-    upstream = await lease.send(sent, operation, node.options.limit);
+    upstream = await lease.send(sent, operation, node.limit);
   } catch (error) {
     return refuse(node.fail(error, operation, call, record));
   }
   const response = respondTo(upstream, call, lease);
-  record(response.status, Number(response.headers.get("content-length")));
+  record(response.status, upstream.size);
   return response;
 }
 
@@ -224,9 +225,8 @@ function respondTo(upstream: UpstreamResponse, call: Call, lease: Lease): Respon
   if ("result" in read) return heldJson(read.result, lease.handOver(), call.makeResponse);
   const { code, message, data } = read;
   const status = statusOf(code);
-  const headers: Record<string, string> = status === 503 ? { "retry-after": "5" } : {};
   const members = { code, message: JSON.stringify(message), data };
-  return problemWith(status, "The node refuses the call", members, headers);
+  return problemWith(status, "The node refuses the call", members, status === 503 ? LATER : {});
 }
 
 /** Reads the parameters of a method: in the query of a GET, each as JSON; in the content of a POST, all of them. */

@@ -6,14 +6,12 @@
  */
 import { type Bytes, createCollector, isInTinyParts, joinBytes } from "../bytes.ts";
 import { namesContent, type ReadParts, type ServedRequest } from "../http/request.ts";
-import type { CallRecord } from "../log.ts";
 import type { RequestContent } from "../node/client.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import { LightSignal, type Signal } from "../with-timeout.ts";
 import type { Guard } from "./guard.ts";
-import type { LeaseOptions } from "./lease.ts";
 import type { PathTable } from "./match.ts";
-import type { PolicyEntry, ResolvedForward } from "./policy.ts";
+import type { PolicyEntry } from "./policy.ts";
 import { CODES, LATER, type MakeResponse, type Refusal } from "./response.ts";
 
 /** A call that has come. */
@@ -33,21 +31,6 @@ export interface Call {
 export const goneOf = ({ request }: Pick<Call, "request">): Signal =>
   request.gone ?? request.signal;
 
-/** The parts that a gateway is made of. */
-export interface GatewayOptions extends LeaseOptions {
-  readonly forward: ResolvedForward;
-  /** Where the node answers. */
-  readonly url: string;
-  /** Where its methods are posted to, below that. */
-  readonly rpcPath: () => Promise<string>;
-  /** The header of the node's secret, where the operator names it; no client sets it. */
-  readonly secretHeader?: string | undefined;
-  /** The operations of the description that is served now. */
-  readonly operations: () => Promise<readonly NodeOperation[]>;
-  /** Is told of each call that was made: never a path, a parameter or a body. */
-  readonly log: (record: CallRecord) => void;
-}
-
 /** What can be called, each with its permission: made once for a description. */
 export interface CallTable {
   readonly paths: PathTable;
@@ -56,7 +39,10 @@ export interface CallTable {
 
 /** The node as calls see it. */
 export interface CalledNode {
-  readonly options: GatewayOptions;
+  /** The longest response, in bytes. */
+  readonly limit: number;
+  /** The header of the node's secret, in lower case, where the operator names it; no client sets it. */
+  readonly secretHeader: string | undefined;
   /** Says who may call. */
   readonly guard: Guard;
   /** The node's URL as parsers write it, without a slash at its end. */

@@ -4,13 +4,19 @@
  *
  * @module
  */
-import { memoize } from "../lazy.ts";
+import type { NodeSettings } from "../info/settings.ts";
+import type { Kind } from "../kinds/kind.ts";
+import { lazy, memoize, type Resource } from "../lazy.ts";
+import type { CallRecord } from "../log.ts";
+import { createClient } from "../node/client.ts";
+import { createCredentials } from "../node/credentials.ts";
+import { RPC_HEADERS } from "../node/json-rpc.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
-import { type Call, type CalledNode, type CallTable, type GatewayOptions, goneOf } from "./call.ts";
+import { type Call, type CalledNode, type CallTable, goneOf } from "./call.ts";
 import { callPath } from "./call-path.ts";
 import { callMethod, callRpc } from "./call-rpc.ts";
 import { createGuard } from "./guard.ts";
-import { createLeases, type Lease } from "./lease.ts";
+import { createLeases, type Lease, type LeaseOptions } from "./lease.ts";
 import { createPathTable } from "./match.ts";
 import { decide, type ResolvedForward } from "./policy.ts";
 import { refusalOf, STATUS_GONE } from "./response.ts";
@@ -32,10 +38,38 @@ export interface Gateway {
 /** Responds to calls of one form, with what calls share and what this one holds at the node. */
 type Form = (node: CalledNode, call: Call, lease: Lease) => Promise<Response>;
 
+/** What is known of the node's kind. */
+export interface KnownKind {
+  /** All kinds by name. */
+  kinds(): Promise<Readonly<Record<string, Kind>>>;
+  /** The name of its kind; `undefined` while it is not known. */
+  kind(): Promise<string | undefined>;
+  /** Finds it; the node may be asked for it. */
+  find(): Promise<{ readonly kind: string } | undefined>;
+  /** The path of its JSON-RPC below its URL. */
+  readonly rpcPath: Resource<string>;
+}
+
+/** What a gateway is made of. */
+export interface GatewayOptions {
+  readonly forward: ResolvedForward;
+  readonly node: NodeSettings & { readonly url: string };
+  readonly beside: KnownKind;
+  /** The operations of the description that is served now. */
+  readonly operations: () => Promise<readonly NodeOperation[]>;
+  /** Is told of each call that was made: never a path, a parameter or a body. */
+  readonly onCall: (record: CallRecord) => void;
+}
+
 /** Makes a gateway. */
 export function createGateway(options: GatewayOptions): Gateway {
   const node = createCalledNode(options);
-  const leases = createLeases(options);
+  const credentials = createOperationCredentials(options);
+  const leases = createLeases({
+    ...options.forward,
+    client: createClient(options.node),
+    credentials,
+  });
   const withLease = (form: Form) => async (call: Call): Promise<Response> => {
     const lease = leases.open(goneOf(call));
     try {
@@ -55,40 +89,59 @@ export function createGateway(options: GatewayOptions): Gateway {
   };
 }
 
-function createCalledNode(options: GatewayOptions): CalledNode {
-  const base = new URL(options.url).href.replace(/\/+$/, "");
+/** Gives each operation its credentials: the node's secret, or none. */
+function createOperationCredentials(
+  { node: { url, auth, kind: named }, beside }: GatewayOptions,
+): LeaseOptions["credentials"] {
+  const withSecret = lazy(async () => {
+    const [kind, kinds] = await Promise.all([beside.kind(), beside.kinds()]);
+    return createCredentials({ nodeUrl: url, configured: auth, kind, kinds });
+  });
+  const anonymous = createCredentials({ nodeUrl: url });
+  /** Whether the kind of the node has reads called without the secret; `undefined` while it is not known. */
+  let isReadBare = auth ? undefined : false;
+  const askKind = async () => {
+    const name = (await beside.find())?.kind ?? named;
+    if (name === undefined) return false;
+    const kinds = await beside.kinds();
+    return isReadBare = Object.hasOwn(kinds, name) && kinds[name]!.auth?.reads === "none";
+  };
+  return async ({ isAnonymous, access }) => {
+    const isBare = isAnonymous || (access === "read" && (isReadBare ?? await askKind()));
+    return isBare ? anonymous : await withSecret.get();
+  };
+}
+
+function createCalledNode(
+  { forward, node, beside, operations, onCall }: GatewayOptions,
+): CalledNode {
+  const base = new URL(node.url).href.replace(/\/+$/, "");
   const encoder = new TextEncoder();
   const urlOf = memoize((path) => new URL(base + path));
   let made: { readonly of: readonly NodeOperation[]; readonly table: CallTable } | undefined;
   return {
-    options,
-    guard: createGuard(options.forward),
+    limit: forward.limit,
+    secretHeader: node.auth && "header" in node.auth ? node.auth.header?.toLowerCase() : undefined,
+    guard: createGuard(forward),
     base,
     async calls() {
-      const operations = await options.operations();
-      if (made?.of !== operations) {
-        made = { of: operations, table: createCallTable(operations, options.forward) };
-      }
+      const current = await operations();
+      if (made?.of !== current) made = { of: current, table: createCallTable(current, forward) };
       return made.table;
     },
     rpcRequest: async (text) => ({
       method: "POST",
-      url: urlOf(await options.rpcPath()),
-      headers: { "content-type": "application/json", accept: "application/json" },
+      url: urlOf(await beside.rpcPath.get()),
+      headers: RPC_HEADERS,
       body: encoder.encode(text),
     }),
     record({ name }) {
       const started = performance.now();
       return (status, bytes) =>
-        options.log({
-          operation: name,
-          status,
-          milliseconds: performance.now() - started,
-          bytes,
-        });
+        onCall({ operation: name, status, milliseconds: performance.now() - started, bytes });
     },
     fail(error, { access }, call, record) {
-      const refusal = refusalOf(error, access === "read", options.timeout);
+      const refusal = refusalOf(error, access === "read", forward.timeout);
       record(goneOf(call).aborted ? STATUS_GONE : refusal.status, 0);
       return refusal;
     },

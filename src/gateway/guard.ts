@@ -7,7 +7,7 @@
  */
 import { readPlace, settingOf } from "../node/secrets.ts";
 import type { Permission, PolicyEntry, ResolvedForward } from "./policy.ts";
-import { CODES, type Refusal } from "./response.ts";
+import { CODES, LATER, type Refusal } from "./response.ts";
 
 /** The place of the operator's token, which opens what not everybody may call. */
 export interface TokenPlace {
@@ -103,7 +103,7 @@ export const TOKEN_IN_QUERY: Refusal = {
 const TOKEN_UNKNOWN: Refusal = {
   ...{ status: 503, code: CODES.wantsToken, setting: "forward.token_file" },
   message: "The operator's token cannot be read now",
-  headers: { "retry-after": "5" },
+  headers: LATER,
 };
 
 /** Tells whether a query has a token. */

@@ -20,7 +20,7 @@ import {
   type Semaphore,
   SMALL,
 } from "./limits.ts";
-import { sizeText } from "./policy.ts";
+import { type ResolvedForward, sizeText } from "./policy.ts";
 import { UpstreamError } from "./response.ts";
 
 /** The response of the node, of which no more is read than somebody wants. */
@@ -37,14 +37,10 @@ export interface UpstreamResponse {
 }
 
 /** What leases are made of. */
-export interface LeaseOptions {
+export interface LeaseOptions extends Pick<ResolvedForward, "timeout" | "limit" | "concurrency"> {
   readonly client: Client;
   /** Gives the node's secret to calls of an operation, or none. */
   readonly credentials: (operation: NodeOperation) => Promise<Credentials>;
-  /** Times and sizes, in milliseconds and bytes. */
-  readonly timeout: number;
-  readonly limit: number;
-  readonly concurrency: number;
 }
 
 /** Gives leases. */

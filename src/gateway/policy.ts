@@ -4,6 +4,8 @@
  *
  * @module
  */
+import { milliseconds } from "../info/settings.ts";
+import type { Duration } from "../kinds/kind.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 
 /** What `forward` may be in short: nothing, or what is marked as a read. */
@@ -59,8 +61,10 @@ export interface ResolvedForward extends Pick<ForwardSettings, "token_file" | "t
   readonly open: Allowed;
   readonly with_token: Allowed;
   readonly origins: readonly string[] | "*";
-  readonly timeout: string;
-  readonly limit: string;
+  /** In milliseconds. */
+  readonly timeout: number;
+  /** In bytes. */
+  readonly limit: number;
   readonly concurrency: number;
 }
 
@@ -79,8 +83,8 @@ export function resolveForward(forward: Forward | undefined): ResolvedForward | 
     open: allowedBy(open),
     with_token: allowedBy(with_token),
     ...{ origins, token_file, token_env },
-    timeout: timeout ?? FORWARD_DEFAULTS.timeout,
-    limit: limit ?? FORWARD_DEFAULTS.limit,
+    timeout: milliseconds((timeout ?? FORWARD_DEFAULTS.timeout) as Duration),
+    limit: bytesOf(limit ?? FORWARD_DEFAULTS.limit),
     concurrency: concurrency ?? FORWARD_DEFAULTS.concurrency,
   };
 }
@@ -100,7 +104,7 @@ export interface Surroundings {
 
 /** What does not go together with `forward`: the setting, and what is wrong with it. */
 export function* clashesWith(
-  settings: Pick<ResolvedForward, "origins"> | undefined,
+  settings: Pick<ForwardSettings, "origins"> | undefined,
   { hosts, hasNode }: Surroundings,
 ): Generator<{ readonly key: "hosts" | "forward"; readonly message: string }> {
   if (!settings) return;

@@ -8,7 +8,7 @@ import { JsonSyntaxError } from "../json/scan.ts";
 import { objectOf, textOf } from "../json/values.ts";
 import type { GetSource, JsonRpcSource, PostSource } from "../kinds/kind.ts";
 import { ABSENT, failureOfStatus, SourceError } from "../node/failures.ts";
-import { readRpcResponse, type RpcResponse, writeCall } from "../node/json-rpc.ts";
+import { readRpcResponse, RPC_HEADERS, type RpcResponse, writeCall } from "../node/json-rpc.ts";
 import { type NodeAccess, type RequestLimits, requestText } from "../node/request.ts";
 import { PlatformError, readFile, runProgram } from "../platform.ts";
 import { excerpt, quote, startOf } from "../untrusted-text.ts";
@@ -144,8 +144,7 @@ async function postCalls(
   limits: RequestLimits,
   access: NodeAccess,
 ): Promise<RpcResponse | RpcResponse[]> {
-  const headers = { "content-type": "application/json", accept: "application/json" };
-  const sent = { ...limits, url, method: "POST", headers, body } as const;
+  const sent = { ...limits, url, method: "POST", headers: RPC_HEADERS, body } as const;
   const { status, text } = await requestText(sent, access);
   // Errors come with statuses of their own from some nodes; the body says more.
   if (status > 299 && !/^\s*[[{]/.test(text)) throw failureOfStatus(status);

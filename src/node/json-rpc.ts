@@ -7,6 +7,9 @@
 import { type Part, readParts, textOfPart } from "../json/parts.ts";
 import { shorten } from "../untrusted-text.ts";
 
+/** The headers of a request with calls. */
+export const RPC_HEADERS = { "content-type": "application/json", accept: "application/json" };
+
 /**
  * Writes a call.
  *

@@ -8,7 +8,7 @@ import { VERSION } from "../generated/build-info.js";
 import { represent, type Representation } from "../http/representation.ts";
 import { isAlone } from "../info/info-monitor.ts";
 import type { Snapshot } from "../info/info.ts";
-import type { Lazy, Resource } from "../lazy.ts";
+import type { Resource } from "../lazy.ts";
 import { expose, MEDIA_TYPE } from "../metrics/exposition.ts";
 import type { Meters } from "../metrics/meters.ts";
 import { nodeSamples, serviceSamples } from "../metrics/samples.ts";
@@ -19,17 +19,16 @@ export interface MetricsSources {
   readonly meters: Meters;
   /** What the node said last. To read it has the node asked, as `/v1/info` does. */
   readonly snapshot: Resource<Snapshot>;
-  readonly gateway: Lazy<Gateway | undefined>;
+  readonly gateway: Gateway | undefined;
   /** When the description was read, in milliseconds that only count up. */
   readonly describedAt: () => number | undefined;
 }
 
 /** Makes the metrics of a service. */
 export function createMetrics(
-  { node, info, forward }: ResolvedOptions,
+  { node, info }: ResolvedOptions,
   { meters, snapshot, gateway, describedAt }: MetricsSources,
 ): Resource<Representation> {
-  const isForwarding = forward !== undefined && node.url !== undefined;
   const run = Date.now().toString(36);
   let texts = 0;
   return {
@@ -38,8 +37,7 @@ export function createMetrics(
       const readAt = describedAt();
       const moment = {
         version: VERSION,
-        // Nobody waits before the first call has opened the way.
-        waiting: isForwarding ? gateway.made?.waiting ?? 0 : undefined,
+        waiting: gateway?.waiting,
         descriptionAge: readAt === undefined ? undefined : (performance.now() - readAt) / 1000,
       };
       const samples = {

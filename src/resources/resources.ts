@@ -7,15 +7,15 @@ import type { DescriptionPlace, Shown } from "../description/watch.ts";
 import { type Assets, createAssets } from "../explorer/assets.ts";
 import { createIcons } from "../explorer/icon.ts";
 import type { DocumentName, Page } from "../explorer/page.ts";
-import type { Gateway } from "../gateway/gateway.ts";
+import { createGateway, type Gateway } from "../gateway/gateway.ts";
 import { represent, type Representation } from "../http/representation.ts";
-import { type Lazy, lazy, type Resource } from "../lazy.ts";
+import { lazy, type Resource } from "../lazy.ts";
+import { type CallRecord, isLogged } from "../log.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 import type { ResolvedOptions } from "../options.ts";
 import { refreshOnDemand } from "./refresh-on-demand.ts";
 import { createMetrics } from "./metrics.ts";
 import { createNodeBeside } from "./node-beside.ts";
-import { openGateway } from "./open-gateway.ts";
 
 /** The contents by their path. */
 export interface Resources {
@@ -42,7 +42,7 @@ export interface Resources {
   /** `/assets/…` */
   readonly assets: Resource<Assets>;
   /** `/v1/node` and `/v1/rpc`; nothing where calls are not forwarded. */
-  readonly gateway: Lazy<Gateway | undefined>;
+  readonly gateway: Gateway | undefined;
   /** Whether it is known what can be called: the description was read, or there is none. */
   readonly isDescribed: () => Promise<boolean>;
   /**
@@ -62,7 +62,7 @@ const NONE: readonly NodeOperation[] = [];
 
 /** Makes the resources of a service. Reads nothing before the first request. */
 export function createResources(options: ResolvedOptions): Resources {
-  const { node, description: place, onError, meters } = options;
+  const { node, forward, description: place, onError, meters, log, logCalls } = options;
   const beside = createNodeBeside(options);
   const icons = lazy(async () =>
     createIcons((await import("../generated/page.js")).FAVICON, options.page.logo)
@@ -90,7 +90,16 @@ export function createResources(options: ResolvedOptions): Resources {
   });
   const isDescribed = async () => (await description.get()).current.operations !== undefined;
   const callable = async () => (await description.get()).current.operations ?? NONE;
-  const gateway = lazy(() => Promise.resolve(openGateway(options, beside, callable)));
+  const onCall = (call: CallRecord) => {
+    meters?.countCall(call);
+    if (!isLogged(call, logCalls)) return;
+    const took = `${Math.round(call.milliseconds)} ms ${call.bytes} bytes`;
+    log(`${call.operation} ${call.status} ${took}`, { code: "call", level: "info", call });
+  };
+  const { url } = node;
+  const gateway = forward && url !== undefined
+    ? createGateway({ forward, node: { ...node, url }, beside, operations: callable, onCall })
+    : undefined;
   const metrics = meters &&
     createMetrics(options, {
       meters,
@@ -146,7 +155,7 @@ export function createResources(options: ResolvedOptions): Resources {
     refresh: description.refresh,
     async close() {
       description.end();
-      gateway.made?.close();
+      gateway?.close();
       await beside.monitor.made?.[Symbol.asyncDispose]();
     },
   };

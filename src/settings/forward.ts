@@ -11,7 +11,6 @@ import {
   FORWARD_DEFAULTS,
   FORWARDS,
   type ForwardSettings,
-  resolveForward,
 } from "../gateway/policy.ts";
 import { CLI_OPTIONS } from "./command-line.ts";
 import { CALL_TIMEOUT, LINE, ORIGIN, SIZE } from "./texts.ts";
@@ -109,6 +108,8 @@ export function clashesOfForward(
   hosts: readonly string[] | "*" | undefined,
   hasNode: boolean | undefined,
 ): Diagnostic[] {
-  const clashes = [...clashesWith(resolveForward(forward), { hosts: hosts ?? [], hasNode })];
+  if (forward === undefined || forward === "off") return [];
+  const settings = forward === "reads" ? {} : forward;
+  const clashes = [...clashesWith(settings, { hosts: hosts ?? [], hasNode })];
   return clashes.map(({ key, message }) => ({ path: [key], message, isKey: false }));
 }
