@@ -1,6 +1,6 @@
 /**
- * Says in a description what becomes of calls of the node: `x-call`, a sentence for people, and the token where it
- * is wanted. The page reads the same from there.
+ * Adds to a description what becomes of calls of the node: `x-call`, a sentence for people, and the token's security
+ * scheme. The page reads it from there.
  *
  * @module
  */
@@ -39,15 +39,15 @@ const TOKEN = {
 /** A description that says what becomes of calls. */
 export interface DescribedCalls {
   readonly document: Json;
-  /** What can be looked up when a call comes; nothing where no calls are forwarded. */
+  /** The operations that calls look up; none if no calls are forwarded. */
   readonly operations: readonly NodeOperation[];
 }
 
 /**
- * Says in a description what becomes of calls.
+ * Adds to a description what becomes of calls.
  *
- * What the node asks for itself (`security`) is taken off its operations, whether they are forwarded or not: the
- * service adds the node's secret, and nobody is to type it into a page of ours. Where `forward` is `off`, nothing
+ * The node's own `security` is removed from its operations, whether they are forwarded or not: the service adds the
+ * node's secret, and nobody is to type it into a page of ours. Where `forward` is `off`, nothing
  * is added.
  *
  * @param document with its servers as they are served; left as it is
@@ -102,7 +102,7 @@ export function annotateCalls(
   return { document: withSchemes(changed, taken, isWanted ? scheme : undefined), operations };
 }
 
-/** What a description says of calls of one of its operations. */
+/** The note on calls of an operation. */
 export interface CallNote {
   readonly right: Permission;
   /** A sentence for people; empty where anybody may call. */
@@ -111,7 +111,7 @@ export interface CallNote {
   readonly description: string;
 }
 
-/** Reads what a description says of calls of an operation; `undefined` where it says nothing. */
+/** Reads the note on calls of an operation; `undefined` if there is none. */
 export function callNoteOf(operation: Json): CallNote | undefined {
   const right = operation[CALL_MARK];
   const description = textOf(operation.description) ?? "";

@@ -41,7 +41,7 @@ import {
   responseHeaders,
 } from "./response.ts";
 
-/** How much of a response is read before its status is sent, in bytes. */
+/** Bytes of a response that are read before its status is sent. */
 const COLLECTED_MAX = 1024 * 1024;
 
 /** Headers of the client that an operation may not name: of the connection, of the caller, and secrets. */
@@ -234,7 +234,7 @@ function streamOf(
   }, { highWaterMark: 0 });
 }
 
-/** How many types of a client are read. */
+/** The most types of a client that are read. */
 const RANGES_MAX = 32;
 
 /** A type or a range (RFC 9110, section 12.5.1), and its weight; what else stands with it is not read. */

@@ -21,7 +21,7 @@ export interface Call {
   readonly path: string;
   /** Without `?`. */
   readonly query: string;
-  /** Whether the content has been read to its end; the connection is closed otherwise. */
+  /** If the content was not read to its end, the connection is closed. */
   readonly content: { isRead: boolean };
   /** Makes the response with what the node says, and the common headers in it; refusals get these afterwards. */
   readonly makeResponse: MakeResponse;
@@ -31,7 +31,7 @@ export interface Call {
 export const goneOf = ({ request }: Pick<Call, "request">): Signal =>
   request.gone ?? request.signal;
 
-/** What can be called, each with its permission: made once for a description. */
+/** All operations with their permissions, made once per description. */
 export interface CallTable {
   readonly paths: PathTable;
   readonly methods: ReadonlyMap<string, PolicyEntry>;
@@ -50,19 +50,19 @@ export interface CalledNode {
   calls(): Promise<CallTable>;
   /** Makes the request for a call of JSON-RPC. */
   rpcRequest(text: string): Promise<RequestContent>;
-  /** Starts the line of the log for a call; whoever ends it says its status and the bytes of its response. */
+  /** Starts the log line of a call. */
   record(operation: NodeOperation): CallRecorder;
   /** Makes the refusal of a call that failed, and records it. */
   fail(error: unknown, operation: NodeOperation, call: Call, record: CallRecorder): Refusal;
 }
 
-/** Writes the line of the log for a call. */
+/** Writes the log line of a call: its status, and the bytes of its response. */
 export type CallRecorder = (status: number, bytes: number) => void;
 
 /** The longest body, in bytes. */
 const BODY_MAX = 1024 * 1024;
 
-/** How long a body may take, in milliseconds. */
+/** The longest time for a body, in milliseconds. */
 const BODY_TIMEOUT_MS = 10_000;
 
 /** Takes room for so many bytes; `false` where there is none. */

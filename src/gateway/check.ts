@@ -17,14 +17,14 @@ import { holdsParts } from "./policy.ts";
 export interface WrongValue {
   /** The names on the way to it, such as `["vin", "0", "txid"]`. */
   readonly path: readonly string[];
-  /** What it has to be, such as "must be an integer". */
+  /** Such as "must be an integer". */
   readonly rule: string;
 }
 
-/** How much of a name that somebody made up is told, and of the values that there are. */
+/** The longest name of a client's that is repeated, and the most values that are listed. */
 const NAME_MAX = 100, VALUES_MAX = 20;
 
-/** What is made of a rule once, since a body may have half a million values to hold against it. */
+/** Prepared once per rule, since a body may have half a million values to check. */
 interface Prepared {
   readonly scalars: ReadonlySet<unknown>;
   readonly composed: readonly unknown[];
@@ -84,11 +84,11 @@ export function checkValue(rule: ValueRule, value: unknown): WrongValue | undefi
   return isObject(value) ? inMembers(rule, value) : undefined;
 }
 
-/** The place of a wrong value, short enough to be told: the names that lead to it, and those before. */
+/** Formats the place of a wrong value: the names that lead to it, and those before. */
 export const placeOf = ({ path }: WrongValue, ...before: readonly string[]): string =>
   shorten([...before, ...path].join("."), 3 * NAME_MAX);
 
-/** A name that somebody made up, short enough to be told. */
+/** Shortens a name of a client's for a message. */
 export const tellName = (name: string): string => shorten(name, NAME_MAX);
 
 function inItems(rule: ValueRule, items: readonly unknown[]): WrongValue | undefined {
@@ -186,7 +186,7 @@ export function refuseParameters(wrong: readonly WrongParameter[]): Response {
   return problemWith(400, `${subject} ${rule}${more}`, { errors: JSON.stringify(wrong) });
 }
 
-/** How many wrong parameters are told; nobody looks for more. */
+/** The most wrong parameters that are listed. */
 export const WRONG_MAX = 20;
 
 /** A parameter with its text, and what it stands for. */
@@ -197,7 +197,7 @@ interface GivenParameter {
   readonly value: unknown;
 }
 
-/** What came of parameters. */
+/** Parameters after reading. */
 export interface ReadParameters {
   readonly given: readonly GivenParameter[];
   readonly wrong: readonly WrongParameter[];
@@ -291,7 +291,7 @@ function readTexts(
   return { given, wrong };
 }
 
-/** What texts stand for, by what the description says that they are. */
+/** Converts texts by the types in the description. */
 function valueOf({ rule, isExploded }: NodeParameter, texts: readonly string[]): unknown {
   if (!isList(rule)) return scalarOf(rule, texts[0]!);
   const items = isExploded ? texts : texts.flatMap((text) => text.split(","));
@@ -398,5 +398,5 @@ function splitParams(
 export const isNamed = (params: Params): params is ReadonlyMap<string, string> =>
   params instanceof Map;
 
-/** How many levels a content may have. */
+/** The most levels of JSON in a content. */
 export const DEPTH_MAX = 64;

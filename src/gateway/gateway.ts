@@ -1,6 +1,6 @@
 /**
- * Forwards what the description names and the operator allows: the calls of the node below `/v1/node` and `/v1/rpc`. Here is
- * what all calls share; how each form of a call goes on is in `call-path.ts` and `call-rpc.ts`.
+ * Forwards calls that the description names and the operator allows, below `/v1/node` and `/v1/rpc`. All calls share this
+ * file; the forms of a call are in `call-path.ts` and `call-rpc.ts`.
  *
  * @module
  */
@@ -29,16 +29,16 @@ export interface Gateway {
   callMethod(call: Call): Promise<Response>;
   /** Of a body of JSON-RPC. */
   callRpc(call: Call): Promise<Response>;
-  /** How many calls wait for a slot at the node. */
+  /** Number of calls that wait for a slot at the node. */
   readonly waiting: number;
   /** Sends away who waits, and breaks off what still runs after some seconds. */
   close(): void;
 }
 
-/** Responds to calls of one form, with what calls share and what this one holds at the node. */
+/** Responds to calls of one form. */
 type Form = (node: CalledNode, call: Call, lease: Lease) => Promise<Response>;
 
-/** What is known of the node's kind. */
+/** The node's kind, as far as it is known. */
 export interface KnownKind {
   /** All kinds by name. */
   kinds(): Promise<Readonly<Record<string, Kind>>>;
@@ -50,7 +50,7 @@ export interface KnownKind {
   readonly rpcPath: Resource<string>;
 }
 
-/** What a gateway is made of. */
+/** The parts of a gateway. */
 export interface GatewayOptions {
   readonly forward: ResolvedForward;
   readonly node: NodeSettings & { readonly url: string };
@@ -98,7 +98,7 @@ function createOperationCredentials(
     return createCredentials({ nodeUrl: url, configured: auth, kind, kinds });
   });
   const anonymous = createCredentials({ nodeUrl: url });
-  /** Whether the kind of the node has reads called without the secret; `undefined` while it is not known. */
+  /** True if the kind has reads called without the secret; `undefined` while the kind is not known. */
   let isReadBare = auth ? undefined : false;
   const askKind = async () => {
     const name = (await beside.find())?.kind ?? named;

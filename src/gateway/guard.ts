@@ -154,7 +154,7 @@ async function isToken(token: string, authorization: string | null): Promise<boo
 const OWN_HEADER = "x-nodeface";
 
 /**
- * What only browsers send. `Sec-Fetch-Mode` is not among them: the `fetch` of Node 20 to 26 sends it alone, and
+ * Headers that only browsers send. `Sec-Fetch-Mode` is not among them: the `fetch` of Node 20 to 26 sends it alone, and
  * browsers never without `Sec-Fetch-Site` (Fetch Metadata, section 3).
  */
 const BROWSER_HEADERS = [

@@ -1,7 +1,6 @@
 /**
- * What a call holds while it is under way: a slot at the node, its time, its bytes, and the connection with the node's
- * response. The slot is free when the node is: a client who leaves takes nothing of the node's work away, since most
- * nodes do not notice.
+ * The lease of a call: its slot at the node, time limit, bytes, and the connection with the node's response. The slot is
+ * free when the node is: most nodes do not notice that a client has disconnected.
  *
  * @module
  */
@@ -23,20 +22,21 @@ import {
 import { type ResolvedForward, sizeText } from "./policy.ts";
 import { UpstreamError } from "./response.ts";
 
-/** The response of the node, of which no more is read than somebody wants. */
+/** The response of the node, read on demand. */
 export interface UpstreamResponse {
   readonly status: number;
   readonly headers: Pick<Headers, "get">;
-  /** The first bytes, as they came, and whether these are all. */
+  /** The first bytes, as they came. */
   readonly parts: readonly Bytes[];
+  /** True if there are no others. */
   readonly isWhole: boolean;
-  /** How many these are. */
+  /** Number of bytes in `parts`. */
   readonly size: number;
   /** Reads the next bytes; `undefined` at the end. Rejects where the response breaks off or is too long. */
   next(): Promise<Bytes | undefined>;
 }
 
-/** What leases are made of. */
+/** The settings of leases, and the way to the node. */
 export interface LeaseOptions extends Pick<ResolvedForward, "timeout" | "limit" | "concurrency"> {
   readonly client: Client;
   /** Gives the node's secret to calls of an operation, or none. */
@@ -47,16 +47,16 @@ export interface LeaseOptions extends Pick<ResolvedForward, "timeout" | "limit" 
 export interface Leases {
   /** @param gone is aborted when the client leaves */
   open(gone: Signal): Lease;
-  /** How many calls wait for a slot. */
+  /** Number of calls that wait for a slot. */
   readonly waiting: number;
   /** Sends away who waits, and breaks off what still runs after some seconds; at once where nobody waits for it. */
   close(): void;
 }
 
-/** How long what is under way may take when the service ends, in milliseconds. */
+/** Time for calls under way when the service ends, in milliseconds. */
 const GRACE_MS = 4000;
 
-/** What leases share. */
+/** Shared by all leases. */
 interface Pool {
   readonly options: LeaseOptions;
   readonly slots: Semaphore;
@@ -109,7 +109,7 @@ export class Lease {
   #giveBack = () => {};
   /** The response that the node has not ended. */
   #called: Promise<CollectedResponse> | undefined;
-  /** What is left of the longest response, and what earlier responses of a batch hold. */
+  /** Bytes left of the longest response, and bytes that earlier responses of a batch hold. */
   #left: number;
   #held = 0;
   #isHandedOver = false;
@@ -124,7 +124,7 @@ export class Lease {
     this.#left = pool.options.limit;
   }
 
-  /** Whether nobody waits for the response any longer. */
+  /** True if nobody waits for the response any longer. */
   get isLeft(): boolean {
     return this.#clientGone?.aborted ?? this.#gone.aborted;
   }
@@ -321,7 +321,7 @@ export class Lease {
 
 /** A response whose first bytes were read. */
 interface CollectedResponse extends UpstreamResponse {
-  /** How many bytes have come on the wire. */
+  /** Number of bytes that have come on the wire. */
   readonly received: number;
   /** Reads the rest, up to the limit, and keeps nothing of it; resolves when the node has said all. */
   drain(): Promise<void>;

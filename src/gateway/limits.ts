@@ -6,10 +6,10 @@
  */
 import type { Signal } from "../with-timeout.ts";
 
-/** How many calls wait for a slot at the most. */
+/** The most calls that wait for a slot. */
 const WAITING_MAX = 64;
 
-/** How long a call waits for a slot, in milliseconds. */
+/** The longest wait for a slot, in milliseconds. */
 const WAIT_MAX = 5000;
 
 /** There is no slot, and there will be none soon. */
@@ -17,7 +17,7 @@ export class NoSlot extends Error {
   override name = "NoSlot";
 }
 
-/** Who wants a slot: anybody, or a caller with the token, who does not wait behind the others. */
+/** The queue of a call: callers with the token do not wait behind the others. */
 export type Priority = "open" | "token";
 
 /** Gives slots at the node. */
@@ -30,7 +30,7 @@ export interface Semaphore {
    * @throws {NoSlot} if there is none in time, or `signal` is aborted
    */
   take(priority: Priority, isHeavy: boolean, signal: Signal): Promise<() => void>;
-  /** How many calls wait. */
+  /** Number of calls that wait. */
   readonly waiting: number;
   /** Sends away all who wait, and all who come. */
   close(): void;
@@ -117,18 +117,17 @@ export function createSemaphore(count: number): Semaphore {
   };
 }
 
-/** How many bytes there may be. */
+/** The most bytes under way. */
 const BYTES_MAX = 128 * 1024 * 1024;
 
 /**
- * What is taken for a response before its call is sent; who has no more than that finds room longer, in bytes. It has
- * nothing to do with what an adapter writes in one piece.
+ * Bytes reserved for a response before its call is sent. A call with no more than that finds room when others do not.
  */
 export const SMALL = 16_384;
 
 /**
- * Up to which part of all bytes room is found. The last quarter is for who has the token. A write with the token that
- * was carried out gets its response whatever there is.
+ * The share of all bytes up to which each use finds room. The last quarter is for callers with the token. A write with
+ * the token that was carried out always gets its response.
  */
 const SHARES: Readonly<Record<Purpose, number>> = {
   body: 0.25,
@@ -138,29 +137,29 @@ const SHARES: Readonly<Record<Purpose, number>> = {
 };
 const SHARE_OF_SMALL = 0.75;
 
-/** What bytes are taken for. */
+/** The use of bytes. */
 export type Purpose = "body" | "response" | "token" | "write";
 
 /** The bytes of one call. */
 export interface Room {
   /**
-   * Takes or gives back some, so that it has so many.
+   * Sets how many bytes the call holds.
    *
-   * @returns whether there is room; with less than before there always is
+   * @returns whether there is room; for fewer than before there always is
    */
   set(bytes: number, purpose: Purpose): boolean;
   /** Gives all back, for good. May be called again. */
   end(): void;
 }
 
-/** Gives room to calls. */
+/** The bytes of all calls. */
 export interface Budget {
   room(): Room;
 }
 
 /**
- * Makes what gives room to calls. Who has little finds room where who has much does not, so that a few long responses do
- * not shut all others out.
+ * Creates a budget. A call that holds little finds room where one that holds much does not, so that a few long responses
+ * do not shut out all others.
  */
 export function createBudget(most: number = BYTES_MAX): Budget {
   let taken = 0;
@@ -187,7 +186,7 @@ export function createBudget(most: number = BYTES_MAX): Budget {
   };
 }
 
-/** A content that is read in less than about a millisecond, in bytes. */
+/** Contents up to this size, in bytes, take less than about a millisecond to read. */
 const AT_ONCE = 32_768;
 
 let last: Promise<unknown> = Promise.resolve();
@@ -195,7 +194,7 @@ let last: Promise<unknown> = Promise.resolve();
 const pause = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
 
 /**
- * Reads a content: a large one after those that came before, and after a pause in which small ones are answered.
+ * Reads a content: a large one after the large ones before it, and after a pause for small ones.
  *
  * @param size in bytes
  */

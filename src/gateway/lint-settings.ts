@@ -1,5 +1,5 @@
 /**
- * What is wrong, or dangerous, in what an operator allows.
+ * Diagnostics of what an operator allows.
  *
  * @module
  */
@@ -26,13 +26,13 @@ export interface Diagnostic {
   readonly message: string;
 }
 
-/** What is known besides of the service. */
+/** Other settings of the service. */
 export interface ServiceFacts {
   /** The host names that are answered for. */
   readonly hosts: readonly string[] | "*";
-  /** Where the node answers. */
+  /** The node's URL. */
   readonly url: string | undefined;
-  /** Where the service listens, if that is known. */
+  /** The address that the service listens on, if that is known. */
   readonly listening?: { readonly host: string; readonly port: number } | undefined;
 }
 
@@ -101,7 +101,7 @@ function namesIn(settings: ResolvedForward): { list: "open" | "with_token"; name
   );
 }
 
-/** How many operations a message names. */
+/** The most operations in a message. */
 const OPERATIONS_MAX = 10;
 
 /** Operations as they are written in the settings. */

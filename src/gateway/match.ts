@@ -35,7 +35,7 @@ export interface PathTable {
 /** The longest parameter that does not span segments, in characters. */
 const LENGTH_MAX = 256;
 
-/** What parsers change or take for a separator, what stands for bytes that were no UTF-8, and control characters. */
+/** Characters that parsers change or take for a separator, the replacement character, and control characters. */
 const FORBIDDEN =
   /[\\\p{Cc}\u2024\u2025\u2044\u2215\u2216\u29f5\u29f8\u29f9\ufe52\ufe68\uff0e\uff0f\uff3c\ufffd]/u;
 
@@ -45,7 +45,7 @@ const OPAQUE_SLASH = "\0";
 interface Compiled {
   readonly entry: PolicyEntry;
   readonly names: readonly string[];
-  /** What stands between names, decoded. */
+  /** The texts between names, decoded. */
   readonly literals: readonly string[];
   readonly multiSegment: ReadonlyMap<string, MultiSegment | undefined>;
   readonly rank: string;
@@ -97,7 +97,7 @@ export function createPathTable(policy: readonly PolicyEntry[]): PathTable {
   };
 }
 
-/** Whether a path has nothing that is read in two ways: dot segments, empty ones, backslashes, `;`. */
+/** Tells whether a path has one reading only: no dot segments, empty ones, backslashes, `;`. */
 function isPlain(path: string): boolean {
   if (!/^\/[\w.~!$&'()*+,=:@%/-]*$/.test(path)) return false;
   if (path.includes("//")) return false;

@@ -8,25 +8,25 @@ import { milliseconds } from "../info/settings.ts";
 import type { Duration } from "../kinds/kind.ts";
 import type { NodeOperation } from "../openapi/callable-operations.ts";
 
-/** What `forward` may be in short: nothing, or what is marked as a read. */
+/** The short forms of `forward`: nothing, or all reads. */
 export const FORWARDS = ["off", "reads"] as const;
 
-/** What else people write for these. */
+/** Other spellings of these. */
 export const FORWARD_ALIASES: Readonly<Record<string, (typeof FORWARDS)[number]>> = {
   ...{ true: "reads", on: "reads", yes: "reads", read: "reads" },
   ...{ false: "off", no: "off", none: "off" },
 };
 
-/** How calls of the node are forwarded, in the form of the configuration file. */
+/** The settings of forwarded calls, in the form of the configuration file. */
 export interface ForwardSettings {
   /**
-   * What may be called without a token: `reads`, or operations by name, in which `*` stands for any part, but not for
-   * what is marked `write` or `secret`. A name is that of a method, an `operationId`, or a method of HTTP with a
+   * Operations that need no token: `reads`, or names, in which `*` stands for any part, but not for what is marked
+   * `write` or `secret`. A name is that of a method, an `operationId`, or a method of HTTP with a
    * template of a path, as in `GET /blocks/*`. Where the description is read by HTTP there is neither `*` nor an
    * `operationId`, since whoever serves it decides what these mean.
    */
   open?: readonly string[] | undefined;
-  /** What may be called with the token, in the same form. */
+  /** Operations that need the token, in the same form. */
   with_token?: readonly string[] | undefined;
   /** The file that holds the token. */
   token_file?: string | undefined;
@@ -34,25 +34,24 @@ export interface ForwardSettings {
   token_env?: string | undefined;
   /** The origins whose pages may call; `"*"`, for what is open alone. @default [] */
   origins?: readonly string[] | "*" | undefined;
-  /** For the whole answer. @default "30s" */
+  /** For the whole response. @default "30s" */
   timeout?: string | undefined;
-  /** The longest answer. @default "32MiB" */
+  /** The longest response. @default "32MiB" */
   limit?: string | undefined;
-  /** How many calls may be at the node at a time. @default 8 */
+  /** The most calls at the node at a time. @default 8 */
   concurrency?: number | undefined;
 }
 
-/** What may be called. */
+/** The setting `forward`. */
 export type Forward = typeof FORWARDS[number] | ForwardSettings;
 
 /** The name of all that is marked as a read. */
 const READS = "reads";
 
-/** What is allowed in one of the lists. */
+/** One of the lists. */
 export interface Allowed {
-  /** Whether `reads` is in it. */
   readonly reads: boolean;
-  /** What else is in it. */
+  /** All but `reads`. */
   readonly names: readonly string[];
 }
 
@@ -94,15 +93,15 @@ const allowedBy = (list: readonly string[] = []): Allowed => ({
   names: list.filter((name) => name !== READS),
 });
 
-/** What else is set, as far as calls depend on it. */
+/** Other settings that calls depend on. */
 export interface Surroundings {
   /** The host names that are answered for. */
   readonly hosts: readonly string[] | "*";
-  /** Whether it is said where the node answers; `undefined` where something else may say it. */
+  /** `undefined` if another setting may name the node. */
   readonly hasNode: boolean | undefined;
 }
 
-/** What does not go together with `forward`: the setting, and what is wrong with it. */
+/** Finds settings that conflict with `forward`. */
 export function* clashesWith(
   settings: Pick<ForwardSettings, "origins"> | undefined,
   { hosts, hasNode }: Surroundings,
@@ -122,7 +121,7 @@ export function* clashesWith(
   }
 }
 
-/** What holds where nothing is said. */
+/** The defaults. */
 export const FORWARD_DEFAULTS = { timeout: "30s", limit: "32MiB", concurrency: 8 } as const;
 
 /** A size as it is written: `500KiB`, `32MiB`. */
@@ -147,7 +146,7 @@ export function sizeText(bytes: number): string {
 /** The methods of HTTP that are forwarded, where the node has them. OPTIONS is this service's own. */
 export const CALL_METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
-/** Who may call an operation: anybody, callers with the token, or nobody. */
+/** The permission to call an operation: for all callers, those with the token, or none. */
 export type Permission = "open" | "token" | "refused";
 
 /** The permission for an operation, and why. */
@@ -219,17 +218,16 @@ function decideOne(
 }
 
 /**
- * Which part of an operation a name of the settings means. Whoever serves a description gives operationIds and makes
- * paths that fit a pattern; a method's name, or a method of HTTP with a path, is what the node is asked for.
+ * The part of an operation that a name of the settings matches. The author of a description chooses operationIds, and
+ * paths that match a pattern; the name of a method, or a method of HTTP with a path, is what the node is asked for.
  */
 export type NameMatch = "name" | "operationId" | "pattern";
 
-/** How names of the settings mean an operation; empty where none does. */
 function matchesOf(names: readonly string[], operation: NodeOperation): NameMatch[] {
   return names.flatMap((name) => matchOf(name, operation) ?? []);
 }
 
-/** How a name of the settings means an operation; `undefined` where it means another one. */
+/** Matches a name of the settings with an operation. */
 export function matchOf(
   name: string,
   { name: own, operationId, method, path }: NodeOperation,

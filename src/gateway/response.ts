@@ -28,20 +28,20 @@ export const CODES = {
   noJson: -32700,
 } as const;
 
-/** Makes the response with what a node says; the names of `headers` are in lower case. */
+/** Makes a response with the node's content; the names of `headers` are in lower case. */
 export type MakeResponse = (
   status: number,
   headers: Readonly<Record<string, string>>,
   body: ReadableStream<Bytes> | Bytes | HeldBytes | null,
 ) => Response;
 
-/** Why a call does not get the node's response, for both forms of a refusal. */
+/** The reason why a call does not get the node's response, for both forms of a refusal. */
 export interface Refusal {
   readonly status: Status;
   /** Of JSON-RPC. */
   readonly code: number;
   readonly message: string;
-  /** The rest of the sentence, for people, in problem details. */
+  /** The rest of the sentence, in problem details. */
   readonly more?: string;
   /** The setting that would change it, in errors of JSON-RPC. */
   readonly setting?: string;
@@ -75,20 +75,20 @@ const BUSY: Refusal = {
   message: "Too many calls are under way at the node",
 };
 
-/** The refusal of a response of a node that is none. */
+/** The refusal if the node's response is not JSON-RPC. */
 export const NONSENSE: Refusal = {
   ...{ status: 502, code: CODES.notReached },
   message: "The node answers with something else than JSON-RPC",
 };
 
-/** The refusal of a call that wants to be another protocol. */
+/** The refusal of a protocol upgrade. */
 export const NO_UPGRADE: Refusal = {
   ...{ status: 400, code: CODES.invalidCall },
   message: "Connections are not upgraded",
   more: " here",
 };
 
-/** The refusal of a node that has too much to do, or is starting. */
+/** The refusal if the node is busy or starting. */
 export function busyNode(
   { status, headers }: { readonly status: number; readonly headers: Pick<Headers, "get"> },
 ): Refusal {
@@ -99,7 +99,7 @@ export function busyNode(
   };
 }
 
-/** Why no call is forwarded. */
+/** The reason why no call is forwarded. */
 export type WhyNot = "off" | "unknown";
 
 const NOT_FORWARDED: Readonly<Record<WhyNot, Refusal>> = {
@@ -129,11 +129,11 @@ export const STATUS_GONE = 499;
 /** Failures before a call is sent. */
 const BEFORE: ReadonlySet<string> = new Set(["connection_refused", "dns", "tls", "not_tls"]);
 
-/** Why there is no response of the node. */
+/** The node gave no response that can be passed on. */
 export class UpstreamError extends Error {
   override name = "UpstreamError";
   readonly status: 502 | 503;
-  /** Whether the node has surely not carried out what was asked for. */
+  /** True if the node has surely not carried out the call. */
   readonly wasRefused: boolean;
 
   constructor(status: 502 | 503, message: string, wasRefused = false) {
@@ -144,7 +144,7 @@ export class UpstreamError extends Error {
 }
 
 /**
- * Says why there is no response of the node, and where nobody knows whether it has done what was asked for.
+ * Makes the refusal of a failed call. It says so if the node may have carried out a write.
  *
  * @param timeout of the call, in milliseconds
  */

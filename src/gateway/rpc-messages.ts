@@ -14,7 +14,7 @@ import { decodeUtf8 } from "./call.ts";
 import type { UpstreamResponse } from "./lease.ts";
 import { CODES } from "./response.ts";
 
-/** How many calls a batch may have. */
+/** The most calls in a batch. */
 const CALLS_MAX = 100;
 
 /** A call as it came. */
@@ -24,7 +24,7 @@ export interface RawCall {
   readonly method: string;
   /** A list or an object, as JSON. */
   readonly params: string;
-  /** Whether it is of JSON-RPC 1, whose responses have both `result` and `error`: bitcoin-core of npm wants that. */
+  /** Responses of JSON-RPC 1 have both `result` and `error`: bitcoin-core of npm wants that. */
   readonly isJsonRpc1: boolean;
 }
 

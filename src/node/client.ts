@@ -16,15 +16,14 @@ import { checkCredentials, type SecretPlace } from "./secrets.ts";
 
 export type { Client, NodeRequest, NodeResponse, RequestContent } from "./exchange.ts";
 
-/** How the node is reached. */
+/** Settings of the way to the node. */
 export interface NodePlace {
-  /** Where the secret for it lies. */
   readonly auth?: SecretPlace | undefined;
-  /** Whom to trust besides those that the runtime trusts. */
+  /** Certificate authorities to trust besides those of the runtime. */
   readonly tls?: { readonly ca_file: string } | undefined;
 }
 
-/** Makes a client, which trusts whom the operator trusts. */
+/** Creates a client. */
 export function createClient({ tls }: Pick<NodePlace, "tls"> = {}): Client {
   if (!HAS_SOCKETS && !tls) return clientOfFetch((input, init) => fetch(input, init));
   const client = lazy(async () => createSocketClient(await openerOf(tls && await readTrust(tls))));

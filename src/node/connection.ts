@@ -1,5 +1,5 @@
 /**
- * The client of HTTP/1.1 on sockets: which connection a request takes, what is written, and what is read of the response.
+ * The client of HTTP/1.1 on sockets: it chooses the connection, writes the request, and reads the response.
  * Like `platform.ts` it goes out of web standards, and imports modules of `node:` on demand; their types stand here alone,
  * so that what hosts import names none of them.
  *
@@ -25,7 +25,7 @@ export async function openerOf(ca: string | undefined): Promise<OpenSocket> {
   };
 }
 
-/** How long a connection is kept for the next request, and for the next of what is sent once, in milliseconds. */
+/** Times in milliseconds that a connection is kept for the next request: in general, and after one that is sent once. */
 const IDLE_TIMEOUT = 4000, ONCE_TIMEOUT = 500;
 
 /** Makes a client. A request that finds its kept connection closed is sent again, once, unless it must not arrive twice. */
@@ -85,7 +85,7 @@ export class StaleError extends Error {
   override name = "StaleError";
 }
 
-/** How much of a response waits for whoever reads it, in bytes. */
+/** Bytes of a response that wait for their reader. */
 const WAITING_MAX = 65_536;
 
 /** After bytes with more chunks others have a turn. */
@@ -95,7 +95,7 @@ const CHUNKS_MAX = 256;
 interface Exchange {
   readonly reader: ResponseReader;
   received: number;
-  /** How many chunks the last bytes had. */
+  /** Number of chunks in the last bytes. */
   chunks: number;
   /** Reads on, unless enough waits. */
   resume(): void;

@@ -23,9 +23,9 @@ import { readSecret, type Scheme, type SecretPlace, settingOf } from "./secrets.
 /** The last response to a request, with whatever credentials it took. */
 export interface Exchanged {
   readonly response: NodeResponse;
-  /** Whether the request that it responds to had a secret. */
+  /** True if the request had a secret. */
   readonly isSecret: boolean;
-  /** Why nothing is left to try, where the node refuses the request still. */
+  /** The failure, if the node still refuses and nothing is left to try. */
   readonly refusal?: SourceError | undefined;
 }
 
@@ -43,16 +43,15 @@ export interface Credentials {
   ): Promise<T>;
 }
 
-/** Whose credentials to give. */
 export interface CredentialsOptions {
   readonly nodeUrl: string;
-  /** Where the operator says that they lie. */
+  /** The place that the operator configured. */
   readonly configured?: SecretPlace | undefined;
   /** The kind of the node, if the operator names it. */
   readonly kind?: string | undefined;
   /** All kinds by name, which refusals are compared with. @default none: nothing that a kind leaves is tried */
   readonly kinds?: Readonly<Record<string, Kind>>;
-  /** Whether secrets are offered that nodes of a kind leave on this machine. @default true */
+  /** If true, secrets are offered that nodes of a kind leave on this machine. @default true */
   readonly triesDefaults?: boolean;
 }
 
@@ -62,12 +61,12 @@ type AuthHeaders = Readonly<Record<string, string>>;
 /** Yields the headers to try, is given the refusal of each, and returns why nothing is left. */
 type Attempts = AsyncGenerator<AuthHeaders, SourceError, Refusal>;
 
-/** How often a refused request is sent again: some servers have a nonce for each connection. */
+/** Retries of a refused request: some servers have a nonce for each connection. */
 const RETRIES = 2;
 
 const NONE: AuthHeaders = {};
 
-/** Makes what gives credentials to the requests for one node. */
+/** Creates the credentials of one node. */
 export function createCredentials(options: CredentialsOptions): Credentials {
   const { nodeUrl, configured, kind, kinds = {}, triesDefaults = true } = options;
   const { origin, hostname } = new URL(nodeUrl);
@@ -163,7 +162,7 @@ export function createCredentials(options: CredentialsOptions): Credentials {
 const isSame = (a: AuthHeaders, b: AuthHeaders | undefined) =>
   JSON.stringify(a) === JSON.stringify(b);
 
-/** How much of a refusal is read, in bytes. */
+/** Bytes of a refusal that are read. */
 const REFUSAL_MAX = 65_536;
 
 /** Reads what is short, so that its connection can be used again. */

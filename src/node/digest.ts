@@ -22,13 +22,13 @@ export interface DigestChallenge {
   readonly nonce: string;
   readonly opaque: string | undefined;
   readonly algorithm: Algorithm;
-  /** How the server writes the algorithm; `undefined` if it does not. */
+  /** The algorithm as the server writes it; `undefined` if it does not. */
   readonly algorithmName: string | undefined;
-  /** Whether the algorithm ends in `-sess`. */
+  /** True if the algorithm ends in `-sess`. */
   readonly isSession: boolean;
-  /** Whether the server takes `qop=auth`; otherwise it takes none. */
+  /** True if the server takes `qop=auth`; otherwise it takes none. */
   readonly hasQop: boolean;
-  /** Whether only the nonce was wrong. */
+  /** True if only the nonce was wrong. */
   readonly isStale: boolean;
 }
 
@@ -39,7 +39,7 @@ export interface DigestCredentials {
   readonly method: string;
   /** The target of the request: path and query. */
   readonly uri: string;
-  /** How often the nonce has been used, this time included. */
+  /** Uses of the nonce, this one included. */
   readonly count: number;
   /** The client's own nonce, the same for all uses of the server's. */
   readonly cnonce: string;

@@ -1,5 +1,5 @@
 /**
- * What is sent to the node, and what comes back.
+ * Requests to the node, and its responses.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import type { Bytes } from "../bytes.ts";
 import type { Signal } from "../with-timeout.ts";
 import type { ResponseHead } from "./http1-response.ts";
 
-/** What is sent. */
+/** The content of a request. */
 export interface RequestContent {
   readonly method: string;
   readonly url: URL;
@@ -20,17 +20,17 @@ export interface RequestContent {
 export interface NodeRequest extends RequestContent {
   /** Ends the exchange; its reason is what this rejects with. */
   readonly signal: Signal;
-  /** Whether it must not arrive twice: it is not sent again where a kept connection turns out to be closed. */
+  /** If true, it must not arrive twice: it is not sent again if a kept connection turns out to be closed. */
   readonly isOnce: boolean;
   /** Those with the same one share connections, which no others use. */
   readonly owner?: object | undefined;
 }
 
-/** A response that is read as it is asked for. */
+/** A response that is read on demand. */
 export interface NodeResponse extends ResponseHead {
   /** Reads the next bytes; `undefined` at the end. Rejects where the response breaks off. */
   next(): Promise<Bytes | undefined>;
-  /** How many bytes have come on the wire, with the head and what stands around chunks. */
+  /** Number of bytes that have come on the wire, with the head and chunk framing. */
   received(): number;
   /** Lets go of the rest; the connection is closed, unless the response has ended. */
   cancel(): void;

@@ -1,12 +1,12 @@
 /**
- * Why a node, or another source of the info, gave nothing: one table of codes and sentences. Node, Deno and Bun
- * have the same codes for sockets, and words of their own beside them.
+ * Failures of the node, and of other sources of the info: one table of codes and sentences. Node, Deno and Bun have the
+ * same codes for sockets, and words of their own beside them.
  *
  * @module
  */
 import { excerpt } from "../untrusted-text.ts";
 
-/** Codes of a node that does not answer. */
+/** Codes of a node that does not respond. */
 export const NO_ANSWER = [
   "connection_refused",
   "timeout",
@@ -16,7 +16,7 @@ export const NO_ANSWER = [
   "reset",
 ] as const;
 
-/** Codes of a node that answers something else than what was asked for. */
+/** Codes of a node that responds with something else. */
 export const WRONG_ANSWER = [
   "unauthorized",
   "forbidden",
@@ -26,18 +26,18 @@ export const WRONG_ANSWER = [
   "bad_answer",
 ] as const;
 
-/** Why a source gave nothing, for programs. */
+/** The code of a failure, for programs. */
 export type FailureCode = (typeof NO_ANSWER)[number] | (typeof WRONG_ANSWER)[number];
 
-/** What may be said of a failure besides its message. */
+/** Details of a failure besides its message. */
 export interface FailureDetails {
   /** The code of a JSON-RPC error, or the status of an HTTP response. */
   readonly number?: number | undefined;
-  /** Whether the node says that it has no such method or path. */
+  /** True if the node says that it has no such method or path. */
   readonly isAbsent?: boolean;
-  /** Whether this is no response of a node of any kind that would be asked so, such as a page of HTML. */
+  /** True if no node of a kind that is asked like this responds so, such as with a page of HTML. */
   readonly isForeign?: boolean;
-  /** What an operator can do, for the log: it may name settings and paths. */
+  /** Advice for the operator, for the log: it may name settings and paths. */
   readonly hint?: string | undefined;
   /** The kind that the refusal shows. */
   readonly looksLike?: string | undefined;
@@ -66,7 +66,7 @@ export class SourceError extends Error {
     this.looksLike = details.looksLike;
   }
 
-  /** Whether the node answered. */
+  /** True if the node responded. */
   get isAnswer(): boolean {
     return (WRONG_ANSWER as readonly string[]).includes(this.code);
   }
@@ -75,7 +75,7 @@ export class SourceError extends Error {
 /** Statuses of a path that is not there, or not for this method. A server of files has 501 for POST. */
 export const ABSENT: readonly number[] = [404, 405, 501];
 
-/** The failure of an answer whose status is not one of success. */
+/** The failure of a response whose status is not one of success. */
 export function failureOfStatus(status: number): SourceError {
   return new SourceError("bad_answer", `answers ${status}`, {
     number: status,
@@ -138,7 +138,7 @@ const MEANINGS: readonly Meaning[] = [
 ];
 
 /**
- * Says why a request failed.
+ * Classifies the error of a request.
  *
  * @param error of a socket or of `fetch`; its own text may hold headers, and is not passed on
  */

@@ -13,16 +13,16 @@ export interface ResponseHead {
   readonly headers: Pick<Headers, "get">;
 }
 
-/** What is told of a response. */
+/** Callbacks of the reader. */
 export interface ResponseEvents {
   head(head: ResponseHead): void;
-  /** @param chunks how many it is made of: short ones that came together are one part */
+  /** @param chunks number of chunks in it: short ones that came together are one part */
   part(bytes: Bytes, chunks: number): void;
   /** @param isKept whether the connection can be used again */
   end(isKept: boolean): void;
 }
 
-/** How long a head may be, and all extensions of its chunks with its trailers, in bytes. */
+/** The longest head, and the most bytes of chunk extensions and trailers. */
 const HEAD_MAX = 16_384;
 
 const STATUS_LINE = /^HTTP\/1\.([01]) (\d{3})(?: [\t\x20-\x7e\x80-\xff]*)?$/;
@@ -33,7 +33,7 @@ const FRAMING = /^(?:content-length|transfer-encoding):/i;
 const CHUNK_SIZE =
   /^([\da-f]{1,12})(?:;[\w!#$%&'*+.^`|~-]+(?:=(?:[\w!#$%&'*+.^`|~-]+|"(?:[\t !#-[\]-~\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)*$/i;
 
-/** Where the reader is: `over` is behind the response. */
+/** The state of the reader: `over` is behind the response. */
 type State =
   | "status"
   | "field"
@@ -47,7 +47,7 @@ type State =
 
 /** Reads the response to one request. */
 export class ResponseReader {
-  /** Whether a byte of it has come. */
+  /** True if a byte of it has come. */
   hasBegun = false;
   readonly #method: string;
   readonly #events: ResponseEvents;
@@ -55,7 +55,7 @@ export class ResponseReader {
   #status = 0;
   #isOld = false;
   #fields: string[] = [];
-  /** What is left of a content or a chunk, in bytes. */
+  /** Bytes left of a content or a chunk. */
   #left = 0;
   #isKept = false;
   /** The start of a line whose end has not come. */

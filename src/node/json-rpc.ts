@@ -70,7 +70,7 @@ export interface RpcError {
   readonly data: string | undefined;
 }
 
-/** How long the parts of an error may be, in UTF-16 code units. */
+/** The longest part of an error, in UTF-16 code units. */
 const CODE_MAX = 32, MESSAGE_MAX = 1024, DATA_MAX = 16_384;
 
 const isOfError = (name: string): boolean =>

@@ -1,6 +1,6 @@
 /**
- * Refusals of a node: what it offers in `WWW-Authenticate` (RFC 9110, section 11.6.1), which kind refuses like that, and
- * what an operator is told.
+ * Refusals of a node: the challenges in `WWW-Authenticate` (RFC 9110, section 11.6.1), the kind that refuses like that, and
+ * the messages for the operator.
  *
  * @module
  */
@@ -22,7 +22,7 @@ export const challengesIn = (headers: Refusal["headers"]): string =>
 const schemesOf = (headers: Refusal["headers"]) =>
   parseChallenges(challengesIn(headers)).map(({ scheme }) => scheme);
 
-/** How much of a header a kind's pattern is run on, in UTF-16 code units. */
+/** UTF-16 code units of a header that a kind's pattern is matched with. */
 const HEADER_LENGTH = 1024;
 
 /** The kind whose nodes refuse like this; `undefined` if none does, or several do. */
@@ -38,7 +38,7 @@ export function looksLike(
   return names.length === 1 ? names[0] : undefined;
 }
 
-/** Why a usual place did not help. */
+/** A usual place of a secret that did not help. */
 export interface Failure {
   readonly file: AuthFile;
   readonly reason: string;
@@ -125,7 +125,7 @@ export interface Challenge {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** What is read of a header, in UTF-16 code units. */
+/** UTF-16 code units of a header that are read. */
 const LENGTH_MAX = 4096;
 
 const SCHEME = /[\s,]*([\w!#$%&'*+.^`|~-]+)(?:[ \t]+|$|(?=,))/y;

@@ -10,13 +10,13 @@ import type { Credentials, Exchanged } from "./credentials.ts";
 import { failureOf, SourceError } from "./failures.ts";
 import type { Client, NodeResponse } from "./client.ts";
 
-/** How much of a response is read, in bytes. */
+/** Bytes of a response that are read. */
 export const RESPONSE_MAX: number = 1024 * 1024;
 
 /** The message for a response that is larger. */
 export const TOO_LARGE = "gives more than 1 MiB";
 
-/** How long a source may take, and what ends it early. */
+/** The limits of a request. */
 export interface RequestLimits {
   /** In milliseconds, for all of the response. */
   readonly timeout: number;

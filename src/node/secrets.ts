@@ -1,6 +1,6 @@
 /**
- * Where secrets lie, and what is there. A secret is read at every use, since a daemon may write a new one when it
- * starts.
+ * Reads secrets from files and environment variables. They are read at every use, since a daemon may write a new one when
+ * it starts.
  *
  * @module
  */
@@ -15,10 +15,10 @@ export type AuthVariable =
   | { digest_env: string }
   | { header_env: string; header?: string | undefined };
 
-/** Where a secret for the node may lie. */
+/** The place of a secret for the node. */
 export type SecretPlace = AuthFile | AuthVariable;
 
-/** What a secret is for. */
+/** The scheme of a secret. */
 export type Scheme = "basic" | "bearer" | "digest" | "header";
 
 /** A secret, or a clause that says why there is none. */

@@ -14,10 +14,10 @@ import type { Meters } from "../metrics/meters.ts";
 import { nodeSamples, serviceSamples } from "../metrics/samples.ts";
 import type { ResolvedOptions } from "../options.ts";
 
-/** What the metrics are read from. */
+/** The sources of the metrics. */
 export interface MetricsSources {
   readonly meters: Meters;
-  /** What the node said last. To read it has the node asked, as `/v1/info` does. */
+  /** The last info. To read it has the node asked, as `/v1/info` does. */
   readonly snapshot: Resource<Snapshot>;
   readonly gateway: Gateway | undefined;
   /** When the description was read, in milliseconds that only count up. */

@@ -20,19 +20,18 @@ import type { ResolvedOptions } from "../options.ts";
 export interface NodeBeside {
   /** Asks it. */
   readonly monitor: Lazy<Monitor>;
-  /** What it said last, as the monitor has prepared it: the info and the health. */
+  /** The last info and health, as `createSnapshots` of `info/info.ts` prepares them. */
   readonly snapshot: Resource<Snapshot>;
   /** All kinds by name, those of a host or an operator included. */
   kinds(): Promise<Readonly<Record<string, Kind>>>;
   /** The name of its kind; `undefined` while it is not known. */
   kind(): Promise<string | undefined>;
-  /** What is known of it; `undefined` while its kind is not known, for which it is asked when that is due. */
+  /** The node as far as it is known; `undefined` while its kind is not, for which it is asked when that is due. */
   find(): Promise<KnownNode | undefined>;
   /** The path of its JSON-RPC, which its kind knows; empty if it is not known. */
   readonly rpcPath: Resource<string>;
 }
 
-/** Says which node a service stands beside. */
 export function createNodeBeside(options: ResolvedOptions): NodeBeside {
   const { startedAt, log, onError, node, info, meters } = options;
 

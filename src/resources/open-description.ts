@@ -22,15 +22,15 @@ import { withTimeout } from "../with-timeout.ts";
 import type { NodeBeside } from "./node-beside.ts";
 import { ownDescription } from "./own-description.ts";
 
-/** What is shown, and how it is kept current. */
+/** The description that is shown. */
 export type OpenDescription = Live<Resource<Page>>;
 
 type PageContent = Pick<Content, "page" | "origins">;
 
-/** How long a page waits for a description that is read for the first time, in milliseconds. */
+/** The longest wait of a page for a description that is read for the first time, in milliseconds. */
 const PATIENCE = 10_000;
 
-/** How long it waits until the kind of the node and what it can do are known, in milliseconds. */
+/** The longest wait until the kind of the node and what it can do are known, in milliseconds. */
 const PATIENCE_FOUND = 3000;
 
 /**

@@ -24,7 +24,7 @@ export interface RefreshedResource<T> extends Resource<T> {
 export interface RefreshOptions {
   /** The shortest time between two looks that nobody asked for by `refresh`, in milliseconds; may be `Infinity`. */
   readonly interval: number;
-  /** Whether a value is current when it is made. */
+  /** True if a value is current when it is made. */
   readonly isMadeCurrent: boolean;
   /** Called with the error of a look. */
   readonly onError: (error: unknown) => void;

@@ -43,7 +43,7 @@ export interface Resources {
   readonly assets: Resource<Assets>;
   /** `/v1/node` and `/v1/rpc`; nothing where calls are not forwarded. */
   readonly gateway: Gateway | undefined;
-  /** Whether it is known what can be called: the description was read, or there is none. */
+  /** Tells whether it is known what can be called: the description was read, or there is none. */
   readonly isDescribed: () => Promise<boolean>;
   /**
    * Makes everything except the explorer's files, the description below `/v1`, the YAML of a large
@@ -109,7 +109,7 @@ export function createResources(options: ResolvedOptions): Resources {
     });
   const ready = lazy(() => represent('{"status":"ok"}\n', READY));
   const catalog = lazy(prepareCatalog);
-  /** What the page was called last; the icon waits for no node. */
+  /** The last title of the page; the icon waits for no node. */
   let iconName = options.page.title ?? "";
   const favicon: Resource<Representation> = {
     get: async () => await (await icons.get()).get(iconName),
@@ -161,10 +161,9 @@ export function createResources(options: ResolvedOptions): Resources {
   };
 }
 
-/** How often it is looked whether the node's description has changed, in milliseconds. */
+/** Intervals at which a description is looked at for changes, in milliseconds. */
 export const LOOK_AT = { file: 2000, url: 30_000 } as const;
 
-/** How often it is looked at a description that may change, in milliseconds. */
 function lookInterval(
   place: DescriptionPlace | undefined,
   node: string | undefined,
