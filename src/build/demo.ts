@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
@@ -32,13 +32,13 @@ const BLOCK_SECONDS = 3;
 const TRANSFERS_PER_BLOCK = 3;
 
 const program = findAnvil();
-if (!program) {
+const node = program && await startAnvil(program);
+if (!node) {
   console.error(
-    `npm has no anvil for ${process.platform} on ${process.arch}: serving without a node\n` +
-      "Beside a node of yours: npm start -- http://127.0.0.1:8545",
+    `anvil cannot be run for ${process.platform} on ${process.arch}; serving without a node\n` +
+      "Beside your own node: npm start -- http://127.0.0.1:8545",
   );
 }
-const node = program ? await startAnvil(program) : undefined;
 
 try {
   const port = Number(process.env["PORT"] || 8080);
@@ -76,30 +76,26 @@ function findAnvil(): string | undefined {
   return found();
 }
 
-/** Starts anvil at a free port, and returns its URL when it listens. */
-async function startAnvil(path: string): Promise<string> {
+/** Starts anvil at a free port; returns its URL when it listens, or `undefined` if it ends before. */
+function startAnvil(path: string): Promise<string | undefined> {
   const flags = ["--port", "0", "--block-time", String(BLOCK_SECONDS)];
   const anvil = spawn("sh", ["-c", GUARD, path, ...flags], { stdio: ["pipe", "pipe", "inherit"] });
-  anvil.on("error", ({ message }) => endWith(`anvil cannot be run: ${message}`));
-  anvil.on("exit", () => endWith("anvil has ended, and the demo with it"));
-  return `http://${await addressOf(anvil)}`;
-}
-
-function addressOf({ stdout }: ChildProcess): Promise<string> {
   return new Promise((resolve) => {
     let text = "";
-    // What follows is read as well, since a full pipe would hold it up.
-    stdout!.setEncoding("utf8").on("data", (part: string) => {
-      if (text.length < 100_000) text += part;
+    let url: string | undefined;
+    // It writes a line for each block: all are read, since a full pipe would hold it up.
+    anvil.stdout.setEncoding("utf8").on("data", (part: string) => {
+      if (url) return;
+      text += part;
       const [, address] = /^Listening on (\S+)$/m.exec(text) ?? [];
-      if (address) resolve(address);
+      if (address) resolve(url = `http://${address}`);
+    });
+    anvil.on("exit", () => {
+      if (!url) return resolve(undefined);
+      console.error("anvil has ended, and the demo with it");
+      process.exit(1);
     });
   });
-}
-
-function endWith(message: string): void {
-  console.error(message);
-  process.exit(1);
 }
 
 /** Sends a little from each of some accounts to the next one. */
