@@ -34,6 +34,21 @@ kinds("each kind is a file, which says first where it was read", () => {
   }
 });
 
+kinds(
+  "a summary has at most 60 characters, and a response says more than that there is one",
+  () => {
+    for (const name of FILES) {
+      const text = textOf(name);
+      for (const [, summary] of text.matchAll(/^ *(?:- )?summary: "?(.*?)"?$/gm)) {
+        assert.ok(summary!.length <= 60, `${name}: ${summary}`);
+      }
+      const empty =
+        /description: "?(?:The (?:answer|result)|It (?:is|was not) done)\.?"?(?:$| \})/m;
+      assert.not.match(text, empty, name);
+    }
+  },
+);
+
 testOnNode(kinds, "what the service knows is what the files say", async () => {
   // The build reads all of them in the same way.
   for (const name of ["aptos", "bitcoin", "etcd"]) {
