@@ -34,6 +34,21 @@ kinds("each kind is a file, which says first where it was read", () => {
   }
 });
 
+kinds(
+  "a summary has at most 60 characters, and a response says more than that there is one",
+  () => {
+    for (const name of FILES) {
+      const text = textOf(name);
+      for (const [, summary] of text.matchAll(/^ *(?:- )?summary: "?(.*?)"?$/gm)) {
+        assert.ok(summary!.length <= 60, `${name}: ${summary}`);
+      }
+      const empty =
+        /description: "?(?:The (?:answer|result)|It (?:is|was not) done)\.?"?(?:$| \})/m;
+      assert.not.match(text, empty, name);
+    }
+  },
+);
+
 testOnNode(kinds, "what the service knows is what the files say", async () => {
   // The build reads all of them in the same way.
   for (const name of ["aptos", "bitcoin", "etcd"]) {
@@ -443,13 +458,11 @@ kinds(
       assert.ok(sources.length > 0, name);
       const count = operationsOf(await loadInterface(name)).length;
       const [, part = ""] = text.split(`\n## ${name}\n`);
-      const trial = tried
-        ? `what reads was tried against ${tried}`
-        : "not tried against a real node";
+      const trial = tried ? `reads tested with ${tried}` : "not tested with a real node";
       assert.match(part, new RegExp(`^\\| operations \\| ${count} \\(.*\\), ${trial} \\|$`, "m"));
       for (const url of sources) {
         assert.match(url, /\/(blob|tree)\/([0-9a-f]{7,40}|v?[0-9][0-9.]*)(\/|$)|\/v\/[0-9.]+$/);
-        for (const place of [part, printKind(name)!]) assert.ok(place.includes(url), url);
+        assert.ok(printKind(name)!.includes(url), url);
       }
       assert.match(printKind(name)!, tried ?? "not tried against a real node");
     }

@@ -73,7 +73,7 @@ function operationsText({ tried }: Kind, accesses: readonly unknown[]): string {
   const counts = (["read", "secret", "write"] satisfies Access[]).map((access) =>
     `${accesses.filter((of) => of === access).length} ${code(access)}`
   );
-  const trial = tried ? `what reads was tried against ${tried}` : "not tried against a real node";
+  const trial = tried ? `reads tested with ${tried}` : "not tested with a real node";
   return `${accesses.length} (${counts.join(", ")}), ${trial}`;
 }
 
@@ -101,7 +101,6 @@ function partOf(name: string, kind: Kind, accesses: readonly unknown[]): string 
     ],
     ["operations", operationsText(kind, accesses)],
     ["reads", auth?.reads === "none" ? "called without `node.auth`" : ""],
-    ["written from", listOf(kind.written_from ?? [])],
   ].filter(([, value]) => value !== "");
   const networks = Object.entries(health.networks ?? {});
   return `## ${name}\n\n${title}\n\n${table(undefined, lines)}${rulesOf(kind)}${
@@ -170,7 +169,7 @@ function besidePartOf(name: string, kind: Kind, parts: KindInterface): string {
     ["shown", shownOf(kind)],
     ["opened", openedOf(parts)],
     ["its secret", secretOf(kind)],
-    ["more", `[what ok means](kinds.md#${name})`],
+    ["`ok` means", `see [kinds of node](kinds.md#${name})`],
   ];
   return `## ${name}
 
@@ -215,12 +214,12 @@ function openedOf({ openrpc, openapi }: KindInterface): string {
 function secretOf({ auth }: Kind): string {
   const { files = [], example } = auth ?? {};
   if (!example) return "none is usual";
-  if (files.length === 0) return "where it wants one, as below";
+  if (files.length === 0) return "if it wants one, as below";
   const places = files.map((file) => code(pathIn(file)));
   const others = places.length > PLACES_MAX ? ` and ${places.length - PLACES_MAX} more` : "";
   return `found in ${
     places.slice(0, PLACES_MAX).join(", ")
-  }${others}, for the same user; elsewhere, as below`;
+  }${others} for the same user; elsewhere, as below`;
 }
 
 const pathIn = (file: AuthFile): string =>

@@ -42,4 +42,60 @@ function headings(page: string): string[] {
   );
 }
 
+/** The words that a reader reads: those beside code. Rules and bars of tables are none. */
+function wordsOf(page: string): number {
+  const prose = text(page).replaceAll(/^( *)```[^]*?^\1```$/gm, "").replaceAll(/<!--[^]*?-->/g, "");
+  return prose.match(/\S*[\p{L}\p{N}]\S*/gu)?.length ?? 0;
+}
+
+const MANUAL = PAGES.filter((page) => page.startsWith("docs/"));
+
+/** References, which are read by the entry. */
+const REFERENCES = ["docs/configuration.md", "docs/kinds.md"];
+
+pages("each document stays as short as it is meant to be", () => {
+  const counts = new Map(PAGES.map((page) => [page, wordsOf(page)]));
+  const assertAtMost = (words: number, limit: number, page: string) =>
+    assert.ok(words <= limit, `${page} has ${words} words, and at most ${limit} are meant`);
+  assertAtMost(counts.get("README.md")!, 900, "README.md");
+  assertAtMost(counts.get("ARCHITECTURE.md")!, 2000, "ARCHITECTURE.md");
+  for (const page of MANUAL.filter((page) => !REFERENCES.includes(page))) {
+    assertAtMost(counts.get(page)!, 1500, page);
+  }
+  const all = MANUAL.reduce((sum, page) => sum + counts.get(page)!, 0);
+  assertAtMost(all, 17_000, "the manual");
+});
+
+pages("every page of the manual is in its table of contents", () => {
+  const contents = text("docs/README.md");
+  for (const page of MANUAL.filter((page) => page !== "docs/README.md")) {
+    assert.ok(contents.includes(`(${page.slice("docs/".length)}`), page);
+  }
+});
+
+pages("every file and every step that ARCHITECTURE.md names is there", () => {
+  const page = text("ARCHITECTURE.md");
+  const blocks = [...page.matchAll(/^```\n([^]*?)^```$/gm)].map(([, block]) => block!);
+  const steps = blocks.flatMap((block) => block.trim().split(/\s*→\s*/));
+  assert.ok(steps.length > 30, "the steps are found");
+  for (const step of steps) assert.ok(existsSync(join(ROOT, `src/${step}.ts`)), step);
+  const prose = page.replaceAll(/^```\n[^]*?^```$/gm, "");
+  const named = [
+    ...prose.matchAll(/`([\w./-]+\.(?:ts|mjs|js|yaml|html|md|json)|(?!\/)[\w./-]+\/)`/g),
+  ]
+    .map(([, path]) => path!);
+  assert.ok(named.length > 25, "the files are found");
+  for (const path of named) assert.ok(existsSync(join(ROOT, path)), path);
+});
+
+pages("CHANGELOG.md has each kind of change once in a version, in the usual order", () => {
+  const kinds = ["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"];
+  const [, ...versions] = text("CHANGELOG.md").split(/^## /m);
+  for (const version of versions) {
+    assert.match(version, /^\d+\.\d+\.\d+ - (?:unreleased|\d{4}-\d{2}-\d{2})\n/);
+    const found = [...version.matchAll(/^### (.+)$/gm)].map(([, kind]) => kind!);
+    assert.equal(found, kinds.filter((kind) => found.includes(kind)), version.slice(0, 5));
+  }
+});
+
 pages.run();

@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import process from "node:process";
@@ -6,6 +6,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { BUN, DENO, ROOT } from "../_paths.ts";
 import { run, start } from "../_server.ts";
+import { freePort, until } from "../nodes/_daemon.ts";
 import { makeFolder } from "./_folder.ts";
 
 const clone = suite("a fresh clone");
@@ -52,6 +53,30 @@ clone("`bun src/main.ts` serves after `bun install`, without Node and npm", asyn
   } finally {
     await service.stop();
   }
+});
+
+clone("`npm ci && npm run demo` installs anvil, and serves beside it", async () => {
+  const cwd = join(makeFolder(), "clone");
+  execFileSync("git", ["clone", "--quiet", ROOT, cwd]);
+  const port = await freePort();
+  const demo = spawn("sh", ["-c", "npm ci && exec npm run demo"], {
+    cwd,
+    env: { ...process.env, PORT: String(port) },
+    stdio: "ignore",
+    // In a group of its own, as a shell starts it: Ctrl+C goes to all of it.
+    detached: true,
+  });
+  const ended = new Promise((resolve) => demo.on("close", resolve));
+  const info = async () => await (await fetch(`http://127.0.0.1:${port}/v1/info`)).json();
+  try {
+    await until(() => info().then(({ software }) => software === "anvil", () => false), 300_000);
+    const { height } = await info();
+    await until(async () => (await info()).height > height);
+  } finally {
+    process.kill(-demo.pid!, "SIGINT");
+    await ended;
+  }
+  await until(() => info().then(() => false, () => true));
 });
 
 clone("what Deno would publish is checked without a complaint", async () => {

@@ -1,0 +1,121 @@
+/**
+ * `npm run demo`: serves beside a real node. It starts anvil, a chain for development, lets it make a block every three
+ * seconds with some transfers in it, and whichever of the two ends, the other one does.
+ *
+ * @module
+ */
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
+import { serve } from "../adapters/node.ts";
+import { createNodeface } from "../index.ts";
+
+const ROOT = new URL("../../", import.meta.url);
+
+/** What npm calls the builds of anvil, by platform and architecture. */
+const BUILDS: Readonly<Record<string, string>> = {
+  "linux-x64": "linux-amd64",
+  "linux-arm64": "linux-arm64",
+  "darwin-x64": "darwin-amd64",
+  "darwin-arm64": "darwin-arm64",
+};
+
+/**
+ * Runs a program until it ends or the standard input of the shell does. The kernel closes that with this process, by
+ * whatever it is ended.
+ */
+const GUARD = `exec 3<&0; "$0" "$@" 3<&- & program=$!
+{ read -r _ <&3; kill "$program"; } 2> /dev/null & wait "$program"`;
+
+const BLOCK_SECONDS = 3;
+const TRANSFERS_PER_BLOCK = 3;
+
+const program = findAnvil();
+const node = program && await startAnvil(program);
+if (!node) {
+  console.error(
+    `anvil cannot be run for ${process.platform} on ${process.arch}; serving without a node\n` +
+      "Beside your own node: npm start -- http://127.0.0.1:8545",
+  );
+}
+
+try {
+  const port = Number(process.env["PORT"] || 8080);
+  const nodeface = createNodeface(node ? { node: { url: node }, forward: "reads" } : {});
+  const { url } = await serve(nodeface, { port });
+  if (node) setInterval(() => void transfer(node), BLOCK_SECONDS * 1000);
+  console.log(`Open ${url}v1/spec`);
+  console.log(`Try  curl ${url}${node ? "v1/rpc/eth_blockNumber" : "v1/info"}`);
+} catch (error) {
+  const { code, message } = error as Error & { code?: string };
+  const isInUse = code === "EADDRINUSE";
+  console.error(isInUse ? "The port is in use; choose another, as in PORT=8081" : message);
+  process.exit(1);
+}
+
+/** The program: that of the tests, if they are installed, or one that npm installs; `undefined` if there is none. */
+function findAnvil(): string | undefined {
+  const build = BUILDS[`${process.platform}-${process.arch}`];
+  if (build === undefined) return undefined;
+  const name = `@foundry-rs/anvil-${build}`;
+  const pathIn = (folder: string) =>
+    fileURLToPath(new URL(`${folder}node_modules/${name}/bin/anvil`, ROOT));
+  const places = ["tests/", "node_modules/.demo/"].map(pathIn);
+  const found = () => places.find((path) => existsSync(path));
+  if (!found()) {
+    const tests = JSON.parse(readFileSync(new URL("tests/package.json", ROOT), "utf8"));
+    const version = tests.dependencies["@foundry-rs/anvil"];
+    console.error(`Installing anvil ${version}, a chain for development`);
+    const folder = fileURLToPath(new URL("node_modules/.demo", ROOT));
+    const flags = ["--no-save", "--no-audit", "--no-fund", "--loglevel=error"];
+    spawnSync("npm", ["install", "--prefix", folder, ...flags, `${name}@${version}`], {
+      stdio: ["ignore", "ignore", "inherit"],
+    });
+  }
+  return found();
+}
+
+/** Starts anvil at a free port; returns its URL when it listens, or `undefined` if it ends before. */
+function startAnvil(path: string): Promise<string | undefined> {
+  const flags = ["--port", "0", "--block-time", String(BLOCK_SECONDS)];
+  const anvil = spawn("sh", ["-c", GUARD, path, ...flags], { stdio: ["pipe", "pipe", "inherit"] });
+  return new Promise((resolve) => {
+    let text = "";
+    let url: string | undefined;
+    // It writes a line for each block: all are read, since a full pipe would hold it up.
+    anvil.stdout.setEncoding("utf8").on("data", (part: string) => {
+      if (url) return;
+      text += part;
+      const [, address] = /^Listening on (\S+)$/m.exec(text) ?? [];
+      if (address) resolve(url = `http://${address}`);
+    });
+    anvil.on("exit", () => {
+      if (!url) return resolve(undefined);
+      console.error("anvil has ended, and the demo with it");
+      process.exit(1);
+    });
+  });
+}
+
+/** Sends a little from each of some accounts to the next one. */
+async function transfer(url: string): Promise<void> {
+  try {
+    const accounts = await call<string[]>(url, "eth_accounts");
+    for (let i = 0; i < TRANSFERS_PER_BLOCK; i++) {
+      const value = `0x${Math.ceil(Math.random() * 1e15).toString(16)}`;
+      await call(url, "eth_sendTransaction", { from: accounts[i], to: accounts[i + 1], value });
+    }
+  } catch {
+    // The node is ending.
+  }
+}
+
+async function call<T>(url: string, method: string, ...params: unknown[]): Promise<T> {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
+  });
+  return ((await response.json()) as { result: T }).result;
+}
