@@ -24,7 +24,6 @@ import {
  */
 const SMALL = 65_536;
 
-/** Thrown where a description turns out to be too large for this thread. */
 class LargeDescription extends Error {}
 
 /** Makes what prepares descriptions; `log` is told, once, that there are no threads here. */
@@ -149,7 +148,6 @@ export type ToThread =
   /** The reason why a file cannot be had; `isExpected` where that is a diagnostic about it. */
   | { readonly url: string; readonly failure: string; readonly isExpected: boolean };
 
-/** A prepared description, without the YAML, which is still to come. */
 interface SentPrepared extends Omit<Prepared, "content"> {
   readonly content: Omit<Content, "yaml"> | undefined;
 }

@@ -30,7 +30,6 @@ const PATIENCE = 1000;
 
 interface FoundOptions<T> extends Omit<LiveOptions<T>, "place" | "readOther" | "kind"> {
   readonly url: string | undefined;
-  /** Of the document that is made of a kind. */
   readonly version: string;
   /** What is known of the node; `undefined` while its kind is not. */
   readonly find: () => Promise<KnownNode | undefined>;
@@ -97,10 +96,8 @@ export function keepFound<T>(
   { url, version, find, log, report, now = Date.now, ...options }: FoundOptions<T>,
   alone: Shown<T>,
 ): Live<T> {
-  /** What there is of the node that was found. */
   let found: Found<T> | undefined;
   let told: string | undefined;
-  /** What is shown of a kind without a description. */
   const nothing: Shown<T> = { ...alone, operations: [] };
 
   function take(node: KnownNode): Found<T> {
@@ -141,7 +138,6 @@ export function keepFound<T>(
     });
   }
 
-  /** Shows what nodes of the kind offer. */
   async function showKind(node: KnownNode, of: Found<T>): Promise<void> {
     if (of.ofKind) return await of.ofKind.refresh();
     if (!node.hasInterface) return;
@@ -197,10 +193,8 @@ export function keepFound<T>(
 interface Found<T> {
   readonly kind: string;
   readonly isToCome: boolean;
-  /** What it says that it has, and when that was asked. */
   offer: Offer;
   offeredAt: number;
-  /** When it was looked whether it describes itself. */
   lookedAt: number;
   ofKind?: Live<T>;
   ofNode?: Live<T>;

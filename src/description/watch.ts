@@ -29,7 +29,6 @@ export type DescriptionPlace =
   | URL
   | { readonly text: string; readonly name?: string | undefined };
 
-/** A description's place, and what goes into it. */
 export interface PlaceOptions extends ServerContext {
   readonly place: DescriptionPlace;
   readonly own: Json;
@@ -49,7 +48,6 @@ export interface LiveOptions<T> extends PlaceOptions {
   readonly makePage: (content: Pick<Content, "page" | "origins">) => Promise<T>;
   /** What is shown where the description cannot be: this service's own, with a notice on its page. */
   readonly alone: (notice: string) => Shown<T>;
-  /** Is told what has become of the description, each time that it was read. */
   readonly report: (report: DescriptionReport) => void;
 }
 
@@ -59,7 +57,6 @@ export interface Shown<T> {
   readonly yaml: Resource<Representation>;
   readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
   readonly page: T;
-  /** What is called at the node, where calls are forwarded; `undefined` while the description is not known. */
   readonly operations?: readonly NodeOperation[] | undefined;
 }
 
@@ -72,10 +69,8 @@ export interface Live<T> {
   refresh(): Promise<void>;
 }
 
-/** What the page says where the node's description cannot be shown. */
 const NOTICE = "The node's own description cannot be shown; the log of this service says why";
 
-/** What it says until the description was read for the first time. */
 const NOTICE_BEFORE = "The node's own description is being read; load this page again in a while";
 
 /** Reads a description and keeps it current. */
@@ -174,7 +169,6 @@ async function openPlace(
   return { entry: await fileUrl(place), read };
 }
 
-/** What a description is called where nothing is known of it but its place. */
 function nameOf(place: DescriptionPlace): string {
   const text = typeof place === "object" && "text" in place ? place.name : String(place);
   return text?.split("/").at(-1) || "the description";

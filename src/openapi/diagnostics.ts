@@ -53,12 +53,10 @@ export const LIMITS = {
   url: 8192,
 } as const;
 
-/** Bytes as people say it: `12 MiB`. */
 export function formatSize(bytes: number): string {
   return `${bytes / MIB} MiB`;
 }
 
-/** A count as people say it: `1,000,000`. */
 export function formatCount(count: number): string {
   return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
 }
@@ -74,7 +72,6 @@ export const TOO_MANY_NODES: string = `holds more than ${formatCount(LIMITS.node
 export interface Diagnostic {
   /** The file as the description names it: never a path of this machine. */
   readonly file: string;
-  /** From 1. */
   readonly line: number;
   /** From 1, in UTF-16 code units. */
   readonly column: number;
@@ -88,10 +85,8 @@ export interface Diagnostic {
   readonly more?: number;
 }
 
-/** The severity of a diagnostic; what is fatal is an error that leaves nothing to be shown. */
 export type Severity = "fatal" | Diagnostic["level"];
 
-/** A place in a file: a path of keys, or an offset in UTF-16 code units. */
 type DiagnosticPlace = Path | number;
 
 /** A diagnostic whose line and column are not known yet. */
@@ -217,7 +212,6 @@ export function errorsFirst(all: readonly Diagnostic[]): Diagnostic[] {
 
 const LOGGED_MAX = 20;
 
-/** The diagnostics that a log has room for, errors first, and how many there are beyond. */
 export function forLog(all: readonly Diagnostic[]): { logged: Diagnostic[]; more: number } {
   const logged = errorsFirst(all).slice(0, LOGGED_MAX);
   return { logged, more: all.length - logged.length };

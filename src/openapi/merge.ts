@@ -86,7 +86,6 @@ const SHOWN = ["/v1/info", "/v1/health", "/v1/ready", "/v1/metrics"];
 export const TAG = "About this service";
 const TAG_DESCRIPTION = "What this node is and how it is doing.";
 
-/** Stands before the names of their components. */
 const PREFIX = "Nodeface";
 
 /** Their responses come from here, whatever the servers of the node are. */
@@ -156,7 +155,6 @@ function withRoom({ servers, paths: all }: Json): Json {
   return Object.fromEntries(moved);
 }
 
-/** The components that some values refer to, and those that these refer to. */
 function usedComponents(own: Json, values: Json): Record<string, Json> {
   const used: Record<string, Json> = {};
   const structure = structureOf(own);
@@ -221,7 +219,6 @@ function newNames(added: Json, theirs: Json, wanted: (name: string) => string) {
 const referenceTo = (section: string, name: string) => `#/components/${section}/${name}`;
 const nameIn = (reference: string) => reference.slice(reference.lastIndexOf("/") + 1);
 
-/** Returns a copy whose references, and security requirements, have the new names. */
 function renamed(value: unknown, names: ReadonlyMap<string, string>): unknown {
   if (Array.isArray(value)) return value.map((item) => renamed(item, names));
   if (!isObject(value)) return value;
@@ -232,7 +229,6 @@ function renamed(value: unknown, names: ReadonlyMap<string, string>): unknown {
   });
 }
 
-/** Security requirements name their schemes without a path. */
 function renamedSchemes(value: unknown, names: ReadonlyMap<string, string>): Json {
   return Object.fromEntries(
     Object.entries(objectOf(value)).map(([name, scopes]) => {

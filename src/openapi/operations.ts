@@ -111,7 +111,6 @@ export function checkOperations(document: Json, diagnostics: Diagnostics): Json 
   return checked;
 }
 
-/** Returns a path item with as many further operations as are taken: each has all that the path has. */
 function limitOperations(item: Json, path: Path, diagnostics: Diagnostics): Json {
   const all = Object.entries(objectOf(item[FURTHER]));
   if (all.length <= LIMITS.inherited) return item;
@@ -159,7 +158,6 @@ function checkTemplate(
   }
 }
 
-/** Compares the parameters of a path item and its operations with the names in the template of the path. */
 function checkParameters(
   document: Json,
   item: Json,

@@ -3,8 +3,6 @@
  *
  * @module
  */
-import { keep, type KeptContent } from "../http/content-coding.ts";
-import { byteLengthOf, type Bytes, joinBytes } from "../bytes.ts";
 import { formatJson } from "../json/lossless.ts";
 import {
   isEqual,
@@ -162,7 +160,6 @@ function belowNode(path: string, node: string): string {
   return path.startsWith(`${base}/`) ? path.slice(base.length) : path;
 }
 
-/** Servers of which all lead to the node. */
 function nearServers(
   servers: readonly Json[],
   { base, publicUrl, itself }: ServerContext,
@@ -190,7 +187,6 @@ function uniqueByUrl(servers: readonly Json[]): readonly Json[] {
   return servers.filter(({ url }) => !seen.has(url) && seen.add(url) !== undefined);
 }
 
-/** A description that names servers once, where every operation has the same. */
 function withCommonServers(document: Json): Json {
   const items = Object.values(objectOf(document.paths)).map(objectOf);
   // Those of a path item that is referred to are not at hand.
@@ -218,7 +214,6 @@ export function basePathsOf(document: Json): string[] {
   return [...new Set(["", ...paths])];
 }
 
-/** A list of servers and where it stands: below the document, a path or an operation. */
 interface Servers {
   readonly path: Path;
   readonly servers: readonly Json[];
@@ -235,7 +230,7 @@ export function serversOf(document: Json): Servers[] {
 }
 
 /** Returns a description with other servers, `undefined` for none; the same parts where nothing changes. */
-function mapServers(
+export function mapServers(
   document: Json,
   change: (servers: readonly Json[], path: Path) => readonly Json[] | undefined,
 ): Json {
@@ -274,7 +269,6 @@ export function originsOf(document: Json): string[] {
   return [...firstOriginsOf(document)].slice(0, LIMITS.origins);
 }
 
-/** The origins, up to one more than the page may ask. */
 function firstOriginsOf(document: Json): Set<string> {
   const origins = new Set<string>();
   for (const { servers } of serversOf(document)) {
@@ -320,66 +314,4 @@ export function checkServers(
       `operations can be tried at the first ${LIMITS.origins} origins of its servers alone`;
     diagnostics.add("note", message, () => 0);
   }
-}
-
-/** A written document, as it is served at `/spec.json` or `/spec.yaml`. */
-export interface Written {
-  readonly text: string;
-  /** Where another dot makes it the document that is one folder deeper; in bytes, ascending. */
-  readonly dots: readonly number[];
-}
-
-/**
- * A document whose relative servers can be found in what is written of it. It is served at two depths, `/spec.json` and
- * `/v1/spec.json`, and written once: each of these servers begins with a dot, and with one more where the document is
- * one folder deeper, such as `.` and `..`, `./v1/node` and `../v1/node`.
- */
-export interface Marked {
-  readonly document: Json;
-  /** What was written of it, without the marks. */
-  read(written: string): Written;
-}
-
-const DOT = new TextEncoder().encode(".");
-
-/** Marks the relative servers of a document with what no document can hold, and YAML has to quote. */
-export function markServers(document: Json): Marked {
-  const mark = `@${crypto.randomUUID()}`;
-  const marked = mapServers(
-    document,
-    (servers) =>
-      servers.map((server) =>
-        typeof server.url === "string" && server.url.startsWith(".")
-          ? { ...server, url: mark + server.url }
-          : server
-      ),
-  );
-  return { document: marked, read: (written) => without(mark, written) };
-}
-
-function without(mark: string, written: string): Written {
-  const parts = written.split(mark);
-  const dots: number[] = [];
-  let at = 0;
-  for (const part of parts.slice(0, -1)) dots.push(at += byteLengthOf(part));
-  return { text: parts.join(""), dots };
-}
-
-/** Returns the same document as it is served one folder deeper. */
-export function rebaseServers(bytes: Bytes, dots: readonly number[]): Bytes {
-  const parts: Bytes[] = [];
-  let start = 0;
-  for (const at of dots) {
-    parts.push(bytes.subarray(start, at), DOT);
-    start = at;
-  }
-  return joinBytes([...parts, bytes.subarray(start)]);
-}
-
-export interface Form extends KeptContent {
-  readonly dots: readonly number[];
-}
-
-export async function encodeForm({ text, dots }: Written): Promise<Form> {
-  return { ...await keep(text), dots };
 }
