@@ -1,5 +1,5 @@
 /**
- * What is known of a node's interface, once its kind is known; and what nodes of a known kind offer to be called.
+ * A node's interface as far as it is known, once its kind is known; and what nodes of a known kind offer to be called.
  *
  * @module
  */
@@ -108,7 +108,7 @@ function namesIn(text: string, listing: NamesIn): Set<string> {
   return new Set([...found].flatMap(([, name]) => name ?? []));
 }
 
-/** How deep trees of names are read: a name repeats all that are above it. */
+/** The depth to which trees of names are read: a name repeats all that are above it. */
 const LEVELS_MAX = 16;
 
 /** The ways to all that is below a root, also to what has something below it. */

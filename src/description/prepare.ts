@@ -6,7 +6,7 @@
 import { type PageParts, renderParts } from "../explorer/render-content.ts";
 import { annotateCalls } from "../gateway/annotate-operations.ts";
 import type { ResolvedForward } from "../gateway/policy.ts";
-import { type Diagnostic, diagnosticOfError } from "../openapi/diagnostics.ts";
+import { type Diagnostic, diagnosticOf, diagnosticOfError } from "../openapi/diagnostics.ts";
 import { load, type Loaded, type LoadJob, nameOf } from "../openapi/load.ts";
 import type { Reader } from "../openapi/files.ts";
 import { originsOf } from "../openapi/servers.ts";
@@ -18,7 +18,7 @@ import {
 import { createWriter, encodeForm, type Form, type Writer } from "../openapi/write.ts";
 import { excerpt } from "../untrusted-text.ts";
 
-/** What is shown of a description: plain data, but for what is still to come. */
+/** A description as it is shown: plain data, but for what is still to come. */
 export interface Content {
   readonly json: Form;
   /** The document as YAML. To write it takes longer than all else, so it comes last. Never rejects. */
@@ -33,7 +33,7 @@ export interface Content {
 export type WrittenYaml = { readonly form: Form } | { readonly diagnostic: Diagnostic };
 
 export interface PrepareJob extends Omit<LoadJob, "isForwarding"> {
-  /** What may be called at the node. @default nothing */
+  /** The operations that may be called at the node. @default nothing */
   readonly forward?: ResolvedForward | undefined;
 }
 
@@ -92,6 +92,5 @@ export function failed(
 export function withoutYaml({ entry }: Pick<LoadJob, "entry">, error: unknown): WrittenYaml {
   const message = `cannot be written as YAML: ${excerpt(String((error as Error).message))}; ` +
     "/spec.yaml has it as JSON, which is YAML as well";
-  const place = { file: nameOf(entry), line: 1, column: 1 };
-  return { diagnostic: { ...place, message, isFatal: false, level: "note" } };
+  return { diagnostic: diagnosticOf(nameOf(entry), "note", message) };
 }

@@ -100,12 +100,12 @@ export async function prepareInThread(
         if (!content) return settle({ ...rest, content });
         settle({ ...rest, content: { ...content, yaml } });
       } else if ("yaml" in message) settleYaml(message.yaml);
-      else void answer(message.url);
+      else void respond(message.url);
     },
     onFailure: (reason) => fail(`it ${reason}`),
   }, memory);
   const say = (message: ToThread, transfer?: ArrayBuffer[]) => thread?.send(message, transfer);
-  const answer = async (url: string) => {
+  const respond = async (url: string) => {
     try {
       const file = await read(new URL(url));
       if (!file) return say({ url, file });
@@ -134,11 +134,8 @@ export async function prepareInThread(
 }
 
 /** A file, as it is sent: its URL is a text. */
-interface SentFile {
+interface SentFile extends Omit<File, "url"> {
   readonly url: string;
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly isJson: boolean;
-  readonly stamp: string;
 }
 
 /** A message to the thread, which has no files and no network: what to do first, then each file that it has asked for. */

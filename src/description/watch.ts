@@ -23,7 +23,7 @@ import type { ServerContext } from "../openapi/servers.ts";
 import { fileUrl } from "../platform.ts";
 import type { Content, Prepare, Prepared, PrepareJob, WrittenYaml } from "./prepare.ts";
 
-/** Where a node's description is: a file's path or URL, or the text itself. */
+/** The place of a node's description: a file's path or URL, or the text itself. */
 export type DescriptionPlace =
   | string
   | URL
@@ -35,7 +35,7 @@ export interface PlaceOptions extends ServerContext {
   readonly operations?: readonly DescribedOperation[];
   readonly documentOfHost?: DocumentOfHost | undefined;
   readonly kind?: LoadJob["kind"];
-  /** What may be called at the node. @default nothing */
+  /** The operations that may be called at the node. @default nothing */
   readonly forward?: PrepareJob["forward"];
   /** Asks for what is at a URL of HTTP. @default the runtime's own `fetch` */
   readonly fetch?: FetchUrl | undefined;
@@ -46,12 +46,12 @@ export interface PlaceOptions extends ServerContext {
 export interface LiveOptions<T> extends PlaceOptions {
   readonly prepare: Prepare;
   readonly makePage: (content: Pick<Content, "page" | "origins">) => Promise<T>;
-  /** What is shown where the description cannot be: this service's own, with a notice on its page. */
+  /** Makes what is shown where the description cannot be: this service's own, with a notice on its page. */
   readonly alone: (notice: string) => Shown<T>;
   readonly report: (report: DescriptionReport) => void;
 }
 
-/** What is shown of a description, all of it made of the same version. */
+/** A description as it is shown, all of it made of the same version. */
 export interface Shown<T> {
   readonly json: Representation;
   readonly yaml: Resource<Representation>;
@@ -60,7 +60,7 @@ export interface Shown<T> {
   readonly operations?: readonly NodeOperation[] | undefined;
 }
 
-/** What is shown of a description, as long as it is current. */
+/** The description that is shown, as long as it is current. */
 export interface Live<T> {
   readonly current: Shown<T>;
   /** Resolves when it has been read, or cannot be; never rejects. */
@@ -126,7 +126,7 @@ export function keepCurrent<T>(
   return live;
 }
 
-/** What prepares a description, and reads its files one by one. */
+/** Creates what prepares a description, and what reads its files one by one. */
 async function open(
   options: PlaceOptions & { prepare: Prepare },
 ): Promise<{ prepare: () => Promise<Prepared>; read: Reader }> {

@@ -1,5 +1,5 @@
 /**
- * Where the parts of a JSON text stand, so that they can be passed on as they are: no number is read and printed
+ * The places of the parts of a JSON text, so that they can be passed on as they are: no number is read and printed
  * again.
  *
  * @module

@@ -12,6 +12,7 @@ import {
   formatPointer,
   isObject,
   type Json,
+  mapMembers,
   objectOf,
   type Path,
   setMember,
@@ -35,7 +36,7 @@ import type { MemberDiagnostic } from "./validate.ts";
 
 const DEPTH_MAX = LIMITS.depth;
 
-/** How much may be put in the place of references, in values or 32 characters of text. */
+/** The most that is put in the place of references, in values or 32 characters of text. */
 const COPIES_MAX = LIMITS.nodes;
 
 /** The values in the place of a reference that leads to nothing; anything else is left out. */
@@ -176,14 +177,7 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
 
   function copyObject(value: Json, shape: Shape, depth: number): Json {
     const wrong = files.diagnosticsOf(value, shape);
-    const copied: Json = {};
-    let isSame = true;
-    for (const key of Object.keys(value)) {
-      const member = copyMember(value, shape, key, depth, wrong?.get(key));
-      isSame &&= member === value[key];
-      if (member !== undefined) setMember(copied, key, member);
-    }
-    return isSame ? value : copied;
+    return mapMembers(value, (_, key) => copyMember(value, shape, key, depth, wrong?.get(key)));
   }
 
   function copyMember(
@@ -208,7 +202,7 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     return link ? pointerOf(link) : value[key];
   }
 
-  /** What an example names; the example as it is where that is nothing. */
+  /** Returns what an example names; the example as it is where that is nothing. */
   function copySample(example: unknown): unknown {
     const link = linkOf(example, SAMPLE);
     if (!link?.end) return example;
@@ -261,16 +255,13 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
    * not what OpenAPI ignores beside a reference: several tools take no such document.
    */
   function redirect(value: Json, $ref: string, shape: Shape, siblings: Json): Json {
-    const copied: Json = {};
     const hasSiblings = $ref === value.$ref || shape === "schema" || shape === "pathItem";
-    for (const key of Object.keys(value)) {
-      if (!hasSiblings && !/^(?:\$ref|summary|description|x-.*)$/.test(key)) continue;
+    return mapMembers(value, (member, key) => {
+      if (key === "$ref") return $ref;
+      if (!hasSiblings && !/^(?:summary|description|x-.*)$/.test(key)) return undefined;
       const isPlain = !shapeOfMember(structure, shape, key) && key !== "$id";
-      const member = key === "$ref" ? $ref : siblings[key] ?? (isPlain ? value[key] : undefined);
-      if (member !== undefined) setMember(copied, key, member);
-    }
-    const isSame = Object.keys(value).every((key) => copied[key] === value[key]);
-    return isSame ? value : copied;
+      return siblings[key] ?? (isPlain ? member : undefined);
+    });
   }
 
   /** Returns what a reference names, to be put in its place: no component can hold it. */

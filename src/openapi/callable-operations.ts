@@ -21,7 +21,7 @@ export interface ValueRule {
   readonly below?: number | bigint | undefined;
   readonly minLength?: number | undefined;
   readonly maxLength?: number | undefined;
-  /** What a text must not hold, as patterns of parts of a path. */
+  /** Patterns that a text must not hold, of parts of a path. */
   readonly excludes?: readonly string[] | undefined;
   readonly heavyFrom?: number | undefined;
   readonly minItems?: number | undefined;
@@ -69,8 +69,8 @@ export interface NodeOperation {
   readonly isByPosition: boolean;
   readonly isGettable: boolean;
   readonly body: NodeBody | undefined;
-  readonly answerHeaders: readonly string[];
-  readonly answerTypes: readonly string[];
+  readonly responseHeaders: readonly string[];
+  readonly responseTypes: readonly string[];
   readonly obstacle?: string | undefined;
 }
 
@@ -232,7 +232,7 @@ function createReader(document: Json, by: DescribedBy) {
   const typesOfContent = onceFor(({ content }: Json) =>
     Object.keys(objectOf(content)).map((type) => withoutParameters(type.toLowerCase()))
   );
-  /** What is in any of some lists; one of them where there are no others, as in most operations. */
+  /** Joins some lists; one of them where there are no others, as in most operations. */
   const distinct = (lists: readonly (readonly string[])[]): readonly string[] => {
     const [first, ...others] = lists.filter(({ length }) => length > 0);
     return others.length > 0 ? [...new Set([first!, ...others].flat())] : first ?? [];
@@ -250,8 +250,8 @@ function createReader(document: Json, by: DescribedBy) {
       isHeavy: operation["x-cost"] === "heavy",
       isStreaming: operation["x-streaming"] === true,
       isAnonymous: operation["x-auth"] === "none",
-      answerHeaders: distinct(responses.map(namesOfHeaders)),
-      answerTypes: distinct(responses.map(typesOfContent)),
+      responseHeaders: distinct(responses.map(namesOfHeaders)),
+      responseTypes: distinct(responses.map(typesOfContent)),
     } as const;
   };
 
@@ -335,7 +335,7 @@ function withNull(schema: Json, rule: ValueRule): ValueRule {
   return { ...rule, types: [...rule.types, "null"] };
 }
 
-/** What all of some say; of the same, the last one that says something of it. */
+/** Joins rules that hold together; of the same, the last one that says something of it. */
 function together(rules: readonly ValueRule[]): ValueRule {
   const said = rules.flatMap((rule) =>
     Object.entries(rule).filter(([, value]) => value !== undefined)
@@ -358,7 +358,7 @@ interface Templated {
 /** Stands for what a name may take: a character that no encoded literal has. */
 const ANY = "\uf8ff";
 
-/** How many segments a name that spans takes in samples: who takes all of these takes any number. */
+/** The numbers of segments that a name that spans takes in samples: who takes all of these takes any number. */
 const SPANNED = [1, 2, 50];
 
 /**
@@ -402,7 +402,7 @@ function findObstacles(operations: readonly NodeOperation[]): Map<NodeOperation,
   return obstacles;
 }
 
-/** Why the paths of a template can be read in two ways; `undefined` if they cannot. */
+/** Explains why the paths of a template can be read in two ways; `undefined` if they cannot. */
 function ambiguityOf(
   path: string,
   names: readonly string[],

@@ -47,7 +47,7 @@ export const LIMITS = {
   combinations: 64,
   /** Origins of servers that the page may ask: they stand in a header, which proxies limit. */
   origins: 64,
-  /** What an operation may inherit: security schemes of the whole, and how many operations a path has beside the usual. */
+  /** The most that an operation inherits: security schemes of the whole, and how many operations a path has beside the usual. */
   inherited: 64,
   /** Characters of a server's URL. */
   url: 8192,
@@ -75,7 +75,7 @@ export interface Diagnostic {
   readonly line: number;
   /** From 1, in UTF-16 code units. */
   readonly column: number;
-  /** What is wrong and what would be right, without a period. */
+  /** The fault and what would be right, without a period. */
   readonly message: string;
   /** True if the document cannot be shown because of it. */
   readonly isFatal: boolean;
@@ -102,7 +102,7 @@ export interface Diagnostics {
   /** Adds one; `placeOf` is called where it is the first with this message. */
   add(severity: Severity, message: string, placeOf: () => DiagnosticPlace): void;
   list(): DiagnosticAt[];
-  /** How many are not kept: nobody reads so many, and paths are long where values are nested. */
+  /** The number of those that are not kept: nobody reads so many, and paths are long where values are nested. */
   readonly omittedCount: number;
 }
 
@@ -152,7 +152,7 @@ export function locate(
     });
 }
 
-/** Where the members of each object and list of a text stand, in the order of its keys. */
+/** The places of the members of each object and list of a text, in the order of its keys. */
 export type Offsets = Map<unknown, readonly number[]>;
 
 /** Finds the values at some paths; of one that is not there, what is nearest. */
@@ -181,7 +181,8 @@ export function offsetsIn(
   });
 }
 
-function diagnosticOf(file: string, severity: Severity, message: string): Diagnostic {
+/** Makes a diagnostic of a file as a whole. */
+export function diagnosticOf(file: string, severity: Severity, message: string): Diagnostic {
   return locate(file, "", [{ severity, message, place: 0, more: 0 }], () => [])[0]!;
 }
 

@@ -12,7 +12,7 @@ import { formatSize, LIMITS } from "./diagnostics.ts";
 import { parse, type Source, unreadable } from "./parse.ts";
 
 export interface File {
-  /** Where it is: its own URL, after links and redirects. */
+  /** Its own URL, after links and redirects. */
   readonly url: URL;
   readonly bytes: Bytes;
   /** True if it says of itself that it is JSON, by its name or its media type. */

@@ -31,7 +31,7 @@ import { NODE, THIS_SERVICE } from "./server-url.ts";
 export interface Offer {
   /** The names of its methods, or its paths without their first slash; of groups, if `before` is there. */
   readonly names?: readonly string[] | undefined;
-  /** What stands between the name of a group and the rest of a method's name. */
+  /** The text between the name of a group and the rest of a method's name. */
   readonly before?: string | undefined;
   readonly software?: string | undefined;
   readonly version?: string | undefined;

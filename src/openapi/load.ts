@@ -197,7 +197,7 @@ export function lineWithServers(from: string, path: string): string {
   return `description: { from: ${plain(from)}, servers: ${plain(path)} }`;
 }
 
-/** Where servers are when a document comes from a URL: they are relative to that, unless they stand for the node. */
+/** Returns the context of servers when a document comes from a URL: they are relative to that, unless they stand for the node. */
 function nearOf(url: string, where: ServerContext): ServerContext {
   const { node, servers } = where;
   const isElsewhere = node !== undefined && new URL(node).origin !== new URL(url).origin;

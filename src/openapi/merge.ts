@@ -18,7 +18,6 @@ import {
 import { operationsOf } from "./operations.ts";
 import { NODE, THIS_SERVICE } from "./server-url.ts";
 import { basePathsOf } from "./servers.ts";
-import { type Place, referencesOf, structureOf } from "./structure.ts";
 
 export interface DescribedOperation {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -155,20 +154,26 @@ function withRoom({ servers, paths: all }: Json): Json {
   return Object.fromEntries(moved);
 }
 
+/** The components that some values refer to, and those that these refer to. */
 function usedComponents(own: Json, values: Json): Record<string, Json> {
   const used: Record<string, Json> = {};
-  const structure = structureOf(own);
-  const queue: Place[] = [{ shape: "paths", value: values }];
+  const queue: unknown[] = [values];
   for (const next of queue) {
-    for (const { ref, expected } of referencesOf(next, structure)) {
-      const [section = "", name = ""] = ref.split("/").slice(2);
-      const component = objectOf(objectOf(own.components)[section])[name] as Json;
+    for (const reference of referencesIn(next)) {
+      const [section = "", name = ""] = reference.split("/").slice(2);
       if (used[section]?.[name]) continue;
+      const component = objectOf(objectOf(own.components)[section])[name];
       (used[section] ??= {})[name] = component;
-      queue.push({ shape: expected, value: component });
+      queue.push(component);
     }
   }
   return used;
+}
+
+function referencesIn(value: unknown): string[] {
+  return Object.entries(typeof value === "object" && value !== null ? value : {}).flatMap((
+    [key, member],
+  ) => key === "$ref" ? [String(member)] : referencesIn(member));
 }
 
 interface MergedComponents {

@@ -34,18 +34,18 @@ import {
 
 /** The operator's knowledge of where the node is. */
 export interface ServerContext {
-  /** What the URLs of servers are relative to. */
+  /** The base of the URLs of servers. */
   readonly base?: string | undefined;
   /** The server of a document that names none. @default base */
   readonly home?: string | undefined;
-  /** Where the node is reached from outside; takes the place of the document's servers. */
+  /** The URL of the node from outside; takes the place of the document's servers. */
   readonly publicUrl?: string | undefined;
-  /** Where the node answers that gave the document itself: it may know itself as `localhost` only. */
+  /** The URL of a node that gave the document itself: it may know itself as `localhost` only. */
   readonly itself?: string | undefined;
-  /** Where the node answers, if it is reached through this service and not by its own address. */
+  /** The URL of the node, if it is reached through this service and not by its own address. */
   readonly node?: string | undefined;
   /**
-   * What becomes of the servers at the top: `keep` leaves them as they are, and a path is the one before every
+   * The fate of the servers at the top: `keep` leaves them as they are, and a path is the one before every
    * path of the node.
    *
    * @default they stand for the node, whose address is known: a path is taken of them, and no origin
@@ -64,9 +64,10 @@ export function withServers(
   context: ServerContext,
   isForwarding: boolean = false,
 ): Json {
-  const where = Object.fromEntries(
-    Object.entries(context).map(([key, url]) => [key, url && withoutLogin(url)]),
-  ) as ServerContext;
+  const where: ServerContext = mapMembers(
+    { ...context },
+    (url) => url && withoutLogin(String(url)),
+  );
   const { base, home = base, publicUrl } = where;
   const placed = mapServers(document, (servers) => nearServers(servers, where));
   const isNone = listOf(document.servers).filter(isObject).length === 0;
@@ -104,10 +105,9 @@ function throughThisService(
       const path = pathAtNode(textOf(server.url) ?? "", node, itself !== undefined);
       return path === undefined ? server : { ...server, url: NODE + path };
     });
-    if (mapped.every((server, i) => server === servers[i])) return servers;
     const first = mapped.find((server, i) => server !== servers[i]);
-    if (isForwarding && first) return [first];
-    return uniqueByUrl(mapped);
+    if (!first) return servers;
+    return isForwarding ? [first] : uniqueByUrl(mapped);
   });
 }
 
@@ -264,12 +264,8 @@ export function mapServers(
  */
 const ORIGIN = /^https?:\/\/(?:[a-z\d._-]+|\[[a-f\d:.]+\])(?::\d+)?$/;
 
-/** The origins of the servers of a description, as many as the page may ask. */
-export function originsOf(document: Json): string[] {
-  return [...firstOriginsOf(document)].slice(0, LIMITS.origins);
-}
-
-function firstOriginsOf(document: Json): Set<string> {
+/** The origins of the servers of a description: the first ones, as many as the page may ask. */
+export function originsOf(document: Json, most: number = LIMITS.origins): string[] {
   const origins = new Set<string>();
   for (const { servers } of serversOf(document)) {
     for (const server of servers) {
@@ -277,11 +273,11 @@ function firstOriginsOf(document: Json): Set<string> {
         if (!URL.canParse(url)) continue;
         const { origin } = new URL(url);
         if (ORIGIN.test(origin)) origins.add(origin);
-        if (origins.size > LIMITS.origins) return origins;
+        if (origins.size === most) return [...origins];
       }
     }
   }
-  return origins;
+  return [...origins];
 }
 
 /** Checks what servers leave open, and whether all of their origins can be asked by the page. */
@@ -309,7 +305,7 @@ export function checkServers(
       }
     }
   }
-  if (firstOriginsOf(document).size > LIMITS.origins) {
+  if (originsOf(document, LIMITS.origins + 1).length > LIMITS.origins) {
     const message =
       `operations can be tried at the first ${LIMITS.origins} origins of its servers alone`;
     diagnostics.add("note", message, () => 0);

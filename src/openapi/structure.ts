@@ -39,7 +39,7 @@ export interface Structure {
   readonly needed: Readonly<Record<string, readonly (readonly [key: string, rule: Rule])[]>>;
   /** The members that are not data of each kind, those of its variants included. */
   readonly shapes: Readonly<Record<string, ReadonlyMap<string, Shape>>>;
-  /** Where values of a shape are kept to be referred to, as keys from the root. */
+  /** The place of shared values of a shape, as keys from the root. */
   readonly sections: Readonly<Record<Shape, Path>>;
   /** True if members beside a `$ref` mean something, and a schema may be `true` (since OpenAPI 3.1). */
   readonly hasSiblings: boolean;
@@ -188,7 +188,7 @@ export function siblingsOf({ hasSiblings }: Structure, shape: Shape, reference: 
   );
 }
 
-/** What is known of objects by the shape that they have in their place: one may stand in several. */
+/** A map by an object and the shape that it has in its place: one object may stand in several. */
 export class ByShape<T> {
   readonly #items = new Map<unknown, Map<Shape, T>>();
 
@@ -210,8 +210,8 @@ export const SAMPLE: Shape = "sample";
 
 /** Tells whether a member is such an example. */
 export function isSample(structure: Structure, shape: Shape, key: string, value: unknown): boolean {
-  return ruleOf(structure, shape, key)?.type === SAMPLE && isReference(SAMPLE, value) &&
-    Object.keys(value).length === 1;
+  return isReference(SAMPLE, value) && Object.keys(value).length === 1 &&
+    ruleOf(structure, shape, key)?.type === SAMPLE;
 }
 
 /**
@@ -252,7 +252,7 @@ export function* walk(
 }
 
 export interface Reference {
-  /** What holds the `$ref`, or the string itself where something is named without one. */
+  /** The object with the `$ref`, or the string itself where something is named without one. */
   readonly place: Place;
   readonly ref: string;
   readonly expected: Shape;
@@ -272,13 +272,6 @@ export function referenceAt(place: Place): Reference | undefined {
   }
   if (!isReference(shape, value)) return undefined;
   return { place, ref: value.$ref, expected: shape, isPlain: true };
-}
-
-export function* referencesOf(start: Place, structure: Structure): Generator<Reference> {
-  for (const place of walk(start, structure)) {
-    const reference = referenceAt(place);
-    if (reference) yield reference;
-  }
 }
 
 export function pathOfReference({ place, isPlain }: Reference): Path {

@@ -11,12 +11,12 @@ import type { Json } from "../json/values.ts";
 import { mapServers } from "./servers.ts";
 
 /**
- * What `JSON.stringify` writes as it is, though YAML does not count it among the printable characters
+ * Characters that `JSON.stringify` writes as they are, though YAML does not count it among the printable characters
  * (YAML 1.2.2, section 5.1) or YAML 1.1 takes it for the end of a line.
  */
 const UNPRINTABLE = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g;
 
-/** What is written in double quotes: control characters, and `=` of YAML 1.1. */
+/** Texts that are written in double quotes: control characters, and `=` of YAML 1.1. */
 const QUOTED =
   // deno-lint-ignore no-control-regex -- these are what it is about
   /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]|^[=<]+$/;
@@ -64,7 +64,7 @@ export function writeYaml(document: Json): string {
 
 export interface Written {
   readonly text: string;
-  /** Where another dot makes it the document that is one folder deeper; in bytes, ascending. */
+  /** The places at which another dot makes it the document that is one folder deeper; in bytes, ascending. */
   readonly dots: readonly number[];
 }
 
