@@ -237,7 +237,7 @@ paths("what is never sent is not said to be open either", () => {
     ...{ name: `${method} /a`, operationId: undefined, isMethod: false, method, path: "/a" },
     ...{ access: "read" as const, isHeavy: false, isStreaming: false, parameters: [] },
     ...{ isByPosition: false, isGettable: false, body: undefined },
-    ...{ answerHeaders: [], answerTypes: [], isForeign: false, isAnonymous: false },
+    ...{ responseHeaders: [], responseTypes: [], isForeign: false, isAnonymous: false },
   }));
   const rights = decide(operations, resolveForward({ open: ["*"] })).map(({ permission }) =>
     permission

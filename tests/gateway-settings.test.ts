@@ -168,8 +168,8 @@ const operations = (isForeign: boolean): NodeOperation[] =>
       parameters: [],
       isGettable: method === "GET",
       body: undefined,
-      answerHeaders: [],
-      answerTypes: [],
+      responseHeaders: [],
+      responseTypes: [],
     },
   }));
 

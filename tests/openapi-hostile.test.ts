@@ -92,7 +92,7 @@ hostile(
     assert.is(operations.length, 400);
     assert.is(new Set(operations.map(({ body }) => body)).size, 1);
     assert.is(
-      new Set(operations.map(({ answerHeaders }) => answerHeaders)).size,
+      new Set(operations.map(({ responseHeaders }) => responseHeaders)).size,
       1,
     );
     const facts = readOutline(document).sections.flatMap(({ operations }) =>

@@ -4,9 +4,8 @@ import * as assert from "uvu/assert";
 import { parse } from "yaml";
 import { createNodeface, type NodefaceOptions } from "../src/index.ts";
 import { formatDiagnostic } from "../src/openapi/diagnostics.ts";
-import { markServers, rebaseServers } from "../src/openapi/servers.ts";
 import { withServers } from "../src/openapi/servers.ts";
-import { writeJson, writeYaml } from "../src/openapi/write.ts";
+import { createWriter, rebaseServers } from "../src/openapi/write.ts";
 import type { Json } from "../src/json/values.ts";
 import { load } from "./description/_load.ts";
 import { sampleOf } from "./_runtime.ts";
@@ -140,10 +139,10 @@ servers(
       },
       "x-data": { servers: [{ url: "." }] },
     };
-    const { document: marked, read } = markServers(document);
+    const writer = createWriter(document);
     const bytes = (text: string) => new TextEncoder().encode(text);
-    for (const write of [writeJson, writeYaml]) {
-      const { text, dots } = read(write(marked));
+    for (const write of [writer.json, writer.yaml]) {
+      const { text, dots } = write();
       assert.equal(parse(text), document);
       const deep = structuredClone(document);
       deep.servers[0]!.url = "..";

@@ -22,8 +22,7 @@ import { type PackedContent, PACKET_SIZE } from "../http/content-coding.ts";
 import { formatJson } from "../json/lossless.ts";
 import type { KindInterface } from "../kinds/interface.ts";
 import type { Kind } from "../kinds/kind.ts";
-import { markServers } from "../openapi/servers.ts";
-import { writeJson } from "../openapi/write.ts";
+import { createWriter } from "../openapi/write.ts";
 import { packageFolder } from "./packages.ts";
 import { readScalar, staticImports } from "./patch-scalar.ts";
 
@@ -158,8 +157,7 @@ async function descriptionModules(): Promise<Modules> {
 }
 
 async function descriptionModule(yaml: string): Promise<string> {
-  const marked = markServers(parse(yaml));
-  const json = marked.read(writeJson(marked.document));
+  const json = createWriter(parse(yaml)).json();
   return moduleText({
     SPEC_JSON: await packContent(Buffer.from(json.text)),
     SPEC_YAML: await packContent(Buffer.from(yaml)),

@@ -92,7 +92,6 @@ export function createFetchDescription(node: NodeSettings, kinds: () => Promise<
   };
 }
 
-/** A response as far as descriptions are read of it. */
 function toResponse({ status, headers, next, cancel }: NodeResponse): Response {
   const body = new ReadableStream({
     async pull(controller) {

@@ -1,5 +1,5 @@
 /**
- * What is known of a node's interface, once its kind is known; and what nodes of a known kind offer to be called.
+ * A node's interface as far as it is known, once its kind is known; and what nodes of a known kind offer to be called.
  *
  * @module
  */
@@ -14,7 +14,6 @@ import { INTERFACES } from "../generated/interfaces.js";
 import { unpack } from "../http/content-coding.ts";
 import type { KindInterface } from "../kinds/interface.ts";
 
-/** What a node says of its software, as the info has it. */
 interface SoftwareInfo {
   readonly software?: unknown;
   readonly version?: unknown;
@@ -30,7 +29,6 @@ export interface KnownNode {
   readonly isBySoftware: Resource<boolean>;
   readonly description: Kind["description"];
   readonly listing: Listing | undefined;
-  /** The name of its software; `undefined` while that is not known. */
   readonly software: string | undefined;
   readonly version: string | undefined;
   /** Asks it; `undefined` where nobody knows where it is. */
@@ -70,7 +68,6 @@ export function knowNode(
   };
 }
 
-/** What is known of a node, with what its info says of its software by now. */
 export const withSoftware = (node: KnownNode, info: SoftwareInfo = {}): KnownNode => ({
   ...node,
   ...softwareIn(info),
@@ -81,7 +78,6 @@ const softwareIn = ({ software, version }: SoftwareInfo) => ({
   version: textOf(version),
 });
 
-/** What is known of the node's software; it is asked only where what it has hangs on that. */
 async function learnSoftware({ software, version, learn, isBySoftware }: KnownNode) {
   const isAsked = software === undefined && learn && await isBySoftware.get();
   return isAsked ? softwareIn(await learn()) : { software, version };
@@ -112,7 +108,7 @@ function namesIn(text: string, listing: NamesIn): Set<string> {
   return new Set([...found].flatMap(([, name]) => name ?? []));
 }
 
-/** How deep trees of names are read: a name repeats all that are above it. */
+/** The depth to which trees of names are read: a name repeats all that are above it. */
 const LEVELS_MAX = 16;
 
 /** The ways to all that is below a root, also to what has something below it. */
@@ -128,7 +124,6 @@ function namesOfTree(root: unknown, tree: NameTree, above = "", level = 1): stri
 /** The known kinds that say what they offer, in alphabetical order. */
 export const KINDS_WITH_INTERFACE: readonly string[] = Object.keys(INTERFACES);
 
-/** Loads what a known kind offers, as JSON; read from its module each time, so that nothing of it stays. */
 async function loadInterfaceJson(kind: string): Promise<Uint8Array<ArrayBuffer>> {
   if (!Object.hasOwn(INTERFACES, kind)) return new TextEncoder().encode("{}");
   return (await unpack(await INTERFACES[kind]!())).identity;
@@ -139,7 +134,6 @@ export async function loadInterface(kind: string): Promise<KindInterface> {
   return parseJson(new TextDecoder().decode(await loadInterfaceJson(kind))) as KindInterface;
 }
 
-/** The path of its JSON-RPC; empty where that is the node's URL itself, or not known. */
 export async function rpcPathOf(known: KnownNode | undefined): Promise<string> {
   if (!known?.hasInterface) return "";
   const json = await known.loadInterface();

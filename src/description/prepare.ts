@@ -6,37 +6,34 @@
 import { type PageParts, renderParts } from "../explorer/render-content.ts";
 import { annotateCalls } from "../gateway/annotate-operations.ts";
 import type { ResolvedForward } from "../gateway/policy.ts";
-import { type Diagnostic, diagnosticOfError } from "../openapi/diagnostics.ts";
+import { type Diagnostic, diagnosticOf, diagnosticOfError } from "../openapi/diagnostics.ts";
 import { load, type Loaded, type LoadJob, nameOf } from "../openapi/load.ts";
 import type { Reader } from "../openapi/files.ts";
-import { encodeForm, type Form, type Marked, markServers, originsOf } from "../openapi/servers.ts";
+import { originsOf } from "../openapi/servers.ts";
 import {
   describedBy,
   listServersElsewhere,
   type NodeOperation,
 } from "../openapi/callable-operations.ts";
-import { writeJson, writeYaml } from "../openapi/write.ts";
+import { createWriter, encodeForm, type Form, type Writer } from "../openapi/write.ts";
 import { excerpt } from "../untrusted-text.ts";
 
-/** What is shown of a description: plain data, but for what is still to come. */
+/** A description as it is shown: plain data, but for what is still to come. */
 export interface Content {
   readonly json: Form;
   /** The document as YAML. To write it takes longer than all else, so it comes last. Never rejects. */
   readonly yaml: Promise<WrittenYaml>;
   readonly page: PageParts;
   readonly origins: readonly string[];
-  /** What is called at the node, where calls are forwarded. */
   readonly operations: readonly NodeOperation[];
-  /** The servers of what is called neither there nor at this service. */
   readonly elsewhere: readonly string[];
 }
 
 /** A document as YAML, or why there is none: then its JSON, which is YAML as well, takes its place. */
 export type WrittenYaml = { readonly form: Form } | { readonly diagnostic: Diagnostic };
 
-/** What is prepared: plain data, which another thread can be sent. */
 export interface PrepareJob extends Omit<LoadJob, "isForwarding"> {
-  /** What may be called at the node. @default nothing */
+  /** The operations that may be called at the node. @default nothing */
   readonly forward?: ResolvedForward | undefined;
 }
 
@@ -64,9 +61,9 @@ export const prepare: Prepare = async ({ forward, ...job }, read) => {
     const { document, operations } = annotateCalls(whole, forward, describedBy(job.entry));
     const origins = originsOf(document);
     const page = await renderParts(document);
-    const marked = markServers(document);
-    const json = await encodeForm(marked.read(writeJson(marked.document)));
-    const yaml = prepareYaml(job, marked);
+    const writer = createWriter(document);
+    const json = await encodeForm(writer.json());
+    const yaml = prepareYaml(job, writer);
     const elsewhere = listServersElsewhere(document);
     return { content: { json, yaml, page, origins, operations, elsewhere }, ...others };
   } catch (error) {
@@ -74,14 +71,11 @@ export const prepare: Prepare = async ({ forward, ...job }, read) => {
   }
 };
 
-async function prepareYaml(
-  job: Pick<LoadJob, "entry">,
-  { document, read }: Marked,
-): Promise<WrittenYaml> {
+async function prepareYaml(job: Pick<LoadJob, "entry">, writer: Writer): Promise<WrittenYaml> {
   try {
     // All else is shown before.
     await new Promise((resolve) => setTimeout(resolve, 0));
-    return { form: await encodeForm(read(writeYaml(document))) };
+    return { form: await encodeForm(writer.yaml()) };
   } catch (error) {
     return withoutYaml(job, error);
   }
@@ -95,10 +89,8 @@ export function failed(
   return { content: undefined, diagnostics: [diagnosticOfError(nameOf(entry), error)], stamps };
 }
 
-/** What is said where a document cannot be written as YAML. */
 export function withoutYaml({ entry }: Pick<LoadJob, "entry">, error: unknown): WrittenYaml {
   const message = `cannot be written as YAML: ${excerpt(String((error as Error).message))}; ` +
     "/spec.yaml has it as JSON, which is YAML as well";
-  const place = { file: nameOf(entry), line: 1, column: 1 };
-  return { diagnostic: { ...place, message, isFatal: false, level: "note" } };
+  return { diagnostic: diagnosticOf(nameOf(entry), "note", message) };
 }

@@ -5,13 +5,12 @@
  * @module
  */
 import { type File, ReadError } from "../openapi/files.ts";
-import type { Form } from "../openapi/servers.ts";
+import type { Form } from "../openapi/write.ts";
 import { parentThread } from "../platform.ts";
 import type { FromThread, ToThread } from "./thread.ts";
 import { prepare } from "./prepare.ts";
 
 const parent = parentThread();
-/** By URL. */
 const waiting = new Map<string, Waiting>();
 
 interface Waiting {

@@ -24,7 +24,6 @@ import {
  */
 const SMALL = 65_536;
 
-/** Thrown where a description turns out to be too large for this thread. */
 class LargeDescription extends Error {}
 
 /** Makes what prepares descriptions; `log` is told, once, that there are no threads here. */
@@ -101,12 +100,12 @@ export async function prepareInThread(
         if (!content) return settle({ ...rest, content });
         settle({ ...rest, content: { ...content, yaml } });
       } else if ("yaml" in message) settleYaml(message.yaml);
-      else void answer(message.url);
+      else void respond(message.url);
     },
     onFailure: (reason) => fail(`it ${reason}`),
   }, memory);
   const say = (message: ToThread, transfer?: ArrayBuffer[]) => thread?.send(message, transfer);
-  const answer = async (url: string) => {
+  const respond = async (url: string) => {
     try {
       const file = await read(new URL(url));
       if (!file) return say({ url, file });
@@ -135,11 +134,8 @@ export async function prepareInThread(
 }
 
 /** A file, as it is sent: its URL is a text. */
-interface SentFile {
+interface SentFile extends Omit<File, "url"> {
   readonly url: string;
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly isJson: boolean;
-  readonly stamp: string;
 }
 
 /** A message to the thread, which has no files and no network: what to do first, then each file that it has asked for. */
@@ -149,7 +145,6 @@ export type ToThread =
   /** The reason why a file cannot be had; `isExpected` where that is a diagnostic about it. */
   | { readonly url: string; readonly failure: string; readonly isExpected: boolean };
 
-/** A prepared description, without the YAML, which is still to come. */
 interface SentPrepared extends Omit<Prepared, "content"> {
   readonly content: Omit<Content, "yaml"> | undefined;
 }

@@ -1,6 +1,6 @@
 /**
  * The description of a node that nobody has named: what the node itself serves, with what is known of its kind;
- * else what nodes of its kind offer. What kind it is, and whether it answers, may be known late or never.
+ * else what nodes of its kind offer. Its kind, and whether it responds, may be known late or never.
  * `refresh` looks: `look → showKind, showNode`.
  *
  * @module
@@ -22,17 +22,16 @@ import {
   type Shown,
 } from "./watch.ts";
 
-/** How long a place is left alone when it has been looked at, in ms. */
+/** The time for which a place is left alone when it has been looked at, in ms. */
 const AGAIN = 30_000;
 
-/** How long what nodes of a kind offer waits for what this one says that it has, in ms. */
+/** The time that what nodes of a kind offer waits for what this one says that it has, in ms. */
 const PATIENCE = 1000;
 
 interface FoundOptions<T> extends Omit<LiveOptions<T>, "place" | "readOther" | "kind"> {
   readonly url: string | undefined;
-  /** Of the document that is made of a kind. */
   readonly version: string;
-  /** What is known of the node; `undefined` while its kind is not. */
+  /** Finds what is known of the node; `undefined` while its kind is not. */
   readonly find: () => Promise<KnownNode | undefined>;
   /** Is told, once, that there is nothing where the node may describe itself. */
   readonly log: (message: string, level?: "info") => void;
@@ -40,7 +39,7 @@ interface FoundOptions<T> extends Omit<LiveOptions<T>, "place" | "readOther" | "
   readonly now?: () => number;
 }
 
-/** Where a node describes itself. */
+/** Returns the place at which a node describes itself, and its name in messages. */
 export function placeBelow(
   url: string,
   description: NonNullable<Kind["description"]>,
@@ -53,7 +52,7 @@ export function placeBelow(
   return { place, name: `${url} by ${description.jsonrpc}` };
 }
 
-/** Why a description cannot be shown, as the end of a sentence. */
+/** Returns the reason why a description cannot be shown, as the end of a sentence. */
 export function reasonIn(diagnostics: readonly Diagnostic[]): string {
   const message = diagnostics.find(({ isFatal }) => isFatal)?.message ?? "";
   return message.replace(/^cannot be read: /, "");
@@ -97,10 +96,8 @@ export function keepFound<T>(
   { url, version, find, log, report, now = Date.now, ...options }: FoundOptions<T>,
   alone: Shown<T>,
 ): Live<T> {
-  /** What there is of the node that was found. */
   let found: Found<T> | undefined;
   let told: string | undefined;
-  /** What is shown of a kind without a description. */
   const nothing: Shown<T> = { ...alone, operations: [] };
 
   function take(node: KnownNode): Found<T> {
@@ -115,7 +112,7 @@ export function keepFound<T>(
     return taken;
   }
 
-  /** Asks what the node has; what it said before stays where it does not answer. */
+  /** Asks what the node has; what it said before stays where it does not respond. */
   async function learnOffer(node: KnownNode, of: Found<T>): Promise<void> {
     const { software = of.offer.software, version = of.offer.version } = node;
     if (now() - of.offeredAt < AGAIN) {
@@ -141,7 +138,6 @@ export function keepFound<T>(
     });
   }
 
-  /** Shows what nodes of the kind offer. */
   async function showKind(node: KnownNode, of: Found<T>): Promise<void> {
     if (of.ofKind) return await of.ofKind.refresh();
     if (!node.hasInterface) return;
@@ -197,10 +193,8 @@ export function keepFound<T>(
 interface Found<T> {
   readonly kind: string;
   readonly isToCome: boolean;
-  /** What it says that it has, and when that was asked. */
   offer: Offer;
   offeredAt: number;
-  /** When it was looked whether it describes itself. */
   lookedAt: number;
   ofKind?: Live<T>;
   ofNode?: Live<T>;

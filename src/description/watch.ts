@@ -23,20 +23,19 @@ import type { ServerContext } from "../openapi/servers.ts";
 import { fileUrl } from "../platform.ts";
 import type { Content, Prepare, Prepared, PrepareJob, WrittenYaml } from "./prepare.ts";
 
-/** Where a node's description is: a file's path or URL, or the text itself. */
+/** The place of a node's description: a file's path or URL, or the text itself. */
 export type DescriptionPlace =
   | string
   | URL
   | { readonly text: string; readonly name?: string | undefined };
 
-/** A description's place, and what goes into it. */
 export interface PlaceOptions extends ServerContext {
   readonly place: DescriptionPlace;
   readonly own: Json;
   readonly operations?: readonly DescribedOperation[];
   readonly documentOfHost?: DocumentOfHost | undefined;
   readonly kind?: LoadJob["kind"];
-  /** What may be called at the node. @default nothing */
+  /** The operations that may be called at the node. @default nothing */
   readonly forward?: PrepareJob["forward"];
   /** Asks for what is at a URL of HTTP. @default the runtime's own `fetch` */
   readonly fetch?: FetchUrl | undefined;
@@ -47,23 +46,21 @@ export interface PlaceOptions extends ServerContext {
 export interface LiveOptions<T> extends PlaceOptions {
   readonly prepare: Prepare;
   readonly makePage: (content: Pick<Content, "page" | "origins">) => Promise<T>;
-  /** What is shown where the description cannot be: this service's own, with a notice on its page. */
+  /** Makes what is shown where the description cannot be: this service's own, with a notice on its page. */
   readonly alone: (notice: string) => Shown<T>;
-  /** Is told what has become of the description, each time that it was read. */
   readonly report: (report: DescriptionReport) => void;
 }
 
-/** What is shown of a description, all of it made of the same version. */
+/** A description as it is shown, all of it made of the same version. */
 export interface Shown<T> {
   readonly json: Representation;
   readonly yaml: Resource<Representation>;
   readonly versioned: Record<"json" | "yaml", Resource<Representation>>;
   readonly page: T;
-  /** What is called at the node, where calls are forwarded; `undefined` while the description is not known. */
   readonly operations?: readonly NodeOperation[] | undefined;
 }
 
-/** What is shown of a description, as long as it is current. */
+/** The description that is shown, as long as it is current. */
 export interface Live<T> {
   readonly current: Shown<T>;
   /** Resolves when it has been read, or cannot be; never rejects. */
@@ -72,10 +69,8 @@ export interface Live<T> {
   refresh(): Promise<void>;
 }
 
-/** What the page says where the node's description cannot be shown. */
 const NOTICE = "The node's own description cannot be shown; the log of this service says why";
 
-/** What it says until the description was read for the first time. */
 const NOTICE_BEFORE = "The node's own description is being read; load this page again in a while";
 
 /** Reads a description and keeps it current. */
@@ -131,7 +126,7 @@ export function keepCurrent<T>(
   return live;
 }
 
-/** What prepares a description, and reads its files one by one. */
+/** Creates what prepares a description, and what reads its files one by one. */
 async function open(
   options: PlaceOptions & { prepare: Prepare },
 ): Promise<{ prepare: () => Promise<Prepared>; read: Reader }> {
@@ -174,7 +169,6 @@ async function openPlace(
   return { entry: await fileUrl(place), read };
 }
 
-/** What a description is called where nothing is known of it but its place. */
 function nameOf(place: DescriptionPlace): string {
   const text = typeof place === "object" && "text" in place ? place.name : String(place);
   return text?.split("/").at(-1) || "the description";

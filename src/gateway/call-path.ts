@@ -90,7 +90,7 @@ export async function callPath(node: CalledNode, call: Call, lease: Lease): Prom
   if (url === undefined) return notFound();
   const headers = {
     ...headersOf(read.headers),
-    accept: acceptFor(request.headers.get("accept"), operation.answerTypes),
+    accept: acceptFor(request.headers.get("accept"), operation.responseTypes),
     ...content.type !== undefined && { "content-type": typeOf(content.type, request) },
   };
   const record = node.record(operation);
@@ -175,7 +175,7 @@ function passOn(
     record(refusal.status, 0);
     return refuse(refusal);
   }
-  const headers = responseHeaders(upstream.headers, operation.answerHeaders);
+  const headers = responseHeaders(upstream.headers, operation.responseHeaders);
   const isEmpty = status === 204 || status === 205 || operation.method === "HEAD";
   if (isWhole || isEmpty) record(status, isEmpty ? 0 : size);
   if (isEmpty) return makeResponse(status, headers, null);

@@ -19,12 +19,10 @@ const SHALLOW_LENGTH = 2 * DEPTH_MAX;
 /** Leaves room for objects around a value that was read. */
 const WRITTEN_DEPTH_MAX = 2 * DEPTH_MAX;
 
-/** Tells whether a text may contain an integer that a `number` cannot hold. */
 function mayHoldLarge(text: string): boolean {
   return /\d{16}/.test(text);
 }
 
-/** Converts a `bigint` to a `number` if that is exact. */
 export function exact(value: bigint): number | bigint {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value;
@@ -140,7 +138,6 @@ function write(value: unknown, indent: number, before: string, depth: number): s
 const hasToJson = (value: unknown): value is { toJSON(): unknown } =>
   typeof (value as { toJSON?: unknown } | null)?.toJSON === "function";
 
-/** Takes what is wrong with a value, as the rest of a sentence, and the keys that lead to the value. */
 type ComplainAt = (message: string, path: readonly (string | number)[]) => void;
 
 /**
@@ -172,7 +169,6 @@ export function toJson(
       return complain(`must be a JSON value, not ${show(value)}`, [...path]);
     }
     if (path.length >= DEPTH_MAX) {
-      // The whole path would be a long line.
       return complain(`is nested more than ${DEPTH_MAX} levels deep`, path.slice(0, 1));
     }
     around.add(value);
@@ -204,7 +200,6 @@ export function toJson(
   return copy(value);
 }
 
-/** Tells whether a value is an object that has its members itself, as an object of a class may not. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   return Object.prototype.toString.call(value) === "[object Object]";
 }

@@ -1,5 +1,5 @@
 /**
- * Where the parts of a JSON text stand, so that they can be passed on as they are: no number is read and printed
+ * The places of the parts of a JSON text, so that they can be passed on as they are: no number is read and printed
  * again.
  *
  * @module
@@ -7,26 +7,20 @@
 import { JsonScanner, JsonSyntaxError, type TokenKind } from "./scan.ts";
 
 export interface Part {
-  /** How it begins. */
   readonly kind: Exclude<TokenKind, "}" | "]" | "key">;
-  /** Offsets in UTF-16 code units. */
   readonly start: number;
   end: number;
   /** Of an object, as deep as is asked for. */
   readonly members: Map<string, Part> | undefined;
   /** Of a list, as deep as is asked for. */
   readonly items: Part[] | undefined;
-  /** How many members or items there are. */
   count: number;
 }
 
 /** Which parts are told; the others are checked alone. */
 interface PartsWanted {
-  /** How many levels of objects and lists. */
   readonly levels: number;
-  /** How many items of a list; all by default. */
   readonly items?: number;
-  /** Which members of an object; all by default. */
   readonly member?: (name: string) => boolean;
   /** True if an object may have a key twice, of which the last one counts. @default false */
   readonly takesDuplicates?: boolean;

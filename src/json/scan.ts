@@ -6,7 +6,7 @@
  */
 import { quote } from "../untrusted-text.ts";
 
-/** How many levels of objects and lists are read; RFC 8259, section 9, allows a limit. */
+/** The number of levels of objects and lists that are read; RFC 8259, section 9, allows a limit. */
 export const DEPTH_MAX = 512;
 
 /** The kind of a token; `literal` is `true`, `false` or `null`. */
@@ -49,7 +49,7 @@ const QUOTE = 0x22, BACKSLASH = 0x5c, SPACE = 0x20, COMMA = 0x2c, COLON = 0x3a;
 const TAB = 0x09, LINE_FEED = 0x0a, CARRIAGE_RETURN = 0x0d;
 const PLUS = 0x2b, MINUS = 0x2d, DOT = 0x2e, ZERO = 0x30, NINE = 0x39, E = 0x65;
 const OPEN_OBJECT = 0x7b, CLOSE_OBJECT = 0x7d, OPEN_LIST = 0x5b, CLOSE_LIST = 0x5d;
-/** What may follow a backslash, besides `u`. */
+/** Characters that may follow a backslash, besides `u`. */
 const ESCAPED: ReadonlySet<string> = new Set('"\\/bfnrt');
 const HEX = /[\da-fA-F]{4}/y;
 const LITERALS = ["true", "false", "null"] as const;
@@ -82,7 +82,7 @@ export class JsonScanner {
     this.#depthMax = depthMax;
   }
 
-  /** How many objects and lists are open after the current token. */
+  /** The number of objects and lists that are open after the current token. */
   get depth(): number {
     return this.#open.length;
   }

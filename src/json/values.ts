@@ -118,7 +118,6 @@ export function parsePointer(pointer: string): Path | undefined {
     .map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
-/** Writes a path as a pointer. */
 export function formatPointer(path: Path): string {
   return path.map((key) => `/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }

@@ -12,6 +12,7 @@ import {
   formatPointer,
   isObject,
   type Json,
+  mapMembers,
   objectOf,
   type Path,
   setMember,
@@ -19,23 +20,23 @@ import {
 } from "../json/values.ts";
 import { decodePercent, quote, shorten } from "../untrusted-text.ts";
 import { LIMITS } from "./diagnostics.ts";
+import { type Files, isPure, type Link, nameOfComponent, report, type Target } from "./resolve.ts";
 import {
-  exampleReferenceIn,
-  type Files,
-  isPure,
-  type Link,
-  nameOfComponent,
-  report,
-  type Target,
-} from "./resolve.ts";
-import { isKeyword, isReference, type Shape, shapeOfMember, siblingsOf } from "./structure.ts";
+  ByShape,
+  isKeyword,
+  isReference,
+  isSample,
+  SAMPLE,
+  type Shape,
+  shapeOfMember,
+  siblingsOf,
+} from "./structure.ts";
 import { NAMING } from "./tables.ts";
 import type { MemberDiagnostic } from "./validate.ts";
 
-/** How deep copies may be nested in copies. */
 const DEPTH_MAX = LIMITS.depth;
 
-/** How much may be put in the place of references, in values or 32 characters of text. */
+/** The most that is put in the place of references, in values or 32 characters of text. */
 const COPIES_MAX = LIMITS.nodes;
 
 /** The values in the place of a reference that leads to nothing; anything else is left out. */
@@ -44,8 +45,6 @@ const EMPTY: Readonly<Record<Shape, Json>> = {
   response: { description: "" },
   pathItem: {},
 };
-
-type ByShape<T> = Map<unknown, Map<Shape, T>>;
 
 /** Makes one document: the root itself where nothing is to be changed. Adds diagnostics to those of the files. */
 export function bundle(files: Files): Json {
@@ -79,7 +78,7 @@ interface Plan {
 
 function planComponents(files: Files): Plan {
   const { root, structure, links, linkOf } = files;
-  const names: ByShape<string> = new Map();
+  const names = new ByShape<string>();
   const sections = new Set<unknown>();
   const hosts = new Set<unknown>();
   const added = new Map<Shape, Map<Target, string>>();
@@ -107,20 +106,19 @@ function planComponents(files: Files): Plan {
     for (const { key, link } of references) {
       const { value } = link!.end!;
       const isElsewhere = isObject(value) && nameOfComponent(files, link!.end!) === undefined;
-      if (!isElsewhere || names.get(value)?.has(shape)) continue;
+      if (!isElsewhere || names.get(value, shape) !== undefined) continue;
       setName(names, value, shape, key);
       hosts.add(section[key]);
     }
   }
   const uses: Map<Target, number> = new Map();
-  const firsts: ByShape<Target> = new Map();
+  const firsts = new ByShape<Target>();
   for (const { end, isBroken, reference } of links) {
     if (!end || isBroken || !taken.has(end.shape) || !isObject(end.value)) continue;
     if (reference.expected !== end.shape || nameOfComponent(files, end) !== undefined) continue;
-    if (names.get(end.value)?.has(end.shape)) continue;
-    const shapes = firsts.get(end.value) ?? new Map<Shape, Target>();
-    const first = shapes.get(end.shape) ?? end;
-    firsts.set(end.value, shapes.set(end.shape, first));
+    if (names.get(end.value, end.shape) !== undefined) continue;
+    const first = firsts.get(end.value, end.shape) ?? end;
+    firsts.set(end.value, end.shape, first);
     uses.set(first, (uses.get(first) ?? (end.member === root ? 1 : 0)) + 1);
   }
   for (const [shape, used] of taken) {
@@ -136,20 +134,16 @@ function planComponents(files: Files): Plan {
   return { names, sections, hosts, added };
 }
 
-/** A component with the name of what it refers to comes first. */
 const rankOf = ({ key, link }: { key: string; link: Link | undefined }): number =>
   link?.end?.path.at(-1) === key ? 0 : 1;
 
 function setName(names: ByShape<string>, value: unknown, shape: Shape, name: string): void {
-  if (!isObject(value)) return;
-  const shapes = names.get(value) ?? new Map<Shape, string>();
-  if (!shapes.has(shape)) shapes.set(shape, name);
-  names.set(value, shapes);
+  if (isObject(value) && names.get(value, shape) === undefined) names.set(value, shape, name);
 }
 
 function createCopier(files: Files, { names, sections, hosts }: Plan) {
   const { structure, linkOf } = files;
-  const done: ByShape<unknown> = new Map();
+  const done = new ByShape<unknown>();
   /** The values that are being put in the place of a reference. */
   const open = new Set<unknown>();
   const weights = new Map<unknown, number>();
@@ -158,15 +152,15 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
   /** Returns a copy with its references changed, or the value itself where none is; `undefined`: leave it out. */
   function copy(value: unknown, shape: Shape, isComponent = false, depth = 0): unknown {
     if (typeof value !== "object" || value === null) return value;
-    const name = names.get(value)?.get(shape);
+    const name = names.get(value, shape);
     if (name !== undefined && !isComponent) return { $ref: pointerTo(shape, name) };
     if (isReference(shape, value)) return copyReference(value, shape, isComponent, depth);
-    const known = done.get(value)?.get(shape);
+    const known = done.get(value, shape);
     if (known !== undefined) return known;
     const copied = Array.isArray(value)
       ? copyList(value, shape, depth)
       : copyObject(value as Json, shape, depth);
-    done.set(value, (done.get(value) ?? new Map()).set(shape, copied));
+    done.set(value, shape, copied);
     return copied;
   }
 
@@ -183,14 +177,7 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
 
   function copyObject(value: Json, shape: Shape, depth: number): Json {
     const wrong = files.diagnosticsOf(value, shape);
-    const copied: Json = {};
-    let isSame = true;
-    for (const key of Object.keys(value)) {
-      const member = copyMember(value, shape, key, depth, wrong?.get(key));
-      isSame &&= member === value[key];
-      if (member !== undefined) setMember(copied, key, member);
-    }
-    return isSame ? value : copied;
+    return mapMembers(value, (_, key) => copyMember(value, shape, key, depth, wrong?.get(key)));
   }
 
   function copyMember(
@@ -205,7 +192,9 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     // It would be what references are relative to.
     if (shape === "schema" && key === "$id") return undefined;
     const inner = shapeOfMember(structure, shape, key);
-    if (!inner) return copyExample(value, shape, key);
+    if (!inner) {
+      return isSample(structure, shape, key, value[key]) ? copySample(value[key]) : value[key];
+    }
     if (!Object.hasOwn(NAMING, inner)) {
       return copy(value[key], inner, sections.has(value), depth + 1);
     }
@@ -213,25 +202,23 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     return link ? pointerOf(link) : value[key];
   }
 
-  /** Data as it is; of an example that names a file, what that holds. */
-  function copyExample(value: Json, shape: Shape, key: string): unknown {
-    const found = exampleReferenceIn(shape, value);
-    const file = found?.key === key ? files.examples.get(found.example) : undefined;
-    if (!file) return value[key];
-    copies += estimateSize(file.value, weights);
-    if (copies <= COPIES_MAX) return file.value;
-    file.refuse("names more than can be put in its place");
-    return value[key];
+  /** Returns what an example names; the example as it is where that is nothing. */
+  function copySample(example: unknown): unknown {
+    const link = linkOf(example, SAMPLE);
+    if (!link?.end) return example;
+    copies += estimateSize(link.end.value, weights);
+    if (copies <= COPIES_MAX) return link.end.value;
+    report(link, "names more than can be put in its place");
+    return example;
   }
 
-  /** The text that names a component without being a reference. */
   function pointerOf({ end, isBroken }: Link): string | undefined {
     const name = !end || isBroken ? undefined : nameOf(end);
     return name === undefined ? undefined : pointerTo(end!.shape, name);
   }
 
   const nameOf = (target: Target): string | undefined =>
-    nameOfComponent(files, target) ?? names.get(target.value)?.get(target.shape);
+    nameOfComponent(files, target) ?? names.get(target.value, target.shape);
 
   function copyReference(
     value: Json & { $ref: string },
@@ -249,7 +236,7 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
     }
     const { end, isBroken } = link;
     if (!end || isBroken) return emptyOf(shape, siblings);
-    if (isComponent && hosts.has(value) && !names.get(value)?.has(shape)) {
+    if (isComponent && hosts.has(value) && names.get(value, shape) === undefined) {
       return copy(end.value, shape, true, depth);
     }
     const name = nameOf(end);
@@ -268,16 +255,13 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
    * not what OpenAPI ignores beside a reference: several tools take no such document.
    */
   function redirect(value: Json, $ref: string, shape: Shape, siblings: Json): Json {
-    const copied: Json = {};
     const hasSiblings = $ref === value.$ref || shape === "schema" || shape === "pathItem";
-    for (const key of Object.keys(value)) {
-      if (!hasSiblings && !/^(?:\$ref|summary|description|x-.*)$/.test(key)) continue;
+    return mapMembers(value, (member, key) => {
+      if (key === "$ref") return $ref;
+      if (!hasSiblings && !/^(?:summary|description|x-.*)$/.test(key)) return undefined;
       const isPlain = !shapeOfMember(structure, shape, key) && key !== "$id";
-      const member = key === "$ref" ? $ref : siblings[key] ?? (isPlain ? value[key] : undefined);
-      if (member !== undefined) setMember(copied, key, member);
-    }
-    const isSame = Object.keys(value).every((key) => copied[key] === value[key]);
-    return isSame ? value : copied;
+      return siblings[key] ?? (isPlain ? member : undefined);
+    });
   }
 
   /** Returns what a reference names, to be put in its place: no component can hold it. */
@@ -306,7 +290,6 @@ function createCopier(files: Files, { names, sections, hosts }: Plan) {
   return { copy };
 }
 
-/** The value where there is nothing to be had; `undefined`: it is left out. */
 function emptyOf(shape: Shape, siblings: Json): Json | undefined {
   const empty = EMPTY[shape];
   const isNothing = !empty && Object.keys(siblings).length === 0;
@@ -328,7 +311,6 @@ interface Nameable {
   readonly value: unknown;
 }
 
-/** Names what is put into one section of the components; `taken` are the names that are not free, and grows. */
 function nameComponents<T extends Nameable>(
   targets: readonly T[],
   taken: Set<unknown>,
@@ -360,7 +342,6 @@ function stemOf(url: string): string {
   return name.replace(/(?:\.(?:schema|response|parameter|example))?\.\w+$/, "");
 }
 
-/** An order that does not depend on where they are referred to. */
 function compare(a: Nameable, b: Nameable): number {
   if (a.member !== b.member) return a.member.url < b.member.url ? -1 : 1;
   const i = a.path.findIndex((key, i) => key !== b.path[i]);

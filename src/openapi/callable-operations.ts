@@ -3,13 +3,13 @@
  *
  * @module
  */
+import { parsePathTemplate, type PathTemplate } from "../http/path-template.ts";
 import { type Json, listOf, objectOf, onceFor, textOf } from "../json/values.ts";
 import { type MultiSegment, multiSegmentOf } from "../kinds/interface.ts";
 import { parsePercent } from "../untrusted-text.ts";
 import { pathOfMethod } from "./openrpc.ts";
 import { followReference, type LocatedOperation, operationsOf, serversFor } from "./operations.ts";
 import { NODE, THIS_SERVICE } from "./server-url.ts";
-import { findObstacles } from "./unreachable-paths.ts";
 
 /** The rule for a value, as far as it is checked: a part of a JSON Schema without its patterns. */
 export interface ValueRule {
@@ -17,14 +17,12 @@ export interface ValueRule {
   readonly values?: readonly unknown[] | undefined;
   readonly minimum?: number | bigint | undefined;
   readonly maximum?: number | bigint | undefined;
-  /** What a number has to be more than, and less than. */
   readonly above?: number | bigint | undefined;
   readonly below?: number | bigint | undefined;
   readonly minLength?: number | undefined;
   readonly maxLength?: number | undefined;
-  /** What a text must not hold, as patterns of parts of a path. */
+  /** Patterns that a text must not hold, of parts of a path. */
   readonly excludes?: readonly string[] | undefined;
-  /** From which number on a call of a method is heavy. */
   readonly heavyFrom?: number | undefined;
   readonly minItems?: number | undefined;
   readonly maxItems?: number | undefined;
@@ -32,7 +30,6 @@ export interface ValueRule {
   readonly anyOf?: readonly ValueRule[] | undefined;
   readonly properties?: Readonly<Record<string, ValueRule>> | undefined;
   readonly required?: readonly string[] | undefined;
-  /** True if an object may have no others. */
   readonly isClosed?: boolean | undefined;
 }
 
@@ -43,13 +40,11 @@ export interface NodeParameter {
   readonly rule: ValueRule;
   /** True if a list is given by the name again for each item, or else by commas. */
   readonly isExploded: boolean;
-  /** How it holds slashes, if it may hold any. */
   readonly multiSegment?: MultiSegment | undefined;
 }
 
 interface NodeBody {
   readonly isRequired: boolean;
-  /** By media type, in lower case and without parameters. */
   readonly rules: Readonly<Record<string, ValueRule>>;
 }
 
@@ -60,7 +55,6 @@ export interface NodeOperation {
   readonly operationId: string | undefined;
   /** Of JSON-RPC, by the method's name; otherwise of REST. */
   readonly isMethod: boolean;
-  /** `GET`, …; of JSON-RPC `POST`, and `GET` where `isGettable`. */
   readonly method: string;
   /** The template below the node's URL, with the base path; of JSON-RPC the name of the method. */
   readonly path: string;
@@ -75,11 +69,8 @@ export interface NodeOperation {
   readonly isByPosition: boolean;
   readonly isGettable: boolean;
   readonly body: NodeBody | undefined;
-  /** The headers of its responses that are passed on, in lower case. */
-  readonly answerHeaders: readonly string[];
-  /** The media types of its responses, in lower case and without parameters. */
-  readonly answerTypes: readonly string[];
-  /** Why it cannot be called by its path, as a clause. */
+  readonly responseHeaders: readonly string[];
+  readonly responseTypes: readonly string[];
   readonly obstacle?: string | undefined;
 }
 
@@ -159,7 +150,6 @@ function methodOf(path: string): string | undefined {
   return path.startsWith(prefix) ? parsePercent(path.slice(prefix.length)) : undefined;
 }
 
-/** The one server of the first holder that has any. */
 function serverOf(holders: readonly Json[]): string | undefined {
   const servers = serversFor(holders);
   return servers.length === 1 ? textOf(objectOf(servers[0]).url) : undefined;
@@ -242,7 +232,7 @@ function createReader(document: Json, by: DescribedBy) {
   const typesOfContent = onceFor(({ content }: Json) =>
     Object.keys(objectOf(content)).map((type) => withoutParameters(type.toLowerCase()))
   );
-  /** What is in any of some lists; one of them where there are no others, as in most operations. */
+  /** Joins some lists; one of them where there are no others, as in most operations. */
   const distinct = (lists: readonly (readonly string[])[]): readonly string[] => {
     const [first, ...others] = lists.filter(({ length }) => length > 0);
     return others.length > 0 ? [...new Set([first!, ...others].flat())] : first ?? [];
@@ -260,8 +250,8 @@ function createReader(document: Json, by: DescribedBy) {
       isHeavy: operation["x-cost"] === "heavy",
       isStreaming: operation["x-streaming"] === true,
       isAnonymous: operation["x-auth"] === "none",
-      answerHeaders: distinct(responses.map(namesOfHeaders)),
-      answerTypes: distinct(responses.map(typesOfContent)),
+      responseHeaders: distinct(responses.map(namesOfHeaders)),
+      responseTypes: distinct(responses.map(typesOfContent)),
     } as const;
   };
 
@@ -312,10 +302,8 @@ function createReader(document: Json, by: DescribedBy) {
   };
 }
 
-/** A media type without its parameters. */
 export const withoutParameters = (type: string): string => type.split(";")[0]!.trim();
 
-/** The place of a parameter that a page can send. */
 export type Place = "path" | "query" | "header";
 
 export const isPlace = (place: unknown): place is Place =>
@@ -347,7 +335,7 @@ function withNull(schema: Json, rule: ValueRule): ValueRule {
   return { ...rule, types: [...rule.types, "null"] };
 }
 
-/** What all of some say; of the same, the last one that says something of it. */
+/** Joins rules that hold together; of the same, the last one that says something of it. */
 function together(rules: readonly ValueRule[]): ValueRule {
   const said = rules.flatMap((rule) =>
     Object.entries(rule).filter(([, value]) => value !== undefined)
@@ -359,4 +347,78 @@ function together(rules: readonly ValueRule[]): ValueRule {
     ...properties.length > 0 && { properties: Object.fromEntries(properties) },
     ...required.length > 0 && { required },
   };
+}
+
+interface Templated {
+  readonly operation: NodeOperation;
+  readonly template: PathTemplate;
+  readonly spans: (name: string) => boolean;
+}
+
+/** Stands for what a name may take: a character that no encoded literal has. */
+const ANY = "\uf8ff";
+
+/** The numbers of segments that a name that spans takes in samples: who takes all of these takes any number. */
+const SPANNED = [1, 2, 50];
+
+/**
+ * Finds operations that no path can reach, or only paths that can be read in two ways, and says why. They are shown and
+ * cannot be called.
+ */
+function findObstacles(operations: readonly NodeOperation[]): Map<NodeOperation, string> {
+  const obstacles = new Map<NodeOperation, string>();
+  const byMethod = new Map<string, Templated[]>();
+  for (const operation of operations.filter(({ isMethod }) => !isMethod)) {
+    const { parameters = [], path, method } = operation;
+    const spanning = new Set(
+      parameters.filter((one) => one.in === "path" && one.multiSegment === true)
+        .map(({ name }) => name),
+    );
+    const spans = (name: string) => spanning.has(name);
+    const template = parsePathTemplate(path, spans);
+    const obstacle = ambiguityOf(path, template.names, spans);
+    if (obstacle !== undefined) obstacles.set(operation, obstacle);
+    else {
+      if (!byMethod.has(method)) byMethod.set(method, []);
+      byMethod.get(method)!.push({ operation, template, spans });
+    }
+  }
+  for (const all of byMethod.values()) {
+    const rankOf = ({ template: { rank } }: Templated) => rank;
+    all.sort((a, b) => rankOf(a) < rankOf(b) ? -1 : rankOf(a) > rankOf(b) ? 1 : 0);
+    for (const [at, own] of all.entries()) {
+      // A literal takes only some of what a name takes: who has no name that spans loses to nobody but a twin.
+      const last = all[at - 1];
+      const isTwin = last && rankOf(last) === rankOf(own) &&
+        last.template.source === own.template.source;
+      const others = own.template.names.some(own.spans) ? all.slice(0, at) : [];
+      const samples = others.length > 0 ? samplesOf(own) : [];
+      const taker = isTwin
+        ? last
+        : others.find(({ template }) => samples.every((path) => template.match(path)));
+      if (taker) obstacles.set(own.operation, `${taker.operation.name} takes all of its paths`);
+    }
+  }
+  return obstacles;
+}
+
+/** Explains why the paths of a template can be read in two ways; `undefined` if they cannot. */
+function ambiguityOf(
+  path: string,
+  names: readonly string[],
+  spans: (name: string) => boolean,
+): string | undefined {
+  if (path.includes("}{")) return "two names stand side by side in its path";
+  if (new Set(names).size < names.length) return "its path has a name twice";
+  if (names.filter(spans).length > 1) return "two names of its path span segments";
+  return undefined;
+}
+
+/** Paths of a template whose names that span take several numbers of segments. */
+function samplesOf({ template: { names, source }, spans }: Templated): string[] {
+  return SPANNED.map((count) => {
+    let at = 0;
+    const several = Array(count).fill(ANY).join("/");
+    return source.replaceAll("{}", () => spans(names[at++]!) ? several : ANY);
+  });
 }

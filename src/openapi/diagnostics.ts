@@ -47,18 +47,16 @@ export const LIMITS = {
   combinations: 64,
   /** Origins of servers that the page may ask: they stand in a header, which proxies limit. */
   origins: 64,
-  /** What an operation may inherit: security schemes of the whole, and how many operations a path has beside the usual. */
+  /** The most that an operation inherits: security schemes of the whole, and how many operations a path has beside the usual. */
   inherited: 64,
   /** Characters of a server's URL. */
   url: 8192,
 } as const;
 
-/** Bytes as people say it: `12 MiB`. */
 export function formatSize(bytes: number): string {
   return `${bytes / MIB} MiB`;
 }
 
-/** A count as people say it: `1,000,000`. */
 export function formatCount(count: number): string {
   return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
 }
@@ -74,11 +72,10 @@ export const TOO_MANY_NODES: string = `holds more than ${formatCount(LIMITS.node
 export interface Diagnostic {
   /** The file as the description names it: never a path of this machine. */
   readonly file: string;
-  /** From 1. */
   readonly line: number;
   /** From 1, in UTF-16 code units. */
   readonly column: number;
-  /** What is wrong and what would be right, without a period. */
+  /** The fault and what would be right, without a period. */
   readonly message: string;
   /** True if the document cannot be shown because of it. */
   readonly isFatal: boolean;
@@ -88,10 +85,8 @@ export interface Diagnostic {
   readonly more?: number;
 }
 
-/** The severity of a diagnostic; what is fatal is an error that leaves nothing to be shown. */
 export type Severity = "fatal" | Diagnostic["level"];
 
-/** A place in a file: a path of keys, or an offset in UTF-16 code units. */
 type DiagnosticPlace = Path | number;
 
 /** A diagnostic whose line and column are not known yet. */
@@ -107,7 +102,7 @@ export interface Diagnostics {
   /** Adds one; `placeOf` is called where it is the first with this message. */
   add(severity: Severity, message: string, placeOf: () => DiagnosticPlace): void;
   list(): DiagnosticAt[];
-  /** How many are not kept: nobody reads so many, and paths are long where values are nested. */
+  /** The number of those that are not kept: nobody reads so many, and paths are long where values are nested. */
   readonly omittedCount: number;
 }
 
@@ -157,7 +152,7 @@ export function locate(
     });
 }
 
-/** Where the members of each object and list of a text stand, in the order of its keys. */
+/** The places of the members of each object and list of a text, in the order of its keys. */
 export type Offsets = Map<unknown, readonly number[]>;
 
 /** Finds the values at some paths; of one that is not there, what is nearest. */
@@ -186,7 +181,8 @@ export function offsetsIn(
   });
 }
 
-function diagnosticOf(file: string, severity: Severity, message: string): Diagnostic {
+/** Makes a diagnostic of a file as a whole. */
+export function diagnosticOf(file: string, severity: Severity, message: string): Diagnostic {
   return locate(file, "", [{ severity, message, place: 0, more: 0 }], () => [])[0]!;
 }
 
@@ -217,7 +213,6 @@ export function errorsFirst(all: readonly Diagnostic[]): Diagnostic[] {
 
 const LOGGED_MAX = 20;
 
-/** The diagnostics that a log has room for, errors first, and how many there are beyond. */
 export function forLog(all: readonly Diagnostic[]): { logged: Diagnostic[]; more: number } {
   const logged = errorsFirst(all).slice(0, LOGGED_MAX);
   return { logged, more: all.length - logged.length };

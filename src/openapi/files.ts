@@ -12,7 +12,7 @@ import { formatSize, LIMITS } from "./diagnostics.ts";
 import { parse, type Source, unreadable } from "./parse.ts";
 
 export interface File {
-  /** Where it is: its own URL, after links and redirects. */
+  /** Its own URL, after links and redirects. */
   readonly url: URL;
   readonly bytes: Bytes;
   /** True if it says of itself that it is JSON, by its name or its media type. */
@@ -35,7 +35,6 @@ export class ReadError extends Error {
   override name = "ReadError";
 }
 
-/** How long a disk has, or a server for the whole of its response, in milliseconds. */
 const TIMEOUT = 10_000;
 
 const REDIRECTS_MAX = 5;
@@ -136,14 +135,12 @@ export interface Member extends Source {
   readonly url: string;
 }
 
-/** A file, or why there is none, as the end of a sentence about the reference to it. */
 type LoadedFile = { member: Member } | { member?: undefined; failure: string };
 
 /** The reason why a file that is somewhere else than it was asked for is not taken. */
 class Refusal extends ReadError {}
 
 export interface Loader {
-  /** By URL, the root first. */
   readonly members: ReadonlyMap<string, Member>;
   /** Loads the root; where that fails, it has no value and a diagnostic says why. */
   loadRoot(): Promise<Member>;
@@ -154,12 +151,10 @@ export function createLoader(entry: URL, read: Reader): Loader {
   const members = new Map<string, Member>();
   /** By the URL that is asked for; several may be one file. */
   const asked = new Map<string, LoadedFile>();
-  /** Where the root really is. */
   let root = entry;
   const until = performance.now() + LIMITS.time;
   let size = 0;
 
-  /** Gives the reason why a URL may not be reached; nothing where it may. */
   const refuse = (url: URL): string | undefined => {
     if (url.protocol !== root.protocol || url.host !== root.host) {
       return "leads to another origin and is not followed";

@@ -31,7 +31,7 @@ import { NODE, THIS_SERVICE } from "./server-url.ts";
 export interface Offer {
   /** The names of its methods, or its paths without their first slash; of groups, if `before` is there. */
   readonly names?: readonly string[] | undefined;
-  /** What stands between the name of a group and the rest of a method's name. */
+  /** The text between the name of a group and the rest of a method's name. */
   readonly before?: string | undefined;
   readonly software?: string | undefined;
   readonly version?: string | undefined;
@@ -41,7 +41,6 @@ type Marked = { readonly "x-since"?: unknown; readonly "x-software"?: unknown };
 
 export interface AboutKind {
   readonly title: string;
-  /** Of this service, which knows them. */
   readonly version: string;
 }
 
@@ -197,7 +196,6 @@ export function withMarksOfMethods(openrpc: Json, kind: Json | undefined): Json 
 /** The marks of a parameter's schema without which an operation may do more than its own marks say. */
 const LIMITS = ["x-excludes", "x-heavy-from"] as const;
 
-/** A method with the limits that its kind sets for the values of its parameters. */
 function withLimits(method: Json, post: Json): Json {
   const media = objectOf(objectOf(objectOf(post.requestBody).content)["application/json"]);
   const known = objectOf(objectOf(media.schema).properties);
@@ -224,7 +222,6 @@ function isLimitedRead(kind: Json, { parameters, "x-access": access }: Json): bo
   });
 }
 
-/** An operation or a method with the marks of another one, and without its own. */
 function remarked(operation: Json, known: Json = {}): Json {
   const marks = Object.entries(known)
     .filter(([key, value]) => OF_OPERATIONS.includes(key) && value !== undefined);
@@ -232,7 +229,6 @@ function remarked(operation: Json, known: Json = {}): Json {
   return marks.length === 0 ? bare : { ...bare, ...Object.fromEntries(marks) };
 }
 
-/** An object without some of its members; the same one where it has none of them. */
 const without = (object: Json, keys: readonly string[]): Json =>
   mapMembers(object, (member, key) => keys.includes(key) ? undefined : member);
 
@@ -273,7 +269,6 @@ export function withOtherPart(document: Json, kind: Json): Json {
 
 const isMethodPath = (path: string): boolean => path.startsWith(pathOfMethod(""));
 
-/** The address of an operation below its service; names in its template do not matter. */
 function addressOf(document: Json, item: unknown, operation: Json, path: string): string {
   const [server] = serversFor([operation, objectOf(item), document]);
   const url = textOf(objectOf(server).url) ?? "";

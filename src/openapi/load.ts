@@ -168,7 +168,6 @@ function checkVersion(document: unknown): { place: string[]; message: string } |
   return { place, message };
 }
 
-/** The name of a description in a diagnostic of the whole of it. */
 export function nameOf(entry: string): string {
   const { pathname, host } = new URL(entry);
   return decodePercent(pathname.split("/").at(-1)!) || host;
@@ -176,7 +175,6 @@ export function nameOf(entry: string): string {
 
 const SERVERS_TOLD = 5;
 
-/** The paths to choose from; `undefined` where nobody has to. */
 function undecidedPaths(document: Json, near: ServerContext): string[] | undefined {
   if (near.node === undefined || near.servers === "keep") return undefined;
   const paths = basePathsAtNode(document, near);
@@ -194,13 +192,12 @@ function undecided({ servers }: Json, [path]: readonly string[], entry: string):
   return `it is not known which path is the node's: ${told}${more}; write ${line}, or another path`;
 }
 
-/** The line of a configuration that says which path is the node's. */
 export function lineWithServers(from: string, path: string): string {
   const plain = (text: string) => /^[\w./:~-]+$/.test(text) ? text : JSON.stringify(text);
   return `description: { from: ${plain(from)}, servers: ${plain(path)} }`;
 }
 
-/** Where servers are when a document comes from a URL: they are relative to that, unless they stand for the node. */
+/** Returns the context of servers when a document comes from a URL: they are relative to that, unless they stand for the node. */
 function nearOf(url: string, where: ServerContext): ServerContext {
   const { node, servers } = where;
   const isElsewhere = node !== undefined && new URL(node).origin !== new URL(url).origin;

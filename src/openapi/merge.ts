@@ -18,7 +18,6 @@ import {
 import { operationsOf } from "./operations.ts";
 import { NODE, THIS_SERVICE } from "./server-url.ts";
 import { basePathsOf } from "./servers.ts";
-import { type Place, referencesOf, structureOf } from "./structure.ts";
 
 export interface DescribedOperation {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -86,7 +85,6 @@ const SHOWN = ["/v1/info", "/v1/health", "/v1/ready", "/v1/metrics"];
 export const TAG = "About this service";
 const TAG_DESCRIPTION = "What this node is and how it is doing.";
 
-/** Stands before the names of their components. */
 const PREFIX = "Nodeface";
 
 /** Their responses come from here, whatever the servers of the node are. */
@@ -159,18 +157,23 @@ function withRoom({ servers, paths: all }: Json): Json {
 /** The components that some values refer to, and those that these refer to. */
 function usedComponents(own: Json, values: Json): Record<string, Json> {
   const used: Record<string, Json> = {};
-  const structure = structureOf(own);
-  const queue: Place[] = [{ shape: "paths", value: values }];
+  const queue: unknown[] = [values];
   for (const next of queue) {
-    for (const { ref, expected } of referencesOf(next, structure)) {
-      const [section = "", name = ""] = ref.split("/").slice(2);
-      const component = objectOf(objectOf(own.components)[section])[name] as Json;
+    for (const reference of referencesIn(next)) {
+      const [section = "", name = ""] = reference.split("/").slice(2);
       if (used[section]?.[name]) continue;
+      const component = objectOf(objectOf(own.components)[section])[name];
       (used[section] ??= {})[name] = component;
-      queue.push({ shape: expected, value: component });
+      queue.push(component);
     }
   }
   return used;
+}
+
+function referencesIn(value: unknown): string[] {
+  return Object.entries(typeof value === "object" && value !== null ? value : {}).flatMap((
+    [key, member],
+  ) => key === "$ref" ? [String(member)] : referencesIn(member));
 }
 
 interface MergedComponents {
@@ -221,7 +224,6 @@ function newNames(added: Json, theirs: Json, wanted: (name: string) => string) {
 const referenceTo = (section: string, name: string) => `#/components/${section}/${name}`;
 const nameIn = (reference: string) => reference.slice(reference.lastIndexOf("/") + 1);
 
-/** Returns a copy whose references, and security requirements, have the new names. */
 function renamed(value: unknown, names: ReadonlyMap<string, string>): unknown {
   if (Array.isArray(value)) return value.map((item) => renamed(item, names));
   if (!isObject(value)) return value;
@@ -232,7 +234,6 @@ function renamed(value: unknown, names: ReadonlyMap<string, string>): unknown {
   });
 }
 
-/** Security requirements name their schemes without a path. */
 function renamedSchemes(value: unknown, names: ReadonlyMap<string, string>): Json {
   return Object.fromEntries(
     Object.entries(objectOf(value)).map(([name, scopes]) => {

@@ -20,12 +20,11 @@ import { LIMITS } from "./diagnostics.ts";
 import { ONE_METHOD } from "../kinds/interface.ts";
 import { followReference } from "./operations.ts";
 import { THIS_SERVICE } from "./server-url.ts";
-import { openRpc, type Shape, shapeOfMember } from "./structure.ts";
+import { type Shape, shapeOfMember, structureOf } from "./structure.ts";
 
 /** The path of this service at which a method is called. */
 export const pathOfMethod = (name: string): string => `/v1/rpc/${encodeURIComponent(name)}`;
 
-/** The types of JSON Schema of which a query can say a value. */
 const SCALARS: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean"]);
 
 const DEPTH_MAX = 16;
@@ -38,12 +37,13 @@ const GROWTH_MAX = LIMITS.nodes;
  * schemas for the first items is `prefixItems`.
  */
 function upgradeSchemas(document: unknown): unknown {
+  const structure = structureOf({ openrpc: "1.3" });
   const known = new Map<unknown, unknown>();
   const upgrade = (value: unknown, shape: Shape): unknown => {
     if (typeof value !== "object" || value === null) return value;
     if (known.has(value)) return known.get(value);
     const upgradeMember = (member: unknown, key: string) => {
-      const inner = shapeOfMember(openRpc(), shape, key);
+      const inner = shapeOfMember(structure, shape, key);
       return inner === undefined ? member : upgrade(member, inner);
     };
     const upgraded = isObject(value)
@@ -205,7 +205,6 @@ function createScalarOf(document: Json): (schema: unknown) => string | undefined
   return (schema) => scalarOf(schema);
 }
 
-/** The one type that all of some are, but for null. */
 function theOne(types: readonly unknown[]): string | undefined {
   const [first, ...others] = new Set(types.filter((type) => type !== "null"));
   return others.length === 0 && SCALARS.has(first) ? first as string : undefined;
@@ -293,7 +292,6 @@ function valuesOf(example: Json): Json {
   return Object.fromEntries(params.map(({ name, value }) => [textOf(name)!, value]));
 }
 
-/** A part of each example of a method, by the examples' names; `undefined` where there is none. */
 function examplesOf(method: Json, partOf: (example: Json) => unknown): Json | undefined {
   const all: Json = {};
   for (const example of listOf(method.examples).map(objectOf)) {

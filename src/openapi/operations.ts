@@ -79,96 +79,44 @@ export function mapOperations(item: Json, change: (located: LocatedOperation) =>
  * @returns the document within its limits, in which an operationId means one operation, as settings name it by that
  */
 export function checkOperations(document: Json, diagnostics: Diagnostics): Json {
+  /** The first operation of each operationId, and the first path of each template without its names. */
   const firsts = new Map<unknown, string>();
   const templates = new Map<string, string>();
-  const checkItem = (section: string) => (value: unknown, name: string) => {
-    if (!isObject(value)) return value;
-    const path = [section, name];
-    if (section === "paths" && !name.startsWith("x-")) {
-      checkTemplate(name, path, templates, diagnostics);
-      if (value.$ref === undefined) checkParameters(document, value, name, path, diagnostics);
-    }
-    return withUniqueIds(
-      limitOperations(value, path, diagnostics),
-      name,
-      path,
-      firsts,
-      diagnostics,
-    );
-  };
-  const checked = { ...document };
-  for (const section of ["paths", "webhooks"]) {
-    const items = document[section];
-    if (isObject(items)) checked[section] = mapMembers(items, checkItem(section));
-  }
-  const schemes = listOf(document.security).flatMap((one) => Object.keys(objectOf(one)));
-  if (schemes.length > LIMITS.inherited) {
+
+  const limitOperations = (item: Json, path: Path): Json => {
+    const all = Object.entries(objectOf(item[FURTHER]));
+    if (all.length <= LIMITS.inherited) return item;
     const message =
-      `"security" of the whole names more than ${LIMITS.inherited} schemes; it is left out`;
-    diagnostics.add("error", message, () => ["security"]);
-    delete checked.security;
-  }
-  return checked;
-}
+      `a path has more than ${LIMITS.inherited} further operations; the others are left out`;
+    diagnostics.add("error", message, () => [...path, FURTHER]);
+    return { ...item, [FURTHER]: Object.fromEntries(all.slice(0, LIMITS.inherited)) };
+  };
 
-/** Returns a path item with as many further operations as are taken: each has all that the path has. */
-function limitOperations(item: Json, path: Path, diagnostics: Diagnostics): Json {
-  const all = Object.entries(objectOf(item[FURTHER]));
-  if (all.length <= LIMITS.inherited) return item;
-  const message =
-    `a path has more than ${LIMITS.inherited} further operations; the others are left out`;
-  diagnostics.add("error", message, () => [...path, FURTHER]);
-  return { ...item, [FURTHER]: Object.fromEntries(all.slice(0, LIMITS.inherited)) };
-}
+  const withUniqueIds = (item: Json, path: Path): Json =>
+    mapOperations(item, ({ operation, path: keys, method }) => {
+      const { operationId, ...rest } = operation;
+      if (operationId === undefined) return operation;
+      const first = firsts.get(operationId);
+      if (first === undefined) {
+        firsts.set(operationId, `${method} ${shorten(path.at(-1)!, NAME_MAX)}`);
+        return operation;
+      }
+      const id = nameOf(operationId);
+      const message = `the operationId ${id} is that of ${first} as well; it is left out`;
+      diagnostics.add("note", message, () => [...path, ...keys, "operationId"]);
+      return rest;
+    });
 
-function withUniqueIds(
-  item: Json,
-  name: string,
-  path: Path,
-  firsts: Map<unknown, string>,
-  diagnostics: Diagnostics,
-): Json {
-  return mapOperations(item, ({ operation, path: keys, method }) => {
-    const { operationId, ...rest } = operation;
-    if (operationId === undefined) return operation;
-    const first = firsts.get(operationId);
-    if (first === undefined) {
-      firsts.set(operationId, `${method} ${shorten(name, NAME_MAX)}`);
-      return operation;
-    }
-    const message = `the operationId ${
-      nameOf(operationId)
-    } is that of ${first} as well; it is left out`;
-    diagnostics.add("note", message, () => [...path, ...keys, "operationId"]);
-    return rest;
-  });
-}
-
-function checkTemplate(
-  template: string,
-  path: Path,
-  known: Map<string, string>,
-  diagnostics: Diagnostics,
-): void {
-  const form = template.replaceAll(/\{[^{}]*\}/g, "{}");
-  const other = known.get(form);
-  if (other === undefined) known.set(form, template);
-  else {
+  const checkTemplate = (template: string, path: Path): void => {
+    const form = template.replaceAll(/\{[^{}]*\}/g, "{}");
+    const other = templates.get(form);
+    if (other === undefined) return void templates.set(form, template);
     const message = `the path ${nameOf(template)} is to clients the same as ${nameOf(other)}`;
     diagnostics.add("note", message, () => path);
-  }
-}
+  };
 
-/** Compares the parameters of a path item and its operations with the names in the template of the path. */
-function checkParameters(
-  document: Json,
-  item: Json,
-  template: string,
-  path: Path,
-  diagnostics: Diagnostics,
-): void {
-  const names = new Set([...template.matchAll(/\{([^{}?&#+;/]+)\}/g)].map(([, name]) => name!));
-  const checkList = ({ parameters }: Json, at: Path): Set<string> => {
+  /** Compares the parameters of a list with the names of a template; returns those in the path. */
+  const checkList = ({ parameters }: Json, at: Path, template: string, names: Set<string>) => {
     const seen = new Set<string>();
     const inPath = new Set<string>();
     for (const value of listOf(parameters)) {
@@ -188,17 +136,44 @@ function checkParameters(
     }
     return inPath;
   };
-  const shared = checkList(item, path);
-  for (const { operation, path: keys } of operationsOf(item)) {
-    const own = checkList(operation, [...path, ...keys]);
-    for (const name of names) {
-      // A path may have as many names as it has letters.
-      if (diagnostics.omittedCount > 0) return;
-      if (shared.has(name) || own.has(name)) continue;
-      const message = `the path ${nameOf(template)} has no parameter ${nameOf(name)}`;
-      diagnostics.add("note", message, () => [...path, ...keys]);
+
+  const checkParameters = (item: Json, template: string, path: Path): void => {
+    const names = new Set([...template.matchAll(/\{([^{}?&#+;/]+)\}/g)].map(([, name]) => name!));
+    const shared = checkList(item, path, template, names);
+    for (const { operation, path: keys } of operationsOf(item)) {
+      const own = checkList(operation, [...path, ...keys], template, names);
+      for (const name of names) {
+        // A path may have as many names as it has letters.
+        if (diagnostics.omittedCount > 0) return;
+        if (shared.has(name) || own.has(name)) continue;
+        const message = `the path ${nameOf(template)} has no parameter ${nameOf(name)}`;
+        diagnostics.add("note", message, () => [...path, ...keys]);
+      }
     }
+  };
+
+  const checkItem = (section: string) => (value: unknown, name: string) => {
+    if (!isObject(value)) return value;
+    const path = [section, name];
+    if (section === "paths" && !name.startsWith("x-")) {
+      checkTemplate(name, path);
+      if (value.$ref === undefined) checkParameters(value, name, path);
+    }
+    return withUniqueIds(limitOperations(value, path), path);
+  };
+  const checked = { ...document };
+  for (const section of ["paths", "webhooks"]) {
+    const items = document[section];
+    if (isObject(items)) checked[section] = mapMembers(items, checkItem(section));
   }
+  const schemes = listOf(document.security).flatMap((one) => Object.keys(objectOf(one)));
+  if (schemes.length > LIMITS.inherited) {
+    const message =
+      `"security" of the whole names more than ${LIMITS.inherited} schemes; it is left out`;
+    diagnostics.add("error", message, () => ["security"]);
+    delete checked.security;
+  }
+  return checked;
 }
 
 const NAME_MAX = 200;

@@ -67,7 +67,6 @@ function parseText(
   return { name, text, diagnostics, ...parseYaml(text, diagnostics) };
 }
 
-/** A file that cannot be understood, as a source whose diagnostic is fatal. */
 export function unreadable(name: string, message: string): Source {
   const diagnostics = createDiagnostics();
   diagnostics.add("fatal", message, () => 0);
@@ -76,7 +75,6 @@ export function unreadable(name: string, message: string): Source {
 
 const nowhere = (paths: readonly Path[]) => paths.map(() => 0);
 
-/** Decodes bytes as text, without a byte order mark, or why they are none. */
 function decode(bytes: Bytes): string | { refusal: string } {
   const [first, second] = bytes;
   const hasMark = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);

@@ -3,19 +3,13 @@
  *
  * @module
  */
-import {
-  isObject,
-  type Json,
-  objectOf,
-  parseFragment,
-  type Path,
-  valueAt,
-} from "../json/values.ts";
+import { objectOf, parseFragment, type Path, valueAt } from "../json/values.ts";
 import { quote, shorten } from "../untrusted-text.ts";
 import { formatCount, LIMITS, type Severity } from "./diagnostics.ts";
 import { createLoader, type Loader, type Member, type Reader } from "./files.ts";
 import { withoutLogin } from "./server-url.ts";
 import {
+  ByShape,
   isReference,
   pathOf,
   pathOfReference,
@@ -23,6 +17,7 @@ import {
   REF_MAX,
   type Reference,
   referenceAt,
+  SAMPLE,
   type Seen,
   type Shape,
   siblingsOf,
@@ -35,7 +30,6 @@ import { explainTarget, type MemberDiagnostics, validate } from "./validate.ts";
 
 export interface Target {
   readonly member: Member;
-  /** The keys from the root of the file. */
   readonly path: Path;
   readonly value: unknown;
   readonly shape: Shape;
@@ -52,22 +46,11 @@ export interface Link {
   isBroken?: boolean;
 }
 
-/** The value that takes the place of an example, which names a file. */
-interface ExampleFile {
-  readonly value: unknown;
-  /** Says that the example stays as it is; the reason is the end of a sentence about it. */
-  readonly refuse: (reason: string) => void;
-}
-
 export interface Files extends Pick<Loader, "members"> {
   readonly root: Member;
   readonly structure: Structure;
-  /** In the order in which they were found. */
   readonly links: readonly Link[];
-  /** The files that examples name, by the example. */
-  readonly examples: ReadonlyMap<unknown, ExampleFile>;
   diagnosticsOf(value: unknown, shape: Shape): MemberDiagnostics | undefined;
-  /** Gives the link of a reference by its value, or by the object and the key that it is a member of. */
   linkOf(holder: unknown, shape: Shape, key?: string): Link | undefined;
 }
 
@@ -81,17 +64,15 @@ export async function resolve(entry: URL, read: Reader): Promise<Files> {
   const root = await loader.loadRoot();
   const structure = structureOf(root.value);
   const links: Link[] = [];
-  /** By what holds them, and what that is. */
-  const held = new Map<unknown, Map<string, Link>>();
-  const wrong = new Map<unknown, Map<Shape, MemberDiagnostics>>();
-  const examples = new Map<unknown, ExampleFile>();
+  const held = new ByShape<Link>();
+  const wrong = new ByShape<MemberDiagnostics>();
   const files: Files = {
-    ...{ root, structure, members, links, examples },
-    linkOf: (holder, shape, key = "") => held.get(holder)?.get(shape + key),
-    diagnosticsOf: (value, shape) => wrong.get(value)?.get(shape),
+    ...{ root, structure, members, links },
+    linkOf: (holder, shape, key = "") => held.get(holder, shape + key),
+    diagnosticsOf: (value, shape) => wrong.get(value, shape),
   };
   const queue: Target[] = [{ value: root.value, path: [], member: root, shape: "document" }];
-  const seen: Seen = new Map();
+  const seen: Seen = new ByShape();
   const leadTo = (link: Link, member: Member, path: Path | undefined) => {
     const target = path &&
       { member, path, value: valueAt(member.value, path), shape: link.reference.expected };
@@ -99,7 +80,7 @@ export async function resolve(entry: URL, read: Reader): Promise<Files> {
     // Of a file that cannot be understood, its own diagnostic is enough.
     if (failure !== undefined) return report(link, member.value === undefined ? "" : failure);
     link.target = target!;
-    queue.push(target!);
+    if (target!.shape !== SAMPLE) queue.push(target!);
   };
 
   for (const start of queue) {
@@ -107,8 +88,7 @@ export async function resolve(entry: URL, read: Reader): Promise<Files> {
     const inspect = (place: Place) => {
       const found = validate(structure, place.shape, place.value);
       if (found.size === 0) return found;
-      const shapes = wrong.get(place.value) ?? new Map<Shape, MemberDiagnostics>();
-      wrong.set(place.value, shapes.set(place.shape, found));
+      wrong.set(place.value, place.shape, found);
       for (const [key, { severity, message }] of found) {
         member.diagnostics.add(severity, message, () => [...start.path, ...pathOf(place), key]);
       }
@@ -117,7 +97,6 @@ export async function resolve(entry: URL, read: Reader): Promise<Files> {
     const first = { shape: start.shape, value: start.value };
     for (const place of walk(first, structure, seen, inspect)) {
       if (place.shape === "securityRequirement") checkSchemes(place, start, root, structure);
-      await takeExample(place, start, loader, examples);
       const reference = referenceAt(place);
       if (!reference) continue;
       if (links.length === LIMITS.references) {
@@ -127,9 +106,15 @@ export async function resolve(entry: URL, read: Reader): Promise<Files> {
       }
       const link: Link = { reference, start };
       links.push(link);
-      hold(held, link);
-      const [file, fragment] = splitReference(reference.ref);
-      const loaded = file === "" ? { member } : await loader.load(file, member);
+      const { isPlain, ref, expected } = reference;
+      if (isPlain) held.set(place.value, place.shape, link);
+      else held.set(place.parent!.value, place.shape + place.key, link);
+      const [file, fragment] = splitReference(ref);
+      const loaded = expected === SAMPLE
+        ? await loadSample(file, member, loader)
+        : file === ""
+        ? { member }
+        : await loader.load(file, member);
       if (loaded.member) leadTo(link, loaded.member, parseFragment(fragment));
       else report(link, loaded.failure);
     }
@@ -165,23 +150,32 @@ export function isPure(structure: Structure, shape: Shape, value: unknown): bool
   return isReference(shape, value) && siblingsOf(structure, shape, value).length === 0;
 }
 
-function hold(held: Map<unknown, Map<string, Link>>, link: Link): void {
-  const { place: { shape, value, key = "", parent }, isPlain } = link.reference;
-  const holder = isPlain ? value : parent!.value;
-  const links = held.get(holder) ?? new Map<string, Link>();
-  held.set(holder, links.set(isPlain ? shape : shape + key, link));
+/** Loads the file that an example names: one of the root's folder, by a relative reference. */
+async function loadSample(file: string, member: Member, { load, members }: Loader) {
+  const [root] = members.keys();
+  const isBeside = ({ url }: { readonly url: string }) =>
+    url.startsWith(new URL(".", root).href) && !/%2f|%5c/i.test(url);
+  const isRelative = file !== "" && !URL.canParse(file) && URL.canParse(file, member.url);
+  const elsewhere = { member: undefined, failure: "names no file of the description's folder" };
+  if (!isRelative || !isBeside({ url: new URL(file, member.url).href })) return elsewhere;
+  const loaded = await load(file, member);
+  return loaded.member && !isBeside(loaded.member) ? elsewhere : loaded;
 }
 
+/** Adds a diagnostic of a reference; the failure is the end of a sentence about it. */
 export function report(
   { reference, start }: Link,
   failure: string,
   severity: Severity = "error",
 ): void {
   if (failure === "") return;
-  const reason = failure.startsWith("cannot be read") ? "" : "the reference to ";
-  const message = `${reason}${quote(shorten(withoutLogin(reference.ref), REF_MAX))} ${failure}`;
+  const isOfSample = reference.expected === SAMPLE;
+  const ref = quote(shorten(withoutLogin(reference.ref), REF_MAX));
+  const message = isOfSample
+    ? `${ref} stands in an example, which is data; it stays as it is, since it ${failure}`
+    : `${failure.startsWith("cannot be read") ? "" : "the reference to "}${ref} ${failure}`;
   start.member.diagnostics.add(
-    severity,
+    isOfSample ? "note" : severity,
     message,
     () => [...start.path, ...pathOfReference(reference)],
   );
@@ -214,63 +208,4 @@ function settle(files: Files): void {
     // Once for all of them, at the first.
     report(link!, "leads in a circle");
   }
-}
-
-/** The members that are examples, by what they are members of. */
-const EXAMPLES: Readonly<Record<Shape, string>> = {
-  schema: "example",
-  parameter: "example",
-  header: "example",
-  mediaType: "example",
-  example: "value",
-};
-
-/**
- * The example of a value that is nothing but a `$ref`, with its key. By OpenAPI an example is data, in which nothing is
- * a reference; but `example: { $ref: ./block.json }` is meant as one, and bundlers follow it.
- */
-export function exampleReferenceIn(
-  shape: Shape,
-  value: unknown,
-): { readonly key: string; readonly example: Json & { $ref: string } } | undefined {
-  const key = EXAMPLES[shape];
-  const example = key === undefined ? undefined : objectOf(value)[key];
-  if (!isObject(example) || typeof example.$ref !== "string") return undefined;
-  if (Object.keys(example).length > 1) return undefined;
-  return { key: key!, example: example as Json & { $ref: string } };
-}
-
-/** Takes the file that an example names, where it is one of the description's folder. */
-async function takeExample(
-  place: Place,
-  { member, path }: Target,
-  { load, members }: Loader,
-  examples: Map<unknown, ExampleFile>,
-): Promise<void> {
-  const found = exampleReferenceIn(place.shape, place.value);
-  if (!found || examples.has(found.example)) return;
-  const { key, example } = found;
-  const refuse = (reason: string) => {
-    const ref = quote(shorten(withoutLogin(example.$ref), REF_MAX));
-    member.diagnostics.add(
-      "note",
-      `${ref} stands in an example, which is data; it stays as it is, since it ${reason}`,
-      () => [...path, ...pathOf(place), key, "$ref"],
-    );
-  };
-  const [file, fragment] = splitReference(example.$ref);
-  const [root] = members.keys();
-  const isBeside = (url: string) =>
-    url.startsWith(new URL(".", root).href) && !/%2f|%5c/i.test(url);
-  const isRelative = file !== "" && !URL.canParse(file) && URL.canParse(file, member.url);
-  if (!isRelative || !isBeside(new URL(file, member.url).href)) {
-    return refuse("names no file of the description's folder");
-  }
-  const loaded = await load(file, member);
-  if (!loaded.member) return refuse(loaded.failure);
-  if (!isBeside(loaded.member.url)) return refuse("names no file of the description's folder");
-  const keys = parseFragment(fragment);
-  const value = keys && valueAt(loaded.member.value, keys);
-  if (value === undefined) return refuse("leads nowhere");
-  examples.set(example, { value, refuse });
 }

@@ -9,8 +9,7 @@ import { represent, type Representation } from "../http/representation.ts";
 import type { Json } from "../json/values.ts";
 import { lazy, type Resource } from "../lazy.ts";
 import { type DescribedOperation, type DocumentOfHost, withHost } from "./merge.ts";
-import { encodeForm, type Form, markServers, rebaseServers } from "./servers.ts";
-import { writeJson, writeYaml } from "./write.ts";
+import { createWriter, encodeForm, type Form, rebaseServers } from "./write.ts";
 
 /** A description may be kept, but is asked after at every use. */
 const REVALIDATE = "public, no-cache";
@@ -33,7 +32,6 @@ export async function documentOf({ json }: Forms): Promise<Json> {
   return JSON.parse(new TextDecoder().decode(await identityOf(json))) as Json;
 }
 
-/** Prepares both forms of the service's own description, from what the build step made of it. */
 export async function prepareOwn(
   forms: Forms,
   operations: readonly DescribedOperation[],
@@ -42,18 +40,14 @@ export async function prepareOwn(
   const document = await documentOf(forms);
   if (operations.length > 0 || Object.keys(ofHost).length > 0) {
     const described = withHost(document, operations, ofHost);
-    return { document: described, ...await prepareForms(await write(described)) };
+    const writer = createWriter(described);
+    const written = {
+      json: await encodeForm(writer.json()),
+      yaml: await encodeForm(writer.yaml()),
+    };
+    return { document: described, ...await prepareForms(written) };
   }
   return { document, ...await prepareForms(forms) };
-}
-
-/** Writes a document in both forms. */
-async function write(document: Json): Promise<Forms> {
-  const marked = markServers(document);
-  return {
-    json: await encodeForm(marked.read(writeJson(marked.document))),
-    yaml: await encodeForm(marked.read(writeYaml(marked.document))),
-  };
 }
 
 /** Prepares both forms of a description, with this service's operations. The YAML may be written later. */

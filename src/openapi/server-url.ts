@@ -58,7 +58,6 @@ export function withoutLogin(url: string): string {
   return url.replace(LOGIN, "$1");
 }
 
-/** The part of a URL before its path. */
 export function hostOf(url: string): string {
   return /^[^/]*\/\/[^/?#]*/.exec(url)?.[0] ?? url;
 }
@@ -70,14 +69,12 @@ export function loopbackOriginOf(url: string): string | undefined {
   return isLoopback(new URL(origin).hostname) ? origin : undefined;
 }
 
-/** Paths begin with a slash of their own. */
 export function trim(url: string): string {
   let end = url.length;
   while (url[end - 1] === "/") end--;
   return url.slice(0, end);
 }
 
-/** The braces of variables, which a URL has encoded. */
 export const withBraces = (url: string): string =>
   url.replaceAll("%7B", "{").replaceAll("%7D", "}");
 
@@ -112,7 +109,6 @@ export function expand({ url, variables }: Json): string[] {
   return all.map((choice) => fill(template, usual, choice)).filter((url) => url !== undefined);
 }
 
-/** The values of the variables of a URL, the default first. */
 function* valuesOf(
   template: string,
   variables: unknown,
@@ -158,7 +154,6 @@ export function withoutLoginOf(server: Json): Json {
   return isEqual(changed, server) ? server : changed;
 }
 
-/** A variable without a user and a password in what it may stand for: a URL, or else a host. */
 function withoutLoginIn(variable: unknown, isHost: boolean): unknown {
   const strip = (text: unknown): unknown => {
     if (Array.isArray(text)) return text.map(strip);

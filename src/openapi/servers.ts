@@ -3,8 +3,6 @@
  *
  * @module
  */
-import { keep, type KeptContent } from "../http/content-coding.ts";
-import { byteLengthOf, type Bytes, joinBytes } from "../bytes.ts";
 import { formatJson } from "../json/lossless.ts";
 import {
   isEqual,
@@ -36,18 +34,18 @@ import {
 
 /** The operator's knowledge of where the node is. */
 export interface ServerContext {
-  /** What the URLs of servers are relative to. */
+  /** The base of the URLs of servers. */
   readonly base?: string | undefined;
   /** The server of a document that names none. @default base */
   readonly home?: string | undefined;
-  /** Where the node is reached from outside; takes the place of the document's servers. */
+  /** The URL of the node from outside; takes the place of the document's servers. */
   readonly publicUrl?: string | undefined;
-  /** Where the node answers that gave the document itself: it may know itself as `localhost` only. */
+  /** The URL of a node that gave the document itself: it may know itself as `localhost` only. */
   readonly itself?: string | undefined;
-  /** Where the node answers, if it is reached through this service and not by its own address. */
+  /** The URL of the node, if it is reached through this service and not by its own address. */
   readonly node?: string | undefined;
   /**
-   * What becomes of the servers at the top: `keep` leaves them as they are, and a path is the one before every
+   * The fate of the servers at the top: `keep` leaves them as they are, and a path is the one before every
    * path of the node.
    *
    * @default they stand for the node, whose address is known: a path is taken of them, and no origin
@@ -66,9 +64,10 @@ export function withServers(
   context: ServerContext,
   isForwarding: boolean = false,
 ): Json {
-  const where = Object.fromEntries(
-    Object.entries(context).map(([key, url]) => [key, url && withoutLogin(url)]),
-  ) as ServerContext;
+  const where: ServerContext = mapMembers(
+    { ...context },
+    (url) => url && withoutLogin(String(url)),
+  );
   const { base, home = base, publicUrl } = where;
   const placed = mapServers(document, (servers) => nearServers(servers, where));
   const isNone = listOf(document.servers).filter(isObject).length === 0;
@@ -106,10 +105,9 @@ function throughThisService(
       const path = pathAtNode(textOf(server.url) ?? "", node, itself !== undefined);
       return path === undefined ? server : { ...server, url: NODE + path };
     });
-    if (mapped.every((server, i) => server === servers[i])) return servers;
     const first = mapped.find((server, i) => server !== servers[i]);
-    if (isForwarding && first) return [first];
-    return uniqueByUrl(mapped);
+    if (!first) return servers;
+    return isForwarding ? [first] : uniqueByUrl(mapped);
   });
 }
 
@@ -162,7 +160,6 @@ function belowNode(path: string, node: string): string {
   return path.startsWith(`${base}/`) ? path.slice(base.length) : path;
 }
 
-/** Servers of which all lead to the node. */
 function nearServers(
   servers: readonly Json[],
   { base, publicUrl, itself }: ServerContext,
@@ -190,7 +187,6 @@ function uniqueByUrl(servers: readonly Json[]): readonly Json[] {
   return servers.filter(({ url }) => !seen.has(url) && seen.add(url) !== undefined);
 }
 
-/** A description that names servers once, where every operation has the same. */
 function withCommonServers(document: Json): Json {
   const items = Object.values(objectOf(document.paths)).map(objectOf);
   // Those of a path item that is referred to are not at hand.
@@ -218,7 +214,6 @@ export function basePathsOf(document: Json): string[] {
   return [...new Set(["", ...paths])];
 }
 
-/** A list of servers and where it stands: below the document, a path or an operation. */
 interface Servers {
   readonly path: Path;
   readonly servers: readonly Json[];
@@ -235,7 +230,7 @@ export function serversOf(document: Json): Servers[] {
 }
 
 /** Returns a description with other servers, `undefined` for none; the same parts where nothing changes. */
-function mapServers(
+export function mapServers(
   document: Json,
   change: (servers: readonly Json[], path: Path) => readonly Json[] | undefined,
 ): Json {
@@ -269,13 +264,8 @@ function mapServers(
  */
 const ORIGIN = /^https?:\/\/(?:[a-z\d._-]+|\[[a-f\d:.]+\])(?::\d+)?$/;
 
-/** The origins of the servers of a description, as many as the page may ask. */
-export function originsOf(document: Json): string[] {
-  return [...firstOriginsOf(document)].slice(0, LIMITS.origins);
-}
-
-/** The origins, up to one more than the page may ask. */
-function firstOriginsOf(document: Json): Set<string> {
+/** The origins of the servers of a description: the first ones, as many as the page may ask. */
+export function originsOf(document: Json, most: number = LIMITS.origins): string[] {
   const origins = new Set<string>();
   for (const { servers } of serversOf(document)) {
     for (const server of servers) {
@@ -283,11 +273,11 @@ function firstOriginsOf(document: Json): Set<string> {
         if (!URL.canParse(url)) continue;
         const { origin } = new URL(url);
         if (ORIGIN.test(origin)) origins.add(origin);
-        if (origins.size > LIMITS.origins) return origins;
+        if (origins.size === most) return [...origins];
       }
     }
   }
-  return origins;
+  return [...origins];
 }
 
 /** Checks what servers leave open, and whether all of their origins can be asked by the page. */
@@ -315,71 +305,9 @@ export function checkServers(
       }
     }
   }
-  if (firstOriginsOf(document).size > LIMITS.origins) {
+  if (originsOf(document, LIMITS.origins + 1).length > LIMITS.origins) {
     const message =
       `operations can be tried at the first ${LIMITS.origins} origins of its servers alone`;
     diagnostics.add("note", message, () => 0);
   }
-}
-
-/** A written document, as it is served at `/spec.json` or `/spec.yaml`. */
-export interface Written {
-  readonly text: string;
-  /** Where another dot makes it the document that is one folder deeper; in bytes, ascending. */
-  readonly dots: readonly number[];
-}
-
-/**
- * A document whose relative servers can be found in what is written of it. It is served at two depths, `/spec.json` and
- * `/v1/spec.json`, and written once: each of these servers begins with a dot, and with one more where the document is
- * one folder deeper, such as `.` and `..`, `./v1/node` and `../v1/node`.
- */
-export interface Marked {
-  readonly document: Json;
-  /** What was written of it, without the marks. */
-  read(written: string): Written;
-}
-
-const DOT = new TextEncoder().encode(".");
-
-/** Marks the relative servers of a document with what no document can hold, and YAML has to quote. */
-export function markServers(document: Json): Marked {
-  const mark = `@${crypto.randomUUID()}`;
-  const marked = mapServers(
-    document,
-    (servers) =>
-      servers.map((server) =>
-        typeof server.url === "string" && server.url.startsWith(".")
-          ? { ...server, url: mark + server.url }
-          : server
-      ),
-  );
-  return { document: marked, read: (written) => without(mark, written) };
-}
-
-function without(mark: string, written: string): Written {
-  const parts = written.split(mark);
-  const dots: number[] = [];
-  let at = 0;
-  for (const part of parts.slice(0, -1)) dots.push(at += byteLengthOf(part));
-  return { text: parts.join(""), dots };
-}
-
-/** Returns the same document as it is served one folder deeper. */
-export function rebaseServers(bytes: Bytes, dots: readonly number[]): Bytes {
-  const parts: Bytes[] = [];
-  let start = 0;
-  for (const at of dots) {
-    parts.push(bytes.subarray(start, at), DOT);
-    start = at;
-  }
-  return joinBytes([...parts, bytes.subarray(start)]);
-}
-
-export interface Form extends KeptContent {
-  readonly dots: readonly number[];
-}
-
-export async function encodeForm({ text, dots }: Written): Promise<Form> {
-  return { ...await keep(text), dots };
 }

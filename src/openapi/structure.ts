@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { isObject, type Json, type Path } from "../json/values.ts";
+import { isObject, type Json, objectOf, type Path } from "../json/values.ts";
 import { memoize } from "../lazy.ts";
 import {
   NAMING,
@@ -34,13 +34,12 @@ export interface Rule {
 type Kinds = Readonly<Record<string, ReadonlyMap<string, Rule>>>;
 
 export interface Structure {
-  /** As people say it: `OpenAPI 3.1`. */
   readonly name: string;
   readonly kinds: Kinds;
   readonly needed: Readonly<Record<string, readonly (readonly [key: string, rule: Rule])[]>>;
   /** The members that are not data of each kind, those of its variants included. */
   readonly shapes: Readonly<Record<string, ReadonlyMap<string, Shape>>>;
-  /** Where values of a shape are kept to be referred to, as keys from the root. */
+  /** The place of shared values of a shape, as keys from the root. */
   readonly sections: Readonly<Record<Shape, Path>>;
   /** True if members beside a `$ref` mean something, and a schema may be `true` (since OpenAPI 3.1). */
   readonly hasSiblings: boolean;
@@ -70,20 +69,31 @@ function compile(rows: Rows): Kinds {
 
 const nameIn = (shape: Shape): string => shape.startsWith("{") ? shape.slice(1, -1) : shape;
 
-/** By the beginning of what `swagger` or `openapi` says. */
-const VERSIONS: readonly (readonly [RegExp, string, Rows])[] = [
-  [/^2/, "Swagger 2.0", SWAGGER],
-  [/^3(?:\.0|$)/, "OpenAPI 3.0", OPENAPI_3_0],
-  [/^3\.1/, "OpenAPI 3.1", OPENAPI_3_1],
-  [/^/, "OpenAPI 3.2", OPENAPI_3_2],
-];
+const ROWS = {
+  "Swagger 2.0": SWAGGER,
+  "OpenAPI 3.0": OPENAPI_3_0,
+  "OpenAPI 3.1": OPENAPI_3_1,
+  "OpenAPI 3.2": OPENAPI_3_2,
+  "OpenRPC 1.3": OPENRPC_1_3,
+} as const;
 
-/** Makes the structure of a version when it is first needed: the start of the command would wait for all. */
-const structureIn = memoize((name) =>
-  makeStructure(name, VERSIONS.find(([, version]) => version === name)?.[2] ?? OPENRPC_1_3)
-);
+function versionOf(document: unknown): keyof typeof ROWS {
+  const { swagger, openapi, openrpc } = objectOf(document);
+  const version = String(openapi ?? swagger ?? "");
+  if (version === "" && openrpc !== undefined) return "OpenRPC 1.3";
+  if (version.startsWith("2")) return "Swagger 2.0";
+  if (/^3(?:\.0|$)/.test(version)) return "OpenAPI 3.0";
+  return version.startsWith("3.1") ? "OpenAPI 3.1" : "OpenAPI 3.2";
+}
 
-function makeStructure(name: string, rows: Rows): Structure {
+/** The structure of a version, made when it is first needed: the start of the command would wait for all. */
+const structureIn = memoize((version) => makeStructure(version as keyof typeof ROWS));
+
+/** The structure of a document, by the version that it says it is of. */
+export const structureOf = (document: unknown): Structure => structureIn(versionOf(document));
+
+function makeStructure(name: keyof typeof ROWS): Structure {
+  const rows: Rows = ROWS[name];
   const kinds = compile(rows);
   // Swagger 2.0 has them at its top.
   const holders = Object.entries(rows.components ?? rows.document!);
@@ -92,41 +102,27 @@ function makeStructure(name: string, rows: Rows): Structure {
       .map(([key, type]) => [nameIn(type), rows.components ? ["components", key] : [key]]),
   );
   const shapes: Record<string, Map<string, Shape>> = {};
+  const needed: Record<string, [key: string, rule: Rule][]> = {};
   for (const [kind, members] of Object.entries(kinds)) {
     const [base] = kind.split(":") as [string];
     shapes[base] ??= new Map();
     for (const [key, { shape }] of members) if (shape !== undefined) shapes[base].set(key, shape);
+    needed[kind] = [...members].filter(([, rule]) => rule.needed !== undefined);
   }
-  const needed = Object.fromEntries(
-    Object.entries(kinds).map(([kind, members]) => [
-      kind,
-      [...members].filter(([, rule]) => rule.needed !== undefined),
-    ]),
-  );
   return { name, kinds, needed, shapes, sections, hasSiblings: !/2\.0|3\.0/.test(name) };
 }
 
-let keywords: ReadonlySet<string> | undefined;
-
-/** Tells whether there may be references in a member of this name. */
+/** Tells whether some version of OpenAPI has references in a member of this name. */
 export function isKeyword(key: string): boolean {
   keywords ??= new Set(
-    VERSIONS.flatMap(([, name]) =>
-      Object.values(structureIn(name).shapes).flatMap((members) => [...members.keys()])
-    ),
+    Object.keys(ROWS).filter((name) => name !== "OpenRPC 1.3")
+      .flatMap((name) => Object.values(structureIn(name).shapes))
+      .flatMap((members) => [...members.keys()]),
   );
   return keywords.has(key);
 }
 
-export const openRpc = (): Structure => structureIn("OpenRPC 1.3");
-
-/** The structure of a document, by the version that it says it is of. */
-export function structureOf(document: unknown): Structure {
-  const { swagger, openapi, openrpc } = isObject(document) ? document : {} as Json;
-  if (openrpc !== undefined && openapi === undefined && swagger === undefined) return openRpc();
-  const version = String(openapi ?? swagger ?? "");
-  return structureIn(VERSIONS.find(([pattern]) => pattern.test(version))![1]);
-}
+let keywords: ReadonlySet<string> | undefined;
 
 export interface Place {
   readonly shape: Shape;
@@ -136,7 +132,6 @@ export interface Place {
   readonly parent?: Place;
 }
 
-/** The keys from where a walk began to a place. */
 export function pathOf(place: Place): Path {
   const path: string[] = [];
   for (let at: Place | undefined = place; at?.key !== undefined; at = at.parent) path.push(at.key);
@@ -158,13 +153,9 @@ export function shapeOfMember(structure: Structure, shape: Shape, key: string): 
   if (shape.startsWith("{")) return shape.slice(1, -1);
   // JSON Schema once had lists of schemas as "items".
   if (shape === "schema" && /^\d{1,9}$/.test(key)) return shape;
-  const shapes = structure.shapes[shape];
-  if (!shapes) return undefined;
-  return key === OTHERS || !shapes.has(key) ? otherShapeOf(structure, shape, key) : shapes.get(key);
+  const own = key === OTHERS ? undefined : structure.shapes[shape]?.get(key);
+  return own ?? ruleOf(structure, shape, key)?.shape;
 }
-
-const otherShapeOf = (structure: Structure, shape: Shape, key: string): Shape | undefined =>
-  structure.kinds[shape]!.has(key) ? undefined : ruleOf(structure, shape, key)?.shape;
 
 /** The shape at a path of a document; `undefined` of data, and where the path leads to nothing known. */
 export function shapeAt(structure: Structure, path: Path): Shape | undefined {
@@ -173,7 +164,6 @@ export function shapeAt(structure: Structure, path: Path): Shape | undefined {
   return shape;
 }
 
-/** Names a shape in words: `request body`, `map of schemas`. */
 export function nameOfShape(shape: Shape): string {
   const kind = shape.replaceAll(/[^A-Za-z]/g, "").replaceAll(
     /[A-Z]/g,
@@ -198,18 +188,34 @@ export function siblingsOf({ hasSiblings }: Structure, shape: Shape, reference: 
   );
 }
 
-export type Seen = Map<object, Set<Shape>>;
+/** A map by an object and the shape that it has in its place: one object may stand in several. */
+export class ByShape<T> {
+  readonly #items = new Map<unknown, Map<Shape, T>>();
 
-/** Tells whether an object is seen for the first time in this shape; it is seen from now on. */
-function isFirst(seen: Seen, value: object, shape: Shape): boolean {
-  const shapes = seen.get(value) ?? new Set();
-  if (shapes.has(shape)) return false;
-  seen.set(value, shapes.add(shape));
-  return true;
+  get(value: unknown, shape: Shape): T | undefined {
+    return this.#items.get(value)?.get(shape);
+  }
+
+  set(value: unknown, shape: Shape, item: T): void {
+    const shapes = this.#items.get(value);
+    if (shapes) shapes.set(shape, item);
+    else this.#items.set(value, new Map([[shape, item]]));
+  }
+}
+
+export type Seen = ByShape<true>;
+
+/** The shape of an example that is nothing but a `$ref`: by OpenAPI that is data, but bundlers follow it. */
+export const SAMPLE: Shape = "sample";
+
+/** Tells whether a member is such an example. */
+export function isSample(structure: Structure, shape: Shape, key: string, value: unknown): boolean {
+  return isReference(SAMPLE, value) && Object.keys(value).length === 1 &&
+    ruleOf(structure, shape, key)?.type === SAMPLE;
 }
 
 /**
- * Walks over what is not data: objects, lists, and the strings of {@linkcode NAMING}, in the order of the
+ * Walks over what is not data: objects, lists, the strings of {@linkcode NAMING} and samples, in the order of the
  * members. An object that stands in several places is visited once for each shape it has.
  *
  * @param seen is not visited again
@@ -218,7 +224,7 @@ function isFirst(seen: Seen, value: object, shape: Shape): boolean {
 export function* walk(
   start: Place,
   structure: Structure,
-  seen: Seen = new Map(),
+  seen: Seen = new ByShape(),
   wrongIn?: (place: Place) => ReadonlyMap<string, unknown>,
 ): Generator<Place> {
   // A stack of its own: recursive generators would be quadratic in the depth.
@@ -226,30 +232,33 @@ export function* walk(
   for (let place = stack.pop(); place; place = stack.pop()) {
     const { shape, value } = place;
     if (typeof value === "string" && Object.hasOwn(NAMING, shape)) yield place;
-    if (typeof value !== "object" || value === null || !isFirst(seen, value, shape)) continue;
+    if (typeof value !== "object" || value === null || seen.get(value, shape)) continue;
+    seen.set(value, shape, true);
     yield place;
     const wrong = wrongIn?.(place);
     const keys = isReference(shape, value)
       ? siblingsOf(structure, shape, value)
       : Object.keys(value);
     for (const key of keys.reverse()) {
-      const inner = shapeOfMember(structure, shape, key);
+      const member = (value as Json)[key];
+      const inner = isSample(structure, shape, key, member)
+        ? SAMPLE
+        : shapeOfMember(structure, shape, key);
       if (inner && !wrong?.has(key)) {
-        stack.push({ shape: inner, value: (value as Json)[key], key, parent: place });
+        stack.push({ shape: inner, value: member, key, parent: place });
       }
     }
   }
 }
 
 export interface Reference {
-  /** What holds the `$ref`, or the string itself where something is named without one. */
+  /** The object with the `$ref`, or the string itself where something is named without one. */
   readonly place: Place;
   readonly ref: string;
   readonly expected: Shape;
   readonly isPlain: boolean;
 }
 
-/** The length of a reference in messages, in characters. */
 export const REF_MAX = 400;
 
 /** A name of a component or of a property, where a reference may stand as well. */
@@ -265,19 +274,10 @@ export function referenceAt(place: Place): Reference | undefined {
   return { place, ref: value.$ref, expected: shape, isPlain: true };
 }
 
-export function* referencesOf(start: Place, structure: Structure): Generator<Reference> {
-  for (const place of walk(start, structure)) {
-    const reference = referenceAt(place);
-    if (reference) yield reference;
-  }
-}
-
-/** The keys from where the walk began to the text of a reference. */
 export function pathOfReference({ place, isPlain }: Reference): Path {
   return isPlain ? [...pathOf(place), "$ref"] : pathOf(place);
 }
 
-/** Splits a reference into the file and the fragment without `#`. */
 export function splitReference(ref: string): [file: string, fragment: string] {
   const hash = ref.indexOf("#");
   return hash === -1 ? [ref, ""] : [ref.slice(0, hash), ref.slice(hash + 1)];

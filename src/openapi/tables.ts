@@ -27,7 +27,6 @@ export const VARIANTS: Readonly<Record<string, string>> = {
   securityScheme: "type",
 };
 
-/** Texts of which there are a few. */
 export const CHOICES: Readonly<Record<string, readonly string[]>> = {
   place: ["query", "header", "path", "cookie"],
   placeSince3_2: ["query", "querystring", "header", "path", "cookie"],
@@ -149,7 +148,7 @@ const SCHEMA_3_0 = {
   readOnly: "boolean",
   writeOnly: "boolean",
   deprecated: "boolean",
-  example: "any",
+  example: "sample",
   externalDocs: "externalDocs",
   xml: "xml",
 };
@@ -181,7 +180,7 @@ const SCHEMA = {
   [OTHERS]: "any",
 };
 
-const EXAMPLES = { example: "any", examples: "{example}" };
+const EXAMPLES = { example: "sample", examples: "{example}" };
 const CONTENT = { schema: "schema", content: "{mediaType}", ...EXAMPLES };
 const HEADER = {
   description: "string",
@@ -193,7 +192,6 @@ const HEADER = {
   allowEmptyValue: "boolean",
   ...CONTENT,
 };
-/** What an operation and a whole document have in all versions. */
 const OPERATION = {
   tags: "string[]",
   summary: "string",
@@ -271,7 +269,7 @@ export const OPENAPI_3_0: Rows = {
   example: {
     summary: "string",
     description: "string",
-    value: "any",
+    value: "sample",
     externalValue: "url",
   },
   link: {

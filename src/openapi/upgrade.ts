@@ -44,14 +44,12 @@ const KEPT = {
   schema: shared("schema"),
 };
 
-/** The sections of what is shared, in both versions. */
 const SECTIONS: readonly (readonly [from: string, to: string])[] = [
   ["#/definitions/", "#/components/schemas/"],
   ["#/parameters/", "#/components/parameters/"],
   ["#/responses/", "#/components/responses/"],
 ];
 
-/** The styles of lists, by where they stand and their `collectionFormat`. */
 const STYLES: Readonly<Record<string, Readonly<Record<string, Json>>>> = {
   query: {
     csv: { style: "form", explode: false },
@@ -153,7 +151,6 @@ function createContext(document: Json) {
     return upgraded;
   }
 
-  /** The schema of a parameter or header, which is written into these. */
   const simpleSchema = (value: Json) => {
     const schema = keep(value, KEPT.simple, false);
     if (value["x-nullable"] === true) schema["x-nullable"] = true;
@@ -172,7 +169,6 @@ function createContext(document: Json) {
     return { ...upgraded, ...style, schema, ...example !== undefined && { example } };
   }
 
-  /** The body that parameters describe; `undefined` where none of them does. */
   function upgradeBody(parameters: readonly Json[], consumes: unknown): Json | undefined {
     const body = parameters.find((parameter) => parameter.in === "body");
     if (body) {
@@ -284,7 +280,6 @@ function upgradeScheme(scheme: Json): Json {
   return { type, ...extensions, flows: { [name]: { ...url, scopes } } };
 }
 
-/** The members of some names, and extensions. */
 function keep(value: Json, names: readonly string[], hasExtensions = true): Json {
   const isKept = (key: string) => names.includes(key) || (hasExtensions && key.startsWith("x-"));
   return { ...mapMembers(value, (member, key) => isKept(key) ? member : undefined) };

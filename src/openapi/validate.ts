@@ -28,6 +28,7 @@ import {
   referenceAt,
   type Rule,
   ruleOf,
+  SAMPLE,
   type Shape,
   shapeAt,
   siblingsOf,
@@ -64,9 +65,9 @@ const isTypes = (value: unknown, more?: string) =>
 const DATA: Readonly<Record<string, readonly [words: string, test: (value: unknown) => boolean]>> =
   {
     any: ["", () => true],
+    sample: ["", () => true],
     string: ["a text", isText],
     url: ["a text", isText],
-    // Of Swagger 2.0.
     host: ["a text", isText],
     boolean: ["true or false", (value) => typeof value === "boolean"],
     number: ["a number", isNumber],
@@ -225,7 +226,6 @@ function validateMember(
   return { severity, message, isOmitted };
 }
 
-/** The version that is meant by one without its last part. */
 const versionFor = (value: unknown): string =>
   ({ "3.1": "3.1.2", "3.2": "3.2.0" })[String(value).slice(0, 3)] ?? "3.0.4";
 
@@ -280,12 +280,12 @@ export function validatePart(part: Json, version: Json): DiagnosticAt<Path>[] {
   const diagnostics = createDiagnostics();
   const start: { shape: Shape; value: unknown } = { shape: "document", value: document };
   const validateAt = ({ shape, value }: typeof start) => validate(structure, shape, value);
-  for (const place of walk(start, structure, new Map(), validateAt)) {
+  for (const place of walk(start, structure, undefined, validateAt)) {
     for (const [key, { severity, message }] of validateAt(place)) {
       diagnostics.add(severity, message, () => [...pathOf(place), key]);
     }
     const reference = referenceAt(place);
-    if (!reference) continue;
+    if (!reference || reference.expected === SAMPLE) continue;
     const { ref, expected: shape } = reference;
     const path = ref.startsWith("#") ? parseFragment(ref.slice(1)) : undefined;
     const target = path && { path, shape, value: valueAt(document, path) };
@@ -310,6 +310,7 @@ export function explainTarget(
 ): string | undefined {
   if (target?.value === undefined) return "leads nowhere";
   const { value, path, shape } = target;
+  if (shape === SAMPLE) return undefined;
   const isDocument = ["openapi", "swagger", "openrpc"].some((key) => key in objectOf(root));
   const found = isDocument ? shapeAt(structureOf(root), path) : undefined;
   if (found !== undefined && found !== shape) {

@@ -1,19 +1,22 @@
 /**
- * Writes a document in both forms.
+ * Writes a document in both forms, each of which is served at two depths: `/spec.json` and `/v1/spec.json`.
  *
  * @module
  */
 import { Document, type Node, type Scalar, type ScalarTag } from "yaml";
+import { byteLengthOf, type Bytes, joinBytes } from "../bytes.ts";
+import { keep, type KeptContent } from "../http/content-coding.ts";
 import { formatJson } from "../json/lossless.ts";
 import type { Json } from "../json/values.ts";
+import { mapServers } from "./servers.ts";
 
 /**
- * What `JSON.stringify` writes as it is, though YAML does not count it among the printable characters
+ * Characters that `JSON.stringify` writes as they are, though YAML does not count it among the printable characters
  * (YAML 1.2.2, section 5.1) or YAML 1.1 takes it for the end of a line.
  */
 const UNPRINTABLE = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g;
 
-/** What is written in double quotes: control characters, and `=` of YAML 1.1. */
+/** Texts that are written in double quotes: control characters, and `=` of YAML 1.1. */
 const QUOTED =
   // deno-lint-ignore no-control-regex -- these are what it is about
   /[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]|^[=<]+$/;
@@ -23,7 +26,6 @@ function isQuoted(text: string): boolean {
   return QUOTED.test(text) || (text.includes("\t") && !text.includes("\n")) || HALF.test(text);
 }
 
-/** A half of a pair of UTF-16. */
 const HALF = /[\u{d800}-\u{dfff}]/u;
 
 /** A text in double quotes, in which JSON and YAML agree on what is escaped. */
@@ -50,8 +52,6 @@ const number: ScalarTag = {
   stringify: ({ value }: Scalar) => formatJson(value).replace(/^(-?\d+)e/, "$1.0e"),
 };
 
-export const writeJson = (document: Json): string => formatJson(document);
-
 /** Writes YAML 1.2 that readers of YAML 1.1 understand likewise: without anchors and bare dates. */
 export function writeYaml(document: Json): string {
   const yaml = new Document<Node>(null, {
@@ -61,3 +61,62 @@ export function writeYaml(document: Json): string {
   yaml.contents = yaml.createNode(document, { aliasDuplicateObjects: false });
   return yaml.toString({ lineWidth: 0, doubleQuotedMinMultiLineLength: Infinity });
 }
+
+export interface Written {
+  readonly text: string;
+  /** The places at which another dot makes it the document that is one folder deeper; in bytes, ascending. */
+  readonly dots: readonly number[];
+}
+
+/** Writes one document; to write YAML takes longer than all else. */
+export interface Writer {
+  readonly json: () => Written;
+  readonly yaml: () => Written;
+}
+
+/**
+ * Creates what writes a document. Each relative server begins with a dot, and with one more where the document is one
+ * folder deeper, such as `./v1/node` and `../v1/node`: they are marked with what no document can hold and YAML has to
+ * quote, and found by that in what was written.
+ */
+export function createWriter(document: Json): Writer {
+  const mark = `@${crypto.randomUUID()}`;
+  const marked = mapServers(
+    document,
+    (servers) =>
+      servers.map((server) =>
+        typeof server.url === "string" && server.url.startsWith(".")
+          ? { ...server, url: mark + server.url }
+          : server
+      ),
+  );
+  const read = (written: string): Written => {
+    const parts = written.split(mark);
+    const dots: number[] = [];
+    let at = 0;
+    for (const part of parts.slice(0, -1)) dots.push(at += byteLengthOf(part));
+    return { text: parts.join(""), dots };
+  };
+  return { json: () => read(formatJson(marked)), yaml: () => read(writeYaml(marked)) };
+}
+
+export interface Form extends KeptContent {
+  readonly dots: readonly number[];
+}
+
+export async function encodeForm({ text, dots }: Written): Promise<Form> {
+  return { ...await keep(text), dots };
+}
+
+/** Returns what was written as it is served one folder deeper. */
+export function rebaseServers(bytes: Bytes, dots: readonly number[]): Bytes {
+  const ends = [...dots, bytes.length];
+  return joinBytes(
+    ends.flatMap((end, i) => {
+      const part = bytes.subarray(dots[i - 1] ?? 0, end);
+      return i === 0 ? [part] : [DOT, part];
+    }),
+  );
+}
+
+const DOT = new TextEncoder().encode(".");

@@ -140,7 +140,6 @@ function compose(text: string, diagnostics: Diagnostics): Document.Parsed | unde
 
 const TOO_DEEP = `is nested more than ${LIMITS.depth} levels deep`;
 
-/** Thrown where there are more errors than are told. */
 const ENOUGH = new Error();
 
 /** Ends the reading after some errors: the library keeps all, each with its stack. */
@@ -163,7 +162,6 @@ const offsetOf = (node: Node | null, before = 0): number => node?.range?.[0] ?? 
 interface Anchored {
   /** `undefined` while it is being built. */
   built: Built | undefined;
-  /** How many values and characters it stands for. */
   nodes: number;
   text: number;
 }
@@ -185,7 +183,6 @@ function build(
   diagnostics: Diagnostics,
 ): Parsed {
   const anchors = new Map<string, Anchored>();
-  /** Where the members of an object or a list stand, in the order of its keys. */
   const offsets: Offsets = new Map();
   let nodes = 0, text = 0, aliases = 0;
   let hasMerged = false;
@@ -289,7 +286,6 @@ function build(
     return { value, height: height + 1 };
   };
 
-  /** A key as text; `undefined` where it is an object or a list. */
   const keyOf = (node: Node | null, depth: number): string | undefined => {
     const { value } = buildNode(node, depth + 1);
     if (typeof value === "object" && value !== null) return undefined;

@@ -6,7 +6,7 @@
 import { type PackedContent, unpack } from "../http/content-coding.ts";
 import { lazy, type Resource } from "../lazy.ts";
 import type { Forms } from "../openapi/serve.ts";
-import type { Form } from "../openapi/servers.ts";
+import type { Form } from "../openapi/write.ts";
 
 const WITHOUT_METRICS = lazy(async () => formsOf(await import("../generated/description.js")));
 const WITH_METRICS = lazy(async () =>

@@ -3,9 +3,8 @@ import { bundle } from "../../src/openapi/bundle.ts";
 import { formatDiagnostic } from "../../src/openapi/diagnostics.ts";
 import { diagnosticsIn } from "../../src/openapi/load.ts";
 import { ReadError } from "../../src/openapi/files.ts";
-import { referencesOf } from "../../src/openapi/structure.ts";
 import { resolve } from "../../src/openapi/resolve.ts";
-import { structureOf } from "../../src/openapi/structure.ts";
+import { referenceAt, structureOf, walk } from "../../src/openapi/structure.ts";
 import { upgradeSwagger } from "../../src/openapi/upgrade.ts";
 import type { Json } from "../../src/json/values.ts";
 
@@ -50,8 +49,10 @@ export async function bundleFiles(
   const bundled = bundle(found);
   const document = bundled.swagger === undefined ? bundled : upgradeSwagger(bundled);
   const start = { shape: "document", value: document };
-  const references = [...referencesOf(start, structureOf(document))]
-    .filter(({ isPlain }) => isPlain).map(({ ref }) => ref);
+  const references = [...walk(start, structureOf(document))].flatMap((place) => {
+    const reference = referenceAt(place);
+    return reference?.isPlain ? [reference.ref] : [];
+  });
   return { document, diagnostics: diagnosticsIn(found).map(formatDiagnostic), references, asked };
 }
 

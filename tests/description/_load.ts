@@ -11,7 +11,7 @@ import {
   type PlaceOptions,
   type Shown,
 } from "../../src/description/watch.ts";
-import type { Form } from "../../src/openapi/servers.ts";
+import type { Form } from "../../src/openapi/write.ts";
 import type { ServerContext } from "../../src/openapi/servers.ts";
 import type { Json } from "../../src/json/values.ts";
 import { parseJson } from "../../src/json/lossless.ts";
