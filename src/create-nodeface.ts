@@ -1,11 +1,63 @@
 /**
- * Makes a service of the options of a host.
+ * Makes a service of the options of a host, when all of them are right.
  *
  * @module
  */
+import * as v from "valibot";
 import { createApp, type Nodeface } from "./app.ts";
-import type { NodefaceOptions } from "./options.ts";
-import { checkOptions } from "./options-schema.ts";
+import type { DescriptionPlace } from "./description/watch.ts";
+import { mistakeInLogo } from "./explorer/page-settings.ts";
+import { diagnosticsOfOperations } from "./host-operations/describe-operation.ts";
+import { formatJson, isPlainObject } from "./json/lossless.ts";
+import { LOG_CALLS } from "./log.ts";
+import type { CheckedOptions, NodefaceOptions } from "./options.ts";
+import { HAS_SOCKETS } from "./platform.ts";
+import { CLI_OPTIONS } from "./settings/command-line.ts";
+import {
+  allowed,
+  clashesOfForward,
+  CORS,
+  forwardSetting,
+  HOSTS,
+  INFO,
+  METRICS,
+  NODE,
+  PAGE,
+  pageSettings,
+  placeWithServers,
+} from "./settings/configuration.ts";
+import { hasKind, infoSettings, unknownSources } from "./settings/info.ts";
+import { kindSchema } from "./settings/kind.ts";
+import { nodeSettings } from "./settings/node.ts";
+import {
+  BOOLEAN,
+  byKey,
+  callback,
+  type Diagnostic,
+  either,
+  formatDiagnostic,
+  json,
+  list,
+  map,
+  needed,
+  object,
+  readValue,
+  type Schema,
+  secret,
+  setting,
+  type Settings,
+  word,
+} from "./settings/schema.ts";
+import {
+  FILE,
+  KIND_NAME,
+  LINE,
+  NODE_URL,
+  ORIGIN,
+  PLACE,
+  PREFIX,
+  URL_EXAMPLE,
+} from "./settings/texts.ts";
 
 /**
  * Makes a service. Reads nothing before the first request or `ready`.
@@ -23,4 +75,231 @@ export function createNodeface<const Paths extends readonly string[] = readonly 
   options: NodefaceOptions<Paths> = {},
 ): Nodeface {
   return createApp(checkOptions(options as NodefaceOptions));
+}
+
+/** Makes the schema of the node, or of its URL; all URLs may be objects. */
+function nodeOptions(own: readonly string[]): Schema {
+  const urlObject = v.pipe(
+    v.instance(URL),
+    v.transform(({ href }) => href),
+    NODE_URL as v.GenericSchema<string>,
+  );
+  const url = secret(either(URL_EXAMPLE, NODE_URL, urlObject));
+  const optional = v.optional(url);
+  const whole = object({ ...nodeSettings(FILE, own), url: optional, public_url: optional });
+  const alone = v.pipe(url, v.transform((url) => ({ url })));
+  return either("the URL of the node, or an object with url", alone, whole);
+}
+
+const DOCUMENT = "the path of a file, a URL, none, an OpenAPI document, or an object with text";
+
+const TEXT_OF_DOCUMENT = object({
+  text: needed(v.string("the description as text"), { text: "The description itself" }),
+  name: setting(LINE, { text: "What it is called; .json for JSON" }),
+});
+
+const VERSION = v.optional(v.string('a version such as "3.1.1"'));
+
+/** A document says so by its first key. Its copy is read as text is, so that both are checked alike. */
+const DOCUMENT_AS_TEXT = v.pipe(
+  json,
+  v.looseObject({ openapi: VERSION, swagger: VERSION }),
+  v.transform((value) => ({ text: formatJson(value, 2), name: "description.json" })),
+);
+
+const DOCUMENT_FORMS: Parameters<typeof byKey>[0] = [
+  [["openapi", "swagger"], DOCUMENT_AS_TEXT],
+  [["text"], TEXT_OF_DOCUMENT],
+];
+
+const PLACE_OR_DOCUMENT = either(DOCUMENT, PLACE, v.instance(URL), byKey(DOCUMENT_FORMS));
+
+const DESCRIPTION = either(
+  `${DOCUMENT} or from`,
+  PLACE,
+  v.instance(URL),
+  byKey([...DOCUMENT_FORMS, [["from"], placeWithServers(PLACE_OR_DOCUMENT)]]),
+);
+
+const LOGO = v.pipe(
+  v.instance(Uint8Array, "the bytes of an image (Uint8Array)"),
+  v.rawCheck(({ dataset, addIssue }) => {
+    const wrong = dataset.typed ? mistakeInLogo(dataset.value) : undefined;
+    if (wrong !== undefined) addIssue({ message: wrong });
+  }),
+);
+
+const TEXT: Schema = v.string("a text");
+const OBJECT: Schema = v.custom(isPlainObject, "an object");
+const OBJECTS = mapOf(OBJECT);
+const TEXTS = list(TEXT, "a list of texts");
+const EXTERNAL_DOCS = extensible({ url: TEXT }, { description: TEXT });
+
+/** An operation object of OpenAPI 3.1; a copy is taken. */
+const OPERATION_OBJECT = v.pipe(
+  json,
+  extensible({}, {
+    tags: TEXTS,
+    summary: TEXT,
+    description: TEXT,
+    externalDocs: EXTERNAL_DOCS,
+    operationId: TEXT,
+    parameters: list(OBJECT, "a list of parameters"),
+    requestBody: OBJECT,
+    responses: OBJECTS,
+    callbacks: OBJECTS,
+    deprecated: BOOLEAN,
+    security: list(mapOf(TEXTS), "a list of security requirements"),
+    servers: list(OBJECT, "a list of servers"),
+  }),
+);
+
+/** What an OpenAPI document says besides its operations; a copy is taken. */
+const DOCUMENT_PARTS = v.pipe(
+  json,
+  object(optional({
+    info: extensible({ title: TEXT, version: TEXT }, {
+      summary: TEXT,
+      description: TEXT,
+      termsOfService: TEXT,
+      contact: OBJECT,
+      license: OBJECT,
+    }),
+    tags: list(
+      extensible({ name: TEXT }, { description: TEXT, externalDocs: EXTERNAL_DOCS }),
+      "a list of tags",
+    ),
+    externalDocs: EXTERNAL_DOCS,
+    components: extensible({}, {
+      // A schema may be true or false.
+      schemas: OBJECT,
+      responses: OBJECTS,
+      parameters: OBJECTS,
+      examples: OBJECTS,
+      requestBodies: OBJECTS,
+      headers: OBJECTS,
+      securitySchemes: OBJECTS,
+      links: OBJECTS,
+      callbacks: OBJECTS,
+      pathItems: OBJECTS,
+    }),
+  })),
+);
+
+/** An object of OpenAPI: keys that it needs, keys that it may have, and extensions. */
+function extensible(needed: Settings, others: Settings): Schema {
+  return object({ ...needed, ...optional(others) }, (key) => key.startsWith("x-"));
+}
+
+function optional(settings: Settings): Settings {
+  return Object.fromEntries(
+    Object.entries(settings).map(([key, schema]) => [key, v.optional(schema)]),
+  );
+}
+
+function mapOf(of: Schema): Schema {
+  return v.pipe(OBJECT, v.record(v.string(), of, "an object") as Schema);
+}
+
+const OPERATION = object({
+  method: needed(word(["GET", "POST", "PUT", "PATCH", "DELETE"]), {
+    text: "The method, in upper case. HEAD is answered with GET",
+  }),
+  path: needed(LINE, { text: "The path as OpenAPI writes it" }),
+  operation: needed(OPERATION_OBJECT, { text: "The OpenAPI operation object" }),
+  cors: setting(allowed(ORIGIN, "origins"), {
+    text: "The origins whose pages may call it",
+    default: "the origins that cors of the service lists",
+  }),
+  handle: needed(callback("a function that answers a request"), { text: "Answers a request" }),
+});
+
+/** Makes the schema of what `createNodeface` may be told. */
+export function optionsSchema(own: readonly string[] = []): Schema<ReadOptions> {
+  const settings: Readonly<Record<keyof NodefaceOptions, Schema>> = {
+    hosts: HOSTS,
+    cors: CORS,
+    prefix: setting(PREFIX, {
+      text: "The path under which visitors find the service",
+      default: '""',
+    }),
+    description: setting(DESCRIPTION, CLI_OPTIONS.spec),
+    kinds: setting(map(KIND_NAME, v.lazy(() => kindSchema())), {
+      text:
+        "Kinds of the host's own, by name, in the form of the files in spec/kinds/. They win over " +
+        "known ones of the same name",
+    }),
+    forward: forwardSetting(FILE),
+    metrics: METRICS,
+    page: setting(object(pageSettings(LOGO, "The bytes of an image")), PAGE),
+    node: setting(nodeOptions(own), NODE),
+    info: setting(
+      either(
+        "an object with what is shown, or a function that tells it",
+        object(infoSettings(FILE)),
+        callback(),
+      ),
+      INFO,
+    ),
+    operations: setting(list(OPERATION, "a list of operations"), {
+      text: "Further operations, which the description and the explorer show as well",
+    }),
+    document: setting(DOCUMENT_PARTS, {
+      text: "What the description says besides its operations, as OpenAPI writes it",
+    }),
+    startedAt: setting(v.date("a Date, such as new Date()"), { text: "When the service started" }),
+    log: setting(callback(), {
+      text: "Is told what an operator should know: of the node, its description, and errors",
+    }),
+    logCalls: setting(word(LOG_CALLS), CLI_OPTIONS.logCalls),
+  };
+  return object(settings) as Schema<ReadOptions>;
+}
+
+/** The options as they are read: in one form each, but for the description with its servers. */
+type ReadOptions = Omit<CheckedOptions, "description"> & {
+  readonly description?: DescriptionPlace | { from: DescriptionPlace; servers?: string };
+};
+
+/**
+ * Checks all options.
+ *
+ * @throws {TypeError} with a line for everything that is wrong: where, what is there, what is right
+ */
+function checkOptions(options: NodefaceOptions): CheckedOptions {
+  const own = Object.keys(options?.kinds ?? {});
+  const { value, diagnostics } = readValue(options, optionsSchema(own));
+  const found = [...diagnostics];
+  // A description with its servers becomes two options.
+  const { description, ...others } = value ?? {};
+  const isWithServers = typeof description === "object" && "from" in description;
+  const checked = {
+    ...others,
+    description: isWithServers ? description.from : description,
+    ...isWithServers && { servers: description.servers },
+  };
+  if (found.length === 0) found.push(...diagnosticsBetween(checked));
+  if (found.length === 0) return checked;
+  const lines = found.map(formatDiagnostic);
+  throw new TypeError(lines.length === 1 ? lines[0] : ["wrong options:", ...lines].join("\n  "));
+}
+
+const FORWARD_IN_WORKER: Diagnostic = {
+  path: ["forward"],
+  message: 'must be "off" in a worker, where calls are not forwarded to the node',
+  isKey: false,
+};
+
+/** Finds what is wrong with options that are right one by one. */
+function diagnosticsBetween(
+  { node = {}, info, operations = [], document, forward, hosts }: Omit<ReadOptions, "description">,
+): Diagnostic[] {
+  // To load the kinds for their sources would delay the start.
+  const isWhole = typeof info === "object" && !hasKind(node);
+  return [
+    ...clashesOfForward(forward, hosts, node.url !== undefined),
+    ...forward && !HAS_SOCKETS ? [FORWARD_IN_WORKER] : [],
+    ...diagnosticsOfOperations(operations, document?.components),
+    ...isWhole ? unknownSources(info, []) : [],
+  ];
 }

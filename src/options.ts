@@ -157,34 +157,6 @@ export interface NodeOptions extends Omit<NodeSettings, "url" | "public_url"> {
   public_url?: string | URL | undefined;
 }
 
-/** The options with all defaults, right in themselves. Its callbacks never throw. */
-export interface ResolvedOptions {
-  readonly hosts: Hosts;
-  readonly cors: Cors;
-  readonly prefix: string;
-  readonly description: DescriptionPlace | undefined;
-  /** What becomes of the servers at its top. */
-  readonly servers: string | undefined;
-  /** Is told what has become of the description, each time that it was read and the log was told. */
-  readonly onDescription: (report: DescriptionReport) => void;
-  readonly operations: readonly Operation[];
-  readonly document: DocumentOptions;
-  /** Tells `log` of an error that nobody expected. */
-  readonly onError: (error: unknown) => void;
-  /** The host's own kinds, which are laid over the known ones. */
-  readonly kinds: Readonly<Record<string, Kind>>;
-  readonly page: PageSettings & { readonly view: View };
-  readonly node: NodeSettings;
-  /** What may be called at the node; `undefined` for nothing. */
-  readonly forward: ResolvedForward | undefined;
-  /** Counts what `/v1/metrics` tells; nothing where that is not answered. */
-  readonly meters: Meters | undefined;
-  readonly info: InfoSettings | HostInfo;
-  readonly log: Log;
-  readonly logCalls: LogCalls;
-  readonly startedAt: Date;
-}
-
 /** Options that have been checked: each in one form. */
 export interface CheckedOptions extends Omit<NodefaceOptions, "node" | "description" | "forward"> {
   readonly node?: NodeSettings | undefined;
@@ -199,22 +171,39 @@ export interface CheckedOptions extends Omit<NodefaceOptions, "node" | "descript
   readonly meters?: Meters | undefined;
 }
 
+/** The options for which nothing is a value as well. */
+type Optional = "description" | "servers" | "forward" | "meters";
+
+/** The options with all defaults. Its callbacks never throw. */
+export type ResolvedOptions =
+  & {
+    readonly [Key in Exclude<keyof CheckedOptions, Optional | "page" | "metrics">]-?: NonNullable<
+      CheckedOptions[Key]
+    >;
+  }
+  & Readonly<Pick<CheckedOptions, Optional>>
+  & {
+    readonly page: PageSettings & { readonly view: View };
+    /** Tells `log` of an error that nobody expected. */
+    readonly onError: (error: unknown) => void;
+  };
+
 /** Gives the defaults of the options that were left out, and makes the callbacks safe to call. */
 export function withDefaults(options: CheckedOptions): ResolvedOptions {
   const tell = options.log ?? consoleLog;
   const log = harmless<Parameters<Log>>((message, event) => tell(withoutKeys(message), event));
+  const { description, servers, forward } = options;
   return {
     hosts: options.hosts ?? [],
     cors: options.cors ?? "*",
     prefix: options.prefix ?? "",
-    description: options.description,
-    servers: options.servers,
+    ...{ description, servers, forward },
     operations: options.operations ?? [],
     document: options.document ?? {},
     kinds: options.kinds ?? {},
     page: { ...options.page, view: options.page?.view ?? "reference" },
     node: options.node ?? {},
-    forward: options.forward,
+    // They count what `/v1/metrics` tells; nothing where that is not answered.
     meters: options.metrics ? options.meters ?? createMeters() : undefined,
     info: options.info ?? {},
     startedAt: options.startedAt ?? new Date(),

@@ -19,7 +19,8 @@ import { KINDS } from "../src/generated/kinds.js";
 import { KIND_ALIASES, KIND_NAMES } from "../src/generated/kind-names.js";
 import { withDefaults } from "../src/options.ts";
 import { aboutOf, partsOf, readValue, type Schema } from "../src/settings/schema.ts";
-import { configuration, optionsSchema } from "../src/options-schema.ts";
+import { optionsSchema } from "../src/create-nodeface.ts";
+import { configuration } from "../src/settings/configuration.ts";
 import { CLI_OPTIONS, type CliOption } from "../src/settings/command-line.ts";
 
 const config = suite("config");
@@ -293,8 +294,10 @@ config("flags win over the environment, that over the file, that over the defaul
   const file = "{ listen: 'h:1', access_log: text, node: { url: 'http://f', kind: etcd } }";
   const env = { PORT: "2", NODEFACE_KIND: "nats", NODEFACE_CONFIG: "x" };
   const found = await read(["http://a", "--port", "3"], env, file);
-  assert.equal(found, {
+  assert.equal(JSON.parse(JSON.stringify(found)), {
     command: "serve",
+    asJson: false,
+    given: { url: "http://a", port: 3, kind: "nats", config: "x" },
     file: "x",
     remarks: [],
     host: "h",

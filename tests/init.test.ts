@@ -10,7 +10,7 @@ import { checkFile, parseConfiguration } from "../src/cli/configuration-file.ts"
 import { files, writeNewFile } from "../src/cli/files.ts";
 import { init, newConfiguration } from "../src/cli/init.ts";
 import { resolveForward } from "../src/gateway/policy.ts";
-import { configuration } from "../src/options-schema.ts";
+import { configuration } from "../src/settings/configuration.ts";
 import { aboutOf, partsOf, type Settings } from "../src/settings/schema.ts";
 import { serveFetch } from "./nodes/_played-server.ts";
 import { play, RECORDINGS } from "./nodes/_recorded.ts";

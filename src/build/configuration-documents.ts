@@ -6,7 +6,7 @@
  */
 import { readFileSync } from "node:fs";
 import { type JsonSchema, toJsonSchema } from "@valibot/to-json-schema";
-import { configuration } from "../options-schema.ts";
+import { configuration } from "../settings/configuration.ts";
 import { CLI_OPTIONS, type CliOption } from "../settings/command-line.ts";
 import { type About, aboutOf, partsOf, type Schema, type Settings } from "../settings/schema.ts";
 

@@ -5,7 +5,7 @@
  */
 import { parseArgs } from "node:util";
 import { didYouMean, nearest } from "../nearest.ts";
-import { configuration } from "../options-schema.ts";
+import { configuration } from "../settings/configuration.ts";
 import {
   CLI_OPTIONS,
   type CliOption,
@@ -37,19 +37,18 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 type Name = keyof CliValues;
 
+/** The arguments and the environment, as far as they are right. */
 export interface ParsedArgs {
-  readonly command: Command;
-  readonly topic: string | undefined;
-  /** The settings, as far as they are right. */
-  readonly values: CliValues;
-  /** True if the command only prints: settings have no use then, and none is read. */
-  readonly isPrinting: boolean;
-  readonly asJson: boolean;
-  /** The name that each setting was given by, right or wrong. */
-  readonly called: ReadonlyMap<Name, string>;
-  readonly problems: readonly string[];
+  command: Command;
+  topic?: string;
+  asJson: boolean;
+  /** The settings as texts, right or wrong, each with the name that it was given by. */
+  given: Map<Name, { text: string; called: string }>;
+  /** The settings that are right. */
+  values: CliValues;
+  problems: string[];
   /** Lines on names of the version before. */
-  readonly renamed: readonly string[];
+  renamed: string[];
 }
 
 const SETTINGS = Object.entries<CliOption>(CLI_OPTIONS) as [Name, CliOption][];
@@ -79,23 +78,21 @@ const SETTING_OPTIONS = [...FLAGS].map(([flag, name]) =>
 
 const OPTIONS = Object.fromEntries([...SWITCH_OPTIONS, ...SETTING_OPTIONS]);
 
-/** The arguments, parsed; settings are texts, with the names that they were given by. */
-interface Arguments {
-  command: Command;
-  topic?: string;
-  asJson: boolean;
-  given: Map<Name, { text: string; called: string }>;
-  problems: string[];
-  renamed: string[];
-}
+/** Tells whether a command only prints: settings have no use then, and none is read. */
+export const isPrinting = (command: Command): boolean => /^(help|version|kinds)$/.test(command);
 
+/** Parses the arguments, and reads the settings that the environment has besides. */
 export function parseArguments(args: readonly string[], env: Environment): ParsedArgs {
   const found = readArguments(args);
-  const { command, topic, given, problems, asJson, renamed } = found;
-  const isPrinting = command === "help" || command === "version" ||
-    (command === "kinds" && problems.length === 0);
-  const same = { command, topic, isPrinting, asJson };
-  if (isPrinting) return { ...same, called: new Map(), values: {}, problems: [], renamed: [] };
+  const { command, given, values, problems, asJson } = found;
+  if (isPrinting(command)) {
+    return {
+      ...found,
+      given: new Map(),
+      renamed: [],
+      problems: command === "kinds" ? problems : [],
+    };
+  }
   if (asJson && command !== "check") problems.push("--json goes with check alone");
   for (const [variable, name] of VARIABLES) {
     const text = given.has(name) ? undefined : tryRead(() => env[variable]);
@@ -104,14 +101,12 @@ export function parseArguments(args: readonly string[], env: Environment): Parse
   if (command === "init" && !given.has("url")) {
     problems.push("init needs the URL of a node, as in nodeface init http://127.0.0.1:8545");
   }
-  const values: CliValues = {};
   for (const [name, { text, called }] of given) {
     const { value, diagnostics } = readValue(text, CLI_OPTIONS[name].schema as Schema);
     if (diagnostics.length === 0) Object.assign(values, { [name]: value });
     for (const { message } of diagnostics) problems.push(`${called} ${message}`);
   }
-  const called = new Map([...given].map(([name, { called }]) => [name, called] as const));
-  return { ...same, values, called, problems, renamed };
+  return found;
 }
 
 /** Tells whether one JSON object is wanted whatever comes of the command, be the other arguments right or wrong. */
@@ -120,9 +115,9 @@ export function wantsJson(args: readonly string[]): boolean {
   return asJson && command === "check";
 }
 
-function readArguments(args: readonly string[]): Arguments {
-  const found: Arguments = {
-    ...{ command: "serve", asJson: false, given: new Map(), problems: [], renamed: [] },
+function readArguments(args: readonly string[]): ParsedArgs {
+  const found: ParsedArgs = {
+    ...{ command: "serve", asJson: false, given: new Map(), values: {}, problems: [], renamed: [] },
   };
   const { tokens } = parseArgs({
     ...{ args: [...args], options: OPTIONS, strict: false, allowPositionals: true, tokens: true },
@@ -156,7 +151,7 @@ interface OptionToken {
   readonly inlineValue: boolean | undefined;
 }
 
-function readOption({ name: flag, rawName, value, inlineValue }: OptionToken, found: Arguments) {
+function readOption({ name: flag, rawName, value, inlineValue }: OptionToken, found: ParsedArgs) {
   const name = FLAGS.get(flag);
   if (name === undefined) {
     if (value !== undefined) found.problems.push(`${rawName} takes no value`);
@@ -171,7 +166,7 @@ function readOption({ name: flag, rawName, value, inlineValue }: OptionToken, fo
   else setGiven(found, name, text, rawName);
 }
 
-function setGiven({ given, renamed }: Arguments, name: Name, text: string, called: string): void {
+function setGiven({ given, renamed }: ParsedArgs, name: Name, text: string, called: string): void {
   given.set(name, { text, called });
   const { before, flag, variables = [] }: CliOption = CLI_OPTIONS[name];
   if (called === `--${before?.flag}`) renamed.push(explainRenamed(called, `--${flag}`));
@@ -189,7 +184,7 @@ const SERVING: readonly string[] = ["serve", "start", "run"];
 const WORDS: Readonly<Record<string, string>> = { help: "--help", version: "--version" };
 
 /** A command comes first. What else stands there is the node's URL, or the name of a kind. */
-function readPositionals([first, ...others]: readonly string[], found: Arguments): void {
+function readPositionals([first, ...others]: readonly string[], found: ParsedArgs): void {
   if (first === undefined) return;
   const names = Object.keys(COMMANDS) as CommandName[];
   const command = names.find((name) => name === first);

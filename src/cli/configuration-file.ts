@@ -4,15 +4,13 @@
  * @module
  */
 import { LOGO_BYTES_MAX, mistakeInLogo } from "../explorer/page-settings.ts";
-import type { Forward } from "../gateway/policy.ts";
 import { KINDS } from "../generated/kinds.js";
 import type { NodeSettings } from "../info/settings.ts";
 import type { Kind } from "../kinds/kind.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import type { PageSettings } from "../options.ts";
-import { configuration, type FileConfig } from "../options-schema.ts";
 import { CLI_OPTIONS, type CliOption } from "../settings/command-line.ts";
-import { clashesOfForward } from "../settings/forward.ts";
+import { clashesOfForward, configuration, type FileConfig } from "../settings/configuration.ts";
 import { hasKind, unknownSources } from "../settings/info.ts";
 import { type Diagnostic, readValue } from "../settings/schema.ts";
 import { kindNameOf } from "../settings/texts.ts";
@@ -21,18 +19,22 @@ import { ConfigError, explainRenamed } from "./arguments.ts";
 import type { Files } from "./files.ts";
 import { locateBeside, parseKind, parseYaml, valueIn, type YamlFile } from "./yaml-file.ts";
 
+/** What the files say. */
 export interface ReadFiles {
   readonly file: FileConfig;
   readonly kinds: Readonly<Record<string, Kind>>;
   readonly page?: PageSettings | undefined;
   /** Lines on keys of the version before. */
-  readonly warnings: readonly string[];
+  readonly renamed: readonly string[];
   readonly problems: readonly string[];
 }
 
-/** Settings of flags and variables that stand in the file as well. */
-type GivenSettings = Pick<NodeSettings, "url" | "kind"> & { readonly forward?: Forward };
+/** The settings that flags and variables give in place of the file's. */
+export type GivenSettings = Pick<FileConfig, "forward"> & {
+  readonly node?: Pick<NodeSettings, "url" | "kind">;
+};
 
+/** Reads the configuration and the kinds that it names, and the kind of `--kind`. */
 export async function readConfigurationFile(
   path: string | undefined,
   kindFile: string | undefined,
@@ -41,31 +43,26 @@ export async function readConfigurationFile(
 ): Promise<ReadFiles> {
   const kinds: Record<string, Kind> = {};
   const problems: string[] = [];
-  const collect = (error: unknown) => {
-    problems.push(...error instanceof ConfigError ? error.problems : [(error as Error).message]);
-  };
-  const addKind = async (path: string) => {
+  const attempt = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
     try {
-      kinds[kindNameOf(path) ?? path] = parseKind(await files.read(path), path);
+      return await work();
     } catch (error) {
-      collect(error);
+      problems.push(...error instanceof ConfigError ? error.problems : [(error as Error).message]);
+      return undefined;
     }
   };
+  const addKind = (path: string) =>
+    attempt(async () => kinds[kindNameOf(path) ?? path] = parseKind(await files.read(path), path));
   if (kindFile !== undefined) await addKind(kindFile);
-  const nothing = { file: {}, kinds, warnings: [], problems };
-  if (path === undefined) return nothing;
-  try {
+  const read = path === undefined ? undefined : await attempt(async () => {
     const yaml = parseConfiguration(await files.read(path), path);
     for (const file of kindFilesIn(yaml)) await addKind(locateBeside(file, path));
     const logo = await readLogo(yaml, files);
     const file = checkFile(yaml, kinds, given, logo);
     const page = file.page && { ...file.page, logo: logo?.bytes };
-    const warnings = yaml.renamed.map((key) => explainRenamed(key, RENAMED[key]!));
-    return { ...nothing, file, page, warnings };
-  } catch (error) {
-    collect(error);
-    return nothing;
-  }
+    return { file, page, renamed: yaml.renamed.map((key) => explainRenamed(key, RENAMED[key]!)) };
+  });
+  return { file: {}, renamed: [], ...read, kinds, problems };
 }
 
 /** The keys of the file in the version before, by which they were called. */
@@ -113,7 +110,7 @@ function kindFilesIn(yaml: YamlFile): string[] {
 export function checkFile(
   yaml: YamlFile,
   own: Readonly<Record<string, Kind>> = {},
-  { forward: givenForward, ...givenNode }: GivenSettings = {},
+  given: GivenSettings = {},
   logo?: LogoFile,
 ): FileConfig {
   const names = kindFilesIn(yaml).map((path) => kindNameOf(path)!);
@@ -124,14 +121,14 @@ export function checkFile(
   const found = [
     ...diagnostics,
     ...sameKinds(file),
-    ...clashesOfForward(givenForward ?? file.forward, file.hosts, undefined),
+    ...clashesOfForward({ ...file, ...given }.forward, file.hosts),
   ];
   if (logo?.problem && file.page?.logo) {
     found.push({ path: ["page", "logo"], message: `names ${logo.problem}`, isKey: false });
   }
   // What a kind brings along is not known where its file is wrong.
   if (names.every((name) => Object.hasOwn(own, name))) {
-    const node = { ...file.node, ...givenNode };
+    const node = { ...file.node, ...given.node };
     found.push(
       ...unknownSources(file.info ?? {}, kindsOf(node, kinds)),
       ...unknownKeys(file, kinds),

@@ -19,7 +19,7 @@ import type { Config } from "./configuration.ts";
 import { type Files, writeNewFile } from "./files.ts";
 import { type Progress, SILENT, wrap } from "./output.ts";
 import { inFlow } from "./yaml-file.ts";
-import { configuration } from "../options-schema.ts";
+import { configuration } from "../settings/configuration.ts";
 import { aboutOf, partsOf, type Schema, type Settings } from "../settings/schema.ts";
 
 const PLACES_MAX = 6;

@@ -46,10 +46,6 @@ export function needed<T>(schema: Schema<T>, about: About): Schema<T> {
   return v.pipe(schema, v.metadata({ about }));
 }
 
-export function reworded<T>(schema: Schema<T>, text: string): Schema<T> {
-  return needed(schema, { ...aboutOf(schema), text });
-}
-
 export function aboutOf(schema: Schema): About {
   const { about = { text: "" } } = v.getMetadata(schema) as { about?: About };
   return about;
