@@ -29,35 +29,9 @@ import {
 import { hasKind, infoSettings, unknownSources } from "./settings/info.ts";
 import { kindSchema } from "./settings/kind.ts";
 import { nodeSettings } from "./settings/node.ts";
-import {
-  BOOLEAN,
-  byKey,
-  callback,
-  type Diagnostic,
-  either,
-  formatDiagnostic,
-  json,
-  list,
-  map,
-  needed,
-  object,
-  readValue,
-  type Schema,
-  secret,
-  setting,
-  type Settings,
-  word,
-} from "./settings/schema.ts";
-import {
-  FILE,
-  KIND_NAME,
-  LINE,
-  NODE_URL,
-  ORIGIN,
-  PLACE,
-  PREFIX,
-  URL_EXAMPLE,
-} from "./settings/texts.ts";
+import * as s from "./settings/schema.ts";
+import type { Diagnostic, Schema, Settings } from "./settings/schema.ts";
+import * as t from "./settings/texts.ts";
 
 /**
  * Makes a service. Reads nothing before the first request or `ready`.
@@ -82,43 +56,43 @@ function nodeOptions(own: readonly string[]): Schema {
   const urlObject = v.pipe(
     v.instance(URL),
     v.transform(({ href }) => href),
-    NODE_URL as v.GenericSchema<string>,
+    t.NODE_URL as v.GenericSchema<string>,
   );
-  const url = secret(either(URL_EXAMPLE, NODE_URL, urlObject));
+  const url = s.secret(s.either(t.URL_EXAMPLE, t.NODE_URL, urlObject));
   const optional = v.optional(url);
-  const whole = object({ ...nodeSettings(FILE, own), url: optional, public_url: optional });
+  const whole = s.object({ ...nodeSettings(t.FILE, own), url: optional, public_url: optional });
   const alone = v.pipe(url, v.transform((url) => ({ url })));
-  return either("the URL of the node, or an object with url", alone, whole);
+  return s.either("the URL of the node, or an object with url", alone, whole);
 }
 
 const DOCUMENT = "the path of a file, a URL, none, an OpenAPI document, or an object with text";
 
-const TEXT_OF_DOCUMENT = object({
-  text: needed(v.string("the description as text"), { text: "The description itself" }),
-  name: setting(LINE, { text: "What it is called; .json for JSON" }),
+const TEXT_OF_DOCUMENT = s.object({
+  text: s.needed(v.string("the description as text"), { text: "The description itself" }),
+  name: s.setting(t.LINE, { text: "What it is called; .json for JSON" }),
 });
 
 const VERSION = v.optional(v.string('a version such as "3.1.1"'));
 
 /** A document says so by its first key. Its copy is read as text is, so that both are checked alike. */
 const DOCUMENT_AS_TEXT = v.pipe(
-  json,
+  s.json,
   v.looseObject({ openapi: VERSION, swagger: VERSION }),
   v.transform((value) => ({ text: formatJson(value, 2), name: "description.json" })),
 );
 
-const DOCUMENT_FORMS: Parameters<typeof byKey>[0] = [
+const DOCUMENT_FORMS: Parameters<typeof s.byKey>[0] = [
   [["openapi", "swagger"], DOCUMENT_AS_TEXT],
   [["text"], TEXT_OF_DOCUMENT],
 ];
 
-const PLACE_OR_DOCUMENT = either(DOCUMENT, PLACE, v.instance(URL), byKey(DOCUMENT_FORMS));
+const PLACE_OR_DOCUMENT = s.either(DOCUMENT, t.PLACE, v.instance(URL), s.byKey(DOCUMENT_FORMS));
 
-const DESCRIPTION = either(
+const DESCRIPTION = s.either(
   `${DOCUMENT} or from`,
-  PLACE,
+  t.PLACE,
   v.instance(URL),
-  byKey([...DOCUMENT_FORMS, [["from"], placeWithServers(PLACE_OR_DOCUMENT)]]),
+  s.byKey([...DOCUMENT_FORMS, [["from"], placeWithServers(PLACE_OR_DOCUMENT)]]),
 );
 
 const LOGO = v.pipe(
@@ -132,32 +106,32 @@ const LOGO = v.pipe(
 const TEXT: Schema = v.string("a text");
 const OBJECT: Schema = v.custom(isPlainObject, "an object");
 const OBJECTS = mapOf(OBJECT);
-const TEXTS = list(TEXT, "a list of texts");
+const TEXTS = s.list(TEXT, "a list of texts");
 const EXTERNAL_DOCS = extensible({ url: TEXT }, { description: TEXT });
 
 /** An operation object of OpenAPI 3.1; a copy is taken. */
 const OPERATION_OBJECT = v.pipe(
-  json,
+  s.json,
   extensible({}, {
     tags: TEXTS,
     summary: TEXT,
     description: TEXT,
     externalDocs: EXTERNAL_DOCS,
     operationId: TEXT,
-    parameters: list(OBJECT, "a list of parameters"),
+    parameters: s.list(OBJECT, "a list of parameters"),
     requestBody: OBJECT,
     responses: OBJECTS,
     callbacks: OBJECTS,
-    deprecated: BOOLEAN,
-    security: list(mapOf(TEXTS), "a list of security requirements"),
-    servers: list(OBJECT, "a list of servers"),
+    deprecated: s.BOOLEAN,
+    security: s.list(mapOf(TEXTS), "a list of security requirements"),
+    servers: s.list(OBJECT, "a list of servers"),
   }),
 );
 
 /** What an OpenAPI document says besides its operations; a copy is taken. */
 const DOCUMENT_PARTS = v.pipe(
-  json,
-  object(optional({
+  s.json,
+  s.object(optional({
     info: extensible({ title: TEXT, version: TEXT }, {
       summary: TEXT,
       description: TEXT,
@@ -165,7 +139,7 @@ const DOCUMENT_PARTS = v.pipe(
       contact: OBJECT,
       license: OBJECT,
     }),
-    tags: list(
+    tags: s.list(
       extensible({ name: TEXT }, { description: TEXT, externalDocs: EXTERNAL_DOCS }),
       "a list of tags",
     ),
@@ -188,7 +162,7 @@ const DOCUMENT_PARTS = v.pipe(
 
 /** An object of OpenAPI: keys that it needs, keys that it may have, and extensions. */
 function extensible(needed: Settings, others: Settings): Schema {
-  return object({ ...needed, ...optional(others) }, (key) => key.startsWith("x-"));
+  return s.object({ ...needed, ...optional(others) }, (key) => key.startsWith("x-"));
 }
 
 function optional(settings: Settings): Settings {
@@ -201,17 +175,17 @@ function mapOf(of: Schema): Schema {
   return v.pipe(OBJECT, v.record(v.string(), of, "an object") as Schema);
 }
 
-const OPERATION = object({
-  method: needed(word(["GET", "POST", "PUT", "PATCH", "DELETE"]), {
+const OPERATION = s.object({
+  method: s.needed(s.word(["GET", "POST", "PUT", "PATCH", "DELETE"]), {
     text: "The method, in upper case. HEAD is answered with GET",
   }),
-  path: needed(LINE, { text: "The path as OpenAPI writes it" }),
-  operation: needed(OPERATION_OBJECT, { text: "The OpenAPI operation object" }),
-  cors: setting(allowed(ORIGIN, "origins"), {
+  path: s.needed(t.LINE, { text: "The path as OpenAPI writes it" }),
+  operation: s.needed(OPERATION_OBJECT, { text: "The OpenAPI operation object" }),
+  cors: s.setting(allowed(t.ORIGIN, "origins"), {
     text: "The origins whose pages may call it",
     default: "the origins that cors of the service lists",
   }),
-  handle: needed(callback("a function that answers a request"), { text: "Answers a request" }),
+  handle: s.needed(s.callback("a function that answers a request"), { text: "Answers a request" }),
 });
 
 /** Makes the schema of what `createNodeface` may be told. */
@@ -219,41 +193,43 @@ export function optionsSchema(own: readonly string[] = []): Schema<ReadOptions> 
   const settings: Readonly<Record<keyof NodefaceOptions, Schema>> = {
     hosts: HOSTS,
     cors: CORS,
-    prefix: setting(PREFIX, {
+    prefix: s.setting(t.PREFIX, {
       text: "The path under which visitors find the service",
       default: '""',
     }),
-    description: setting(DESCRIPTION, CLI_OPTIONS.spec),
-    kinds: setting(map(KIND_NAME, v.lazy(() => kindSchema())), {
+    description: s.setting(DESCRIPTION, CLI_OPTIONS.spec),
+    kinds: s.setting(s.map(t.KIND_NAME, v.lazy(() => kindSchema())), {
       text:
         "Kinds of the host's own, by name, in the form of the files in spec/kinds/. They win over " +
         "known ones of the same name",
     }),
-    forward: forwardSetting(FILE),
+    forward: forwardSetting(t.FILE),
     metrics: METRICS,
-    page: setting(object(pageSettings(LOGO, "The bytes of an image")), PAGE),
-    node: setting(nodeOptions(own), NODE),
-    info: setting(
-      either(
+    page: s.setting(s.object(pageSettings(LOGO, "The bytes of an image")), PAGE),
+    node: s.setting(nodeOptions(own), NODE),
+    info: s.setting(
+      s.either(
         "an object with what is shown, or a function that tells it",
-        object(infoSettings(FILE)),
-        callback(),
+        s.object(infoSettings(t.FILE)),
+        s.callback(),
       ),
       INFO,
     ),
-    operations: setting(list(OPERATION, "a list of operations"), {
+    operations: s.setting(s.list(OPERATION, "a list of operations"), {
       text: "Further operations, which the description and the explorer show as well",
     }),
-    document: setting(DOCUMENT_PARTS, {
+    document: s.setting(DOCUMENT_PARTS, {
       text: "What the description says besides its operations, as OpenAPI writes it",
     }),
-    startedAt: setting(v.date("a Date, such as new Date()"), { text: "When the service started" }),
-    log: setting(callback(), {
+    startedAt: s.setting(v.date("a Date, such as new Date()"), {
+      text: "When the service started",
+    }),
+    log: s.setting(s.callback(), {
       text: "Is told what an operator should know: of the node, its description, and errors",
     }),
-    logCalls: setting(word(LOG_CALLS), CLI_OPTIONS.logCalls),
+    logCalls: s.setting(s.word(LOG_CALLS), CLI_OPTIONS.logCalls),
   };
-  return object(settings) as Schema<ReadOptions>;
+  return s.object(settings) as Schema<ReadOptions>;
 }
 
 /** The options as they are read: in one form each, but for the description with its servers. */
@@ -268,7 +244,7 @@ type ReadOptions = Omit<CheckedOptions, "description"> & {
  */
 function checkOptions(options: NodefaceOptions): CheckedOptions {
   const own = Object.keys(options?.kinds ?? {});
-  const { value, diagnostics } = readValue(options, optionsSchema(own));
+  const { value, diagnostics } = s.readValue(options, optionsSchema(own));
   const found = [...diagnostics];
   // A description with its servers becomes two options.
   const { description, ...others } = value ?? {};
@@ -280,7 +256,7 @@ function checkOptions(options: NodefaceOptions): CheckedOptions {
   };
   if (found.length === 0) found.push(...diagnosticsBetween(checked));
   if (found.length === 0) return checked;
-  const lines = found.map(formatDiagnostic);
+  const lines = found.map(s.formatDiagnostic);
   throw new TypeError(lines.length === 1 ? lines[0] : ["wrong options:", ...lines].join("\n  "));
 }
 

@@ -23,35 +23,9 @@ import { LOG_CALLS, type LogCalls } from "../log.ts";
 import { ACCESS_LOGS, type AccessLog, CLI_OPTIONS } from "./command-line.ts";
 import { infoSettings } from "./info.ts";
 import { nodeSettings } from "./node.ts";
-import {
-  type About,
-  BOOLEAN,
-  type Diagnostic,
-  either,
-  list,
-  needed,
-  number,
-  object,
-  type Schema,
-  section,
-  setting,
-  type SettingsOf,
-  word,
-} from "./schema.ts";
-import {
-  CALL_TIMEOUT,
-  FILE,
-  HOST_NAME,
-  isFilePlace,
-  KIND_FILE,
-  LINE,
-  LISTEN,
-  ORIGIN,
-  PLACE,
-  SERVERS,
-  SIZE,
-  TITLE,
-} from "./texts.ts";
+import * as s from "./schema.ts";
+import type { About, Diagnostic, Schema, SettingsOf } from "./schema.ts";
+import * as t from "./texts.ts";
 
 /** The settings of a configuration file. */
 export interface FileConfig {
@@ -77,23 +51,23 @@ export interface FileConfig {
 /** Makes the schema of a list of those who are let in, or `"*"`. */
 export function allowed(entry: Schema<string>, entries: string): Schema<readonly string[] | "*"> {
   const expected = `a list of ${entries}, or "*" for any`;
-  return either(expected, word(["*"], expected), list(entry, expected));
+  return s.either(expected, s.word(["*"], expected), s.list(entry, expected));
 }
 
-export const HOSTS: Schema<Hosts | undefined> = setting(allowed(HOST_NAME, "host names"), {
+export const HOSTS: Schema<Hosts | undefined> = s.setting(allowed(t.HOST_NAME, "host names"), {
   text: "The host names that are answered for, besides loopback names and IP addresses. " +
     'Others are refused with 421. "*" answers for any',
   default: "[]",
   example: "[node.example]",
 });
 
-export const CORS: Schema<Cors | undefined> = setting(allowed(ORIGIN, "origins"), {
+export const CORS: Schema<Cors | undefined> = s.setting(allowed(t.ORIGIN, "origins"), {
   text: 'The origins whose pages may read the responses: "*" for any, [] for none',
   default: "'*'",
   example: "[https://app.example]",
 });
 
-export const METRICS: Schema<boolean | undefined> = setting(BOOLEAN, {
+export const METRICS: Schema<boolean | undefined> = s.setting(s.BOOLEAN, {
   ...CLI_OPTIONS.metrics,
   text: "Whether /v1/metrics is answered, for Prometheus",
 });
@@ -108,9 +82,9 @@ export const INFO: About = { text: "What is shown of the node at /v1/info" };
 export const placeWithServers = <T>(
   place: Schema<T>,
 ): Schema<{ from: T; servers: string | undefined }> =>
-  object({
-    from: needed(place, { ...CLI_OPTIONS.spec, text: "Where it is, as above" }),
-    servers: setting(SERVERS, {
+  s.object({
+    from: s.needed(place, { ...CLI_OPTIONS.spec, text: "Where it is, as above" }),
+    servers: s.setting(t.SERVERS, {
       text: "What becomes of the servers at its top: keep leaves them as they are, and a path is " +
         "the one before every path of the node",
       default: "with node.url they stand for the node: a path is taken of them, and no origin",
@@ -122,18 +96,18 @@ type PageSettingsOf<Logo> = SettingsOf<{ title?: string; logo?: Logo; view?: Vie
 
 /** Makes the settings of the page; a file has the logo by its path, a host by its bytes. */
 export const pageSettings = <T>(logo: Schema<T>, what: string): PageSettingsOf<T> => ({
-  title: setting(TITLE, {
+  title: s.setting(t.TITLE, {
     text: "What the page is called",
     default: "the name of the node",
     example: "Harbour 2",
   }),
-  logo: setting(logo, {
+  logo: s.setting(logo, {
     text: `${what}: ${LOGO_TYPES}, at most 256 KiB. It is shown beside the title, and as the ` +
       "icon of the page",
     default: "the first letter of the title",
     example: "logo.svg",
   }),
-  view: setting(word(VIEWS), {
+  view: s.setting(s.word(VIEWS), {
     text: "What /v1/spec is: Scalar's reference, or the simple page. The other one stays at " +
       "/v1/spec/reference or /v1/spec/simple",
     default: "reference",
@@ -150,27 +124,30 @@ export function configuration(
   locate: (path: string) => string = (path) => path,
   own: readonly string[] = [],
 ): Schema<FileConfig> {
-  const place = v.pipe(PLACE, v.transform((place) => isFilePlace(place) ? locate(place) : place));
-  const path = v.pipe(FILE, v.transform(locate));
+  const place = v.pipe(
+    t.PLACE,
+    v.transform((place) => t.isFilePlace(place) ? locate(place) : place),
+  );
+  const path = v.pipe(t.FILE, v.transform(locate));
   const settings: SettingsOf<FileConfig> = {
-    listen: setting(LISTEN, {
+    listen: s.setting(t.LISTEN, {
       text: "The address and the port to listen on. [::1] is written with its brackets",
       also: ["host", "port"],
       default: "127.0.0.1:8080",
       example: "127.0.0.1:8080",
     }),
-    access_log: setting(word(ACCESS_LOGS), {
+    access_log: s.setting(s.word(ACCESS_LOGS), {
       ...CLI_OPTIONS.accessLog,
       text: "What is written of each request to standard output: text, json or off",
     }),
-    log_calls: setting(word(LOG_CALLS), {
+    log_calls: s.setting(s.word(LOG_CALLS), {
       ...CLI_OPTIONS.logCalls,
       text: "Which calls of the node are a line of the log: failed, all or off",
     }),
     hosts: HOSTS,
     cors: CORS,
-    description: setting(
-      either(
+    description: s.setting(
+      s.either(
         "the path of a file, a URL, none, or an object with from and servers",
         place,
         placeWithServers(place),
@@ -183,28 +160,28 @@ export function configuration(
     ),
     forward: forwardSetting(path),
     metrics: METRICS,
-    kinds: setting(list(v.pipe(KIND_FILE, v.transform(locate)), "a list of files"), {
+    kinds: s.setting(s.list(v.pipe(t.KIND_FILE, v.transform(locate)), "a list of files"), {
       text:
         "Kinds of your own: files in the form of those in spec/kinds/, each called as its kind " +
         "is. They win over known ones of the same name",
       default: "[]",
       example: "[mine.yaml]",
     }),
-    page: setting(section(pageSettings(path, "A file with an image")), PAGE),
-    node: setting(section(nodeSettings(path, own)), NODE),
-    info: setting(section(infoSettings(path)), INFO),
+    page: s.setting(s.section(pageSettings(path, "A file with an image")), PAGE),
+    node: s.setting(s.section(nodeSettings(path, own)), NODE),
+    info: s.setting(s.section(infoSettings(path)), INFO),
   };
-  return section(settings);
+  return s.section(settings);
 }
 
-const OPERATIONS = list(LINE, "a list of operations, as in [reads, getblock]");
+const OPERATIONS = s.list(t.LINE, "a list of operations, as in [reads, getblock]");
 const ORIGINS = 'a list of origins, or "*" for any';
 const FORWARD = "off, reads, or an object with what is open";
 
 /** Makes the setting of what may be called at the node, which is read with its defaults. */
 export function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefined> {
   const settings: SettingsOf<ForwardSettings> = {
-    open: setting(OPERATIONS, {
+    open: s.setting(OPERATIONS, {
       text:
         "What may be called without a token: reads, or operations by name. A name is that of a " +
         "method, an operationId, or a method of HTTP with the template of a path; * stands for any part, " +
@@ -213,30 +190,30 @@ export function forwardSetting(path: Schema<string>): Schema<ResolvedForward | u
       default: "[]",
       example: '[reads, "GET /blocks/*"]',
     }),
-    with_token: setting(OPERATIONS, {
+    with_token: s.setting(OPERATIONS, {
       text: "What may be called with the token, in the same form",
       default: "[]",
       example: "[sendrawtransaction]",
     }),
-    token_file: setting(path, {
+    token_file: s.setting(path, {
       text: "A file with the token, of 32 or more characters. It is read at each use",
       example: "/etc/nodeface/token",
     }),
-    token_env: setting(LINE, {
+    token_env: s.setting(t.LINE, {
       text: "A variable of the environment with the token",
     }),
-    origins: setting(either(ORIGINS, word(["*"], ORIGINS), list(ORIGIN, ORIGINS)), {
+    origins: s.setting(s.either(ORIGINS, s.word(["*"], ORIGINS), s.list(t.ORIGIN, ORIGINS)), {
       text: "The origins whose pages may call, besides this service's own. * is for what is open",
       default: "[]",
       example: "[https://app.example]",
     }),
-    timeout: setting(CALL_TIMEOUT, {
+    timeout: s.setting(t.CALL_TIMEOUT, {
       text: "How long a call may take, with the whole of its response",
       default: FORWARD_DEFAULTS.timeout,
     }),
-    limit: setting(SIZE, { text: "The longest response", default: FORWARD_DEFAULTS.limit }),
-    concurrency: setting(
-      number(
+    limit: s.setting(t.SIZE, { text: "The longest response", default: FORWARD_DEFAULTS.limit }),
+    concurrency: s.setting(
+      s.number(
         "a whole number from 1 to 1000",
         (number) => Number.isInteger(number) && number >= 1 && number <= 1000,
       ),
@@ -247,13 +224,13 @@ export function forwardSetting(path: Schema<string>): Schema<ResolvedForward | u
     ),
   };
   const checked = v.pipe(
-    object(settings),
+    s.object(settings),
     v.rawCheck(({ dataset, addIssue }) => {
       for (const message of clashesWithin(dataset.value)) addIssue({ message });
     }),
   );
-  const whole = either(FORWARD, word(FORWARDS, FORWARD, FORWARD_ALIASES), checked);
-  return setting(
+  const whole = s.either(FORWARD, s.word(FORWARDS, FORWARD, FORWARD_ALIASES), checked);
+  return s.setting(
     v.pipe(whole as Schema<Forward>, v.transform((forward: Forward) => resolveForward(forward))),
     {
       ...CLI_OPTIONS.forward,
