@@ -4,16 +4,11 @@ import * as assert from "uvu/assert";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
-import {
-  configurationReference,
-  configurationSchema,
-} from "../src/build/configuration-documents.ts";
 import { WRITTEN } from "../src/build/write-documents.ts";
 import { formatKinds, listKinds, printKind } from "../src/cli/kinds.ts";
 import { ConfigError, usage } from "../src/cli/arguments.ts";
-import { readConfig } from "../src/cli/configuration.ts";
+import { files, readConfig } from "../src/cli/configuration.ts";
 import { checkFile, parseConfiguration } from "../src/cli/configuration-file.ts";
-import { files } from "../src/cli/files.ts";
 import { makePlan } from "../src/info/query-plan.ts";
 import { KINDS } from "../src/generated/kinds.js";
 import { KIND_ALIASES, KIND_NAMES } from "../src/generated/kind-names.js";
@@ -400,7 +395,7 @@ config("what is made of the settings and of the kinds is current", async () => {
 });
 
 config("the schema tells editors what the command would say", () => {
-  const schema = JSON.parse(configurationSchema());
+  const schema = JSON.parse(WRITTEN["spec/nodeface.schema.json"]());
   const validate = new Ajv2020.default({ allowUnionTypes: true }).compile(schema);
   for (
     const text of [
@@ -427,7 +422,7 @@ config("the schema tells editors what the command would say", () => {
 });
 
 config("every example of the reference is a configuration", () => {
-  const examples = [...configurationReference().matchAll(/^```yaml\n([^]*?)^```/gm)];
+  const examples = [...WRITTEN["docs/configuration.md"]().matchAll(/^```yaml\n([^]*?)^```/gm)];
   assert.ok(examples.length >= 4);
   for (const [, yaml] of examples) readFile(yaml!, "docs/configuration.md");
   for (const [schema, example] of examplesIn(configuration())) {

@@ -16,7 +16,7 @@ import { type Diagnostic, readValue } from "../settings/schema.ts";
 import { kindNameOf } from "../settings/texts.ts";
 import { describeValue } from "../untrusted-text.ts";
 import { ConfigError, explainRenamed } from "./arguments.ts";
-import type { Files } from "./files.ts";
+import type { Files } from "./configuration.ts";
 import { locateBeside, parseKind, parseYaml, valueIn, type YamlFile } from "./yaml-file.ts";
 
 /** What the files say. */

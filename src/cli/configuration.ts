@@ -9,6 +9,7 @@ import type { InfoSettings, NodeSettings } from "../info/settings.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { LogCalls } from "../log.ts";
 import type { PageSettings } from "../options.ts";
+import { fileUrl, findFile, PlatformError, readFile } from "../platform.ts";
 import {
   type AccessLog,
   CLI_OPTIONS,
@@ -27,7 +28,6 @@ import {
   parseArguments,
 } from "./arguments.ts";
 import type { GivenSettings, ReadFiles } from "./configuration-file.ts";
-import type { Files } from "./files.ts";
 
 /** The whole of what the command is told: what to do, and every setting. */
 export interface Config extends Pick<FileConfig, "hosts" | "cors" | "metrics" | "forward"> {
@@ -151,4 +151,34 @@ function placeOf(
 
 function defaultOf<T>({ schema, default: text }: CliOption<T>): T {
   return readValue(text, schema).value;
+}
+
+/** The files that the command reads. What rejects has a message for the operator. */
+export interface Files {
+  read(path: string): Promise<string>;
+  readBytes(path: string, limit: number): Promise<Uint8Array>;
+  /** Looks for a file, whatever its size. */
+  find(path: string): Promise<void>;
+  isThere(path: string): Promise<boolean>;
+}
+
+/** The largest text, in bytes, and the longest time that a file may take, in milliseconds. */
+const TEXT_BYTES_MAX = 1024 * 1024, TIMEOUT_MS = 2000;
+
+export const files: Files = {
+  async read(path) {
+    return new TextDecoder().decode(await files.readBytes(path, TEXT_BYTES_MAX));
+  },
+  readBytes: (path, limit) => naming(path, readFile(path, { limit, timeout: TIMEOUT_MS })),
+  find: (path) => naming(path, fileUrl(path).then(findFile).then(() => {})),
+  isThere: (path) => files.find(path).then(() => true, () => false),
+};
+
+/** Has the message of what goes wrong say with which file. */
+async function naming<T>(path: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw error instanceof PlatformError ? new Error(`${path}: ${error.message}`) : error;
+  }
 }

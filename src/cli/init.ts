@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { open, unlink } from "node:fs/promises";
 import { dirname, isAbsolute, relative } from "node:path";
 import { isAnchored } from "../expand-path.ts";
 import { VERSION } from "../generated/build-info.js";
@@ -15,8 +16,7 @@ import type { Kind } from "../kinds/kind.ts";
 import { isFilePlace, isKindFile } from "../settings/texts.ts";
 import { excerpt } from "../untrusted-text.ts";
 import { type Inspected, inspectNode } from "./check.ts";
-import type { Config } from "./configuration.ts";
-import { type Files, writeNewFile } from "./files.ts";
+import type { Config, Files } from "./configuration.ts";
 import { type Progress, SILENT, wrap } from "./output.ts";
 import { inFlow } from "./yaml-file.ts";
 import { configuration } from "../settings/configuration.ts";
@@ -231,4 +231,35 @@ function lineOf(key: string, place: string, setting: Schema, known: Known): stri
     ? inFlow(known.examples[place])
     : example ?? usual ?? "";
   return `#${key}: ${shown}\n`;
+}
+
+const WRITE_FAILURES: Readonly<Record<string, string>> = {
+  EEXIST: "it is there already, and stays as it is",
+  ENOENT: "there is no such folder",
+  ENOTDIR: "there is no such folder",
+  EACCES: "this user may not write there",
+  EPERM: "this user may not write there",
+  EROFS: "nothing can be written there",
+  ENOSPC: "there is no room left",
+  NotCapable: "the runtime has not been allowed to write it",
+};
+
+/** Writes a file that is not there yet, and never over another one; throws with a message for the operator. */
+export async function writeNewFile(path: string, text: string, mode: number): Promise<void> {
+  try {
+    const file = await open(path, "wx", mode);
+    try {
+      await file.writeFile(text);
+    } catch (error) {
+      await unlink(path);
+      throw error;
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    const { code, name } = error as { code?: string; name: string };
+    const reason = WRITE_FAILURES[code ?? name];
+    if (reason === undefined) throw error;
+    throw new Error(`cannot write ${path}: ${reason}`);
+  }
 }
