@@ -128,7 +128,7 @@ const OPERATION_OBJECT = v.pipe(
   }),
 );
 
-/** What an OpenAPI document says besides its operations; a copy is taken. */
+/** The parts of an OpenAPI document besides its operations; a copy is taken. */
 const DOCUMENT_PARTS = v.pipe(
   s.json,
   s.object(optional({

@@ -1,5 +1,5 @@
 /**
- * How a service is made.
+ * The options of a service, and their defaults.
  *
  * @module
  */
@@ -56,7 +56,7 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
    */
   operations?: { readonly [Index in keyof Paths]: Operation<Paths[Index]> } | undefined;
   /**
-   * What the description says besides its operations: `info`, `tags`, `externalDocs`, and the `components`
+   * The parts of the description besides its operations: `info`, `tags`, `externalDocs`, and the `components`
    * that the host's operations refer to, as OpenAPI writes them.
    *
    * @default what the node's description says, or this service's own
@@ -70,7 +70,7 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
    */
   kinds?: Readonly<Record<string, Kind>> | undefined;
   /**
-   * What the page is called, its logo, and what it shows first.
+   * The title of the page, its logo, and the document that it begins with.
    *
    * @default the name of the node and its first letter
    */
@@ -78,20 +78,20 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
   /** The node to show: where it answers, or the `node` part of the configuration file. */
   node?: string | URL | NodeOptions | undefined;
   /**
-   * What may be called at the node through this service: `"off"`, `"reads"`, or the `forward` part of the
+   * The calls that are forwarded to the node by this service: `"off"`, `"reads"`, or the `forward` part of the
    * configuration file.
    *
    * @default "off"
    */
   forward?: Forward | undefined;
   /**
-   * Whether `/v1/metrics` is answered: the node's numbers and the service's own, for Prometheus.
+   * If true, `/v1/metrics` is served: the node's numbers and the service's own, for Prometheus.
    *
    * @default false
    */
   metrics?: boolean | undefined;
   /**
-   * What to show of it, as the `info` part of the configuration file; or a function that tells it
+   * The info that is shown of it, as the `info` part of the configuration file; or a function that tells it
    * whenever its last result is a second old. What it returns is read as JSON, within the bounds of
    * a node's response: what is beyond is left out, and the log says so. `synced: false` means that the node
    * is syncing. If it throws, rejects or takes longer than `node.timeout`, the node is `unreachable`.
@@ -108,7 +108,7 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
    */
   log?: Log | undefined;
   /**
-   * Which calls of the node `log` is told of: those that failed, all, or none.
+   * The calls of the node that `log` is told of: those that failed, all, or none.
    *
    * @default "failed"
    */
@@ -119,7 +119,7 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
 
 /** The parts of the page that a host or an operator may change. */
 export interface PageSettings {
-  /** What stands in place of the node's name as heading and title: one line, at most 80 characters. */
+  /** A text in place of the node's name as heading and title: one line, at most 80 characters. */
   readonly title?: string | undefined;
   /**
    * The bytes of an image: PNG, SVG, JPEG, WebP, GIF or ICO, at most 256 KiB. It is shown beside the title
@@ -127,7 +127,7 @@ export interface PageSettings {
    */
   readonly logo?: Uint8Array | undefined;
   /**
-   * What `/v1/spec` is: Scalar's reference, or the simple page. The other one stays at `/v1/spec/reference` or
+   * The document at `/v1/spec`: Scalar's reference, or the simple page. The other one stays at `/v1/spec/reference` or
    * `/v1/spec/simple`.
    *
    * @default "reference"
@@ -151,9 +151,9 @@ export interface DescriptionWithServers {
 
 /** The node, whose URLs may be objects as well. */
 export interface NodeOptions extends Omit<NodeSettings, "url" | "public_url"> {
-  /** Where it answers, `http:` or `https:`. */
+  /** Its address, `http:` or `https:`. */
   url?: string | URL | undefined;
-  /** Where pages reach it; takes the place of the servers of its description. */
+  /** The address for pages; takes the place of the servers of its description. */
   public_url?: string | URL | undefined;
 }
 
@@ -161,13 +161,13 @@ export interface NodeOptions extends Omit<NodeSettings, "url" | "public_url"> {
 export interface CheckedOptions extends Omit<NodefaceOptions, "node" | "description" | "forward"> {
   readonly node?: NodeSettings | undefined;
   readonly description?: DescriptionPlace | undefined;
-  /** What becomes of the servers at its top. */
+  /** The treatment of the servers at its top. */
   readonly servers?: string | undefined;
   /** Is told what has become of the description, each time that it was read and the log was told. */
   readonly onDescription?: ((report: DescriptionReport) => void) | undefined;
-  /** What may be called at the node; `undefined` for nothing. */
+  /** The calls that are forwarded to the node; `undefined` for nothing. */
   readonly forward?: ResolvedForward | undefined;
-  /** What has counted for the service before this one. */
+  /** The meters of the service before this one. */
   readonly meters?: Meters | undefined;
 }
 

@@ -25,7 +25,7 @@ import { type About, aboutOf, partsOf, type Schema, type Settings } from "../set
 
 const ROOT = new URL("../../", import.meta.url);
 
-/** What is written, by its path from the root. */
+/** The makers of what is written, by its path from the root. */
 export const WRITTEN = {
   "spec/nodeface.schema.json": (): string =>
     jsonSchemaOf(configuration(), "The configuration of Nodeface"),
@@ -133,7 +133,7 @@ function details(path: string, forms: readonly Settings[]): string {
   return `## ${code(path)}\n\n${choice}${table(HEAD, rows)}`;
 }
 
-/** What a value may be, in a few words: what its messages say would be right. */
+/** The form of a value in a few words: what its messages say would be right. */
 function formOf(schema: Schema): string {
   const { words = [], entries, value, message = "any JSON value" } = partsOf(schema);
   if (words.length > 0 && words.length <= 8) return words.map(code).join(", ");
@@ -171,7 +171,7 @@ function saysSync({ fields, health }: Kind): boolean {
     (health.rules ?? []).some(({ code }) => code === "syncing");
 }
 
-/** What a kind offers: the names of operations with their marks. */
+/** Lists the operations of an interface, with their marks. */
 function offeredBy({ openrpc, openapi }: KindInterface): { name: string; marks: OperationMarks }[] {
   const base = openapi?.servers?.[0]?.url ?? "";
   const paths = Object.entries(openapi?.paths ?? {}).flatMap(([path, item]) =>

@@ -44,7 +44,6 @@ export interface ParsedArgs {
   asJson: boolean;
   /** The settings as texts, right or wrong, each with the name that it was given by. */
   given: Map<Name, { text: string; called: string }>;
-  /** The settings that are right. */
   values: CliValues;
   problems: string[];
   /** Lines on names of the version before. */
@@ -53,14 +52,12 @@ export interface ParsedArgs {
 
 const SETTINGS = Object.entries<CliOption>(CLI_OPTIONS) as [Name, CliOption][];
 
-/** The settings by their flags, those of the version before included. */
 const FLAGS = new Map(
   SETTINGS.flatMap(([name, { flag, before }]) =>
     [flag, before?.flag].flatMap((flag) => flag === undefined ? [] : [[flag, name] as const])
   ),
 );
 
-/** The variables that are read, each with its setting. */
 const VARIABLES = new Map(
   SETTINGS.flatMap(([name, { variables = [], before }]) =>
     [...variables, ...before ? [before.variable] : []].map((variable) => [variable, name] as const)
@@ -123,7 +120,7 @@ function readArguments(args: readonly string[]): ParsedArgs {
     ...{ args: [...args], options: OPTIONS, strict: false, allowPositionals: true, tokens: true },
   });
   const positionals: string[] = [];
-  /** Where the last unknown flag stands, and where its value may stand. */
+  /** The places of the last unknown flag, and of what may be its value. */
   let unknownAt = -1, valueAt = -1;
   for (const token of tokens) {
     if (token.kind === "positional" && token.index !== valueAt) positionals.push(token.value);
@@ -180,7 +177,6 @@ export function explainRenamed(before: string, now: string): string {
 /** The names that other programs have for serving. */
 const SERVING: readonly string[] = ["serve", "start", "run"];
 
-/** The words that people write in place of a flag. */
 const WORDS: Readonly<Record<string, string>> = { help: "--help", version: "--version" };
 
 /** A command comes first. What else stands there is the node's URL, or the name of a kind. */
@@ -214,7 +210,7 @@ function readPositionals([first, ...others]: readonly string[], found: ParsedArg
 
 const PLACES_MAX = 3;
 
-/** Says what is meant by an unknown flag: another flag, or a key of the configuration. */
+/** Finds what is meant by an unknown flag: another flag, or a key of the configuration. */
 function explainUnknownFlag(flag: string): string {
   const key = flag.replace(/^-+/, "").replaceAll("-", "_").toLowerCase();
   const places = key === "node" ? ["node.url"] : [...placesOf(key, configuration())];
@@ -253,7 +249,7 @@ function* placesOf(key: string, schema: Schema, path = ""): Generator<string> {
 
 const PREFIX = "NODEFACE_";
 
-/** Says of variables whose names begin with `NODEFACE_` that nothing reads them. */
+/** Finds variables whose names begin with `NODEFACE_` and that nothing reads. */
 export function explainUnknownVariables(env: Environment, used: readonly string[]): string[] {
   const known = SETTINGS.flatMap(([, { variables = [] }]) => variables)
     .filter((name) => name.startsWith(PREFIX));
@@ -278,7 +274,6 @@ function tryRead<T>(read: () => T): T | undefined {
   }
 }
 
-/** The column of what is said of a flag, and the longest line. */
 const COLUMN = 18, LONGEST = 96;
 
 export function usage(): string {

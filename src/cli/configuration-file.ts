@@ -19,7 +19,6 @@ import { ConfigError, explainRenamed } from "./arguments.ts";
 import type { Files } from "./configuration.ts";
 import { locateBeside, parseKind, parseYaml, valueIn, type YamlFile } from "./yaml-file.ts";
 
-/** What the files say. */
 export interface ReadFiles {
   readonly file: FileConfig;
   readonly kinds: Readonly<Record<string, Kind>>;
@@ -65,7 +64,6 @@ export async function readConfigurationFile(
   return { file: {}, renamed: [], ...read, kinds, problems };
 }
 
-/** The keys of the file in the version before, by which they were called. */
 const RENAMED: Readonly<Record<string, string>> = Object.fromEntries(
   Object.values<CliOption>(CLI_OPTIONS).flatMap(({ key, before }) =>
     key !== undefined && before ? [[before.key, key]] : []
@@ -94,7 +92,6 @@ async function readLogo(yaml: YamlFile, files: Files): Promise<LogoFile | undefi
   }
 }
 
-/** The files that `kinds` names rightly. */
 function kindFilesIn(yaml: YamlFile): string[] {
   return [valueIn(yaml, "kinds")].flat().filter((path): path is string =>
     typeof path === "string" && kindNameOf(path) !== undefined

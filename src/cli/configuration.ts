@@ -1,5 +1,5 @@
 /**
- * What the command is to do: flags before the environment, the environment before the file, the file before the
+ * The whole of what the command is told: flags before the environment, the environment before the file, the file before the
  * defaults.
  *
  * @module
@@ -29,7 +29,6 @@ import {
 } from "./arguments.ts";
 import type { GivenSettings, ReadFiles } from "./configuration-file.ts";
 
-/** The whole of what the command is told: what to do, and every setting. */
 export interface Config extends Pick<FileConfig, "hosts" | "cors" | "metrics" | "forward"> {
   command: Command;
   topic?: string | undefined;
@@ -38,7 +37,7 @@ export interface Config extends Pick<FileConfig, "hosts" | "cors" | "metrics" | 
   file?: string | undefined;
   /** The settings that flags and variables gave, for `nodeface init`. */
   given?: CliValues;
-  /** What an operator should know of what was read, though nothing is wrong. */
+  /** Lines for the operator on what was read, though nothing is wrong. */
   remarks: readonly Remark[];
   host: string;
   /** The port to listen on, 0 to 65535; 0 takes a free one. */
@@ -47,7 +46,7 @@ export interface Config extends Pick<FileConfig, "hosts" | "cors" | "metrics" | 
   logCalls: LogCalls;
   /** The node's own description: a path as the process sees it, a URL, or `none`. */
   description?: string | undefined;
-  /** What becomes of the servers at its top: `keep`, or the path before every path of the node. */
+  /** The treatment of the servers at its top: `keep`, or the path before every path of the node. */
   servers?: string | undefined;
   kinds: Readonly<Record<string, Kind>>;
   page?: PageSettings | undefined;

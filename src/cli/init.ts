@@ -24,7 +24,6 @@ import { aboutOf, partsOf, type Schema, type Settings } from "../settings/schema
 
 const PLACES_MAX = 6;
 
-/** Statuses that say that the node wants a secret, and does not get one. */
 const WANTS_SECRET: readonly (string | undefined)[] = [
   "unauthorized",
   "forbidden",
@@ -73,7 +72,6 @@ export async function init(
   return report(config, path, node, status, secret);
 }
 
-/** Refuses to write where nothing would be right. */
 function refuse({ node, given }: Config, status: NodeStatus, name: string | undefined): void {
   if (name !== undefined) {
     // Whoever names the kind may want the file before the node is there.
@@ -175,13 +173,13 @@ function report(
 const LONGEST = 92;
 
 interface Known {
-  /** What the file is about: lines for its head. */
+  /** The lines at its head. */
   readonly head: readonly string[];
   /** The values of settings by their paths, such as `node.url`. */
   readonly values: Readonly<Record<string, unknown>>;
-  /** What else there is to say of settings, by their paths: lines. */
+  /** Further lines on settings, by their paths. */
   readonly remarks: Readonly<Record<string, readonly string[]>>;
-  /** What a setting may look like here, in place of what the table has. */
+  /** Examples of settings that fit here, in place of those of the table. */
   readonly examples: Readonly<Record<string, unknown>>;
 }
 

@@ -43,7 +43,7 @@ ${origin(kind)}${stringify({ node: { url, kind: name } })}${secrets(kind)}${
   }`;
 }
 
-/** Says what its operations were written from, and whether they were tried, as a comment. */
+/** Writes as a comment what its operations were written from, and whether they were tried. */
 function origin({ written_from: sources = [], tried }: Kind): string {
   if (sources.length === 0) return "";
   const trial = tried
@@ -53,7 +53,7 @@ function origin({ written_from: sources = [], tried }: Kind): string {
   return `# What it can do was written from these. ${trial}.\n${lines}`;
 }
 
-/** Says where the secret is looked for, as a comment: it is not needed where it lies there. */
+/** Writes as a comment where the secret is looked for: it is not needed where it lies there. */
 function secrets({ auth }: Kind): string {
   const [usual] = auth?.files ?? [];
   const example = auth?.example ?? usual;

@@ -24,7 +24,7 @@ interface RunningService {
   readonly nodeface: App;
   /** Is told of each request that was answered; nothing where no access log is written. */
   readonly onAnswer: ServeOptions["onAnswer"];
-  /** What has become of the node's description; nothing before it was read. */
+  /** The state of the node's description; nothing before it was read. */
   shown: DescriptionReport["shown"] | undefined;
   /** Resolves when the node's description was read for the first time, whatever came of it. */
   readonly described: Promise<void>;
@@ -295,7 +295,7 @@ async function listen(
   }
 }
 
-/** Says where a browser finds the service, and the explorer: no browser opens `0.0.0.0` or `::`. */
+/** Writes where a browser finds the service, and the explorer: no browser opens `0.0.0.0` or `::`. */
 function addressOf(url: string): string {
   const open = url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
   const others = open === url ? "" : " and every other address of this machine";
@@ -304,10 +304,9 @@ function addressOf(url: string): string {
 
 type AccessLogForm = "text" | "json";
 
-/** Stands for what is not known. */
 const UNKNOWN = "-";
 
-/** What a method is made of (RFC 9110, section 5.6.2). */
+/** The form of a method (RFC 9110, section 5.6.2). */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**

@@ -196,7 +196,7 @@ export function placesOf(field: unknown): readonly Reference[] {
   return isRight ? referencesOf(field as Field) : [];
 }
 
-/** Says of a place that its source is not there; `told` are those that are named. */
+/** Explains that the source of a place is not there; `told` are the sources that are named. */
 export function explainSource(
   place: unknown,
   names: readonly string[],

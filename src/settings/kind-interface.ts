@@ -1,5 +1,5 @@
 /**
- * What a kind of node offers to be called: `openrpc` and `openapi` of its file. The schema has what a kind
+ * The interface of a kind of node: `openrpc` and `openapi` of its file. The schema has what a kind
  * says beyond the standards, or more narrowly; all else is checked as the description of `--spec` is.
  *
  * @module
@@ -141,7 +141,7 @@ export function diagnosticsOfInterface(kind: unknown): Diagnostic[] {
   ];
 }
 
-/** What becomes of a part of a description that is served, which is no matter here: a kind has to be right. */
+/** The clauses on what becomes of a wrong part where it is served: a kind has to be right. */
 const CONSEQUENCE = /; (?:it is left out|[^;]* is (?:put there|taken for )[^;]*)/;
 
 function diagnosticsOfPart(key: string, part: Json, version: Json): Diagnostic[] {
@@ -163,7 +163,7 @@ function diagnosticsOfPart(key: string, part: Json, version: Json): Diagnostic[]
   ];
 }
 
-/** Says what no parameter of a kind may be, though OpenAPI has it. */
+/** Explains what no parameter of a kind may be, though OpenAPI has it. */
 function explainParameter(parameter: unknown): string[] {
   const { name, in: place, ...marks } = objectOf(parameter);
   const mark = ["x-multi-segment", "x-spans"].find((mark) => marks[mark] !== undefined);

@@ -102,7 +102,6 @@ const HEALTH: SettingsOf<KindHealth> = {
   }),
 };
 
-/** A method of JSON-RPC that is called without parameters. */
 const CALL = {
   jsonrpc: s.needed(t.LINE, { text: "The name of the method", example: "rpc.discover" }),
   path: s.setting(t.PATH, {
