@@ -49,11 +49,7 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
    * @default where nodes of its kind describe themselves
    */
   description?: DescriptionPlace | DescriptionDocument | DescriptionWithServers | undefined;
-  /**
-   * Further operations, which the description and the explorer show as well.
-   *
-   * @default []
-   */
+  /** Further operations, which the description and the explorer show as well. @default [] */
   operations?: { readonly [Index in keyof Paths]: Operation<Paths[Index]> } | undefined;
   /**
    * The parts of the description besides its operations: `info`, `tags`, `externalDocs`, and the `components`
@@ -84,11 +80,7 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
    * @default "off"
    */
   forward?: Forward | undefined;
-  /**
-   * If true, `/v1/metrics` is served: the node's numbers and the service's own, for Prometheus.
-   *
-   * @default false
-   */
+  /** If true, `/v1/metrics` is served: the node's numbers and the service's own, for Prometheus. @default false */
   metrics?: boolean | undefined;
   /**
    * The info that is shown of it, as the `info` part of the configuration file; or a function that tells it
@@ -107,11 +99,7 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
    * @default each message to console.error
    */
   log?: Log | undefined;
-  /**
-   * The calls of the node that `log` is told of: those that failed, all, or none.
-   *
-   * @default "failed"
-   */
+  /** The calls of the node that `log` is told of: those that failed, all, or none. @default "failed" */
   logCalls?: LogCalls | undefined;
   /** When the service started. @default now */
   startedAt?: Date | undefined;

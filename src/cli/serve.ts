@@ -22,8 +22,6 @@ import { parseTarget } from "../http/request.ts";
 interface RunningService {
   readonly config: Config;
   readonly nodeface: App;
-  /** Is told of each request that was answered; nothing where no access log is written. */
-  readonly onAnswer: ServeOptions["onAnswer"];
   /** The state of the node's description; nothing before it was read. */
   shown: DescriptionReport["shown"] | undefined;
   /** Resolves when the node's description was read for the first time, whatever came of it. */
@@ -47,21 +45,19 @@ export async function runService(config: Config, read: () => Promise<Config>): P
     openOutput("stdout"),
     (count) => log(`${count} lines of the access log were dropped: its reader was stuck`),
   );
-  const writeRequests = ({ accessLog: form }: Config): ServeOptions["onAnswer"] =>
-    form === "off" ? undefined : (record) => requests.write(formatAccess(record, form).trimEnd());
   const reloadLog = createReloadLog(log);
   // Counters go on when the configuration is read again.
   const meters = createMeters();
-  const make = (config: Config) =>
-    makeService(config, writeRequests(config), startedAt, meters, reloadLog);
+  const make = (config: Config) => makeService(config, { startedAt, meters }, reloadLog);
   let current = make(config);
   const app = { fetch: (request: Request) => current.nodeface.fetch(request) };
   const options: ServeOptions = {
     hostname: config.host,
     port: config.port,
     // The adapters read it at each request.
-    get onAnswer() {
-      return current.onAnswer;
+    get onAnswer(): ServeOptions["onAnswer"] {
+      const { accessLog: form } = current.config;
+      return form === "off" ? undefined : (record) => requests.write(formatAccess(record, form));
     },
     onError: (error) => log(describeError(error), "error"),
   };
@@ -118,9 +114,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
 
 function makeService(
   config: Config,
-  onAnswer: ServeOptions["onAnswer"],
-  startedAt: Date,
-  meters: Meters,
+  since: { readonly startedAt: Date; readonly meters: Meters },
   reloadLog: ReloadLog,
 ): RunningService {
   const { kinds, page, node, info, hosts, cors, description, servers, forward, metrics } = config;
@@ -129,7 +123,8 @@ function makeService(
   // The configuration was checked when it was read.
   const nodeface = createApp({
     ...{ kinds, page, node, info, hosts, cors, description, servers, forward, metrics },
-    ...{ meters, startedAt, logCalls: config.logCalls },
+    ...since,
+    logCalls: config.logCalls,
     onDescription: ({ shown }) => {
       service.shown = shown;
       reloadLog.endOfRead();
@@ -137,9 +132,7 @@ function makeService(
     },
     log: reloadLog.log,
   });
-  const service: RunningService = {
-    ...{ config, nodeface, onAnswer, shown: undefined, described: whenDescribed },
-  };
+  const service: RunningService = { config, nodeface, shown: undefined, described: whenDescribed };
   return service;
 }
 
@@ -185,9 +178,9 @@ function isWorse(next: RunningService, now: RunningService): boolean {
   return isSame && isShown(now) && !isShown(next);
 }
 
-/** Does one piece of work after the other: the last one asked for has the last word. */
 type Queue = (work: () => Promise<void>) => void;
 
+/** Does one piece of work after the other: the last one asked for has the last word. */
 function createQueue(): Queue {
   let last = Promise.resolve();
   return (work) => {
@@ -302,15 +295,14 @@ function addressOf(url: string): string {
   return `${open}${others} (explorer: ${open}v1/spec)`;
 }
 
-type AccessLogForm = "text" | "json";
-
+/** Stands for what is not known. */
 const UNKNOWN = "-";
 
 /** The form of a method (RFC 9110, section 5.6.2). */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**
- * Writes the line of one request, with its line break. Nothing that a client sends begins a line of its
+ * Writes the line of one request. Nothing that a client sends begins a line of its
  * own: a path is percent-encoded, and what is no token is not shown as a method.
  *
  * @example
@@ -324,7 +316,7 @@ const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
  */
 export function formatAccess(
   { method = UNKNOWN, url, status, outcome, milliseconds }: AnswerRecord,
-  form: AccessLogForm,
+  form: "text" | "json",
   time: Date = new Date(),
 ): string {
   const entry = {
@@ -335,5 +327,5 @@ export function formatAccess(
     ms: Math.round(milliseconds * 10) / 10,
     ...(outcome !== "sent" && { outcome }),
   };
-  return form === "json" ? `${JSON.stringify(entry)}\n` : `${Object.values(entry).join(" ")}\n`;
+  return form === "json" ? JSON.stringify(entry) : Object.values(entry).join(" ");
 }

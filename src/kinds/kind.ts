@@ -14,17 +14,9 @@ export type Reference = `${string}#${string}`;
 
 /** The options of every source. */
 export interface SourceOptions {
-  /**
-   * The longest time that a response may take.
-   *
-   * @default the node's `timeout`
-   */
+  /** The longest time that a response may take. @default the node's `timeout` */
   timeout?: Duration | undefined;
-  /**
-   * The time that a response is good for.
-   *
-   * @default the info's `ttl`
-   */
+  /** The time that a response is good for. @default the info's `ttl` */
   ttl?: Duration | undefined;
   /** Not every node of the kind has this method or path, so that its absence is no fault. */
   optional?: boolean | undefined;

@@ -246,35 +246,32 @@ export function kindSchema(path: Schema<string> = t.FILE): Schema<Kind> {
   );
 }
 
-interface Use {
-  readonly place: unknown;
-  readonly path: Path;
-  readonly isKey?: boolean;
-}
-
 /** Finds what is wrong between the parts of a kind, though each may be right; the parts may be wrong, too. */
 function diagnosticsBetween(kind: unknown): Diagnostic[] {
   const { detect, sources, fields, health } = objectOf(kind);
   const { rules, target } = objectOf(health);
   const names = Object.keys(objectOf(sources));
   const links = linksOf(sources);
-  const uses: Use[] = [
-    ...Object.keys(objectOf(detect)).map((place) => ({
-      ...{ place, path: ["detect", place], isKey: true },
-    })),
-    ...[...links].map(([name, place]) => ({ place, path: ["sources", name, "get"] })),
-    ...Object.entries(objectOf(fields)).flatMap(([key, field]) =>
-      placesOf(field).map((place) => ({ place, path: ["fields", key] }))
+  const explain = (place: unknown, path: Path, isKey = false): Diagnostic[] => {
+    const message = explainSource(place, names);
+    return message === undefined ? [] : [{ path, message, isKey }];
+  };
+  const explainRule = (rule: unknown, path: Path): Diagnostic[] => [
+    ...Object.keys(objectOf(objectOf(rule).when)).flatMap((place) =>
+      explain(place, [...path, "when", place], true)
     ),
-    ...listOf(rules).flatMap((rule, at) => usesOfRule(rule, ["health", "rules", at])),
-    ...[target].flat().map((place) => ({ place, path: ["health", "target"] })),
+    ...bracesOf(rule).flatMap((text) =>
+      isPlace(text) ? explain(text, [...path, "reason"]) : wrongBrace(text, [...path, "reason"])
+    ),
   ];
   return [
-    ...uses.flatMap(({ place, path, isKey = false }) => {
-      const message = explainSource(place, names);
-      return message === undefined ? [] : [{ path, message, isKey }];
-    }),
-    ...listOf(rules).flatMap((rule, at) => wrongBraces(rule, ["health", "rules", at, "reason"])),
+    ...Object.keys(objectOf(detect)).flatMap((place) => explain(place, ["detect", place], true)),
+    ...[...links].flatMap(([name, place]) => explain(place, ["sources", name, "get"])),
+    ...Object.entries(objectOf(fields)).flatMap(([key, field]) =>
+      placesOf(field).flatMap((place) => explain(place, ["fields", key]))
+    ),
+    ...listOf(rules).flatMap((rule, at) => explainRule(rule, ["health", "rules", at])),
+    ...[target].flat().flatMap((place) => explain(place, ["health", "target"])),
     ...names.filter((name) => leadsTo(name, links)).map((name) => ({
       ...{ path: ["sources", name, "get"], message: "leads back to itself", isKey: false },
     })),
@@ -310,23 +307,12 @@ function bracesOf(rule: unknown): string[] {
     : [];
 }
 
-function usesOfRule(rule: unknown, path: Path): Use[] {
-  return [
-    ...Object.keys(objectOf(objectOf(rule).when)).map((place) => ({
-      ...{ place, path: [...path, "when", place], isKey: true },
-    })),
-    ...bracesOf(rule).filter(isPlace).map((place) => ({ place, path: [...path, "reason"] })),
-  ];
-}
-
 const isPlace = (text: string) => /^[\w-]+#/.test(text);
 
-function wrongBraces(rule: unknown, path: Path): Diagnostic[] {
-  return bracesOf(rule).filter((text) => !isPlace(text)).map((text) => {
-    const braces = describeValue(`{${text}}`);
-    const message = `has ${braces}; between braces stands a place such as net#/version`;
-    return { path, message, isKey: false };
-  });
+function wrongBrace(text: string, path: Path): Diagnostic[] {
+  const braces = describeValue(`{${text}}`);
+  const message = `has ${braces}; between braces stands a place such as net#/version`;
+  return [{ path, message, isKey: false }];
 }
 
 /** Finds settings that rest on another one which the kind does not have. */
