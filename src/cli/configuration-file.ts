@@ -16,8 +16,16 @@ import { type Diagnostic, readValue } from "../settings/schema.ts";
 import { kindNameOf } from "../settings/texts.ts";
 import { describeValue } from "../untrusted-text.ts";
 import { ConfigError, explainRenamed } from "./arguments.ts";
-import type { Files } from "./configuration.ts";
 import { locateBeside, parseKind, parseYaml, valueIn, type YamlFile } from "./yaml-file.ts";
+
+/** The files that the command reads. What rejects has a message for the operator. */
+export interface Files {
+  read(path: string): Promise<string>;
+  readBytes(path: string, limit: number): Promise<Uint8Array>;
+  /** Looks for a file, whatever its size. */
+  find(path: string): Promise<void>;
+  isThere(path: string): Promise<boolean>;
+}
 
 export interface ReadFiles {
   readonly file: FileConfig;

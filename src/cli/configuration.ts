@@ -27,7 +27,7 @@ import {
   isPrinting,
   parseArguments,
 } from "./arguments.ts";
-import type { GivenSettings, ReadFiles } from "./configuration-file.ts";
+import type { Files, GivenSettings, ReadFiles } from "./configuration-file.ts";
 
 export interface Config extends Pick<FileConfig, "hosts" | "cors" | "metrics" | "forward"> {
   command: Command;
@@ -150,15 +150,6 @@ function placeOf(
 
 function defaultOf<T>({ schema, default: text }: CliOption<T>): T {
   return readValue(text, schema).value;
-}
-
-/** The files that the command reads. What rejects has a message for the operator. */
-export interface Files {
-  read(path: string): Promise<string>;
-  readBytes(path: string, limit: number): Promise<Uint8Array>;
-  /** Looks for a file, whatever its size. */
-  find(path: string): Promise<void>;
-  isThere(path: string): Promise<boolean>;
 }
 
 /** The largest text, in bytes, and the longest time that a file may take, in milliseconds. */

@@ -93,8 +93,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
       current = made;
       stopWatching = watchDescription(current, queue, log);
       await before.nodeface.close();
-      await logCredentials(next, log);
-      await logForward(next, log);
+      await logSettings(next, log);
       log("the configuration has been read again", "info");
     } catch (error) {
       log(`${(error as Error).message}\nthe configuration stays as it was`, "error");
@@ -102,8 +101,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   };
   for (const { message, level } of config.remarks) log(message, level);
   log(`nodeface ${VERSION} on ${addressOf(server.url)}`, "info");
-  void logCredentials(config, log);
-  void logForward(config, log);
+  void logSettings(config, log);
   void logSlow(current, log);
   await stopped;
   stopWatching();
@@ -136,17 +134,16 @@ function makeService(
   return service;
 }
 
-/** Logs which credentials cannot be read, or can be by others. A node may write them when it starts, so the service goes on. */
-async function logCredentials({ node }: Config, log: WriteLog): Promise<void> {
-  if (!node.auth && !node.tls) return;
+/**
+ * Logs which credentials cannot be read, or can be by others, and what is dangerous in `forward`. A node may write its
+ * secret when it starts, so the service goes on.
+ */
+async function logSettings(
+  { node, forward, hosts = [], host, port }: Config,
+  log: WriteLog,
+): Promise<void> {
   for (const fault of await findUnreadable(node)) log(fault, "error");
   for (const warning of await findOpenSecrets(node.auth)) log(warning, "warn");
-}
-
-async function logForward(
-  { forward, hosts = [], node, host, port }: Config,
-  log: WriteLog,
-) {
   if (!forward) return;
   const facts = { hosts, url: node.url, listening: { host, port } };
   for (const { level, message } of await lintSettings(forward, facts)) log(message, level);

@@ -3,9 +3,8 @@ import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { serve } from "../../src/adapters/node.ts";
-import { checkFile, parseConfiguration } from "../../src/cli/configuration-file.ts";
+import { checkFile, type Files, parseConfiguration } from "../../src/cli/configuration-file.ts";
 import { readConfig } from "../../src/cli/configuration.ts";
-import type { Files } from "../../src/cli/configuration.ts";
 import { createNodeface } from "../../src/index.ts";
 import { ROOT } from "../_paths.ts";
 
