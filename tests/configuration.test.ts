@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
 import { WRITTEN } from "../src/build/write-documents.ts";
-import { formatKinds, listKinds, printKind } from "../src/cli/kinds.ts";
+import { formatKinds } from "../src/cli/kinds.ts";
 import { ConfigError, usage } from "../src/cli/arguments.ts";
 import { files, readConfig } from "../src/cli/configuration.ts";
 import { checkFile, parseConfiguration } from "../src/cli/configuration-file.ts";
@@ -377,13 +377,16 @@ config("an IPv6 address to listen on may stand in brackets", async () => {
 
 for (const [name, kind] of Object.entries(KINDS)) {
   config(`nodeface kinds ${name} prints a configuration that means the same`, () => {
-    const { node, info } = readFile(printKind(name)!, "");
+    const { node, info } = readFile(formatKinds(name), "");
     assert.equal(node, { url: kind.url, kind: name });
     const times = { ttl: 1000, timeout: 2000 };
     const { sources, fields, static: fixed } = makePlan(name, kind, {}, times);
     const told = makePlan(name, kind, info!, times);
     assert.equal([told.sources, told.fields, told.static], [sources, fields, fixed]);
-    assert.match(listKinds(), new RegExp(`^${name} +${kind.title.replaceAll(/[()]/g, ".")}`, "m"));
+    assert.match(
+      formatKinds(),
+      new RegExp(`^${name} +${kind.title.replaceAll(/[()]/g, ".")}`, "m"),
+    );
   });
 }
 

@@ -20,6 +20,7 @@ import type { Config } from "./configuration.ts";
 import type { Files } from "./configuration-file.ts";
 import { type Progress, SILENT, wrap } from "./output.ts";
 import { inFlow } from "./yaml-file.ts";
+import { CLI_OPTIONS } from "../settings/command-line.ts";
 import { configuration } from "../settings/configuration.ts";
 import { aboutOf, partsOf, type Schema, type Settings } from "../settings/schema.ts";
 
@@ -91,7 +92,7 @@ const isSilent = ({ code }: NodeStatus) => (NO_ANSWER as readonly unknown[]).inc
 
 /** Gives what flags, variables and the node say, by the paths of settings. */
 function valuesOf(
-  { given = {}, host, port, node }: Config,
+  { given = {}, host, port }: Config,
   path: string,
   name: string | undefined,
 ): Record<string, unknown> {
@@ -99,17 +100,16 @@ function valuesOf(
     isAbsolute(place) || isAnchored(place) || !isFilePlace(place)
       ? place
       : relative(dirname(path), place).replaceAll("\\", "/");
-  const isListening = given.host !== undefined || given.port !== undefined;
-  const shownHost = host.includes(":") ? `[${host}]` : host;
+  const { kind, spec, config: _, ...plain } = given;
+  const values = Object.entries(plain).map(([setting, value]) =>
+    [CLI_OPTIONS[setting as keyof typeof plain].key, value] as const
+  );
+  const isListening = plain.host !== undefined || plain.port !== undefined;
   return {
-    ...isListening && { listen: `${shownHost}:${port}` },
-    ...given.accessLog !== undefined && { access_log: given.accessLog },
-    ...given.logCalls !== undefined && { log_calls: given.logCalls },
-    ...given.metrics !== undefined && { metrics: given.metrics },
-    ...given.spec !== undefined && { description: beside(given.spec) },
-    ...given.forward !== undefined && { forward: given.forward },
-    ...given.kind !== undefined && isKindFile(given.kind) && { kinds: [beside(given.kind)] },
-    "node.url": node.url,
+    ...Object.fromEntries(values),
+    ...isListening && { listen: `${host.includes(":") ? `[${host}]` : host}:${port}` },
+    ...spec !== undefined && { description: beside(spec) },
+    ...kind !== undefined && isKindFile(kind) && { kinds: [beside(kind)] },
     ...name !== undefined && { "node.kind": name },
   };
 }
