@@ -48,7 +48,7 @@ export interface CallEvent {
   readonly call: CallRecord;
 }
 
-/** A request was answered with 500, or something else failed that nobody expected. */
+/** A response was 500, or something else failed that nobody expected. */
 export interface ErrorEvent {
   readonly code: "error";
   readonly level: "error";

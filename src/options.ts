@@ -19,7 +19,7 @@ import type { DocumentOptions, Operation } from "./host-operations/operation.ts"
 /** The options of a service. */
 export interface NodefaceOptions<Paths extends readonly string[] = readonly string[]> {
   /**
-   * The host names to answer for besides loopback names and IP literals; `"*"` for any. Others are
+   * The host names that are served besides loopback names and IP literals; `"*"` for any. Others are
    * refused with 421, since a page on another site could make its own name resolve to this service.
    *
    * @default []
@@ -71,7 +71,7 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
    * @default the name of the node and its first letter
    */
   page?: PageSettings | undefined;
-  /** The node to show: where it answers, or the `node` part of the configuration file. */
+  /** The node to show: its URL, or the `node` part of the configuration file. */
   node?: string | URL | NodeOptions | undefined;
   /**
    * The calls that are forwarded to the node by this service: `"off"`, `"reads"`, or the `forward` part of the
@@ -94,7 +94,7 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
   /**
    * Is told what an operator should know, with a level and a code: what is wrong with the node, once when
    * it begins and once when it ends; what is wrong with its description, each time that it has been read;
-   * and each error that is answered with 500, of which the client learns nothing.
+   * and each error that becomes a 500, of which the client learns nothing.
    *
    * @default each message to console.error
    */
@@ -191,7 +191,7 @@ export function withDefaults(options: CheckedOptions): ResolvedOptions {
     kinds: options.kinds ?? {},
     page: { ...options.page, view: options.page?.view ?? "reference" },
     node: options.node ?? {},
-    // They count what `/v1/metrics` tells; nothing where that is not answered.
+    // They count what `/v1/metrics` tells; nothing where that is off.
     meters: options.metrics ? options.meters ?? createMeters() : undefined,
     info: options.info ?? {},
     startedAt: options.startedAt ?? new Date(),

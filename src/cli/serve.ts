@@ -105,7 +105,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   void logSlow(current, log);
   await stopped;
   stopWatching();
-  // Those who wait for the node are answered at once, so that the server is soon idle.
+  // Calls that wait for the node end at once, so that the server is soon idle.
   await Promise.all([current.nodeface.close(), server.close()]);
   await Promise.all([flush(), requests.flush()]);
 }
