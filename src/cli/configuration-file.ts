@@ -6,6 +6,7 @@
 import { LOGO_BYTES_MAX, mistakeInLogo } from "../explorer/page-settings.ts";
 import { KINDS } from "../generated/kinds.js";
 import type { NodeSettings } from "../info/settings.ts";
+import { valueAt } from "../json/values.ts";
 import type { Kind } from "../kinds/kind.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import type { PageSettings } from "../options.ts";
@@ -16,7 +17,7 @@ import { type Diagnostic, readValue } from "../settings/schema.ts";
 import { kindNameOf } from "../settings/texts.ts";
 import { describeValue } from "../untrusted-text.ts";
 import { ConfigError, explainRenamed } from "./arguments.ts";
-import { locateBeside, parseKind, parseYaml, valueIn, type YamlFile } from "./yaml-file.ts";
+import { locateBeside, parseKind, parseYaml, type YamlFile } from "./yaml-file.ts";
 
 /** The files that the command reads. What rejects has a message for the operator. */
 export interface Files {
@@ -88,7 +89,7 @@ interface LogoFile {
 }
 
 async function readLogo(yaml: YamlFile, files: Files): Promise<LogoFile | undefined> {
-  const named = valueIn(yaml, "page", "logo");
+  const named = valueAt(yaml.value, ["page", "logo"]);
   if (typeof named !== "string" || named === "") return undefined;
   const path = locateBeside(named, yaml.name);
   try {
@@ -101,7 +102,7 @@ async function readLogo(yaml: YamlFile, files: Files): Promise<LogoFile | undefi
 }
 
 function kindFilesIn(yaml: YamlFile): string[] {
-  return [valueIn(yaml, "kinds")].flat().filter((path): path is string =>
+  return [valueAt(yaml.value, ["kinds"])].flat().filter((path): path is string =>
     typeof path === "string" && kindNameOf(path) !== undefined
   );
 }
