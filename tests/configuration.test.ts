@@ -14,7 +14,7 @@ import { KINDS } from "../src/generated/kinds.js";
 import { KIND_ALIASES, KIND_NAMES } from "../src/generated/kind-names.js";
 import { withDefaults } from "../src/options.ts";
 import { aboutOf, partsOf, readValue, type Schema } from "../src/settings/schema.ts";
-import { optionsSchema } from "../src/create-nodeface.ts";
+import { optionsSchema } from "../src/options-schema.ts";
 import { configuration } from "../src/settings/configuration.ts";
 import { CLI_OPTIONS, type CliOption } from "../src/settings/command-line.ts";
 

@@ -32,6 +32,7 @@ const LAYERS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   app: [
     ["host-operations"],
     ["options.ts"],
+    ["options-schema.ts"],
     ["resources"],
     ["app.ts"],
     ["create-nodeface.ts"],

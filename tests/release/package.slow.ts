@@ -184,7 +184,7 @@ pack("a stack says where in the sources an error was thrown", async () => {
   const program = 'import { createNodeface } from "nodeface"; createNodeface({ prefx: 1 })';
   const flags = ["--enable-source-maps", "--input-type=module", "-e", program];
   const { stderr } = await run([process.execPath, ...flags], {}, { cwd: HOME });
-  assert.match(stderr, /nodeface.src.create-nodeface\.ts:\d+:\d+/);
+  assert.match(stderr, /nodeface.src.options-schema\.ts:\d+:\d+/);
 });
 
 pack("every type in what it exports is exported as well", () => {
