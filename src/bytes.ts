@@ -52,7 +52,6 @@ const SHORT = 4096, BLOCK = 16_384;
 
 const NOTHING: Bytes = new Uint8Array();
 
-/** Makes what collects bytes. */
 export function createCollector(): Collector {
   const parts: Bytes[] = [];
   let block = NOTHING;
@@ -85,7 +84,7 @@ export function createCollector(): Collector {
   };
 }
 
-/** How long a part of a content is, in bytes or UTF-16 code units. */
+/** The length of a part of a content, in bytes or UTF-16 code units. */
 export const PART_LENGTH = 65_536;
 
 /**
@@ -105,7 +104,7 @@ export function* partsOf(content: string | Bytes): Generator<Bytes> {
   }
 }
 
-/** How many bytes a text is in UTF-8. */
+/** Counts the bytes of a text in UTF-8. */
 export function byteLengthOf(text: string): number {
   let length = 0;
   for (const { byteLength } of partsOf(text)) length += byteLength;
@@ -115,7 +114,7 @@ export function byteLengthOf(text: string): number {
 /** More parts than that are too many where they are shorter than that on average, in bytes. */
 const PARTS_MAX = 1024, PART_MIN = 64;
 
-/** Says whether a content of so many bytes has come in so many parts that these cost more than the bytes. */
+/** Tells whether a content of so many bytes has come in so many parts that these cost more than the bytes. */
 export function isInTinyParts(parts: number, length: number): boolean {
   return parts > PARTS_MAX && length < parts * PART_MIN;
 }

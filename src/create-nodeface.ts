@@ -1,11 +1,12 @@
 /**
- * Makes a service of the options of a host.
+ * Makes a service of the options of a host. The schema of these is a module of its own: its types name valibot, which
+ * those of the package must not.
  *
  * @module
  */
 import { createApp, type Nodeface } from "./app.ts";
-import type { NodefaceOptions } from "./options.ts";
 import { checkOptions } from "./options-schema.ts";
+import type { NodefaceOptions } from "./options.ts";
 
 /**
  * Makes a service. Reads nothing before the first request or `ready`.

@@ -1,5 +1,5 @@
 /**
- * What a path of the operator's may begin with in place of a folder: the home directory, or where systemd passes
+ * The names of folders that a path of the operator's may begin with: the home directory, or where systemd passes
  * credentials on.
  *
  * @module
@@ -11,12 +11,12 @@ export const CREDENTIALS_DIRECTORY = "CREDENTIALS_DIRECTORY";
 const CREDENTIALS = /^\$(?:CREDENTIALS_DIRECTORY|\{CREDENTIALS_DIRECTORY\})(?=\/)/;
 const HOME = /^~(?=\/)/;
 
-/** Whether a path begins with one of them, so that it is relative to nothing else. */
+/** Tells whether a path begins with one of them, so that it is relative to nothing else. */
 export function isAnchored(path: string): boolean {
   return HOME.test(path) || CREDENTIALS.test(path);
 }
 
-/** Whether a path is that of a credential of systemd's. */
+/** Tells whether a path is that of a credential of systemd's. */
 export function isCredential(path: string): boolean {
   return CREDENTIALS.test(path);
 }

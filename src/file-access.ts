@@ -1,5 +1,5 @@
 /**
- * Who may read a file besides those who are meant to. Like `platform.ts` it goes out of web standards, and imports
+ * Readers of a file besides those who are meant to be. Like `platform.ts` it goes out of web standards, and imports
  * modules of `node:` on demand.
  *
  * @module
@@ -9,7 +9,6 @@ import { fileUrl } from "./platform.ts";
 /** Permissions to read, of the group and of everybody else. */
 const GROUP = 0o040, OTHERS = 0o004;
 
-/** Who may read a file. */
 export interface Readers {
   readonly who: "every user of this machine" | "its group";
   /** The permissions as `chmod` takes them: `0644`. */
@@ -17,7 +16,7 @@ export interface Readers {
 }
 
 /**
- * Says who may read a file that is to be secret. A file of another user that the group may read is as it should be:
+ * Finds who may read a file that is to be secret. A file of another user that the group may read is as it should be:
  * that is how a node shares its cookie, and systemd a credential.
  *
  * @param path as for `readFile`
@@ -51,7 +50,7 @@ function ownUser(): number | undefined {
 }
 
 /**
- * What to say of a file with a secret that others may read; `undefined` where none may.
+ * Writes a warning about a file with a secret that others may read; `undefined` where none may.
  *
  * @param name the setting that names it
  */

@@ -14,7 +14,6 @@ export type {
   NodeOptions,
   PageSettings,
 } from "./options.ts";
-export type { Operation, PathName, PathParameters } from "./host-operations/operation.ts";
 export type {
   ComponentsObject,
   DocumentOptions,
@@ -23,8 +22,11 @@ export type {
   HeaderObject,
   InfoObject,
   MediaTypeObject,
+  Operation,
   OperationObject,
   ParameterObject,
+  PathName,
+  PathParameters,
   ReferenceObject,
   RequestBodyObject,
   ResponseObject,
@@ -87,6 +89,7 @@ export type {
   Test,
 } from "./kinds/kind.ts";
 export type {
+  Access,
   ContentDescriptor,
   JsonSchema,
   KindInterface,
@@ -95,10 +98,10 @@ export type {
   NamedValue,
   OpenApiPart,
   OpenRpcPart,
+  OperationMarks,
   ParamStructure,
   RestOperation,
 } from "./kinds/interface.ts";
-export type { Access, OperationMarks } from "./kinds/interface.ts";
 export type { Forward, ForwardSettings } from "./gateway/policy.ts";
 export type { Diagnostic, Diagnostic as Finding } from "./openapi/diagnostics.ts";
 export type { View } from "./explorer/page-settings.ts";

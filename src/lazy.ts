@@ -12,7 +12,6 @@ export interface Resource<T> {
 
 /** A value that is made once. */
 export interface Lazy<T> extends Resource<T> {
-  /** The value, if it has been made. */
   readonly made: T | undefined;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What an operator is told while the service runs.
+ * The messages to an operator while the service runs.
  *
  * @module
  */
@@ -9,14 +9,14 @@ import type { Diagnostic } from "./openapi/diagnostics.ts";
 /** Takes what an operator should know: a sentence, and for programs what it is about. */
 export type Log = (message: string, event: LogEvent) => void;
 
-/** What a message is about. */
+/** The subject of a message. */
 export type LogEvent = NodeEvent | DescriptionEvent | CallEvent | ErrorEvent;
 
 /** Something is wrong with the node's description, or there is none. */
 export interface DescriptionEvent {
   readonly code: "description";
   readonly level: "info" | "warn" | "error";
-  /** What is wrong with it, and where. */
+  /** The mistake in it, and its place. */
   readonly finding?: Diagnostic | undefined;
 }
 
@@ -29,12 +29,12 @@ export interface CallRecord {
   readonly bytes: number;
 }
 
-/** Which calls of the node are logged: those that failed, all, or none. */
+/** The calls of the node that are logged: those that failed, all, or none. */
 export const LOG_CALLS = ["failed", "all", "off"] as const;
 export type LogCalls = (typeof LOG_CALLS)[number];
 
 /**
- * Whether a call is logged. One has failed that got no response of the node, or a status of 5xx: the node was not
+ * Tells whether a call is logged. One has failed that got no response of the node, or a status of 5xx: the node was not
  * reached, too slow, busy or not understood, or the client left (499). An error in JSON-RPC is a response.
  */
 export function isLogged({ status }: Pick<CallRecord, "status">, calls: LogCalls): boolean {
@@ -48,18 +48,17 @@ export interface CallEvent {
   readonly call: CallRecord;
 }
 
-/** A request was answered with 500, or something else failed that nobody expected. */
+/** A response was 500, or something else failed that nobody expected. */
 export interface ErrorEvent {
   readonly code: "error";
   readonly level: "error";
-  /** What was thrown. */
   readonly error: unknown;
 }
 
 /** Writes each message to standard error. */
 export const consoleLog: Log = (message) => console.error(`nodeface: ${message}`);
 
-/** What was thrown, as text: with its stack, if it has one. */
+/** Writes what was thrown as text: with its stack, if it has one. */
 export function describeError(error: unknown): string {
   return error instanceof Error ? error.stack ?? String(error) : String(error);
 }

@@ -7,8 +7,7 @@
 // Before all others: it handles signals from here on.
 import { endOnSignals } from "./cli/signals.ts";
 import { ConfigError, usage, wantsJson } from "./cli/arguments.ts";
-import { type Config, readConfig } from "./cli/configuration.ts";
-import { files } from "./cli/files.ts";
+import { type Config, files, readConfig } from "./cli/configuration.ts";
 import { color, createProgress, openOutput, print, terminalOf } from "./cli/output.ts";
 import { runService } from "./cli/serve.ts";
 import { COMMIT, VERSION } from "./generated/build-info.js";

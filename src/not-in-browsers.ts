@@ -1,5 +1,5 @@
 /**
- * What a bundle for browsers gets in place of the library: its exports, and one sentence.
+ * A stand-in that a bundle for browsers gets in place of the library: its exports, and one sentence.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * How a service is made.
+ * The options of a service, and their defaults.
  *
  * @module
  */
@@ -19,7 +19,7 @@ import type { DocumentOptions, Operation } from "./host-operations/operation.ts"
 /** The options of a service. */
 export interface NodefaceOptions<Paths extends readonly string[] = readonly string[]> {
   /**
-   * The host names to answer for besides loopback names and IP literals; `"*"` for any. Others are
+   * The host names that are served besides loopback names and IP literals; `"*"` for any. Others are
    * refused with 421, since a page on another site could make its own name resolve to this service.
    *
    * @default []
@@ -49,14 +49,10 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
    * @default where nodes of its kind describe themselves
    */
   description?: DescriptionPlace | DescriptionDocument | DescriptionWithServers | undefined;
-  /**
-   * Further operations, which the description and the explorer show as well.
-   *
-   * @default []
-   */
+  /** Further operations, which the description and the explorer show as well. @default [] */
   operations?: { readonly [Index in keyof Paths]: Operation<Paths[Index]> } | undefined;
   /**
-   * What the description says besides its operations: `info`, `tags`, `externalDocs`, and the `components`
+   * The parts of the description besides its operations: `info`, `tags`, `externalDocs`, and the `components`
    * that the host's operations refer to, as OpenAPI writes them.
    *
    * @default what the node's description says, or this service's own
@@ -70,28 +66,24 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
    */
   kinds?: Readonly<Record<string, Kind>> | undefined;
   /**
-   * What the page is called, its logo, and what it shows first.
+   * The title of the page, its logo, and the document that it begins with.
    *
    * @default the name of the node and its first letter
    */
   page?: PageSettings | undefined;
-  /** The node to show: where it answers, or the `node` part of the configuration file. */
+  /** The node to show: its URL, or the `node` part of the configuration file. */
   node?: string | URL | NodeOptions | undefined;
   /**
-   * What may be called at the node through this service: `"off"`, `"reads"`, or the `forward` part of the
+   * The calls that are forwarded to the node by this service: `"off"`, `"reads"`, or the `forward` part of the
    * configuration file.
    *
    * @default "off"
    */
   forward?: Forward | undefined;
-  /**
-   * Whether `/v1/metrics` is answered: the node's numbers and the service's own, for Prometheus.
-   *
-   * @default false
-   */
+  /** If true, `/v1/metrics` is served: the node's numbers and the service's own, for Prometheus. @default false */
   metrics?: boolean | undefined;
   /**
-   * What to show of it, as the `info` part of the configuration file; or a function that tells it
+   * The info that is shown of it, as the `info` part of the configuration file; or a function that tells it
    * whenever its last result is a second old. What it returns is read as JSON, within the bounds of
    * a node's response: what is beyond is left out, and the log says so. `synced: false` means that the node
    * is syncing. If it throws, rejects or takes longer than `node.timeout`, the node is `unreachable`.
@@ -102,16 +94,12 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
   /**
    * Is told what an operator should know, with a level and a code: what is wrong with the node, once when
    * it begins and once when it ends; what is wrong with its description, each time that it has been read;
-   * and each error that is answered with 500, of which the client learns nothing.
+   * and each error that becomes a 500, of which the client learns nothing.
    *
    * @default each message to console.error
    */
   log?: Log | undefined;
-  /**
-   * Which calls of the node `log` is told of: those that failed, all, or none.
-   *
-   * @default "failed"
-   */
+  /** The calls of the node that `log` is told of: those that failed, all, or none. @default "failed" */
   logCalls?: LogCalls | undefined;
   /** When the service started. @default now */
   startedAt?: Date | undefined;
@@ -119,7 +107,7 @@ export interface NodefaceOptions<Paths extends readonly string[] = readonly stri
 
 /** The parts of the page that a host or an operator may change. */
 export interface PageSettings {
-  /** What stands in place of the node's name as heading and title: one line, at most 80 characters. */
+  /** A text in place of the node's name as heading and title: one line, at most 80 characters. */
   readonly title?: string | undefined;
   /**
    * The bytes of an image: PNG, SVG, JPEG, WebP, GIF or ICO, at most 256 KiB. It is shown beside the title
@@ -127,7 +115,7 @@ export interface PageSettings {
    */
   readonly logo?: Uint8Array | undefined;
   /**
-   * What `/v1/spec` is: Scalar's reference, or the simple page. The other one stays at `/v1/spec/reference` or
+   * The document at `/v1/spec`: Scalar's reference, or the simple page. The other one stays at `/v1/spec/reference` or
    * `/v1/spec/simple`.
    *
    * @default "reference"
@@ -151,70 +139,59 @@ export interface DescriptionWithServers {
 
 /** The node, whose URLs may be objects as well. */
 export interface NodeOptions extends Omit<NodeSettings, "url" | "public_url"> {
-  /** Where it answers, `http:` or `https:`. */
+  /** Its address, `http:` or `https:`. */
   url?: string | URL | undefined;
-  /** Where pages reach it; takes the place of the servers of its description. */
+  /** The address for pages; takes the place of the servers of its description. */
   public_url?: string | URL | undefined;
-}
-
-/** The options with all defaults, right in themselves. Its callbacks never throw. */
-export interface ResolvedOptions {
-  readonly hosts: Hosts;
-  readonly cors: Cors;
-  readonly prefix: string;
-  readonly description: DescriptionPlace | undefined;
-  /** What becomes of the servers at its top. */
-  readonly servers: string | undefined;
-  /** Is told what has become of the description, each time that it was read and the log was told. */
-  readonly onDescription: (report: DescriptionReport) => void;
-  readonly operations: readonly Operation[];
-  readonly document: DocumentOptions;
-  /** Tells `log` of an error that nobody expected. */
-  readonly onError: (error: unknown) => void;
-  /** The host's own kinds, which are laid over the known ones. */
-  readonly kinds: Readonly<Record<string, Kind>>;
-  readonly page: PageSettings & { readonly view: View };
-  readonly node: NodeSettings;
-  /** What may be called at the node; `undefined` for nothing. */
-  readonly forward: ResolvedForward | undefined;
-  /** Counts what `/v1/metrics` tells; nothing where that is not answered. */
-  readonly meters: Meters | undefined;
-  readonly info: InfoSettings | HostInfo;
-  readonly log: Log;
-  readonly logCalls: LogCalls;
-  readonly startedAt: Date;
 }
 
 /** Options that have been checked: each in one form. */
 export interface CheckedOptions extends Omit<NodefaceOptions, "node" | "description" | "forward"> {
   readonly node?: NodeSettings | undefined;
   readonly description?: DescriptionPlace | undefined;
-  /** What becomes of the servers at its top. */
+  /** The treatment of the servers at its top. */
   readonly servers?: string | undefined;
   /** Is told what has become of the description, each time that it was read and the log was told. */
   readonly onDescription?: ((report: DescriptionReport) => void) | undefined;
-  /** What may be called at the node; `undefined` for nothing. */
+  /** The calls that are forwarded to the node; `undefined` for nothing. */
   readonly forward?: ResolvedForward | undefined;
-  /** What has counted for the service before this one. */
+  /** The meters of the service before this one. */
   readonly meters?: Meters | undefined;
 }
+
+/** The options for which nothing is a value as well. */
+type Optional = "description" | "servers" | "forward" | "meters";
+
+/** The options with all defaults. Its callbacks never throw. */
+export type ResolvedOptions =
+  & {
+    readonly [Key in Exclude<keyof CheckedOptions, Optional | "page" | "metrics">]-?: NonNullable<
+      CheckedOptions[Key]
+    >;
+  }
+  & Readonly<Pick<CheckedOptions, Optional>>
+  & {
+    readonly page: PageSettings & { readonly view: View };
+    /** Tells `log` of an error that nobody expected. */
+    readonly onError: (error: unknown) => void;
+  };
 
 /** Gives the defaults of the options that were left out, and makes the callbacks safe to call. */
 export function withDefaults(options: CheckedOptions): ResolvedOptions {
   const tell = options.log ?? consoleLog;
   const log = harmless<Parameters<Log>>((message, event) => tell(withoutKeys(message), event));
+  const { description, servers, forward } = options;
   return {
     hosts: options.hosts ?? [],
     cors: options.cors ?? "*",
     prefix: options.prefix ?? "",
-    description: options.description,
-    servers: options.servers,
+    ...{ description, servers, forward },
     operations: options.operations ?? [],
     document: options.document ?? {},
     kinds: options.kinds ?? {},
     page: { ...options.page, view: options.page?.view ?? "reference" },
     node: options.node ?? {},
-    forward: options.forward,
+    // They count what `/v1/metrics` tells; nothing where that is off.
     meters: options.metrics ? options.meters ?? createMeters() : undefined,
     info: options.info ?? {},
     startedAt: options.startedAt ?? new Date(),

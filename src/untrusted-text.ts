@@ -67,7 +67,7 @@ export function quote(value: unknown): string {
   return String(text).replaceAll(UNPRINTABLE, escapeOf);
 }
 
-/** How much of a text a message repeats. */
+/** The most of a text that a message repeats. */
 const DESCRIBED_MAX = 60;
 
 /** Describes a value in a message: a short text or number as it is written, of others what they are. */

@@ -43,7 +43,7 @@ export function withSignal<T>(promise: Promise<T>, signal: Signal): Promise<T> {
   });
 }
 
-/** What tells that something is not wanted any more: an `AbortSignal`, or a {@linkcode LightSignal}. */
+/** A signal that something is not wanted any more: an `AbortSignal`, or a {@linkcode LightSignal}. */
 export interface Signal {
   readonly aborted: boolean;
   readonly reason: unknown;

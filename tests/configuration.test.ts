@@ -4,22 +4,18 @@ import * as assert from "uvu/assert";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parse } from "yaml";
-import {
-  configurationReference,
-  configurationSchema,
-} from "../src/build/configuration-documents.ts";
 import { WRITTEN } from "../src/build/write-documents.ts";
-import { formatKinds, listKinds, printKind } from "../src/cli/kinds.ts";
+import { formatKinds } from "../src/cli/kinds.ts";
 import { ConfigError, usage } from "../src/cli/arguments.ts";
-import { readConfig } from "../src/cli/configuration.ts";
+import { files, readConfig } from "../src/cli/configuration.ts";
 import { checkFile, parseConfiguration } from "../src/cli/configuration-file.ts";
-import { files } from "../src/cli/files.ts";
 import { makePlan } from "../src/info/query-plan.ts";
 import { KINDS } from "../src/generated/kinds.js";
 import { KIND_ALIASES, KIND_NAMES } from "../src/generated/kind-names.js";
 import { withDefaults } from "../src/options.ts";
 import { aboutOf, partsOf, readValue, type Schema } from "../src/settings/schema.ts";
-import { configuration, optionsSchema } from "../src/options-schema.ts";
+import { optionsSchema } from "../src/options-schema.ts";
+import { configuration } from "../src/settings/configuration.ts";
 import { CLI_OPTIONS, type CliOption } from "../src/settings/command-line.ts";
 
 const config = suite("config");
@@ -293,8 +289,10 @@ config("flags win over the environment, that over the file, that over the defaul
   const file = "{ listen: 'h:1', access_log: text, node: { url: 'http://f', kind: etcd } }";
   const env = { PORT: "2", NODEFACE_KIND: "nats", NODEFACE_CONFIG: "x" };
   const found = await read(["http://a", "--port", "3"], env, file);
-  assert.equal(found, {
+  assert.equal(JSON.parse(JSON.stringify(found)), {
     command: "serve",
+    asJson: false,
+    given: { url: "http://a", port: 3, kind: "nats", config: "x" },
     file: "x",
     remarks: [],
     host: "h",
@@ -379,13 +377,16 @@ config("an IPv6 address to listen on may stand in brackets", async () => {
 
 for (const [name, kind] of Object.entries(KINDS)) {
   config(`nodeface kinds ${name} prints a configuration that means the same`, () => {
-    const { node, info } = readFile(printKind(name)!, "");
+    const { node, info } = readFile(formatKinds(name), "");
     assert.equal(node, { url: kind.url, kind: name });
     const times = { ttl: 1000, timeout: 2000 };
     const { sources, fields, static: fixed } = makePlan(name, kind, {}, times);
     const told = makePlan(name, kind, info!, times);
     assert.equal([told.sources, told.fields, told.static], [sources, fields, fixed]);
-    assert.match(listKinds(), new RegExp(`^${name} +${kind.title.replaceAll(/[()]/g, ".")}`, "m"));
+    assert.match(
+      formatKinds(),
+      new RegExp(`^${name} +${kind.title.replaceAll(/[()]/g, ".")}`, "m"),
+    );
   });
 }
 
@@ -397,7 +398,7 @@ config("what is made of the settings and of the kinds is current", async () => {
 });
 
 config("the schema tells editors what the command would say", () => {
-  const schema = JSON.parse(configurationSchema());
+  const schema = JSON.parse(WRITTEN["spec/nodeface.schema.json"]());
   const validate = new Ajv2020.default({ allowUnionTypes: true }).compile(schema);
   for (
     const text of [
@@ -424,7 +425,7 @@ config("the schema tells editors what the command would say", () => {
 });
 
 config("every example of the reference is a configuration", () => {
-  const examples = [...configurationReference().matchAll(/^```yaml\n([^]*?)^```/gm)];
+  const examples = [...WRITTEN["docs/configuration.md"]().matchAll(/^```yaml\n([^]*?)^```/gm)];
   assert.ok(examples.length >= 4);
   for (const [, yaml] of examples) readFile(yaml!, "docs/configuration.md");
   for (const [schema, example] of examplesIn(configuration())) {

@@ -6,7 +6,7 @@ import Ajv2020 from "ajv/dist/2020.js";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse, stringify } from "yaml";
-import { kindJsonSchema, kindsReference } from "../src/build/write-documents.ts";
+import { WRITTEN } from "../src/build/write-documents.ts";
 import { ConfigError } from "../src/cli/arguments.ts";
 import { parseKind } from "../src/cli/yaml-file.ts";
 import { createNodeface, type NodefaceOptions } from "../src/index.ts";
@@ -274,7 +274,7 @@ interfaces("a host's own kind is held to the same", () => {
 
 interfaces("the schema tells editors what the command would say", () => {
   const validate = new Ajv2020.default({ allowUnionTypes: true }).compile(
-    JSON.parse(kindJsonSchema()),
+    JSON.parse(WRITTEN["spec/kind.schema.json"]()),
   );
   assert.ok(
     validate(parse(KIND + METHODS + PATHS)),
@@ -296,7 +296,7 @@ interfaces("the schema tells editors what the command would say", () => {
 interfaces(
   "the reference has all marks, and an example of each form that is right",
   async () => {
-    const text = await kindsReference();
+    const text = await WRITTEN["docs/kinds.md"]();
     assert.is(Object.keys(MARKS).length, 11);
     for (const [name, mark] of Object.entries(MARKS)) {
       assert.ok(

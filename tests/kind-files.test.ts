@@ -7,11 +7,11 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { readdirSync, readFileSync } from "node:fs";
 import { parse } from "yaml";
-import { besideReference, kindJsonSchema, kindsReference } from "../src/build/write-documents.ts";
+import { WRITTEN } from "../src/build/write-documents.ts";
 import { parseKind } from "../src/cli/yaml-file.ts";
 import { ConfigError } from "../src/cli/arguments.ts";
 import { readConfig } from "../src/cli/configuration.ts";
-import { printKind } from "../src/cli/kinds.ts";
+import { formatKinds } from "../src/cli/kinds.ts";
 import { KIND_ALIASES, KIND_NAMES } from "../src/generated/kind-names.js";
 import { KINDS } from "../src/generated/kinds.js";
 import type { Kind } from "../src/kinds/kind.ts";
@@ -407,7 +407,7 @@ kinds("a host gives kinds of its own as objects", () => {
 });
 
 testOnNode(kinds, "the schema tells editors what the command would say", () => {
-  const schema = JSON.parse(kindJsonSchema());
+  const schema = JSON.parse(WRITTEN["spec/kind.schema.json"]());
   const validate = new Ajv2020.default({ allowUnionTypes: true }).compile(schema);
   for (const name of FILES) {
     assert.ok(validate(parse(textOf(name))), `${name} ${JSON.stringify(validate.errors)}`);
@@ -433,7 +433,10 @@ testOnNode(kinds, "the schema tells editors what the command would say", () => {
 kinds(
   "the reference names every kind, what ok rests on, and those that cannot tell if they are in sync",
   async () => {
-    const [text, beside] = await Promise.all([kindsReference(), besideReference()]);
+    const [text, beside] = await Promise.all([
+      WRITTEN["docs/kinds.md"](),
+      WRITTEN["docs/beside-your-node.md"](),
+    ]);
     for (const [name, { title, url, health }] of Object.entries(KINDS)) {
       const [, part = ""] = text.split(`\n## ${name}\n`);
       for (const fact of [title, health.ok]) assert.ok(part.includes(fact), `${name}: ${fact}`);
@@ -452,7 +455,7 @@ kinds(
 kinds(
   "each kind says what its operations were written from, at which version, and if they were tried",
   async () => {
-    const text = await kindsReference();
+    const text = await WRITTEN["docs/kinds.md"]();
     for (const name of KINDS_WITH_INTERFACE) {
       const { written_from: sources = [], tried } = KINDS[name]!;
       assert.ok(sources.length > 0, name);
@@ -462,9 +465,9 @@ kinds(
       assert.match(part, new RegExp(`^\\| operations \\| ${count} \\(.*\\), ${trial} \\|$`, "m"));
       for (const url of sources) {
         assert.match(url, /\/(blob|tree)\/([0-9a-f]{7,40}|v?[0-9][0-9.]*)(\/|$)|\/v\/[0-9.]+$/);
-        assert.ok(printKind(name)!.includes(url), url);
+        assert.ok(formatKinds(name).includes(url), url);
       }
-      assert.match(printKind(name)!, tried ?? "not tried against a real node");
+      assert.match(formatKinds(name), tried ?? "not tried against a real node");
     }
   },
 );

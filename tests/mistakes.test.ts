@@ -52,6 +52,8 @@ const ARGUMENTS: readonly Row<string>[] = [
   ],
   ["--port http", '--port must be a whole number from 0 to 65535, not "http"'],
   ["--port 65536", '--port must be a whole number from 0 to 65535, not "65536"'],
+  ["--port -1", '--port must be a whole number from 0 to 65535, not "-1"'],
+  ["--port 80.5", '--port must be a whole number from 0 to 65535, not "80.5"'],
   ["--port", "--port needs a value; see nodeface --help"],
   ["--port= http://127.0.0.1:1", "--port needs a value; see nodeface --help"],
   ["--host a --host b", "--host is given twice"],
@@ -65,6 +67,8 @@ const ARGUMENTS: readonly Row<string>[] = [
     "--help takes no value",
     '--port must be a whole number from 0 to 65535, not "x"',
   ],
+  ["a.b", "NODE_URL must begin with http:// or https://; did you mean http://a.b?"],
+  ["--help=yes", "--help takes no value"],
   ["http://a http://b", 'unexpected argument "http://b"; see nodeface --help'],
   [
     "127.0.0.1:8545",
@@ -125,6 +129,20 @@ const ARGUMENTS: readonly Row<string>[] = [
 
 /** Variables. */
 const VARIABLES: readonly Row<Record<string, string>>[] = [
+  [
+    { "NODEFACE_URL": "a.b" },
+    "NODEFACE_URL must begin with http:// or https://; did you mean http://a.b?",
+  ],
+  [
+    { "NODEFACE_KIND": "geth" },
+    'NODEFACE_KIND must be a kind of node (see "nodeface kinds") or none, not "geth"; did you mean ethereum?',
+  ],
+  [
+    { "NODEFACE_FORWARD": "red" },
+    'NODEFACE_FORWARD must be one of off, reads, not "red"; did you mean reads?',
+  ],
+  [{ "NODEFACE_FORWARD": "reads" }, "NODEFACE_FORWARD needs node.url: there is nothing to call"],
+  [{ "NODEFACE_LOG": "xml" }, 'NODEFACE_LOG must be one of text, json, off, not "xml"'],
   [{ "PORT": "http" }, 'PORT must be a whole number from 0 to 65535, not "http"'],
   [
     { "NODEFACE_HOST": "a b", "NODEFACE_METRICS": "1" },

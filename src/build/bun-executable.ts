@@ -85,7 +85,7 @@ async function main(all: boolean) {
     }
     const bill = await billOfMaterials(packages, { bun });
     await writeFile(join(ALL, "nodeface.cdx.json"), bill);
-    await writeChecksums(ALL);
+    writeChecksums(ALL);
     console.error(`All of them, checksums and bill of materials: ${seconds(started)}`);
   } finally {
     await rm(stage, { recursive: true });

@@ -20,7 +20,6 @@ import { parse } from "yaml";
 import type { FILES } from "../generated/page.js";
 import { type PackedContent, PACKET_SIZE } from "../http/content-coding.ts";
 import { formatJson } from "../json/lossless.ts";
-import type { KindInterface } from "../kinds/interface.ts";
 import type { Kind } from "../kinds/kind.ts";
 import { createWriter } from "../openapi/write.ts";
 import { packageFolder } from "./packages.ts";
@@ -71,8 +70,10 @@ async function main() {
       ["build-info.js", moduleText({ VERSION: version, COMMIT: shortCommit() })],
     ]),
   );
-  // What it bundles imports some of the others.
-  await writeModules(new Map([["thread-program.js", await threadProgramModule()]]));
+  // It is a text, since bundlers of a host would not find a file of its own; and it imports some of the others.
+  const { bundleText } = await import("./bundle-for-runtime.ts");
+  const program = await bundleText(join(ROOT, "src/description/thread-program.ts"));
+  await writeModules(new Map([["thread-program.js", moduleText({ PROGRAM: program })]]));
   for (const name of await readdir(join(TARGET, "assets"))) {
     if (!Object.values(folders).includes(name)) {
       await rm(join(TARGET, "assets", name), { recursive: true, force: true });
@@ -104,14 +105,15 @@ async function bundleScripts(): Promise<{ files: Files; imports: Record<string, 
 
 /** Writes the modules of Scalar's files where there are none of these. */
 async function writeScalar(folder: string, files: Files): Promise<void> {
-  if (existsSync(join(TARGET, "assets", folder))) return;
+  const target = join(TARGET, "assets", folder);
+  if (existsSync(target)) return;
   console.error("Compressing Scalar's files");
-  await mkdir(join(TARGET, "assets"), { recursive: true });
   // Whole or not at all: a run may be interrupted, or beside another.
-  const begun = await mkdtemp(join(ROOT, "src/generated/begun-"));
+  const begun = await mkdtemp(join(TARGET, "begun-"));
   await writeModules(await contentModules(folder, files), begun);
-  await rename(join(begun, "assets", folder), join(TARGET, "assets", folder)).catch((error) => {
-    if (!existsSync(join(TARGET, "assets", folder))) throw error;
+  await mkdir(dirname(target), { recursive: true });
+  await rename(join(begun, "assets", folder), target).catch((error) => {
+    if (!existsSync(target)) throw error;
   });
   await rm(begun, { recursive: true });
 }
@@ -120,8 +122,6 @@ async function contentModules(folder: string, files: Files): Promise<Modules> {
   const packed: Record<string, Record<string, PackedContent>> = {};
   await Promise.all([...files].map(async ([path, content]) => {
     const group = packed[modulePath(folder, path, content)] ??= {};
-    if (group[basename(path)]) throw new Error(`Two files are called ${basename(path)}`);
-    group[basename(path)] = {};
     group[basename(path)] = await packContent(content);
   }));
   return new Map(Object.entries(packed).map(([path, FILES]) => [path, moduleText({ FILES })]));
@@ -171,7 +171,7 @@ function withoutPath(yaml: string, path: string): string {
   return yaml.replace(lines, "");
 }
 
-/** Where the one server of the service's own description begins, in bytes. */
+/** Finds the one server of the service's own description, in bytes. */
 function placeOfDot(yaml: string): number {
   const [before] = /^[^]*?\nservers:\n {2}- url: "(?=\."\n)/.exec(yaml) ?? [];
   if (before === undefined) throw new Error("spec/openapi.yaml: the server must be .");
@@ -225,18 +225,14 @@ function linkScripts(
   ].join("\n    ");
 }
 
-/** The program of the thread, as a text; bundlers of a host would not find a file of its own. */
-async function threadProgramModule(): Promise<string> {
-  const { bundleText } = await import("./bundle-for-runtime.ts");
-  return moduleText({ PROGRAM: await bundleText(join(ROOT, "src/description/thread-program.ts")) });
-}
-
-/** The files of `spec/kinds/` by the names of their kinds, in alphabetical order. */
+/** The texts of `spec/kinds/` by the names of their kinds, in alphabetical order. */
 async function readKindFiles(): Promise<Map<string, string>> {
-  const folder = join(ROOT, KINDS);
-  const names = (await readdir(folder)).filter((name) => name.endsWith(".yaml")).sort();
-  const files = await readFiles(folder, names);
-  return new Map([...files].map(([name, text]) => [basename(name, ".yaml"), text.toString()]));
+  const kinds = new Map<string, string>();
+  for (const name of (await readdir(join(ROOT, KINDS))).sort()) {
+    if (!name.endsWith(".yaml")) continue;
+    kinds.set(basename(name, ".yaml"), await readFile(join(ROOT, KINDS, name), "utf8"));
+  }
+  return kinds;
 }
 
 function kindNamesModule(kinds: ReadonlyMap<string, string>): string {
@@ -269,9 +265,12 @@ async function checkedKinds(files: ReadonlyMap<string, string>): Promise<Modules
       const { openrpc, openapi, ...kind } = parseKind(text, file);
       kinds[name] = kind;
       if (openrpc || openapi) {
-        const parts = { ...openrpc && { openrpc }, ...openapi && { openapi } };
+        // Packed: as a literal it is seven times as long.
+        const { br: _, ...INTERFACE } = await packContent(
+          Buffer.from(formatJson({ ...openrpc && { openrpc }, ...openapi && { openapi } })),
+        );
         const module = `interfaces/${name}.js`;
-        modules.set(module, await interfaceModule(parts));
+        modules.set(module, moduleText({ INTERFACE }));
         // Each `import()` has a literal, so that bundlers follow it.
         lines.push(
           `  ${JSON.stringify(name)}: async () => (await import("./${module}")).INTERFACE,\n`,
@@ -292,12 +291,6 @@ async function checkedKinds(files: ReadonlyMap<string, string>): Promise<Modules
   }
   modules.set("kinds.js", moduleText({ KINDS: kinds }));
   return modules.set("interfaces.js", `export const INTERFACES = {\n${lines.join("")}};\n`);
-}
-
-/** What a kind offers to be called, packed: as a literal it is seven times as long. */
-async function interfaceModule(parts: KindInterface): Promise<string> {
-  const { br: _, ...INTERFACE } = await packContent(Buffer.from(formatJson(parts)));
-  return moduleText({ INTERFACE });
 }
 
 function moduleText(values: Readonly<Record<string, unknown>>): string {
@@ -334,13 +327,6 @@ async function writeModules(modules: Modules, folder = TARGET): Promise<void> {
 
 async function packageJson(folder: string): Promise<{ version: string }> {
   return JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
-}
-
-async function readFiles(folder: string, paths: string[]): Promise<Files> {
-  const files: Files = new Map();
-  // One after the other: macOS allows 256 open files.
-  for (const path of paths) files.set(path, await readFile(join(folder, path)));
-  return files;
 }
 
 function digest(files: Files): string {

@@ -24,7 +24,7 @@ const ENTRIES = [
   "adapters/worker",
 ];
 
-/** What stands in for the library in a browser. It imports nothing. */
+/** The module that stands in for the library in a browser. It imports nothing. */
 const IN_BROWSERS = "not-in-browsers";
 
 const OLD_BUILD = /^(?!bench|executables|nodeface-|worker\.js).*\.js(\.map)?$/;
@@ -115,7 +115,7 @@ async function setModes(published: readonly string[]): Promise<void> {
   }
 }
 
-/** What is served lies in modules that have no source worth looking at. */
+/** Removes the source maps of generated modules, which have no source worth looking at. */
 async function removeMapsOfData(): Promise<void> {
   for (const name of await readdir(DIST, { recursive: true })) {
     if (!name.endsWith(".js.map")) continue;

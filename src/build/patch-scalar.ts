@@ -16,7 +16,7 @@ interface Patch {
   with: string;
 }
 
-/** What the content policy and the token need. `docs/scalar.md` has what else we would have otherwise. */
+/** The changes that the content policy and the token need. `docs/scalar.md` has what else we would have otherwise. */
 const PATCHES: readonly Patch[] = [
   {
     file: "chunks/workspace-events",

@@ -6,12 +6,11 @@
  * @module
  */
 import { execSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
-import process from "node:process";
 import { createHash } from "node:crypto";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import process from "node:process";
+import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -29,7 +28,7 @@ const READY = `${ROOT}dist/executables/`;
 
 const git = (command: string) => execSync(`git ${command}`, { cwd: ROOT, encoding: "utf8" });
 
-async function release(): Promise<void> {
+function release(): void {
   const changed = git("status --porcelain");
   if (changed !== "") {
     console.error(`release: commit or remove these changes first:\n${changed.trimEnd()}`);
@@ -51,7 +50,7 @@ async function release(): Promise<void> {
     console.error(`${command}: ${seconds(since)} s`);
   }
   writeFileSync(`${READY}RELEASE.md`, notes.text);
-  await writeChecksums(READY);
+  writeChecksums(READY);
   if (notes.isUndated) console.error(`release: CHANGELOG.md has no date for ${version}`);
   console.error(`\nReady in dist/executables, after ${seconds(started)} s`);
 }
@@ -63,14 +62,13 @@ function seconds(since: number): string {
 const CHECKSUMS = "SHA256SUMS";
 
 /** Writes the checksum of every file of a folder to its `SHA256SUMS`, in the order of their names. */
-export async function writeChecksums(folder: string): Promise<void> {
-  const lines = [];
-  for (const name of (await readdir(folder)).sort()) {
-    if (name === CHECKSUMS) continue;
-    const sum = createHash("sha256").update(await readFile(join(folder, name))).digest("hex");
-    lines.push(`${sum}  ${name}\n`);
-  }
-  await writeFile(join(folder, CHECKSUMS), lines.join(""));
+export function writeChecksums(folder: string): void {
+  const names = readdirSync(folder).filter((name) => name !== CHECKSUMS).sort();
+  const lines = names.map((name) => {
+    const sum = createHash("sha256").update(readFileSync(join(folder, name))).digest("hex");
+    return `${sum}  ${name}\n`;
+  });
+  writeFileSync(join(folder, CHECKSUMS), lines.join(""));
 }
 
 interface ReleaseNotes {
@@ -113,4 +111,4 @@ ${withoutRelativeLinks(content)}
 const withoutRelativeLinks = (text: string) =>
   text.replaceAll(/\[([^\]]+)\]\((?!https?:)[^)]+\)/g, "$1");
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await release();
+if (process.argv[1] === fileURLToPath(import.meta.url)) release();

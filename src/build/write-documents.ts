@@ -1,53 +1,162 @@
 /**
- * `npm run schema`: writes what is made of the table of the settings, of the schema of a kind and of the kinds. Of these,
- * that is the JSON Schema of a kind's file, for editors, what is known of each kind, for people, and for operators how
- * Nodeface is started beside a node of each.
+ * `npm run schema`: writes what is made of the settings and of the kinds. For editors, the JSON Schemas of a
+ * configuration and of a kind's file; for people, the reference of the configuration, what is known of each kind, and
+ * how Nodeface is started beside a node of each.
  *
  * @module
  */
+import { type JsonSchema, toJsonSchema } from "@valibot/to-json-schema";
 import { readFileSync } from "node:fs";
-import { KINDS } from "../generated/kinds.js";
-import { type Access, type KindInterface, MARKS, type OperationMarks } from "../kinds/interface.ts";
-import type { AuthFile, Kind, NetworkRules, Test } from "../kinds/kind.ts";
-import { operationsOf } from "../openapi/operations.ts";
-import { loadInterface } from "../description/known-interface.ts";
-import { questionOf } from "../settings/info.ts";
-import { kindSchema } from "../settings/kind.ts";
-import {
-  code,
-  configurationReference,
-  configurationSchema,
-  fillPage,
-  jsonSchemaOf,
-  table,
-} from "./configuration-documents.ts";
-import { inFlow } from "../cli/yaml-file.ts";
-import { KNOWN_KEYS } from "../info/fields.ts";
 import { writeFile } from "node:fs/promises";
 import process from "node:process";
 import { fileURLToPath } from "node:url";
+import { inFlow } from "../cli/yaml-file.ts";
+import { loadInterface } from "../description/known-interface.ts";
+import { KINDS } from "../generated/kinds.js";
+import { KNOWN_KEYS } from "../info/fields.ts";
+import { type Access, type KindInterface, MARKS, type OperationMarks } from "../kinds/interface.ts";
+import type { AuthFile, Kind, NetworkRules, Test } from "../kinds/kind.ts";
+import { operationsOf } from "../openapi/operations.ts";
+import { CLI_OPTIONS, type CliOption } from "../settings/command-line.ts";
+import { configuration } from "../settings/configuration.ts";
+import { questionOf } from "../settings/info.ts";
+import { kindSchema } from "../settings/kind.ts";
+import { type About, aboutOf, partsOf, type Schema, type Settings } from "../settings/schema.ts";
 
-/** The text of `spec/kind.schema.json`. */
-export function kindJsonSchema(): string {
-  return jsonSchemaOf(kindSchema(), "A kind of node for Nodeface");
+const ROOT = new URL("../../", import.meta.url);
+
+/** The makers of what is written, by its path from the root. */
+export const WRITTEN = {
+  "spec/nodeface.schema.json": (): string =>
+    jsonSchemaOf(configuration(), "The configuration of Nodeface"),
+  "spec/kind.schema.json": (): string => jsonSchemaOf(kindSchema(), "A kind of node for Nodeface"),
+  "docs/configuration.md": configurationReference,
+  "docs/kinds.md": kindsReference,
+  "docs/beside-your-node.md": besideReference,
+};
+
+/** A schema as the text of a JSON Schema, for editors. */
+function jsonSchemaOf(of: Schema, title: string): string {
+  const { $schema, ...schema } = convert(of);
+  const whole = { $schema, title, ...schema };
+  return `${JSON.stringify(whole, null, 2)}\n`;
 }
 
-/** The text of `docs/kinds.md`. */
-export async function kindsReference(): Promise<string> {
-  const all = Object.entries(KINDS);
-  const accesses = new Map(
-    await Promise.all(
-      all.map(async ([name]) => [name, accessesOf(await loadInterface(name))] as const),
-    ),
+function convert(schema: Schema): JsonSchema {
+  const { $defs: _, ...converted } = toJsonSchema(schema, {
+    target: "draft-2020-12",
+    typeMode: "input",
+    ignoreActions: ["check", "raw_check", "raw_transform", "transform"],
+    overrideAction: ({ jsonSchema }) => described(jsonSchema),
+    overrideSchema: ({ valibotSchema, jsonSchema }) => {
+      if (!("getter" in valibotSchema)) return closed(jsonSchema, valibotSchema.type);
+      // Editors show a schema in its place better than a reference to it.
+      const { $schema: _, ...inner } = convert((valibotSchema.getter as () => Schema)());
+      return inner;
+    },
+  });
+  return converted;
+}
+
+/** A schema with what is said of its setting in place of the metadata. */
+function described(schema: JsonSchema & { about?: About }): JsonSchema {
+  const { about, description: _, ...others } = schema;
+  if (!about) return schema;
+  const usual = about.default === undefined ? "" : `. Default: ${about.default}`;
+  return { description: `${about.text}${usual}`, ...others };
+}
+
+/** Objects have no other keys than those of their settings; what stands for an empty one is no default. */
+function closed({ default: _, required = [], ...schema }: JsonSchema, type: string): JsonSchema {
+  if (type !== "loose_object") return schema;
+  return { ...schema, additionalProperties: false, ...required.length > 0 && { required } };
+}
+
+function configurationReference(): string {
+  const rows = Object.values<CliOption>(CLI_OPTIONS).map(flagRow);
+  return fillPage("docs/configuration.md", {
+    flags: table(["flag", "variables", "key of the file", "default"], rows),
+    keys: sections(partsOf(configuration()).entries!, "").join("\n"),
+  });
+}
+
+function flagRow({ key, flag, variables = [], argument, default: usual }: CliOption): string[] {
+  return [
+    code([...flag ? [`--${flag}`] : [], ...argument ? [argument] : []].join(" ")),
+    variables.map(code).join(", "),
+    key ? code(key) : "",
+    usual ?? "",
+  ];
+}
+
+function sections(settings: Settings, path: string): string[] {
+  const title = path ? code(path) : "The whole file";
+  const examples = Object.entries(settings).flatMap(([key, setting]) => {
+    const { example } = aboutOf(setting);
+    return example === undefined ? [] : [`${path ? "  " : ""}${key}: ${example}`];
+  });
+  const yaml = [...path ? [`${path}:`] : [], ...examples].join("\n");
+  const rows = Object.entries(settings).map(([key, setting]) => row(key, setting));
+  const part = `## ${title}\n\n${table(HEAD, rows)}\n\`\`\`yaml\n${yaml}\n\`\`\`\n`;
+  const inner = Object.entries(settings).flatMap(([key, setting]) =>
+    within(setting, path ? `${path}.${key}` : key)
   );
-  const example = readFileSync(new URL("../../examples/kinds/aria2.yaml", import.meta.url), "utf8");
+  return [part, ...inner];
+}
+
+const HEAD = ["key", "value", "default", "what it says"];
+
+function row(key: string, setting: Schema, more = ""): string[] {
+  const { text, default: usual = "" } = aboutOf(setting);
+  return [code(key), formOf(setting), escape(usual), escape(text) + more];
+}
+
+function within(schema: Schema, path: string): string[] {
+  const { entries, value, options = [] } = partsOf(schema);
+  if (entries) return /^\w+$/.test(path) ? sections(entries, path) : [details(path, [entries])];
+  if (value) return within(value, `${path}.NAME`);
+  const forms = options.map((option) => partsOf(option).entries).filter((form) => !!form);
+  if (forms.length > 1) return [details(path, forms)];
+  return options.flatMap((option) => within(option, path));
+}
+
+function details(path: string, forms: readonly Settings[]): string {
+  const all: Settings = Object.assign({}, ...forms);
+  const rows = Object.entries(all).map(([key, setting]) => {
+    const { example } = aboutOf(setting);
+    return row(key, setting, example && `. Example: ${code(`${key}: ${example}`)}`);
+  });
+  const choice = forms.length > 1
+    ? `One of ${forms.map((settings) => code(Object.keys(settings)[0]!)).join(", ")}, ` +
+      "and of the other keys those that go with it.\n\n"
+    : "";
+  return `## ${code(path)}\n\n${choice}${table(HEAD, rows)}`;
+}
+
+/** The form of a value in a few words: what its messages say would be right. */
+function formOf(schema: Schema): string {
+  const { words = [], entries, value, message = "any JSON value" } = partsOf(schema);
+  if (words.length > 0 && words.length <= 8) return words.map(code).join(", ");
+  return entries || value ? "object" : escape(message.replace(/^an? /, ""));
+}
+
+async function kindsReference(): Promise<string> {
+  const all = Object.entries(KINDS);
+  const accesses = new Map<string, unknown[]>();
+  for (const [name] of all) {
+    accesses.set(
+      name,
+      offeredBy(await loadInterface(name)).map(({ marks }) => marks["x-access"]),
+    );
+  }
+  const example = readFileSync(new URL("examples/kinds/aria2.yaml", ROOT), "utf8");
   const silent = all.filter(([, kind]) => !saysSync(kind)).map(([name]) => code(name));
-  const rows = all.map((
-    [name, { title, url }],
-  ) => [`[${name}](#${name})`, title, url, accesses.get(name)!.length]);
-  const marks = Object.entries(MARKS).map((
-    [name, { on, value, text }],
-  ) => [code(name), on, value, text]);
+  const rows = all.map(([name, { title, url }]) => {
+    return [`[${name}](#${name})`, title, url, accesses.get(name)!.length];
+  });
+  const marks = Object.entries(MARKS).map(([name, mark]) => {
+    return [code(name), mark.on, mark.value, mark.text];
+  });
   return fillPage("docs/kinds.md", {
     table: table(["kind", "what it is", "usual URL", "operations"], rows),
     silent: listOf(silent),
@@ -62,10 +171,19 @@ function saysSync({ fields, health }: Kind): boolean {
     (health.rules ?? []).some(({ code }) => code === "syncing");
 }
 
-function accessesOf({ openrpc, openapi }: KindInterface): unknown[] {
-  const paths = Object.values(openapi?.paths ?? {}).flatMap(operationsOf);
-  const operations = [...openrpc?.methods ?? [], ...paths.map(({ operation }) => operation)];
-  return operations.map((operation) => operation["x-access"]);
+/** Lists the operations of an interface, with their marks. */
+function offeredBy({ openrpc, openapi }: KindInterface): { name: string; marks: OperationMarks }[] {
+  const base = openapi?.servers?.[0]?.url ?? "";
+  const paths = Object.entries(openapi?.paths ?? {}).flatMap(([path, item]) =>
+    operationsOf(item).map(({ method, operation }) => ({
+      name: `${method} ${base}${path}`,
+      marks: operation as unknown as OperationMarks,
+    }))
+  );
+  return [
+    ...openrpc?.methods.map((method) => ({ name: method.name, marks: method })) ?? [],
+    ...paths,
+  ];
 }
 
 function operationsText({ tried }: Kind, accesses: readonly unknown[]): string {
@@ -132,9 +250,9 @@ function testOf(test: Test): string {
 
 function networksOf(networks: readonly [string, NetworkRules][]): string {
   if (networks.length === 0) return "";
-  const rows = networks.map((
-    [name, { quiet = "", peers = "" }],
-  ) => [name === "*" ? "any" : code(name), quiet, peers]);
+  const rows = networks.map(([name, { quiet = "", peers = "" }]) => {
+    return [name === "*" ? "any" : code(name), quiet, peers];
+  });
   return `\n${table(["network", "stalled after", "fewest peers"], rows)}`;
 }
 
@@ -143,19 +261,12 @@ function listOf(texts: readonly string[]): string {
   return others.length > 0 ? `${others.reverse().join(", ")} and ${last}` : last;
 }
 
-const NAMED_MAX = 5;
+const NAMED_MAX = 5, PLACES_MAX = 3;
 
-const PLACES_MAX = 3;
-
-/** The port that Nodeface listens on, which some nodes listen on as well. */
-const OWN_PORT = "8080";
-
-/** The text of `docs/beside-your-node.md`. */
-export async function besideReference(): Promise<string> {
+async function besideReference(): Promise<string> {
   const all = Object.entries(KINDS);
-  const parts = await Promise.all(
-    all.map(async ([name, kind]) => besidePartOf(name, kind, await loadInterface(name))),
-  );
+  const parts: string[] = [];
+  for (const [name, kind] of all) parts.push(besidePartOf(name, kind, await loadInterface(name)));
   return fillPage("docs/beside-your-node.md", {
     list: all.map(([name, { title }]) => `- [${name}](#${name}): ${title}`).join("\n"),
     kinds: parts.join("\n"),
@@ -182,7 +293,8 @@ nodeface ${url} --forward reads${port}
 ${table(undefined, rows)}${configurationOf(kind)}`;
 }
 
-const isOnOwnPort = (url: string) => new URL(url).port === OWN_PORT;
+/** Tells whether a node listens on the port that Nodeface does. */
+const isOnOwnPort = (url: string) => new URL(url).port === "8080";
 
 /** The keys that `/v1/info` may have, in its order. */
 function shownOf(kind: Kind): string {
@@ -194,17 +306,9 @@ function shownOf(kind: Kind): string {
   return [...known, ...others].map(code).join(", ");
 }
 
-/** How many operations `--forward reads` opens, and which of them a client uses first. */
-function openedOf({ openrpc, openapi }: KindInterface): string {
-  const methods = (openrpc?.methods ?? []).map((method) => ({ name: method.name, marks: method }));
-  const base = openapi?.servers?.[0]?.url ?? "";
-  const paths = Object.entries(openapi?.paths ?? {}).flatMap(([path, item]) =>
-    operationsOf(item).map(({ method, operation }) => ({
-      name: `${method} ${base}${path}`,
-      marks: operation as unknown as OperationMarks,
-    }))
-  );
-  const all = [...methods, ...paths];
+/** The operations that `--forward reads` opens: how many, and which of them a client uses first. */
+function openedOf(parts: KindInterface): string {
+  const all = offeredBy(parts);
   const reads = all.filter(({ marks }) => marks["x-access"] === "read" && !marks["x-streaming"]);
   const common = reads.filter(({ marks }) => marks["x-common"]).map(({ name }) => code(name));
   const named = common.slice(0, NAMED_MAX).join(", ");
@@ -239,17 +343,39 @@ forward: reads
 `;
 }
 
-/** What is written, by its path from the root. */
-export const WRITTEN: Readonly<Record<string, () => string | Promise<string>>> = {
-  "spec/nodeface.schema.json": configurationSchema,
-  "spec/kind.schema.json": kindJsonSchema,
-  "docs/configuration.md": configurationReference,
-  "docs/kinds.md": kindsReference,
-  "docs/beside-your-node.md": besideReference,
-};
+/** A page of the manual, with what stands between two markers in it made anew. */
+function fillPage(path: string, parts: Readonly<Record<string, string>>): string {
+  const left = new Map(Object.entries(parts));
+  const page = readFileSync(new URL(path, ROOT), "utf8");
+  const made = page.replace(
+    /(<!-- make (\w+) -->)(\n?)[^]*?(<!-- made -->)/g,
+    (_, begin: string, name: string, line: string, end: string) => {
+      const text = left.get(name);
+      if (text === undefined) throw new Error(`${path}: nothing makes "${name}"`);
+      left.delete(name);
+      return line ? `${begin}\n\n${text.trim()}\n\n${end}` : begin + text + end;
+    },
+  );
+  for (const name of left.keys()) throw new Error(`${path}: "<!-- make ${name} -->" is missing`);
+  return made;
+}
+
+/** A table of Markdown; without a heading it has two columns. */
+function table(
+  heading: readonly string[] | undefined,
+  rows: readonly (readonly (string | number | undefined)[])[],
+): string {
+  const line = (cells: readonly unknown[]) => `| ${cells.join(" | ")} |\n`;
+  const head = heading ? line(heading) + line(heading.map(() => "---")) : "| | |\n| --- | --- |\n";
+  return head + rows.map(line).join("");
+}
+
+const code = (text: string) => `\`${text.replaceAll("|", "\\|")}\``;
+const escape = (text: string) =>
+  text.replaceAll("|", "\\|").replaceAll("*", "\\*").replaceAll("<", "&lt;");
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   for (const [path, make] of Object.entries(WRITTEN)) {
-    await writeFile(new URL(`../../${path}`, import.meta.url), await make());
+    await writeFile(new URL(path, ROOT), await make());
   }
 }

@@ -5,7 +5,7 @@
  */
 import { parseArgs } from "node:util";
 import { didYouMean, nearest } from "../nearest.ts";
-import { configuration } from "../options-schema.ts";
+import { configuration } from "../settings/configuration.ts";
 import {
   CLI_OPTIONS,
   type CliOption,
@@ -37,31 +37,27 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 type Name = keyof CliValues;
 
+/** The arguments and the environment, as far as they are right. */
 export interface ParsedArgs {
-  readonly command: Command;
-  readonly topic: string | undefined;
-  /** The settings, as far as they are right. */
-  readonly values: CliValues;
-  /** True if the command only prints: settings have no use then, and none is read. */
-  readonly isPrinting: boolean;
-  readonly asJson: boolean;
-  /** The name that each setting was given by, right or wrong. */
-  readonly called: ReadonlyMap<Name, string>;
-  readonly problems: readonly string[];
+  command: Command;
+  topic?: string;
+  asJson: boolean;
+  /** The settings as texts, right or wrong, each with the name that it was given by. */
+  given: Map<Name, { text: string; called: string }>;
+  values: CliValues;
+  problems: string[];
   /** Lines on names of the version before. */
-  readonly renamed: readonly string[];
+  renamed: string[];
 }
 
 const SETTINGS = Object.entries<CliOption>(CLI_OPTIONS) as [Name, CliOption][];
 
-/** The settings by their flags, those of the version before included. */
 const FLAGS = new Map(
   SETTINGS.flatMap(([name, { flag, before }]) =>
     [flag, before?.flag].flatMap((flag) => flag === undefined ? [] : [[flag, name] as const])
   ),
 );
 
-/** The variables that are read, each with its setting. */
 const VARIABLES = new Map(
   SETTINGS.flatMap(([name, { variables = [], before }]) =>
     [...variables, ...before ? [before.variable] : []].map((variable) => [variable, name] as const)
@@ -79,23 +75,21 @@ const SETTING_OPTIONS = [...FLAGS].map(([flag, name]) =>
 
 const OPTIONS = Object.fromEntries([...SWITCH_OPTIONS, ...SETTING_OPTIONS]);
 
-/** The arguments, parsed; settings are texts, with the names that they were given by. */
-interface Arguments {
-  command: Command;
-  topic?: string;
-  asJson: boolean;
-  given: Map<Name, { text: string; called: string }>;
-  problems: string[];
-  renamed: string[];
-}
+/** Tells whether a command only prints: settings have no use then, and none is read. */
+export const isPrinting = (command: Command): boolean => /^(help|version|kinds)$/.test(command);
 
+/** Parses the arguments, and reads the settings that the environment has besides. */
 export function parseArguments(args: readonly string[], env: Environment): ParsedArgs {
   const found = readArguments(args);
-  const { command, topic, given, problems, asJson, renamed } = found;
-  const isPrinting = command === "help" || command === "version" ||
-    (command === "kinds" && problems.length === 0);
-  const same = { command, topic, isPrinting, asJson };
-  if (isPrinting) return { ...same, called: new Map(), values: {}, problems: [], renamed: [] };
+  const { command, given, values, problems, asJson } = found;
+  if (isPrinting(command)) {
+    return {
+      ...found,
+      given: new Map(),
+      renamed: [],
+      problems: command === "kinds" ? problems : [],
+    };
+  }
   if (asJson && command !== "check") problems.push("--json goes with check alone");
   for (const [variable, name] of VARIABLES) {
     const text = given.has(name) ? undefined : tryRead(() => env[variable]);
@@ -104,14 +98,12 @@ export function parseArguments(args: readonly string[], env: Environment): Parse
   if (command === "init" && !given.has("url")) {
     problems.push("init needs the URL of a node, as in nodeface init http://127.0.0.1:8545");
   }
-  const values: CliValues = {};
   for (const [name, { text, called }] of given) {
     const { value, diagnostics } = readValue(text, CLI_OPTIONS[name].schema as Schema);
     if (diagnostics.length === 0) Object.assign(values, { [name]: value });
     for (const { message } of diagnostics) problems.push(`${called} ${message}`);
   }
-  const called = new Map([...given].map(([name, { called }]) => [name, called] as const));
-  return { ...same, values, called, problems, renamed };
+  return found;
 }
 
 /** Tells whether one JSON object is wanted whatever comes of the command, be the other arguments right or wrong. */
@@ -120,15 +112,15 @@ export function wantsJson(args: readonly string[]): boolean {
   return asJson && command === "check";
 }
 
-function readArguments(args: readonly string[]): Arguments {
-  const found: Arguments = {
-    ...{ command: "serve", asJson: false, given: new Map(), problems: [], renamed: [] },
+function readArguments(args: readonly string[]): ParsedArgs {
+  const found: ParsedArgs = {
+    ...{ command: "serve", asJson: false, given: new Map(), values: {}, problems: [], renamed: [] },
   };
   const { tokens } = parseArgs({
     ...{ args: [...args], options: OPTIONS, strict: false, allowPositionals: true, tokens: true },
   });
   const positionals: string[] = [];
-  /** Where the last unknown flag stands, and where its value may stand. */
+  /** The places of the last unknown flag, and of what may be its value. */
   let unknownAt = -1, valueAt = -1;
   for (const token of tokens) {
     if (token.kind === "positional" && token.index !== valueAt) positionals.push(token.value);
@@ -156,7 +148,7 @@ interface OptionToken {
   readonly inlineValue: boolean | undefined;
 }
 
-function readOption({ name: flag, rawName, value, inlineValue }: OptionToken, found: Arguments) {
+function readOption({ name: flag, rawName, value, inlineValue }: OptionToken, found: ParsedArgs) {
   const name = FLAGS.get(flag);
   if (name === undefined) {
     if (value !== undefined) found.problems.push(`${rawName} takes no value`);
@@ -171,7 +163,7 @@ function readOption({ name: flag, rawName, value, inlineValue }: OptionToken, fo
   else setGiven(found, name, text, rawName);
 }
 
-function setGiven({ given, renamed }: Arguments, name: Name, text: string, called: string): void {
+function setGiven({ given, renamed }: ParsedArgs, name: Name, text: string, called: string): void {
   given.set(name, { text, called });
   const { before, flag, variables = [] }: CliOption = CLI_OPTIONS[name];
   if (called === `--${before?.flag}`) renamed.push(explainRenamed(called, `--${flag}`));
@@ -185,11 +177,10 @@ export function explainRenamed(before: string, now: string): string {
 /** The names that other programs have for serving. */
 const SERVING: readonly string[] = ["serve", "start", "run"];
 
-/** The words that people write in place of a flag. */
 const WORDS: Readonly<Record<string, string>> = { help: "--help", version: "--version" };
 
 /** A command comes first. What else stands there is the node's URL, or the name of a kind. */
-function readPositionals([first, ...others]: readonly string[], found: Arguments): void {
+function readPositionals([first, ...others]: readonly string[], found: ParsedArgs): void {
   if (first === undefined) return;
   const names = Object.keys(COMMANDS) as CommandName[];
   const command = names.find((name) => name === first);
@@ -219,7 +210,7 @@ function readPositionals([first, ...others]: readonly string[], found: Arguments
 
 const PLACES_MAX = 3;
 
-/** Says what is meant by an unknown flag: another flag, or a key of the configuration. */
+/** Finds what is meant by an unknown flag: another flag, or a key of the configuration. */
 function explainUnknownFlag(flag: string): string {
   const key = flag.replace(/^-+/, "").replaceAll("-", "_").toLowerCase();
   const places = key === "node" ? ["node.url"] : [...placesOf(key, configuration())];
@@ -258,7 +249,7 @@ function* placesOf(key: string, schema: Schema, path = ""): Generator<string> {
 
 const PREFIX = "NODEFACE_";
 
-/** Says of variables whose names begin with `NODEFACE_` that nothing reads them. */
+/** Finds variables whose names begin with `NODEFACE_` and that nothing reads. */
 export function explainUnknownVariables(env: Environment, used: readonly string[]): string[] {
   const known = SETTINGS.flatMap(([, { variables = [] }]) => variables)
     .filter((name) => name.startsWith(PREFIX));
@@ -283,7 +274,6 @@ function tryRead<T>(read: () => T): T | undefined {
   }
 }
 
-/** The column of what is said of a flag, and the longest line. */
 const COLUMN = 18, LONGEST = 96;
 
 export function usage(): string {

@@ -1,5 +1,5 @@
 /**
- * What `nodeface check` says of the description, and of the calls that it allows.
+ * The sections of `nodeface check` on the description, and on the calls that it allows.
  *
  * @module
  */
@@ -91,7 +91,6 @@ function askOnce(ask: AskNode): AskNode {
 
 const NOTHING_READ: Prepared = { content: undefined, diagnostics: [], stamps: new Map() };
 
-/** Stands for what is shown before a description was read. */
 const NOTHING = { page: undefined } as unknown as Shown<Content | undefined>;
 
 /** Makes the options that a description is shown by, and gathers what is prepared, by its entry. */
@@ -210,7 +209,7 @@ const READS_WITHOUT_AUTH: Diagnostic = {
     "what reads is called without node.auth: the node would show what its owner alone may see",
 };
 
-/** Says why no operation can be called at the node, and what to write. */
+/** Explains why no operation can be called at the node, and what to write. */
 function whyNothing(
   { description, servers }: Config,
   { content, basePaths, from = "FILE" }: Described,
@@ -240,7 +239,6 @@ function whyNothing(
     "place:\n  servers: [{ url: / }]";
 }
 
-/** Says where the operations are that are not called at the node. */
 function hintElsewhere({ content }: Described): string {
   const { elsewhere = [] } = content ?? {};
   return elsewhere.length === 0

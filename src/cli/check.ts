@@ -28,7 +28,6 @@ import { formatTable, type Progress, type Section, SILENT } from "./output.ts";
 export interface Checked {
   /** For people: parts with a heading each, the info last. */
   readonly report: string;
-  /** For programs: one JSON object. */
   readonly json: string;
   readonly isWell: boolean;
 }

@@ -4,35 +4,45 @@
  * @module
  */
 import { LOGO_BYTES_MAX, mistakeInLogo } from "../explorer/page-settings.ts";
-import type { Forward } from "../gateway/policy.ts";
 import { KINDS } from "../generated/kinds.js";
 import type { NodeSettings } from "../info/settings.ts";
+import { valueAt } from "../json/values.ts";
 import type { Kind } from "../kinds/kind.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import type { PageSettings } from "../options.ts";
-import { configuration, type FileConfig } from "../options-schema.ts";
 import { CLI_OPTIONS, type CliOption } from "../settings/command-line.ts";
-import { clashesOfForward } from "../settings/forward.ts";
+import { clashesOfForward, configuration, type FileConfig } from "../settings/configuration.ts";
 import { hasKind, unknownSources } from "../settings/info.ts";
 import { type Diagnostic, readValue } from "../settings/schema.ts";
 import { kindNameOf } from "../settings/texts.ts";
 import { describeValue } from "../untrusted-text.ts";
 import { ConfigError, explainRenamed } from "./arguments.ts";
-import type { Files } from "./files.ts";
-import { locateBeside, parseKind, parseYaml, valueIn, type YamlFile } from "./yaml-file.ts";
+import { locateBeside, parseKind, parseYaml, type YamlFile } from "./yaml-file.ts";
+
+/** The files that the command reads. What rejects has a message for the operator. */
+export interface Files {
+  read(path: string): Promise<string>;
+  readBytes(path: string, limit: number): Promise<Uint8Array>;
+  /** Looks for a file, whatever its size. */
+  find(path: string): Promise<void>;
+  isThere(path: string): Promise<boolean>;
+}
 
 export interface ReadFiles {
   readonly file: FileConfig;
   readonly kinds: Readonly<Record<string, Kind>>;
   readonly page?: PageSettings | undefined;
   /** Lines on keys of the version before. */
-  readonly warnings: readonly string[];
+  readonly renamed: readonly string[];
   readonly problems: readonly string[];
 }
 
-/** Settings of flags and variables that stand in the file as well. */
-type GivenSettings = Pick<NodeSettings, "url" | "kind"> & { readonly forward?: Forward };
+/** The settings that flags and variables give in place of the file's. */
+export type GivenSettings = Pick<FileConfig, "forward"> & {
+  readonly node?: Pick<NodeSettings, "url" | "kind">;
+};
 
+/** Reads the configuration and the kinds that it names, and the kind of `--kind`. */
 export async function readConfigurationFile(
   path: string | undefined,
   kindFile: string | undefined,
@@ -41,34 +51,28 @@ export async function readConfigurationFile(
 ): Promise<ReadFiles> {
   const kinds: Record<string, Kind> = {};
   const problems: string[] = [];
-  const collect = (error: unknown) => {
-    problems.push(...error instanceof ConfigError ? error.problems : [(error as Error).message]);
-  };
-  const addKind = async (path: string) => {
+  const attempt = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
     try {
-      kinds[kindNameOf(path) ?? path] = parseKind(await files.read(path), path);
+      return await work();
     } catch (error) {
-      collect(error);
+      problems.push(...error instanceof ConfigError ? error.problems : [(error as Error).message]);
+      return undefined;
     }
   };
+  const addKind = (path: string) =>
+    attempt(async () => kinds[kindNameOf(path) ?? path] = parseKind(await files.read(path), path));
   if (kindFile !== undefined) await addKind(kindFile);
-  const nothing = { file: {}, kinds, warnings: [], problems };
-  if (path === undefined) return nothing;
-  try {
+  const read = path === undefined ? undefined : await attempt(async () => {
     const yaml = parseConfiguration(await files.read(path), path);
     for (const file of kindFilesIn(yaml)) await addKind(locateBeside(file, path));
     const logo = await readLogo(yaml, files);
     const file = checkFile(yaml, kinds, given, logo);
     const page = file.page && { ...file.page, logo: logo?.bytes };
-    const warnings = yaml.renamed.map((key) => explainRenamed(key, RENAMED[key]!));
-    return { ...nothing, file, page, warnings };
-  } catch (error) {
-    collect(error);
-    return nothing;
-  }
+    return { file, page, renamed: yaml.renamed.map((key) => explainRenamed(key, RENAMED[key]!)) };
+  });
+  return { file: {}, renamed: [], ...read, kinds, problems };
 }
 
-/** The keys of the file in the version before, by which they were called. */
 const RENAMED: Readonly<Record<string, string>> = Object.fromEntries(
   Object.values<CliOption>(CLI_OPTIONS).flatMap(({ key, before }) =>
     key !== undefined && before ? [[before.key, key]] : []
@@ -85,7 +89,7 @@ interface LogoFile {
 }
 
 async function readLogo(yaml: YamlFile, files: Files): Promise<LogoFile | undefined> {
-  const named = valueIn(yaml, "page", "logo");
+  const named = valueAt(yaml.value, ["page", "logo"]);
   if (typeof named !== "string" || named === "") return undefined;
   const path = locateBeside(named, yaml.name);
   try {
@@ -97,9 +101,8 @@ async function readLogo(yaml: YamlFile, files: Files): Promise<LogoFile | undefi
   }
 }
 
-/** The files that `kinds` names rightly. */
 function kindFilesIn(yaml: YamlFile): string[] {
-  return [valueIn(yaml, "kinds")].flat().filter((path): path is string =>
+  return [valueAt(yaml.value, ["kinds"])].flat().filter((path): path is string =>
     typeof path === "string" && kindNameOf(path) !== undefined
   );
 }
@@ -113,7 +116,7 @@ function kindFilesIn(yaml: YamlFile): string[] {
 export function checkFile(
   yaml: YamlFile,
   own: Readonly<Record<string, Kind>> = {},
-  { forward: givenForward, ...givenNode }: GivenSettings = {},
+  given: GivenSettings = {},
   logo?: LogoFile,
 ): FileConfig {
   const names = kindFilesIn(yaml).map((path) => kindNameOf(path)!);
@@ -124,14 +127,14 @@ export function checkFile(
   const found = [
     ...diagnostics,
     ...sameKinds(file),
-    ...clashesOfForward(givenForward ?? file.forward, file.hosts, undefined),
+    ...clashesOfForward({ ...file, ...given }.forward, file.hosts),
   ];
   if (logo?.problem && file.page?.logo) {
     found.push({ path: ["page", "logo"], message: `names ${logo.problem}`, isKey: false });
   }
   // What a kind brings along is not known where its file is wrong.
   if (names.every((name) => Object.hasOwn(own, name))) {
-    const node = { ...file.node, ...givenNode };
+    const node = { ...file.node, ...given.node };
     found.push(
       ...unknownSources(file.info ?? {}, kindsOf(node, kinds)),
       ...unknownKeys(file, kinds),

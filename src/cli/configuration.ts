@@ -1,21 +1,22 @@
 /**
- * What the command is to do: flags before the environment, the environment before the file, the file before the
+ * The whole of what the command is told: flags before the environment, the environment before the file, the file before the
  * defaults.
  *
  * @module
  */
-import { clashesWith, type ResolvedForward, resolveForward } from "../gateway/policy.ts";
+import { resolveForward } from "../gateway/policy.ts";
 import type { InfoSettings, NodeSettings } from "../info/settings.ts";
 import type { Kind } from "../kinds/kind.ts";
 import type { LogCalls } from "../log.ts";
 import type { PageSettings } from "../options.ts";
-import type { FileConfig } from "../options-schema.ts";
+import { fileUrl, findFile, PlatformError, readFile } from "../platform.ts";
 import {
   type AccessLog,
   CLI_OPTIONS,
   type CliOption,
   type CliValues,
 } from "../settings/command-line.ts";
+import { clashesOfForward, type FileConfig } from "../settings/configuration.ts";
 import { readValue } from "../settings/schema.ts";
 import { isFilePlace, isKindFile, kindName, kindNameOf } from "../settings/texts.ts";
 import {
@@ -23,42 +24,33 @@ import {
   ConfigError,
   type Environment,
   explainUnknownVariables,
+  isPrinting,
   parseArguments,
-  type ParsedArgs,
 } from "./arguments.ts";
-import type { ReadFiles } from "./configuration-file.ts";
-import type { Files } from "./files.ts";
+import type { Files, GivenSettings, ReadFiles } from "./configuration-file.ts";
 
-/** The whole of what the command is told: what to do, and every setting. */
-export interface Config {
+export interface Config extends Pick<FileConfig, "hosts" | "cors" | "metrics" | "forward"> {
   command: Command;
-  topic?: string;
+  topic?: string | undefined;
   asJson?: boolean;
   /** The configuration file that was read; the one to be written, of `nodeface init`. */
-  file?: string;
+  file?: string | undefined;
   /** The settings that flags and variables gave, for `nodeface init`. */
   given?: CliValues;
-  /** What an operator should know of what was read, though nothing is wrong. */
+  /** Lines for the operator on what was read, though nothing is wrong. */
   remarks: readonly Remark[];
   host: string;
   /** The port to listen on, 0 to 65535; 0 takes a free one. */
   port: number;
   accessLog: AccessLog;
   logCalls: LogCalls;
-  /** The host names that are served besides loopback names and IP literals; `"*"` for any. */
-  hosts?: readonly string[] | "*";
-  /** The origins whose pages may read the responses; `"*"` for any. */
-  cors?: readonly string[] | "*";
   /** The node's own description: a path as the process sees it, a URL, or `none`. */
-  description?: string;
-  /** What becomes of the servers at its top: `keep`, or the path before every path of the node. */
-  servers?: string;
+  description?: string | undefined;
+  /** The treatment of the servers at its top: `keep`, or the path before every path of the node. */
+  servers?: string | undefined;
   kinds: Readonly<Record<string, Kind>>;
-  page?: PageSettings;
+  page?: PageSettings | undefined;
   node: NodeSettings;
-  metrics?: boolean;
-  /** What may be called at the node; nothing where it is left out. */
-  forward?: ResolvedForward;
   info: InfoSettings;
 }
 
@@ -76,104 +68,78 @@ export async function readConfig(
   env: Environment,
   files: Files,
 ): Promise<Config> {
-  const given = parseArguments(args, env);
-  const { command, topic, values, isPrinting } = given;
+  const { command, topic, values, asJson, ...parsed } = parseArguments(args, env);
+  const calledOf = (name: keyof CliValues) => parsed.given.get(name)?.called;
   const isNew = command === "init";
-  const isUsual = !isPrinting && !isNew && !given.called.has("config") &&
+  const isUsual = !isPrinting(command) && !isNew && !parsed.given.has("config") &&
     await files.isThere(USUAL_FILE);
   const path = isUsual ? USUAL_FILE : values.config ?? (isNew ? USUAL_FILE : undefined);
-  const read = await readFiles(isNew ? undefined : path, values, files);
+  const given = settingsOf(values);
+  const read = await readFiles(isNew ? undefined : path, values.kind, given, files);
   const { file, kinds, page } = read;
-  const problems = [...given.problems, ...read.problems];
+  const problems = [...parsed.problems, ...read.problems];
   if (values.kind !== undefined && !isKindFile(values.kind)) {
     const { diagnostics } = readValue(values.kind, kindName(Object.keys(kinds)));
-    const called = given.called.get("kind");
-    problems.push(...diagnostics.map(({ message }) => `${called} ${message}`));
+    problems.push(...diagnostics.map(({ message }) => `${calledOf("kind")} ${message}`));
   }
   if (problems.length > 0) throw new ConfigError(problems);
 
-  const node = { ...file.node, ...nodeOf(values) };
-  const forward = resolveForward(values.forward ?? file.forward);
+  const node = { ...file.node, ...given.node };
+  const { hosts, cors, forward } = { ...file, ...given };
   const { from: description, servers } = placeOf(values.spec ?? file.description);
-  const placeOfSetting = (name: "forward" | "spec", key: string) =>
-    given.called.get(name) ?? `${path}: ${key}`;
   // What else clashes has a place in the file, and was found there.
-  const clashes = clashesWith(forward, {
-    hosts: file.hosts ?? [],
-    hasNode: node.url !== undefined,
-  });
-  for (const { message } of clashes) {
-    problems.push(`${placeOfSetting("forward", "forward")} ${message}`);
+  for (const { message } of clashesOfForward(forward, hosts, node.url !== undefined)) {
+    problems.push(`${calledOf("forward") ?? `${path}: forward`} ${message}`);
   }
   if (!isNew && description !== undefined && isFilePlace(description)) {
     await files.find(description).catch(({ message }) => {
-      problems.push(`${placeOfSetting("spec", "description")} names ${message}`);
+      problems.push(`${calledOf("spec") ?? `${path}: description`} names ${message}`);
     });
   }
   if (problems.length > 0) throw new ConfigError(problems);
 
-  const { hosts, cors } = file;
+  const usual = `the configuration is ${USUAL_FILE} in the working directory`;
+  const used = Object.values(file.node?.auth ?? {}).filter((value) => value !== undefined);
+  const unknown = isPrinting(command) ? [] : explainUnknownVariables(env, used);
+  const warnings = [...parsed.renamed, ...read.renamed, ...unknown];
   return {
-    command,
-    remarks: isPrinting ? [] : remarksOn(given, read, isUsual, env),
+    ...{ command, topic, asJson, file: path, given: values },
+    remarks: [
+      ...isUsual ? [{ level: "info" as const, message: usual }] : [],
+      ...warnings.map((message) => ({ level: "warn" as const, message })),
+    ],
     host: values.host ?? file.listen?.host ?? defaultOf(CLI_OPTIONS.host),
     port: values.port ?? file.listen?.port ?? defaultOf(CLI_OPTIONS.port),
     accessLog: values.accessLog ?? file.access_log ?? defaultOf(CLI_OPTIONS.accessLog),
     logCalls: values.logCalls ?? file.log_calls ?? defaultOf(CLI_OPTIONS.logCalls),
-    kinds,
-    node,
+    metrics: values.metrics ?? file.metrics,
     info: file.info ?? {},
-    ...isNew && { given: values },
-    ...given.asJson && { asJson: true },
-    ...withoutUndefined({ topic, file: path, hosts, cors, description, servers, page, forward }),
-    ...withoutUndefined({ metrics: values.metrics ?? file.metrics }),
+    ...{ kinds, page, node, hosts, cors, description, servers, forward },
+  };
+}
+
+/** The settings that flags and variables give, in the form of the file's. */
+function settingsOf({ url, kind, forward }: CliValues): GivenSettings {
+  const name = kind !== undefined && isKindFile(kind) ? kindNameOf(kind) : kind;
+  return {
+    node: { ...url && { url }, ...name && { kind: name } },
+    ...forward && { forward: resolveForward(forward) },
   };
 }
 
 async function readFiles(
   path: string | undefined,
-  values: CliValues,
+  kind: string | undefined,
+  given: GivenSettings,
   files: Files,
 ): Promise<ReadFiles> {
-  const kindFile = values.kind !== undefined && isKindFile(values.kind) ? values.kind : undefined;
+  const kindFile = kind !== undefined && isKindFile(kind) ? kind : undefined;
   if (path === undefined && kindFile === undefined) {
-    return { file: {}, kinds: {}, warnings: [], problems: [] };
+    return { file: {}, kinds: {}, renamed: [], problems: [] };
   }
   // It brings YAML and the kinds along.
   const { readConfigurationFile } = await import("./configuration-file.ts");
-  const given = { ...nodeOf(values), ...values.forward && { forward: values.forward } };
   return await readConfigurationFile(path, kindFile, given, files);
-}
-
-function nodeOf({ url, kind }: CliValues): Pick<NodeSettings, "url" | "kind"> {
-  const name = kind !== undefined && isKindFile(kind) ? kindNameOf(kind) : kind;
-  return { ...url && { url }, ...name && { kind: name } };
-}
-
-function withoutUndefined<T extends object>(
-  object: T,
-): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
-  const entries = Object.entries(object).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(entries) as { [Key in keyof T]?: Exclude<T[Key], undefined> };
-}
-
-function remarksOn(
-  given: ParsedArgs,
-  { file, warnings }: ReadFiles,
-  isUsual: boolean,
-  env: Environment,
-): Remark[] {
-  const message = `the configuration is ${USUAL_FILE} in the working directory`;
-  const used = Object.values(file.node?.auth ?? {}).filter((value) => value !== undefined);
-  const all = [
-    ...given.renamed,
-    ...warnings,
-    ...explainUnknownVariables(env, used),
-  ];
-  return [
-    ...isUsual ? [{ level: "info" as const, message }] : [],
-    ...all.map((message) => ({ level: "warn" as const, message })),
-  ];
 }
 
 function placeOf(
@@ -184,4 +150,25 @@ function placeOf(
 
 function defaultOf<T>({ schema, default: text }: CliOption<T>): T {
   return readValue(text, schema).value;
+}
+
+/** The largest text, in bytes, and the longest time that a file may take, in milliseconds. */
+const TEXT_BYTES_MAX = 1024 * 1024, TIMEOUT_MS = 2000;
+
+export const files: Files = {
+  async read(path) {
+    return new TextDecoder().decode(await files.readBytes(path, TEXT_BYTES_MAX));
+  },
+  readBytes: (path, limit) => naming(path, readFile(path, { limit, timeout: TIMEOUT_MS })),
+  find: (path) => naming(path, fileUrl(path).then(findFile).then(() => {})),
+  isThere: (path) => files.find(path).then(() => true, () => false),
+};
+
+/** Has the message of what goes wrong say with which file. */
+async function naming<T>(path: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw error instanceof PlatformError ? new Error(`${path}: ${error.message}`) : error;
+  }
 }

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { open, unlink } from "node:fs/promises";
 import { dirname, isAbsolute, relative } from "node:path";
 import { isAnchored } from "../expand-path.ts";
 import { VERSION } from "../generated/build-info.js";
@@ -16,15 +17,15 @@ import { isFilePlace, isKindFile } from "../settings/texts.ts";
 import { excerpt } from "../untrusted-text.ts";
 import { type Inspected, inspectNode } from "./check.ts";
 import type { Config } from "./configuration.ts";
-import { type Files, writeNewFile } from "./files.ts";
+import type { Files } from "./configuration-file.ts";
 import { type Progress, SILENT, wrap } from "./output.ts";
 import { inFlow } from "./yaml-file.ts";
-import { configuration } from "../options-schema.ts";
+import { CLI_OPTIONS } from "../settings/command-line.ts";
+import { configuration } from "../settings/configuration.ts";
 import { aboutOf, partsOf, type Schema, type Settings } from "../settings/schema.ts";
 
 const PLACES_MAX = 6;
 
-/** Statuses that say that the node wants a secret, and does not get one. */
 const WANTS_SECRET: readonly (string | undefined)[] = [
   "unauthorized",
   "forbidden",
@@ -73,7 +74,6 @@ export async function init(
   return report(config, path, node, status, secret);
 }
 
-/** Refuses to write where nothing would be right. */
 function refuse({ node, given }: Config, status: NodeStatus, name: string | undefined): void {
   if (name !== undefined) {
     // Whoever names the kind may want the file before the node is there.
@@ -92,7 +92,7 @@ const isSilent = ({ code }: NodeStatus) => (NO_ANSWER as readonly unknown[]).inc
 
 /** Gives what flags, variables and the node say, by the paths of settings. */
 function valuesOf(
-  { given = {}, host, port, node }: Config,
+  { given = {}, host, port }: Config,
   path: string,
   name: string | undefined,
 ): Record<string, unknown> {
@@ -100,17 +100,16 @@ function valuesOf(
     isAbsolute(place) || isAnchored(place) || !isFilePlace(place)
       ? place
       : relative(dirname(path), place).replaceAll("\\", "/");
-  const isListening = given.host !== undefined || given.port !== undefined;
-  const shownHost = host.includes(":") ? `[${host}]` : host;
+  const { kind, spec, config: _, ...plain } = given;
+  const values = Object.entries(plain).map(([setting, value]) =>
+    [CLI_OPTIONS[setting as keyof typeof plain].key, value] as const
+  );
+  const isListening = plain.host !== undefined || plain.port !== undefined;
   return {
-    ...isListening && { listen: `${shownHost}:${port}` },
-    ...given.accessLog !== undefined && { access_log: given.accessLog },
-    ...given.logCalls !== undefined && { log_calls: given.logCalls },
-    ...given.metrics !== undefined && { metrics: given.metrics },
-    ...given.spec !== undefined && { description: beside(given.spec) },
-    ...given.forward !== undefined && { forward: given.forward },
-    ...given.kind !== undefined && isKindFile(given.kind) && { kinds: [beside(given.kind)] },
-    "node.url": node.url,
+    ...Object.fromEntries(values),
+    ...isListening && { listen: `${host.includes(":") ? `[${host}]` : host}:${port}` },
+    ...spec !== undefined && { description: beside(spec) },
+    ...kind !== undefined && isKindFile(kind) && { kinds: [beside(kind)] },
     ...name !== undefined && { "node.kind": name },
   };
 }
@@ -175,13 +174,13 @@ function report(
 const LONGEST = 92;
 
 interface Known {
-  /** What the file is about: lines for its head. */
+  /** The lines at its head. */
   readonly head: readonly string[];
   /** The values of settings by their paths, such as `node.url`. */
   readonly values: Readonly<Record<string, unknown>>;
-  /** What else there is to say of settings, by their paths: lines. */
+  /** Further lines on settings, by their paths. */
   readonly remarks: Readonly<Record<string, readonly string[]>>;
-  /** What a setting may look like here, in place of what the table has. */
+  /** Examples of settings that fit here, in place of those of the table. */
   readonly examples: Readonly<Record<string, unknown>>;
 }
 
@@ -231,4 +230,35 @@ function lineOf(key: string, place: string, setting: Schema, known: Known): stri
     ? inFlow(known.examples[place])
     : example ?? usual ?? "";
   return `#${key}: ${shown}\n`;
+}
+
+const WRITE_FAILURES: Readonly<Record<string, string>> = {
+  EEXIST: "it is there already, and stays as it is",
+  ENOENT: "there is no such folder",
+  ENOTDIR: "there is no such folder",
+  EACCES: "this user may not write there",
+  EPERM: "this user may not write there",
+  EROFS: "nothing can be written there",
+  ENOSPC: "there is no room left",
+  NotCapable: "the runtime has not been allowed to write it",
+};
+
+/** Writes a file that is not there yet, and never over another one; throws with a message for the operator. */
+export async function writeNewFile(path: string, text: string, mode: number): Promise<void> {
+  try {
+    const file = await open(path, "wx", mode);
+    try {
+      await file.writeFile(text);
+    } catch (error) {
+      await unlink(path);
+      throw error;
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    const { code, name } = error as { code?: string; name: string };
+    const reason = WRITE_FAILURES[code ?? name];
+    if (reason === undefined) throw error;
+    throw new Error(`cannot write ${path}: ${reason}`);
+  }
 }

@@ -16,23 +16,17 @@ import { inFlow } from "./yaml-file.ts";
 
 /** Formats one kind, or all; throws a {@linkcode ConfigError} where there is no such kind. */
 export function formatKinds(name?: string): string {
-  if (name === undefined) return listKinds();
-  const text = printKind(name);
-  if (text !== undefined) return text;
+  if (name === undefined) {
+    return formatTable(Object.entries(KINDS).map(([name, { title, url }]) => [name, title, url]));
+  }
+  if (Object.hasOwn(KINDS, name)) return formatKind(name, KINDS[name]!);
   const meant = meantWord(name, KIND_NAMES, KIND_ALIASES);
   const right = meant ? didYouMean(meant) : "; see nodeface kinds";
   throw new ConfigError([`unknown kind ${quote(name)}${right}`]);
 }
 
-/** Lists all kinds, a line each: the name, what it is, where such a node listens as a rule. */
-export function listKinds(): string {
-  return formatTable(Object.entries(KINDS).map(([name, { title, url }]) => [name, title, url]));
-}
-
-/** Writes one kind as configuration to start from, in YAML; `undefined` where there is none. */
-export function printKind(name: string): string | undefined {
-  const kind = Object.hasOwn(KINDS, name) ? KINDS[name] : undefined;
-  if (!kind) return undefined;
+/** Writes a kind as configuration to start from, in YAML. */
+function formatKind(name: string, kind: Kind): string {
   const { title, url, static: fixed, sources, fields, health } = kind;
   const info = { ...(fixed ? { static: fixed } : {}), sources, fields };
   return `# ${title}
@@ -43,7 +37,7 @@ ${origin(kind)}${stringify({ node: { url, kind: name } })}${secrets(kind)}${
   }`;
 }
 
-/** Says what its operations were written from, and whether they were tried, as a comment. */
+/** Writes as a comment what its operations were written from, and whether they were tried. */
 function origin({ written_from: sources = [], tried }: Kind): string {
   if (sources.length === 0) return "";
   const trial = tried
@@ -53,7 +47,7 @@ function origin({ written_from: sources = [], tried }: Kind): string {
   return `# What it can do was written from these. ${trial}.\n${lines}`;
 }
 
-/** Says where the secret is looked for, as a comment: it is not needed where it lies there. */
+/** Writes as a comment where the secret is looked for: it is not needed where it lies there. */
 function secrets({ auth }: Kind): string {
   const [usual] = auth?.files ?? [];
   const example = auth?.example ?? usual;

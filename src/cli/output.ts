@@ -1,5 +1,5 @@
 /**
- * What the command writes: text on standard output, the log on standard error, and what is different on a terminal.
+ * The output of the command: text on standard output, the log on standard error, colours and progress on a terminal.
  * Nothing is lost in a slow pipe, and a reader that has gone away or is stuck does the process no harm.
  *
  * @module
@@ -96,7 +96,6 @@ export function createLineWriter(
   };
 }
 
-/** Writes a message to the log. @default "warn" */
 export type WriteLog = (message: string, level?: "info" | "warn" | "error") => void;
 
 /** Opens the log, on standard error. */
@@ -224,9 +223,9 @@ export interface Section {
   readonly title: string;
   /** Lines, with a break after each. */
   readonly text: string;
-  /** What is wrong, for the verdict. */
+  /** Errors, for the verdict. */
   readonly troubles?: readonly string[];
-  /** What is worth knowing, though nothing is wrong: lines that `text` has as well. */
+  /** Lines of `text` that are worth knowing, though nothing is wrong. */
   readonly notes?: readonly string[];
   /** The same for `--json`: keys of the one object. */
   readonly data?: Readonly<Record<string, unknown>>;

@@ -22,9 +22,7 @@ import { parseTarget } from "../http/request.ts";
 interface RunningService {
   readonly config: Config;
   readonly nodeface: App;
-  /** Is told of each request that was answered; nothing where no access log is written. */
-  readonly onAnswer: ServeOptions["onAnswer"];
-  /** What has become of the node's description; nothing before it was read. */
+  /** The state of the node's description; nothing before it was read. */
   shown: DescriptionReport["shown"] | undefined;
   /** Resolves when the node's description was read for the first time, whatever came of it. */
   readonly described: Promise<void>;
@@ -47,21 +45,19 @@ export async function runService(config: Config, read: () => Promise<Config>): P
     openOutput("stdout"),
     (count) => log(`${count} lines of the access log were dropped: its reader was stuck`),
   );
-  const writeRequests = ({ accessLog: form }: Config): ServeOptions["onAnswer"] =>
-    form === "off" ? undefined : (record) => requests.write(formatAccess(record, form).trimEnd());
   const reloadLog = createReloadLog(log);
   // Counters go on when the configuration is read again.
   const meters = createMeters();
-  const make = (config: Config) =>
-    makeService(config, writeRequests(config), startedAt, meters, reloadLog);
+  const make = (config: Config) => makeService(config, { startedAt, meters }, reloadLog);
   let current = make(config);
   const app = { fetch: (request: Request) => current.nodeface.fetch(request) };
   const options: ServeOptions = {
     hostname: config.host,
     port: config.port,
     // The adapters read it at each request.
-    get onAnswer() {
-      return current.onAnswer;
+    get onAnswer(): ServeOptions["onAnswer"] {
+      const { accessLog: form } = current.config;
+      return form === "off" ? undefined : (record) => requests.write(formatAccess(record, form));
     },
     onError: (error) => log(describeError(error), "error"),
   };
@@ -97,8 +93,7 @@ export async function runService(config: Config, read: () => Promise<Config>): P
       current = made;
       stopWatching = watchDescription(current, queue, log);
       await before.nodeface.close();
-      await logCredentials(next, log);
-      await logForward(next, log);
+      await logSettings(next, log);
       log("the configuration has been read again", "info");
     } catch (error) {
       log(`${(error as Error).message}\nthe configuration stays as it was`, "error");
@@ -106,21 +101,18 @@ export async function runService(config: Config, read: () => Promise<Config>): P
   };
   for (const { message, level } of config.remarks) log(message, level);
   log(`nodeface ${VERSION} on ${addressOf(server.url)}`, "info");
-  void logCredentials(config, log);
-  void logForward(config, log);
+  void logSettings(config, log);
   void logSlow(current, log);
   await stopped;
   stopWatching();
-  // Those who wait for the node are answered at once, so that the server is soon idle.
+  // Calls that wait for the node end at once, so that the server is soon idle.
   await Promise.all([current.nodeface.close(), server.close()]);
   await Promise.all([flush(), requests.flush()]);
 }
 
 function makeService(
   config: Config,
-  onAnswer: ServeOptions["onAnswer"],
-  startedAt: Date,
-  meters: Meters,
+  since: { readonly startedAt: Date; readonly meters: Meters },
   reloadLog: ReloadLog,
 ): RunningService {
   const { kinds, page, node, info, hosts, cors, description, servers, forward, metrics } = config;
@@ -129,7 +121,8 @@ function makeService(
   // The configuration was checked when it was read.
   const nodeface = createApp({
     ...{ kinds, page, node, info, hosts, cors, description, servers, forward, metrics },
-    ...{ meters, startedAt, logCalls: config.logCalls },
+    ...since,
+    logCalls: config.logCalls,
     onDescription: ({ shown }) => {
       service.shown = shown;
       reloadLog.endOfRead();
@@ -137,23 +130,20 @@ function makeService(
     },
     log: reloadLog.log,
   });
-  const service: RunningService = {
-    ...{ config, nodeface, onAnswer, shown: undefined, described: whenDescribed },
-  };
+  const service: RunningService = { config, nodeface, shown: undefined, described: whenDescribed };
   return service;
 }
 
-/** Logs which credentials cannot be read, or can be by others. A node may write them when it starts, so the service goes on. */
-async function logCredentials({ node }: Config, log: WriteLog): Promise<void> {
-  if (!node.auth && !node.tls) return;
+/**
+ * Logs which credentials cannot be read, or can be by others, and what is dangerous in `forward`. A node may write its
+ * secret when it starts, so the service goes on.
+ */
+async function logSettings(
+  { node, forward, hosts = [], host, port }: Config,
+  log: WriteLog,
+): Promise<void> {
   for (const fault of await findUnreadable(node)) log(fault, "error");
   for (const warning of await findOpenSecrets(node.auth)) log(warning, "warn");
-}
-
-async function logForward(
-  { forward, hosts = [], node, host, port }: Config,
-  log: WriteLog,
-) {
   if (!forward) return;
   const facts = { hosts, url: node.url, listening: { host, port } };
   for (const { level, message } of await lintSettings(forward, facts)) log(message, level);
@@ -185,9 +175,9 @@ function isWorse(next: RunningService, now: RunningService): boolean {
   return isSame && isShown(now) && !isShown(next);
 }
 
-/** Does one piece of work after the other: the last one asked for has the last word. */
 type Queue = (work: () => Promise<void>) => void;
 
+/** Does one piece of work after the other: the last one asked for has the last word. */
 function createQueue(): Queue {
   let last = Promise.resolve();
   return (work) => {
@@ -295,23 +285,21 @@ async function listen(
   }
 }
 
-/** Says where a browser finds the service, and the explorer: no browser opens `0.0.0.0` or `::`. */
+/** Writes where a browser finds the service, and the explorer: no browser opens `0.0.0.0` or `::`. */
 function addressOf(url: string): string {
   const open = url.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
   const others = open === url ? "" : " and every other address of this machine";
   return `${open}${others} (explorer: ${open}v1/spec)`;
 }
 
-type AccessLogForm = "text" | "json";
-
 /** Stands for what is not known. */
 const UNKNOWN = "-";
 
-/** What a method is made of (RFC 9110, section 5.6.2). */
+/** The form of a method (RFC 9110, section 5.6.2). */
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 
 /**
- * Writes the line of one request, with its line break. Nothing that a client sends begins a line of its
+ * Writes the line of one request. Nothing that a client sends begins a line of its
  * own: a path is percent-encoded, and what is no token is not shown as a method.
  *
  * @example
@@ -325,7 +313,7 @@ const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
  */
 export function formatAccess(
   { method = UNKNOWN, url, status, outcome, milliseconds }: AnswerRecord,
-  form: AccessLogForm,
+  form: "text" | "json",
   time: Date = new Date(),
 ): string {
   const entry = {
@@ -336,5 +324,5 @@ export function formatAccess(
     ms: Math.round(milliseconds * 10) / 10,
     ...(outcome !== "sent" && { outcome }),
   };
-  return form === "json" ? `${JSON.stringify(entry)}\n` : `${Object.values(entry).join(" ")}\n`;
+  return form === "json" ? JSON.stringify(entry) : Object.values(entry).join(" ");
 }

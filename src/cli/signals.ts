@@ -25,7 +25,7 @@ process.on("SIGHUP", () => {
   else isHungUp = true;
 });
 
-/** Says what signals do from now on. Called once. */
+/** Sets what signals do from now on. Called once. */
 export function handleSignals(next: SignalHandlers): void {
   handlers = next;
   if (isHungUp) next.hangUp();

@@ -22,7 +22,7 @@ import {
 import { isAnchored } from "../expand-path.ts";
 import type { Kind } from "../kinds/kind.ts";
 import { kindSchema } from "../settings/kind.ts";
-import { type Diagnostic, formatDiagnostic, type Path, readValue } from "../settings/schema.ts";
+import { type Diagnostic, formatDiagnostic, readValue } from "../settings/schema.ts";
 import { FILE } from "../settings/texts.ts";
 import { ConfigError } from "./arguments.ts";
 
@@ -133,10 +133,6 @@ function offsetOf(document: Document, { path, isKey }: Pick<Diagnostic, "path" |
  */
 export function locateBeside(path: string, file: string): string {
   return isAbsolute(path) || isAnchored(path) ? path : join(dirname(file), path);
-}
-
-export function valueIn({ value }: YamlFile, ...path: Path): unknown {
-  return path.reduce((at, key) => (at as Record<string, unknown> | null | undefined)?.[key], value);
 }
 
 /** A value as YAML on one line. */

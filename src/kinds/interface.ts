@@ -1,15 +1,15 @@
 /**
- * What a kind of node offers to be called: a part of an OpenRPC document where it speaks JSON-RPC, a part of
+ * The interface of a kind of node: a part of an OpenRPC document where it speaks JSON-RPC, a part of
  * an OpenAPI document where it speaks REST, and the marks of both, which say what calling an operation may do, and how.
  * It is data of the kind's file; `src/settings/kind-interface.ts` checks it.
  *
  * @module
  */
 
-/** What calling an operation may do. */
+/** The effect that calling an operation may have. */
 export type Access = "read" | "write" | "secret";
 
-/** What is said of an operation beyond the standards. */
+/** The marks of an operation, beyond the standards. */
 export interface OperationMarks {
   "x-access": Access;
   "x-cost"?: "heavy" | undefined;
@@ -22,15 +22,14 @@ export interface OperationMarks {
 
 /** One mark, for documents and messages. */
 export interface Mark {
-  /** What it stands at. */
+  /** The object that has it. */
   readonly on: "operation" | "parameter" | "schema of a parameter";
-  /** What it may be, as it is written. */
+  /** Its values, as they are written. */
   readonly value: string;
-  /** What it says: sentences without a period at the end. */
+  /** Its meaning: sentences without a period at the end. */
   readonly text: string;
 }
 
-/** What the marks are called. */
 type MarkName =
   | keyof OperationMarks
   | "x-multi-segment"
@@ -109,10 +108,10 @@ export const MARKS: Readonly<Record<MarkName, Mark>> = {
   },
 };
 
-/** Says of a path item that its `GET` and its `POST` are one method, which is called in two ways. */
+/** Marks a path item: its `GET` and its `POST` are one method, which is called in two ways. */
 export const ONE_METHOD = "x-one-method";
 
-/** How a parameter of a path holds slashes: over several segments, or encoded in one. */
+/** The way that a parameter of a path holds slashes: over several segments, or encoded in one. */
 export type MultiSegment = true | "encoded";
 
 /** Reads how a parameter holds slashes; `undefined` if it may hold none. */
@@ -148,7 +147,7 @@ export interface MethodExample {
   readonly result: NamedValue;
 }
 
-/** How a method takes its parameters. */
+/** The ways in which a method takes its parameters. */
 export type ParamStructure = "by-name" | "by-position" | "either";
 
 /** A method of JSON-RPC. */
@@ -170,7 +169,7 @@ export interface Method extends OperationMarks {
 
 /** The part of an OpenRPC 1.3 document that a kind has. */
 export interface OpenRpcPart {
-  /** Where calls are posted to, below the node's URL. @default the node's URL itself */
+  /** The path that calls are posted to, below the node's URL. @default the node's URL itself */
   readonly path?: string | undefined;
   readonly methods: readonly Method[];
   readonly components?: { readonly schemas?: Readonly<Record<string, JsonSchema>> } | undefined;
@@ -200,7 +199,7 @@ export interface OpenApiPart {
   readonly servers?: readonly { readonly url: string }[] | undefined;
 }
 
-/** What a kind offers; both where its nodes speak both. */
+/** The interface of a kind; both where its nodes speak both. */
 export interface KindInterface {
   openrpc?: OpenRpcPart;
   openapi?: OpenApiPart;

@@ -12,19 +12,11 @@ export type Duration = `${number}${"ms" | "s" | "m" | "h"}`;
 /** A place in a response: the source's name, `#`, and a JSON Pointer (RFC 6901). */
 export type Reference = `${string}#${string}`;
 
-/** What every source may say. */
+/** The options of every source. */
 export interface SourceOptions {
-  /**
-   * How long a response may take.
-   *
-   * @default the node's `timeout`
-   */
+  /** The longest time that a response may take. @default the node's `timeout` */
   timeout?: Duration | undefined;
-  /**
-   * How long a response is good for.
-   *
-   * @default the info's `ttl`
-   */
+  /** The time that a response is good for. @default the info's `ttl` */
   ttl?: Duration | undefined;
   /** Not every node of the kind has this method or path, so that its absence is no fault. */
   optional?: boolean | undefined;
@@ -37,10 +29,9 @@ export interface SourceOptions {
 
 /** A call of JSON-RPC 2.0 over HTTP. */
 export interface JsonRpcSource extends SourceOptions {
-  /** The method's name. */
   jsonrpc: string;
   params?: readonly unknown[] | Readonly<Record<string, unknown>> | undefined;
-  /** Where calls are posted to, below the node's URL. @default the node's URL itself */
+  /** The path that calls are posted to, below the node's URL. @default the node's URL itself */
   path?: string | undefined;
 }
 
@@ -56,7 +47,7 @@ export interface GetSource extends SourceOptions {
 export interface PostSource extends SourceOptions {
   /** A path below the node's URL, or a whole URL. */
   post: string;
-  /** What is posted; nothing where it is left out. */
+  /** The content; nothing where it is left out. */
   json?: unknown | undefined;
 }
 
@@ -75,7 +66,7 @@ export interface CommandSource extends SourceOptions {
 export type Source = JsonRpcSource | GetSource | PostSource | FileSource | CommandSource;
 
 /**
- * What is made of a value:
+ * A conversion of a value:
  * - `hex`: a number from its hexadecimal form, or the form from a number
  * - `number`: a number from its decimal form
  * - `not`: true for false, null, 0 and "", false for the rest
@@ -102,17 +93,17 @@ export type Conversion =
 
 /** A value and what is made of it. */
 export interface FieldOptions {
-  /** Where it is; of several places, the first that has a value. */
+  /** Its place; of several places, the first that has a value. */
   from: Reference | readonly Reference[];
   as?: Conversion | undefined;
   /** Left out where this place is true: some nodes hide values behind placeholders. */
   unless?: Reference | undefined;
 }
 
-/** Where a key of the info comes from. */
+/** The origin of a key of the info. */
 export type Field = Reference | FieldOptions;
 
-/** Where a secret lies: in a file, as a whole or as the first group of an expression. */
+/** The place of a secret: in a file, as a whole or as the first group of an expression. */
 export type AuthFile =
   & { match?: string | undefined }
   & (
@@ -126,17 +117,17 @@ export type AuthFile =
     | { header_file: string; header?: string | undefined }
   );
 
-/** How nodes of a kind refuse, and where they leave their secret for programs of the same user. */
+/** The way that nodes of a kind refuse, and the places where they leave their secret for programs of the same user. */
 export interface KindAuth {
   /**
    * A header of the refusal and a regular expression for it. Nobody else is sent what lies in `files`;
    * without it there are none.
    */
   refusal?: { readonly header: string; readonly pattern: string } | undefined;
-  /** Where such a node leaves its secret on this machine. */
+  /** The places where such a node leaves its secret on this machine. */
   files?: readonly AuthFile[] | undefined;
   /**
-   * Whether reads are called with the secret: `none` where people have accounts at a node, since it shows whoever
+   * Reads are called with the secret, but for `none`, where people have accounts at a node, since it shows whoever
    * has logged in what it shows nobody else.
    */
   reads?: "none" | undefined;
@@ -145,12 +136,12 @@ export interface KindAuth {
 }
 
 /**
- * What a value is tested for: `null` for a place that the response does not have, or where it has `null`;
+ * A test of a value: `null` for a place that the response does not have, or where it has `null`;
  * otherwise a regular expression for its text, or a bound of its number, which may be written as text.
  */
 export type Test = string | null | { readonly above: number } | { readonly below: number };
 
-/** Why a node that answers is not `ok`. The service finds out most; a kind may name these. */
+/** The reason that a node that responds is not `ok`. The service finds out most; a kind may name these. */
 export type KindStatusCode =
   | "warming_up"
   | "syncing"
@@ -170,9 +161,8 @@ export interface HealthRule {
 
 /** A method of JSON-RPC that is called without parameters. */
 export interface MethodCall {
-  /** The method's name. */
   readonly jsonrpc: string;
-  /** Where calls are posted to, below the node's URL. @default the node's URL itself */
+  /** The path that calls are posted to, below the node's URL. @default the node's URL itself */
   readonly path?: string | undefined;
 }
 
@@ -182,7 +172,7 @@ export interface NameTree {
   readonly children: string;
 }
 
-/** How names are found in a response. */
+/** The ways in which names are found in a response. */
 export type NamesIn =
   | {
     /** A regular expression; its first group is a name, wherever it matches in the text of the response. */
@@ -194,7 +184,7 @@ export type NamesIn =
   | { readonly tree: NameTree };
 
 /**
- * How a node says what it has: the names of methods where its kind has some, else the paths without their first
+ * The way that a node says what it has: the names of methods where its kind has some, else the paths without their first
  * slash. What is shown is what both the node and the kind name; methods that the node alone names are shown
  * as well, without a mark.
  */
@@ -207,7 +197,7 @@ export type Listing =
     | { readonly post: string; readonly json?: unknown }
   );
 
-/** What is expected of a node in a network. */
+/** The rules for nodes in a network. */
 export interface NetworkRules {
   /** The longest time between two blocks; `head_at` older than that is `stalled`. */
   quiet?: Duration | undefined;
@@ -217,7 +207,7 @@ export interface NetworkRules {
 
 /** The rules by which responses of a node say that something is wrong with it. */
 export interface KindHealth {
-  /** What `ok` rests on, for people: a clause such as "it has a leader and raises no alarm". */
+  /** The ground of `ok`, for people: a clause such as "it has a leader and raises no alarm". */
   ok: string;
   /** Codes of JSON-RPC errors, or statuses of HTTP, by which a node says that it is starting. */
   warming_up?: readonly number[] | undefined;
@@ -241,20 +231,20 @@ export interface KindHealth {
  * is not used takes no memory: `src/generated/interfaces.js`.
  */
 export interface Kind extends KindInterface {
-  /** What it is, for people. */
+  /** Its name, for people. */
   title: string;
-  /** Where such a node listens as a rule: for people alone, it is never asked there by itself. */
+  /** The URL where such a node listens as a rule: for people alone, it is never asked there by itself. */
   url: string;
   /** Names of programs and networks that people give in place of the kind. */
   aliases?: readonly string[] | undefined;
   /**
-   * Where it describes its own interface: a path below the node's URL, to OpenAPI or Swagger, or a method of
+   * The place where it describes its own interface: a path below the node's URL, to OpenAPI or Swagger, or a method of
    * JSON-RPC that gives OpenRPC.
    */
   description?: `/${string}` | MethodCall | undefined;
-  /** How such a node says itself what it has; what it lacks is not shown. */
+  /** The way that such a node says itself what it has; what it lacks is not shown. */
   listing?: Listing | undefined;
-  /** What its responses show, each in full: a place and a regular expression. */
+  /** The evidence in its responses: places, each with a regular expression. */
   detect: Readonly<Record<Reference, string>>;
   auth?: KindAuth | undefined;
   /** Values that are always the same. */

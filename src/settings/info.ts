@@ -9,46 +9,18 @@ import { isObject } from "../json/values.ts";
 import type { Field, Kind, Reference, Source, SourceOptions } from "../kinds/kind.ts";
 import { didYouMean, nearest } from "../nearest.ts";
 import { describeValue } from "../untrusted-text.ts";
-import {
-  AGE,
-  EXPRESSION,
-  HIDDEN_KEY,
-  INFO_KEY,
-  LINE,
-  POINTER,
-  REFERENCE_TEXT,
-  SOURCE_GET,
-  SOURCE_NAME,
-  SOURCE_PATH,
-  TEXT,
-  TIMEOUT,
-} from "./texts.ts";
-import {
-  BOOLEAN,
-  type Diagnostic,
-  either,
-  filledList,
-  json,
-  list,
-  map,
-  needed,
-  number,
-  object,
-  oneOf,
-  type Schema,
-  setting,
-  type SettingsOf,
-  word,
-} from "./schema.ts";
+import * as t from "./texts.ts";
+import * as s from "./schema.ts";
+import type { Diagnostic, Schema, SettingsOf } from "./schema.ts";
 
 const COMMON: SettingsOf<SourceOptions> = {
-  timeout: setting(TIMEOUT, { text: "How long a response may take", default: "node.timeout" }),
-  ttl: setting(AGE, { text: "How long a response is good for", default: "info.ttl" }),
-  optional: setting(BOOLEAN, {
+  timeout: s.setting(t.TIMEOUT, { text: "How long a response may take", default: "node.timeout" }),
+  ttl: s.setting(t.AGE, { text: "How long a response is good for", default: "info.ttl" }),
+  optional: s.setting(s.BOOLEAN, {
     text: "If true, a missing method or path is not an error",
     default: "false",
   }),
-  keep_errors: setting(BOOLEAN, {
+  keep_errors: s.setting(s.BOOLEAN, {
     text:
       "If true, an error is a value as well: of JSON-RPC the whole response with result or error, " +
       "of HTTP the content whatever the status",
@@ -57,17 +29,17 @@ const COMMON: SettingsOf<SourceOptions> = {
 };
 
 export function source(path: Schema<string>): Schema<Source> {
-  return oneOf({
+  return s.oneOf({
     jsonrpc: {
-      jsonrpc: needed(LINE, {
+      jsonrpc: s.needed(t.LINE, {
         text: "A method of JSON-RPC that is called",
         example: "getmininginfo",
       }),
-      params: setting(
-        either("a list or an object", list(json, "a list"), map(LINE, json)),
+      params: s.setting(
+        s.either("a list or an object", s.list(s.json, "a list"), s.map(t.LINE, s.json)),
         { text: "Its parameters", example: "[1, true]" },
       ),
-      path: setting(SOURCE_PATH, {
+      path: s.setting(t.SOURCE_PATH, {
         text: "Where it is posted to, below node.url",
         default: "node.url itself",
         example: "/rpc",
@@ -75,11 +47,11 @@ export function source(path: Schema<string>): Schema<Source> {
       ...COMMON,
     },
     get: {
-      get: needed(SOURCE_GET, {
+      get: s.needed(t.SOURCE_GET, {
         text: "A path below node.url, a URL, or the place of a link in another response",
         example: "/status",
       }),
-      accept: setting(LINE, {
+      accept: s.setting(t.LINE, {
         text: "The media type that is asked for",
         default: "application/json",
         example: "application/nostr+json",
@@ -87,19 +59,19 @@ export function source(path: Schema<string>): Schema<Source> {
       ...COMMON,
     },
     post: {
-      post: needed(SOURCE_PATH, {
+      post: s.needed(t.SOURCE_PATH, {
         text: "A path below node.url, or a URL, that is posted to",
         example: "/v3/maintenance/status",
       }),
-      json: setting(json, { text: "What is posted", example: "{}" }),
+      json: s.setting(s.json, { text: "What is posted", example: "{}" }),
       ...COMMON,
     },
     file: {
-      file: needed(path, { text: "A file with JSON or plain text", example: "build.json" }),
+      file: s.needed(path, { text: "A file with JSON or plain text", example: "build.json" }),
       ...COMMON,
     },
     command: {
-      command: needed(filledList(TEXT, "a list: the program and its arguments"), {
+      command: s.needed(s.filledList(t.TEXT, "a list: the program and its arguments"), {
         text: "A program that prints JSON or plain text, and its arguments; no shell reads them",
         example: "[df, --output=avail, /data]",
       }),
@@ -110,27 +82,27 @@ export function source(path: Schema<string>): Schema<Source> {
 
 const CONVERSIONS = ["hex", "number", "not", "count", "time", "uptime", "sum"] as const;
 
-const CONVERSION = either(
+const CONVERSION = s.either(
   `one of ${CONVERSIONS.join(", ")}, or an object with count, match, add or join`,
-  word(CONVERSIONS),
-  oneOf({
-    count: { count: needed(POINTER, { text: "Counts the members that are true there" }) },
-    match: { match: needed(EXPRESSION, { text: "The first group, or all that it matches" }) },
-    add: { add: needed(number("a number"), { text: "The number with this one added" }) },
-    join: { join: needed(TEXT, { text: "All the places, with this text between them" }) },
+  s.word(CONVERSIONS),
+  s.oneOf({
+    count: { count: s.needed(t.POINTER, { text: "Counts the members that are true there" }) },
+    match: { match: s.needed(t.EXPRESSION, { text: "The first group, or all that it matches" }) },
+    add: { add: s.needed(s.number("a number"), { text: "The number with this one added" }) },
+    join: { join: s.needed(t.TEXT, { text: "All the places, with this text between them" }) },
   }),
 );
 
 /** The place that a key comes from. */
-export const FIELD: Schema<Field> = either(
+export const FIELD: Schema<Field> = s.either(
   "a place such as net#/version, or an object with from",
-  REFERENCE_TEXT,
-  object({
-    from: needed(
-      either(
+  t.REFERENCE_TEXT,
+  s.object({
+    from: s.needed(
+      s.either(
         "a place such as net#/version, or a list of places",
-        REFERENCE_TEXT,
-        filledList(REFERENCE_TEXT, "a list of places"),
+        t.REFERENCE_TEXT,
+        s.filledList(t.REFERENCE_TEXT, "a list of places"),
       ),
       {
         text: "The place of the value: a source, # and a JSON Pointer. " +
@@ -138,14 +110,14 @@ export const FIELD: Schema<Field> = either(
         example: "net#/version",
       },
     ),
-    as: setting(CONVERSION, {
+    as: s.setting(CONVERSION, {
       text: "What is made of the value: hex (a number from or to its hexadecimal form), " +
         "number (from its decimal form), not, count (how many), time (RFC 3339), " +
         "uptime (the start, from the seconds since), sum, { count: POINTER }, " +
         "{ match: EXPRESSION }, { add: NUMBER } or { join: TEXT }",
       example: "{ match: '^v(.+)' }",
     }),
-    unless: setting(REFERENCE_TEXT, {
+    unless: s.setting(t.REFERENCE_TEXT, {
       text: "The key is left out where this place is true",
       example: "net#/hidden",
     }),
@@ -154,29 +126,29 @@ export const FIELD: Schema<Field> = either(
 
 export function infoSettings(path: Schema<string>): SettingsOf<InfoSettings> {
   return {
-    ttl: setting(AGE, {
+    ttl: s.setting(t.AGE, {
       text: "The node is asked at most once in this time",
       default: DEFAULTS.ttl,
       example: "5s",
     }),
-    stale: setting(AGE, {
+    stale: s.setting(t.AGE, {
       text: "How long last known values are shown when the node stops answering",
       default: DEFAULTS.stale,
       example: "2m",
     }),
-    static: setting(map(INFO_KEY, json), {
+    static: s.setting(s.map(t.INFO_KEY, s.json), {
       text: "Keys whose values are always the same",
       example: "{ name: my-node }",
     }),
-    hide: setting(list(HIDDEN_KEY, "a list of keys"), {
+    hide: s.setting(s.list(t.HIDDEN_KEY, "a list of keys"), {
       text: "Keys that are not shown",
       example: "[peers]",
     }),
-    sources: setting(map(SOURCE_NAME, source(path)), {
+    sources: s.setting(s.map(t.SOURCE_NAME, source(path)), {
       text: "What is asked, by a name: beside or in place of what the kind asks",
       example: "{ mining: { jsonrpc: getmininginfo } }",
     }),
-    fields: setting(map(INFO_KEY, FIELD), {
+    fields: s.setting(s.map(t.INFO_KEY, FIELD), {
       text: "Where the keys come from, beside or in place of those of the kind: a place, " +
         "or an object as below",
       example: "{ difficulty: mining#/difficulty }",
@@ -224,7 +196,7 @@ export function placesOf(field: unknown): readonly Reference[] {
   return isRight ? referencesOf(field as Field) : [];
 }
 
-/** Says of a place that its source is not there; `told` are those that are named. */
+/** Explains that the source of a place is not there; `told` are the sources that are named. */
 export function explainSource(
   place: unknown,
   names: readonly string[],

@@ -1,5 +1,5 @@
 /**
- * What a kind of node offers to be called: `openrpc` and `openapi` of its file. The schema has what a kind
+ * The interface of a kind of node: `openrpc` and `openapi` of its file. The schema has what a kind
  * says beyond the standards, or more narrowly; all else is checked as the description of `--spec` is.
  *
  * @module
@@ -11,30 +11,16 @@ import { pathOf, structureOf, walk } from "../openapi/structure.ts";
 import { COMMON_METHODS } from "../openapi/tables.ts";
 import { validatePart } from "../openapi/validate.ts";
 import { describeValue } from "../untrusted-text.ts";
-import {
-  type Diagnostic,
-  filledList,
-  filledMap,
-  json,
-  list,
-  needed,
-  object,
-  type Path,
-  type Schema,
-  setting,
-  type Settings,
-  type SettingsOf,
-  text,
-  word,
-} from "./schema.ts";
+import * as s from "./schema.ts";
+import type { Diagnostic, Path, Schema, Settings, SettingsOf } from "./schema.ts";
 import { LINE } from "./texts.ts";
 
-const VERSION = text('a version in quotes, as in "0.19"', /^\d+(\.\d+)*$/);
-const SOFTWARE = text("the name of software in lower case", /^[a-z0-9][a-z0-9._-]*$/);
-const METHOD_NAME = text("the name of a method", /^[^\s\p{Cc}]+$/u);
-const OPERATION_ID = text("a name of letters, digits, _ and -", /^[A-Za-z_][\w-]*$/);
-const TEMPLATE = text("a path such as /blocks/{hash}, without a query", /^\/[^\s?#]*$/);
-const BASE_PATH = text(
+const VERSION = s.text('a version in quotes, as in "0.19"', /^\d+(\.\d+)*$/);
+const SOFTWARE = s.text("the name of software in lower case", /^[a-z0-9][a-z0-9._-]*$/);
+const METHOD_NAME = s.text("the name of a method", /^[^\s\p{Cc}]+$/u);
+const OPERATION_ID = s.text("a name of letters, digits, _ and -", /^[A-Za-z_][\w-]*$/);
+const TEMPLATE = s.text("a path such as /blocks/{hash}, without a query", /^\/[^\s?#]*$/);
+const BASE_PATH = s.text(
   "a path such as /v1 and no more: the node's URL comes before it",
   /^(\/[\w.~-]+)+$/,
 );
@@ -44,41 +30,41 @@ const about = ({ text }: Mark, example: string) => ({ text, example });
 const TRUE = v.literal(true, "true; leave it out where it does not hold") as Schema<true>;
 
 const OPERATION_MARKS: SettingsOf<OperationMarks> = {
-  "x-access": needed(word(["read", "write", "secret"]), about(MARKS["x-access"], "read")),
-  "x-cost": setting(word(["heavy"], "heavy"), about(MARKS["x-cost"], "heavy")),
-  "x-streaming": setting(TRUE, about(MARKS["x-streaming"], "true")),
-  "x-since": setting(VERSION, about(MARKS["x-since"], '"0.19"')),
-  "x-software": setting(
-    filledList(SOFTWARE, "a list of names, as in [mastodon]"),
+  "x-access": s.needed(s.word(["read", "write", "secret"]), about(MARKS["x-access"], "read")),
+  "x-cost": s.setting(s.word(["heavy"], "heavy"), about(MARKS["x-cost"], "heavy")),
+  "x-streaming": s.setting(TRUE, about(MARKS["x-streaming"], "true")),
+  "x-since": s.setting(VERSION, about(MARKS["x-since"], '"0.19"')),
+  "x-software": s.setting(
+    s.filledList(SOFTWARE, "a list of names, as in [mastodon]"),
     about(MARKS["x-software"], "[mastodon]"),
   ),
-  "x-common": setting(TRUE, about(MARKS["x-common"], "true")),
-  "x-auth": setting(word(["none"], "none"), about(MARKS["x-auth"], "none")),
+  "x-common": s.setting(TRUE, about(MARKS["x-common"], "true")),
+  "x-auth": s.setting(s.word(["none"], "none"), about(MARKS["x-auth"], "none")),
 };
 
-const SUMMARY = needed(LINE, {
+const SUMMARY = s.needed(LINE, {
   text: "What it gives or does, in one line",
   example: "Get a block",
 });
 
 function standard(name: string, ...keys: readonly string[]): Settings {
   return Object.fromEntries(
-    keys.map((key) => [key, setting(json, { text: `As ${name} has it` })]),
+    keys.map((key) => [key, s.setting(s.json, { text: `As ${name} has it` })]),
   );
 }
 
 const openRpc = (...keys: readonly string[]) => standard("OpenRPC 1.3", ...keys);
 const openApi = (...keys: readonly string[]) => standard("OpenAPI 3.1", ...keys);
 
-const METHOD = object({
-  name: needed(METHOD_NAME, { text: "Its name, as the node has it", example: "getblock" }),
+const METHOD = s.object({
+  name: s.needed(METHOD_NAME, { text: "Its name, as the node has it", example: "getblock" }),
   summary: SUMMARY,
-  params: needed(list(json, "a list of parameters"), {
+  params: s.needed(s.list(s.json, "a list of parameters"), {
     text: "Its parameters, in the order of their positions",
     example: "[]",
   }),
-  result: needed(json, { text: "What it gives", example: "{ name: block, schema: {} }" }),
-  paramStructure: setting(word(["by-name", "by-position", "either"]), {
+  result: s.needed(s.json, { text: "What it gives", example: "{ name: block, schema: {} }" }),
+  paramStructure: s.setting(s.word(["by-name", "by-position", "either"]), {
     text: "How it takes its parameters",
     default: "either",
   }),
@@ -86,50 +72,50 @@ const METHOD = object({
   ...OPERATION_MARKS,
 });
 
-const OPERATION = object({
-  operationId: needed(OPERATION_ID, {
+const OPERATION = s.object({
+  operationId: s.needed(OPERATION_ID, {
     text: "A name of its own, which generated clients call it by",
     example: "getBlock",
   }),
   summary: SUMMARY,
-  responses: needed(json, {
+  responses: s.needed(s.json, {
     text: "The responses by their status. Headers that are not named here are not passed on",
   }),
   ...openApi("description", "tags", "parameters", "requestBody", "deprecated"),
   ...OPERATION_MARKS,
 });
 
-const ITEM = object({
-  parameters: setting(json, { text: "Parameters of all its operations" }),
+const ITEM = s.object({
+  parameters: s.setting(s.json, { text: "Parameters of all its operations" }),
   ...Object.fromEntries(COMMON_METHODS.map((name) => [
     name,
-    setting(OPERATION, { text: `What ${name.toUpperCase()} does` }),
+    s.setting(OPERATION, { text: `What ${name.toUpperCase()} does` }),
   ])),
 });
 
 const SERVERS = v.pipe(
-  list(
-    object({ url: needed(BASE_PATH, { text: "What all paths begin with", example: "/v1" }) }),
+  s.list(
+    s.object({ url: s.needed(BASE_PATH, { text: "What all paths begin with", example: "/v1" }) }),
     "a list of one server",
   ),
   v.check((servers) => servers.length === 1, "a list of one server"),
 );
 
-const OPENRPC = object({
-  path: setting(TEMPLATE, {
+const OPENRPC = s.object({
+  path: s.setting(TEMPLATE, {
     text: "Where calls are posted to, below the node's URL",
     default: "the node's URL itself",
     example: "/json_rpc",
   }),
-  methods: needed(filledList(METHOD, "a list of methods"), { text: "The methods" }),
+  methods: s.needed(s.filledList(METHOD, "a list of methods"), { text: "The methods" }),
   ...openRpc("components"),
 });
 
-const OPENAPI = object({
-  paths: needed(filledMap(TEMPLATE, ITEM, "paths, each with its operations"), {
+const OPENAPI = s.object({
+  paths: s.needed(s.filledMap(TEMPLATE, ITEM, "paths, each with its operations"), {
     text: "The operations by path, below the node's URL",
   }),
-  servers: setting(SERVERS, {
+  servers: s.setting(SERVERS, {
     text: "One server with a path, where all paths begin with it",
     example: "[{ url: /v1 }]",
   }),
@@ -137,10 +123,10 @@ const OPENAPI = object({
 });
 
 export const interfaceSettings = (): SettingsOf<KindInterface> => ({
-  openrpc: setting(OPENRPC as Schema<KindInterface["openrpc"]>, {
+  openrpc: s.setting(OPENRPC as Schema<KindInterface["openrpc"]>, {
     text: "Its methods of JSON-RPC: a part of an OpenRPC document",
   }),
-  openapi: setting(OPENAPI as Schema<KindInterface["openapi"]>, {
+  openapi: s.setting(OPENAPI as Schema<KindInterface["openapi"]>, {
     text: "Its operations of REST: a part of an OpenAPI 3.1 document",
   }),
 });
@@ -155,7 +141,7 @@ export function diagnosticsOfInterface(kind: unknown): Diagnostic[] {
   ];
 }
 
-/** What becomes of a part of a description that is served, which is no matter here: a kind has to be right. */
+/** The clauses on what becomes of a wrong part where it is served: a kind has to be right. */
 const CONSEQUENCE = /; (?:it is left out|[^;]* is (?:put there|taken for )[^;]*)/;
 
 function diagnosticsOfPart(key: string, part: Json, version: Json): Diagnostic[] {
@@ -177,7 +163,7 @@ function diagnosticsOfPart(key: string, part: Json, version: Json): Diagnostic[]
   ];
 }
 
-/** Says what no parameter of a kind may be, though OpenAPI has it. */
+/** Explains what no parameter of a kind may be, though OpenAPI has it. */
 function explainParameter(parameter: unknown): string[] {
   const { name, in: place, ...marks } = objectOf(parameter);
   const mark = ["x-multi-segment", "x-spans"].find((mark) => marks[mark] !== undefined);

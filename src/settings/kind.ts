@@ -18,102 +18,72 @@ import { describeValue } from "../untrusted-text.ts";
 import { explainSource, FIELD, placesOf, source } from "./info.ts";
 import { diagnosticsOfInterface, interfaceSettings } from "./kind-interface.ts";
 import { authFiles } from "./node.ts";
-import {
-  type Diagnostic,
-  either,
-  filledList,
-  filledMap,
-  issuePath,
-  json,
-  list,
-  map,
-  needed,
-  number,
-  object,
-  oneOf,
-  type Path,
-  type Schema,
-  setting,
-  type SettingsOf,
-  word,
-} from "./schema.ts";
-import {
-  AGE,
-  EXPRESSION,
-  FILE,
-  HEADER,
-  INFO_KEY,
-  KIND_NAME,
-  LINE,
-  NODE_URL,
-  PATH,
-  REFERENCE_TEXT,
-  SOURCE_NAME,
-  WEB_URL,
-} from "./texts.ts";
+import * as s from "./schema.ts";
+import type { Diagnostic, Path, Schema, SettingsOf } from "./schema.ts";
+import * as t from "./texts.ts";
 
 const CODES = ["warming_up", "syncing", "no_leader", "alarm", "no_peers", "stalled"] as const;
 
 const wholeNumber = (right: string, least = -Infinity) =>
-  number(right, (number) => Number.isSafeInteger(number) && number >= least);
+  s.number(right, (number) => Number.isSafeInteger(number) && number >= least);
 
-const BOUND = number("a number");
+const BOUND = s.number("a number");
 
-const TEST = either(
+const TEST = s.either(
   "a regular expression, null, or an object with above or below",
-  EXPRESSION,
+  t.EXPRESSION,
   v.null("null"),
-  oneOf({
-    above: { above: needed(BOUND, { text: "The number there is greater" }) },
-    below: { below: needed(BOUND, { text: "The number there is less" }) },
+  s.oneOf({
+    above: { above: s.needed(BOUND, { text: "The number there is greater" }) },
+    below: { below: s.needed(BOUND, { text: "The number there is less" }) },
   }),
 );
 
-const RULE = object({
-  when: needed(filledMap(REFERENCE_TEXT, TEST, "places, each with what it is tested for"), {
+const RULE = s.object({
+  when: s.needed(s.filledMap(t.REFERENCE_TEXT, TEST, "places, each with what it is tested for"), {
     text: "Places, each with a regular expression for the text there, null for nothing there, " +
       "or { above: NUMBER } or { below: NUMBER }. All have to hold",
     example: "{ 'status#/leader': null }",
   }),
-  code: needed(word(CODES), { text: "The status_code", example: "no_leader" }),
-  reason: needed(LINE, {
+  code: s.needed(s.word(CODES), { text: "The status_code", example: "no_leader" }),
+  reason: s.needed(t.LINE, {
     text: "The status_reason: a clause for people. {source#/pointer} stands for the value there",
     example: "etcd has no leader",
   }),
 });
 
 const NETWORK_RULES: SettingsOf<NetworkRules> = {
-  quiet: setting(AGE, {
+  quiet: s.setting(t.AGE, {
     text: "The longest time between two blocks; with an older head_at the node is stalled",
     example: "3h",
   }),
-  peers: setting(wholeNumber("a whole number from 1", 1), {
+  peers: s.setting(wholeNumber("a whole number from 1", 1), {
     text: "The fewest peers; a node with fewer has no_peers",
     example: "1",
   }),
 };
 
 const HEALTH: SettingsOf<KindHealth> = {
-  ok: needed(LINE, {
+  ok: s.needed(t.LINE, {
     text: "What ok rests on, for people",
     example: "it has a leader and raises no alarm",
   }),
-  warming_up: setting(list(wholeNumber("a whole number"), "a list of whole numbers"), {
+  warming_up: s.setting(s.list(wholeNumber("a whole number"), "a list of whole numbers"), {
     text: "Codes of JSON-RPC errors, or statuses of HTTP, that say that the node is starting",
     example: "[-28]",
   }),
-  rules: setting(list(RULE, "a list of rules"), {
+  rules: s.setting(s.list(RULE, "a list of rules"), {
     text: "States that the responses show. The first that holds decides",
   }),
-  complete: setting(number("a number"), {
+  complete: s.setting(s.number("a number"), {
     text: "The sync_progress of a node that is in sync",
     example: "1",
   }),
-  target: setting(
-    either(
+  target: s.setting(
+    s.either(
       "a place, or a list of places",
-      REFERENCE_TEXT,
-      filledList(REFERENCE_TEXT, "a list of places"),
+      t.REFERENCE_TEXT,
+      s.filledList(t.REFERENCE_TEXT, "a list of places"),
     ),
     {
       text: "The highest block that the node or its peers know of. With a height more than lag " +
@@ -121,21 +91,20 @@ const HEALTH: SettingsOf<KindHealth> = {
       example: "chain#/headers",
     },
   ),
-  lag: setting(wholeNumber("a whole number from 0", 0), {
+  lag: s.setting(wholeNumber("a whole number from 0", 0), {
     text: "By how many blocks a node may be behind target",
     default: "2",
   }),
-  networks: setting(map(LINE, object(NETWORK_RULES)), {
+  networks: s.setting(s.map(t.LINE, s.object(NETWORK_RULES)), {
     text: "What is expected in a network, by chain_id or network as the info has it, " +
       "* for any other",
     example: "{ main: { quiet: 3h, peers: 1 } }",
   }),
 };
 
-/** A method of JSON-RPC that is called without parameters. */
 const CALL = {
-  jsonrpc: needed(LINE, { text: "The name of the method", example: "rpc.discover" }),
-  path: setting(PATH, {
+  jsonrpc: s.needed(t.LINE, { text: "The name of the method", example: "rpc.discover" }),
+  path: s.setting(t.PATH, {
     text: "Where it is posted to, below the node's URL",
     default: "the node's URL itself",
     example: "/rpc",
@@ -143,14 +112,14 @@ const CALL = {
 };
 
 const NAMES = {
-  names: setting(EXPRESSION, {
+  names: s.setting(t.EXPRESSION, {
     text: "A regular expression whose first group is a name, wherever it matches in the response",
     example: "'^([a-z]+)'",
   }),
-  tree: setting(
-    object({
-      name: needed(LINE, { text: "The member that holds a name", example: "Name" }),
-      children: needed(LINE, {
+  tree: s.setting(
+    s.object({
+      name: s.needed(t.LINE, { text: "The member that holds a name", example: "Name" }),
+      children: s.needed(t.LINE, {
         text: "The member that holds the list of those below",
         example: "Subcommands",
       }),
@@ -162,19 +131,19 @@ const NAMES = {
       example: "{ name: Name, children: Subcommands }",
     },
   ),
-  before: setting(LINE, {
+  before: s.setting(t.LINE, {
     text: "Where the names are those of groups: what follows these in the names of methods",
     example: "_",
   }),
 };
 
 const LISTING = v.pipe(
-  oneOf({
+  s.oneOf({
     jsonrpc: { ...CALL, ...NAMES },
-    get: { get: needed(PATH, { text: "A path below the node's URL", example: "/" }), ...NAMES },
+    get: { get: s.needed(t.PATH, { text: "A path below the node's URL", example: "/" }), ...NAMES },
     post: {
-      post: needed(PATH, { text: "A path below the node's URL", example: "/api/v0/commands" }),
-      json: setting(json, { text: "What is posted", example: "{}" }),
+      post: s.needed(t.PATH, { text: "A path below the node's URL", example: "/api/v0/commands" }),
+      json: s.setting(s.json, { text: "What is posted", example: "{}" }),
       ...NAMES,
     },
   }),
@@ -185,40 +154,43 @@ const LISTING = v.pipe(
   }),
 ) as Schema<unknown> as Schema<Listing>;
 
-export function kindSchema(path: Schema<string> = FILE): Schema<Kind> {
+export function kindSchema(path: Schema<string> = t.FILE): Schema<Kind> {
   const auth: SettingsOf<KindAuth> = {
-    refusal: setting(
-      object({
-        header: needed(HEADER, { text: "A header of the refusal", example: "www-authenticate" }),
-        pattern: needed(EXPRESSION, { text: "A regular expression for it" }),
+    refusal: s.setting(
+      s.object({
+        header: s.needed(t.HEADER, {
+          text: "A header of the refusal",
+          example: "www-authenticate",
+        }),
+        pattern: s.needed(t.EXPRESSION, { text: "A regular expression for it" }),
       }),
       { text: "How such a node refuses. Nobody else is sent what lies in files" },
     ),
-    files: setting(list(oneOf(authFiles(path)), "a list of files"), {
+    files: s.setting(s.list(s.oneOf(authFiles(path)), "a list of files"), {
       text: "Where such a node leaves its secret on this machine, in the form of node.auth",
     }),
-    reads: setting(word(["none"]), {
+    reads: s.setting(s.word(["none"]), {
       text:
         "none: what reads is called without the secret, since the node shows whoever has logged in " +
         "what it shows nobody else",
     }),
-    example: setting(oneOf(authFiles(path)), {
+    example: s.setting(s.oneOf(authFiles(path)), {
       text: "The setting that helps where there are no such files",
       example: "{ basic_file: ~/.node/secret }",
     }),
   };
   const kind: SettingsOf<Kind> = {
-    title: needed(LINE, { text: "What it is, for people", example: "etcd (gRPC gateway)" }),
-    url: needed(NODE_URL, {
+    title: s.needed(t.LINE, { text: "What it is, for people", example: "etcd (gRPC gateway)" }),
+    url: s.needed(t.NODE_URL, {
       text: "Where such a node listens as a rule",
       example: "http://127.0.0.1:2379",
     }),
-    aliases: setting(list(KIND_NAME, "a list of names"), {
+    aliases: s.setting(s.list(t.KIND_NAME, "a list of names"), {
       text: "Names of programs and networks that people give in place of the kind",
       example: "[geth, reth]",
     }),
-    description: setting(
-      either("a path, or a method as in { jsonrpc: rpc.discover }", PATH, object(CALL)),
+    description: s.setting(
+      s.either("a path, or a method as in { jsonrpc: rpc.discover }", t.PATH, s.object(CALL)),
       {
         text:
           "Where it describes its own interface: a path below the node's URL to OpenAPI, or a " +
@@ -226,40 +198,40 @@ export function kindSchema(path: Schema<string> = FILE): Schema<Kind> {
         example: "/swagger.json",
       },
     ),
-    listing: setting(LISTING, {
+    listing: s.setting(LISTING, {
       text:
         "How such a node says itself what it has: what is asked, and how names are found in the " +
         "answer. What the node lacks is not shown. The names are those of methods where the kind has " +
         "some, else the paths without their first slash",
       example: "{ jsonrpc: help, names: '^([a-z]+)' }",
     }),
-    detect: needed(
-      filledMap(REFERENCE_TEXT, EXPRESSION, "places, each with a regular expression"),
+    detect: s.needed(
+      s.filledMap(t.REFERENCE_TEXT, t.EXPRESSION, "places, each with a regular expression"),
       {
         text: "What its responses show: places, each with a regular expression. All have to match",
         example: "{ 'version#/etcdserver': '^[0-9]' }",
       },
     ),
-    auth: setting(object(auth), { text: "How it refuses, and where its secret lies" }),
-    static: setting(map(INFO_KEY, json), {
+    auth: s.setting(s.object(auth), { text: "How it refuses, and where its secret lies" }),
+    static: s.setting(s.map(t.INFO_KEY, s.json), {
       text: "Keys whose values are always the same",
       example: "{ software: etcd }",
     }),
-    sources: needed(map(SOURCE_NAME, source(path)), { text: "What is asked, by a name" }),
-    fields: needed(map(INFO_KEY, FIELD), { text: "Where the keys come from" }),
-    health: needed(object(HEALTH), { text: "The responses that say that something is wrong" }),
-    written_from: setting(filledList(WEB_URL, "a list of URLs"), {
+    sources: s.needed(s.map(t.SOURCE_NAME, source(path)), { text: "What is asked, by a name" }),
+    fields: s.needed(s.map(t.INFO_KEY, FIELD), { text: "Where the keys come from" }),
+    health: s.needed(s.object(HEALTH), { text: "The responses that say that something is wrong" }),
+    written_from: s.setting(s.filledList(t.WEB_URL, "a list of URLs"), {
       text: "What its operations were written from: a file or a folder, at a version",
       example: "[https://github.com/handshake-org/hsd/blob/v8.0.0/lib/node/http.js]",
     }),
-    tried: setting(LINE, {
+    tried: s.setting(t.LINE, {
       text: "The node that what reads was tried against, with its version",
       example: "hsd 8.0.0",
     }),
     ...interfaceSettings(),
   };
   return v.pipe(
-    object(kind) as Schema<Kind>,
+    s.object(kind) as Schema<Kind>,
     v.rawCheck(({ dataset: { value, issues = [] }, addIssue }) => {
       const nameOf = (path: readonly unknown[]) => JSON.stringify(path);
       const said = new Set(issues.map(({ path = [] }) => nameOf(path.map(({ key }) => key))));
@@ -268,16 +240,10 @@ export function kindSchema(path: Schema<string> = FILE): Schema<Kind> {
         ...diagnosticsOfInterface(value).filter(({ path }) => !said.has(nameOf(path))),
       ];
       for (const { path, message, isKey } of found) {
-        addIssue({ message, path: issuePath(value, path, isKey) });
+        addIssue({ message, path: s.issuePath(value, path, isKey) });
       }
     }),
   );
-}
-
-interface Use {
-  readonly place: unknown;
-  readonly path: Path;
-  readonly isKey?: boolean;
 }
 
 /** Finds what is wrong between the parts of a kind, though each may be right; the parts may be wrong, too. */
@@ -286,23 +252,26 @@ function diagnosticsBetween(kind: unknown): Diagnostic[] {
   const { rules, target } = objectOf(health);
   const names = Object.keys(objectOf(sources));
   const links = linksOf(sources);
-  const uses: Use[] = [
-    ...Object.keys(objectOf(detect)).map((place) => ({
-      ...{ place, path: ["detect", place], isKey: true },
-    })),
-    ...[...links].map(([name, place]) => ({ place, path: ["sources", name, "get"] })),
-    ...Object.entries(objectOf(fields)).flatMap(([key, field]) =>
-      placesOf(field).map((place) => ({ place, path: ["fields", key] }))
+  const explain = (place: unknown, path: Path, isKey = false): Diagnostic[] => {
+    const message = explainSource(place, names);
+    return message === undefined ? [] : [{ path, message, isKey }];
+  };
+  const explainRule = (rule: unknown, path: Path): Diagnostic[] => [
+    ...Object.keys(objectOf(objectOf(rule).when)).flatMap((place) =>
+      explain(place, [...path, "when", place], true)
     ),
-    ...listOf(rules).flatMap((rule, at) => usesOfRule(rule, ["health", "rules", at])),
-    ...[target].flat().map((place) => ({ place, path: ["health", "target"] })),
+    ...bracesOf(rule).flatMap((text) =>
+      isPlace(text) ? explain(text, [...path, "reason"]) : wrongBrace(text, [...path, "reason"])
+    ),
   ];
   return [
-    ...uses.flatMap(({ place, path, isKey = false }) => {
-      const message = explainSource(place, names);
-      return message === undefined ? [] : [{ path, message, isKey }];
-    }),
-    ...listOf(rules).flatMap((rule, at) => wrongBraces(rule, ["health", "rules", at, "reason"])),
+    ...Object.keys(objectOf(detect)).flatMap((place) => explain(place, ["detect", place], true)),
+    ...[...links].flatMap(([name, place]) => explain(place, ["sources", name, "get"])),
+    ...Object.entries(objectOf(fields)).flatMap(([key, field]) =>
+      placesOf(field).flatMap((place) => explain(place, ["fields", key]))
+    ),
+    ...listOf(rules).flatMap((rule, at) => explainRule(rule, ["health", "rules", at])),
+    ...[target].flat().flatMap((place) => explain(place, ["health", "target"])),
     ...names.filter((name) => leadsTo(name, links)).map((name) => ({
       ...{ path: ["sources", name, "get"], message: "leads back to itself", isKey: false },
     })),
@@ -338,23 +307,12 @@ function bracesOf(rule: unknown): string[] {
     : [];
 }
 
-function usesOfRule(rule: unknown, path: Path): Use[] {
-  return [
-    ...Object.keys(objectOf(objectOf(rule).when)).map((place) => ({
-      ...{ place, path: [...path, "when", place], isKey: true },
-    })),
-    ...bracesOf(rule).filter(isPlace).map((place) => ({ place, path: [...path, "reason"] })),
-  ];
-}
-
 const isPlace = (text: string) => /^[\w-]+#/.test(text);
 
-function wrongBraces(rule: unknown, path: Path): Diagnostic[] {
-  return bracesOf(rule).filter((text) => !isPlace(text)).map((text) => {
-    const braces = describeValue(`{${text}}`);
-    const message = `has ${braces}; between braces stands a place such as net#/version`;
-    return { path, message, isKey: false };
-  });
+function wrongBrace(text: string, path: Path): Diagnostic[] {
+  const braces = describeValue(`{${text}}`);
+  const message = `has ${braces}; between braces stands a place such as net#/version`;
+  return [{ path, message, isKey: false }];
 }
 
 /** Finds settings that rest on another one which the kind does not have. */

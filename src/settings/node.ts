@@ -1,5 +1,5 @@
 /**
- * The settings of the node: where it answers, what kind it is, where its secret lies.
+ * The settings of the node: its address, its kind, the place of its secret.
  *
  * @module
  */

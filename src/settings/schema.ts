@@ -46,17 +46,13 @@ export function needed<T>(schema: Schema<T>, about: About): Schema<T> {
   return v.pipe(schema, v.metadata({ about }));
 }
 
-export function reworded<T>(schema: Schema<T>, text: string): Schema<T> {
-  return needed(schema, { ...aboutOf(schema), text });
-}
-
 export function aboutOf(schema: Schema): About {
   const { about = { text: "" } } = v.getMetadata(schema) as { about?: About };
   return about;
 }
 
 export interface Parts {
-  /** What would be right, after "must be". */
+  /** The end of a message: "must be …". */
   readonly message?: string;
   readonly entries?: Settings;
   readonly value?: Schema;
@@ -77,7 +73,7 @@ export function partsOf(schema: Schema): Parts {
 }
 
 interface TextRule<T = string> {
-  /** Says more of a wrong text than what would be right. */
+  /** Explains more of a wrong text than what would be right. */
   readonly explain?: (text: string) => string | undefined;
   /** Tells of a text that matches whether it is right. @default every one is */
   readonly isValid?: (text: string) => boolean;
@@ -126,7 +122,6 @@ export function word<const W extends string>(
   }) as Schema<W>;
 }
 
-/** Finds the word that somebody meant who gave another one. */
 export function meantWord(
   typed: string,
   words: readonly string[],
@@ -279,7 +274,7 @@ function plainObject<T>(
   });
 }
 
-/** Says what is meant by an unknown key: one of an object inside, or a flag whose key has another name. */
+/** Finds what is meant by an unknown key: one of an object inside, or a flag whose key has another name. */
 function unknownKey(key: string, settings: Settings): string {
   const keys = Object.keys(settings);
   const outer = keys.find((name) => keysInside(settings[name]!).includes(key));
@@ -313,7 +308,7 @@ export function issuePath(
 
 export interface Diagnostic {
   readonly path: Path;
-  /** What is wrong and what would be right, after the value's name. */
+  /** A clause after the name of the value: what is wrong, and what would be right. */
   readonly message: string;
   /** True if it is about the last key of the path and not its value. */
   readonly isKey: boolean;

@@ -82,7 +82,6 @@ function isPort(digits: string): boolean {
   return Number(digits) <= 65535;
 }
 
-/** The place of a description: the path of a file, a URL, or `none`. */
 export const PLACE: Schema<string> = text("the path of a file, a URL, or none", /^[^\r\n]+$/, {
   explain(place) {
     if (/^file:(?!\/\/)/i.test(place)) return "must be a path, or a URL that begins with file:///";
@@ -96,14 +95,12 @@ export function isFilePlace(place: string): boolean {
   return place !== "none" && !/^(?:https?|file):/i.test(place);
 }
 
-/** The treatment of the servers at the top of a description. */
 export const SERVERS: Schema<string> = text(
   "keep, or a path such as /v1",
   /^(?:keep|\/[^\s?#{}\\]*)$/,
   { isValid: (text) => !text.startsWith("//") },
 );
 
-/** The form of the URL of a node, in messages. */
 export const URL_EXAMPLE = "a URL such as http://127.0.0.1:8545";
 
 /** The URL of a node. A secret does not belong into it: lists of processes would show it. */
@@ -137,14 +134,12 @@ function explainUrl(text: string): string | undefined {
 
 const explainSource = (text: string) => hasUser(text) ? NO_USER : undefined;
 
-/** The place of a source of the info: below the node's URL, or a whole URL. */
 export const SOURCE_PATH: Schema<string> = text(
   "a path such as /status, or a URL",
   /^(\/|[hH][tT][tT][pP][sS]?:\/\/)\S*$/,
   { explain: explainSource },
 );
 
-/** The same, or the place of a link in the response of another source. */
 export const SOURCE_GET: Schema<string> = text(
   "a path such as /status, a URL, or the place of a link such as id#/link",
   /^(\/|[hH][tT][tT][pP][sS]?:\/\/|[\w-]+#\/)\S*$/,
@@ -171,7 +166,6 @@ export const ORIGIN: Schema<string> = text(
   },
 );
 
-/** The path that comes before all others where a server has others besides. */
 export const PREFIX: Schema<string> = text(
   'a path such as "/node1", with a slash in front and none at the end',
   // URLs leave out the parts "." and "..".
@@ -209,7 +203,6 @@ export const KIND_OR_FILE: Schema<string> = text(KIND_EXPECTED, /^[^\r\n]+$/, {
       : undefined,
 });
 
-/** The name of a known kind, or `none`. */
 export function kindName(own: readonly string[]): Schema<string> {
   const names = [...KIND_NAMES, ...own];
   return v.pipe(
@@ -238,7 +231,6 @@ export const REFERENCE_TEXT: Schema<Reference> = text(
   REFERENCE,
 );
 
-/** A JSON Pointer into the value that a field takes. */
 export const POINTER: Schema<string> = text("a JSON Pointer such as /up", /^\//);
 
 export const HEADER: Schema<string> = text("the name of a header", /^[\w-]+$/);
@@ -247,13 +239,11 @@ export const SOURCE_NAME: Schema<string> = text("a name of letters, digits, - an
 
 const INFO_KEY_FORM = new RegExp(`^(?!(?:${RESERVED_KEYS.join("|")})$)[a-z][a-z0-9_]*$`);
 
-/** A key of the info that an operator may set. */
 export const INFO_KEY: Schema<string> = text(
   `a key in snake_case other than ${RESERVED_KEYS.join(", ")}`,
   INFO_KEY_FORM,
 );
 
-/** A key of the info that may be hidden. */
 export const HIDDEN_KEY: Schema<string> = text(
   `a key that can be hidden, which ${RESERVED_KEYS.join(", ")} cannot`,
   INFO_KEY_FORM,
@@ -281,10 +271,8 @@ function duration(longest: Duration, shortest: Duration = "0ms"): Schema<Duratio
   });
 }
 
-/** The time that a response of the node may take. */
 export const TIMEOUT: Schema<Duration> = duration("10s", "1ms");
 
-/** The time that a call of the node may take. */
 export const CALL_TIMEOUT: Schema<Duration> = duration("10m", "100ms");
 
 /** The time that a response is good for, or is shown when the node has stopped responding. */

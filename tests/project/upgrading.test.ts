@@ -2,9 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { checkFile, parseConfiguration } from "../../src/cli/configuration-file.ts";
+import { checkFile, type Files, parseConfiguration } from "../../src/cli/configuration-file.ts";
 import { readConfig } from "../../src/cli/configuration.ts";
-import type { Files } from "../../src/cli/files.ts";
 import { ROOT } from "../_paths.ts";
 
 const upgrading = suite("what the manual says of upgrading");

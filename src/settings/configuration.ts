@@ -1,0 +1,266 @@
+/**
+ * The settings of the configuration file: each with what it may be, its default and its text. `command-line.ts` has
+ * those with a flag or a variable. `docs/configuration.md` and `spec/nodeface.schema.json` are made of both.
+ *
+ * @module
+ */
+import * as v from "valibot";
+import { LOGO_TYPES, type View, VIEWS } from "../explorer/page-settings.ts";
+import {
+  clashesWith,
+  type Forward,
+  FORWARD_ALIASES,
+  FORWARD_DEFAULTS,
+  FORWARDS,
+  type ForwardSettings,
+  type ResolvedForward,
+  resolveForward,
+} from "../gateway/policy.ts";
+import type { Cors } from "../http/cors.ts";
+import type { Hosts } from "../http/hosts.ts";
+import type { InfoSettings, NodeSettings } from "../info/settings.ts";
+import { LOG_CALLS, type LogCalls } from "../log.ts";
+import { ACCESS_LOGS, type AccessLog, CLI_OPTIONS } from "./command-line.ts";
+import { infoSettings } from "./info.ts";
+import { nodeSettings } from "./node.ts";
+import * as s from "./schema.ts";
+import type { About, Diagnostic, Schema, SettingsOf } from "./schema.ts";
+import * as t from "./texts.ts";
+
+/** The settings of a configuration file. */
+export interface FileConfig {
+  listen?: { host: string; port: number } | undefined;
+  access_log?: AccessLog | undefined;
+  log_calls?: LogCalls | undefined;
+  hosts?: Hosts | undefined;
+  cors?: Cors | undefined;
+  /** A path as the process sees it, a URL, or `none`; with what becomes of its servers. */
+  description?: string | { from: string; servers?: string | undefined } | undefined;
+  forward?: ResolvedForward | undefined;
+  metrics?: boolean | undefined;
+  /** The files of the operator's own kinds, as the process sees them. */
+  kinds?: readonly string[] | undefined;
+  /** The logo is a file, as the process sees it. */
+  page?:
+    | { title?: string | undefined; logo?: string | undefined; view?: View | undefined }
+    | undefined;
+  node?: NodeSettings | undefined;
+  info?: InfoSettings | undefined;
+}
+
+/** Makes the schema of a list of those who are let in, or `"*"`. */
+export function allowed(entry: Schema<string>, entries: string): Schema<readonly string[] | "*"> {
+  const expected = `a list of ${entries}, or "*" for any`;
+  return s.either(expected, s.word(["*"], expected), s.list(entry, expected));
+}
+
+export const HOSTS: Schema<Hosts | undefined> = s.setting(allowed(t.HOST_NAME, "host names"), {
+  text: "The host names that are answered for, besides loopback names and IP addresses. " +
+    'Others are refused with 421. "*" answers for any',
+  default: "[]",
+  example: "[node.example]",
+});
+
+export const CORS: Schema<Cors | undefined> = s.setting(allowed(t.ORIGIN, "origins"), {
+  text: 'The origins whose pages may read the responses: "*" for any, [] for none',
+  default: "'*'",
+  example: "[https://app.example]",
+});
+
+export const METRICS: Schema<boolean | undefined> = s.setting(s.BOOLEAN, {
+  ...CLI_OPTIONS.metrics,
+  text: "Whether /v1/metrics is answered, for Prometheus",
+});
+
+export const PAGE: About = {
+  text: "What the explorer page is called, its logo, and what it shows first",
+};
+export const NODE: About = { text: "The node that is shown" };
+export const INFO: About = { text: "What is shown of the node at /v1/info" };
+
+/** Makes the schema of the place of a description with what becomes of its servers. */
+export const placeWithServers = <T>(
+  place: Schema<T>,
+): Schema<{ from: T; servers: string | undefined }> =>
+  s.object({
+    from: s.needed(place, { ...CLI_OPTIONS.spec, text: "Where it is, as above" }),
+    servers: s.setting(t.SERVERS, {
+      text: "What becomes of the servers at its top: keep leaves them as they are, and a path is " +
+        "the one before every path of the node",
+      default: "with node.url they stand for the node: a path is taken of them, and no origin",
+      example: "keep",
+    }),
+  });
+
+type PageSettingsOf<Logo> = SettingsOf<{ title?: string; logo?: Logo; view?: View }>;
+
+/** Makes the settings of the page; a file has the logo by its path, a host by its bytes. */
+export const pageSettings = <T>(logo: Schema<T>, what: string): PageSettingsOf<T> => ({
+  title: s.setting(t.TITLE, {
+    text: "What the page is called",
+    default: "the name of the node",
+    example: "Harbour 2",
+  }),
+  logo: s.setting(logo, {
+    text: `${what}: ${LOGO_TYPES}, at most 256 KiB. It is shown beside the title, and as the ` +
+      "icon of the page",
+    default: "the first letter of the title",
+    example: "logo.svg",
+  }),
+  view: s.setting(s.word(VIEWS), {
+    text: "What /v1/spec is: Scalar's reference, or the simple page. The other one stays at " +
+      "/v1/spec/reference or /v1/spec/simple",
+    default: "reference",
+    example: "simple",
+  }),
+});
+
+/**
+ * Makes the schema of a configuration file.
+ *
+ * @param locate finds the place of a path that the file names
+ */
+export function configuration(
+  locate: (path: string) => string = (path) => path,
+  own: readonly string[] = [],
+): Schema<FileConfig> {
+  const place = v.pipe(
+    t.PLACE,
+    v.transform((place) => t.isFilePlace(place) ? locate(place) : place),
+  );
+  const path = v.pipe(t.FILE, v.transform(locate));
+  const settings: SettingsOf<FileConfig> = {
+    listen: s.setting(t.LISTEN, {
+      text: "The address and the port to listen on. [::1] is written with its brackets",
+      also: ["host", "port"],
+      default: "127.0.0.1:8080",
+      example: "127.0.0.1:8080",
+    }),
+    access_log: s.setting(s.word(ACCESS_LOGS), {
+      ...CLI_OPTIONS.accessLog,
+      text: "What is written of each request to standard output: text, json or off",
+    }),
+    log_calls: s.setting(s.word(LOG_CALLS), {
+      ...CLI_OPTIONS.logCalls,
+      text: "Which calls of the node are a line of the log: failed, all or off",
+    }),
+    hosts: HOSTS,
+    cors: CORS,
+    description: s.setting(
+      s.either(
+        "the path of a file, a URL, none, or an object with from and servers",
+        place,
+        placeWithServers(place),
+      ),
+      {
+        ...CLI_OPTIONS.spec,
+        text:
+          "The node's own OpenAPI description: a file or a URL, read again when it changes, or none",
+      },
+    ),
+    forward: forwardSetting(path),
+    metrics: METRICS,
+    kinds: s.setting(s.list(v.pipe(t.KIND_FILE, v.transform(locate)), "a list of files"), {
+      text:
+        "Kinds of your own: files in the form of those in spec/kinds/, each called as its kind " +
+        "is. They win over known ones of the same name",
+      default: "[]",
+      example: "[mine.yaml]",
+    }),
+    page: s.setting(s.section(pageSettings(path, "A file with an image")), PAGE),
+    node: s.setting(s.section(nodeSettings(path, own)), NODE),
+    info: s.setting(s.section(infoSettings(path)), INFO),
+  };
+  return s.section(settings);
+}
+
+const OPERATIONS = s.list(t.LINE, "a list of operations, as in [reads, getblock]");
+const ORIGINS = 'a list of origins, or "*" for any';
+const FORWARD = "off, reads, or an object with what is open";
+
+/** Makes the setting of what may be called at the node, which is read with its defaults. */
+export function forwardSetting(path: Schema<string>): Schema<ResolvedForward | undefined> {
+  const settings: SettingsOf<ForwardSettings> = {
+    open: s.setting(OPERATIONS, {
+      text:
+        "What may be called without a token: reads, or operations by name. A name is that of a " +
+        "method, an operationId, or a method of HTTP with the template of a path; * stands for any part, " +
+        "but not for what is marked write or secret. Where the description is read by HTTP there is " +
+        "neither * nor an operationId",
+      default: "[]",
+      example: '[reads, "GET /blocks/*"]',
+    }),
+    with_token: s.setting(OPERATIONS, {
+      text: "What may be called with the token, in the same form",
+      default: "[]",
+      example: "[sendrawtransaction]",
+    }),
+    token_file: s.setting(path, {
+      text: "A file with the token, of 32 or more characters. It is read at each use",
+      example: "/etc/nodeface/token",
+    }),
+    token_env: s.setting(t.LINE, {
+      text: "A variable of the environment with the token",
+    }),
+    origins: s.setting(s.either(ORIGINS, s.word(["*"], ORIGINS), s.list(t.ORIGIN, ORIGINS)), {
+      text: "The origins whose pages may call, besides this service's own. * is for what is open",
+      default: "[]",
+      example: "[https://app.example]",
+    }),
+    timeout: s.setting(t.CALL_TIMEOUT, {
+      text: "How long a call may take, with the whole of its response",
+      default: FORWARD_DEFAULTS.timeout,
+    }),
+    limit: s.setting(t.SIZE, { text: "The longest response", default: FORWARD_DEFAULTS.limit }),
+    concurrency: s.setting(
+      s.number(
+        "a whole number from 1 to 1000",
+        (number) => Number.isInteger(number) && number >= 1 && number <= 1000,
+      ),
+      {
+        text: "How many calls may be at the node at a time. 64 others wait for up to 5 s",
+        default: String(FORWARD_DEFAULTS.concurrency),
+      },
+    ),
+  };
+  const checked = v.pipe(
+    s.object(settings),
+    v.rawCheck(({ dataset, addIssue }) => {
+      for (const message of clashesWithin(dataset.value)) addIssue({ message });
+    }),
+  );
+  const whole = s.either(FORWARD, s.word(FORWARDS, FORWARD, FORWARD_ALIASES), checked);
+  return s.setting(
+    v.pipe(whole as Schema<Forward>, v.transform((forward: Forward) => resolveForward(forward))),
+    {
+      ...CLI_OPTIONS.forward,
+      text:
+        "What may be called at the node through this service: off, reads, or an object as below",
+    },
+  );
+}
+
+function clashesWithin(value: unknown): string[] {
+  const { with_token: withToken, token_file: file, token_env: variable, origins } =
+    (value ?? {}) as Record<string, unknown>;
+  const isToken = file !== undefined || variable !== undefined;
+  return [
+    ...Array.isArray(withToken) && withToken.length > 0 && !isToken
+      ? ["has with_token, and needs token_file or token_env"]
+      : [],
+    ...file !== undefined && variable !== undefined
+      ? ["has token_file and token_env, of which one is right"]
+      : [],
+    ...Array.isArray(origins) && origins.includes("null") ? ['origins cannot have "null"'] : [],
+  ];
+}
+
+/** Finds what is wrong between `forward` and other settings; `hasNode` is `undefined` where that is not known. */
+export function clashesOfForward(
+  forward: ResolvedForward | undefined,
+  hosts: Hosts = [],
+  hasNode?: boolean,
+): Diagnostic[] {
+  return [...clashesWith(forward, { hosts, hasNode })]
+    .map(({ key, message }) => ({ path: [key], message, isKey: false }));
+}
