@@ -207,8 +207,7 @@ export function createApp(checked: CheckedOptions): App {
       policy,
     );
 
-  addResource("/v1/spec", resources.page(""));
-  for (const view of VIEWS) addResource(`/v1/spec/${view}`, resources.page(view));
+  // The router tries the routes in turn: first those that are asked again and again.
   addResource("/v1/info", resources.info);
   add(["GET"], "/v1/health", async (request, routing) => {
     const accepted = readAccepted(routing.target!.search);
@@ -216,6 +215,8 @@ export function createApp(checked: CheckedOptions): App {
     return sendRepresentation(await resources.health(accepted).get(), request, routing);
   });
   addResource("/v1/ready", resources.ready);
+  addResource("/v1/spec", resources.page(""));
+  for (const view of VIEWS) addResource(`/v1/spec/${view}`, resources.page(view));
   // A page that reads them sees which operations of the node are called, and when.
   if (resources.metrics) addResource("/v1/metrics", resources.metrics, createCorsPolicy([]));
   for (const form of ["json", "yaml"] as const) {

@@ -59,9 +59,17 @@ const IDLE_SECONDS = TIMEOUTS.silence / 1000;
 // deno-lint-ignore require-await -- what is thrown becomes a rejection
 export async function serve(app: Servable, options: ServeOptions = {}): Promise<Listening> {
   const { hostname, port } = checkServeOptions(options);
+  /** The requests that wait for the app, with their servers. */
+  const waiting = new Map<Request, BunServer>();
+  const respondTo = async (request: Request, server: BunServer) => {
+    waiting.set(request, server);
+    const response = await respond(app, options, request, server);
+    waiting.delete(request);
+    return response;
+  };
   const listen = (port: number) =>
     Bun.serve({
-      fetch: (request, server) => respond(app, options, request, server),
+      fetch: respondTo,
       hostname,
       port,
       // With `development: false`, Bun 1.4 lets two processes share a port.
@@ -71,8 +79,14 @@ export async function serve(app: Servable, options: ServeOptions = {}): Promise<
       idleTimeout: IDLE_SECONDS,
     });
   const server = listen(port);
+  // A client that waits for the app is not idle. To switch its timeout off and on again would cost each request more.
+  const timer = setInterval(() => {
+    for (const [request, server] of waiting) server.timeout(request, IDLE_SECONDS);
+  }, TIMEOUTS.check);
+  timer.unref();
+  const close = keepListening(server, () => listen(taken));
   const { address: { address }, port: taken } = server;
-  return listening(urlAt(address, taken), keepListening(server, () => listen(taken)));
+  return listening(urlAt(address, taken), () => close().finally(() => clearInterval(timer)));
 }
 
 /** How often it is looked whether there are descriptors, and how many there have to be to listen again. */
@@ -137,23 +151,22 @@ async function respond(
   if (endEntry) {
     request.signal.addEventListener("abort", () => endEntry("aborted", response?.status));
   }
-  const onFailure = (error: unknown) => {
-    // A disconnected client may make the stream fail.
-    if (request.signal.aborted) return;
-    endEntry?.("failed", response?.status);
-    report(error, app, callbacks);
-  };
   try {
-    // A client that waits for the app is not idle.
-    server.timeout(request, 0);
     const served: ServedRequest = Object.assign(request, {
       whenSent: (listener: () => void) => whenSent(request, server, listener),
     });
-    const given = await app.fetch(served);
-    server.timeout(request, IDLE_SECONDS);
+    response = await app.fetch(served);
     // What says its length was prepared, and is sent without a stream.
-    const stream = given.headers.has("content-length") ? null : given.body;
-    response = stream ? new Response(watched(stream, onFailure), given) : given;
+    const stream = response.headers.has("content-length") ? null : response.body;
+    if (stream) {
+      const onFailure = (error: unknown) => {
+        // A disconnected client may make the stream fail.
+        if (request.signal.aborted) return;
+        endEntry?.("failed", response?.status);
+        report(error, app, callbacks);
+      };
+      response = new Response(watched(stream, onFailure), response);
+    }
   } catch (error) {
     report(error, app, callbacks);
     response = failure();
