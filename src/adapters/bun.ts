@@ -22,16 +22,8 @@ import {
   watched,
 } from "./shared.ts";
 
-export type {
-  AnswerRecord,
-  Callbacks,
-  Closeable,
-  Listening,
-  Outcome,
-  Servable,
-  Servable as App,
-  ServeOptions,
-} from "./shared.ts";
+export type { AnswerRecord, Callbacks, Closeable, Listening, Outcome } from "./shared.ts";
+export type { Servable, Servable as App, ServeOptions } from "./shared.ts";
 
 interface BunServer {
   readonly address: { readonly address: string };
@@ -89,7 +81,7 @@ export async function serve(app: Servable, options: ServeOptions = {}): Promise<
   return listening(urlAt(address, taken), () => close().finally(() => clearInterval(timer)));
 }
 
-/** How often it is looked whether there are descriptors, and how many there have to be to listen again. */
+/** The interval at which descriptors are looked for, and the number that it takes to listen again. */
 const CHECK_DESCRIPTORS_MS = 500, DESCRIPTORS_MIN = 16;
 
 /**

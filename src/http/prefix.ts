@@ -1,10 +1,9 @@
 /**
- * Where visitors find the service in a host that serves other paths too.
+ * The prefix below which a host that serves other paths too has mounted the service.
  *
  * @module
  */
 
-/** A prefix such as `/deep/node`. */
 export interface Prefix {
   /**
    * The paths of the service that a requested path may stand for, the likeliest first. The host's mount may
@@ -17,19 +16,14 @@ export interface Prefix {
   locate(reference: string, requested: RequestedPath): string;
 }
 
-/** The path of a request. */
 export interface RequestedPath {
   /** As the server gave it. */
   readonly pathname: string;
-  /** As the visitor sent it, if the server says so. */
+  /** As the client sent it, if the server says so. */
   readonly original: string | undefined;
 }
 
-/**
- * Makes a prefix.
- *
- * @param prefix such as `/deep/node`, or `""` for none
- */
+/** @param prefix such as `/deep/node`, or `""` for none */
 export function createPrefix(prefix: string): Prefix {
   const starts = endsOf(prefix);
   const stripAll = (pathname: string, starts: readonly string[]) =>

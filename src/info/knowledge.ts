@@ -1,6 +1,5 @@
 /**
- * What is known of a node's sources: the last good response of each, whether it still holds, and the keys of the info
- * that are read from it.
+ * The cache of a node's sources: the last good response of each, and the keys of the info that are read from it.
  *
  * @module
  */
@@ -18,37 +17,28 @@ export interface Instant {
   readonly date: number;
 }
 
-/** What is known of one source. */
-export interface SourceState {
+interface SourceState {
   readonly last?: { readonly taken: Taken; readonly learnt: Instant };
-  /** When the answer was last known to hold: it was given then, or the node answered other questions. */
+  /** The last time at which the response held: it was given then, or the node responded to other questions. */
   readonly held?: Instant;
-  /** Why it gave nothing when it was last asked. */
   readonly error?: SourceError | undefined;
   readonly isAbsent?: boolean;
 }
 
-/** What is known of the sources, by their names. */
+/** The states of the sources by their names. */
 export type Knowledge = ReadonlyMap<string, SourceState>;
 
-/** What a source gave. */
-export interface Learnt {
-  readonly taken: Taken;
-  /** When it was learnt, in milliseconds since 1970. */
-  readonly date: number;
-}
+/** The responses of sources by their names; `date` is in milliseconds since 1970. */
+export type Answers = ReadonlyMap<string, { readonly taken: Taken; readonly date: number }>;
 
-/** What sources gave, by their names. */
-export type Answers = ReadonlyMap<string, Learnt>;
-
-/** What may be shown at a time. */
+/** The responses that may be shown at a time. */
 export interface Shown {
   readonly answers: Answers;
-  /** When the oldest of the answers that no longer hold was right. */
+  /** The time at which the oldest of those that no longer hold was right. */
   readonly oldest: Instant | undefined;
 }
 
-/** Whether the node did not answer when it was last asked. */
+/** Tells whether the node did not respond when it was last asked. */
 export function isSilent(plan: Plan, knowledge: Knowledge): boolean {
   const vital = namesOf(plan, "vital");
   return vital.length > 0 && vital.every((name) => {
@@ -57,7 +47,7 @@ export function isSilent(plan: Plan, knowledge: Knowledge): boolean {
   });
 }
 
-/** Whether the node answered when it was last asked, but gave nothing of what it was asked for. */
+/** Tells whether the node responded when it was last asked, but gave nothing of what it was asked for. */
 export function gaveNothing(plan: Plan, knowledge: Knowledge): boolean {
   const vital = namesOf(plan, "vital").map((name) => knowledge.get(name));
   return !isSilent(plan, knowledge) && vital.some((state) => state?.error) &&
@@ -67,7 +57,7 @@ export function gaveNothing(plan: Plan, knowledge: Knowledge): boolean {
 /** After such a pause, in milliseconds, another node may have come in the place of the one that was asked. */
 const PAUSE = 10_000;
 
-/** The sources to ask: those whose time is over; after a failure or a pause all. */
+/** Names the sources to ask: those whose time is over; after a failure or a pause all. */
 export function dueSources(plan: Plan, knowledge: Knowledge, now: Instant): string[] {
   const isUncertain = namesOf(plan, "vital").some((name) => {
     const { held, error } = knowledge.get(name) ?? {};
@@ -79,7 +69,6 @@ export function dueSources(plan: Plan, knowledge: Knowledge, now: Instant): stri
   }).map(([name]) => name);
 }
 
-/** Takes in what sources gave. */
 export function learn(
   plan: Plan,
   knowledge: Knowledge,
@@ -100,7 +89,7 @@ export function learn(
   return next;
 }
 
-/** What is known of a node that has not answered in time. */
+/** Changes the states to those of a node that has not responded in time. */
 export function withoutAnswer(plan: Plan, knowledge: Knowledge): Knowledge {
   const error = new SourceError("timeout", "has not answered in time");
   const vital = namesOf(plan, "vital").map((name): [string, SourceState] => [
@@ -110,14 +99,10 @@ export function withoutAnswer(plan: Plan, knowledge: Knowledge): Knowledge {
   return new Map([...knowledge, ...vital]);
 }
 
-/**
- * What may be shown.
- *
- * @param stale how long an answer that no longer holds is shown, in milliseconds
- */
+/** @param stale the time for which a response that no longer holds is shown, in milliseconds */
 export function shownAt(plan: Plan, knowledge: Knowledge, now: Instant, stale: number): Shown {
   const isGone = isSilent(plan, knowledge);
-  const answers = new Map<string, Learnt>();
+  const answers = new Map<string, { taken: Taken; date: number }>();
   let oldest: Instant | undefined;
   for (const [name, { last, held, error, isAbsent }] of knowledge) {
     if (!last || !held || isAbsent) continue;
@@ -129,18 +114,16 @@ export function shownAt(plan: Plan, knowledge: Knowledge, now: Instant, stale: n
   return { answers, oldest };
 }
 
-/** What was answered at a place; `undefined` where its source gave nothing. */
+/** Finds the value at a place; `undefined` where its source gave nothing. */
 export function answerAt(answers: Answers, reference: Reference): unknown {
   const [source, pointer] = parseReference(reference);
   return answers.get(source)?.taken.get(pointer);
 }
 
-/** The names of the sources with a role. */
 export function namesOf(plan: Plan, role: "vital" | "part" | "extra"): string[] {
   return [...plan.sources].filter(([, source]) => source.role === role).map(([name]) => name);
 }
 
-/** Keys and their values. */
 export type Values = Readonly<Record<string, unknown>>;
 
 /** Reads the fields. A key whose value is not known is left out. */

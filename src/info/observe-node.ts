@@ -1,5 +1,5 @@
 /**
- * Asks a node, remembers what it said, and says how it is. When that is done is up to `info-monitor.ts`:
+ * Asks a node, and remembers what it said. `info-monitor.ts` decides when:
  * `observe` finds the kind and asks the sources, `report` makes the info of what is known.
  *
  * @module
@@ -30,42 +30,39 @@ import { type InfoSettings, type NodeSettings, timesOf } from "./settings.ts";
 import { withTimeout } from "../with-timeout.ts";
 import type { NodeLog } from "./state-log.ts";
 
-/** What is observed, and with what. */
 export interface ObserverOptions {
   readonly service: Service;
   readonly node: NodeSettings;
   readonly info: InfoSettings | HostInfo;
   readonly kinds: Readonly<Record<string, Kind>>;
-  /** What the node is called in the log. */
+  /** The node's name in the log. */
   readonly label: string;
   readonly log: NodeLog;
   readonly client: Client;
   readonly now: () => Instant;
-  /** Is called where something was learnt after {@linkcode Observer.observe} had ended. */
+  /** Is called where something was learnt after `observe` had ended. */
   readonly onLearnt: () => void;
   readonly onOutcome?: ((source: string, outcome: Outcome) => void) | undefined;
 }
 
-/** How long the sources of the operator's own may delay the node's, in milliseconds. */
+/** The time by which the operator's own sources may delay the node's, in milliseconds. */
 const EXTRA_PATIENCE = 200;
 
 /** The shortest time between two looks for another kind than the one that was found, in milliseconds. */
 const DETECTION_PAUSE = 10_000;
 
-/** How the node is at a time. */
-export interface NodeReport {
+interface NodeReport {
   readonly status: NodeStatus;
   readonly info: Info;
-  readonly leftOut: ReadonlyMap<string, string>;
-  /** Until when it holds if nothing is learnt, in milliseconds that only count up. */
+  readonly omitted: ReadonlyMap<string, string>;
+  /** The end of its validity if nothing is learnt, in milliseconds that only count up. */
   readonly until: number;
 }
 
-/** A node that is asked and remembered. */
-export interface Observer {
+interface Observer {
   /** The name of the node's kind; `undefined` while it is not known. */
   readonly kind: string | undefined;
-  /** The kind that was found, or why none was; `undefined` where it was not looked for. */
+  /** `undefined` where the kind was not looked for. */
   readonly detection: Detection | undefined;
   readonly plan: Plan;
   /** The longest time that a vital source may take, in milliseconds. */
@@ -75,23 +72,19 @@ export interface Observer {
    * Finds out the kind of the node where it is not known, and asks the sources that are due.
    *
    * @param signal once it is aborted, nothing is learnt any more
-   * @returns whether the node gave anything
+   * @returns true if the node gave anything
    */
   observe(signal: AbortSignal): Promise<boolean>;
-  /** Takes a node that is asked for something that was not answered in time for one that does not answer. */
-  takeForSilent(): void;
+  /** Takes the node, which has not answered in time, for one that does not answer. */
+  markUnreachable(): void;
   report(): NodeReport;
   /** Resolves when nothing is under way. */
   settled(): Promise<unknown>;
-  /** Ends what is under way beside {@linkcode Observer.observe}. */
+  /** Ends what is under way beside `observe`. */
   end(): void;
 }
 
-/**
- * Makes an observer.
- *
- * @throws {TypeError} if a kind is unknown
- */
+/** @throws {TypeError} if a kind is unknown */
 export function createObserver(options: ObserverOptions): Observer {
   const { service, node, kinds, label, log, client, now, onLearnt, onOutcome } = options;
   const host = typeof options.info === "function" ? options.info : undefined;
@@ -106,7 +99,6 @@ export function createObserver(options: ObserverOptions): Observer {
   let knowledge: Knowledge;
   let outcomes: ReadonlyMap<string, Outcome>;
   let values: Values;
-  /** When another kind than the one that was found was looked for, in milliseconds that only count up. */
   let lookedAt = -Infinity;
   /** Sources of the operator's own that have not answered yet; the node's do not wait for them. */
   const running = new Map<string, Promise<unknown>>();
@@ -173,7 +165,7 @@ export function createObserver(options: ObserverOptions): Observer {
     onLearnt();
   };
 
-  /** Whether the answers are not those of the kind that was found. */
+  /** Tells whether the responses are not those of the kind that was found. */
   const isSuspicious = () =>
     gaveNothing(plan, knowledge) ||
     namesOf(plan, "vital").some((name) => knowledge.get(name)?.error?.isAbsent) ||
@@ -227,7 +219,7 @@ export function createObserver(options: ObserverOptions): Observer {
       const isKnown = !isDetected || detection?.kind !== undefined;
       return isKnown && !isSilent(plan, knowledge) && !gaveNothing(plan, knowledge);
     },
-    takeForSilent() {
+    markUnreachable() {
       knowledge = withoutAnswer(plan, knowledge);
     },
     report: reportNow,
@@ -236,7 +228,7 @@ export function createObserver(options: ObserverOptions): Observer {
   };
 }
 
-/** What a host says, in the forms that the keys of all kinds have. */
+/** Brings what a host says into the forms that the keys of all kinds have. */
 function formed(values: Values = {}): Values {
   return Object.fromEntries(
     Object.entries(values).map(([key, value]) => [
