@@ -12,15 +12,13 @@ export interface Prefix {
   strip(pathname: string): readonly string[];
   /** The path after the whole prefix, in the same form; none for a path outside of it. */
   stripWhole(pathname: string): readonly string[];
-  /** Resolves a path such as `v1/spec` against the prefix, for the `Location` of a redirect. */
-  locate(reference: string, requested: RequestedPath): string;
-}
-
-export interface RequestedPath {
-  /** As the server gave it. */
-  readonly pathname: string;
-  /** As the client sent it, if the server says so. */
-  readonly original: string | undefined;
+  /**
+   * Resolves a path such as `v1/spec` against the prefix, for the `Location` of a redirect.
+   *
+   * @param pathname the path of the request as the server gave it
+   * @param original the same as the client sent it, if the server says so
+   */
+  locate(reference: string, pathname: string, original: string | undefined): string;
 }
 
 /** @param prefix such as `/deep/node`, or `""` for none */
@@ -31,7 +29,7 @@ export function createPrefix(prefix: string): Prefix {
   return {
     strip: (pathname) => stripAll(pathname, starts),
     stripWhole: (pathname) => stripAll(pathname, [prefix]),
-    locate(reference, { pathname, original }) {
+    locate(reference, pathname, original) {
       const isWhole = stripStart(pathname, prefix) !== undefined;
       return original !== undefined || isWhole
         ? relativeTo(original ?? pathname, reference)

@@ -13,7 +13,7 @@ import { createClient } from "../node/client.ts";
 import { withTimeout } from "../with-timeout.ts";
 import type { Detection } from "./detect-kind.ts";
 import { createSnapshots, type Info, makeInfo, type Service, type Snapshot } from "./info.ts";
-import { createObserver, type ObserverOptions } from "./observe-node.ts";
+import { Observer, type ObserverOptions } from "./observe-node.ts";
 import type { HostInfo, Plan } from "./query-plan.ts";
 import type { Outcome } from "./query-sources.ts";
 import {
@@ -109,7 +109,7 @@ export function createMonitor(options: MonitorOptions): NodeMonitor {
     if (state.name !== "querying") void publish().catch(onError);
   };
   const parts = { service, node, info, kinds, label, log, client, now, onLearnt, onOutcome };
-  const observer = createObserver(parts);
+  const observer = new Observer(parts);
   const stateLog = new StateLog(label, log);
   const run = `${clock.now().toString(36)}-${random().toString(36).slice(2, 8)}`;
   const toSnapshot = createSnapshots(ttl, run);

@@ -10,22 +10,10 @@ import type { Client } from "../node/client.ts";
 import { assessStatus, type NodeStatus, NOT_ASKED } from "./status.ts";
 import { type Detection, detectKind } from "./detect-kind.ts";
 import { type Info, makeInfo, type Service } from "./info.ts";
-import {
-  dueSources,
-  gaveNothing,
-  type Instant,
-  isSilent,
-  type Knowledge,
-  learn,
-  namesOf,
-  readFields,
-  shownAt,
-  type Values,
-  withoutAnswer,
-} from "./knowledge.ts";
 import { HOST, type HostInfo, makePlan, type Plan, planOfHost } from "./query-plan.ts";
 import { createQuery, type Outcome, type Query, settle } from "./query-sources.ts";
 import { KNOWN_KEYS } from "./fields.ts";
+import { type Instant, namesOf, readFields, SourceCache, type Values } from "./source-cache.ts";
 import { type InfoSettings, type NodeSettings, timesOf } from "./settings.ts";
 import { withTimeout } from "../with-timeout.ts";
 import type { NodeLog } from "./state-log.ts";
@@ -59,173 +47,187 @@ interface NodeReport {
   readonly until: number;
 }
 
-interface Observer {
+/** A node that is asked and remembered. */
+export class Observer {
+  readonly #options: ObserverOptions;
+  readonly #host: HostInfo | undefined;
+  readonly #settings: InfoSettings;
+  readonly #times: ReturnType<typeof timesOf>;
+  readonly #isDetected: boolean;
+  #detection: Detection | undefined;
+  #plan!: Plan;
+  #query!: Query;
+  #cache!: SourceCache;
+  #outcomes: ReadonlyMap<string, Outcome> = new Map();
+  #values: Values = {};
+  /** The time of the last look for another kind, in milliseconds that only count up. */
+  #lookedAt = -Infinity;
+  /** Sources of the operator's own that have not responded yet; the node's do not wait for them. */
+  readonly #running = new Map<string, Promise<unknown>>();
+  readonly #life = new AbortController();
+
+  /** @throws {TypeError} if a kind is unknown */
+  constructor(options: ObserverOptions) {
+    const { node, info } = options;
+    this.#options = options;
+    this.#host = typeof info === "function" ? info : undefined;
+    this.#settings = typeof info === "function" ? {} : info;
+    this.#times = timesOf(node, this.#settings);
+    this.#isDetected = node.url !== undefined && node.kind === undefined && !this.#host;
+    this.#useKind(node.kind);
+  }
+
   /** The name of the node's kind; `undefined` while it is not known. */
-  readonly kind: string | undefined;
+  get kind(): string | undefined {
+    return this.#isDetected ? this.#detection?.kind : this.#options.node.kind;
+  }
+
   /** `undefined` where the kind was not looked for. */
-  readonly detection: Detection | undefined;
-  readonly plan: Plan;
+  get detection(): Detection | undefined {
+    return this.#detection;
+  }
+
+  get plan(): Plan {
+    return this.#plan;
+  }
+
+  get outcomes(): ReadonlyMap<string, Outcome> {
+    return this.#outcomes;
+  }
+
   /** The longest time that a vital source may take, in milliseconds. */
-  readonly timeout: number;
-  readonly outcomes: ReadonlyMap<string, Outcome>;
+  get timeout(): number {
+    const own = namesOf(this.#plan, "vital").map((name) => this.#plan.sources.get(name)!.timeout);
+    return Math.max(this.#times.timeout, ...own);
+  }
+
   /**
    * Finds out the kind of the node where it is not known, and asks the sources that are due.
    *
    * @param signal once it is aborted, nothing is learnt any more
    * @returns true if the node gave anything
    */
-  observe(signal: AbortSignal): Promise<boolean>;
+  async observe(signal: AbortSignal): Promise<boolean> {
+    if (this.#isDetected && this.kind === undefined) await this.#findKind(signal);
+    if (!signal.aborted) await this.#askSources(signal);
+    // Another kind of node may have come in the place of the one that was found.
+    const { monotonic } = this.#options.now();
+    const mayLook = this.#isDetected && !signal.aborted &&
+      monotonic - this.#lookedAt >= DETECTION_PAUSE;
+    if (mayLook && this.kind !== undefined && this.#isSuspicious()) {
+      this.#lookedAt = monotonic;
+      const before = this.#plan;
+      await this.#findKind(signal);
+      if (!signal.aborted && this.#plan !== before) await this.#askSources(signal);
+    }
+    const isKnown = !this.#isDetected || this.kind !== undefined;
+    return isKnown && !this.#cache.isUnreachable && !this.#cache.gaveNothing;
+  }
+
   /** Takes the node, which has not answered in time, for one that does not answer. */
-  markUnreachable(): void;
-  report(): NodeReport;
+  markUnreachable(): void {
+    this.#cache.markUnreachable();
+  }
+
+  report(): NodeReport {
+    const { service, now } = this.#options;
+    const [plan, cache, instant, { stale }] = [this.#plan, this.#cache, now(), this.#times];
+    const shown = cache.shownAt(instant, stale);
+    const read = plan.sources.has(HOST)
+      ? formed(shown.answers.get(HOST)?.taken.get("") as Values | undefined)
+      : readFields(plan.fields, shown.answers, this.#values);
+    const values = this.#values = { ...read, ...plan.static };
+    const detection = this.#detection;
+    const status = this.#isDetected && detection?.kind === undefined
+      ? detection?.status ?? NOT_ASKED
+      : assessStatus({ plan, cache, shown, values, date: instant.date });
+    const { oldest } = shown;
+    const { hide } = this.#settings;
+    const parts = { service, isBesideNode: true, hide, values, status, updatedAt: oldest?.date };
+    return { status, until: oldest ? oldest.monotonic + stale : Infinity, ...makeInfo(parts) };
+  }
+
   /** Resolves when nothing is under way. */
-  settled(): Promise<unknown>;
+  settled(): Promise<unknown> {
+    return Promise.all(this.#running.values());
+  }
+
   /** Ends what is under way beside `observe`. */
-  end(): void;
-}
+  end(): void {
+    this.#life.abort();
+  }
 
-/** @throws {TypeError} if a kind is unknown */
-export function createObserver(options: ObserverOptions): Observer {
-  const { service, node, kinds, label, log, client, now, onLearnt, onOutcome } = options;
-  const host = typeof options.info === "function" ? options.info : undefined;
-  const settings: InfoSettings = typeof options.info === "function" ? {} : options.info;
-  const times = timesOf(node, settings);
-  const { url } = node;
-  const isDetected = url !== undefined && node.kind === undefined && !host;
-
-  let detection: Detection | undefined;
-  let plan: Plan;
-  let query: Query;
-  let knowledge: Knowledge;
-  let outcomes: ReadonlyMap<string, Outcome>;
-  let values: Values;
-  let lookedAt = -Infinity;
-  /** Sources of the operator's own that have not answered yet; the node's do not wait for them. */
-  const running = new Map<string, Promise<unknown>>();
-  const life = new AbortController();
-
-  const useKind = (name: string | undefined) => {
+  #useKind(name: string | undefined): void {
+    const { node, kinds, client } = this.#options;
     const kind = name === undefined || name === "none" ? undefined : kinds[name];
     if (name && name !== "none" && !kind) throw new TypeError(`"${name}" is no kind of node`);
+    const { url } = node;
     const credentials = url === undefined
       ? undefined
       : createCredentials({ nodeUrl: url, configured: node.auth, kind: name, kinds });
-    plan = host ? planOfHost(host, times) : makePlan(name, kind, settings, times);
-    query = createQuery({ url, credentials, client });
-    knowledge = new Map();
-    outcomes = new Map();
-    values = {};
-  };
-  useKind(node.kind);
+    this.#plan = this.#host
+      ? planOfHost(this.#host, this.#times)
+      : makePlan(name, kind, this.#settings, this.#times);
+    this.#query = createQuery({ url, credentials, client });
+    this.#cache = new SourceCache(this.#plan);
+    this.#outcomes = new Map();
+    this.#values = {};
+  }
 
-  const findKind = async (signal: AbortSignal) => {
-    const found = await detectKind({ url: url!, kinds, auth: node.auth, client, signal });
+  async #findKind(signal: AbortSignal): Promise<void> {
+    const { node: { url, auth }, kinds, client, label, log } = this.#options;
+    const found = await detectKind({ url: url!, kinds, auth, client, signal });
     if (signal.aborted) return;
+    const before = this.#detection?.kind;
     // A node that was found once keeps its kind until another is found.
-    if (found.kind === undefined && detection?.kind !== undefined) return;
-    if (found.kind !== undefined && found.kind !== detection?.kind) {
-      log(`${label} is of the kind ${found.kind}: ${found.because}`, {
-        code: "kind",
-        level: "info",
-      });
-      useKind(found.kind);
+    if (found.kind === undefined && before !== undefined) return;
+    if (found.kind !== undefined && found.kind !== before) {
+      const message = `${label} is of the kind ${found.kind}: ${found.because}`;
+      log(message, { code: "kind", level: "info" });
+      this.#useKind(found.kind);
     }
-    detection = found;
-  };
+    this.#detection = found;
+  }
 
-  const takeIn = (found: ReadonlyMap<string, Outcome>) => {
-    for (const [name, outcome] of found) onOutcome?.(name, outcome);
-    outcomes = new Map([...outcomes, ...found]);
-    knowledge = learn(plan, knowledge, found, now());
-  };
-
-  const askSources = async (signal: AbortSignal) => {
-    const due = dueSources(plan, knowledge, now()).filter((name) => !running.has(name));
-    const some = (isWanted: (role: string) => boolean) =>
+  async #askSources(signal: AbortSignal): Promise<void> {
+    const [plan, cache] = [this.#plan, this.#cache];
+    const due = cache.dueSources(this.#options.now()).filter((name) => !this.#running.has(name));
+    const some = (isExtra: boolean) =>
       new Map(
         due.map((name) => [name, plan.sources.get(name)!] as const)
-          .filter(([, { role }]) => isWanted(role)),
+          .filter(([, { role }]) => (role === "extra") === isExtra),
       );
-    const before = knowledge;
-    const remembered = (name: string, pointer: string) =>
-      before.get(name)?.last?.taken.get(pointer);
-    const asked = query(some((role) => role !== "extra"), signal, remembered);
-    const extras = query(some((role) => role === "extra"), life.signal, remembered);
-    for (const [name, outcome] of extras) running.set(name, followUp(name, outcome, plan));
+    const remembered = (name: string, pointer: string) => cache.get(name)?.last?.taken.get(pointer);
+    const asked = this.#query(some(false), signal, remembered);
+    const extras = this.#query(some(true), this.#life.signal, remembered);
+    for (const [name, outcome] of extras) {
+      this.#running.set(name, this.#followUp(name, outcome, plan));
+    }
     const found = await settle(asked);
-    await withTimeout(Promise.all(running.values()), EXTRA_PATIENCE, () => []);
-    if (!signal.aborted) takeIn(found);
-  };
+    await withTimeout(this.settled(), EXTRA_PATIENCE, () => []);
+    if (!signal.aborted) this.#takeIn(found);
+  }
 
-  const followUp = async (name: string, outcome: Promise<Outcome>, askedBy: Plan) => {
+  async #followUp(name: string, outcome: Promise<Outcome>, askedBy: Plan): Promise<void> {
     const found = new Map([[name, await outcome]]);
-    running.delete(name);
-    if (life.signal.aborted || plan !== askedBy) return;
-    takeIn(found);
-    onLearnt();
-  };
+    this.#running.delete(name);
+    if (this.#life.signal.aborted || this.#plan !== askedBy) return;
+    this.#takeIn(found);
+    this.#options.onLearnt();
+  }
+
+  #takeIn(found: ReadonlyMap<string, Outcome>): void {
+    const { onOutcome, now } = this.#options;
+    for (const [name, outcome] of found) onOutcome?.(name, outcome);
+    this.#outcomes = new Map([...this.#outcomes, ...found]);
+    this.#cache.update(found, now());
+  }
 
   /** Tells whether the responses are not those of the kind that was found. */
-  const isSuspicious = () =>
-    gaveNothing(plan, knowledge) ||
-    namesOf(plan, "vital").some((name) => knowledge.get(name)?.error?.isAbsent) ||
-    reportNow().status.code === "wrong_kind";
-
-  const reportNow = (): NodeReport => {
-    const instant = now();
-    const shown = shownAt(plan, knowledge, instant, times.stale);
-    const read = plan.sources.has(HOST)
-      ? formed(shown.answers.get(HOST)?.taken.get("") as Values | undefined)
-      : readFields(plan.fields, shown.answers, values);
-    values = { ...read, ...plan.static };
-    const status = isDetected && detection?.kind === undefined
-      ? detection?.status ?? NOT_ASKED
-      : assessStatus({ plan, knowledge, shown, values, date: instant.date });
-    const { oldest } = shown;
-    const parts = { service, isBesideNode: true, hide: settings.hide, values, status };
-    const until = oldest ? oldest.monotonic + times.stale : Infinity;
-    return { status, until, ...makeInfo({ ...parts, updatedAt: oldest?.date }) };
-  };
-
-  return {
-    get kind() {
-      return isDetected ? detection?.kind : node.kind;
-    },
-    get detection() {
-      return detection;
-    },
-    get plan() {
-      return plan;
-    },
-    get timeout() {
-      const own = namesOf(plan, "vital").map((name) => plan.sources.get(name)!.timeout);
-      return Math.max(times.timeout, ...own);
-    },
-    get outcomes() {
-      return outcomes;
-    },
-    async observe(signal) {
-      if (isDetected && detection?.kind === undefined) await findKind(signal);
-      if (!signal.aborted) await askSources(signal);
-      // Another kind of node may have come in the place of the one that was found.
-      const { monotonic } = now();
-      const mayLook = isDetected && !signal.aborted && monotonic - lookedAt >= DETECTION_PAUSE;
-      if (mayLook && detection?.kind !== undefined && isSuspicious()) {
-        lookedAt = monotonic;
-        const before = plan;
-        await findKind(signal);
-        if (!signal.aborted && plan !== before) await askSources(signal);
-      }
-      const isKnown = !isDetected || detection?.kind !== undefined;
-      return isKnown && !isSilent(plan, knowledge) && !gaveNothing(plan, knowledge);
-    },
-    markUnreachable() {
-      knowledge = withoutAnswer(plan, knowledge);
-    },
-    report: reportNow,
-    settled: () => Promise.all(running.values()),
-    end: () => life.abort(),
-  };
+  #isSuspicious(): boolean {
+    return this.#cache.gaveNothing || this.report().status.code === "wrong_kind" ||
+      namesOf(this.#plan, "vital").some((name) => this.#cache.get(name)?.error?.isAbsent);
+  }
 }
 
 /** Brings what a host says into the forms that the keys of all kinds have. */

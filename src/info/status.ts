@@ -12,13 +12,11 @@ import { formatDuration, groupDigits, milliseconds } from "./settings.ts";
 import {
   answerAt,
   type Answers,
-  gaveNothing,
-  isSilent,
-  type Knowledge,
   namesOf,
   type Shown,
+  type SourceCache,
   type Values,
-} from "./knowledge.ts";
+} from "./source-cache.ts";
 import type { Plan } from "./query-plan.ts";
 
 export const STATUSES = ["ok", "starting", "syncing", "degraded", "stale", "unreachable"] as const;
@@ -63,7 +61,7 @@ const LAG = 2;
 
 interface Seen {
   readonly plan: Plan;
-  readonly knowledge: Knowledge;
+  readonly cache: SourceCache;
   readonly shown: Shown;
   readonly values: Values;
   /** Milliseconds since 1970. */
@@ -72,12 +70,12 @@ interface Seen {
 
 /** Decides the status: the first thing that is wrong counts. */
 export function assessStatus(seen: Seen): NodeStatus {
-  const { plan, knowledge, shown } = seen;
+  const { plan, cache, shown } = seen;
   const vital = namesOf(plan, "vital");
   if (vital.length === 0) return { status: "ok" };
-  if (!vital.some((name) => knowledge.has(name))) return NOT_ASKED;
-  if (isSilent(plan, knowledge)) {
-    const error = worst(vital.map((name) => knowledge.get(name)!.error!));
+  if (!vital.some((name) => cache.get(name))) return NOT_ASKED;
+  if (cache.isUnreachable) {
+    const error = worst(vital.map((name) => cache.get(name)!.error!));
     const isStale = vital.some((name) => shown.answers.has(name));
     if (!isStale) return statusOfSilence("unreachable", error);
     const { synced } = statusOfAnswers(seen);
@@ -100,23 +98,23 @@ export function statusOfError(error: SourceError): NodeStatus {
 
 /** Decides the status where a source of the kind gave nothing. */
 function statusOfFailures(
-  { plan, knowledge, values }: Seen,
+  { plan, cache, values }: Seen,
   vital: readonly string[],
 ): NodeStatus | undefined {
   const failed = [...vital, ...namesOf(plan, "part")].flatMap((name) => {
-    const error = knowledge.get(name)?.error;
+    const error = cache.get(name)?.error;
     return error ? [{ name, error }] : [];
   });
   const isWarming = failed.some(({ error }) =>
     error.number !== undefined && plan.health?.warming_up?.includes(error.number)
   );
   if (isWarming) return { status: "starting", code: "warming_up", reason: "is warming up" };
-  const isEmpty = gaveNothing(plan, knowledge);
   const errors = failed.map(({ error }) => error);
-  const isNew = vital.every((name) => knowledge.get(name)?.last === undefined);
+  const isNew = vital.every((name) => cache.get(name)?.last === undefined);
   const isOther = errors.every(({ isAbsent, isForeign }) => isAbsent || (isNew && isForeign));
-  if (isEmpty && plan.kind && isOther) return statusOfError(wrongKind(plan.kind, errors[0]));
-  if (isEmpty) return statusOfError(worst(errors));
+  if (cache.gaveNothing) {
+    return statusOfError(plan.kind && isOther ? wrongKind(plan.kind, errors[0]) : worst(errors));
+  }
   if (failed.length > 0) {
     const error = worst(errors);
     const names = failed.filter((one) => one.error.message === error.message);

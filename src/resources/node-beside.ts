@@ -20,7 +20,7 @@ import type { ResolvedOptions } from "../options.ts";
 export interface NodeBeside {
   /** Asks it. */
   readonly monitor: Lazy<Monitor>;
-  /** What it said last, as the monitor has prepared it: the info and the health. */
+  /** What it said last, as `createSnapshots` of `info/info.ts` has prepared it. */
   readonly snapshot: Resource<Snapshot>;
   /** All kinds by name, those of a host or an operator included. */
   kinds(): Promise<Readonly<Record<string, Kind>>>;
@@ -47,7 +47,7 @@ export function createNodeBeside(options: ResolvedOptions): NodeBeside {
     return createMonitor({
       ...{ service, node, info, log, onError },
       kinds: node.url || node.kind ? await kinds() : {},
-      onOutcome: meters?.countQuery,
+      onOutcome: (source, outcome) => meters?.countQuery(source, outcome),
     });
   });
 
