@@ -59,7 +59,7 @@ export interface Observed {
 
 export class Histogram {
   readonly #max: number;
-  readonly series = new Map<string, Observed>();
+  readonly series: Map<string, Observed> = new Map();
 
   constructor(max: number = LABELS_MAX) {
     this.#max = max;
@@ -79,13 +79,13 @@ export class Histogram {
 
 export class Meters {
   /** Responses by the template of the route and the status. */
-  readonly responses = new Counter();
+  readonly responses: Counter = new Counter();
   /** Requests to the node by source and result, and their times by source. */
-  readonly queries = new Counter();
-  readonly queryTimes = new Histogram();
+  readonly queries: Counter = new Counter();
+  readonly queryTimes: Histogram = new Histogram();
   /** Forwarded calls by operation and status, and their times. */
-  readonly calls = new Counter();
-  readonly callTimes = new Histogram();
+  readonly calls: Counter = new Counter();
+  readonly callTimes: Histogram = new Histogram();
 
   countQuery(source: string, outcome: Outcome): void {
     const name = labelOf(source);
