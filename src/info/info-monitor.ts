@@ -116,7 +116,7 @@ export function createMonitor(options: MonitorOptions): NodeMonitor {
 
   let state: State = { name: "idle" };
   let generation = 0;
-  /** How many queries in a row were given nothing. */
+  /** The queries in a row that were given nothing. */
   let failures = 0;
   let askedAt = -Infinity;
   let published: { version: number; snapshot: Snapshot; until: number } | undefined;

@@ -20,7 +20,7 @@ import type { ResolvedOptions } from "../options.ts";
 export interface NodeBeside {
   /** Asks it. */
   readonly monitor: Lazy<Monitor>;
-  /** What it said last, as `createSnapshots` of `info/info.ts` has prepared it. */
+  /** Its last info and health, as `createSnapshots` of `info/info.ts` has prepared them. */
   readonly snapshot: Resource<Snapshot>;
   /** All kinds by name, those of a host or an operator included. */
   kinds(): Promise<Readonly<Record<string, Kind>>>;
