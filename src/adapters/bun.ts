@@ -51,17 +51,9 @@ const IDLE_SECONDS = TIMEOUTS.silence / 1000;
 // deno-lint-ignore require-await -- what is thrown becomes a rejection
 export async function serve(app: Servable, options: ServeOptions = {}): Promise<Listening> {
   const { hostname, port } = checkServeOptions(options);
-  /** The requests that wait for the app, with their servers. */
-  const waiting = new Map<Request, BunServer>();
-  const respondTo = async (request: Request, server: BunServer) => {
-    waiting.set(request, server);
-    const response = await respond(app, options, request, server);
-    waiting.delete(request);
-    return response;
-  };
   const listen = (port: number) =>
     Bun.serve({
-      fetch: respondTo,
+      fetch: (request, server) => respond(app, options, request, server),
       hostname,
       port,
       // With `development: false`, Bun 1.4 lets two processes share a port.
@@ -71,14 +63,8 @@ export async function serve(app: Servable, options: ServeOptions = {}): Promise<
       idleTimeout: IDLE_SECONDS,
     });
   const server = listen(port);
-  // A client that waits for the app is not idle. To switch its timeout off and on again would cost each request more.
-  const timer = setInterval(() => {
-    for (const [request, server] of waiting) server.timeout(request, IDLE_SECONDS);
-  }, TIMEOUTS.check);
-  timer.unref();
-  const close = keepListening(server, () => listen(taken));
   const { address: { address }, port: taken } = server;
-  return listening(urlAt(address, taken), () => close().finally(() => clearInterval(timer)));
+  return listening(urlAt(address, taken), keepListening(server, () => listen(taken)));
 }
 
 /** The interval at which descriptors are looked for, and the number that it takes to listen again. */
@@ -144,10 +130,13 @@ async function respond(
     request.signal.addEventListener("abort", () => endEntry("aborted", response?.status));
   }
   try {
+    // A client that waits for the app is not idle.
+    server.timeout(request, 0);
     const served: ServedRequest = Object.assign(request, {
       whenSent: (listener: () => void) => whenSent(request, server, listener),
     });
     response = await app.fetch(served);
+    server.timeout(request, IDLE_SECONDS);
     // What says its length was prepared, and is sent without a stream.
     const stream = response.headers.has("content-length") ? null : response.body;
     if (stream) {
